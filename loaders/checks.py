@@ -239,12 +239,10 @@ def _encoding(head: bytes, format: ox.RdfFormat, file: str | None) -> str | None
         return mark
     if format != ox.RdfFormat.RDF_XML:
         return None
-    for begin, encoding in _BARE:
-        if head.startswith(begin):
-            return encoding
+    bare = next((encoding for begin, encoding in _BARE if head.startswith(begin)), None)
     found = _DECLARED.match(head.lstrip())
-    if found is None:
-        return None
+    if bare is not None or found is None:
+        return bare
     name = found[2].decode()
     try:
         codec = codecs.lookup(name).name
@@ -474,13 +472,9 @@ class Checked(io.RawIOBase):
                 raise TooMuch(f"it unpacks to more than {_INFLATED} times its size")
             self._check.feed(data)
         except TooMuch as error:
-            what = str(error)
-            raise LoadError(
-                f"Refused as {self._format.name}: {what}.",
-                file=self._file,
-                line=error.line,
-                hint="Nothing of it was stored. Documents that people or programs write stay far below this.",
-            ) from None
+            what = f"Refused as {self._format.name}: {error}."
+            hint = "Nothing of it was stored. Documents that people or programs write stay far below this."
+            raise LoadError(what, file=self._file, line=error.line, hint=hint) from None
         return data
 
 

@@ -15,9 +15,9 @@ that are run lengths are not loaded.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from mrag.loaders._records import (
     INDIVIDUAL,
@@ -60,11 +60,8 @@ def shape_of(path: str | Path) -> Shape:
                 source.skip()
                 continue
             value = source.value()
-            return (
-                "graphs"
-                if isinstance(value, dict) and ("objects" in value or "width" in value)
-                else "records"
-            )
+            graph = isinstance(value, dict) and ("objects" in value or "width" in value)
+            return "graphs" if graph else "records"
     return "annotations"
 
 
@@ -97,9 +94,8 @@ def _graph(image: str, graph: Any) -> Any:
     if not isinstance(graph, dict):
         return graph
     found = graph.get("objects")
-    things = found if isinstance(found, dict) else {}
     objects, relations = [], []
-    for name, thing in things.items():
+    for name, thing in found.items() if isinstance(found, dict) else ():
         number = _number(name)
         if not isinstance(thing, dict):
             objects.append(thing)
@@ -109,9 +105,8 @@ def _graph(image: str, graph: Any) -> Any:
         # What is no relation is told as one that lacks its parts.
         for relation in told if isinstance(told, list) else [told]:
             end = relation if isinstance(relation, dict) else {}
-            relations.append(
-                {"predicate": end.get("name"), "subject_id": number, "object_id": _number(end.get("object"))}
-            )
+            ends = {"subject_id": number, "object_id": _number(end.get("object"))}
+            relations.append({"predicate": end.get("name"), **ends})
     return {**graph, "image_id": image, "objects": objects, "relationships": relations}
 
 
@@ -236,8 +231,6 @@ class SceneGraphs(Records):
         if _said(row.get("file_name")):
             yield f"<{image}> <{BASE}hasFileName> {text(row['file_name'])} .\n"
 
-    # -- captions with triples ---------------------------------------------------------------------
-
     def _captioned(self, where: str, image: str, name: str, row: Row) -> Iterator[str]:
         # A slash is encoded in names, so that no two of them run together.
         region_name = f"{name}/{part(row['region_id']) if row.get('region_id') is not None else 0}"
@@ -257,8 +250,6 @@ class SceneGraphs(Records):
                 other = f"{BASE}object_{region_name}/{part(o)}"
                 yield from self._thing(image, other, [o], region)
                 yield from self._relation(subject, relation, other)
-
-    # -- Visual Genome -----------------------------------------------------------------------------
 
     def _object(self, where: str, image: str, thing: Any, named: dict[int, str]) -> Iterator[str]:
         number = _id_of(thing, "object_id")
@@ -307,8 +298,6 @@ class SceneGraphs(Records):
                 yield f"<{iri}> {_p('inRegion')} <{BASE}region_{number}> .\n"
         for relation in self.listed(where, row, "relationships"):
             yield from self._relationship(where, image, relation, inside)
-
-    # -- what both say -----------------------------------------------------------------------------
 
     def _region(self, where: str, image: str, name: str, captions: Iterable[Any]) -> Iterator[str]:
         if name in self._regions:
@@ -440,15 +429,12 @@ class Fashionpedia(Records):
         try:
             with JsonText(self.path, self.on_progress) as source:
                 for section in source.fields():
-                    read = self._SECTIONS.get(section)
-                    if read is not None and source.peek() == "[":
-                        yield from self._section(section, source, read)
-                    elif section == "annotations" and source.peek() == "[":
-                        done = all(s in self._ids for s in ("images", "categories", "attributes"))
-                        if done:
-                            yield from self._annotations(source)
-                        else:
-                            source.skip()
+                    listed = source.peek() == "["
+                    if listed and section in _KINDS:
+                        yield from self._section(section, source)
+                    elif listed and section == "annotations" and self._ids.keys() >= _BEFORE:
+                        done = True
+                        yield from self._annotations(source)
                     else:
                         source.skip()
                 if not source.blank():
@@ -476,16 +462,12 @@ class Fashionpedia(Records):
             if not self.report.problems.get("broken JSON"):
                 self.broken(error)
 
-    # -- sections ----------------------------------------------------------------------------------
-
-    def _section(
-        self, section: str, source: JsonText, read: Callable[[Fashionpedia, str, Row], Iterator[str]]
-    ) -> Iterator[str]:
-        known = self._ids.setdefault(section, set())
+    def _section(self, section: str, source: JsonText) -> Iterator[str]:
+        kind, known = _KINDS[section], self._ids.setdefault(section, set())
         for row in source.items():
-            if self._identified(row, _KINDS[section], known):
+            if self._identified(row, kind, known):
                 self.report.count(section)
-                yield from read(self, _KINDS[section], row)
+                yield from self._image(row) if kind == "image" else self._named(kind, row)
 
     def _identified(self, row: Any, kind: str, known: set[int]) -> bool:
         """Return whether a record has an identifier of its own, and note it."""
@@ -499,13 +481,12 @@ class Fashionpedia(Records):
         known.add(number)
         return True
 
-    def _image(self, kind: str, row: Row) -> Iterator[str]:
+    def _image(self, row: Row) -> Iterator[str]:
         s = f"<{BASE}image_{row['id']}> "
         yield f"{s}{TYPE} {_fashion('Image')} .\n"
         yield s + INDIVIDUAL
         yield from self._values(s, row, _IMAGE)
-        licence = row.get("license")
-        if whole(licence):
+        if whole(licence := row.get("license")):
             self._linked[licence] = self._linked.get(licence, 0) + 1
             yield f"{s}{_fashion('hasLicense')} {_fashion(f'license_{licence}')} .\n"
 
@@ -591,14 +572,9 @@ class Fashionpedia(Records):
             polygons.append(" ".join(f"{x},{y}" for x, y in zip(one[::2], one[1::2], strict=True)))
         yield f'{s} {_fashion("hasSegmentation")} "{"; ".join(polygons)}" .\n'
 
-    _SECTIONS: ClassVar[dict[str, Callable[[Fashionpedia, str, Row], Iterator[str]]]] = {
-        "images": _image,
-        "categories": _named,
-        "attributes": _named,
-        "licenses": _named,
-    }
 
-
+_BEFORE = {"images", "categories", "attributes"}
+"""Sections that must be known before the annotations are read."""
 _KINDS = {"images": "image", "categories": "category", "attributes": "attribute", "licenses": "license"}
 
 _IMAGE = (

@@ -224,12 +224,11 @@ class DelimitedRows(TableRows):
             if SURROGATE.search(name):
                 raise UnicodeError
             if name and names.count(name) > 1:
-                raise LoadError(
+                what, hint = (
                     f"Two columns are called {name!r}.",
-                    file=str(self._path),
-                    line=self.first,
-                    hint="Nothing of this load was stored. Rename one of them.",
+                    "Nothing of this load was stored. Rename one of them.",
                 )
+                raise LoadError(what, file=str(self._path), line=self.first, hint=hint)
         return names
 
     def _row(self, number: int, line: int, row: list[str]) -> Row:
@@ -520,15 +519,12 @@ def connected(url: str) -> Iterator[Connection]:
         if sqlite := parsed.get_backend_name() == "sqlite":
             parsed = _read_only(parsed)
         engine = sa.create_engine(parsed, poolclass=sa.NullPool)
-    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
-        raise ConfigError(
-            "This is no URL of a database.", endpoint=shown, hint="It looks like sqlite:///shop.db."
-        ) from error
-    except ImportError as error:
-        hint = f"Install the driver: `pip install {error.name}`."
-        raise ConfigError(
-            "The driver of the database is not installed.", endpoint=shown, hint=hint
-        ) from error
+    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError, ImportError) as error:
+        what, hint = "This is no URL of a database.", "It looks like sqlite:///shop.db."
+        if isinstance(error, ImportError):
+            what = "The driver of the database is not installed."
+            hint = f"Install the driver: `pip install {error.name}`."
+        raise ConfigError(what, endpoint=shown, hint=hint) from error
     try:
         # A connection of SQLite belongs to its thread, and waits for no other machine.
         with engine.connect() if sqlite else _in_time(engine, shown) as connection:
@@ -576,11 +572,8 @@ def check_reads(query: str) -> None:
         began = remark.end()
     first = _WORDS.match(query[began:].lstrip())
     said = {word.upper() for strings in _STRINGS for word in _WORDS.findall(strings.sub(" ", query))}
-    if (
-        first is None
-        or first[0].upper() not in ("SELECT", "WITH", "VALUES", "TABLE", "(")
-        or said & {"INTO", ";"}
-    ):
+    reads = first is not None and first[0].upper() in ("SELECT", "WITH", "VALUES", "TABLE", "(")
+    if not reads or said & {"INTO", ";"}:
         raise LoadError("A query that is imported can only read.", hint="Write one SELECT, without INTO.")
 
 
@@ -604,11 +597,9 @@ def _in_time(engine: Engine, shown: str) -> Connection:
         found = made.get(timeout=CONNECT_SECONDS)
     except queue.Empty:
         late.set()
-        raise LoadError(
-            f"The database did not answer within {CONNECT_SECONDS:g} s.",
-            endpoint=shown,
-            hint="Check its address, and whether it can be reached from here.",
-        ) from None
+        what = f"The database did not answer within {CONNECT_SECONDS:g} s."
+        hint = "Check its address, and whether it can be reached from here."
+        raise LoadError(what, endpoint=shown, hint=hint) from None
     if isinstance(found, BaseException):
         raise found
     return found
@@ -702,11 +693,10 @@ class _Reader:
     def _map(self, head: str) -> TriplesMap:
         self._check(head)
         given = self._all(head, "subjectMap")
-        subject = (
-            self._term_map(str(given[0]), subject=True)
-            if given
-            else TermMap(constant=self._all(head, "subject")[0], iri=True)
-        )
+        if given:
+            subject = self._term_map(str(given[0]), subject=True)
+        else:
+            subject = TermMap(constant=self._all(head, "subject")[0], iri=True)
         if len(given) > 1 or not subject.iri:
             raise self.error("A triples map has one subject, and it is an IRI.")
         classes = [str(c) for node in given for c in self._all(str(node), "class")]
@@ -800,17 +790,15 @@ class _Reader:
 def maps_for(
     maps: Sequence[TriplesMap], name: str, mapping: str | os.PathLike[str]
 ) -> tuple[TriplesMap, ...]:
-    """Return the maps for the rows of a file."""
+    """Return the maps for the rows of a file; a map without a source, or the only one, is for any."""
     sources = {m.source for m in maps}
     if len(sources) == 1:
         return tuple(maps)
     plain = name.removesuffix(".gz")
     found = tuple(m for m in maps if not m.source or Path(m.source).name.removesuffix(".gz") == plain)
     if not found:
-        named = ", ".join(sorted(repr(source) for source in sources))
-        raise LoadError(
-            f"The mapping has nothing for {name!r}.", file=str(mapping), hint=f"It is for: {named}."
-        )
+        hint = f"It is for: {', '.join(sorted(map(repr, sources)))}."
+        raise LoadError(f"The mapping has nothing for {name!r}.", file=str(mapping), hint=hint)
     return found
 
 
@@ -859,11 +847,9 @@ class Table(Records):
         maps = read_mapping(mapping)
         self.maps = maps if self.database else maps_for(maps, self.path.name, mapping)
         if self.database and not all(m.source or m.query for m in maps):
-            raise LoadError(
-                "A map for a database needs rr:logicalTable.",
-                file=str(mapping),
-                hint='It has rr:tableName or rr:sqlQuery: rr:logicalTable [ rr:tableName "shops" ].',
-            )
+            what = "A map for a database needs rr:logicalTable."
+            hint = 'It has rr:tableName or rr:sqlQuery: rr:logicalTable [ rr:tableName "shops" ].'
+            raise LoadError(what, file=str(mapping), hint=hint)
 
     def find(self) -> None:
         """Check that the file is there; a database is asked when it is read."""

@@ -38,14 +38,7 @@ _LONGEST = 120
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The result of one check.
-
-    Attributes:
-        what: What was checked.
-        ok: Whether it works; None if it is optional.
-        found: What was found.
-        hint: What to do.
-    """
+    """The result of one check."""
 
     what: str
     ok: bool | None
@@ -54,16 +47,7 @@ class CheckResult:
 
 
 def checked(what: str, look: Callable[[], Iterator[CheckResult]]) -> list[CheckResult]:
-    """Return the results of some checks; an error is the result of the one that it ended.
-
-    Args:
-        what: What is checked, where an error ends it.
-        look: Makes the checks.
-
-    Example:
-        >>> checked("python", packages)[0].what
-        'python'
-    """
+    """Return the results of some checks; an error is the result of the one that it ended."""
     try:
         return list(look())
     except MragError as error:

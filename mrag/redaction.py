@@ -53,12 +53,7 @@ def names_secret(name: str) -> bool:
 
 
 def redact(text: str) -> str:
-    """Return a text with the logins of URLs, and parameters whose names tell of a secret, made unreadable.
-
-    Example:
-        >>> redact("GET http://ann:x@host/sparql?token=abc&graph=urn:g failed")
-        'GET http://***@host/sparql?token=***&graph=urn:g failed'
-    """
+    """Return a text with the logins of URLs, and parameters whose names tell of a secret, made unreadable."""
     parts, at = [], 0
     for start, end in _logins(text):
         parts += [text[at:start], HIDDEN]
@@ -93,26 +88,12 @@ def _logins(text: str) -> Iterator[tuple[int, int]]:
 
 
 def brief(text: str, most: int) -> str:
-    """Return the beginning of a text as one line, redacted before it is cut: half a login looks like none.
-
-    Example:
-        >>> brief("cannot open\\n http://ann:secret@host/", 30)
-        'cannot open http://***@host/'
-        >>> brief("http://ann:secret@host/", 12)
-        'http://***@h'
-    """
+    """Return the beginning of a text as one line, redacted before it is cut: half a login looks like none."""
     return redact(" ".join(text.split()))[:most]
 
 
 def redact_url(url: str) -> str:
-    """Return the URL of a store as it may be shown: what is not known to be harmless is left out.
-
-    Example:
-        >>> redact_url("sparql:http://ann:x@host/query?graph=urn:g&k=abc&update=http%3A%2F%2Fb%3Ay%40host%2Fu")
-        'sparql:http://***@host/query?graph=urn:g&k=***&update=http%3A%2F%2F***%40host%2Fu'
-        >>> redact_url("oxigraph:./data")
-        'oxigraph:./data'
-    """
+    """Return the URL of a store as it may be shown: what is not known to be harmless is left out."""
     text = redact(url)
     return _known_alone(text) if ":/" in text else text
 
@@ -146,11 +127,7 @@ def hidden_in(url: str) -> set[str]:
 
 
 def hide_in_logs(*names: str) -> None:
-    """Have some loggers redact what they are given, such as those of HTTP clients, which print URLs.
-
-    Args:
-        *names: Names of the loggers.
-    """
+    """Have some loggers redact what they are given, such as those of HTTP clients, which print URLs."""
     for name in names:
         logging.getLogger(name).addFilter(_LOGS)
 

@@ -39,42 +39,17 @@ _JOINED = frozenset({"Lo", "Mn", "Mc", "So", "Sk"})
 
 
 def visible(text: str) -> str:
-    r"""Return a text with its controls shown as signs and texts from right to left isolated.
-
-    Newlines and tabs stay. Doing it twice changes nothing more.
-
-    Example:
-        >>> visible("\x1b[31mred\x07 \x9b2J a\u202eb")
-        '␛[31mred␇ \\x9b2J a\\u202eb'
-        >>> ascii(visible("1. \u05d0\u05d1 <urn:x>"))
-        "'1. \\u2068\\u05d0\\u05d1\\u2069 <urn:x>'"
-    """
+    """Return a text with its controls shown as signs and texts from right to left isolated."""
     return _TEXT.sub(_shown, text) if _ANY.search(text) else text
 
 
 def inline(text: str) -> str:
-    r"""Return a text as one line, its newlines shown as signs: nobody's label can print a line of its own.
-
-    Example:
-        >>> inline("a\nmrag: all is well")
-        'a␊mrag: all is well'
-    """
+    """Return a text as one line, its newlines shown as signs: nobody's label can print a line of its own."""
     return text.replace("\n", "␊")
 
 
 def escaped(text: str, *, json: bool = False) -> str:
-    r"""Return data with escapes in place of what would steer a terminal; to a parser it is the same.
-
-    Args:
-        text: Turtle, N-Triples or SPARQL, where such characters stand in IRIs and strings alone.
-        json: Whether it is JSON.
-
-    Example:
-        >>> escaped('<urn:a> <urn:p> "\x9b\U000e0041" .')
-        '<urn:a> <urn:p> "\\u009B\\U000E0041" .'
-        >>> escaped('"\u202e\U000e0041"', json=True)
-        '"\\u202e\\udb40\\udc41"'
-    """
+    """Return data with escapes in place of what would steer a terminal; to a parser it is the same."""
 
     def escape(found: re.Match[str]) -> str:
         code = ord(found[0])
@@ -115,13 +90,7 @@ def _sign(character: str) -> str:
 
 
 class Encoded:
-    """A text stream that writes what its encoding lacks as escapes.
-
-    It has no `buffer`, so that nothing is written past it.
-
-    Args:
-        stream: Where the text goes.
-    """
+    """A text stream that writes what its encoding lacks as escapes."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream

@@ -33,18 +33,7 @@ def span(
     current: bool = True,
     carrier: Mapping[str, str] | None = None,
 ) -> Iterator[Callable[[Attributes], None]]:
-    """Measure a step, and give what adds attributes to its span.
-
-    Args:
-        name: The span's name.
-        attributes: What is known of the step when it begins.
-        current: Whether spans that begin meanwhile belong to it; a generator's would outlive its turn.
-        carrier: Headers of a request that the step answers, whose trace it continues.
-
-    Example:
-        >>> with span("mrag.rank", {"mrag.k": 10}) as note:
-        ...     note({"mrag.hits": 3})
-    """
+    """Measure a step, and give what adds attributes to its span."""
     trace = tracing()
     if trace is None:
         yield lambda more: None
@@ -75,10 +64,6 @@ def spanned(
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Return what gives each call of a function a span.
 
-    Args:
-        name: The span's name.
-        tell: Gives attributes from what the function returned.
-
     Example:
         >>> @spanned("mrag.double", lambda given: {"mrag.given": given})
         ... def double(x: int) -> int:
@@ -104,11 +89,7 @@ def spanned(
 
 
 def export_spans() -> None:
-    """Send spans to the collector that `OTEL_EXPORTER_OTLP_ENDPOINT` names, where it names one.
-
-    Raises:
-        ConfigError: If the extra `otel` is not installed.
-    """
+    """Send spans to the collector that `OTEL_EXPORTER_OTLP_ENDPOINT` names, where it names one."""
     if not any(os.environ.get(f"OTEL_EXPORTER_OTLP_{name}") for name in ("ENDPOINT", "TRACES_ENDPOINT")):
         return
     try:

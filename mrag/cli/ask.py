@@ -32,12 +32,8 @@ if TYPE_CHECKING:
     from mrag.retrieval.routing import How
 
 _AGAIN = re.compile(r"reading (\d{1,3})")
-_WAYS = {
-    "plan": "Computed",
-    "read": "Read, not computed",
-    "complete": "Completed from texts",
-    "images": "Answered with images",
-}
+HOWS = ("auto", "plan", "read", "complete", "images")
+_WAYS = ("", "Computed", "Read, not computed", "Completed from texts", "Answered with images")
 
 
 def show_answer(
@@ -76,7 +72,7 @@ def show_answer(
         show_lines(given.context.text())
     if given.why and (more or (way and given.way != "plan")):
         say()
-        say(f"{_WAYS[given.way]}: {given.why}.", style="dim")
+        say(f"{_WAYS[HOWS.index(given.way)]}: {given.why}.", style="dim")
     if given.notice:
         say()
         say(given.notice, style="dim")
@@ -122,7 +118,6 @@ def lines(terminal: bool) -> Iterator[str]:
         yield line
 
 
-HOWS = ("auto", "plan", "read", "complete", "images")
 PLANNERS = ("judge", "writer", "tools", "parser")
 
 
@@ -240,9 +235,8 @@ def ask(
     asked = question or []
     text = " ".join(asked)
     if not follow and len(asked) > 1:
-        raise typer.BadParameter(
-            "Put the question in quotes; --follow asks several.", param_hint="'QUESTION'"
-        )
+        what = "Put the question in quotes; --follow asks several."
+        raise typer.BadParameter(what, param_hint="'QUESTION'")
     if pictures.image is None and not follow:
         _require(text, "QUESTION")
     options.check_choice("way", how, HOWS)
@@ -352,19 +346,15 @@ questions_app = Commands(
 )
 
 NameArgument = Annotated[str, Argument(metavar="NAME", help="Name of the saved question.")]
-NameOption = Annotated[str, Option("--name", help="What to call it. Default: its words.")]
-AuthorOption = Annotated[
-    str | None, Option("--by", help="Who saves it. Default: the name that you are logged in by.")
-]
 
 
 @questions_app.command()
 def save(
     question: str,
     place: options.LabelledPlace,
-    name: NameOption = "",
+    name: str = "",
     reading: Annotated[int, Option(min=1)] = 1,
-    by: AuthorOption = None,
+    by: str | None = None,
     replace: bool = False,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -372,7 +362,9 @@ def save(
 
     Options:
         question: The question.
+        name: What to call it. Default: its words.
         reading: Which of its readings is right.
+        by: Who saves it. Default: the name that you are logged in by.
         replace: Replace a question of this name.
 
     \b
@@ -380,9 +372,11 @@ def save(
       mrag questions save "Which products does Ontotext develop?" --name "products of a vendor"
     """
     with place.opened() as graph:
-        _show_saved(
-            save_reading(graph, question, reading, name=name, by=by, replacing=replace), as_json=as_json
-        )
+        saved = save_reading(graph, question, reading, name=name, by=by, replacing=replace)
+    if as_json:
+        show_json(saved.to_json())
+    else:
+        _show_saved(saved)
 
 
 @questions_app.command("list")
@@ -402,7 +396,7 @@ def list_(
         show_json([saved.to_json() for saved in every])
         return
     for saved in every:
-        _show_saved(saved, as_json=False)
+        _show_saved(saved)
     if not every:
         say("No question is saved.")
 
@@ -526,8 +520,7 @@ def save_reading(
         if chosen not in map(str, numbered):
             raise ConfigError("No reading was chosen, so nothing is saved.")
         if chosen != "1":
-            taken = planning.compute(graph, question, reading=int(chosen), learnt=False).answer
-            answer = taken or answer
+            answer = planning.compute(graph, question, reading=int(chosen), learnt=False).answer or answer
     if by is None:
         by = ""
         with suppress(OSError, KeyError, ImportError):  # a container may have no such user
@@ -535,11 +528,8 @@ def save_reading(
     return planning.save_question(graph, answer, name, author=by, replacing=replacing)
 
 
-def _show_saved(saved: planning.SavedQuestion, *, as_json: bool) -> None:
+def _show_saved(saved: planning.SavedQuestion) -> None:
     value = saved.to_json()
-    if as_json:
-        show_json(value)
-        return
     show(f"{saved.name}: {value['template']}")
     for parameter, label in value["parameters"].items():
         show(f"  {parameter} = {label}")
@@ -596,15 +586,14 @@ def verify(
 def _read(file: Path) -> dict[str, Any]:
     from mrag.generation.result import parse
 
+    hint = "Save the output of `mrag ask --json`."
     try:
         given = parse(file.read_bytes())
     except (OSError, ModelError) as error:
         said = error.message if isinstance(error, ModelError) else f"Not JSON: {error}."
-        raise ConfigError(said, file=str(file), hint="Save the output of `mrag ask --json`.") from error
+        raise ConfigError(said, file=str(file), hint=hint) from error
     if not isinstance(given, dict):
-        raise ConfigError(
-            "Not the JSON form of an answer.", file=str(file), hint="Save the output of `mrag ask --json`."
-        )
+        raise ConfigError("Not the JSON form of an answer.", file=str(file), hint=hint)
     return given
 
 
@@ -619,9 +608,6 @@ def _key_store() -> KeyStore:
     from mrag.generation.receipts import KeyStore
 
     return KeyStore()
-
-
-KeyArgument = Annotated[str, Argument(metavar="NAME", help="What the holder of the key is called.")]
 
 
 @keys_app.command("create")
@@ -667,12 +653,13 @@ def export() -> None:
 
 @keys_app.command()
 def trust(
-    name: KeyArgument,
+    name: str,
     key: str,
 ) -> None:
     """Trust what a key has signed; ask its holder for the key in a way that nobody else can write to.
 
     Options:
+        name: What the holder of the key is called.
         key: Their public key, which begins with z6Mk.
 
     \b
@@ -683,8 +670,11 @@ def trust(
 
 
 @keys_app.command("forget")
-def forget_key(name: KeyArgument) -> None:
+def forget_key(name: str) -> None:
     """Trust a key no more.
+
+    Options:
+        name: What the holder of the key is called.
 
     \b
     Example:

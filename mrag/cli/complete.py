@@ -18,58 +18,7 @@ from mrag.errors import ConfigError
 _SHOWN = 10
 
 
-def calibrated(graph: mrag.KnowledgeGraph, files: list[Path], embedder: str) -> completion.Calibration:
-    """Learn from files of questions and answers."""
-    asked = [
-        completion.KnownAnswers(one.text, tuple(str(value) for row in one.accepted[0].rows for value in row))
-        for one in evaluation.read_questions(files)
-        if one.accepted
-    ]
-    with progress("Solving", unit="questions") as note:
-        return completion.calibrate_on_answers(
-            graph, asked, model=None if embedder == "none" else embedder, on_progress=note
-        )
-
-
-def show_calibration(found: completion.Calibration, out: Path) -> None:
-    """Print what was learnt."""
-    exact = sum(one.f1 == 1.0 for one in found.solved)
-    total = len(found.solutions)
-    show(f"{total:,} questions: a path leads to the answers of {len(found.solved):,}, to {exact:,} exactly.")
-    lost = [one.known.question for one in found.solutions if one.example is None]
-    for question in lost[:_SHOWN]:
-        say(f"  no path: {question}", style="yellow")
-    if len(lost) > _SHOWN:
-        say(f"  and {len(lost) - _SHOWN:,} more", style="yellow")
-    if found.held_out:
-        show(
-            f"Of {found.held_out:,} questions that were kept apart, {found.before:,} are answered exactly "
-            f"without weights, and {found.after:,} with weights learnt from the others."
-        )
-    show(f"The weights are in {out}. Use them by: mrag complete ask --weights {out}")
-
-
-def calibration_json(found: completion.Calibration, out: Path) -> dict[str, Any]:
-    """Return what was learnt as JSON values."""
-    return {
-        "weights": str(out),
-        "questions": len(found.solutions),
-        "solved": len(found.solved),
-        "exact": sum(one.f1 == 1.0 for one in found.solved),
-        "held_out": {"questions": found.held_out, "before": found.before, "after": found.after},
-        "solutions": [
-            {
-                "question": one.known.question,
-                "entity": None if one.example is None else str(one.example.entity),
-                "path": None if one.example is None else [str(step) for step in one.example.path],
-                "f1": round(one.f1, 4),
-            }
-            for one in found.solutions
-        ],
-    }
-
-
-def sources_of(
+def _sources(
     graph: mrag.KnowledgeGraph, texts: list[Path], images: Path | None, image_model: str | None, embedder: str
 ) -> tuple[completion.PassageSource | None, list[Any]]:
     """Bring texts and images into the store; return the source of passages, and all passages."""
@@ -91,22 +40,19 @@ def sources_of(
         sources.append(passages)
         corpus += passages.all
     if images is not None:
-        found = _pictures(graph, images, image_model)
-        sources.append(found)
-        corpus += found.all
+        with progress("Describing images", unit="images") as note:
+            report = completion.describe_folder(
+                graph, images, image_model, on_progress=lambda p: note(p.described + p.failed, p.total)
+            )
+        for kind, count in report.kinds().items():
+            what = f"{count:,} images or parts without a description ({kind})"
+            say(f"{images.name}: {what}.", style="yellow")
+        described = completion.Passages(completion.image_passages(graph))
+        sources.append(described)
+        corpus += described.all
     if not sources:
         return None, []
     return (sources[0] if len(sources) == 1 else completion.CombinedPassages(sources)), corpus
-
-
-def _pictures(graph: mrag.KnowledgeGraph, folder: Path, model: str | None) -> Any:
-    with progress("Describing images", unit="images") as note:
-        report = completion.describe_folder(
-            graph, folder, model, on_progress=lambda p: note(p.described + p.failed, p.total)
-        )
-    for kind, count in report.kinds().items():
-        say(f"{folder.name}: {count:,} images or parts without a description ({kind}).", style="yellow")
-    return completion.Passages(completion.image_passages(graph))
 
 
 def show_decision(graph: mrag.KnowledgeGraph, report: completion.WriteReport) -> None:
@@ -114,11 +60,13 @@ def show_decision(graph: mrag.KnowledgeGraph, report: completion.WriteReport) ->
     gone = f", {len(report.removed)} triples removed" if report.removed else ""
     came = f", {len(report.entered)} triples written" if report.entered else ""
     show(f"CompletionRun {report.run.id} is {report.run.state}{came}{gone}.")
-    for one in report.run.refused if report.run.state == "accepted" else ():
-        say(
-            f"  not written: {_statement(graph, one, report.run)}: {'; '.join(one.objections)}",
-            style="yellow",
-        )
+    if report.run.state == "accepted":
+        _say_refused(graph, report.run, "not written")
+
+
+def _say_refused(graph: mrag.KnowledgeGraph, run: completion.CompletionRun, what: str) -> None:
+    for one in run.refused:
+        say(f"  {what}: {_statement(graph, one, run)}: {'; '.join(one.objections)}", style="yellow")
 
 
 def show_completed(graph: mrag.KnowledgeGraph, given: generation.Answer) -> None:
@@ -127,11 +75,7 @@ def show_completed(graph: mrag.KnowledgeGraph, given: generation.Answer) -> None
     if given.completed is None or given.completed.run is None:
         return
     run = completion.find_run(graph, str(given.completed.run["id"]))
-    for one in run.refused:
-        say(
-            f"  will not be written: {_statement(graph, one, run)}: {'; '.join(one.objections)}",
-            style="yellow",
-        )
+    _say_refused(graph, run, "will not be written")
     if given.completed.entered:
         show(f"{given.completed.entered} triples written by run {run.id}.")
     elif run.state == "proposed":
@@ -143,20 +87,16 @@ def show_completed(graph: mrag.KnowledgeGraph, given: generation.Answer) -> None
 def run_lines(graph: mrag.KnowledgeGraph, run: completion.CompletionRun) -> list[str]:
     """Return the lines of a run: its statements with their evidence."""
     lines = [f"CompletionRun {run.id} ({run.state}, {run.started[:19]}, read by {run.model}): {run.question}"]
-    lines += _checked_under(graph, run)
+    one_value = [context.Display(graph).predicate(p) for p in run.checks.functional]
+    checks = [f"one value of {', '.join(one_value)}"] if one_value else []
+    checks += ["SHACL shapes"] if run.checks.shape_texts else []
+    lines += [f"  checked for {' and '.join(checks)}"] if checks else []
     for one in run.statements:
         mark = {"fits": "+", "known": "=", "refused": "!"}[one.verdict]
         lines.append(f"  {mark} {_statement(graph, one, run)}  ({one.confidence:.2f})")
         lines += [f"      {why}" for why in one.objections]
         lines += [f"      {ref.source}: “{' '.join(ref.quote.split())}”" for ref in one.evidence]
     return lines
-
-
-def _checked_under(graph: mrag.KnowledgeGraph, run: completion.CompletionRun) -> list[str]:
-    one_value = [context.Display(graph).predicate(p) for p in run.checks.functional]
-    said = [f"one value of {', '.join(one_value)}"] if one_value else []
-    said += ["SHACL shapes"] if run.checks.shape_texts else []
-    return [f"  checked for {' and '.join(said)}"] if said else []
 
 
 def _statement(graph: mrag.KnowledgeGraph, one: Any, run: completion.CompletionRun) -> str:
@@ -172,9 +112,8 @@ def _statement(graph: mrag.KnowledgeGraph, one: Any, run: completion.CompletionR
             return str(term)
         return labels.get(str(term)) or new.get(term) or rdf.curie(str(term), graph.prefixes)
 
-    return (
-        f"{name(one.subject)} | {context.Display(graph).predicate(str(one.predicate))} | {name(one.object)}"
-    )
+    predicate = context.Display(graph).predicate(str(one.predicate))
+    return f"{name(one.subject)} | {predicate} | {name(one.object)}"
 
 
 _DECIDED = (
@@ -241,12 +180,34 @@ def ask(
       mrag complete ask "Who directed Moss?" --texts articles
       mrag complete ask "Who directed Moss?" --texts articles --accept-all
     """
+    chat = generation.resolve(model) if model else None
+    if chat is not None and weights is not None:
+        raise ConfigError("A language model plans without weights.", hint="Leave out --model or --weights.")
+    knobs = completion.EvidenceSettings(new_names=new, namespace=namespace)
+    settings = completion.CompleterSettings(always=always, k=top, write="accept" if accept_all else "propose")
     with place.opened() as graph, commands.kept(_ASKED):
-        found = _answered(
-            graph, questions, texts or [], images, model, image_model, embedder,
-            {"always": always, "k": top, "write": "accept" if accept_all else "propose"},
-            {"new_names": new, "namespace": namespace}, _checks(graph, functional, shapes), weights,
-        )  # fmt: skip
+        source, corpus = _sources(graph, texts or [], images, image_model or model, embedder)
+        reader: completion.Reader = completion.RuleReader(corpus, new_names=new)
+        planner: completion.Planner | None = None
+        if chat is not None:
+            reader, planner = completion.ModelReader(chat), completion.ModelPlanner(chat)
+        elif weights is not None:
+            planner = completion.PathPlanner(graph, completion.Weights.load(weights))
+        evidence = None if source is None else completion.Evidence(source, reader, knobs)
+        checks = _checks(graph, functional, shapes)
+        completer = completion.Completer(graph, evidence, planner, chat, settings, checks)
+
+        def answer(question: str) -> generation.Answer:
+            return mrag.ask(graph, question, how="complete", texts=completer)
+
+        if len(questions) == 1:
+            found = [answer(questions[0])]
+        else:
+            found = []
+            with progress("Answering", unit="questions") as note:
+                for question in questions:
+                    found.append(answer(question))
+                    note(len(found), len(questions))
         if as_json:
             show_json({"questions": [one.to_json() for one in found]})
             return
@@ -278,13 +239,48 @@ def calibrate(
       mrag complete calibrate questions.jsonl --out films.npz
       mrag complete ask "Who directed Moss?" --weights films.npz
     """
-    with place.opened() as graph:
-        found = calibrated(graph, files, embedder)
-        found.weights.save(out)
-        if as_json:
-            show_json(calibration_json(found, out))
-        else:
-            show_calibration(found, out)
+    asked = [
+        completion.KnownAnswers(one.text, tuple(str(value) for row in one.accepted[0].rows for value in row))
+        for one in evaluation.read_questions(files)
+        if one.accepted
+    ]
+    model = None if embedder == "none" else embedder
+    with place.opened() as graph, progress("Solving", unit="questions") as note:
+        found = completion.calibrate_on_answers(graph, asked, model=model, on_progress=note)
+    found.weights.save(out)
+    exact = sum(one.f1 == 1.0 for one in found.solved)
+    if as_json:
+        solutions = [
+            {
+                "question": one.known.question,
+                "entity": one.example and str(one.example.entity),
+                "path": one.example and [str(step) for step in one.example.path],
+                "f1": round(one.f1, 4),
+            }
+            for one in found.solutions
+        ]
+        kept_apart = {"questions": found.held_out, "before": found.before, "after": found.after}
+        about = {
+            "weights": str(out),
+            "questions": len(solutions),
+            "solved": len(found.solved),
+            "exact": exact,
+        }
+        show_json({**about, "held_out": kept_apart, "solutions": solutions})
+        return
+    solved = f"a path leads to the answers of {len(found.solved):,}, to {exact:,} exactly."
+    show(f"{len(found.solutions):,} questions: {solved}")
+    lost = [one.known.question for one in found.solutions if one.example is None]
+    for question in lost[:_SHOWN]:
+        say(f"  no path: {question}", style="yellow")
+    if len(lost) > _SHOWN:
+        say(f"  and {len(lost) - _SHOWN:,} more", style="yellow")
+    if found.held_out:
+        show(
+            f"Of {found.held_out:,} questions that were kept apart, {found.before:,} are answered exactly "
+            f"without weights, and {found.after:,} with weights learnt from the others."
+        )
+    show(f"The weights are in {out}. Use them by: mrag complete ask --weights {out}")
 
 
 @app.command()
@@ -408,41 +404,3 @@ def _decide(
         return
     for report in reports:
         show_decision(graph, report)
-
-
-def _answered(
-    graph: mrag.KnowledgeGraph,
-    questions: list[str],
-    texts: list[Path],
-    images: Path | None,
-    model: str | None,
-    image_model: str | None,
-    embedder: str,
-    settings: dict[str, Any],
-    evidence_settings: dict[str, Any],
-    checks: completion.CheckSettings,
-    weights: Path | None,
-) -> list[generation.Answer]:
-    chat = generation.resolve(model) if model else None
-    if chat is not None and weights is not None:
-        raise ConfigError("A language model plans without weights.", hint="Leave out --model or --weights.")
-    knobs = completion.EvidenceSettings(**evidence_settings)
-    source, corpus = sources_of(graph, texts, images, image_model or model, embedder)
-    reader: completion.Reader = completion.RuleReader(corpus, new_names=knobs.new_names)
-    planner: completion.Planner | None = (
-        None if weights is None else completion.PathPlanner(graph, completion.Weights.load(weights))
-    )
-    if chat is not None:
-        reader, planner = completion.ModelReader(chat), completion.ModelPlanner(chat)
-    evidence = None if source is None else completion.Evidence(source, reader, knobs)
-    completer = completion.Completer(
-        graph, evidence, planner, chat, completion.CompleterSettings(**settings), checks
-    )
-    if len(questions) == 1:
-        return [mrag.ask(graph, questions[0], how="complete", texts=completer)]
-    found = []
-    with progress("Answering", unit="questions") as note:
-        for question in questions:
-            found.append(mrag.ask(graph, question, how="complete", texts=completer))
-            note(len(found), len(questions))
-    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,11 +38,8 @@ def show_groups(groups: Sequence[ClashGroup]) -> None:
     """Say on standard error what contradicts the ontology."""
     if not groups:
         return
-    total = sum(group.count for group in groups)
-    say(
-        f"{counted(total, 'contradiction')} of the ontology, kept apart from what was inferred:",
-        style="yellow",
-    )
+    total = counted(sum(group.count for group in groups), "contradiction")
+    say(f"{total} of the ontology, kept apart from what was inferred:", style="yellow")
     for group in groups[:_GROUPS]:
         say(f"  {group.text()}", style="yellow")
         say(f"    such as {example(group)}", style="dim")
@@ -52,23 +50,20 @@ def show_groups(groups: Sequence[ClashGroup]) -> None:
 
 def write_report(file: Path, groups: Sequence[ClashGroup]) -> None:
     """Write all contradictions to a file: JSON if it is named so, else text."""
+    lines = []
+    for group in groups:
+        lines.append(group.text())
+        for clash in group.clashes:
+            triples = (" ".join(term.n3() for term in triple) for triple in clash.triples)
+            lines.append("  " + inline("; ".join(triples)))
+    text = "\n".join(lines or ["Nothing contradicts the ontology."])
     if file.suffix == ".json":
         text = json.dumps([group.to_json(examples=100) for group in groups], ensure_ascii=False, indent=2)
-    else:
-        lines = []
-        for group in groups:
-            lines.append(group.text())
-            lines += [
-                "  " + inline("; ".join(" ".join(t.n3() for t in triple) for triple in clash.triples))
-                for clash in group.clashes
-            ]
-        text = "\n".join(lines or ["Nothing contradicts the ontology."])
     try:
         file.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
-        raise ConfigError(
-            "The report cannot be written.", file=str(file), hint="Check the path and permissions."
-        ) from error
+        hint = "Check the path and permissions."
+        raise ConfigError("The report cannot be written.", file=str(file), hint=hint) from error
 
 
 def load(
@@ -130,33 +125,30 @@ def load(
             "triples": report.triples,
             "seconds": round(report.seconds, 3),
             "triples_per_second": round(report.triples_per_second),
-            "rejected": [{"file": r.file, "line": r.line, "reason": r.reason} for r in report.rejected],
-            "left_out": [{"file": f.file, "reason": f.reason} for f in report.left_out],
+            "rejected": [asdict(line) for line in report.rejected],
+            "left_out": [asdict(file) for file in report.left_out],
             "empty": list(report.empty),
         }
         if repair:
             result["repaired"] = _repaired(graph)
         if reason:
             try:
-                with commands.kept(
-                    "The files are loaded. Run `mrag reason` to infer what follows from them."
-                ):
+                with commands.kept(LOADED):
                     closure = _reason(graph, engine, strict=strict)
-                result["inferred"], result["contradictions"] = closure.triples, _json(closure)
+                result["inferred"] = closure.triples
+                result["contradictions"] = [group.to_json() for group in closure.contradictions]
             except InconsistentOntology as error:
                 # The triples are loaded as asked.
                 say(f"Nothing was inferred. {error}", style="yellow")
                 result["inferred"], result["clashes"] = 0, len(error.clashes)
         if as_json:
             show_json(result)
-        else:
-            show(
-                f"{report.triples:,} triples loaded into {graph.store.url} in {report.seconds:.1f} s"
-                f" ({report.triples_per_second:,.0f} a second)."
-            )
-            if reason:
-                show(f"{counted(result['inferred'], 'triple')} inferred.")
-            say('Next: `mrag index`, then `mrag ask "…"`.', style="dim")
+            return
+        speed = f"{report.seconds:.1f} s ({report.triples_per_second:,.0f} a second)"
+        show(f"{report.triples:,} triples loaded into {graph.store.url} in {speed}.")
+        if reason:
+            show(f"{counted(result['inferred'], 'triple')} inferred.")
+        say('Next: `mrag index`, then `mrag ask "…"`.', style="dim")
 
 
 def create(
@@ -185,11 +177,9 @@ def create(
         elif isinstance(store, stores.FusekiStore):
             store.create(kind)
         else:
-            raise ConfigError(
-                "Only GraphDB and Fuseki servers create stores on request.",
-                endpoint=store.url,
-                hint="Other stores are created by loading into them: `mrag load --store URL FILE`.",
-            )
+            what = "Only GraphDB and Fuseki servers create stores on request."
+            hint = "Other stores are created by loading into them: `mrag load --store URL FILE`."
+            raise ConfigError(what, endpoint=store.url, hint=hint)
         show(f"Created {store.url}.")
     finally:
         store.close()
@@ -229,9 +219,13 @@ def reason(
             write_report(report, closure.contradictions)
         if as_json:
             read = list(graph.record.premises)
-            show_json({"inferred": closure.triples, "graphs": read, "contradictions": _json(closure)})
+            groups = [group.to_json() for group in closure.contradictions]
+            show_json({"inferred": closure.triples, "graphs": read, "contradictions": groups})
         else:
             show(f"{counted(closure.triples, 'triple')} inferred.")
+
+
+LOADED = "The files are loaded. Run `mrag reason` to infer what follows from them."
 
 
 def loading(graph: mrag.KnowledgeGraph) -> Callable[[], str]:
@@ -239,9 +233,12 @@ def loading(graph: mrag.KnowledgeGraph) -> Callable[[], str]:
     before = graph.revision
 
     def state() -> str:
-        if graph.revision != before and not graph.record.pending:
-            return "The files are loaded. Run `mrag reason` to infer what follows from them."
-        return "Nothing was loaded, and the graph is unchanged. Run the same command again."
+        landed = graph.revision != before and not graph.record.pending
+        return (
+            LOADED
+            if landed
+            else "Nothing was loaded, and the graph is unchanged. Run the same command again."
+        )
 
     return state
 
@@ -254,11 +251,9 @@ def _say_notes(report: stores.LoadReport, *, any_tag: bool) -> None:
     for name in report.empty:
         say(f"Nothing is stated in {name}.", style="yellow")
     if report.odd_tags:
-        tags = ", ".join(report.odd_tags)
-        if not any_tag:
-            from mrag.stores.process.parsing import well_formed_tag
+        from mrag.stores.process.parsing import well_formed_tag
 
-            tags = ", ".join(f"{tag} as {well_formed_tag(tag)}" for tag in report.odd_tags)
+        tags = ", ".join(tag if any_tag else f"{tag} as {well_formed_tag(tag)}" for tag in report.odd_tags)
         say(f"Kept language tags that BCP 47 does not allow: {tags}", style="yellow")
 
 
@@ -292,10 +287,6 @@ def _repaired(graph: mrag.KnowledgeGraph) -> list[dict[str, Any]]:
     return [asdict(one) for one in found]
 
 
-def _json(closure: reasoning.Closure) -> list[dict[str, object]]:
-    return [group.to_json() for group in closure.contradictions]
-
-
 YesOption = Annotated[bool, Option("--yes", "-y", help="Change it without asking.")]
 FollowOption = Annotated[
     bool, Option("--reason/--no-reason", help="Bring what was inferred up to date afterwards.")
@@ -325,10 +316,9 @@ def update(
       mrag update "DELETE DATA { ex:GraphDB a ex:SemanticProduct }"
       mrag update --yes corrections.ru
     """
-    from mrag.cli.options import read_query_file
     from mrag.graph.updates import parse
 
-    text = read_query_file(text) if text.endswith((".ru", ".rq", ".sparql")) else text
+    text = options.read_query_file(text) if text.endswith((".ru", ".rq", ".sparql")) else text
     with place.opened() as graph:
         _change(graph, parse(text, graph.query_prefixes), yes, reason, seconds, as_json=as_json)
 
@@ -413,9 +403,6 @@ def kgs(
             say(f"The store takes {_megabytes(_size(place))} on disk.", style="dim")
 
 
-# -- inside --------------------------------------------------------------------------------------------
-
-
 def _change(
     graph: mrag.KnowledgeGraph,
     operations: Sequence[Operation],
@@ -482,23 +469,17 @@ def _pieces(
     """Yield the triples to remove as N-Quads of the default graph."""
     import pyoxigraph as ox
 
-    def printed(triples: Sequence[ox.Triple]) -> bytes:
-        return ox.serialize(triples, format=ox.RdfFormat.N_TRIPLES) or b""
+    def printed(triples: Iterator[ox.Triple]) -> tuple[bytes, ...]:
+        batches = iter(lambda: [*islice(triples, _CHUNK)], [])
+        return tuple(ox.serialize(batch, format=ox.RdfFormat.N_TRIPLES) or b"" for batch in batches)
 
     if terms:
         from mrag.rdf.terms import to_ox
 
         s, p = (to_ox(rdf.iri(term, graph.query_prefixes)) for term in terms[:2])
-        yield (printed([ox.Triple(s, p, _object(terms[2], graph))]),)  # type: ignore[arg-type]  # they are IRIs
+        yield printed(iter([ox.Triple(s, p, _object(terms[2], graph))]))  # type: ignore[arg-type]  # they are IRIs
     for source in loaders.sources(files):
-        batch: list[ox.Triple] = []
-        pieces: list[bytes] = []
-        for quad in source.quads():
-            batch.append(quad.triple)
-            if len(batch) == _CHUNK:
-                pieces.append(printed(batch))
-                batch = []
-        yield (*pieces, printed(batch))
+        yield printed(quad.triple for quad in source.quads())
 
 
 def _object(text: str, graph: mrag.KnowledgeGraph) -> Any:
@@ -523,9 +504,8 @@ def _delete(graph: mrag.KnowledgeGraph, name: str, known: Sequence[str], yes: bo
     from mrag.graph.connection import delete
 
     if name not in known:
-        raise ConfigError(
-            f"There is no knowledge graph {name!r}.", hint=f"There are: {', '.join(known) or 'none'}."
-        )
+        hint = f"There are: {', '.join(known) or 'none'}."
+        raise ConfigError(f"There is no knowledge graph {name!r}.", hint=hint)
     doomed = graph if name == graph.name else mrag.KnowledgeGraph(graph.store, name)
     say(f"{name}: {doomed.record.triples:,} triples and its indexes would be deleted.")
     if not (yes or _agreed()):
@@ -550,9 +530,7 @@ def _home(graph: mrag.KnowledgeGraph, name: str) -> Path | None:
 
 
 def _size(folder: Path | None) -> int:
-    if folder is None or not folder.is_dir():
-        return 0
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) if folder else 0
 
 
 def _megabytes(count: int) -> str:

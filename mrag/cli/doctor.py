@@ -77,26 +77,18 @@ def _server(url: str, write: bool) -> Iterator[CheckResult]:
         graphs = store.graphs()
         missing = sorted(set(named) - set(graphs))
         if missing:
-            yield CheckResult(
-                "graphs", False, f"the store has no graph {missing[0]}", f"It has: {_few(graphs)}."
-            )
+            what = f"the store has no graph {missing[0]}"
+            yield CheckResult("graphs", False, what, f"It has: {_few(graphs)}.")
         else:
-            yield CheckResult(
-                "graphs", True, f"{len(graphs)} named graphs" + (f": {_few(graphs)}" if graphs else "")
-            )
+            few = f": {_few(graphs)}" if graphs else ""
+            yield CheckResult("graphs", True, f"{len(graphs)} named graphs{few}")
         if write:
             yield _writing(store)
-        own = [
-            name
-            for name, has in (
-                ("reasoning", store.capabilities.reasoning),
-                ("similarity indexes", store.capabilities.similarity),
-            )
-            if has
-        ]
-        yield CheckResult(
-            "server features", None, " and ".join(own) or "none; mrag reasons and indexes itself"
-        )
+        own = ["reasoning"] * store.capabilities.reasoning + [
+            "similarity indexes"
+        ] * store.capabilities.similarity
+        features = " and ".join(own) or "none; mrag reasons and indexes itself"
+        yield CheckResult("server features", None, features)
     finally:
         store.close()
 

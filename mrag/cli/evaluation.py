@@ -66,10 +66,12 @@ def measure_questions(
     if out is not None and not out.parent.is_dir():
         raise ConfigError("There is no such folder.", file=str(out.parent))
     journal = None if out is None else out.with_name(f"{out.name}.journal")
-    resumes = (
-        nullcontext() if out is None else kept("Run the same command again: no question is asked twice.")
-    )
-    with place.opened() as graph, progress("Asking", unit="questions") as note, resumes:
+    resumes = "Run the same command again: no question is asked twice."
+    with (
+        place.opened() as graph,
+        progress("Asking", unit="questions") as note,
+        kept(resumes) if out else nullcontext(),
+    ):
         found = evaluation.evaluate_questions(
             graph, asked, how=cast(How, how), model=model, index=index, journal=journal,
             resampling=evaluation.Resampling(resamples=resamples, seed=seed),
@@ -112,25 +114,20 @@ def ranked(
         about = f"{graph.store.url} {graph.iri} {graph.revision} {index}"
         if not isinstance(known, indexes.SimilarityIndex):
             # An index of the server's own: it ranks in its one way.
-            return _runs(
-                [evaluation.ranker_system("server", mrag.SimilarityRanker(graph, index), about)],
-                collection,
-                k,
-                out,
-            )
+            only_one = evaluation.ranker_system("server", mrag.SimilarityRanker(graph, index), about)
+            return _runs([only_one], collection, k, out)
         wanted = kinds or ["bm25", *(["dense", "hybrid"] if known.files.embedder_name else [])]
         named = named_iri(graph, cls)
         only = None if named is None else evaluation.instances(graph, named)
         _note_missing(collection, known.files, only, notes)
-        systems = [
-            evaluation.index_system(known.files, kind, only)
-            if kind in KINDS
-            else evaluation.ranker_system(
-                kind, mrag.ranker(kind, graph, index=index), f"{about} {kind} {only}", only
-            )
-            for kind in wanted
-        ]
-        return _runs(systems, collection, k, out)
+
+        def system(kind: str) -> evaluation.System:
+            if kind in KINDS:
+                return evaluation.index_system(known.files, kind, only)
+            ranker = mrag.ranker(kind, graph, index=index)
+            return evaluation.ranker_system(kind, ranker, f"{about} {kind} {only}", only)
+
+        return _runs([*map(system, wanted)], collection, k, out)
 
 
 def _note_missing(
@@ -331,18 +328,11 @@ def benchmark(
 
     settings = Settings.from_env(model=model)
     with place.opened() as graph, progress("Writing questions", unit="questions") as note:
-        shape = evaluation.EntityShape(
-            named_iri(graph, link), named_iri(graph, kind) or TYPE, named_iri(graph, cls)
-        )
+        named = [named_iri(graph, text) for text in (link, kind, cls)]
+        shape = evaluation.EntityShape(named[0], named[1] or TYPE, named[2])
+        model_of_texts = embedder or settings.embedder
         plan = evaluation.BenchmarkSettings(
-            model=settings.model,
-            shape=shape,
-            limit=limit,
-            conditions=conditions,
-            concurrency=concurrency,
-            embedder=embedder or settings.embedder,
-            seed=seed,
-            index=index,
+            settings.model, shape, limit, conditions, concurrency, model_of_texts, seed, index
         )
         report = evaluation.build_benchmark(graph, out, plan, on_progress=note)
     if as_json:
@@ -354,24 +344,19 @@ def benchmark(
 
 
 def _write(result: evaluation.Evaluation, runs: list[Any], out: Path) -> None:
-    import json
-
     (out / "runs").mkdir(parents=True, exist_ok=True)
     for run in runs:
         evaluation.write_run(run, out / "runs" / f"{file_name(run.name)}.trec")
-    text = json.dumps(result.to_json(), ensure_ascii=False, indent=2)
-    saved_text(out / "report.json", text + "\n")
-    saved_text(out / "report.md", result.to_markdown())
-    saved_text(out / "report.svg", evaluation.intervals_svg(result))
+    text = json.dumps(result.to_json(), ensure_ascii=False, indent=2) + "\n"
+    reports = {"json": text, "md": result.to_markdown(), "svg": evaluation.intervals_svg(result)}
+    for ending, report in reports.items():
+        saved_text(out / f"report.{ending}", report)
 
 
 def _map(collection: evaluation.Collection, model: str | None, seed: int, path: Path) -> None:
-    from mrag.evaluation.report import tsne
-    from mrag.index.embedding import embedder
-
-    chosen = embedder(model or Settings.from_env().embedder)
+    chosen = indexes.embedder(model or Settings.from_env().embedder)
     if chosen is None:
         raise ConfigError("A map of questions needs an embedding model.", hint="Use --embedder minilm.")
-    queries = sorted(collection.queries)
-    texts = [collection.queries[query] for query in queries]
-    saved_text(path, evaluation.points_svg(tsne(chosen.embed_documents(texts), seed=seed), texts))
+    texts = [text for _, text in sorted(collection.queries.items())]
+    points = evaluation.tsne(chosen.embed_documents(texts), seed=seed)
+    saved_text(path, evaluation.points_svg(points, texts))

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -30,8 +30,6 @@ from mrag.storage.files import Scratch
 if TYPE_CHECKING:
     from mrag.jobs import Runner
     from mrag.loaders.importing import ImportSettings
-    from mrag.loaders.rdf import Progress
-    from mrag.loaders.tables import TableDialect
 
 _EXAMPLES = 5
 
@@ -41,46 +39,28 @@ def name_of(file: str) -> str:
     return Path(file.partition("?")[0]).name if "://" in file else Path(file).name
 
 
-@contextmanager
-def reading(file: str) -> Iterator[Any]:
-    """Show a bar while a source is read: bytes of a file, or rows of a database."""
-    with progress(f"Reading {name_of(file)}", unit="rows" if "://" in file else "bytes") as note:
-        yield note
-
-
-def read_records(file: str, how: ImportSettings, out: Path, note: Progress) -> loaders.RecordReport:
+def _read_records(file: str, how: ImportSettings, out: Path) -> loaders.RecordReport:
     """Write the records of a source as N-Triples, those of files in a process with limits."""
     from mrag.stores.process.parsing import imported
 
     if "://" not in file and not Path(file).is_file():
         raise LoadError("There is no such file.", file=file, hint="Check the path.")
-    return imported(file, out, how, note)
+    with progress(f"Reading {name_of(file)}", unit="rows" if "://" in file else "bytes") as note:
+        return imported(file, out, how, note)
 
 
-def skipped(reports: Sequence[loaders.RecordReport]) -> dict[str, int]:
-    """Return how much was left out of all sources, by reason, the commonest first."""
-    total: Counter[str] = Counter()
-    for report in reports:
-        total.update(report.problems)
-    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
+def _commonest(problems: Mapping[str, int]) -> dict[str, int]:
+    """Return how much was left out by reason, the commonest first."""
+    return dict(sorted(problems.items(), key=lambda item: (-item[1], item[0])))
 
 
-def show_problems(files: Sequence[str], reports: Sequence[loaders.RecordReport]) -> None:
+def _show_problems(files: Sequence[str], reports: Sequence[loaders.RecordReport]) -> None:
     """Say what was left out of each source and why, with examples."""
     for file, report in zip(files, reports, strict=True):
-        for kind, count in sorted(report.problems.items(), key=lambda item: (-item[1], item[0])):
+        for kind, count in _commonest(report.problems).items():
             say(f"{name_of(file)}: {kind}, skipped {counted(count, 'time')}.", style="yellow")
             for problem in [each for each in report.examples if each.kind == kind][:_EXAMPLES]:
                 say(f"  {problem.where}: {problem.what}", style="dim")
-
-
-def show_sketch(files: Sequence[str], dialect: TableDialect) -> None:
-    """Print a mapping to begin with."""
-    from mrag.stores.process.parsing import sketch
-
-    with status("Reading"):
-        text = sketch(files, dialect)
-    show_data(text.rstrip())
 
 
 _LOADED = "The files are loaded. Run the same command again to do the rest."
@@ -137,7 +117,11 @@ def import_(
 
     dialect = TableDialect(delimiter=delimiter, encoding=encoding)
     if sketch:
-        show_sketch(files, dialect)
+        from mrag.stores.process import parsing
+
+        with status("Reading"):
+            text = parsing.sketch(files, dialect)
+        show_data(text.rstrip())
         return
     how = ImportSettings(kind, mapping, boxes, dialect, "skip" if skip_bad else "stop", standard, masks)
     steps = _Steps()
@@ -146,19 +130,17 @@ def import_(
         paths: list[Path] = []
         for file in files:
             name = name_of(file)
-            with steps(f"read {name}"), reading(file) as note:
+            with steps(f"read {name}"):
                 # Named like the source, so that what is said of an interrupted load makes sense.
                 folder = stack.enter_context(Scratch("records"))
                 paths.append(folder / (name.removesuffix(".gz") + ".nt"))
-                reports.append(read_records(file, how, paths[-1], note))
+                reports.append(_read_records(file, how, paths[-1]))
         with commands.kept(loading(graph)), steps("load") as done, progress("Loading") as note:
             done["triples"] = graph.load(paths, on_progress=note, replacing=replace).triples
         fashion = views and any(report.counts.get("annotations") for report in reports)
         if fashion and graph.store.capabilities.reasoning:
-            say(
-                "No views are made, because this server reasons over all of its graphs together.",
-                style="yellow",
-            )
+            why = "this server reasons over all of its graphs together"
+            say(f"No views are made, because {why}.", style="yellow")
             fashion = False
         if fashion:
             with commands.kept(_LOADED):
@@ -169,8 +151,8 @@ def import_(
         result = {
             "store": graph.store.url,
             "kg": graph.name,
-            "records": [{"file": redact_url(f), **_report(r)} for f, r in zip(files, reports, strict=True)],
-            "skipped": skipped(reports),
+            "records": [{"file": redact_url(f), **asdict(r)} for f, r in zip(files, reports, strict=True)],
+            "skipped": _commonest(sum((Counter(r.problems) for r in reports), Counter())),
             "steps": steps.done,
         }
         if as_json:
@@ -179,7 +161,7 @@ def import_(
             _show(steps)
             if fashion:
                 say(f"Next: `mrag index --kg {graph.name}-images --query kg/sentences`.", style="dim")
-        show_problems(files, reports)
+        _show_problems(files, reports)
 
 
 def views(
@@ -208,9 +190,8 @@ def views(
     steps = _Steps()
     with place.opened() as graph:
         names = [f"urn:mrag:kg:{graph.name}-{view.short}" for view in graphs.VIEWS.values()]
-        if "http://example.org/hasImage" not in graph.profile().predicates and not any(
-            read_record(graph.store, name).kept for name in names
-        ):
+        kept = any(read_record(graph.store, name).kept for name in names)
+        if not kept and "http://example.org/hasImage" not in graph.profile().predicates:
             raise ConfigError(
                 f"The knowledge graph {graph.name!r} holds no annotated images.",
                 endpoint=graph.store.url,
@@ -244,15 +225,11 @@ class _Steps:
 
 def _reason(steps: _Steps, graph: mrag.KnowledgeGraph) -> None:
     with steps(f"reason over {graph.name}") as done:
-        _infer(done, graph)
-
-
-def _infer(done: dict[str, Any], graph: mrag.KnowledgeGraph) -> None:
-    closure = mrag.reason(graph)
-    done["triples"] = closure.triples
-    if closure.contradictions:
-        done["clashes"] = sum(group.count for group in closure.contradictions)
-        show_groups(closure.contradictions)
+        closure = mrag.reason(graph)
+        done["triples"] = closure.triples
+        if closure.contradictions:
+            done["clashes"] = sum(group.count for group in closure.contradictions)
+            show_groups(closure.contradictions)
 
 
 def _views(
@@ -268,10 +245,11 @@ def _views(
 
     def after(view: graphs.View, fresh: mrag.KnowledgeGraph) -> None:
         made.append(fresh.name)
-        with steps(f"reason over {fresh.name}" if reason else f"made {fresh.name}") as done:
-            done["triples"] = fresh.record.triples
-            if reason:
-                _infer(done, fresh)
+        if reason:
+            _reason(steps, fresh)
+        else:
+            with steps(f"made {fresh.name}") as done:
+                done["triples"] = fresh.record.triples
 
     names = {name: f"{graph.name}-{view.short}" for name, view in graphs.VIEWS.items()}
     also = [lambda: _reason(steps, graph)] if reason and source_too else []
@@ -295,10 +273,6 @@ def _views(
             with status("Reasoning"):
                 _reason(steps, view)
     return made
-
-
-def _report(report: loaders.RecordReport) -> dict[str, Any]:
-    return asdict(report)
 
 
 def _show(steps: _Steps) -> None:
@@ -412,10 +386,6 @@ def _described(
     before.update({number: signal.signal(number, interrupted) for number in (signal.SIGINT, signal.SIGTERM)})
     try:
         with progress("Describing", unit="images") as note:
-
-            def on_progress(at: images.EnrichProgress) -> None:
-                note(at.described + at.failed, at.total)
-
             return images.describe(
                 graph,
                 model,
@@ -424,7 +394,7 @@ def _described(
                 boxes_from=other,
                 runner=carrying,
                 stop=stop,
-                on_progress=on_progress,
+                on_progress=lambda at: note(at.described + at.failed, at.total),
             )
     finally:
         for number, handler in before.items():
@@ -432,16 +402,14 @@ def _described(
 
 
 def _show_report(report: images.EnrichReport) -> None:
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in report.kinds().items())
+    more = (
+        (report.recovered, "taken from the journal of an earlier run"),
+        (report.already, "described before"),
+        (report.left, "left"),
+        (len(report.failures), f"not described ({kinds})"),
+    )
     words = [f"{report.described:,} described in {report.seconds:.1f} s"]
-    if report.recovered:
-        words.append(f"{report.recovered:,} taken from the journal of an earlier run")
-    if report.already:
-        words.append(f"{report.already:,} described before")
-    if report.left:
-        words.append(f"{report.left:,} left")
-    if report.failures:
-        kinds = ", ".join(f"{kind} {count:,}" for kind, count in report.kinds().items())
-        words.append(f"{len(report.failures):,} not described ({kinds})")
-    show("; ".join(words) + ".")
+    show("; ".join([*words, *(f"{count:,} {what}" for count, what in more if count)]) + ".")
     if not (report.described or report.already or report.left or report.failures):
         say("The graph names no image files; it should name them by <http://example.org/hasFileName>.")

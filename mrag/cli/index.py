@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -180,9 +181,7 @@ ModelOption = Annotated[
         envvar="MRAG_CLUE_MODEL",
     ),
 ]
-FolderOption = Annotated[
-    Path | None, Option("--folder", help="Folder of the clue index. Default: beside the store.")
-]
+FolderOption = Annotated[Path | None, Option(help="Folder of the clue index. Default: beside the store.")]
 
 
 @clues_app.command("build")
@@ -208,14 +207,12 @@ def build_(
     with place.opened() as graph, ExitStack() as stack:
         loaded = _model(model, stack)
         started = time.perf_counter()
+        how: dict[str, Any] = {
+            "definition": _definition(graph, query),
+            "runner": jobs.runner(runner, workers),
+        }
         with status("Building"):
-            index = generative.build_clues(
-                graph,
-                loaded.tokeniser,
-                definition=_definition(graph, query),
-                folder=folder,
-                runner=jobs.runner(runner, workers),
-            )
+            index = generative.build_clues(graph, loaded.tokeniser, folder=folder, **how)
         seconds = time.perf_counter() - started
         if as_json:
             show_json({"documents": len(index), "tokens": index.tokens, "seconds": round(seconds, 3)})
@@ -267,9 +264,8 @@ def search_(
             index = generative.build_clues(graph, loaded.tokeniser)
         else:
             index = generative.open_clues(graph, folder=folder)
-        ranker = generative.GenerativeRanker(
-            graph, index, loaded, settings=settings, concept=within, query=mask
-        )
+        only: dict[str, Any] = {"concept": within, "query": mask}
+        ranker = generative.GenerativeRanker(graph, index, loaded, settings=settings, **only)
         started = time.perf_counter()
         with status("Generating clues"):
             hits = ranker.rank(mrag.Question(question, image), results)
@@ -299,30 +295,23 @@ def status_(
     """
     with place.opened() as graph:
         index = generative.open_clues(graph, folder=folder)
-        found: dict[str, Any] = {
-            "documents": len(index),
-            "tokens": index.tokens,
-            "bytes": index.nbytes,
-            "segments": len(index.segments),
-            "model": index.extra.get("model"),
-            "stale": generative.is_stale(graph, index),
-        }
+        size, segments, model = len(index), len(index.segments), index.extra.get("model")
+        stale = generative.is_stale(graph, index)
         if as_json:
-            show_json(found)
+            about = {"documents": size, "tokens": index.tokens, "bytes": index.nbytes, "segments": segments}
+            show_json({**about, "model": model, "stale": stale})
             return
-        show(f"documents  {found['documents']:,}")
-        show(f"tokens     {found['tokens']:,}")
-        show(f"on disk    {index.nbytes:,} bytes in {found['segments']} segments")
-        show(f"tokeniser  {found['model']}")
-        show(f"state      {'older than the graph' if found['stale'] else 'up to date'}")
+        show(f"documents  {size:,}")
+        show(f"tokens     {index.tokens:,}")
+        show(f"on disk    {index.nbytes:,} bytes in {segments} segments")
+        show(f"tokeniser  {model}")
+        show(f"state      {'older than the graph' if stale else 'up to date'}")
 
 
 def _model(name: str, stack: ExitStack) -> generative.LanguageModel:
     with status(f"Loading {name}"):
         model = generative.language_model(name)
-    close = getattr(model, "close", None)
-    if close is not None:
-        stack.callback(close)
+    stack.callback(getattr(model, "close", lambda: None))
     return model
 
 
@@ -393,7 +382,11 @@ def build(
     """
     with place.opened() as graph:
         start = time.perf_counter()
-        codes = _neighbourhoods(graph, hops) if source is None else _imported(source, mend)
+        if source is None:
+            codes = _neighbourhoods(graph, hops)
+        else:
+            on_mend = partial(say, style="yellow") if mend else None
+            codes = dict(graphcodes.from_folder(source, on_mend=on_mend))
         index = _writable(place.folder(graph))
         gone = index.sync(codes)
         seconds = time.perf_counter() - start
@@ -410,20 +403,12 @@ def _neighbourhoods(graph: mrag.KnowledgeGraph, hops: int) -> dict[str, graphcod
     from mrag.index.documents import documents
 
     entities = sorted({iri for iri, _ in documents(graph, indexes.Definition(languages=graph.languages))})
-    codes = {}
+    codes, settings = {}, graphcodes.NeighbourhoodSettings(hops=hops)
     with progress("Reading", unit="entities") as note:
-        for iri, code in graphcodes.neighbourhoods(
-            graph, entities, graphcodes.NeighbourhoodSettings(hops=hops)
-        ):
+        for iri, code in graphcodes.neighbourhoods(graph, entities, settings):
             codes[iri] = code
             note(len(codes), len(entities))
     return codes
-
-
-def _imported(folder: Path, mend: bool) -> dict[str, graphcodes.GraphCode]:
-    return dict(
-        graphcodes.from_folder(folder, on_mend=(lambda text: say(text, style="yellow")) if mend else None)
-    )
 
 
 @codes_app.command()
@@ -465,17 +450,16 @@ def search(
     from mrag.graphcodes.code import centred, is_iri
 
     if not question.strip() and not edge and not node and like is None:
-        raise ConfigError(
-            "There is nothing to search for.", hint="Give a question, --edge, --node or --like."
-        )
+        hint = "Give a question, --edge, --node or --like."
+        raise ConfigError("There is nothing to search for.", hint=hint)
     how = _comparison(metric, excess)
     with place.codes() as (graph, index):
         if ontology and metric == "structural":
             how = replace(how, ontology=graphcodes.Ontology.of_graph(graph))
         near = graphcodes.CodeMeaning(meaning) if meaning != "none" else None
         ranker = graphcodes.GraphCodeRanker(graph, index, comparison=how, meaning=near)
+        entity = _expanded(graph, like or "")
         if like is not None:
-            entity = _expanded(graph, like)
             code = centred(index.code(entity), entity)
         elif edge or node:
             code = ranker.named(_asked(graph, edge or [], node or []))
@@ -529,8 +513,7 @@ def show_code(
         for at, (node_id, row) in enumerate(zip(code.dictionary, numbers, strict=True)):
             cells = " ".join((str(number) if number else "·").rjust(wide) for number in row)
             show(f"{at:3} {verbaliser.name(node_id, code)[:WIDE]:{WIDE}} {cells}")
-        used = sorted({number for row in numbers for number in row if number})
-        for number in used:
+        for number in sorted({number for row in numbers for number in row if number}):
             show(f"{number:3} = {' and '.join(verbaliser.relation(r) for r in registry.relations(number))}")
 
 

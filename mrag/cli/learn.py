@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from typer import Argument, Option
 
 import mrag
-from mrag import cel, generative, rdf
+from mrag import cel, context, generation, generative, rdf
+from mrag import index as indexes
 from mrag.cli import commands, options
 from mrag.cli.commands import Commands
 from mrag.cli.output import progress, say, show, show_data, show_json, show_lines, status
-from mrag.errors import ConfigError, LearningProblemError
+from mrag.errors import ConfigError, LearningProblemError, LoadError, ModelError
 from mrag.language.grammar import counted
 from mrag.storage.files import saved_text
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from mrag.cli.concepts import Learnt
+    from mrag.cel.rerank import Order
+    from mrag.cel.sentences import Language
 
 FORMATS = ("dl", "manchester", "turtle")
 LIST_FORMATS = (*FORMATS, "rdfxml", "functional")
@@ -115,8 +118,6 @@ def print_learnt(
     as_json: bool,
 ) -> None:
     """Print a concept, or its query; then the explanation, and where it is kept."""
-    from mrag.cli.concepts import why
-
     query = cel.instances_query(learnt.expression)
     if notation.rq is not None:
         saved_text(notation.rq, query + "\n")
@@ -184,8 +185,6 @@ def fitted(
     chat: BaseChatModel | None,
 ) -> Learnt:
     """Learn, with a bar, and return the hypotheses, best first, with the report."""
-    from mrag.cli.concepts import Learnt, polished
-
     policy = None if how.policy is None else str(how.policy)
     asked = {"policy": policy, "steps": how.steps, "max_length": how.max_length}
     given = {key: value for key, value in asked.items() if value is not None}
@@ -210,7 +209,9 @@ def fitted(
             "No concept tells the positive from the negative examples.",
             hint="Give other examples, more time with --seconds, or more properties in a row with --steps.",
         )
-    return Learnt(found[0].expression, tuple(found), report, polished(graph, found[0], chat))
+    best = found[0]
+    polished = None if chat is None else cel.polish_sentence(graph, best, chat, language_of(graph))
+    return Learnt(best.expression, tuple(found), report, polished)
 
 
 def _lines(file: Path | None) -> list[str]:
@@ -263,8 +264,6 @@ def fit(
       mrag learn fit --class ex:TripleStore
     """
     options.check_choice("format", notation.format, FORMATS)
-    from mrag.cli.concepts import chat_model, keep_as
-
     with place.opened() as graph:
         problem = problem_of(graph, examples, question, defined, learning.seed)
         learnt = fitted(graph, problem, learning, k, chat_model(model))
@@ -305,8 +304,6 @@ def rerank(
       mrag learn rerank "fast triple store" --concept reasoners --model ollama:llama3.2
     """
     options.check_choice("format", format, FORMATS)
-    from mrag.cli.concepts import Learnt, chat_model, concept_of, reranked
-
     with place.opened() as graph:
         chat = chat_model(model)
         if concept is not None:
@@ -318,10 +315,13 @@ def rerank(
             best = learnt.hypotheses[0]
             ranked = reranked(graph, best, problem.positives, question, examples.index, hits, chat)
         if as_json:
-            show_json({**learnt.to_json(graph, format), **ranked.to_json()})
+            show_json({**learnt.to_json(graph, format), "hits": ranked})
             return
         learnt.show(graph, format)
-        ranked.show()
+        show("")
+        for hit in ranked:
+            mark = "✓" if hit["in_concept"] else "✗"
+            show(f"{hit['rank']:>3}  {mark}  {hit['label']}  <{hit['iri']}>")
 
 
 @learn_app.command("show")
@@ -339,8 +339,6 @@ def show_concept(
       mrag learn show "ex:SemanticProduct and (ex:developedBy some ex:Vendor)" --query
     """
     options.check_choice("format", notation.format, FORMATS)
-    from mrag.cli.concepts import Learnt, concept_of
-
     with place.opened() as graph:
         print_learnt(graph, Learnt(concept_of(graph, concept)), notation, None, None, as_json)
 
@@ -363,8 +361,6 @@ def explain(
     Example:
       mrag learn explain reasoners ex:MySQL
     """
-    from mrag.cli.concepts import Learnt, concept_of, why
-
     with place.opened() as graph:
         learnt = Learnt(concept_of(graph, concept))
         text, value = why(graph, learnt.expression, individual)
@@ -390,8 +386,6 @@ def keep(
     Example:
       mrag learn keep reasoners "ex:SemanticProduct and (ex:developedBy some ex:Vendor)"
     """
-    from mrag.cli.concepts import Learnt, concept_of, keep_as
-
     with place.opened() as graph:
         learnt = Learnt(concept_of(graph, concept))
         stored = keep_as(graph, learnt.expression, name, "", None)
@@ -417,10 +411,30 @@ def concepts(
       mrag learn concepts --format functional > concepts.ofn
     """
     options.check_choice("format", format, LIST_FORMATS)
-    from mrag.cli.concepts import list_concepts
-
     with place.opened() as graph:
-        list_concepts(graph, format, as_json=as_json)
+        found = cel.list_concepts(graph)
+        if as_json:
+            names = ("iri", "label", "comment", "query", "world", "learner")
+            show_json(
+                [
+                    {
+                        **{name: getattr(c, name) for name in names},
+                        "concept": _written(graph, c.expression, "dl"),
+                        "kept": c.kept.isoformat(),
+                        **(_quality(c.hypothesis) if c.hypothesis else {}),
+                    }
+                    for c in found
+                ]
+            )
+        elif format in ("turtle", "rdfxml", "functional"):
+            show_data(cel.to_ontology(graph, found, cast(Any, format)).rstrip())
+        else:
+            for c in found:
+                quality = f", {c.hypothesis.measure} {c.hypothesis.quality:.3f}" if c.hypothesis else ""
+                show(f"{c.label}  <{c.iri}>")
+                show(f"  {_written(graph, c.expression, format)}{quality}")
+            if not found:
+                say("No concept is kept.")
 
 
 @learn_app.command()
@@ -467,9 +481,199 @@ def benchmark(
       mrag learn benchmark family --data ./knowledge-bases --results family.jsonl
       mrag learn benchmark ./trains --learner search,celoe,tdl --json
     """
-    from mrag.cli.concepts import run_benchmark
+    from mrag.cel.benchmark import means
 
-    run_benchmark(path, data, learner, limits, folds, results, as_json=as_json)
+    sets, unread = cel.find_problems(path, data)
+    for file in unread:
+        say(f"Not read: {file.path}: {file.reason}", style="yellow")
+    for problem_set in sets:
+        if problem_set.ignored:
+            say(f"{problem_set.name}: not used here: {', '.join(problem_set.ignored)}.", style="dim")
+    if not sets:
+        raise LoadError("No learning problem could be read.", file=path)
+    given = asdict(limits)
+    setups = [cel.BenchmarkSetup(name.strip(), folds=folds, **given) for name in learner.split(",")]
+    found: list[cel.BenchmarkResult] = []
+    with progress("Problems", unit="problems") as note:
+        for outcome in cel.run_benchmark(sets, setups, results=results, on_progress=note):
+            found.append(outcome)
+            if not as_json:
+                for line in _outcome(outcome):
+                    show(line)
+    summary = {s.learner: means(o for o in found if o.learner == s.learner) for s in setups}
+    if as_json:
+        show_json({"outcomes": [asdict(o) for o in found], "means": summary})
+        return
+    for name, values in summary.items():
+        shown = [f"{words} {values[key]:.3f}" for key, words in _MEANS if isinstance(values[key], float)]
+        start = f"{name}: {values['problems']} problems, {values['solved']} solved"
+        show(f"{start}; means: {', '.join(shown)}")
+
+
+def concept_of(graph: mrag.KnowledgeGraph, text: str) -> cel.Expression:
+    """Return the concept that a text names or writes in DL or Manchester syntax."""
+    try:
+        named = cel.find_concept(graph, text)
+    except (ConfigError, ValueError):
+        named = None
+    if named is not None:
+        return named.expression
+    if any(sign in text for sign in "⊤⊥¬⊓⊔∃∀≥≤⁻"):
+        return cel.from_dl(text, graph.prefixes)
+    try:
+        return cel.from_manchester(text, graph.prefixes)
+    except ConfigError as error:
+        what = f"This is neither a kept concept nor one in DL or Manchester syntax: {error.message}"
+        raise ConfigError(what, hint=error.hint) from error
+
+
+def keep_as(
+    graph: mrag.KnowledgeGraph,
+    what: cel.Hypothesis | cel.Expression,
+    name: str,
+    learner: str,
+    report: cel.FitReport | None,
+) -> cel.KeptConcept:
+    """Keep a concept under a name."""
+    seconds = report.seconds if report else 0.0
+    comment = _sentence(graph, what)
+    return cel.keep_concept(graph, what, name, comment=comment, learner=learner, seconds=seconds)
+
+
+def _quality(h: cel.Hypothesis) -> dict[str, Any]:
+    c = h.counts
+    about = {"measure": h.measure, "quality": h.quality, "length": h.length}
+    about |= {} if h.estimate is None else {"estimate": h.estimate}
+    about |= {"positives": c.positives, "positives_held": c.tp}
+    return {**about, "negatives": c.negatives, "negatives_held": c.fp}
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """A concept, and how it was learnt."""
+
+    expression: cel.Expression
+    hypotheses: tuple[cel.Hypothesis, ...] = ()
+    report: cel.FitReport | None = None
+    polished: cel.PolishedSentence | None = None
+
+    def to_json(self, graph: mrag.KnowledgeGraph, format: str) -> dict[str, Any]:
+        """Return the concept with its query, the other hypotheses and the report as values of JSON."""
+        p, r = self.polished, self.report
+        names = ("tested", "stopped", "solved", "notes")
+        return {
+            "concept": _written(graph, self.expression, format),
+            "sentence": self._sentence(graph),
+            "query": cel.instances_query(self.expression),
+            "hypotheses": [
+                {"concept": _written(graph, h.expression, format), **_quality(h)} for h in self.hypotheses
+            ],
+            "report": r and {name: getattr(r, name) for name in names} | {"seconds": round(r.seconds, 3)},
+            **({"polished": {"text": p.text, "accepted": p.accepted, "reason": p.reason}} if p else {}),
+        }
+
+    def show(self, graph: mrag.KnowledgeGraph, format: str) -> None:
+        """Print the concept for people; beside Turtle, the rest goes where notes go."""
+        put = say if format == "turtle" else show
+        (show_data if format == "turtle" else show)(_written(graph, self.expression, format))
+        put(self.polished.text if self.polished else self._sentence(graph))
+        if self.polished and not self.polished.accepted:
+            say(f"The sentence was not polished. {self.polished.reason}", style="yellow")
+        if self.report is None:
+            return
+        best, *others = self.hypotheses
+        solved = "" if best.solved else "; no concept without mistakes was found, this is the best"
+        expected = "" if best.estimate is None else f", {best.estimate:.3f} expected on other examples"
+        put(f"{best.measure} {best.quality:.3f}{expected}, length {best.length}{solved}")
+        for h in others:
+            put(f"  {h.quality:.3f}  length {h.length:>2}  {_written(graph, h.expression, 'dl')}")
+        r = self.report
+        tested = f"{r.tested:,} {'hypothesis' if r.tested == 1 else 'hypotheses'}"
+        say(f"{tested} in {r.seconds:.2f} s; ended: {r.stopped}.", style="dim")
+
+    def _sentence(self, graph: mrag.KnowledgeGraph) -> str:
+        return _sentence(graph, self.hypotheses[0] if self.hypotheses else self.expression)
+
+
+def why(
+    graph: mrag.KnowledgeGraph, expression: cel.Expression, individual: str
+) -> tuple[str, dict[str, Any]]:
+    """Return why an individual is in a concept or not, as text and as values of JSON."""
+    label = context.Display(graph).name
+    reason = cel.why_satisfied(graph, expression, individual)
+    text, value = reason.render(label), reason.to_json()
+    if reason.holds:
+        return text, {"satisfied": value, "why_not": None}
+    missing = cel.why_not(graph, expression, individual)
+    return f"{text}\n{missing.render(label)}", {"satisfied": value, "why_not": missing.to_json()}
+
+
+def language_of(graph: mrag.KnowledgeGraph) -> Language:
+    """Return the language of sentences, which is that of the labels."""
+    return "de" if graph.languages and graph.languages[0].startswith("de") else "en"
+
+
+def _sentence(graph: mrag.KnowledgeGraph, what: cel.Hypothesis | cel.Expression) -> str:
+    return cel.sentence(graph, what, language_of(graph))
+
+
+def _written(graph: mrag.KnowledgeGraph, expression: cel.Expression, format: str) -> str:
+    if format == "turtle":
+        return cel.to_turtle(expression, prefixes=graph.prefixes)
+    return (cel.to_dl if format == "dl" else cel.to_manchester)(expression, graph.prefixes)
+
+
+_MEANS = (
+    *(("f1", "F1"), ("accuracy", "accuracy"), ("length", "length")),
+    *(("seconds", "seconds"), ("held_out_f1", "held-out F1")),
+)
+
+
+def _outcome(o: cel.BenchmarkResult) -> list[str]:
+    start, held = f"{o.set} {o.problem} [{o.learner}]", ""
+    if o.error:
+        return [f"{start}: {o.error}"]
+    if o.held_out_f1 is not None:
+        held = f", held out ({o.folds} folds) F1 {o.held_out_f1:.3f} ± {o.held_out_f1_sd:.3f}"
+        held += f" accuracy {o.held_out_accuracy:.3f}"
+    scores = f"F1 {o.f1:.3f} accuracy {o.accuracy:.3f} length {o.length} in {o.seconds:.2f} s{held}"
+    return [f"{start}: {scores}", f"  {o.concept or 'no concept'}"]
+
+
+def chat_model(name: str | None) -> BaseChatModel | None:
+    """Return the chat model of a name; None for no name or "none"."""
+    chat = generation.resolve(name or "none")
+    if chat is None and name not in (None, "none"):
+        raise ModelError("There is no such model.", hint="Run `mrag doctor` to see which there are.")
+    return chat
+
+
+def reranked(
+    graph: mrag.KnowledgeGraph,
+    concept: cel.Hypothesis | cel.Expression,
+    positives: Sequence[str],
+    question: str,
+    index: str,
+    k: int,
+    chat: BaseChatModel | None,
+) -> list[dict[str, Any]]:
+    """Re-rank the hits of a question by a concept, and return the first as values of JSON."""
+    found = mrag.SimilarityRanker(graph, index).rank(mrag.Question(question), max(100, k))
+    display = context.Display(graph)
+    order: Order | None = None
+    if chat is not None:
+        known = mrag.SimilarityIndexes.of(graph).get(index)
+        # A server keeps its documents to itself.
+        texts = known.files if isinstance(known, indexes.SimilarityIndex) else display.entity
+        order = cel.order_by_summary(chat, texts)
+    examples = positives or [h.iri for h in found[:10]]
+    settings = cel.RerankSettings(language=language_of(graph))
+    result = cel.rerank_by_concept(graph, found, concept, settings, order=order, positives=examples)
+    return [
+        {"rank": h.rank, "iri": h.iri, "label": display.entity(h.iri), "score": h.score}
+        | {"in_concept": h.iri in result.covered}
+        for h in result.hits[:k]
+    ]
 
 
 train_app = Commands(
@@ -508,9 +712,9 @@ def drill(
         return f"{out} holds what was learnt until its last save; run the same command again to resume."
 
     with commands.kept(kept), place.opened() as graph:
-        before = cel.Policy.load(out, graph) if out.exists() else None
-        had = before.episodes if before is not None else 0
+        before, had = cel.Policy.load(out, graph) if out.exists() else None, 0
         if before is not None:
+            had = before.episodes
             say(f"{out} is trained further; it has seen {had} episodes.")
         with progress("Training", unit="episodes") as note:
             policy = cel.train_policy(
@@ -591,25 +795,18 @@ def generative_(
         outcome = generative.train(
             learner, pairs, out, knobs, on_step=lambda done, total, loss: note(done, total)
         )
-    found: dict[str, Any] = {
-        "adapter": str(out),
-        "pairs": len(pairs),
-        "steps": outcome.steps,
-        "of": outcome.total,
-        "loss": outcome.losses[-1],
-        "interrupted": outcome.interrupted,
-        "seconds": round(outcome.seconds, 1),
-    }
     with status("Writing the model"):
         if backbone.gguf is not None:
-            found["model"] = f"local:{generative.write_gguf(backbone.gguf, out, out / 'model.gguf')}"
+            trained = f"local:{generative.write_gguf(backbone.gguf, out, out / 'model.gguf')}"
         else:
-            found["model"] = f"hf:{generative.write_folder(learner.model, backbone.own, out / 'model')}"
+            trained = f"hf:{generative.write_folder(learner.model, backbone.own, out / 'model')}"
+    loss = outcome.losses[-1]
     if as_json:
-        show_json(found)
+        about = {"adapter": str(out), "model": trained, "pairs": len(pairs), "steps": outcome.steps}
+        about |= {"of": outcome.total, "loss": loss, "interrupted": outcome.interrupted}
+        show_json({**about, "seconds": round(outcome.seconds, 1)})
         return
-    steps = f"{outcome.steps} of {outcome.total} steps on {len(pairs)} pairs"
-    show(f"{out}: {steps}, loss {outcome.losses[-1]:.3f}")
-    show(f"{found['model']}: the trained model, for `mrag clues`")
+    show(f"{out}: {outcome.steps} of {outcome.total} steps on {len(pairs)} pairs, loss {loss:.3f}")
+    show(f"{trained}: the trained model, for `mrag clues`")
     if outcome.interrupted:
         raise typer.Exit(commands.told("What was learnt is kept; run the same command again to resume."))

@@ -16,7 +16,6 @@ from typing import Annotated
 from typer import Option
 
 import mrag
-from mrag import front
 from mrag.cli.output import say, status
 from mrag.config import DEFAULT_STORE, Settings
 from mrag.errors import ConfigError, DamagedIndex, MissingIndex
@@ -117,6 +116,7 @@ class Place:
             graph: The `--graph` option.
             index: The index whose languages are taken where none are given.
         """
+        from mrag.front import NarrowedGraph
         from mrag.graph.connection import folder_of, is_store
 
         warn_of_login(self.store)
@@ -142,7 +142,7 @@ class Place:
                     say(found.recovered, style="yellow")
                 if lang is None and index is not None:
                     _take_languages(found, index)
-                yield found if graph is None else front.NarrowedGraph(found, graph)
+                yield found if graph is None else NarrowedGraph(found, graph)
         except BaseException:
             if made is not None and found.record.is_new and is_store(made):
                 # An empty store would be taken for the one to read.

@@ -69,13 +69,8 @@ def progress(text: str, *, unit: str = "bytes") -> Iterator[Any]:
 
 def hit_json(hit: mrag.Hit, label: str | None) -> dict[str, Any]:
     """Return a hit with its label as values of JSON."""
-    return {
-        "iri": hit.iri,
-        "label": label,
-        "score": hit.score,
-        "rank": hit.rank,
-        "reasons": list(hit.reasons),
-    }
+    found = {"iri": hit.iri, "label": label, "score": hit.score, "rank": hit.rank}
+    return {**found, "reasons": list(hit.reasons)}
 
 
 def show_hit(hit: mrag.Hit, name: str) -> None:

@@ -121,16 +121,8 @@ def _show_rows(result: stores.SelectResult, prefixes: Mapping[str, str], *, as_j
     from mrag.rdf.terms import NUMBERS, term_to_json
 
     if as_json:
-        show_json(
-            {
-                "head": {"vars": list(result.variables)},
-                "results": {
-                    "bindings": [
-                        {v: term_to_json(t) for v, t in binding.items()} for binding in result.bindings()
-                    ]
-                },
-            }
-        )
+        rows = [{v: term_to_json(t) for v, t in binding.items()} for binding in result.bindings()]
+        show_json({"head": {"vars": list(result.variables)}, "results": {"bindings": rows}})
         return
 
     def cell(term: Any) -> str:

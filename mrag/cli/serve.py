@@ -92,9 +92,8 @@ def serve(
         from mrag.server.settings import ServerSettings
         from mrag.stores.sparql import SparqlEndpoint
     except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"The module {error.name} is missing.", hint="Install it with: pip install 'mrag[server]'"
-        ) from error
+        hint = "Install it with: pip install 'mrag[server]'"
+        raise ConfigError(f"The module {error.name} is missing.", hint=hint) from error
     check_ranker(ranker)
     # Named here it is meant to be there; one of the environment may come later than its client.
     check_model(model)
@@ -160,16 +159,12 @@ def serve(
 
 def _stores(also: Sequence[str]) -> dict[str, str]:
     """Return the URLs of the stores that are served beside the first one, by name."""
-    from mrag.errors import ConfigError
-
     found: dict[str, str] = {}
     for one in also:
         name, equals, url = one.partition("=")
         if not equals or not url or name in found:
-            raise ConfigError(
-                f"--also {one} names no other store.",
-                hint="Write --also NAME=URL, with another NAME each time.",
-            )
+            hint = "Write --also NAME=URL, with another NAME each time."
+            raise ConfigError(f"--also {one} names no other store.", hint=hint)
         found[name] = url
     return found
 
@@ -190,9 +185,8 @@ def _token(context: typer.Context, given: str | None, file: Path | None) -> str 
     try:
         token = file.read_text(encoding="utf-8-sig").strip()
     except (OSError, ValueError) as error:
-        raise ConfigError(
-            "The token file cannot be read.", file=str(file), hint="Check its path and permissions."
-        ) from error
+        hint = "Check its path and permissions."
+        raise ConfigError("The token file cannot be read.", file=str(file), hint=hint) from error
     if not token:
         raise ConfigError("The token file is empty.", file=str(file), hint="Put one line into it.")
     if not is_private(file):

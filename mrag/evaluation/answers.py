@@ -7,7 +7,9 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -18,6 +20,7 @@ from mrag.errors import ConfigError, TermError
 from mrag.evaluation.benchmark import RunJournal
 from mrag.evaluation.gold import AnswerScore, GoldQuestion, mentions, score
 from mrag.evaluation.metrics import Interval, Resampling, interval
+from mrag.evaluation.report import markdown_table, shown_interval
 from mrag.generation.models import model_name
 from mrag.generation.result import Answer, AnswerCell
 from mrag.generation.verbalise import PHRASES
@@ -119,22 +122,15 @@ class AnswerEvaluation:
 
     def _repr_html_(self) -> str:
         """Return the tables as HTML for a notebook."""
-        return html.tag(
-            "div",
-            html.table(_HEAD, self._rows(), caption=self.title),
-            html.bullets(self._notes()),
-            class_="mrag-evaluation",
-        )
+        table = html.table(_HEAD, self._rows(), caption=self.title)
+        return html.tag("div", table, html.bullets(self._notes()), class_="mrag-evaluation")
 
     def to_markdown(self) -> str:
         """Return it as Markdown."""
-        parts = [f"# {self.title}", ""]
         rows = self._rows()
-        if rows:
-            parts += [f"| {' | '.join(row)} |" for row in (_HEAD, ["---"] * len(_HEAD), *rows)]
-            parts.append("")
-        parts += [f"- {note}" for note in self._notes()]
+        parts = [f"# {self.title}", "", *([*markdown_table(_HEAD, rows), ""] if rows else [])]
         parts += [
+            *(f"- {note}" for note in self._notes()),
             "",
             f"In brackets {self.resampling.level:.0%} bootstrap intervals over questions "
             f"({self.resampling.resamples} samples, seed {self.resampling.seed}).",
@@ -145,7 +141,7 @@ class AnswerEvaluation:
         shown = [*self.categories, *([self.overall] if self.overall else [])]
         return [
             [
-                c.name.replace("|", "\\|"), str(c.exact.queries), _shown(c.exact), f"{c.contains.mean:.3f}",
+                c.name, str(c.exact.queries), _shown(c.exact), f"{c.contains.mean:.3f}",
                 f"{c.f1.mean:.3f}", f"{c.answered.mean:.3f}",
                 "" if c.precision is None else f"{c.precision.mean:.3f}", f"{c.guessed.mean:.3f}",
             ]
@@ -156,9 +152,8 @@ class AnswerEvaluation:
         total = sum(self.ways.values())
         notes = []
         if self.sure is not None:
-            notes.append(
-                f"Right where it was sure: {_shown(self.sure)} of {self.sure.queries} computed answers."
-            )
+            computed = f"{self.sure.queries} computed answers"
+            notes.append(f"Right where it was sure: {_shown(self.sure)} of {computed}.")
         if every := self.refused.get(""):
             by = [f"{name} {found.mean:.3f}" for name, found in self.refused.items() if name]
             text = f"Refused of {every.queries} questions without an answer: {_shown(every)}"
@@ -249,10 +244,7 @@ def _percentile(ordered: Sequence[float], p: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * p / 100))]
 
 
-def _shown(found: Interval) -> str:
-    return f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}]"
-
-
+_shown = partial(shown_interval, form=".3f")
 _REFUSALS = (
     *(said.casefold() for p in PHRASES.values() for said in (p.nothing_found, p.no_match)),
     *("i don't know", "i don’t know", "i do not know"),
@@ -335,9 +327,8 @@ def evaluate_questions(
     prepared = time.perf_counter() - started
     name = model if isinstance(model, str) or model is None else model_name(model)
     about = {"questions": _digest(questions), "how": how, "model": name, "graph": f"{kg.iri} {kg.revision}"}
-    kept = None if journal is None else RunJournal(journal, about)
     done: dict[str, Prediction] = {}
-    try:
+    with nullcontext() if journal is None else RunJournal(journal, about) as kept:
         for record in kept.records if kept is not None else ():
             done[record["id"]] = Prediction.from_json(record)
         for question in questions:
@@ -347,9 +338,6 @@ def evaluate_questions(
                     kept.add(done[question.id].to_json())
             if on_progress is not None:
                 on_progress(len(done), len(questions))
-    finally:
-        if kept is not None:
-            kept.close()
     outcomes = [outcome(question, done[question.id]) for question in questions]
     return summarised(
         outcomes, title=title, how=how, model=name, prepared=prepared, resampling=resampling,

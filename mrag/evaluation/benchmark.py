@@ -10,11 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,7 +40,7 @@ from mrag.index.document_index import Mode, StoredIndex
 from mrag.index.documents import Definition, documents
 from mrag.index.embedding import embedder
 from mrag.index.similarity import SimilarityIndexes
-from mrag.jobs.runners import InlineRunner, Runner, carried
+from mrag.jobs.runners import InlineRunner, Runner, ThreadRunner, carried
 from mrag.retrieval.rankers import Question, Ranker
 from mrag.storage.files import Journal, saved_text
 from mrag.terminal import inline
@@ -166,10 +165,6 @@ def index_system(index: StoredIndex, kind: str, allowed: Collection[str] | None 
     return System(kind, search, state)
 
 
-def _searched(search: Callable[[str, int], Sequence[Scored]], k: int, text: str) -> Sequence[Scored]:
-    return search(text, k)[:k]
-
-
 def run_system(
     system: System,
     queries: Mapping[str, str],
@@ -199,8 +194,7 @@ def run_system(
     hits: dict[str, tuple[Scored, ...]] = {}
     # Most documents come for many queries: one string each is enough.
     names: dict[str, str] = {}
-    kept = None if journal is None else RunJournal(journal, _about(system, queries, k))
-    try:
+    with nullcontext() if journal is None else RunJournal(journal, _about(system, queries, k)) as kept:
         for record in kept.records if kept is not None else ():
             hits[record["query"]] = tuple(Scored(names.setdefault(d, d), s) for d, s in record["hits"])
         asked = sorted(queries.keys() - hits.keys())
@@ -212,10 +206,11 @@ def run_system(
                 kept.add({"query": query, "hits": hits[query]})
             if on_progress is not None:
                 on_progress(len(hits), len(queries))
-    finally:
-        if kept is not None:
-            kept.close()
     return Run(system.name, dict(sorted(hits.items())))
+
+
+def _searched(search: Callable[[str, int], Sequence[Scored]], k: int, text: str) -> Sequence[Scored]:
+    return search(text, k)[:k]
 
 
 def _about(system: System, queries: Mapping[str, str], k: int) -> dict[str, str | int]:
@@ -303,12 +298,8 @@ def generate_questions(
         ConfigError: If the file cannot be written.
     """
     settings = settings or QuestionSettings()
-    about = {
-        "model": name,
-        "prompts": _digest(ASK + SPLIT),
-        "split": settings.split,
-        "length": settings.length,
-    }
+    about: dict[str, Any] = {"model": name, "prompts": _digest(ASK + SPLIT)}
+    about |= {"split": settings.split, "length": settings.length}
     questions: dict[str, Sequence[str]] = {}
     failures: dict[str, str] = {}
     with RunJournal(path, about) as journal:
@@ -317,7 +308,9 @@ def generate_questions(
             if record.get("document") == _digest(documents.get(entity, "")) and record.get("questions"):
                 questions[entity] = tuple(record["questions"])
         missing = [entity for entity in sorted(documents) if entity not in questions]
-        for entity, said in _concurrently(missing, lambda e: _ask(documents[e], model, settings), settings):
+        threads, texts = ThreadRunner(settings.concurrency), (documents[entity] for entity in missing)
+        for number, said in carried(threads, lambda text: _ask(text, model, settings), texts):
+            entity = missing[number]
             record = {"entity": entity, "document": _digest(documents[entity]), **said}
             journal.add(record)
             if said.get("questions"):
@@ -337,13 +330,8 @@ def sample_questions(questions: Mapping[str, Sequence[str]], seed: int = 0) -> l
         >>> [asked.text for asked in sample_questions({"urn:b": ["B?"], "urn:a": ["A?"]})]
         ['A?', 'B?']
     """
-    return [
-        BenchmarkQuestion(
-            question_id(entity), entity, random.Random(f"{seed} {entity}").choice(list(questions[entity]))
-        )
-        for entity in sorted(questions)
-        if questions[entity]
-    ]
+    chosen = {e: random.Random(f"{seed} {e}").choice(list(asked)) for e, asked in questions.items() if asked}
+    return [BenchmarkQuestion(question_id(e), e, text) for e, text in sorted(chosen.items())]
 
 
 def write_benchmark(folder: Path, questions: Sequence[BenchmarkQuestion], qrels: Mapping[str, Qrels]) -> None:
@@ -379,26 +367,6 @@ def _ask(document: str, model: BaseChatModel, settings: QuestionSettings) -> dic
 def _asked(model: BaseChatModel, task: str, text: str) -> str:
     with model_errors(model):
         return str(model.invoke([("system", task), ("human", untrusted.lines(text))]).text)
-
-
-def _concurrently(
-    entities: Sequence[str], work: Callable[[str], dict[str, Any]], settings: QuestionSettings
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield results as they come, with a bounded number on their way, those done first in order of IRI."""
-    waiting = iter(entities)
-    running: dict[Future[dict[str, Any]], str] = {}
-    pool = ThreadPoolExecutor(settings.concurrency, thread_name_prefix="mrag-question")
-    try:
-        while True:
-            for entity in islice(waiting, settings.concurrency - len(running)):
-                running[pool.submit(work, entity)] = entity
-            if not running:
-                return
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in sorted(done, key=lambda f: running[f]):
-                yield running.pop(future), future.result()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _digest(text: str) -> str:
@@ -527,9 +495,8 @@ def build_benchmark(
         )
         failures = made.failures
         words = ConditionVocabulary.of(kg, sorted(texts), settings.shape)
-        asked = [
-            replace(a, demand=words.stated(a.text)) for a in sample_questions(made.questions, settings.seed)
-        ]
+        sample = sample_questions(made.questions, settings.seed)
+        asked = [replace(one, demand=words.stated(one.text)) for one in sample]
     if on_progress is not None:
         on_progress(len(entities), len(entities))
     targets = {a.question: a.entity for a in asked}

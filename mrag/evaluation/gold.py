@@ -115,13 +115,10 @@ def score(accepted: Iterable[GoldTable], answers: object) -> AnswerScore:
     exact = contains = False
     best = 0.0
     for gold in _chosen(accepted):
-        width = len(gold.rows[0]) if len(gold.rows) == 1 else None
-        rows = table_of(answers, width)
+        rows = table_of(answers, len(gold.rows[0]) if len(gold.rows) == 1 else None)
         best = max(best, values_f1(rows, gold.rows))
-        if not contains and _fits(rows, gold):
-            contains = True
-        if contains and not exact and _fits(rows, gold, wider=False):
-            exact = True
+        contains = contains or _fits(rows, gold)
+        exact = exact or (contains and _fits(rows, gold, wider=False))
     return AnswerScore(exact, contains, best)
 
 
@@ -152,14 +149,9 @@ def gold_tables(question: Mapping[str, Any]) -> tuple[GoldTable, ...]:
     """Return the accepted answers of a question: its `answers` and those of its `alternatives`."""
     found = []
     for given in (question, *question.get("alternatives", ())):
-        ranks = given.get("order_groups") if question.get("ordered") else None
-        found.append(
-            GoldTable(
-                table_of(given["answers"]),
-                tuple(given.get("choice_columns") or ()),
-                tuple(ranks) if ranks else None,
-            )
-        )
+        ranks = tuple(given.get("order_groups") or ()) if question.get("ordered") else ()
+        choice = tuple(given.get("choice_columns") or ())
+        found.append(GoldTable(table_of(given["answers"]), choice, ranks or None))
     return tuple(found)
 
 
@@ -207,8 +199,8 @@ def _columns(rows: Sequence[Row], gold: Sequence[Row], wider: bool) -> Iterator[
 
 
 def _covers(found: set[Value], wanted: set[Value]) -> bool:
-    return all(w in found or any(same(f, w) for f in found) for w in wanted) and all(
-        f in wanted or any(same(f, w) for w in wanted) for f in found
+    return all(any(same(f, w) for f in found) for w in wanted - found) and all(
+        any(same(f, w) for w in wanted) for f in found - wanted
     )
 
 
@@ -311,10 +303,7 @@ def read_questions(
     paths = [Path(file) for file in ([files] if isinstance(files, Path | str) else files)]
     found: dict[str, GoldQuestion] = {}
     for path in paths:
-        for number, line in enumerate(_lines(path), start=1):
-            if not line.strip():
-                continue
-            fields = _fields(line, path, number)
+        for number, fields in _rows(path):
             if any(str(fields.get(name)) != value for name, value in (only or {}).items()):
                 continue
             try:
@@ -328,31 +317,29 @@ def read_questions(
                 )  # fmt: skip
             found[question.id] = question
     if not found:
-        raise ConfigError(
-            "There are no questions.",
-            file=", ".join(map(str, paths)),
-            hint="Check the file" + (", and that a question has the fields asked for." if only else "."),
-        )
+        hint = "Check the file" + (", and that a question has the fields asked for." if only else ".")
+        raise ConfigError("There are no questions.", file=", ".join(map(str, paths)), hint=hint)
     return list(found.values())
 
 
-def _lines(path: Path) -> Iterable[str]:
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a file with their lines."""
     try:
-        return path.read_text(encoding="utf-8-sig").split("\n")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise ConfigError(f"The file cannot be read: {error.strerror}.", file=str(path)) from error
     except UnicodeDecodeError as error:
         raise ConfigError("The file is not text in UTF-8.", file=str(path)) from error
-
-
-def _fields(line: str, path: Path, number: int) -> dict[str, Any]:
-    try:
-        fields = json.loads(line)
-    except ValueError as error:
-        raise ConfigError(f"Not JSON: {error}.", file=str(path), line=number) from error
-    if not isinstance(fields, dict):
-        raise ConfigError("Not a JSON object.", file=str(path), line=number)
-    return fields
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            fields = json.loads(line)
+        except ValueError as error:
+            raise ConfigError(f"Not JSON: {error}.", file=str(path), line=number) from error
+        if not isinstance(fields, dict):
+            raise ConfigError("Not a JSON object.", file=str(path), line=number)
+        yield number, fields
 
 
 def _accepted(fields: Mapping[str, Any]) -> tuple[GoldTable, ...]:

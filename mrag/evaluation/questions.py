@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyoxigraph as ox
 from rdflib.term import Node
 
 from mrag.context.display import Display
@@ -69,12 +70,7 @@ class EntityShape:
 
 @dataclass(frozen=True)
 class Demand:
-    """What a question demands.
-
-    Args:
-        own: Conditions on the entity itself.
-        parts: For each part, the conditions that it must meet. One part may meet those of several.
-    """
+    """What a question demands of the entity itself, and of each part; one part may meet several demands."""
 
     own: tuple[Condition, ...] = ()
     parts: tuple[tuple[Condition, ...], ...] = ()
@@ -107,8 +103,12 @@ class EntityFacts:
 
 def instances(kg: KnowledgeGraph, cls: str) -> list[str]:
     """List the entities of a class, in order of IRI."""
-    rows = kg.select(queries.get("evaluation/instances").bind(**{"class": [cls]}))
-    return sorted(str(row[0]) for row in rows if not str(row[0]).startswith(SKOLEM))
+    return _named(kg, queries.get("evaluation/instances").bind(**{"class": [cls]}))
+
+
+def _named(kg: KnowledgeGraph, query: str) -> list[str]:
+    """List what a query selects and is no blank node, in order of IRI."""
+    return sorted(str(row[0]) for row in kg.select(query) if not str(row[0]).startswith(SKOLEM))
 
 
 def facts(kg: KnowledgeGraph, entities: Sequence[str], shape: EntityShape) -> dict[str, EntityFacts]:
@@ -147,20 +147,18 @@ def satisfying(kg: KnowledgeGraph, wanted: Demand, shape: EntityShape) -> list[s
     if any(wanted.parts) and shape.link is None:
         raise ConfigError("There are conditions on parts, but no link to parts.", hint="Name the predicate.")
     x = sparql.var("x")
-    body: list[sparql.Pattern] = [
-        sparql.TriplePattern(x, sparql.iri(c.predicate), sparql.iri(c.value)) for c in sorted(wanted.own)
-    ]
-    if shape.cls is not None:
-        body.append(sparql.TriplePattern(x, sparql.iri(TYPE), sparql.iri(shape.cls)))
+
+    def meets(thing: ox.Variable, conditions: Iterable[Condition]) -> list[sparql.Pattern]:
+        return [sparql.TriplePattern(thing, sparql.iri(c.predicate), sparql.iri(c.value)) for c in conditions]
+
+    body = meets(x, sorted(wanted.own)) + meets(x, [Condition(TYPE, shape.cls)] if shape.cls else [])
     for number, part in enumerate(wanted.parts):
-        if not part or shape.link is None:
-            continue
-        y, link = sparql.var(f"part{number}"), sparql.iri(shape.link)
-        body += [sparql.TriplePattern(y, sparql.iri(c.predicate), sparql.iri(c.value)) for c in sorted(part)]
-        body.append(sparql.TriplePattern(x, sparql.Alternative((link, sparql.Inverse(link))), y))
+        if part and shape.link is not None:
+            y, link = sparql.var(f"part{number}"), sparql.iri(shape.link)
+            either_way = sparql.Alternative((link, sparql.Inverse(link)))
+            body += [*meets(y, sorted(part)), sparql.TriplePattern(x, either_way, y)]
     query = sparql.Select((x,), sparql.Group(tuple(body)), distinct=True, order_by=(x,))
-    rows = kg.select(to_sparql(query))
-    return sorted(str(row[0]) for row in rows if not str(row[0]).startswith(SKOLEM))
+    return _named(kg, to_sparql(query))
 
 
 def _dull(predicate: Node | None, value: Node | None) -> bool:
@@ -249,8 +247,7 @@ def template_questions(
     made = []
     for entity in sorted(known):
         choice = random.Random(f"{seed} {entity}")
-        found = _labelled(known[entity], labels, shape)
-        wanted = _chosen(found, shape, conditions, choice)
+        wanted = _chosen(_labelled(known[entity], labels), shape, conditions, choice)
         if wanted:
             text = f"Which {kind} {join(list(_demands(wanted, labels, display, shape)))}?"
             made.append(BenchmarkQuestion(question_id(entity), entity, text, wanted))
@@ -263,7 +260,13 @@ def _chosen(found: EntityFacts, shape: EntityShape, max_conditions: int, choice:
             {tuple(has) for has in found.parts.values() if any(c.predicate == shape.kind for c in has)}
         )
         parts = sorted(choice.sample(named, min(max_conditions, len(named))))
-        return Demand(parts=tuple(_cut(part, shape, max_conditions, choice) for part in parts))
+        demanded = []
+        for part in parts:
+            kinds = [c for c in part if c.predicate == shape.kind]
+            others = [c for c in part if c.predicate != shape.kind]
+            few = [choice.choice(kinds), *choice.sample(others, min(max_conditions, len(others)))]
+            demanded.append(tuple(sorted(few)))
+        return Demand(parts=tuple(demanded))
     by_predicate: dict[str, list[Condition]] = {}
     for condition in found.own:
         by_predicate.setdefault(condition.predicate, []).append(condition)
@@ -271,19 +274,14 @@ def _chosen(found: EntityFacts, shape: EntityShape, max_conditions: int, choice:
     return Demand(own=tuple(sorted(choice.choice(by_predicate[p]) for p in chosen)))
 
 
-def _cut(
-    part: Sequence[Condition], shape: EntityShape, max_conditions: int, choice: random.Random
-) -> tuple[Condition, ...]:
-    kinds = [c for c in part if c.predicate == shape.kind]
-    others = [c for c in part if c.predicate != shape.kind]
-    return tuple(sorted([choice.choice(kinds), *choice.sample(others, min(max_conditions, len(others)))]))
-
-
 def _demands(
     wanted: Demand, labels: Mapping[str, str | None], display: Display, shape: EntityShape
 ) -> Iterator[str]:
     for condition in wanted.own:
-        yield _clause(condition, labels, display)
+        value, said = labels[condition.value] or "", display.predicate(condition.predicate)
+        form, phrase = relation(said, False)
+        own = f"{phrase} {value}" if form == "phrase" else f"has the {said} {value}"
+        yield f"is {article(value)}" if said == "is a" else own
     if wanted.parts:
         shown = []
         for part in wanted.parts:
@@ -294,21 +292,10 @@ def _demands(
         yield f"shows {join(shown)}"
 
 
-def _clause(condition: Condition, labels: Mapping[str, str | None], display: Display) -> str:
-    value = labels[condition.value] or ""
-    said = display.predicate(condition.predicate)
-    if said == "is a":
-        return f"is {article(value)}"
-    kind, phrase = relation(said, False)
-    return f"{phrase} {value}" if kind == "phrase" else f"has the {said} {value}"
-
-
-def _labelled(found: EntityFacts, labels: Mapping[str, str | None], shape: EntityShape) -> EntityFacts:
-    kept = EntityFacts([c for c in found.own if labels[c.value]])
-    for part, has in found.parts.items():
-        if named := [c for c in has if labels[c.value]]:
-            kept.parts[part] = named
-    return kept
+def _labelled(found: EntityFacts, labels: Mapping[str, str | None]) -> EntityFacts:
+    parts = {part: [c for c in has if labels[c.value]] for part, has in found.parts.items()}
+    named = {part: has for part, has in parts.items() if has}
+    return EntityFacts([c for c in found.own if labels[c.value]], named)
 
 
 def _bare(line: str) -> str:
@@ -511,10 +498,8 @@ def read_collection(
         numbers = [str(i) for i in range(1, len(asked) + 1)]
         if beir or not set(judgements) <= set(numbers):
             missing = sorted(set(judgements) - set(asked))
-            raise ConfigError(
-                f"{len(missing)} judged queries are not in {queries.name}, such as {missing[0]}.",
-                file=str(qrels),
-            )
+            what = f"{len(missing)} judged queries are not in {queries.name}, such as {missing[0]}."
+            raise ConfigError(what, file=str(qrels))
         # Cranfield's judgements count the topics in order, and its topics have other numbers.
         asked = dict(zip(numbers, asked.values(), strict=True))
         notes.append(
@@ -530,20 +515,13 @@ def read_collection(
 def read_queries(path: Path) -> dict[str, str]:
     """Read queries: JSON lines with `_id` and `text`, TREC topics, or lines of ID, tab and words."""
     text = _text(path)
+    triples: Iterator[tuple[int, str, str]]
     if path.suffix == ".jsonl":
-        pairs = [(number, str(record["_id"]), str(record["text"])) for number, record in _records(path, text)]
-    elif "<top>" in text.lower():
-        pairs = [(0, *topic) for topic in _topics(path, text)]
+        triples = ((number, str(row["_id"]), str(row["text"])) for number, row in _records(path, text))
     else:
-        pairs = []
-        for number, line in enumerate(text.splitlines(), 1):
-            query, tab, words = line.partition("\t")
-            if line.strip() and not tab:
-                raise LoadError("A line of queries is an ID, a tab and words.", file=str(path), line=number)
-            if line.strip():
-                pairs.append((number, query.strip(), words))
+        triples = _topics(path, text) if "<top>" in text.lower() else _tabbed(path, text)
     found: dict[str, str] = {}
-    for number, query, words in pairs:
+    for number, query, words in triples:
         if not words.strip() or query in found:
             what = "comes twice" if query in found else "has no words"
             raise LoadError(f"Query {query} {what}.", file=str(path), line=number or None)
@@ -564,13 +542,21 @@ def read_documents(path: Path) -> Iterator[tuple[str, str]]:
         if number is None or not number.split():
             raise LoadError("A document has no <docno>.", file=str(path), line=_line(text, match.start()))
         elements = [_element(match[1], name) for name in ("title", "text")]
-        said = [element for element in elements if element is not None]
-        rest = _DOCNO.sub(" ", match[1])
-        words = html.unescape(_TAG.sub(" ", " ".join(said or [rest])))
+        said = [element for element in elements if element is not None] or [_DOCNO.sub(" ", match[1])]
+        words = html.unescape(_TAG.sub(" ", " ".join(said)))
         yield number.strip(), " ".join(words.split())
 
 
-def _topics(path: Path, text: str) -> Iterator[tuple[str, str]]:
+def _tabbed(path: Path, text: str) -> Iterator[tuple[int, str, str]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        query, tab, words = line.partition("\t")
+        if line.strip() and not tab:
+            raise LoadError("A line of queries is an ID, a tab and words.", file=str(path), line=number)
+        if line.strip():
+            yield number, query.strip(), words
+
+
+def _topics(path: Path, text: str) -> Iterator[tuple[int, str, str]]:
     for match in _TOP.finditer(text):
         number = _NUMBER.search(match[1])
         title = _element(match[1], "title")
@@ -579,7 +565,7 @@ def _topics(path: Path, text: str) -> Iterator[tuple[str, str]]:
         if number is None or title is None:
             line = _line(text, match.start())
             raise LoadError("A topic needs <num> and <title>.", file=str(path), line=line)
-        yield number[1], html.unescape(_TAG.sub(" ", title)).strip().removeprefix("Topic:")
+        yield 0, number[1], html.unescape(_TAG.sub(" ", title)).strip().removeprefix("Topic:")
 
 
 def _trec_files(folder: Path) -> dict[str, list[Path]]:
@@ -602,12 +588,8 @@ def _trec_files(folder: Path) -> dict[str, list[Path]]:
 def _only(folder: Path, what: str, found: Mapping[str, list[Path]]) -> Path:
     if len(found[what]) != 1:
         names = ", ".join(p.name for p in found[what]) or "none"
-        option = "--queries" if what == "queries" else "--qrels"
-        raise ConfigError(
-            f"One file of {what} is needed; there are: {names}.",
-            file=str(folder),
-            hint=f"Name it with {option}.",
-        )
+        hint = f"Name it with {'--queries' if what == 'queries' else '--qrels'}."
+        raise ConfigError(f"One file of {what} is needed; there are: {names}.", file=str(folder), hint=hint)
     return found[what][0]
 
 

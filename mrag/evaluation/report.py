@@ -111,75 +111,62 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         """Return the tables as HTML for a notebook."""
-        systems = html.table(
-            ("system", "queries", *self.measures),
-            [(s.name, self._queries(s), *(self._cell(s, m) for m in self.measures)) for s in self.systems],
-            caption=self.title,
-        )
-        pairs = [
-            (p.system, p.measure, f"{p.found.difference.mean:+.4f}", f"{p.found.p:.4g}", f"{p.adjusted:.4g}")
-            for p in self.pairs
-        ]
-        beside = (
-            html.table(
-                ("system", "measure", "difference", "p", "p (Holm)"),
-                pairs,
-                caption=f"Beside {self.pairs[0].baseline}",
-            )
-            if pairs
-            else ""
-        )
-        return html.tag("div", systems, beside, html.bullets(self.notes), class_="mrag-evaluation")
+        head, rows = self._means()
+        tables = [html.table(head, rows, caption=self.title)]
+        if self.pairs:
+            pairs = [
+                (
+                    p.system,
+                    p.measure,
+                    f"{p.found.difference.mean:+.4f}",
+                    f"{p.found.p:.4g}",
+                    f"{p.adjusted:.4g}",
+                )
+                for p in self.pairs
+            ]
+            head = ["system", "measure", "difference", "p", "p (Holm)"]
+            tables.append(html.table(head, pairs, caption=f"Beside {self.pairs[0].baseline}"))
+        return html.tag("div", *tables, html.bullets(self.notes), class_="mrag-evaluation")
 
     def to_markdown(self) -> str:
         """Return it as Markdown."""
-        level = f"{self.resampling.level:.0%}"
-        parts = [f"# {self.title}", ""]
-        parts += _table(
-            ["system", "queries", *self.measures],
-            [[s.name, self._queries(s), *(self._cell(s, m) for m in self.measures)] for s in self.systems],
-        )
+        parts = [f"# {self.title}", "", *markdown_table(*self._means()), ""]
         parts += [
-            "",
-            f"In brackets the {level} bootstrap interval over queries ({self.resampling.resamples} samples, "
-            f"seed {self.resampling.seed}).",
+            f"In brackets the {self.resampling.level:.0%} bootstrap interval over queries "
+            f"({self.resampling.resamples} samples, seed {self.resampling.seed})."
         ]
         if self.pairs:
-            parts += ["", f"## Beside {self.pairs[0].baseline}", ""]
-            parts += _table(
-                ["system", "measure", "difference", "better on", "worse on", "p", "p (Holm)"],
+            rows = [
                 [
-                    [
-                        *(pair.system, pair.measure, self._shown(pair.found.difference, signed=True)),
-                        *(str(pair.found.better), str(pair.found.worse)),
-                        *(f"{pair.found.p:.4f}", f"{pair.adjusted:.4f}"),
-                    ]
-                    for pair in self.pairs
-                ],
-            )
+                    *(pair.system, pair.measure, shown_interval(pair.found.difference, "+.4f")),
+                    *(str(pair.found.better), str(pair.found.worse)),
+                    *(f"{pair.found.p:.4f}", f"{pair.adjusted:.4f}"),
+                ]
+                for pair in self.pairs
+            ]
+            head = ["system", "measure", "difference", "better on", "worse on", "p", "p (Holm)"]
+            parts += ["", f"## Beside {self.pairs[0].baseline}", "", *markdown_table(head, rows)]
             parts += ["", "p by Fisher's paired randomisation test, two-sided; p (Holm) over all rows."]
         if self.counting:
-            parts += ["", "## How hits are counted", ""]
             rows = [
                 [name, str(k), f"{inclusive:.4f}", f"{exclusive:.4f}", f"{inclusive - exclusive:+.4f}"]
                 for name, found in self.counting.items()
                 for k, (inclusive, exclusive) in found.items()
             ]
-            parts += _table(["system", "k", "Hits@k (rank <= k)", "HitsExclusive@k (rank < k)", "lost"], rows)
+            head = ["system", "k", "Hits@k (rank <= k)", "HitsExclusive@k (rank < k)", "lost"]
+            parts += ["", "## How hits are counted", "", *markdown_table(head, rows)]
         if self.notes:
             parts += ["", "## Notes", "", *(f"- {note}" for note in self.notes)]
         return "\n".join(map(inline, parts)) + "\n"
 
-    def _queries(self, system: SystemScores) -> str:
-        return str(max(i.queries for i in system.means.values()))
-
-    def _cell(self, system: SystemScores, measure: str) -> str:
-        found = system.means.get(measure)
-        return "" if found is None else self._shown(found)
-
-    def _shown(self, found: Interval, *, signed: bool = False) -> str:
-        form = f"{'+' if signed else ''}.4f"
-        return f"{found.mean:{form}} [{found.low:{form}}, {found.high:{form}}]"
+    def _means(self) -> tuple[list[str], list[list[str]]]:
+        """Return the table of the systems: its head, and its rows."""
+        rows = []
+        for system in self.systems:
+            cells = [system.means.get(measure) for measure in self.measures]
+            queries = str(max(i.queries for i in system.means.values()))
+            rows.append([system.name, queries, *(shown_interval(i, ".4f") if i else "" for i in cells)])
+        return ["system", "queries", *self.measures], rows
 
 
 def evaluate(
@@ -290,7 +277,13 @@ def _coverage(systems: Sequence[Run | FirstRanks], qrels: Qrels | None) -> list[
     return notes
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def shown_interval(found: Interval, form: str) -> str:
+    """Return a mean with its interval in brackets."""
+    return f"{found.mean:{form}} [{found.low:{form}}, {found.high:{form}}]"
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table in Markdown."""
     shown = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in (head, *rows)]
     return [shown[0], "|" + "---|" * len(head), *shown[1:]]
 
