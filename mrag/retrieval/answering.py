@@ -16,10 +16,8 @@ from mrag import html
 from mrag.context.display import Display
 from mrag.context.neighbourhood import read
 from mrag.errors import ConfigError, MissingIndex, ReasoningError, TermError
-from mrag.generation.prompts import NAMES_APART, PENDING
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.naming import twins_of
 from mrag.index.similarity import freshen
 from mrag.language.names import iri_words
 from mrag.planning.neural.choosing import Planner
@@ -30,7 +28,7 @@ from mrag.reasoning.run import proof_of
 from mrag.retrieval.rankers import Hits, Question, Ranker
 from mrag.retrieval.registry import ranker as named
 from mrag.retrieval.routing import ASKED_FOR, AskOptions, How, Texts, routed, uncomputed
-from mrag.retrieval.verifying import StoreFacts
+from mrag.retrieval.verifying import StoreFacts, state_notice
 from mrag.tracing import spanned
 
 if TYPE_CHECKING:
@@ -251,9 +249,7 @@ def _read(
 
 def _noted(kg: KnowledgeGraph, given: Answer, old: str | None = None) -> Answer:
     """Return an answer that says where it may rest on what no longer holds."""
-    twins = None if kg.pending else twins_of(kg)
-    apart = NAMES_APART if twins is not None and not twins.closed else None
-    parts = (given.notice, PENDING if kg.pending else None, apart, old)
+    parts = (given.notice, state_notice(kg), old)
     return replace(given, notice=" ".join(part for part in parts if part) or None)
 
 

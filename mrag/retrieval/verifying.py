@@ -18,13 +18,14 @@ from mrag.context.render import Context, Line
 from mrag.errors import ConfigError, ModelError, MragError
 from mrag.generation.answering import answer
 from mrag.generation.models import without_unused
-from mrag.generation.prompts import PENDING
+from mrag.generation.prompts import NAMES_APART, PENDING
 from mrag.generation.receipts import ENVELOPE, THEN, KeyStore, opened, receipt, with_receipt
 from mrag.generation.result import Answer, OtherReading, context_from_json, same
 from mrag.generation.support.mentions import ContextNames
 from mrag.generation.verification import READING, CheckedPart, Recomputed, VerifyReport, differences, part_of
 from mrag.generation.verification import verify as checked
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.naming import twins_of
 from mrag.graph.record import LABELS, status_of
 from mrag.images.graph import file_names, names_of
 from mrag.language.tokens import is_stopword, tokens
@@ -350,7 +351,7 @@ def _compared(
     """Compare a computed answer with what is computed now, but for some fields that are told apart."""
     now = given.to_json()
     bare = without_unused(value["notice"])
-    if bare in _with_pending(kg, [now["notice"]]):
+    if bare in _with_state(kg, [now["notice"]]):
         now["notice"] = value["notice"]
     elif bare == now["notice"]:
         # The graph has changed since, and was not yet reasoned over again.
@@ -430,7 +431,7 @@ def _read_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve
     if value["model"] is not None:
         parts.append(CheckedPart("bullets, numbers of items and ids that did not hold", "not checked"))
     notices = [one["notice"] for one in whole] or [None] * (value["model"] is not None)
-    right = value["notice"] in _with_pending(kg, notices)
+    right = value["notice"] in _with_state(kg, notices)
     parts.append(part_of(NOTICE, right, "it may be of that time"))
     why, offered = _reason(kg, value)
     right = why == value["why"] and same([one.to_json() for one in offered], value["readings"])
@@ -441,11 +442,7 @@ def _read_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve
 def _abstained_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
     given, why, _ = computed(kg, str(value["question"]), "plan")
     now = given.to_json() if given is not None else {}
-    if (
-        now
-        and value["notice"] in _with_pending(kg, [None])
-        and same({**now, "notice": value["notice"]}, value)
-    ):
+    if now and value["notice"] in _with_state(kg, [None]) and same({**now, "notice": value["notice"]}, value):
         parts = (CheckedPart(READING, "recomputed"), CheckedPart(WHY, "recomputed"))
         return Recomputed(parts, sentences=frozenset(s["text"] for s in now["sentences"]))
     told = "it is answered otherwise now" if given is None else given.text[:200]
@@ -485,10 +482,18 @@ _APART: Final[dict[str, Any]] = {"why": "", "readings": [], "notice": "", "image
 _OTHERWISE = "another index, ranker or number may have been asked for"
 
 
-def _with_pending(kg: KnowledgeGraph, notices: Iterable[str | None]) -> list[str | None]:
+def state_notice(kg: KnowledgeGraph) -> str | None:
+    """Return what every answer says while the graph is in a state in which it may lack something."""
+    if kg.pending:
+        return PENDING
+    twins = twins_of(kg)
+    return NAMES_APART if twins is not None and not twins.closed else None
+
+
+def _with_state(kg: KnowledgeGraph, notices: Iterable[str | None]) -> list[str | None]:
     """Return notices as they may be; that reasoning was pending may have been so then."""
-    pending = [" ".join(part for part in (notice, PENDING) if part) for notice in notices]
-    return [*pending, *(() if kg.pending else notices)]
+    states = dict.fromkeys((state_notice(kg), PENDING))
+    return [" ".join(p for p in (one, state) if p) or None for one in notices for state in states]
 
 
 def _unplaced(image: Mapping[str, Any]) -> dict[str, Any]:
