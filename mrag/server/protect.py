@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mrag import errors
 from mrag.generation.result import parse
-from mrag.server.metrics import count_error, note_error
+from mrag.server.metrics import note_error
 from mrag.server.settings import ServerSettings
 
 logger = logging.getLogger(__name__)
@@ -59,22 +59,16 @@ def failure(status: int, message: str, hint: str | None = None, **headers: str) 
     return Response(said, status, given, "application/json")
 
 
-def of_error(error: errors.MragError) -> Response:
-    """Return the response that an error of mrag stands for."""
-    status = next((status for kinds, status in _STATUS if isinstance(error, kinds)), 400)
-    where = f" ({error.term})" if error.term and status == 400 and isinstance(error, _TERMS) else ""
-    later = {"Retry_After": "5"} if isinstance(error, errors.QueryTimeout) else {}
-    return failure(status, error.message + where, error.hint, **later)
-
-
 async def mrag_error(request: Request, error: Exception) -> Response:
     """Answer a request that ended in an error of mrag."""
     if not isinstance(error, errors.MragError):
         return await crash(request, error)
-    count_error(request, error)
-    found = of_error(error)
-    note_error(request, found.status_code, error)
-    return found
+    request.app.state.metrics.errors.labels(type(error).__name__).inc()
+    status = next((status for kinds, status in _STATUS if isinstance(error, kinds)), 400)
+    note_error(request, status, error)
+    where = f" ({error.term})" if error.term and status == 400 and isinstance(error, _TERMS) else ""
+    later = {"Retry_After": "5"} if isinstance(error, errors.QueryTimeout) else {}
+    return failure(status, error.message + where, error.hint, **later)
 
 
 async def http_error(request: Request, error: Exception) -> Response:

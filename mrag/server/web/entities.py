@@ -194,7 +194,10 @@ class Origin:
 
 def origins(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Origin, list[Statement]]:
     """Return what brought statements into the graph, latest first, each with its statements."""
-    changes = _since_emptied(recorded(kg.store, kg.iri, 0, kg.revision))
+    changes = recorded(kg.store, kg.iri, 0, kg.revision)
+    # Of what came before some changes nothing was left.
+    start = max((at for at, one in enumerate(changes) if one.change.by in _OVER), default=0)
+    changes = changes[start:]
     written = _written(kg, statements)
     latest = {m: c for c in changes if c.change.touched for m in c.change.touched.came}
     rest = {inferred: _rest(changes, kg.revision, inferred) for inferred in (False, True)}
@@ -209,12 +212,6 @@ def origins(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Origin,
             origin = _origin(change) if change is not None and known else rest[inferred]
         found.setdefault(origin, []).append(statement)
     return {one: found[one] for one in sorted(found, key=lambda o: (o.at, o.by, o.what, o.run), reverse=True)}
-
-
-def _since_emptied(changes: list[RecordedChange]) -> list[RecordedChange]:
-    """Return the changes from the last one on after which nothing of before was left."""
-    starts = [at for at, one in enumerate(changes) if one.change.by in _OVER]
-    return changes[starts[-1] :] if starts else changes
 
 
 def _rest(changes: Sequence[RecordedChange], revision: int, inferred: bool) -> Origin:
