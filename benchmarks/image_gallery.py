@@ -22,9 +22,9 @@ from common import peak_memory
 
 import mrag
 from mrag.index.backends.base import home
-from mrag.loaders.generate import write_annotations
 from mrag.loaders.scenes import Fashionpedia
 from mrag.server.settings import ServerSettings
+from mrag.testing.annotations import write_annotations
 
 
 def main() -> None:

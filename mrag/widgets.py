@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import pyoxigraph as ox
 
 from mrag import html
+from mrag.cel.notation import to_manchester
 from mrag.cel.rerank import Feedback, MarkedConcept, learn_from_marks
+from mrag.cel.sentences import sentence
 from mrag.cel.sparql import individuals_among
-from mrag.cel.syntax.notation import to_manchester
-from mrag.cel.syntax.verbalise import sentence
 from mrag.context.display import Display
 from mrag.context.neighbourhood import Direction, read
 from mrag.errors import ConfigError, MragError

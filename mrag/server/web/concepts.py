@@ -11,11 +11,10 @@ from starlette.routing import Route
 from mrag import cel
 from mrag.cel.concepts import KeptConcept, keep_concept, list_concepts, remove_concept
 from mrag.cel.explain import Reason, why_not, why_satisfied
+from mrag.cel.expressions import Expression, Named, length
+from mrag.cel.notation import from_manchester, to_manchester
+from mrag.cel.sentences import Language, names_of, sentence, verbalise
 from mrag.cel.sparql import count_query, instances_query
-from mrag.cel.syntax.english import Language
-from mrag.cel.syntax.expressions import Expression, Named, length
-from mrag.cel.syntax.notation import from_manchester, to_manchester
-from mrag.cel.syntax.verbalise import names_of, sentence, verbalise
 from mrag.context.display import Display
 from mrag.errors import ConfigError
 from mrag.rdf.terms import Term, Triple, triple_to_json
