@@ -44,7 +44,7 @@ from mrag.server.queries import (
     plain_term,
 )
 from mrag.server.settings import ServerSettings
-from mrag.server.streams import QueryParsers, Room, Spool, chained, finish, frames, kept_for_others, send
+from mrag.server.streams import QueryParsers, Room, Spool, finish, frames, kept_for_others, send
 from mrag.storage.files import lock
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore
@@ -449,11 +449,10 @@ class Engine:
     ) -> ResultStream:
         """Run a request in a worker."""
         pieces = self._pieces(job, query, limits, until)
-        first = await anext(pieces, b"")
-        second = await anext(pieces, None)
+        first, second = await anext(pieces, b""), await anext(pieces, None)
         if second is None:
             return ResultStream(first)
-        return ResultStream(first, Spool(chained(second, pieces), self._room, _SENDING * limits.seconds))
+        return ResultStream(first, Spool(second, pieces, self._room, _SENDING * limits.seconds))
 
     async def _pieces(
         self, job: Callable[[Record], dict[str, Any]], query: str, limits: Limits, until: float | None

@@ -10,7 +10,7 @@ import ipaddress
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -274,11 +274,6 @@ def _is_host(host: str) -> bool:
 def _is_local(host: str) -> bool:
     name = urlsplit(f"//{host}").hostname if host else None
     return name in ("localhost", "127.0.0.1", "::1")
-
-
-def allowed(methods: Iterable[str]) -> Response:
-    """Answer an OPTIONS request."""
-    return Response(status_code=204, headers={"Allow": ", ".join(sorted({*methods, "OPTIONS"}))})
 
 
 _BODIES = 4  # all bodies together may take this many times what one may

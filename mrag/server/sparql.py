@@ -374,8 +374,6 @@ async def on_graphs(request: Request, engine: Engine, graphs: tuple[str | None, 
     """Read, replace, extend or remove a graph, None for the unnamed one; all of them if none is given."""
     named, method = graphs[0] if graphs else None, request.method
     there = named is None or named in engine.view().contexts
-    if method not in ("GET", "HEAD"):
-        engine.writer.writable()
     if not there and method in ("GET", "HEAD", "DELETE"):
         raise HTTPException(404, f"There is no graph <{named}>.")
     if method in ("GET", "HEAD"):

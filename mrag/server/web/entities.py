@@ -300,6 +300,11 @@ class Image:
         path = unquote(urlsplit(self.value).path) if _scheme(self.value) else self.value
         return path.rsplit("/", 1)[-1]
 
+    @property
+    def address(self) -> str:
+        """Return where the API serves it."""
+        return f"/api/image?entity={quote(self.entity, safe='')}&value={quote(self.value, safe='')}"
+
 
 def images_among(statements: Iterable[Statement]) -> list[Image]:
     """Find the images among triples, in order of entity and value, each once."""
@@ -335,11 +340,6 @@ def file_of(image: Image, folder: Path | None) -> Path | None:
     return file
 
 
-def address(image: Image) -> str:
-    """Return where the API serves an image."""
-    return f"/api/image?entity={quote(image.entity, safe='')}&value={quote(image.value, safe='')}"
-
-
 def pictures_among(
     statements: Iterable[Statement], folder: Path | None, display: Display
 ) -> list[dict[str, Any]]:
@@ -350,7 +350,7 @@ def pictures_among(
             "label": display.entity(image.entity),
             "name": image.name,
             "link": image.value if image.web else None,
-            "src": address(image) if file_of(image, folder) is not None else None,
+            "src": None if file_of(image, folder) is None else image.address,
         }
         for image in images_among(statements)[:_PICTURES]
     ]

@@ -152,9 +152,7 @@ class Questions(PageView):
         began = clock()
         ready = await self.api.run(self._askers, prepare)
         metrics: ServerMetrics = request.app.state.metrics
-        lines = self._lines(
-            ready, lambda way: metrics.answers.labels(way).observe(clock() - began)
-        )
+        lines = self._lines(ready, lambda way: metrics.answers.labels(way).observe(clock() - began))
         headers = {**requests.HEADERS, "X-Accel-Buffering": "no"}
         return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
