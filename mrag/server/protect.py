@@ -29,7 +29,6 @@ from mrag.server.settings import ServerSettings
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
 _TERMS = (errors.QueryRefused, errors.LoadError, errors.TermError, errors.IndexError_)
 _STATUS: tuple[tuple[type[errors.MragError] | tuple[type[errors.MragError], ...], int], ...] = (
     (errors.QueryTimeout, 503),
@@ -277,7 +276,6 @@ def _is_local(host: str) -> bool:
 
 
 _BODIES = 4  # all bodies together may take this many times what one may
-
 RETRY_SECONDS = "5"  # when to come back, where nothing nearer to the cause said so
 
 

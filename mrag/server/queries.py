@@ -83,9 +83,7 @@ def written(result: Any, format: str, prefixes: Mapping[str, str]) -> bytes:
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-
 _LARGEST = 16  # one entry may take up this part of a cache at most
-
 _ENTRY = 512  # bytes that an entry takes beside its key and its value, about
 
 

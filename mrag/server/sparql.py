@@ -40,7 +40,6 @@ _LARGE = 1 << 20  # forms of more bytes take too long to be read between other r
 SD = "http://www.w3.org/ns/sparql-service-description#"
 VOID = "http://rdfs.org/ns/void#"
 FORMATS = "http://www.w3.org/ns/formats/"
-
 _RESULTS = ("SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV")
 _RDF = ("Turtle", "N-Triples", "RDF_XML", "JSON-LD", "N-Quads", "TriG")
 

@@ -21,7 +21,6 @@ from mrag.stores.process.sandbox import Defences
 
 T = TypeVar("T")
 _DIRECT = 1 << 15  # requests up to this many bytes fit into a pipe, so that writing them does not wait
-
 _SHORT = 1 << 14  # characters of a text that is read in a moment, whatever it says
 
 

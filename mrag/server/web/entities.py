@@ -34,7 +34,6 @@ SCAN = 400  # edges of an entity up to which it is shown whole
 SHARE = 40  # maximum number of edges of one predicate of an entity with more
 _WAYS: tuple[Direction, ...] = ("out", "in")
 IMAGE_HEADERS = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'"}
-
 _DESCRIPTIONS = (
     "http://purl.org/dc/terms/description",
     "http://schema.org/description",
@@ -364,7 +363,6 @@ def _scheme(value: str) -> str:
 
 
 CLASSES = 500  # maximum number of classes, of properties, and of named graphs that are listed
-
 _SHARE = 60
 _READ_AT_ONCE = 1_500
 _LONGEST_PATH = 6
