@@ -149,7 +149,6 @@ class Writer:
 
     async def make(self, work: Callable[[], T]) -> T:
         """Make a change other than by an update, alone, and bring up to date what follows from it."""
-        self.writable()
         made = await self._alone(work, time.monotonic() + self.settings.seconds)
         self.follow()
         return made
@@ -193,6 +192,7 @@ class Writer:
 
     async def _alone(self, work: Callable[[], T], until: float) -> T:
         """Do something that changes the graph; no other change is made meanwhile."""
+        self.writable()
         late = "Other changes were being made until the deadline; this one was not begun."
         await within(max(until - time.monotonic(), 0), self._writing.acquire(), late, "5")
         return await self._begun(work)

@@ -67,10 +67,14 @@ def always(make: Callable[[], Response]) -> Callable[[Request, Engine], Awaitabl
     return handle
 
 
-_VERSION = {"productType": "mrag", "productVersion": OFFERED, "implementation": f"mrag {mrag.__version__}"}
+def _version() -> Response:
+    about = {"productType": "mrag", "productVersion": OFFERED}
+    return JSONResponse({**about, "implementation": f"mrag {mrag.__version__}"})
+
+
 protocol = always(lambda: PlainTextResponse(PROTOCOL))
 restart = always(lambda: PlainTextResponse("The repository needs no restart.", 202))
-version = always(lambda: JSONResponse(_VERSION))
+version = always(_version)
 free_access = always(lambda: JSONResponse({"enabled": False, "authorities": [], "appSettings": {}}))
 
 
