@@ -204,8 +204,8 @@ def paper(q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) 
       on which numbers relations happen to have.
 
     With a registry, δ is |w·f(cell of q) − w·f(cell of d)| with the registry's numbers, as printed in the
-    paper; M_RT is then cut off at 0, below which the printed formula can fall. New relations are registered, the
-    question's first.
+    paper; M_RT is then cut off at 0, below which the printed formula can fall. New relations are
+    registered, the question's first.
 
     Example:
         >>> q = GraphCode.of([], [("woman", "holds", "umbrella")])
