@@ -63,8 +63,14 @@ def graphdb_graph(
         QueryRefused: If the read gate refuses `ontology`.
     """
     made = _blank("ontotext_graphdb_graph", "OntotextGraphDBGraph")
-    made.graph = _graph(kg, limits, layer)
-    schema = _constructed(kg, ontology, limits) if ontology else _ontology(kg, limits, most)
+    made.graph = Graph(GatedStore(kg, limits, layer), bind_namespaces="none")
+    if ontology:
+        found = kg.query(ontology, limits=limits)
+        if isinstance(found, bool | SelectResult):
+            raise ConfigError("The query of the ontology is no CONSTRUCT query.", query=ontology)
+        schema = _filled(found, kg.prefixes)
+    else:
+        schema = _ontology(kg, limits, most)
     made.schema = _for_prompt(schema).serialize(format="turtle")
     return made
 
@@ -89,7 +95,7 @@ def rdf_graph(
     made = _blank("rdf_graph", "RdfGraph")
     made.source_file = made.query_endpoint = made.update_endpoint = made.local_copy = None
     made.serialization, made.standard, made.mode = "ttl", "rdf", "store"
-    made.graph = _graph(kg, limits, layer)
+    made.graph = Graph(GatedStore(kg, limits, layer), bind_namespaces="none")
     made.schema = _words(kg, limits, most)
     return made
 
@@ -159,17 +165,6 @@ def _blank(module: str, name: str) -> Any:
         raise ConfigError("This needs the package langchain-community.", hint="pip install 'mrag[community]'")
     kind = getattr(import_module(f"langchain_community.graphs.{module}"), name)
     return kind.__new__(kind)
-
-
-def _graph(kg: KnowledgeGraph, limits: Limits | None, layer: Layer) -> Graph:
-    return Graph(GatedStore(kg, limits, layer), bind_namespaces="none")
-
-
-def _constructed(kg: KnowledgeGraph, query: str, limits: Limits | None) -> Graph:
-    found = kg.query(query, limits=limits)
-    if isinstance(found, bool | SelectResult):
-        raise ConfigError("The query of the ontology is no CONSTRUCT query.", query=query)
-    return _filled(found, kg.prefixes)
 
 
 def _ontology(kg: KnowledgeGraph, limits: Limits | None, most: int) -> Graph:

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
     from mrag.graph.kg import KnowledgeGraph
 
-__all__ = [
-    "McpSettings",
-    "create_server",
-    "serve",
-]
+__all__ = ["McpSettings", "create_server", "serve"]
 
 
 @dataclass(frozen=True)

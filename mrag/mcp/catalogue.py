@@ -25,11 +25,9 @@ from mrag.rdf.terms import Term, curie, iri, to_ox
 Kind = Literal["iri", "literal"]
 
 INTERNAL = frozenset({"kg", "reasoning", "update"})  # groups that serve this package's own bookkeeping
-
 _MOST_ROWS = 500
 _MOST_NUMBER = 100_000
 _MOST_TEXT = 10_000
-
 TERM_SCHEMA: dict[str, Any] = {
     "anyOf": [
         {"type": ["string", "number", "boolean"]},

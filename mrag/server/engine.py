@@ -44,7 +44,7 @@ from mrag.server.queries import (
     plain_term,
 )
 from mrag.server.settings import ServerSettings
-from mrag.server.streams import QueryParsers, Room, Spool, chained, finish, frames, kept_for_others, send
+from mrag.server.streams import QueryParsers, Room, Spool, finish, frames, kept_for_others, send
 from mrag.storage.files import lock
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore
@@ -149,7 +149,6 @@ class Writer:
 
     async def make(self, work: Callable[[], T]) -> T:
         """Make a change other than by an update, alone, and bring up to date what follows from it."""
-        self.writable()
         made = await self._alone(work, time.monotonic() + self.settings.seconds)
         self.follow()
         return made
@@ -193,6 +192,7 @@ class Writer:
 
     async def _alone(self, work: Callable[[], T], until: float) -> T:
         """Do something that changes the graph; no other change is made meanwhile."""
+        self.writable()
         late = "Other changes were being made until the deadline; this one was not begun."
         await within(max(until - time.monotonic(), 0), self._writing.acquire(), late, "5")
         return await self._begun(work)
@@ -449,11 +449,10 @@ class Engine:
     ) -> ResultStream:
         """Run a request in a worker."""
         pieces = self._pieces(job, query, limits, until)
-        first = await anext(pieces, b"")
-        second = await anext(pieces, None)
+        first, second = await anext(pieces, b""), await anext(pieces, None)
         if second is None:
             return ResultStream(first)
-        return ResultStream(first, Spool(chained(second, pieces), self._room, _SENDING * limits.seconds))
+        return ResultStream(first, Spool(second, pieces, self._room, _SENDING * limits.seconds))
 
     async def _pieces(
         self, job: Callable[[Record], dict[str, Any]], query: str, limits: Limits, until: float | None

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -60,13 +61,13 @@ class ServerMetrics:
             return Histogram(name, meaning, labels, registry=self._registry, buckets=_BUCKETS)
 
         route = ("method", "route", "status")
-        self._requests = histogram(
+        self.requests = histogram(
             "mrag_request_seconds", "Time until a request was answered, by route.", *route
         )
         meaning = "Time until a question was answered, by the way that was taken."
-        self._answers = histogram("mrag_answer_seconds", meaning, "way")
+        self.answers = histogram("mrag_answer_seconds", meaning, "way")
         meaning = "Errors that ended a request, by kind; QueryRefused are those of the read gate."
-        self._errors = Counter("mrag_errors", meaning, ("kind",), registry=self._registry)
+        self.errors = Counter("mrag_errors", meaning, ("kind",), registry=self._registry)
         self._running, self._waiting = (
             Gauge(name, meaning, registry=self._registry, multiprocess_mode="livesum")
             for name, meaning in (
@@ -74,18 +75,6 @@ class ServerMetrics:
                 ("mrag_queries_waiting", "Queries that wait for a worker."),
             )
         )
-
-    def observed(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count a request."""
-        self._requests.labels(method, route, str(status)).observe(seconds)
-
-    def answered(self, way: str, seconds: float) -> None:
-        """Count an answer to a question."""
-        self._answers.labels(way).observe(seconds)
-
-    def failed(self, error: Exception) -> None:
-        """Count an error that ended a request."""
-        self._errors.labels(type(error).__name__).inc()
 
     def watch(self, engine: Engine) -> None:
         """Have each reading of the metrics look at a graph, its index and its workers, too."""
@@ -196,7 +185,7 @@ class Observed:
                 note({"http.route": _route_of(scope), "http.response.status_code": status})
         finally:
             seconds = time.perf_counter() - began
-            self._metrics.observed(method, _route_of(scope), status, seconds)
+            self._metrics.requests.labels(method, _route_of(scope), str(status)).observe(seconds)
             if logger.isEnabledFor(logging.INFO):
                 line = {"time": _now(), "id": name, "method": scope["method"], "path": scope["path"]}
                 line |= {"status": status, "seconds": round(seconds, 4), "bytes": size}
@@ -221,16 +210,8 @@ def _route_of(scope: Scope) -> str:
     return known.get(endpoint, _ELSEWHERE)
 
 
-def count_error(request: Request, error: MragError) -> None:
-    """Count an error in the metrics of the application that a request was sent to."""
-    metrics = getattr(request.app.state, "metrics", None)
-    if isinstance(metrics, ServerMetrics):
-        metrics.failed(error)
-
-
 async def show(request: Request, _engine: Engine) -> Response:
     """Handle `/metrics`."""
-    from anyio import to_thread
     from prometheus_client import CONTENT_TYPE_LATEST
 
     metrics: ServerMetrics = request.app.state.metrics
@@ -239,19 +220,18 @@ async def show(request: Request, _engine: Engine) -> Response:
 
 async def ready(_request: Request, engine: Engine) -> Response:
     """Handle `/ready`: whether requests may be sent here, and how old what they are answered from is."""
-    from anyio import to_thread
-
     fine = await engine.alive()
-    index = await to_thread.run_sync(_index_state, engine)
+
+    def state() -> str:
+        try:
+            info = mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index)
+        except IndexError_:
+            return "missing"
+        return "stale" if info.stale else "fresh"
+
+    index = await to_thread.run_sync(state)
     about = {"status": "ok" if fine else "failing", "revision": engine.record.revision, "index": index}
     return JSONResponse(about, 200 if fine else 503)
-
-
-def _index_state(engine: Engine) -> str:
-    try:
-        return "stale" if mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index).stale else "fresh"
-    except IndexError_:
-        return "missing"
 
 
 _SHOWN = 2_000

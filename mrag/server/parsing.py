@@ -94,7 +94,6 @@ def _parts(node: Any) -> tuple[Any, ...]:
 
 
 _MOST: Final = 2_000  # maximum number of characters of a detail
-
 _PLAIN: Final = frozenset(XSD + name for name in ("integer", "decimal", "double", "boolean"))
 _INFIX: Final = frozenset(("=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "&&", "||"))
 _BY: Final = ("slice", "distinct", "select", "order by", "having", "group by")
@@ -163,7 +162,11 @@ class _Printer:
                     pending.append(self._part(part))
         found = _joined(pending)
         for condition in filters:
-            inside = [_exists(self, one) for one in _walk(condition) if isinstance(one, parser.Exists)]
+            inside = [
+                _operator("not exists" if one.negated else "exists", "", [self.group(one.group)])
+                for one in _walk(condition)
+                if isinstance(one, parser.Exists)
+            ]
             found = _operator("filter", self.term(condition), [found, *inside])
         return found
 
@@ -213,9 +216,9 @@ class _Printer:
     def _path(sign: str, parts: list[str]) -> str:
         if sign in "*+?":
             return f"({parts[0]}){sign}" if " " in parts[0] else f"{parts[0]}{sign}"
-        return (
-            f"{sign}{parts[0]}" if sign == "^" else f"{sign if sign == '!' else ''}({_between(sign, parts)})"
-        )
+        if sign == "^":
+            return f"^{parts[0]}"
+        return f"{'!' if sign == '!' else ''}({('/' if sign == '/' else ' | ').join(parts)})"
 
     def _call(self, name: str, arguments: list[str]) -> str:
         if name in _INFIX and len(arguments) > 1:
@@ -228,18 +231,10 @@ class _Printer:
         return f"{shown}({', '.join(arguments)})"
 
 
-def _between(sign: str, parts: list[str]) -> str:
-    return ("/" if sign == "/" else " | ").join(parts)
-
-
 def _joined(parts: list[Operator]) -> Operator:
     if not parts:
         return _operator("nothing", "")
     return parts[0] if len(parts) == 1 else _operator("join", "", parts)
-
-
-def _exists(printer: _Printer, node: parser.Exists) -> Operator:
-    return _operator("not exists" if node.negated else "exists", "", [printer.group(node.group)])
 
 
 def _walk(expression: Any) -> Iterator[Any]:
@@ -271,19 +266,13 @@ def parse_request(request: dict[str, Any]) -> tuple[Any, ...]:
         if request["do"] == "update":
             from mrag.graph.updates import parse
 
-            return "update", parse(
-                request["text"],
-                request["prefixes"],
-                using=request.get("using", ()),
-                using_named=request.get("using_named", ()),
-                base=request.get("base"),
-            )
+            more = {name: request[name] for name in ("using", "using_named", "base") if name in request}
+            return "update", parse(request["text"], request["prefixes"], **more)
         read = read_gate(request["text"], request["graphs"], request["prefixes"])
         if request["do"] == "operators":
             return "operators", operators(read.text, request["prefixes"]), read.text
         if not request["values"]:
             return "query", read, read.text, {}
-
         return "query", read, *bind(read, request["values"], substitutes=request.get("substitutes", True))
     except MragError as error:
         where = f" <{error.term}>" if error.term and isinstance(error, QueryRefused) else ""

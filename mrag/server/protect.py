@@ -10,7 +10,7 @@ import ipaddress
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -23,13 +23,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mrag import errors
 from mrag.generation.result import parse
-from mrag.server.metrics import count_error, note_error
+from mrag.server.metrics import note_error
 from mrag.server.settings import ServerSettings
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
 _TERMS = (errors.QueryRefused, errors.LoadError, errors.TermError, errors.IndexError_)
 _STATUS: tuple[tuple[type[errors.MragError] | tuple[type[errors.MragError], ...], int], ...] = (
     (errors.QueryTimeout, 503),
@@ -59,22 +58,16 @@ def failure(status: int, message: str, hint: str | None = None, **headers: str) 
     return Response(said, status, given, "application/json")
 
 
-def of_error(error: errors.MragError) -> Response:
-    """Return the response that an error of mrag stands for."""
-    status = next((status for kinds, status in _STATUS if isinstance(error, kinds)), 400)
-    where = f" ({error.term})" if error.term and status == 400 and isinstance(error, _TERMS) else ""
-    later = {"Retry_After": "5"} if isinstance(error, errors.QueryTimeout) else {}
-    return failure(status, error.message + where, error.hint, **later)
-
-
 async def mrag_error(request: Request, error: Exception) -> Response:
     """Answer a request that ended in an error of mrag."""
     if not isinstance(error, errors.MragError):
         return await crash(request, error)
-    count_error(request, error)
-    found = of_error(error)
-    note_error(request, found.status_code, error)
-    return found
+    request.app.state.metrics.errors.labels(type(error).__name__).inc()
+    status = next((status for kinds, status in _STATUS if isinstance(error, kinds)), 400)
+    note_error(request, status, error)
+    where = f" ({error.term})" if error.term and status == 400 and isinstance(error, _TERMS) else ""
+    later = {"Retry_After": "5"} if isinstance(error, errors.QueryTimeout) else {}
+    return failure(status, error.message + where, error.hint, **later)
 
 
 async def http_error(request: Request, error: Exception) -> Response:
@@ -282,13 +275,7 @@ def _is_local(host: str) -> bool:
     return name in ("localhost", "127.0.0.1", "::1")
 
 
-def allowed(methods: Iterable[str]) -> Response:
-    """Answer an OPTIONS request."""
-    return Response(status_code=204, headers={"Allow": ", ".join(sorted({*methods, "OPTIONS"}))})
-
-
 _BODIES = 4  # all bodies together may take this many times what one may
-
 RETRY_SECONDS = "5"  # when to come back, where nothing nearer to the cause said so
 
 

@@ -15,7 +15,7 @@ import pickle
 import re
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,7 +41,6 @@ from mrag.server.sparql import (
     choose,
     content_type,
     documents,
-    graph_store,
     one,
     query_fields,
     statements,
@@ -59,9 +58,24 @@ _MOST_JSON = 1 << 20
 _CONFIG = "https://www.openrdf.org/config/repository#"
 
 
-async def protocol(_request: Request, _engine: Engine) -> Response:
-    """Handle `/protocol`: the version of RDF4J's protocol."""
-    return PlainTextResponse(PROTOCOL)
+def always(make: Callable[[], Response]) -> Callable[[Request, Engine], Awaitable[Response]]:
+    """Return what handles a request that is always answered in the same way."""
+
+    async def handle(_request: Request, _engine: Engine) -> Response:
+        return make()
+
+    return handle
+
+
+def _version() -> Response:
+    about = {"productType": "mrag", "productVersion": OFFERED}
+    return JSONResponse({**about, "implementation": f"mrag {mrag.__version__}"})
+
+
+protocol = always(lambda: PlainTextResponse(PROTOCOL))
+restart = always(lambda: PlainTextResponse("The repository needs no restart.", 202))
+version = always(_version)
+free_access = always(lambda: JSONResponse({"enabled": False, "authorities": [], "appSettings": {}}))
 
 
 async def list_repositories(request: Request, engine: Engine) -> Response:
@@ -79,10 +93,6 @@ async def list_repositories(request: Request, engine: Engine) -> Response:
 
 async def query(request: Request, engine: Engine) -> Response:
     """Handle `/repositories/{id}`: queries, with values for variables (`$name=term`)."""
-    if request.method in ("PUT", "DELETE"):
-        raise HTTPException(
-            403, "Repositories are made and removed with the mrag command, not over the network."
-        )
     fields, kind, text = await sparql.read_fields(request, engine)
     if kind == sparql.UPDATE or ("query" not in fields and "update" in fields):
         raise HTTPException(400, f"Updates are sent to /repositories/{engine.kg.name}/statements.")
@@ -126,7 +136,6 @@ async def on_statements(request: Request, engine: Engine) -> Response:
     graphs, pattern = contexts(fields), pattern_of(fields)
     if request.method in ("GET", "HEAD"):
         return await statements(request, engine, graphs, infer=_flag(fields, "infer", True), pattern=pattern)
-    engine.writer.writable()
     operations: list[Operation] = []
     if request.method == "DELETE":
         operations.append(("match", *map(_tuple, pattern), graphs))
@@ -138,7 +147,6 @@ async def on_statements(request: Request, engine: Engine) -> Response:
 
 
 async def _update(request: Request, engine: Engine) -> Response:
-    engine.writer.writable()
     fields, _, text = await sparql.read_fields(request, engine)
     if any(key.startswith("$") for key in fields):
         raise HTTPException(400, "Updates take no values for variables. Put them into VALUES.")
@@ -167,15 +175,9 @@ async def on_contexts(request: Request, engine: Engine) -> Response:
     return _table(request, ("contextID",), [(URIRef(g),) for g in engine.view().contexts])
 
 
-async def graphs_reply(request: Request, engine: Engine) -> Response:
-    """Handle `/repositories/{id}/rdf-graphs/service`, the graph store of a repository."""
-    return await graph_store(request, engine)
-
-
 async def namespaces(request: Request, engine: Engine) -> Response:
     """Handle `/repositories/{id}/namespaces`: list the prefixes, or forget the repository's own."""
     if request.method == "DELETE":
-        engine.writer.writable()
         await engine.writer.set_prefixes({})
         return Response(status_code=204)
     rows = [(Literal(p), Literal(n)) for p, n in sorted(engine.kg.prefixes.items())]
@@ -190,7 +192,6 @@ async def namespace(request: Request, engine: Engine) -> Response:
         if found is None:
             raise HTTPException(404, f"There is no prefix {prefix[:100]!r}.")
         return PlainTextResponse(found)
-    engine.writer.writable()
     own: dict[str, str] = json.loads(engine.kg.record.prefixes or "{}")
     if prefix in DEFAULT_PREFIXES:
         raise HTTPException(403, f"The prefix {prefix!r} is well known and stays as it is.")
@@ -370,7 +371,6 @@ def _no_such() -> HTTPException:
 
 async def begin(request: Request, engine: Engine) -> Response:
     """Handle POST to `/repositories/{id}/transactions`."""
-    engine.writer.writable()
     name = request.app.state.transactions.begin()
     where = f"{str(request.url).partition('?')[0].rstrip('/')}/{name}"
     return Response(status_code=201, headers={"Location": where})
@@ -431,17 +431,11 @@ async def on_transaction(request: Request, engine: Engine) -> Response:
 
 async def repositories(request: Request, engine: Engine) -> Response:
     """Handle `/rest/repositories`."""
-    if request.method != "GET":
-        raise HTTPException(
-            403, "Repositories are made and removed with the mrag command, not over the network."
-        )
     return JSONResponse([_entry(request, engine)])
 
 
 async def one_repository(request: Request, engine: Engine) -> Response:
     """Handle `/rest/repositories/{id}`: its settings, as JSON or Turtle."""
-    if request.method != "GET":
-        raise HTTPException(403, "Repositories are changed with the mrag command, not over the network.")
     if accepts(request.headers.get("accept"), "text/turtle"):
         return Response(_config(engine), 200, None, "text/turtle")
     settings = {
@@ -470,27 +464,9 @@ async def size(request: Request, engine: Engine) -> Response:
     return JSONResponse({"inferred": inferred, "total": inferred + explicit, "explicit": explicit})
 
 
-async def restart(_request: Request, _engine: Engine) -> Response:
-    """Handle `/rest/repositories/{id}/restart`, which has nothing to do."""
-    return PlainTextResponse("The repository needs no restart.", 202)
-
-
-async def version(_request: Request, _engine: Engine) -> Response:
-    """Handle `/rest/info/version`."""
-    about = {"productType": "mrag", "productVersion": OFFERED}
-    return JSONResponse({**about, "implementation": f"mrag {mrag.__version__}"})
-
-
-async def security(request: Request, engine: Engine) -> Response:
+async def security(_request: Request, engine: Engine) -> Response:
     """Handle `/rest/security`: whether a token is needed."""
-    if request.method != "GET":
-        raise HTTPException(403, "Access is set where the server is started, not over the network.")
     return JSONResponse(engine.settings.token is not None)
-
-
-async def free_access(_request: Request, _engine: Engine) -> Response:
-    """Handle `/rest/security/free-access`."""
-    return JSONResponse({"enabled": False, "authorities": [], "appSettings": {}})
 
 
 async def login(request: Request, engine: Engine) -> Response:
@@ -508,9 +484,9 @@ async def login(request: Request, engine: Engine) -> Response:
     return JSONResponse(body, headers={"Authorization": f"GDB {token or 'none'}"})
 
 
-async def user(request: Request, engine: Engine) -> Response:
+async def user(_request: Request, engine: Engine) -> Response:
     """Handle `/rest/security/authenticated-user`: what whoever came in with the token may do."""
-    return JSONResponse(_user(request.app.state.engine, "user"))
+    return JSONResponse(_user(engine, "user"))
 
 
 async def similarity(request: Request, engine: Engine) -> Response:
@@ -518,12 +494,10 @@ async def similarity(request: Request, engine: Engine) -> Response:
     wanted = request.headers.get("x-graphdb-repository")
     if wanted and wanted != engine.kg.name:
         raise HTTPException(404, f"There is no repository {wanted[:100]!r}.")
-
     indexes = mrag.SimilarityIndexes.of(engine.kg)
     if request.method in ("GET", "HEAD"):
         found = await asyncio.to_thread(lambda: [_index(indexes.info(name)) for name in indexes.names()])
         return JSONResponse(found)
-    engine.writer.writable()
     if request.method == "DELETE":
         name = one(query_fields(request), "name")
         await asyncio.to_thread(indexes.delete, name)

@@ -50,7 +50,6 @@ from mrag.server.protect import (
     AccessGuard,
     Bounded,
     OneLength,
-    allowed,
     crash,
     http_error,
     mrag_error,
@@ -96,7 +95,8 @@ class InferenceState:
 
 Handler = Callable[[Request, Engine], Awaitable[Response]]
 
-_ALL = ("GET", "POST", "PUT", "DELETE")
+_WRITING = ("POST", "PUT", "DELETE")
+_NONE: Mapping[str, str] = {}
 _RAISED = ["X-Request-ID", "MRAG-Added", "MRAG-Removed", "MRAG-Inferred", HEADER, "Location", "Authorization"]
 
 
@@ -109,7 +109,7 @@ def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
             Middleware(
                 CORSMiddleware,
                 allow_origins=list(settings.cors_origins),
-                allow_methods=["HEAD", *_ALL],
+                allow_methods=["GET", "HEAD", *_WRITING],
                 # Drivers add headers of their own; there are no cookies that these could lead astray.
                 allow_headers=["*"],
                 expose_headers=_RAISED,
@@ -141,35 +141,37 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 def _routes() -> Sequence[BaseRoute]:
     one, many = "/repositories/{id}", "/rest/repositories/{id}"
+    made = "Repositories are made, changed and removed with the mrag command, not over the network."
+    access = "Access is set where the server is started, not over the network."
     return [
-        _route("/sparql", sparql.query_or_update, "GET", "POST"),
-        _route("/update", sparql.update, "GET", "POST"),
-        _route("/graphs", sparql.graph_store, *_ALL),
-        _route("/graphs/{name:path}", sparql.named_graph, *_ALL),
+        _route("/sparql", sparql.query_or_update, "GET POST"),
+        _route("/update", sparql.update, "GET POST"),
+        _route("/graphs", sparql.graph_store, "GET POST PUT DELETE", writes=True),
+        _route("/graphs/{name:path}", sparql.named_graph, "GET POST PUT DELETE", writes=True),
         _route("/health", _health, "GET"),
         _route("/ready", ready, "GET"),
         _route("/metrics", show, "GET"),
         _route("/protocol", rdf4j.protocol, "GET"),
         _route("/repositories", rdf4j.list_repositories, "GET"),
-        _route(one, rdf4j.query, *_ALL),
-        _route(f"{one}/statements", rdf4j.on_statements, *_ALL),
+        _route(one, rdf4j.query, "GET POST", refused={"PUT": made, "DELETE": made}),
+        _route(f"{one}/statements", rdf4j.on_statements, "GET POST PUT DELETE", writes=True),
         _route(f"{one}/size", rdf4j.repository_size, "GET"),
         _route(f"{one}/contexts", rdf4j.on_contexts, "GET"),
-        _route(f"{one}/namespaces", rdf4j.namespaces, "GET", "DELETE"),
-        _route(f"{one}/namespaces/{{prefix}}", rdf4j.namespace, "GET", "PUT", "DELETE"),
+        _route(f"{one}/namespaces", rdf4j.namespaces, "GET DELETE", writes=True),
+        _route(f"{one}/namespaces/{{prefix}}", rdf4j.namespace, "GET PUT DELETE", writes=True),
         _route(f"{one}/rdf-graphs", rdf4j.on_contexts, "GET"),
-        _route(f"{one}/rdf-graphs/service", rdf4j.graphs_reply, *_ALL),
+        _route(f"{one}/rdf-graphs/service", sparql.graph_store, "GET POST PUT DELETE", writes=True),
         _route(f"{one}/health", rdf4j.health, "GET"),
-        _route(f"{one}/transactions", rdf4j.begin, "POST"),
-        _route(f"{one}/transactions/{{transaction}}", rdf4j.on_transaction, "POST", "PUT", "DELETE"),
-        _route("/rest/repositories", rdf4j.repositories, *_ALL),
-        _route(many, rdf4j.one_repository, *_ALL),
+        _route(f"{one}/transactions", rdf4j.begin, "POST", writes=True),
+        _route(f"{one}/transactions/{{transaction}}", rdf4j.on_transaction, "POST PUT DELETE"),
+        _route("/rest/repositories", rdf4j.repositories, "GET", refused=dict.fromkeys(_WRITING, made)),
+        _route(many, rdf4j.one_repository, "GET", refused=dict.fromkeys(_WRITING, made)),
         _route(f"{many}/size", rdf4j.size, "GET"),
         _route(f"{many}/download-ttl", rdf4j.download, "GET"),
         _route(f"{many}/restart", rdf4j.restart, "POST"),
-        _route("/rest/similarity", rdf4j.similarity, *_ALL),
+        _route("/rest/similarity", rdf4j.similarity, "GET POST PUT DELETE", writes=True),
         _route("/rest/info/version", rdf4j.version, "GET"),
-        _route("/rest/security", rdf4j.security, "GET", "POST"),
+        _route("/rest/security", rdf4j.security, "GET", refused={"POST": access}),
         _route("/rest/security/authenticated-user", rdf4j.user, "GET"),
         _route("/rest/security/free-access", rdf4j.free_access, "GET"),
         _route("/rest/login", rdf4j.login, "POST"),
@@ -177,16 +179,24 @@ def _routes() -> Sequence[BaseRoute]:
     ]
 
 
-def _route(path: str, handler: Handler, *methods: str) -> Route:
+def _route(
+    path: str, handler: Handler, allowed: str, *, writes: bool = False, refused: Mapping[str, str] = _NONE
+) -> Route:
+    """Return a route: its methods, whether all but GET change the graph, and why others are refused."""
+    methods = [*allowed.split(), *refused]
+
     async def answered(request: Request) -> Response:
-        if request.method == "OPTIONS":
-            return allowed({*methods, *(["HEAD"] if "GET" in methods else [])})
         engine: Engine = request.app.state.engine
-        name = request.path_params.get("id", engine.kg.name)
-        if name != engine.kg.name:
-            raise HTTPException(
-                404, f"There is no repository {name[:100]!r}. It is called {engine.kg.name!r}."
-            )
+        own, method = engine.kg.name, request.method
+        if method == "OPTIONS":
+            offered = sorted({*methods, *(["HEAD"] if "GET" in methods else []), method})
+            return Response(status_code=204, headers={"Allow": ", ".join(offered)})
+        if (name := request.path_params.get("id", own)) != own:
+            raise HTTPException(404, f"There is no repository {name[:100]!r}. It is called {own!r}.")
+        if method in refused:
+            raise HTTPException(403, refused[method])
+        if writes and method in _WRITING:
+            engine.writer.writable()
         return await handler(request, engine)
 
     return Route(path, answered, methods=[*methods, "OPTIONS"])

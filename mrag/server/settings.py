@@ -58,14 +58,8 @@ class ServerSettings:
     shared: Path | None = None  # folder of the processes that serve one graph together; None for a single one
 
     def __post_init__(self) -> None:
-        positive = {
-            "timeout": self.seconds,
-            "max_rows": self.max_rows,
-            "max_bytes": self.max_bytes,
-            "max_body": self.max_body,
-            "workers": self.workers,
-            "learn_seconds": self.learn_seconds,
-        }
+        names = ("max_rows", "max_bytes", "max_body", "workers", "learn_seconds")
+        positive = {"timeout": self.seconds, **{name: getattr(self, name) for name in names}}
         for name, seconds in (("grace", self.grace), ("drain", self.drain)):
             if not 0 <= seconds <= _LONGEST:
                 raise ConfigError(f"{name} must be between 0 and {_LONGEST} seconds, not {seconds}.")

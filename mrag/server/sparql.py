@@ -40,7 +40,6 @@ _LARGE = 1 << 20  # forms of more bytes take too long to be read between other r
 SD = "http://www.w3.org/ns/sparql-service-description#"
 VOID = "http://rdfs.org/ns/void#"
 FORMATS = "http://www.w3.org/ns/formats/"
-
 _RESULTS = ("SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV")
 _RDF = ("Turtle", "N-Triples", "RDF_XML", "JSON-LD", "N-Quads", "TriG")
 
@@ -374,8 +373,6 @@ async def on_graphs(request: Request, engine: Engine, graphs: tuple[str | None, 
     """Read, replace, extend or remove a graph, None for the unnamed one; all of them if none is given."""
     named, method = graphs[0] if graphs else None, request.method
     there = named is None or named in engine.view().contexts
-    if method not in ("GET", "HEAD"):
-        engine.writer.writable()
     if not there and method in ("GET", "HEAD", "DELETE"):
         raise HTTPException(404, f"There is no graph <{named}>.")
     if method in ("GET", "HEAD"):

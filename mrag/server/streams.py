@@ -21,7 +21,6 @@ from mrag.stores.process.sandbox import Defences
 
 T = TypeVar("T")
 _DIRECT = 1 << 15  # requests up to this many bytes fit into a pipe, so that writing them does not wait
-
 _SHORT = 1 << 14  # characters of a text that is read in a moment, whatever it says
 
 
@@ -68,16 +67,6 @@ async def ask(child: Child, request: object, deadline: float, query: str = "") -
     raise ended(query)
 
 
-async def chained(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """Yield a piece and those that follow it, and close what yields them."""
-    try:
-        yield first
-        async for piece in rest:
-            yield piece
-    finally:
-        await rest.aclose()
-
-
 class QueryParsers:
     """Child processes that parse queries and updates; each is killed when a text takes too long."""
 
@@ -119,7 +108,11 @@ class QueryParsers:
     async def _parsed(self, request: dict[str, object], text: str, deadline: float) -> Reply:
         while self._idle and self._idle[-1].ended:
             self._idle.pop().kill()
-        child = self._idle.pop() if self._idle else await self._started()
+        if self._idle:
+            child = self._idle.pop()
+        else:
+            starting = asyncio.get_running_loop().run_in_executor(None, Child, "mrag.server.parsing")
+            child = await kept_for_others(starting, self._idle.append)
         self._busy.add(child)
         try:
             reply = await ask(child, request, deadline, text)
@@ -130,10 +123,6 @@ class QueryParsers:
         self._busy.discard(child)
         self._idle.append(child)
         return reply
-
-    async def _started(self) -> Child:
-        starting = asyncio.get_running_loop().run_in_executor(None, Child, "mrag.server.parsing")
-        return await kept_for_others(starting, self._idle.append)
 
     def processes(self) -> list[int]:
         """Return the numbers of the processes."""
@@ -224,7 +213,7 @@ class Spool:
     Where there is no room it is taken no faster than it is read.
     """
 
-    def __init__(self, pieces: AsyncGenerator[bytes, None], room: Room, seconds: float) -> None:
+    def __init__(self, first: bytes, pieces: AsyncGenerator[bytes, None], room: Room, seconds: float) -> None:
         self._until = asyncio.get_running_loop().time() + seconds
         self._pieces = pieces
         self._room = room
@@ -237,7 +226,7 @@ class Spool:
         self._news = asyncio.Condition()
         self._done = False
         self._problem: Exception | None = None
-        self._taking = asyncio.ensure_future(self._take())
+        self._taking = asyncio.ensure_future(self._take(first))
 
     def __aiter__(self) -> Spool:
         return self
@@ -262,8 +251,9 @@ class Spool:
             self._end = 0
         self._file.close()
 
-    async def _take(self) -> None:
+    async def _take(self, first: bytes) -> None:
         try:
+            await self._put(first)
             async for piece in self._pieces:
                 await self._put(piece)
         except MragError as problem:

@@ -213,17 +213,17 @@ def test_a_process_for_questions_only_reads(elsewhere: KnowledgeGraph) -> None:
 def test_questions_of_an_assistant_end_at_their_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("mcp")
     from mrag.mcp import McpSettings
-    from mrag.mcp.tools import AskArguments, ToolContext
+    from mrag.mcp.tools import ToolContext
     from mrag.mcp.tools import ask as tool
 
     monkeypatch.setattr(reading, "CHILD", "tests.server.endless_child")
     with mrag.demo(model="none") as kg:
         desk = ToolContext(kg, McpSettings(seconds=_SECONDS, model="none"))
         try:
-            assert "11" in tool(desk, AskArguments(question=_COUNT)).text
+            assert "11" in tool(desk, question=_COUNT).text
             with pytest.raises(QueryTimeout, match="was not read within 4 s"):
-                tool(desk, AskArguments(question="How long is forever?"))
-            assert "11" in tool(desk, AskArguments(question=_COUNT)).text
+                tool(desk, question="How long is forever?")
+            assert "11" in tool(desk, question=_COUNT).text
         finally:
             desk.questions.close()
 

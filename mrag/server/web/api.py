@@ -29,10 +29,8 @@ MAX_QUESTION = 2_000  # maximum number of characters of a question or a search
 MAX_IRI = 2_048
 MAX_LITERAL = 20_000
 MAX_BODY = 64 << 10  # maximum number of bytes of a body, where the settings allow more
-
 _READERS = 8
 _KEPT_RANKERS = 50  # most rankers that are kept; what clients ask for has no end
-
 _STATUS: tuple[tuple[tuple[type[errors.MragError], ...], int], ...] = (
     ((errors.TermError, errors.ConfigError, errors.LearningProblemError, errors.QueryRefused), 400),
     ((errors.QueryTimeout,), 503),
@@ -45,7 +43,6 @@ _STATUS: tuple[tuple[tuple[type[errors.MragError], ...], int], ...] = (
 _NAMES = {401: "Unauthorized", 404: "NotFound", 413: "TooLarge", 415: "UnsupportedMediaType"}
 _BEARER = {"WWW-Authenticate": 'Bearer realm="mrag"'}
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-
 T = TypeVar("T")
 Values = dict[str, Any]
 Answer = Callable[[Request, Values], Awaitable[Response]]

@@ -34,7 +34,6 @@ SCAN = 400  # edges of an entity up to which it is shown whole
 SHARE = 40  # maximum number of edges of one predicate of an entity with more
 _WAYS: tuple[Direction, ...] = ("out", "in")
 IMAGE_HEADERS = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'"}
-
 _DESCRIPTIONS = (
     "http://purl.org/dc/terms/description",
     "http://schema.org/description",
@@ -194,7 +193,10 @@ class Origin:
 
 def origins(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Origin, list[Statement]]:
     """Return what brought statements into the graph, latest first, each with its statements."""
-    changes = _since_emptied(recorded(kg.store, kg.iri, 0, kg.revision))
+    changes = recorded(kg.store, kg.iri, 0, kg.revision)
+    # Of what came before some changes nothing was left.
+    start = max((at for at, one in enumerate(changes) if one.change.by in _OVER), default=0)
+    changes = changes[start:]
     written = _written(kg, statements)
     latest = {m: c for c in changes if c.change.touched for m in c.change.touched.came}
     rest = {inferred: _rest(changes, kg.revision, inferred) for inferred in (False, True)}
@@ -209,12 +211,6 @@ def origins(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Origin,
             origin = _origin(change) if change is not None and known else rest[inferred]
         found.setdefault(origin, []).append(statement)
     return {one: found[one] for one in sorted(found, key=lambda o: (o.at, o.by, o.what, o.run), reverse=True)}
-
-
-def _since_emptied(changes: list[RecordedChange]) -> list[RecordedChange]:
-    """Return the changes from the last one on after which nothing of before was left."""
-    starts = [at for at, one in enumerate(changes) if one.change.by in _OVER]
-    return changes[starts[-1] :] if starts else changes
 
 
 def _rest(changes: Sequence[RecordedChange], revision: int, inferred: bool) -> Origin:
@@ -303,6 +299,11 @@ class Image:
         path = unquote(urlsplit(self.value).path) if _scheme(self.value) else self.value
         return path.rsplit("/", 1)[-1]
 
+    @property
+    def address(self) -> str:
+        """Return where the API serves it."""
+        return f"/api/image?entity={quote(self.entity, safe='')}&value={quote(self.value, safe='')}"
+
 
 def images_among(statements: Iterable[Statement]) -> list[Image]:
     """Find the images among triples, in order of entity and value, each once."""
@@ -338,11 +339,6 @@ def file_of(image: Image, folder: Path | None) -> Path | None:
     return file
 
 
-def address(image: Image) -> str:
-    """Return where the API serves an image."""
-    return f"/api/image?entity={quote(image.entity, safe='')}&value={quote(image.value, safe='')}"
-
-
 def pictures_among(
     statements: Iterable[Statement], folder: Path | None, display: Display
 ) -> list[dict[str, Any]]:
@@ -353,7 +349,7 @@ def pictures_among(
             "label": display.entity(image.entity),
             "name": image.name,
             "link": image.value if image.web else None,
-            "src": address(image) if file_of(image, folder) is not None else None,
+            "src": None if file_of(image, folder) is None else image.address,
         }
         for image in images_among(statements)[:_PICTURES]
     ]
@@ -367,7 +363,6 @@ def _scheme(value: str) -> str:
 
 
 CLASSES = 500  # maximum number of classes, of properties, and of named graphs that are listed
-
 _SHARE = 60
 _READ_AT_ONCE = 1_500
 _LONGEST_PATH = 6

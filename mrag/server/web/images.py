@@ -97,17 +97,9 @@ class ImagesReading:
     """Gives the catalogue of images; one thread reads it, whoever asks meanwhile."""
 
     def __init__(self, kg: KnowledgeGraph) -> None:
-        self.kg = kg
+        self.kept = KeptCatalogue(kg)
         self._lock = threading.Lock()
-        self._kept: KeptCatalogue | None = None
         self._reading: Future[ImageCatalogue] | None = None
-
-    @property
-    def kept(self) -> KeptCatalogue:
-        """What the catalogue is kept by."""
-        with self._lock:
-            self._kept = self._kept or KeptCatalogue(self.kg)
-            return self._kept
 
     def now(self, seconds: float | None = SHORTLY) -> tuple[ImageCatalogue | None, bool]:
         """Return the catalogue, and whether it is of the present graph.
@@ -115,22 +107,21 @@ class ImagesReading:
         While it is read, which is waited for so many seconds or for as long as it takes, it is the one before
         the last changes; None where it is read for the first time.
         """
-        kept = self.kept
-        if (found := kept.current()) is not None:
+        if (found := self.kept.current()) is not None:
             return found, True
         with self._lock:
             if self._reading is None or self._reading.done():
                 self._reading = Future()
-                threading.Thread(target=self._read, args=(kept, self._reading), daemon=True).start()
+                threading.Thread(target=self._read, args=(self._reading,), daemon=True).start()
             reading = self._reading
         try:
             return reading.result(seconds), True
         except StillReading:
-            return kept.known, False
+            return self.kept.known, False
 
-    def _read(self, kept: KeptCatalogue, reading: Future[ImageCatalogue]) -> None:
+    def _read(self, reading: Future[ImageCatalogue]) -> None:
         try:
-            reading.set_result(kept.brought_up_to_date())
+            reading.set_result(self.kept.brought_up_to_date())
         except Exception as error:  # whoever waits for it gets the error
             logger.warning("The images of the graph cannot be read: %s", error)
             reading.set_exception(error)

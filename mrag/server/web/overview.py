@@ -163,7 +163,8 @@ class Health(PageView):
         super().__init__(api)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._failed: dict[str, dict[str, Any]] = {}
-        self._checked: tuple[float, list[dict[str, Any]]] | None = None
+        self._ended = 0  # times that a part was brought up to date
+        self._checked: tuple[int, float, list[dict[str, Any]]] = (-1, 0.0, [])
 
     async def now(self, request: Request, _values: Values) -> Response:
         """Return what is going on: the state of graph and index, running queries, recent errors."""
@@ -187,16 +188,16 @@ class Health(PageView):
 
     def checks(self, _values: Values) -> list[dict[str, Any]]:
         """Return what `mrag doctor` finds of this system and this graph."""
-        now = time.monotonic()
-        if self._checked is None or now - self._checked[0] > _KEPT:
+        ended, now = self._ended, time.monotonic()
+        if self._checked[0] != ended or now - self._checked[1] > _KEPT:
             found = [
                 *diagnosis.checked("packages", diagnosis.packages),
                 *diagnosis.checked("graph", lambda: diagnosis.contents(self.kg)),
                 *diagnosis.checked("query process", diagnosis.query_process),
                 *diagnosis.checked("model", lambda: diagnosis.language_model(self.api.settings.model)),
             ]
-            self._checked = (now, [asdict(one) for one in found])
-        return self._checked[1]
+            self._checked = (ended, now, [asdict(one) for one in found])
+        return self._checked[2]
 
     async def refresh(self, request: Request, values: Values) -> Response:
         """Begin to bring inferences or the index up to date; 202, since that may take long."""
@@ -227,7 +228,7 @@ class Health(PageView):
             engine.errors.note(f"bringing the {what} up to date", None, error)
             self._failed[what] = problem(error)
         finally:
-            self._checked = None
+            self._ended += 1
 
     async def _state(self, engine: Engine) -> dict[str, Any]:
         found = await self.api.run(self.api.readers, self._parts, engine)

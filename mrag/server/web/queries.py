@@ -30,7 +30,6 @@ from mrag.stores.graphdb import GraphDBStore
 
 LONGEST = 50_000  # maximum number of characters of a query that is saved, or of an update that is previewed
 SHOWN = 200  # maximum number of added, and of removed, triples that a preview shows
-
 MOST_SAVED: Final = 1_000  # maximum number of queries that are kept with one graph
 _NAME = re.compile(r"[^\W_][\w \-]*\Z")
 _HIDDEN: Final = URIRef(MRAG + "verbatim")

@@ -31,9 +31,7 @@ from mrag.storage.files import Scratch
 from mrag.stores.base import Dataset
 
 MOST = 500  # maximum number of runs that are listed, and of triples of one run that are shown
-
 FOLLOWING = 100  # maximum number of triples that are shown of what would be inferred
-
 _FILES = 50
 _TEXT = 1 << 20
 _NAME = 200
