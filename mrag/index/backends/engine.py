@@ -28,7 +28,7 @@ import numpy as np
 
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
 from mrag.index.backends.base import Abilities
-from mrag.index.bm25 import Bm25Index, Bm25Params, Postings
+from mrag.index.bm25 import Bm25Index, Bm25Params
 from mrag.index.document_index import DocumentUpdate, Match, StoredIndex, TextSearch
 from mrag.index.embedding import Embedder, Vectors, unit
 from mrag.index.fusion import FusionWeight, weighted_scores
@@ -44,6 +44,7 @@ from mrag.index.intake import (
 )
 from mrag.index.rows import digest
 from mrag.index.segments import DocumentManifest, as_json, document_folder
+from mrag.language.analysis import Analyser
 from mrag.redaction import names_secret, redact
 from mrag.storage.files import make_folder
 from mrag.storage.folder import Committed, locked
@@ -105,8 +106,7 @@ class EngineRow:
     doc_id: str
     text: str
     digest: bytes = b""
-    terms: Mapping[str, int] = field(default_factory=dict)
-    length: int = 0
+    terms: Counter[str] = field(default_factory=Counter)
     vector: Vectors | None = None
 
 
@@ -127,26 +127,18 @@ class IndexChange:
 
     def rows(self) -> Iterator[list[EngineRow]]:
         """Yield the fresh documents in batches, in order of ID."""
-        rest = iter(self.fresh)
-        while given := list(islice(rest, _BATCH)):
-            part, texts = ([one[at] for one in given] for at in (0, 1))
-            built = Postings.build(texts, self.after.bm25.analysis)
-            terms: list[dict[str, int]] = [{} for _ in part]
-            starts, rows, counts = built.starts.tolist(), np.asarray(built.rows), np.asarray(built.counts)
-            for at, term in enumerate(built.terms):
-                here = slice(starts[at], starts[at + 1])
-                for row, count in zip(rows[here].tolist(), counts[here].tolist(), strict=True):
-                    terms[row][term] = count
-            keys = [digest(text) for text in texts]
-            vectors = [None if self.vectors is None else self.vectors[key] for key in keys]
-            lengths = built.lengths.tolist()
-            yield [EngineRow(*row) for row in zip(part, texts, keys, terms, lengths, vectors, strict=True)]
+        rest, analysis = iter(self.fresh), self.after.bm25.analysis
+        while part := list(islice(rest, _BATCH)):
+            rows = []
+            for doc_id, text in part:
+                key = digest(text)
+                vector = None if self.vectors is None else self.vectors[key]
+                rows.append(EngineRow(doc_id, text, key, terms_of(text, analysis), vector))
+            yield rows
 
     def tokens(self) -> int:
         """Return how many terms the fresh documents have together."""
-        texts, analysis = (text for _, text in self.fresh), self.after.bm25.analysis
-        parts = iter(lambda: list(islice(texts, _BATCH)), [])
-        return sum(int(Postings.build(part, analysis).lengths.sum()) for part in parts)
+        return sum(terms_of(text, self.after.bm25.analysis).total() for _, text in self.fresh)
 
     def committed(self, *, documents: int, tokens: int, place: str, mean: float = 0.0) -> EngineState:
         """Return the commit when all of it is done."""
@@ -208,6 +200,11 @@ def refusal(engine: str, error: Exception) -> IndexError_:
     """Return what an engine refuses as an error of the index."""
     first = redact(str(getattr(error, "message", "") or error).strip().partition("\n")[0])
     return IndexError_(f"{engine} says: {first or type(error).__name__}.")
+
+
+def terms_of(text: str, analysis: Analyser) -> Counter[str]:
+    """Return how often a text has each of its terms."""
+    return Counter(term for token in analysis.tokens(text) for term in analysis.terms(token))
 
 
 def space_of(identity: str, name: str) -> str:
@@ -436,15 +433,15 @@ class VersionedShelf:
         documents, tokens, counts = before.manifest.documents, before.tokens, Counter[str]()
         for part in parts_of(change.gone):
             where = counting(at.number, part)
-            texts = [text for (text,) in engine.rows(at.place, where, "text")]
-            gone = Postings.build(texts, since.bm25.analysis)
-            documents, tokens = documents - len(texts), tokens - int(gone.lengths.sum())
-            counts.subtract(dict(zip(gone.terms, np.diff(gone.starts).tolist(), strict=True)))
+            for (text,) in engine.rows(at.place, where, "text"):
+                terms = terms_of(text, since.bm25.analysis)
+                documents, tokens = documents - 1, tokens - terms.total()
+                counts.subtract(terms.keys())
             engine.mark(at.place, where, since.number)
         try:
             for rows in change.rows():
                 engine.put(since, rows, before.mean)
-                documents, tokens = documents + len(rows), tokens + sum(row.length for row in rows)
+                documents, tokens = documents + len(rows), tokens + sum(row.terms.total() for row in rows)
                 counts.update(term for row in rows for term in row.terms)
             engine.tally(at, since, {term: count for term, count in counts.items() if count}, documents)
         except BaseException:
@@ -513,7 +510,7 @@ def _best(hits: Iterable[tuple[str, float]], k: int) -> Found:
 
 def word_weights(row: EngineRow, mean: float, bm25: Bm25Params) -> dict[int, float]:
     """Return the part of BM25 that a document has in each of its terms; the rarity of terms is not in it."""
-    relative = row.length / mean if mean else 0.0
+    relative = row.terms.total() / mean if mean else 0.0
     norm = bm25.k1 * (1 - bm25.b + bm25.b * relative)
     return by_term_number({term: count / (count + norm) for term, count in row.terms.items()})
 
