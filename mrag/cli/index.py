@@ -33,7 +33,7 @@ from mrag.errors import ConfigError, DamagedIndex, IndexMismatch
 from mrag.redaction import redact_url
 
 if TYPE_CHECKING:
-    from mrag.index.intake import SyncReport
+    from mrag.index.segments import SyncReport
 
 BackendOption = Annotated[
     str | None,
@@ -164,7 +164,7 @@ def update_index(
       mrag index --copy-to qdrant:http://localhost:6333
       mrag index --runner processes --workers 8
     """
-    from mrag.images.catalogue import keep_catalogue
+    from mrag.images.graph import keep_catalogue
     from mrag.index.documents import Definition
     from mrag.jobs import runner as runner_of
 

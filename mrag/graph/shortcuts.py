@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mrag.generation.result import Answer
     from mrag.graph.kg import KnowledgeGraph
     from mrag.graph.updates import UpdateReport
-    from mrag.index.intake import SyncReport
+    from mrag.index.segments import SyncReport
     from mrag.reasoning.rounds import Closure
     from mrag.retrieval.answering import Conversation, TripleProofs
     from mrag.retrieval.rankers import Hit, Hits, Question, Ranker

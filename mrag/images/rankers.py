@@ -23,7 +23,7 @@ from mrag.index.backends.base import home
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, Mode
 from mrag.index.embedding import Embedder, Vectors, embedder
-from mrag.index.intake import Progress, SyncReport
+from mrag.index.segments import Progress, SyncReport
 from mrag.index.similarity import SimilarityIndex
 from mrag.retrieval.rankers import FusedRanker, Hit, Question, Ranker
 

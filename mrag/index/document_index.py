@@ -21,13 +21,17 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
 from mrag.index.embedding import Embedder, Vectors
 from mrag.index.fusion import FusionWeight, candidates, learn_weight, weighted_rows
-from mrag.index.intake import Documents, IndexModel, Progress, SyncReport, compare_documents
 from mrag.index.rows import Mask, Ranking, digest
 from mrag.index.segments import (
     DocumentFolder,
     DocumentManifest,
+    Documents,
     DocumentState,
+    IndexModel,
+    Progress,
+    SyncReport,
     as_json,
+    compare_documents,
     document_folder,
     next_state,
 )

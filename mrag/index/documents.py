@@ -24,8 +24,7 @@ from mrag.graph.record import Profile, TouchedEntities, touched_since
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import StoredIndex
 from mrag.index.fusion import FusionWeight
-from mrag.index.intake import Progress, SyncReport
-from mrag.index.segments import as_json
+from mrag.index.segments import Progress, SyncReport, as_json
 from mrag.language.analysis import AUTO, by_languages
 from mrag.language.names import iri_words
 from mrag.rdf import queries

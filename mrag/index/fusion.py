@@ -23,9 +23,8 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError
 from mrag.index.embedding import unit
-from mrag.index.intake import IndexModel
 from mrag.index.rows import Ranking
-from mrag.index.segments import DocumentState
+from mrag.index.segments import DocumentState, IndexModel
 from mrag.language.asking import asks
 
 T = TypeVar("T", bound=Hashable)

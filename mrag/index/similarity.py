@@ -49,7 +49,7 @@ from mrag.index.documents import (
 )
 from mrag.index.embedding import Embedder, VectorSource, embedder, prepared
 from mrag.index.fusion import FusionWeight
-from mrag.index.intake import Progress, SyncReport
+from mrag.index.segments import Progress, SyncReport
 from mrag.jobs.runners import Runner
 from mrag.rdf import queries
 from mrag.rdf.guard import Pattern, ReadQuery

@@ -11,8 +11,7 @@ from rdflib import Literal, URIRef
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.catalogue import FACETS, ImageCatalogue, KeptCatalogue
-from mrag.images.graph import EX, PartFeatures
+from mrag.images.graph import EX, FACETS, ImageCatalogue, KeptCatalogue, PartFeatures
 from mrag.rdf.terms import Triple
 
 NOTHING = PartFeatures(frozenset(), frozenset())

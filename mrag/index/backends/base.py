@@ -24,7 +24,7 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
 from mrag.index.document_index import DocumentIndex, Mode, StoredIndex
 from mrag.index.embedding import Embedder, Vectors
-from mrag.index.intake import Progress, SyncReport
+from mrag.index.segments import Progress, SyncReport
 from mrag.redaction import redact_url
 from mrag.storage.files import make_folder, replace
 from mrag.storage.folder import MANIFEST

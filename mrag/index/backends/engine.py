@@ -32,18 +32,20 @@ from mrag.index.bm25 import Bm25Index, Bm25Params
 from mrag.index.document_index import DocumentUpdate, Match, StoredIndex, TextSearch
 from mrag.index.embedding import Embedder, Vectors, unit
 from mrag.index.fusion import FusionWeight, weighted_scores
-from mrag.index.intake import (
+from mrag.index.rows import digest
+from mrag.index.segments import (
+    DocumentManifest,
     Documents,
     PendingVectors,
     SyncReport,
+    as_json,
     check_model,
+    document_folder,
     embed_missing,
     fitting,
     gather_documents,
     needed_model,
 )
-from mrag.index.rows import digest
-from mrag.index.segments import DocumentManifest, as_json, document_folder
 from mrag.language.analysis import Analyser
 from mrag.redaction import names_secret, redact
 from mrag.storage.files import make_folder

@@ -22,8 +22,14 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, DocumentUpdate, Match, StoredIndex, TextSearch
 from mrag.index.embedding import Embedder, Vectors
 from mrag.index.fusion import FusionWeight
-from mrag.index.intake import Progress, SyncReport, check_model, gather_documents, needed_model
-from mrag.index.segments import DocumentManifest
+from mrag.index.segments import (
+    DocumentManifest,
+    Progress,
+    SyncReport,
+    check_model,
+    gather_documents,
+    needed_model,
+)
 from mrag.storage.folder import locked
 
 if TYPE_CHECKING:

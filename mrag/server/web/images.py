@@ -38,8 +38,7 @@ from mrag.server.web.validation import (
 
 if TYPE_CHECKING:
     from mrag.context.display import Display
-    from mrag.images.catalogue import Chosen, FacetName, ImageCatalogue, KeptCatalogue
-    from mrag.images.graph import ImagePart
+    from mrag.images.graph import Chosen, FacetName, ImageCatalogue, ImagePart, KeptCatalogue
     from mrag.images.rankers import ImageLooksRanker, ImageTextRanker
     from mrag.index.document_index import DocumentIndex
     from mrag.retrieval.rankers import Hit
@@ -68,7 +67,7 @@ class ImagesReading:
     @property
     def kept(self) -> KeptCatalogue:
         """What the catalogue is kept by."""
-        from mrag.images.catalogue import KeptCatalogue
+        from mrag.images.graph import KeptCatalogue
 
         with self._lock:
             self._kept = self._kept or KeptCatalogue(self.kg)
@@ -670,7 +669,7 @@ class ImagesView(PageView):
         return [str(iri_value({name: word}, name, self.kg.prefixes)) for word in words]
 
     def _chosen(self, values: Mapping[str, Any], known: ImageCatalogue) -> Chosen:
-        from mrag.images.catalogue import FACETS
+        from mrag.images.graph import FACETS
 
         wanted: dict[FacetName, list[str]] = {name: self._wanted(values, name) for name in FACETS}
         return known.chosen(wanted, [self._members(c, known) for c in self._wanted(values, "class")])
@@ -690,7 +689,7 @@ class ImagesView(PageView):
     ) -> dict[str, list[dict[str, Any]]]:
         from mrag.cel.concepts import list_concepts
         from mrag.context.display import Display
-        from mrag.images.catalogue import FACETS
+        from mrag.images.graph import FACETS
 
         display = Display(self.kg)
         found: dict[str, list[dict[str, Any]]] = {}
