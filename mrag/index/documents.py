@@ -168,11 +168,8 @@ def query_values(
 
 def _texts(result: SelectResult | SelectStream, query: str, place: int) -> Iterator[EntityStatement]:
     if result.variables != ("documentID", "documentText"):
-        raise ConfigError(
-            "An index query returns ?documentID ?documentText.",
-            query=query,
-            hint=f"It returns {' '.join('?' + v for v in result.variables)}.",
-        )
+        hint = f"It returns {' '.join('?' + v for v in result.variables)}."
+        raise ConfigError("An index query returns ?documentID ?documentText.", query=query, hint=hint)
     for entity, text in result:
         if entity is not None and text is not None:
             # A thing with a text needs no name to become a document.

@@ -130,10 +130,8 @@ def weighted_rows(
 def _checked(weights: Sequence[float] | None, rankings: int) -> list[float]:
     shares = [1.0] * rankings if weights is None else list(weights)
     if len(shares) != rankings or not all(math.isfinite(w) and w >= 0 for w in shares):
-        raise ConfigError(
-            f"Weights {shares} do not fit {rankings} rankings.",
-            hint="Give one number of 0 or more for each ranking.",
-        )
+        hint = "Give one number of 0 or more for each ranking."
+        raise ConfigError(f"Weights {shares} do not fit {rankings} rankings.", hint=hint)
     return shares
 
 

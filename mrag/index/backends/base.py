@@ -170,11 +170,8 @@ class _Kept:
         ids = [self._holder[text] for text in texts]
         found = self._source.vectors_of(ids)
         if missing := [doc_id for doc_id in ids if doc_id not in found]:
-            raise DamagedIndex(
-                "The index has no vector of one of its documents.",
-                term=missing[0],
-                hint="Bring it up to date with `mrag index`, then copy it.",
-            )
+            hint = "Bring it up to date with `mrag index`, then copy it."
+            raise DamagedIndex("The index has no vector of one of its documents.", term=missing[0], hint=hint)
         return np.stack([found[doc_id] for doc_id in ids])
 
     def embed_query(self, text: str) -> Vectors:
@@ -245,10 +242,8 @@ def open_backend(url: str, space: str, folder: Path | None) -> IndexBackend:
         known = ", ".join([LOCAL, *(f"{kind}:" for kind in _KINDS)])
         raise ConfigError(f"No index can be kept in {redact_url(url)}.", hint=f"Use {known}.")
     if folder is None:
-        raise ConfigError(
-            "A graph in memory keeps its index in memory.",
-            hint="Nobody could find the index again; use a store on disk or a server.",
-        )
+        hint = "Nobody could find the index again; use a store on disk or a server."
+        raise ConfigError("A graph in memory keeps its index in memory.", hint=hint)
     module, name = _KINDS[scheme]
     opened: IndexBackend = getattr(import_module(f"mrag.index.backends.{module}"), name)(url, space, folder)
     return opened
@@ -304,10 +299,8 @@ class IndexPlaces:
                 return self.default
             if url:
                 return self.resolved(url)
-            raise IndexError_(
-                f"The index {name!r} was built with an object as backend.",
-                hint="Give it again: SimilarityIndexes.of(kg, backend=…).",
-            )
+            hint = "Give it again: SimilarityIndexes.of(kg, backend=…)."
+            raise IndexError_(f"The index {name!r} was built with an object as backend.", hint=hint)
         return self.local if name in self.local.names() else self.default
 
     def record(self, name: str, backend: IndexBackend) -> None:

@@ -764,10 +764,8 @@ class EngineBackend(ABC):
         place, _, query = url.partition("?")
         login = place.partition("//")[2].partition("/")[0].rpartition("@")[0]
         if login.partition(":")[2] or any(names_secret(part.partition("=")[0]) for part in query.split("&")):
-            raise ConfigError(
-                "The URL of an index holds no password, because it is written down.",
-                hint=f"Put the password into {self.login_by}.",
-            )
+            hint = f"Put the password into {self.login_by}."
+            raise ConfigError("The URL of an index holds no password, because it is written down.", hint=hint)
         self.url = url
         self.graph = graph
         self.pending = pending
