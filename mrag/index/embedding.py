@@ -22,6 +22,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib.resources import files
@@ -572,20 +573,14 @@ class EmbeddingWork:
         return self._opened.embed_documents(texts)
 
 
+@dataclass(eq=False)
 class PreparedEmbedder:
     """A model for the time of one build of an index."""
 
-    def __init__(
-        self,
-        model: Embedder,
-        given: Any,
-        runner: Runner | None,
-        sources: Callable[[str], Iterable[VectorSource]],
-    ) -> None:
-        self._model = model
-        self._given = given
-        self._runner = runner
-        self._sources = sources
+    _model: Embedder
+    _given: Any
+    _runner: Runner | None
+    _sources: Callable[[str], Iterable[VectorSource]]
 
     @property
     def name(self) -> str:

@@ -578,25 +578,19 @@ def fuse(
     return found
 
 
+@dataclass(eq=False)
 class EngineIndex(StoredIndex):
     """Documents with their texts in an engine; `anew` if it is to take the place of what is there."""
 
-    def __init__(
-        self,
-        shelf: Shelf,
-        manifest: DocumentManifest,
-        embedder: Embedder | None,
-        beside: Path | None,
-        *,
-        anew: bool = False,
-    ) -> None:
-        check_model(manifest.embedder, embedder)
-        self._shelf = shelf
-        self.manifest = manifest
-        self._embedder = embedder
-        self._beside = beside
-        self._pending = PendingVectors(None if beside is None else document_folder(beside))
-        self._anew = anew
+    shelf: Shelf
+    manifest: DocumentManifest
+    embedder: Embedder | None
+    beside: Path | None
+    anew: bool = False
+
+    def __post_init__(self) -> None:
+        check_model(self.manifest.embedder, self.embedder)
+        self._pending = PendingVectors(None if self.beside is None else document_folder(self.beside))
 
     def __len__(self) -> int:
         return self.manifest.documents
@@ -649,11 +643,11 @@ class EngineIndex(StoredIndex):
 
     def _update(self, update: DocumentUpdate) -> SyncReport:
         whole = update.whole
-        with self._shelf.writing():
-            before = None if self._anew else self._shelf.state()
+        with self.shelf.writing():
+            before = None if self.anew else self.shelf.state()
             known: dict[str, bytes] = {}
             if before is not None:
-                with self._shelf.reading() as view:
+                with self.shelf.reading() as view:
                     known = view.digests()
             stays: set[str] = set()
             changed: set[str] = set()
@@ -677,8 +671,8 @@ class EngineIndex(StoredIndex):
         return SyncReport(added, len(changed), len(gone) - len(changed), len(stays))
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
-        with self._shelf.writing():
-            with self._shelf.reading() as view:
+        with self.shelf.writing():
+            with self.shelf.reading() as view:
                 wanted = sorted(set(map(str, ids)))
                 gone = sorted(view.texts(wanted)) if wanted else []
                 before = view.state
@@ -688,12 +682,12 @@ class EngineIndex(StoredIndex):
 
     def _read(self, ask: Callable[[IndexView], T]) -> T | None:
         """Ask the newest commit; None before the first."""
-        if self._anew and self._shelf.state() is None:
+        if self.anew and self.shelf.state() is None:
             return None
         for _ in range(_TRIES):
             try:
-                with self._shelf.reading() as view:
-                    if not self._anew:
+                with self.shelf.reading() as view:
+                    if not self.anew:
                         self._take(view.state.manifest)
                     return ask(view)
             except Replaced as error:
@@ -701,7 +695,7 @@ class EngineIndex(StoredIndex):
         raise last
 
     def _take(self, manifest: DocumentManifest) -> None:
-        if self._embedder is not None and manifest.embedder != self._embedder.name:
+        if self.embedder is not None and manifest.embedder != self.embedder.name:
             raise IndexMismatch(
                 f"The index has been built anew with {manifest.embedder or 'no model'}.",
                 hint="Open it with that model.",
@@ -709,7 +703,7 @@ class EngineIndex(StoredIndex):
         self.manifest = manifest
 
     def _model(self) -> Embedder:
-        return needed_model(self.embedder_name, self._embedder)
+        return needed_model(self.embedder_name, self.embedder)
 
     def _commit(
         self,
@@ -727,8 +721,8 @@ class EngineIndex(StoredIndex):
         dim = next((len(vector) for vector in (vectors or {}).values()), manifest.dim)
         generation = (0 if before is None else before.manifest.generation) + 1
         after = replace(manifest, extra=kept, dim=dim, generation=generation)
-        self.manifest = self._shelf.commit(IndexChange(before, after, fresh, vectors, gone)).manifest
-        self._anew = False
+        self.manifest = self.shelf.commit(IndexChange(before, after, fresh, vectors, gone)).manifest
+        self.anew = False
         self._pending.clear()
 
     def _vectors(
@@ -739,8 +733,8 @@ class EngineIndex(StoredIndex):
             return None if manifest.embedder is None else {}
         there = set(known.values())
         model = self._model()
-        if self._beside is not None:
-            make_folder(self._beside)
+        if self.beside is not None:
+            make_folder(self.beside)
         self._pending.load(model.name)
         return embed_missing(
             (text for _, text in fresh),
