@@ -348,10 +348,8 @@ def parts_of(kg: KnowledgeGraph, image: str) -> list[ImagePart]:
             except LoadError:
                 continue  # a box that cannot be read is not drawn
     names = sorted(boxes)[:_PARTS]
-    values: dict[str, dict[str, set[str]]] = {}
     rows = kg.select(queries.get("image/of").bind(image=names)) if names else ()
-    for part, p, value in rows:
-        values.setdefault(str(part), {}).setdefault(str(p), set()).add(str(value))
+    values = _grouped((str(part), str(p), str(value)) for part, p, value in rows)
     found_parts: list[ImagePart] = []
     for one in names:
         told = values.get(one, {})
@@ -412,13 +410,19 @@ def all_features(kg: KnowledgeGraph, images: Collection[str]) -> Iterator[tuple[
         part, image = ends if value.property in IMAGE_OF else ends[::-1]
         if image in images and not value.literal:
             of.setdefault(part, []).append(image)
-    values: dict[str, dict[str, set[str]]] = {}
-    for value in property_values(kg, (*CATEGORIES, *ATTRIBUTES, *((TYPE,) if typed(kg) else ()))):
-        if value.subject in of and not value.literal and value.text not in GENERAL:
-            values.setdefault(value.subject, {}).setdefault(value.property, set()).add(value.text)
-    for part, found in values.items():
+    values = property_values(kg, (*CATEGORIES, *ATTRIBUTES, *((TYPE,) if typed(kg) else ())))
+    told = (one[:3] for one in values if one.subject in of and not one.literal and one.text not in GENERAL)
+    for part, found in _grouped(told).items():
         features = features_of(found)
         yield from ((image, features) for image in of[part])
+
+
+def _grouped(rows: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, set[str]]]:
+    """Return the values of things by property."""
+    values: dict[str, dict[str, set[str]]] = {}
+    for thing, name, value in rows:
+        values.setdefault(thing, {}).setdefault(name, set()).add(value)
+    return values
 
 
 def typed(kg: KnowledgeGraph) -> bool:
@@ -819,11 +823,9 @@ def _told(
         for image, part, _ in kg.select(text):
             of.setdefault(str(part), set()).add(str(image))
     wanted = {*CATEGORIES, *ATTRIBUTES, *((TYPE,) if typed else ())}
-    values: dict[str, dict[str, set[str]]] = {}
-    for text in queries.get("image/iris-of").batches("image", sorted(of)):
-        for part, p, value in kg.select(text):
-            if str(p) in wanted and str(value) not in GENERAL:
-                values.setdefault(str(part), {}).setdefault(str(p), set()).add(str(value))
+    texts = queries.get("image/iris-of").batches("image", sorted(of))
+    rows = ((str(part), str(p), str(value)) for text in texts for part, p, value in kg.select(text))
+    values = _grouped(row for row in rows if row[1] in wanted and row[2] not in GENERAL)
     return [(image, told) for part, told in values.items() for image in sorted(of[part])]
 
 

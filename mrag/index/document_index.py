@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,7 @@ from mrag.index.segments import (
 )
 from mrag.storage.sorting import SortedRows
 
+K = TypeVar("K")
 Mode: TypeAlias = Literal["hybrid", "bm25", "dense"]
 
 
@@ -116,23 +117,27 @@ def search(state: DocumentState, asked: TextSearch, vector: Vectors | None) -> l
         shown.sort()
         rows = np.array([row for _, _, row in shown], np.int64)
         scores = np.array([-score for score, _, _ in shown])
-    by_words, by_meaning = _ranked(words), _ranked(nearest)
-    none = (None, None)
+    first, terms = rows[:k].tolist(), state.bm25.matching(asked.text, rows[:k])
+    best = zip(map(state.rows.id_of, first), first, scores[:k].tolist(), terms, strict=True)
+    ranked = (zip(its.tolist(), theirs.tolist(), strict=True) for its, theirs in (words, nearest))
+    return matches(best, *ranked)
+
+
+def matches(
+    best: Iterable[tuple[str, K, float, tuple[str, ...]]],
+    words: Iterable[tuple[K, float]],
+    nearest: Iterable[tuple[K, float]],
+) -> list[Match]:
+    """Return documents with their places in two rankings, where they have the names that come second."""
+    by_words, by_meaning = (
+        {key: (rank, score) for rank, (key, score) in enumerate(ranking, 1)} for ranking in (words, nearest)
+    )
     found = []
-    for row, score, terms in zip(
-        rows[:k].tolist(), scores[:k].tolist(), state.bm25.matching(asked.text, rows[:k]), strict=True
-    ):
-        bm25_rank, bm25_score = by_words.get(row, none)
-        dense_rank, dense_score = by_meaning.get(row, none)
-        found.append(
-            Match(state.rows.id_of(row), score, bm25_rank, dense_rank, bm25_score, dense_score, terms)
-        )
+    for doc_id, key, score, terms in best:
+        bm25_rank, bm25_score = by_words.get(key, (None, None))
+        dense_rank, dense_score = by_meaning.get(key, (None, None))
+        found.append(Match(doc_id, score, bm25_rank, dense_rank, bm25_score, dense_score, terms))
     return found
-
-
-def _ranked(ranking: Ranking) -> dict[int, tuple[int, float]]:
-    found = zip(ranking[0].tolist(), ranking[1].tolist(), strict=True)
-    return {row: (rank, score) for rank, (row, score) in enumerate(found, 1)}
 
 
 class StoredIndex(ABC):

@@ -440,23 +440,21 @@ class DocumentComparison:
     changed: int
 
 
-def plain_documents(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield documents as pairs of plain strings."""
-    for document in documents:
-        given: object = document
-        pair = isinstance(given, tuple | list) and len(given) == 2
-        if not (pair and all(isinstance(part, str) for part in document)):
-            hint = "Give pairs of two strings: ID and text."
-            raise ConfigError(f"Not a document: {given!r:.200}.", hint=hint)
-        # Plain strings: rdflib's IRIs are strings that equal no plain one.
-        doc_id, text = document
-        yield str(doc_id), str(text)
-
-
 @contextmanager
 def gather_documents(documents: Iterable[tuple[str, str]], folder: Path | None = None) -> Iterator[Documents]:
     """Give documents in order of ID; those that do not fit into memory wait in a file."""
-    with SortedRows(plain_documents(documents), folder=folder) as rows:
+
+    def plain() -> Iterator[tuple[str, str]]:
+        for document in documents:
+            given: object = document
+            pair = isinstance(given, tuple | list) and len(given) == 2
+            if not (pair and all(isinstance(part, str) for part in document)):
+                hint = "Give pairs of two strings: ID and text."
+                raise ConfigError(f"Not a document: {given!r:.200}.", hint=hint)
+            # Plain strings: rdflib's IRIs are strings that equal no plain one.
+            yield str(document[0]), str(document[1])
+
+    with SortedRows(plain(), folder=folder) as rows:
         for (one, _), (other, _) in pairwise(rows):
             if one == other:
                 raise twice(one)

@@ -29,7 +29,7 @@ import numpy as np
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
 from mrag.index.backends.base import Abilities
 from mrag.index.bm25 import Bm25Index, Bm25Params
-from mrag.index.document_index import DocumentUpdate, Match, StoredIndex, TextSearch
+from mrag.index.document_index import DocumentUpdate, Match, StoredIndex, TextSearch, matches
 from mrag.index.embedding import Embedder, Vectors, unit
 from mrag.index.fusion import FusionWeight, weighted_scores
 from mrag.index.rows import digest
@@ -565,17 +565,12 @@ def fuse(
     best = best[: asked.k]
     found_texts = texts([doc_id for doc_id, _ in best]) if best else {}
     shown = Bm25Index.of(found_texts.items(), knobs)
-    by_words, by_meaning = (
-        {doc_id: (rank, score) for rank, (doc_id, score) in enumerate(found, 1)} for found in (words, nearest)
-    )
-    found = []
+    named = []
     for doc_id, score in best:
         row = shown.rows.row_of(doc_id)
         terms = () if row is None else shown.matching(asked.text, np.array([row]))[0]
-        bm25_rank, bm25_score = by_words.get(doc_id, (None, None))
-        dense_rank, dense_score = by_meaning.get(doc_id, (None, None))
-        found.append(Match(doc_id, score, bm25_rank, dense_rank, bm25_score, dense_score, terms))
-    return found
+        named.append((doc_id, doc_id, score, terms))
+    return matches(named, words, nearest)
 
 
 @dataclass(eq=False)
