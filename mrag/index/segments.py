@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import base64
 import json
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -631,66 +630,6 @@ def embed_missing(
     return found
 
 
-class IndexModel:
-    """Embeds questions, and new texts but once."""
-
-    def __init__(self, embedder: Embedder | None, folder: DocumentFolder | None) -> None:
-        self._embedder = embedder
-        self._path = None if folder is None else str(folder.path)
-        self.pending = PendingVectors(folder)
-        self._last: set[bytes] = set()
-
-    def check(self, manifest: DocumentManifest) -> None:
-        """Look whether an index was built with this model."""
-        check_model(manifest.embedder, self._embedder, self._path)
-
-    def query_vector(self, state: DocumentState, text: str) -> npt.NDArray[np.float32]:
-        """Embed a question."""
-        return fitting(unit(self._of(state).embed_query(text)), state.manifest.dim)
-
-    def embedded(self, state: DocumentState, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Embed texts that do not enter the index, shape (len(texts), dim)."""
-        return self._of(state).embed_documents(texts)
-
-    def built(
-        self, state: DocumentState, fresh: Documents, on_progress: Progress, batch: int
-    ) -> Iterator[DocumentSegment]:
-        """Yield the segments of new documents, embedding those texts that are new."""
-        self._last = set()
-        model = None
-        if state.manifest.embedder is None or not fresh:
-            on_progress(len(fresh), len(fresh))
-        else:
-            model = self._of(state)
-            self.pending.load(model.name)
-        rest, most, start = iter(fresh), self.most(state, len(fresh)), 0
-        while part := dict(islice(rest, most)):
-            vectors = None
-            if model is not None:
-                vectors = embed_missing(
-                    part.values(), state.known_vectors, model, self.pending, dim=state.manifest.dim,
-                    batch=batch, on_progress=_partly(on_progress, start, len(part), len(fresh)),
-                )  # fmt: skip
-                self._last = set(vectors)
-            start += len(part)
-            yield DocumentSegment.build(part, state.manifest.bm25.analysis, vectors)
-
-    def most(self, state: DocumentState, new: int) -> int:
-        """Return how many rows a segment may have when so many documents come."""
-        dim = state.manifest.dim
-        if dim is None and new > most_rows(sys.maxsize) and state.manifest.embedder is not None:
-            dim = self._of(state).dim
-        return most_rows(dim)
-
-    def committed(self) -> None:
-        """Forget the pending vectors if all of them are in the index now."""
-        if not self.pending.earlier and self.pending.vectors.keys() <= self._last:
-            self.pending.clear()
-
-    def _of(self, state: DocumentState) -> Embedder:
-        return needed_model(state.manifest.embedder, self._embedder)
-
-
 def check_model(built: str | None, model: Embedder | None, file: str | None = None) -> None:
     """Look whether an index was built with a model."""
     if model is not None and model.name != built:
@@ -710,14 +649,3 @@ def needed_model(built: str | None, model: Embedder | None) -> Embedder:
         hint = "Open it with that model, or search with mode bm25."
         raise ConfigError(f"The index was opened without its model {built}.", hint=hint)
     return model
-
-
-def _partly(on_progress: Progress, before: int, part: int, total: int) -> Progress:
-    """Return what is called with the progress of a part and tells that of the whole."""
-    if part == total:
-        return on_progress
-
-    def tell(done: int, of: int | None) -> None:
-        on_progress(before + (part if done == of else done), total)
-
-    return tell
