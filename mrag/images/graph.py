@@ -800,11 +800,8 @@ class KeptCatalogue:
             images.update(str(image) for _, image in kg.select(text))
         if len(images) > _MOST:
             return None
-        features = [
-            (image, features_of(told))
-            for image, told in _told(kg, sorted(images), typed=now["typed"])
-            if told
-        ]
+        told = _told(kg, sorted(images), typed=now["typed"])
+        features = [(image, features_of(values)) for image, values in told]
         return known.replaced(images, file_names(kg, images=images), features)
 
 
