@@ -318,14 +318,6 @@ class PartFeatures:
     categories: frozenset[str]
     attributes: frozenset[str]
 
-    def likeness(self, other: PartFeatures) -> float:
-        """Return how alike two are, from 0 to 1: half for a shared category, half for shared attributes."""
-        either = self.attributes | other.attributes
-        shared = len(self.attributes & other.attributes) / len(either) if either else 1.0
-        if self.categories and not self.categories & other.categories:
-            return 0.5 * shared if either else 0.0
-        return 0.5 * bool(self.categories) + (0.5 if self.categories else 1.0) * shared
-
 
 @dataclass(frozen=True)
 class ImagePart:
@@ -565,7 +557,10 @@ class ImageCatalogue:
         return self._first(self._best(of_kinds), chosen, k)
 
     def _likeness(self, wanted: PartFeatures) -> npt.NDArray[np.float64]:
-        """Return how alike something and each kind of part are, as `PartFeatures.likeness` says."""
+        """Return how alike something and each kind of part are, from 0 to 1.
+
+        A shared category counts half, and half the share of the attributes of either that both have.
+        """
         sizes, shared = {}, {}
         for name in FACETS:
             kind, value = self._told[name]
