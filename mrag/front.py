@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mrag.cel.problem import Hypothesis
     from mrag.generation.result import Answer
     from mrag.graph.updates import UpdateReport
-    from mrag.index.intake import SyncReport
+    from mrag.index.segments import SyncReport
     from mrag.index.similarity import SimilarityIndexes
     from mrag.reasoning.rounds import Closure
     from mrag.retrieval.answering import Conversation, TripleProofs

@@ -24,7 +24,7 @@ from mrag.errors import ConfigError, DamagedIndex, IndexError_, IndexMismatch
 from mrag.redaction import redact_url
 
 if TYPE_CHECKING:
-    from mrag.index.intake import SyncReport
+    from mrag.index.segments import SyncReport
 
 
 def _show_built(indexes: mrag.SimilarityIndexes, name: str, report: SyncReport, *, as_json: bool) -> None:
@@ -121,7 +121,7 @@ def update_index(
       mrag index --copy-to qdrant:http://localhost:6333
       mrag index --runner processes --workers 8
     """
-    from mrag.images.catalogue import keep_catalogue
+    from mrag.images.graph import keep_catalogue
 
     with place.opened(lang, index=name) as graph:
         if label_property:

@@ -394,7 +394,5 @@ def image_embedder(model: str | ImageEmbedder | Any | None) -> ImageEmbedder | N
         return cast(ImageEmbedder, model)
     if callable(getattr(model, "embed_image", None)) and callable(getattr(model, "embed_query", None)):
         return LangChainImageEmbedder(model)
-    raise ConfigError(
-        f"A {type(model).__qualname__} cannot embed pictures.",
-        hint="Give conse, clip:MODEL/WEIGHTS, or an object with embed_query and embed_image.",
-    )
+    hint = "Give conse, clip:MODEL/WEIGHTS, or an object with embed_query and embed_image."
+    raise ConfigError(f"A {type(model).__qualname__} cannot embed pictures.", hint=hint)

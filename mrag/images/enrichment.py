@@ -607,7 +607,7 @@ def describe(
             fresh = [t for t in wanted if part_of(t.image, t.region) not in done]
             already += len(wanted) - len(fresh)
             tasks += fresh
-        run = _Run(settings, kept, graph, same, tasks[: settings.limit], failures, on_progress)
+        run = _Run(settings, kept, graph, same, deque(tasks[: settings.limit]), failures, on_progress)
         if failures and settings.on_error == "stop":
             graph.finish()
             raise LoadError(failures[0].reason, term=failures[0].image)
@@ -620,33 +620,27 @@ def describe(
     )
 
 
+@dataclass(eq=False)
 class _Run:
     """The loop of one run: hands out tasks at the pace that is set, keeps what comes back."""
 
-    def __init__(
-        self,
-        settings: EnrichSettings,
-        journal: EnrichmentJournal,
-        graph: EnrichedGraph,
-        same: tuple[str, str, str],
-        tasks: Sequence[Task],
-        failures: list[Failure],
-        on_progress: Callable[[EnrichProgress], None] | None,
-    ) -> None:
-        self.settings = settings
-        self.journal = journal
-        self.graph = graph
-        self.same = same
-        self.waiting = deque(tasks)
-        self.total = len(tasks)
-        self.failures = failures
-        self.on_progress = on_progress or (lambda progress: None)
-        self.described = self.given_up = 0
-        self.interrupted = False
-        self._tries: Counter[Task] = Counter()
-        self._later: list[tuple[float, int, Task]] = []
-        self._unwritten: list[JournalEntry] = []
-        self._in_a_row = 0
+    settings: EnrichSettings
+    journal: EnrichmentJournal
+    graph: EnrichedGraph
+    same: tuple[str, str, str]
+    waiting: deque[Task]
+    failures: list[Failure]
+    on_progress: Callable[[EnrichProgress], None] | None
+    described: int = 0
+    given_up: int = 0
+    interrupted: bool = False
+    _tries: Counter[Task] = field(default_factory=Counter)
+    _later: list[tuple[float, int, Task]] = field(default_factory=list)
+    _unwritten: list[JournalEntry] = field(default_factory=list)
+    _in_a_row: int = 0
+
+    def __post_init__(self) -> None:
+        self._total = len(self.waiting)
         self._began = self._flushed = time.monotonic()
 
     def go(self, work: Work, runner: Runner, stop: threading.Event) -> None:
@@ -736,9 +730,9 @@ class _Run:
 
     def _say(self) -> None:
         done = self.described + self.given_up
-        left = self.total - done
-        seconds_left = (time.monotonic() - self._began) / done * left if done else None
-        self.on_progress(EnrichProgress(self.described, self.given_up, self.total, seconds_left))
+        left = (time.monotonic() - self._began) / done * (self._total - done) if done else None
+        if self.on_progress is not None:
+            self.on_progress(EnrichProgress(self.described, self.given_up, self._total, left))
 
     def _flush(self) -> None:
         entries, self._unwritten = self._unwritten, []

@@ -229,11 +229,8 @@ def open_picture(
     data = read_capped(path, limits.max_bytes) if data is None else data
     mime, width, height = sniff(data, str(path))
     if width * height > limits.max_pixels:
-        raise LoadError(
-            f"The picture is too large: {width}x{height} pixels.",
-            file=str(path),
-            hint=f"At most {limits.max_pixels:,} pixels are unpacked.",
-        )
+        hint = f"At most {limits.max_pixels:,} pixels are unpacked."
+        raise LoadError(f"The picture is too large: {width}x{height} pixels.", file=str(path), hint=hint)
     digest = hashlib.sha256(data).hexdigest()
     if find_spec("PIL") is None:
         if box is not None:

@@ -23,7 +23,7 @@ from mrag.index.backends.base import home
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, Mode
 from mrag.index.embedding import Embedder, Vectors, embedder
-from mrag.index.intake import Progress, SyncReport
+from mrag.index.segments import Progress, SyncReport
 from mrag.index.similarity import SimilarityIndex
 from mrag.retrieval.rankers import FusedRanker, Hit, Question, Ranker
 
@@ -96,19 +96,12 @@ class ImageTextRanker:
     def update(self, on_progress: Progress | None = None) -> SyncReport | None:
         """Bring the index up to date; None if it was."""
         index = self._index = self._index or self._opened()
-        state = {
-            "kg": self.kg.iri,
-            "length": self.length,
-            "revision": self.kg.revision,
-            "vocabulary": repr(self.vocabulary),
-        }
+        state = {"kg": self.kg.iri, "length": self.length, "revision": self.kg.revision}
+        state["vocabulary"] = repr(self.vocabulary)
         if index.extra == state:
             return None
         if not self.keep:
-            made = DocumentIndex.create(None, embedder=self._embedder, bm25=self._bm25)
-            report = made.sync(self._documents(), extra=state, on_progress=on_progress)
-            self._index = made
-            return report
+            index = self._index = DocumentIndex.create(None, embedder=self._embedder, bm25=self._bm25)
         return index.sync(self._documents(), extra=state, on_progress=on_progress)
 
     def _documents(self) -> list[tuple[str, str]]:
@@ -137,11 +130,9 @@ class ImageTextRanker:
                     return DocumentIndex.open(folder, embedder=self._embedder)
             except (DamagedIndex, IndexMismatch) as error:
                 logger.warning("%s It is built anew.", error.message)
-        if not self.keep:
-            folder = None
-        return DocumentIndex.create(
-            folder, embedder=self._embedder, bm25=self._bm25, replace=folder is not None
-        )
+        place = folder if self.keep else None
+        how: dict[str, Any] = {"embedder": self._embedder, "bm25": self._bm25, "replace": place is not None}
+        return DocumentIndex.create(place, **how)
 
 
 class ImageLooksRanker:

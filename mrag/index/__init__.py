@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mrag.index.documents import Definition
     from mrag.index.embedding import Embedder, LangChainEmbedder, embedder
     from mrag.index.fusion import reciprocal_rank_fusion, weighted_scores
-    from mrag.index.intake import SyncReport
+    from mrag.index.segments import SyncReport
     from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 
 __all__ = [

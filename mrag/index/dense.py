@@ -66,14 +66,10 @@ def _rotated(vectors: Vectors) -> Vectors:
     return out
 
 
-def _width(rows: int) -> int:
-    """Return the bytes of a plane: whole words of 64 rows."""
-    return -(-rows // 64) * 8
-
-
 def sign_planes(vectors: Vectors) -> Planes:
     """Reduce vectors to the signs of their pseudo-random projections."""
-    planes = np.zeros((_bits(vectors.shape[1]), _width(len(vectors))), np.uint8)
+    width = -(-len(vectors) // 64) * 8  # whole words of 64 rows
+    planes = np.zeros((_bits(vectors.shape[1]), width), np.uint8)
     for start in range(0, len(vectors), _CHUNK):
         packed = np.packbits(_rotated(vectors[start : start + _CHUNK]) > 0, axis=0, bitorder="little")
         planes[:, start // 8 : start // 8 + len(packed)] = packed.T
@@ -166,15 +162,11 @@ def _bits_of(flags: Mask) -> Words:
     return np.packbits(flags, bitorder="little").view(np.uint64)
 
 
-def _words_of(planes: Planes | Lazy, read: npt.NDArray[np.int64]) -> Words:
-    return (planes.among(read) if isinstance(planes, Lazy) else planes).view(np.uint64)
-
-
 def _summed(
     planes: Planes | Lazy, read: npt.NDArray[np.int64], asked: Iterable[tuple[int, bool, int]]
 ) -> Iterator[list[Words]]:
     """Yield sums of bits, so many rows at a time that they stay in the cache."""
-    words = _words_of(planes, read)
+    words = (planes.among(read) if isinstance(planes, Lazy) else planes).view(np.uint64)
     for start in range(0, words.shape[1], _CACHED):
         here = words[:, start : start + _CACHED]
         yield added((~here[at] if negative else here[at], negative, level) for at, negative, level in asked)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -10,8 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from dataclasses import replace as replaced
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -19,20 +21,31 @@ import numpy.typing as npt
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
-from mrag.index.embedding import Embedder, Vectors
+from mrag.index.embedding import Embedder, Vectors, unit
 from mrag.index.fusion import FusionWeight, candidates, learn_weight, weighted_rows
-from mrag.index.intake import Documents, IndexModel, Progress, SyncReport, compare_documents
 from mrag.index.rows import Mask, Ranking, digest
 from mrag.index.segments import (
     DocumentFolder,
     DocumentManifest,
+    Documents,
+    DocumentSegment,
     DocumentState,
+    PendingVectors,
+    Progress,
+    SyncReport,
     as_json,
+    check_model,
+    compare_documents,
     document_folder,
+    embed_missing,
+    fitting,
+    most_rows,
+    needed_model,
     next_state,
 )
 from mrag.storage.sorting import SortedRows
 
+K = TypeVar("K")
 Mode: TypeAlias = Literal["hybrid", "bm25", "dense"]
 
 
@@ -112,23 +125,27 @@ def search(state: DocumentState, asked: TextSearch, vector: Vectors | None) -> l
         shown.sort()
         rows = np.array([row for _, _, row in shown], np.int64)
         scores = np.array([-score for score, _, _ in shown])
-    by_words, by_meaning = _ranked(words), _ranked(nearest)
-    none = (None, None)
+    first, terms = rows[:k].tolist(), state.bm25.matching(asked.text, rows[:k])
+    best = zip(map(state.rows.id_of, first), first, scores[:k].tolist(), terms, strict=True)
+    ranked = (zip(its.tolist(), theirs.tolist(), strict=True) for its, theirs in (words, nearest))
+    return matches(best, *ranked)
+
+
+def matches(
+    best: Iterable[tuple[str, K, float, tuple[str, ...]]],
+    words: Iterable[tuple[K, float]],
+    nearest: Iterable[tuple[K, float]],
+) -> list[Match]:
+    """Return documents with their places in two rankings, where they have the names that come second."""
+    by_words, by_meaning = (
+        {key: (rank, score) for rank, (key, score) in enumerate(ranking, 1)} for ranking in (words, nearest)
+    )
     found = []
-    for row, score, terms in zip(
-        rows[:k].tolist(), scores[:k].tolist(), state.bm25.matching(asked.text, rows[:k]), strict=True
-    ):
-        bm25_rank, bm25_score = by_words.get(row, none)
-        dense_rank, dense_score = by_meaning.get(row, none)
-        found.append(
-            Match(state.rows.id_of(row), score, bm25_rank, dense_rank, bm25_score, dense_score, terms)
-        )
+    for doc_id, key, score, terms in best:
+        bm25_rank, bm25_score = by_words.get(key, (None, None))
+        dense_rank, dense_score = by_meaning.get(key, (None, None))
+        found.append(Match(doc_id, score, bm25_rank, dense_rank, bm25_score, dense_score, terms))
     return found
-
-
-def _ranked(ranking: Ranking) -> dict[int, tuple[int, float]]:
-    found = zip(ranking[0].tolist(), ranking[1].tolist(), strict=True)
-    return {row: (rank, score) for rank, (row, score) in enumerate(found, 1)}
 
 
 class StoredIndex(ABC):
@@ -298,7 +315,9 @@ class DocumentIndex(StoredIndex):
         self._state = state
         self._folder = folder
         self._writer = threading.RLock()
-        self._model = IndexModel(embedder, folder)
+        self._embedder = embedder
+        self._pending = PendingVectors(folder)
+        self._last: set[bytes] = set()
         self._replacing = False
 
     @classmethod
@@ -364,7 +383,7 @@ class DocumentIndex(StoredIndex):
         if thorough:
             folder.verify()
         index = cls(DocumentState.read(folder, dense or DenseParams()), folder, embedder)
-        index._model.check(index._state.manifest)
+        index._check(index._state.manifest)
         return index
 
     def __len__(self) -> int:
@@ -394,14 +413,15 @@ class DocumentIndex(StoredIndex):
         if self._folder.committed().generation == self.generation:
             return False
         state = DocumentState.read(self._folder, self._state.dense_params)
-        self._model.check(state.manifest)
+        self._check(state.manifest)
         self._state = state
         return True
 
     def _search(self, asked: TextSearch) -> list[Match]:
         state, vector = self._state, None
         if asked.needs_vector(state.manifest.embedder):
-            vector = self._model.query_vector(state, asked.text)
+            model = needed_model(state.manifest.embedder, self._embedder)
+            vector = fitting(unit(model.embed_query(asked.text)), state.manifest.dim)
         return search(state, asked, vector)
 
     def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
@@ -427,12 +447,10 @@ class DocumentIndex(StoredIndex):
 
     def with_dense(self, params: DenseParams) -> DocumentIndex:
         """Return the same documents under other knobs of vector search, as they are now."""
-        index = DocumentIndex(replaced(self._state, dense_params=params), None, None)
-        index._model = self._model
-        return index
+        return DocumentIndex(replaced(self._state, dense_params=params), None, self._embedder)
 
     def learnt_weight(self) -> FusionWeight:
-        return learn_weight(self._state, self._model)
+        return learn_weight(self._state, self._embedder)
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
         with self._writing() as state:
@@ -446,7 +464,7 @@ class DocumentIndex(StoredIndex):
         with self._writer, nullcontext() if self._folder is None else self._folder.locked():
             self.refresh()
             if self._folder is not None and not self._replacing:
-                self._folder.sweep({*self._state.manifest.files, *self._model.pending.files()})
+                self._folder.sweep({*self._state.manifest.files, *self._pending.files()})
             yield self._state
 
     def _update(self, update: DocumentUpdate) -> SyncReport:
@@ -457,7 +475,7 @@ class DocumentIndex(StoredIndex):
             fresh, same, changed = len(found.fresh), found.same, found.changed
             self._change(state, found.kept, found.fresh, update.extra, update.on_progress, update.batch)
             if update.whole:
-                self._model.pending.clear()  # what an interrupted run has left is of no more use
+                self._pending.clear()  # what an interrupted run has left is of no more use
                 if self._folder is not None:
                     self._folder.sweep(self._state.manifest.files)
         deleted = state.rows.count - same - changed if update.whole else 0
@@ -487,14 +505,58 @@ class DocumentIndex(StoredIndex):
             state,
             kept,
             len(fresh),
-            self._model.built(state, fresh, on_progress, batch),
+            self._built(state, fresh, on_progress, batch),
             extra=extra,
             folder=self._folder,
-            most=self._model.most(state, len(fresh)),
-            sealed=self._model.pending.seal,
+            most=self._most(state, len(fresh)),
+            sealed=self._pending.seal,
         )
         self._replacing = False
-        if fresh and state.manifest.embedder is not None:
-            self._model.committed()
+        embedded = fresh and state.manifest.embedder is not None and not self._pending.earlier
+        if embedded and self._pending.vectors.keys() <= self._last:
+            self._pending.clear()  # all of them are in the index now
         if self._folder is not None:
-            self._folder.sweep({*self._state.manifest.files, *self._model.pending.files()})
+            self._folder.sweep({*self._state.manifest.files, *self._pending.files()})
+
+    def _check(self, manifest: DocumentManifest) -> None:
+        place = None if self._folder is None else str(self._folder.path)
+        check_model(manifest.embedder, self._embedder, place)
+
+    def _most(self, state: DocumentState, new: int) -> int:
+        """Return how many rows a segment may have when so many documents come."""
+        dim, built = state.manifest.dim, state.manifest.embedder
+        if dim is None and new > most_rows(sys.maxsize) and built is not None:
+            dim = needed_model(built, self._embedder).dim
+        return most_rows(dim)
+
+    def _built(
+        self, state: DocumentState, fresh: Documents, on_progress: Progress, batch: int
+    ) -> Iterator[DocumentSegment]:
+        """Yield the segments of new documents, embedding those texts that are new."""
+        self._last = set()
+        model, total = None, len(fresh)
+        if state.manifest.embedder is None or not fresh:
+            on_progress(total, total)
+        else:
+            model = needed_model(state.manifest.embedder, self._embedder)
+            self._pending.load(model.name)
+        rest, most, start = iter(fresh), self._most(state, total), 0
+        while part := dict(islice(rest, most)):
+            vectors = None
+            if model is not None:
+
+                def tell(done: int, of: int | None, before: int = start, size: int = len(part)) -> None:
+                    on_progress(before + (size if done == of else done), total)
+
+                vectors = embed_missing(
+                    part.values(),
+                    state.known_vectors,
+                    model,
+                    self._pending,
+                    dim=state.manifest.dim,
+                    batch=batch,
+                    on_progress=on_progress if len(part) == total else tell,
+                )
+                self._last = set(vectors)
+            start += len(part)
+            yield DocumentSegment.build(part, state.manifest.bm25.analysis, vectors)

@@ -24,8 +24,7 @@ from mrag.graph.record import Profile, TouchedEntities, touched_since
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import StoredIndex
 from mrag.index.fusion import FusionWeight
-from mrag.index.intake import Progress, SyncReport
-from mrag.index.segments import as_json
+from mrag.index.segments import Progress, SyncReport, as_json
 from mrag.language.analysis import AUTO, by_languages
 from mrag.language.names import iri_words
 from mrag.rdf import queries
@@ -169,11 +168,8 @@ def query_values(
 
 def _texts(result: SelectResult | SelectStream, query: str, place: int) -> Iterator[EntityStatement]:
     if result.variables != ("documentID", "documentText"):
-        raise ConfigError(
-            "An index query returns ?documentID ?documentText.",
-            query=query,
-            hint=f"It returns {' '.join('?' + v for v in result.variables)}.",
-        )
+        hint = f"It returns {' '.join('?' + v for v in result.variables)}."
+        raise ConfigError("An index query returns ?documentID ?documentText.", query=query, hint=hint)
     for entity, text in result:
         if entity is not None and text is not None:
             # A thing with a text needs no name to become a document.

@@ -22,6 +22,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib.resources import files
@@ -61,10 +62,8 @@ def unit(vectors: npt.ArrayLike) -> Vectors:
     """Scale vectors to length 1, leaving those of length 0."""
     array = np.asarray(vectors, np.float64)
     if not np.isfinite(array).all():
-        raise ModelError(
-            "The embedding model gave numbers that are not finite.",
-            hint="Try the model on single texts, or choose another, such as minilm.",
-        )
+        hint = "Try the model on single texts, or choose another, such as minilm."
+        raise ModelError("The embedding model gave numbers that are not finite.", hint=hint)
     length = np.linalg.norm(array, axis=-1, keepdims=True)
     scaled = np.divide(array, length, out=np.zeros_like(array), where=length > 0)
     return cast(Vectors, scaled.astype(np.float32))
@@ -473,10 +472,8 @@ class LangChainEmbedder:
         return self._checked(given, ())
 
     def _failed(self, error: Exception) -> ModelError:
-        return ModelError(
-            f"The embedding model {self.name} failed: {error}",
-            hint="Check that its server runs and that the model is there.",
-        )
+        hint = "Check that its server runs and that the model is there."
+        return ModelError(f"The embedding model {self.name} failed: {error}", hint=hint)
 
     def _checked(self, given: Any, leading: tuple[int, ...]) -> Vectors:
         try:
@@ -540,10 +537,8 @@ def embedder(model: str | Embedder | Any | None = "minilm") -> Embedder | None:
             hint=(f"Did you mean {close[0]}? " if close else "") + f"Known: {', '.join(names)}.",
         )
     if not all(callable(getattr(model, method, None)) for method in ("embed_documents", "embed_query")):
-        raise ConfigError(
-            f"A {type(model).__qualname__} cannot embed texts.",
-            hint="Give a name, such as minilm, or an object with embed_documents and embed_query.",
-        )
+        hint = "Give a name, such as minilm, or an object with embed_documents and embed_query."
+        raise ConfigError(f"A {type(model).__qualname__} cannot embed texts.", hint=hint)
     # Looked up without running properties: `dim` may have to ask a server.
     missing = object()
     if all(inspect.getattr_static(model, name, missing) is not missing for name in ("name", "dim")):
@@ -578,20 +573,14 @@ class EmbeddingWork:
         return self._opened.embed_documents(texts)
 
 
+@dataclass(eq=False)
 class PreparedEmbedder:
     """A model for the time of one build of an index."""
 
-    def __init__(
-        self,
-        model: Embedder,
-        given: Any,
-        runner: Runner | None,
-        sources: Callable[[str], Iterable[VectorSource]],
-    ) -> None:
-        self._model = model
-        self._given = given
-        self._runner = runner
-        self._sources = sources
+    _model: Embedder
+    _given: Any
+    _runner: Runner | None
+    _sources: Callable[[str], Iterable[VectorSource]]
 
     @property
     def name(self) -> str:

@@ -22,10 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError
-from mrag.index.embedding import unit
-from mrag.index.intake import IndexModel
+from mrag.index.embedding import Embedder, unit
 from mrag.index.rows import Ranking
-from mrag.index.segments import DocumentState
+from mrag.index.segments import DocumentState, fitting, needed_model
 from mrag.language.asking import asks
 
 T = TypeVar("T", bound=Hashable)
@@ -131,10 +130,8 @@ def weighted_rows(
 def _checked(weights: Sequence[float] | None, rankings: int) -> list[float]:
     shares = [1.0] * rankings if weights is None else list(weights)
     if len(shares) != rankings or not all(math.isfinite(w) and w >= 0 for w in shares):
-        raise ConfigError(
-            f"Weights {shares} do not fit {rankings} rankings.",
-            hint="Give one number of 0 or more for each ranking.",
-        )
+        hint = "Give one number of 0 or more for each ranking."
+        raise ConfigError(f"Weights {shares} do not fit {rankings} rankings.", hint=hint)
     return shares
 
 
@@ -234,12 +231,13 @@ class FusionWeight:
         )
 
 
-def learn_weight(state: DocumentState, model: IndexModel) -> FusionWeight:
+def learn_weight(state: DocumentState, embedder: Embedder | None) -> FusionWeight:
     """Learn the share of the vectors of an index."""
     asked = _questions(state)
     if len(asked) < _LEAST:
         return FusionWeight(documents=state.rows.count)
-    rests = model.embedded(state, [rest for _, _, rest in asked])
+    model = needed_model(state.manifest.embedder, embedder)
+    rests = model.embed_documents([rest for _, _, rest in asked])
     length = statistics.median(len(state.bm25.words(text)) for _, text in _texts(state))
     ranked = [_ranked(state, model, *one, rest) for one, rest in zip(asked, rests, strict=True)]
     words, vectors = _found(ranked, 0.0), _found(ranked, 1.0)
@@ -310,14 +308,14 @@ def _questions(state: DocumentState) -> list[tuple[int, str, str]]:
 
 def _ranked(
     state: DocumentState,
-    model: IndexModel,
+    model: Embedder,
     row: int,
     text: str,
     rest: str,
     vector: np.ndarray[Any, np.dtype[np.float32]],
 ) -> tuple[int, _Scored, _Scored]:
     """Return a row and the rankings by words and by vectors in which what is left of it stands."""
-    query = model.query_vector(state, text)
+    query = fitting(unit(model.embed_query(text)), state.manifest.dim)
     depth = candidates(1)
     own = float((query.astype(np.float64) * unit(vector)).sum())
     words = _with(state.bm25.search(text, depth + 1), row, state.bm25.score_of(text, rest), depth)

@@ -21,9 +21,17 @@ from typing import TYPE_CHECKING, Any, Final
 from rdflib import Literal, URIRef
 from rdflib.term import Node, Variable
 
-from mrag import errors
 from mrag.config import Settings
-from mrag.errors import ConfigError, IndexError_, MissingIndex, MragError, QueryRefused
+from mrag.errors import (
+    ConfigError,
+    DamagedIndex,
+    IndexError_,
+    IndexMismatch,
+    MissingIndex,
+    MragError,
+    QueryRefused,
+    StaleIndex,
+)
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.backends.base import IndexBackend, IndexPlaces, home
 from mrag.index.backends.engine import space_of
@@ -41,7 +49,7 @@ from mrag.index.documents import (
 )
 from mrag.index.embedding import Embedder, VectorSource, embedder, prepared
 from mrag.index.fusion import FusionWeight
-from mrag.index.intake import Progress, SyncReport
+from mrag.index.segments import Progress, SyncReport
 from mrag.jobs.runners import Runner
 from mrag.rdf import queries
 from mrag.rdf.guard import Pattern, ReadQuery
@@ -339,12 +347,12 @@ class SimilarityIndexes:
             IndexError_: If there is nothing to index.
         """
         if not _NAME.match(name):
-            raise errors.ConfigError(f"{name!r} cannot name an index.", hint="Use letters, digits, _ and -.")
+            raise ConfigError(f"{name!r} cannot name an index.", hint="Use letters, digits, _ and -.")
         definition = definition or Definition(languages=self.kg.languages)
         if model == SERVER:
             if self.server is None:
                 hint = "Use minilm or another model."
-                raise errors.ConfigError("This store keeps no similarity indexes.", hint=hint)
+                raise ConfigError("This store keeps no similarity indexes.", hint=hint)
             return build_on_server(self.kg, self.server, name, definition, on_progress)
         started = time.perf_counter()
         definition.bm25  # noqa: B018 - is refused before a model is loaded
@@ -372,7 +380,7 @@ class SimilarityIndexes:
             texts = documents(self.kg, definition)
             if (first := next(texts, None)) is None:
                 self._open.update({name: known} if known is not None else {})
-                raise errors.IndexError_(why_empty(self.kg, definition), hint=NO_DOCUMENTS)
+                raise IndexError_(why_empty(self.kg, definition), hint=NO_DOCUMENTS)
             report = files.sync(chain([first], texts), extra={**extra, **kept}, on_progress=on_progress)
         if chosen is not None:
             changed = before.changed + report.added + report.changed + report.deleted
@@ -407,7 +415,7 @@ class SimilarityIndexes:
             message = f"The index {name!r} is older than the graph."
             hint = "Bring it up to date with `mrag index`; only what changed is embedded anew."
             if strict:
-                raise errors.StaleIndex(message, hint=hint)
+                raise StaleIndex(message, hint=hint)
             if (name, self.kg.revision) not in self._warned:
                 self._warned.add((name, self.kg.revision))
                 logger.warning("%s %s", message, hint)
@@ -417,9 +425,7 @@ class SimilarityIndexes:
         """Open an index with all that is kept of it; a server's own is refused."""
         index = self.get(name, quiet=True)
         if isinstance(index, ServerIndex):
-            raise errors.ConfigError(
-                "A server keeps the documents of its indexes to itself.", hint="Use --backend."
-            )
+            raise ConfigError("A server keeps the documents of its indexes to itself.", hint="Use --backend.")
         return index.files
 
     def placed(self, name: str, backend: IndexBackend) -> None:
@@ -436,7 +442,7 @@ class SimilarityIndexes:
         files = index.files if index is not None else self._backend(name).open(name, embedder=None)
         extra: dict[str, Any] = files.extra
         if "definition" not in extra:
-            raise errors.IndexError_(
+            raise IndexError_(
                 f"The index {name!r} does not say what of the graph it was built from.",
                 hint="Build it anew with `mrag index`.",
             )
@@ -448,7 +454,7 @@ class SimilarityIndexes:
     def delete(self, name: str) -> None:
         """Remove an index."""
         if name not in self.names():
-            raise errors.MissingIndex(f"There is no similarity index {name!r}.")
+            raise MissingIndex(f"There is no similarity index {name!r}.")
         if self._on_server(name) and self.server is not None:
             self.server.delete(name)
             return
@@ -485,7 +491,7 @@ class SimilarityIndexes:
         for other, backend in places:
             try:
                 index = backend.open(other, embedder=None)
-            except errors.IndexError_:
+            except IndexError_:
                 continue
             if index.embedder_name == embedder:
                 yield index
@@ -502,7 +508,7 @@ class SimilarityIndexes:
         if index is not None and self.places.of(name) is not self.places.local:
             try:
                 index.files.refresh()  # others write there too
-            except errors.IndexMismatch:
+            except IndexMismatch:
                 return None
         return index
 
@@ -515,7 +521,7 @@ class SimilarityIndexes:
 
     def _backend(self, name: str) -> IndexBackend:
         if name not in (there := self.places.names()):
-            raise errors.MissingIndex(
+            raise MissingIndex(
                 f"There is no similarity index {name!r}; there are: {', '.join(there) or 'none'}.",
                 hint="Build it with `mrag index` or SimilarityIndexes.build.",
             )
@@ -527,7 +533,7 @@ class SimilarityIndexes:
             kept = backend.open(name, embedder=None)
             spec = kept.extra.get("model") or "none"
             if spec == "none" and kept.embedder_name is not None:
-                raise errors.IndexMismatch(
+                raise IndexMismatch(
                     f"The index {name!r} was built with the model {kept.embedder_name}.",
                     hint="Open it with that model: SimilarityIndexes.of(kg).get(name, model=…).",
                 )
@@ -547,7 +553,7 @@ class SimilarityIndexes:
             if (index.embedder_name, index.bm25_params) == wanted:
                 return backend.open(name, embedder=chosen)
             logger.info("index %s was built with %s and is built anew", name, index.embedder_name)
-        except (errors.DamagedIndex, errors.IndexMismatch) as error:
+        except (DamagedIndex, IndexMismatch) as error:
             logger.warning("%s It is built anew.", error.message)
         return backend.create(name, embedder=chosen, bm25=knobs, replace=True)
 

@@ -197,10 +197,8 @@ class ProcessRunner:
         try:
             self._work = pickle.dumps((work,))
         except Exception as error:  # pickling raises whatever an object's own methods do
-            raise ConfigError(
-                f"The work cannot be sent to other processes: {error}.",
-                hint="Give a model by its name, or do it without workers.",
-            ) from error
+            hint = "Give a model by its name, or do it without workers."
+            raise ConfigError(f"The work cannot be sent to other processes: {error}.", hint=hint) from error
 
     def submit(self, task: Any) -> None:
         data = pickle.dumps(task)
@@ -458,10 +456,8 @@ def carried(
                 continue
             lost[number] += 1
             if lost[number] >= attempts:
-                raise StoreError(
-                    f"A task has lost its worker {attempts} times. {outcome.lost}",
-                    hint="Most likely a worker has too little memory. What was done before is kept.",
-                )
+                hint = "Most likely a worker has too little memory. What was done before is kept."
+                raise StoreError(f"A task has lost its worker {attempts} times. {outcome.lost}", hint=hint)
             again.append(outcome.task)
     finally:
         runner.close()

@@ -11,8 +11,7 @@ from rdflib import Literal, URIRef
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.catalogue import FACETS, ImageCatalogue, KeptCatalogue
-from mrag.images.graph import EX, PartFeatures
+from mrag.images.graph import EX, FACETS, ImageCatalogue, KeptCatalogue, PartFeatures
 from mrag.rdf.terms import Triple
 
 NOTHING = PartFeatures(frozenset(), frozenset())
@@ -80,6 +79,15 @@ def test_what_is_followed_is_what_would_be_read(seed: int, tmp_path: Path) -> No
         assert followed >= 6
 
 
+def likeness(one: PartFeatures, other: PartFeatures) -> float:
+    """Half for a shared category, half for the share of the attributes of either that both have."""
+    either = one.attributes | other.attributes
+    shared = len(one.attributes & other.attributes) / len(either) if either else 1.0
+    if one.categories and not one.categories & other.categories:
+        return 0.5 * shared if either else 0.0
+    return 0.5 * bool(one.categories) + (0.5 if one.categories else 1.0) * shared
+
+
 def test_likeness_is_that_of_the_features() -> None:
     rng = random.Random(3)
 
@@ -95,7 +103,7 @@ def test_likeness_is_that_of_the_features() -> None:
             continue
         scores = {
             image: sum(
-                max((one.likeness(k) for i, k in rows if i == image and k != NOTHING), default=0.0)
+                max((likeness(one, k) for i, k in rows if i == image and k != NOTHING), default=0.0)
                 for one in wanted
             )
             / len(wanted)

@@ -21,7 +21,7 @@ from mrag.errors import StoreError
 from mrag.graph import views
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.views import branches
-from mrag.jobs import InlineRunner, ProcessRunner, ThreadRunner
+from mrag.jobs import InlineRunner, ProcessRunner, Runner, ThreadRunner
 from mrag.loaders.scenes import Fashionpedia
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
@@ -86,9 +86,11 @@ def graph(lines: bytes) -> Graph:
     return Graph().parse(data=back.decode(), format="nt")
 
 
-def in_parts(store: OxigraphStore, query: str, runner: object = None, folder: Path | None = None) -> bytes:
-    given = runner or InlineRunner()
-    with views.answered(store, query, Dataset((GRAPH,)), given, state="1", folder=folder) as pieces:
+def in_parts(
+    store: OxigraphStore, query: str, runner: Runner | None = None, folder: Path | None = None
+) -> bytes:
+    job = views.PartsJob(runner or InlineRunner(), "1", folder, None)
+    with views.answered(store, query, Dataset((GRAPH,)), job) as pieces:
         return b"".join(pieces)
 
 
@@ -209,9 +211,8 @@ def test_blank_nodes_have_the_same_names_when_a_job_goes_on(tmp_path: Path) -> N
     assert in_parts(store, query, ThreadRunner(2), tmp_path / "j") == whole
     assert isomorphic(graph(whole), graph(store.serialise(query, Dataset((GRAPH,)))))
     # Another state of the source takes none of the parts.
-    with views.answered(
-        store, query, Dataset((GRAPH,)), InlineRunner(), state="2", folder=tmp_path / "j"
-    ) as pieces:
+    job = views.PartsJob(InlineRunner(), "2", tmp_path / "j", None)
+    with views.answered(store, query, Dataset((GRAPH,)), job) as pieces:
         assert isomorphic(graph(b"".join(pieces)), graph(whole))
     assert not {file.name for file in files} & {file.name for file in (tmp_path / "j").iterdir()}
     store.close()

@@ -8,7 +8,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -24,7 +24,7 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
 from mrag.index.document_index import DocumentIndex, Mode, StoredIndex
 from mrag.index.embedding import Embedder, Vectors
-from mrag.index.intake import Progress, SyncReport
+from mrag.index.segments import Progress, SyncReport
 from mrag.redaction import redact_url
 from mrag.storage.files import make_folder, replace
 from mrag.storage.folder import MANIFEST
@@ -170,11 +170,8 @@ class _Kept:
         ids = [self._holder[text] for text in texts]
         found = self._source.vectors_of(ids)
         if missing := [doc_id for doc_id in ids if doc_id not in found]:
-            raise DamagedIndex(
-                "The index has no vector of one of its documents.",
-                term=missing[0],
-                hint="Bring it up to date with `mrag index`, then copy it.",
-            )
+            hint = "Bring it up to date with `mrag index`, then copy it."
+            raise DamagedIndex("The index has no vector of one of its documents.", term=missing[0], hint=hint)
         return np.stack([found[doc_id] for doc_id in ids])
 
     def embed_query(self, text: str) -> Vectors:
@@ -228,12 +225,10 @@ def copy_to(
 _RECORD: Final = "backend.json"
 
 _KINDS: Final = {
-    "postgresql": ("postgres", "PostgresBackend"),
-    "postgres": ("postgres", "PostgresBackend"),
+    **dict.fromkeys(("postgresql", "postgres"), ("postgres", "PostgresBackend")),
     "milvus": ("milvus", "MilvusBackend"),
     "qdrant": ("qdrant", "QdrantBackend"),
-    "opensearch": ("opensearch", "OpenSearchBackend"),
-    "elasticsearch": ("opensearch", "OpenSearchBackend"),
+    **dict.fromkeys(("opensearch", "elasticsearch"), ("opensearch", "OpenSearchBackend")),
 }
 """Module and class by the scheme of the URL."""
 
@@ -247,15 +242,11 @@ def open_backend(url: str, space: str, folder: Path | None) -> IndexBackend:
         known = ", ".join([LOCAL, *(f"{kind}:" for kind in _KINDS)])
         raise ConfigError(f"No index can be kept in {redact_url(url)}.", hint=f"Use {known}.")
     if folder is None:
-        raise ConfigError(
-            "A graph in memory keeps its index in memory.",
-            hint="Nobody could find the index again; use a store on disk or a server.",
-        )
+        hint = "Nobody could find the index again; use a store on disk or a server."
+        raise ConfigError("A graph in memory keeps its index in memory.", hint=hint)
     module, name = _KINDS[scheme]
-    make: Callable[[str, str, Path], IndexBackend] = getattr(
-        import_module(f"mrag.index.backends.{module}"), name
-    )
-    return make(url, space, folder)
+    opened: IndexBackend = getattr(import_module(f"mrag.index.backends.{module}"), name)(url, space, folder)
+    return opened
 
 
 def home(kg: KnowledgeGraph) -> Path | None:
@@ -308,18 +299,15 @@ class IndexPlaces:
                 return self.default
             if url:
                 return self.resolved(url)
-            raise IndexError_(
-                f"The index {name!r} was built with an object as backend.",
-                hint="Give it again: SimilarityIndexes.of(kg, backend=…).",
-            )
+            hint = "Give it again: SimilarityIndexes.of(kg, backend=…)."
+            raise IndexError_(f"The index {name!r} was built with an object as backend.", hint=hint)
         return self.local if name in self.local.names() else self.default
 
     def record(self, name: str, backend: IndexBackend) -> None:
         """Write down where an index is kept."""
+        self._objects.pop(name, None)
         if not backend.url:
             self._objects[name] = backend
-        else:
-            self._objects.pop(name, None)
         if self.folder is None:
             return
         file = self.folder / name / _RECORD
@@ -378,30 +366,24 @@ def compare(
     backend = LocalBackend(None)
     copy_index(index, backend, "copy", model=model)
     local = backend.open("copy", embedder=None)
-    modes: tuple[Mode, ...] = ("bm25",) if index.embedder_name is None else ("bm25", "dense", "hybrid")
-    found = []
-    for at, mode in enumerate(modes):
-        found.append(_compared(index, local, texts, mode, k))
-        if on_progress is not None:
-            on_progress((at + 1) * len(texts), len(modes) * len(texts))
-    return found
-
-
-def _compared(
-    index: StoredIndex, local: DocumentIndex, texts: Sequence[str], mode: Mode, k: int
-) -> RecallReport:
     # The local index looks through signs of the vectors first; what it may miss so is not missed here.
-    exact = local.with_dense(DenseParams(prefilter_from=sys.maxsize))
-    shares, same = [], []
-    times: tuple[list[float], ...] = ([], [], [])
-    for text in texts:
-        hits = []
-        for searched, spent in zip((index, exact, local), times, strict=True):
-            started = time.perf_counter()
-            hits.append([match.doc_id for match in searched.search(text, k, mode=mode)])
-            spent.append(1000 * (time.perf_counter() - started))
-        ours, theirs, _ = hits
-        shares.append(len({*ours} & {*theirs}) / len(theirs) if theirs else 1.0)
-        same.append(ours == theirs)
-    told = (median(times[0]), median(times[2]))
-    return RecallReport(mode, len(texts), k, fmean(shares), fmean(same), *told)
+    searched = (index, local.with_dense(DenseParams(prefilter_from=sys.maxsize)), local)
+    modes: tuple[Mode, ...] = ("bm25",) if index.embedder_name is None else ("bm25", "dense", "hybrid")
+    reports = []
+    for mode in modes:
+        shares, same = [], []
+        times: tuple[list[float], ...] = ([], [], [])
+        for text in texts:
+            hits = []
+            for one, spent in zip(searched, times, strict=True):
+                started = time.perf_counter()
+                hits.append([match.doc_id for match in one.search(text, k, mode=mode)])
+                spent.append(1000 * (time.perf_counter() - started))
+            ours, theirs, _ = hits
+            shares.append(len({*ours} & {*theirs}) / len(theirs) if theirs else 1.0)
+            same.append(ours == theirs)
+        found = (fmean(shares), fmean(same), median(times[0]), median(times[2]))
+        reports.append(RecallReport(mode, len(texts), k, *found))
+        if on_progress is not None:
+            on_progress(len(reports) * len(texts), len(modes) * len(texts))
+    return reports

@@ -28,22 +28,25 @@ import numpy as np
 
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
 from mrag.index.backends.base import Abilities
-from mrag.index.bm25 import Bm25Index, Bm25Params, Postings
-from mrag.index.document_index import DocumentUpdate, Match, StoredIndex, TextSearch
+from mrag.index.bm25 import Bm25Index, Bm25Params
+from mrag.index.document_index import DocumentUpdate, Match, StoredIndex, TextSearch, matches
 from mrag.index.embedding import Embedder, Vectors, unit
 from mrag.index.fusion import FusionWeight, weighted_scores
-from mrag.index.intake import (
+from mrag.index.rows import digest
+from mrag.index.segments import (
+    DocumentManifest,
     Documents,
     PendingVectors,
     SyncReport,
+    as_json,
     check_model,
+    document_folder,
     embed_missing,
     fitting,
     gather_documents,
     needed_model,
 )
-from mrag.index.rows import digest
-from mrag.index.segments import DocumentManifest, as_json, document_folder
+from mrag.language.analysis import Analyser
 from mrag.redaction import names_secret, redact
 from mrag.storage.files import make_folder
 from mrag.storage.folder import Committed, locked
@@ -105,8 +108,7 @@ class EngineRow:
     doc_id: str
     text: str
     digest: bytes = b""
-    terms: Mapping[str, int] = field(default_factory=dict)
-    length: int = 0
+    terms: Counter[str] = field(default_factory=Counter)
     vector: Vectors | None = None
 
 
@@ -127,26 +129,18 @@ class IndexChange:
 
     def rows(self) -> Iterator[list[EngineRow]]:
         """Yield the fresh documents in batches, in order of ID."""
-        rest = iter(self.fresh)
-        while given := list(islice(rest, _BATCH)):
-            part, texts = ([one[at] for one in given] for at in (0, 1))
-            built = Postings.build(texts, self.after.bm25.analysis)
-            terms: list[dict[str, int]] = [{} for _ in part]
-            starts, rows, counts = built.starts.tolist(), np.asarray(built.rows), np.asarray(built.counts)
-            for at, term in enumerate(built.terms):
-                here = slice(starts[at], starts[at + 1])
-                for row, count in zip(rows[here].tolist(), counts[here].tolist(), strict=True):
-                    terms[row][term] = count
-            keys = [digest(text) for text in texts]
-            vectors = [None if self.vectors is None else self.vectors[key] for key in keys]
-            lengths = built.lengths.tolist()
-            yield [EngineRow(*row) for row in zip(part, texts, keys, terms, lengths, vectors, strict=True)]
+        rest, analysis = iter(self.fresh), self.after.bm25.analysis
+        while part := list(islice(rest, _BATCH)):
+            rows = []
+            for doc_id, text in part:
+                key = digest(text)
+                vector = None if self.vectors is None else self.vectors[key]
+                rows.append(EngineRow(doc_id, text, key, terms_of(text, analysis), vector))
+            yield rows
 
     def tokens(self) -> int:
         """Return how many terms the fresh documents have together."""
-        texts, analysis = (text for _, text in self.fresh), self.after.bm25.analysis
-        parts = iter(lambda: list(islice(texts, _BATCH)), [])
-        return sum(int(Postings.build(part, analysis).lengths.sum()) for part in parts)
+        return sum(terms_of(text, self.after.bm25.analysis).total() for _, text in self.fresh)
 
     def committed(self, *, documents: int, tokens: int, place: str, mean: float = 0.0) -> EngineState:
         """Return the commit when all of it is done."""
@@ -208,6 +202,11 @@ def refusal(engine: str, error: Exception) -> IndexError_:
     """Return what an engine refuses as an error of the index."""
     first = redact(str(getattr(error, "message", "") or error).strip().partition("\n")[0])
     return IndexError_(f"{engine} says: {first or type(error).__name__}.")
+
+
+def terms_of(text: str, analysis: Analyser) -> Counter[str]:
+    """Return how often a text has each of its terms."""
+    return Counter(term for token in analysis.tokens(text) for term in analysis.terms(token))
 
 
 def space_of(identity: str, name: str) -> str:
@@ -436,15 +435,15 @@ class VersionedShelf:
         documents, tokens, counts = before.manifest.documents, before.tokens, Counter[str]()
         for part in parts_of(change.gone):
             where = counting(at.number, part)
-            texts = [text for (text,) in engine.rows(at.place, where, "text")]
-            gone = Postings.build(texts, since.bm25.analysis)
-            documents, tokens = documents - len(texts), tokens - int(gone.lengths.sum())
-            counts.subtract(dict(zip(gone.terms, np.diff(gone.starts).tolist(), strict=True)))
+            for (text,) in engine.rows(at.place, where, "text"):
+                terms = terms_of(text, since.bm25.analysis)
+                documents, tokens = documents - 1, tokens - terms.total()
+                counts.subtract(terms.keys())
             engine.mark(at.place, where, since.number)
         try:
             for rows in change.rows():
                 engine.put(since, rows, before.mean)
-                documents, tokens = documents + len(rows), tokens + sum(row.length for row in rows)
+                documents, tokens = documents + len(rows), tokens + sum(row.terms.total() for row in rows)
                 counts.update(term for row in rows for term in row.terms)
             engine.tally(at, since, {term: count for term, count in counts.items() if count}, documents)
         except BaseException:
@@ -513,7 +512,7 @@ def _best(hits: Iterable[tuple[str, float]], k: int) -> Found:
 
 def word_weights(row: EngineRow, mean: float, bm25: Bm25Params) -> dict[int, float]:
     """Return the part of BM25 that a document has in each of its terms; the rarity of terms is not in it."""
-    relative = row.length / mean if mean else 0.0
+    relative = row.terms.total() / mean if mean else 0.0
     norm = bm25.k1 * (1 - bm25.b + bm25.b * relative)
     return by_term_number({term: count / (count + norm) for term, count in row.terms.items()})
 
@@ -566,38 +565,27 @@ def fuse(
     best = best[: asked.k]
     found_texts = texts([doc_id for doc_id, _ in best]) if best else {}
     shown = Bm25Index.of(found_texts.items(), knobs)
-    by_words, by_meaning = (
-        {doc_id: (rank, score) for rank, (doc_id, score) in enumerate(found, 1)} for found in (words, nearest)
-    )
-    found = []
+    named = []
     for doc_id, score in best:
         row = shown.rows.row_of(doc_id)
         terms = () if row is None else shown.matching(asked.text, np.array([row]))[0]
-        bm25_rank, bm25_score = by_words.get(doc_id, (None, None))
-        dense_rank, dense_score = by_meaning.get(doc_id, (None, None))
-        found.append(Match(doc_id, score, bm25_rank, dense_rank, bm25_score, dense_score, terms))
-    return found
+        named.append((doc_id, doc_id, score, terms))
+    return matches(named, words, nearest)
 
 
+@dataclass(eq=False)
 class EngineIndex(StoredIndex):
     """Documents with their texts in an engine; `anew` if it is to take the place of what is there."""
 
-    def __init__(
-        self,
-        shelf: Shelf,
-        manifest: DocumentManifest,
-        embedder: Embedder | None,
-        beside: Path | None,
-        *,
-        anew: bool = False,
-    ) -> None:
-        check_model(manifest.embedder, embedder)
-        self._shelf = shelf
-        self.manifest = manifest
-        self._embedder = embedder
-        self._beside = beside
-        self._pending = PendingVectors(None if beside is None else document_folder(beside))
-        self._anew = anew
+    shelf: Shelf
+    manifest: DocumentManifest
+    embedder: Embedder | None
+    beside: Path | None
+    anew: bool = False
+
+    def __post_init__(self) -> None:
+        check_model(self.manifest.embedder, self.embedder)
+        self._pending = PendingVectors(None if self.beside is None else document_folder(self.beside))
 
     def __len__(self) -> int:
         return self.manifest.documents
@@ -650,11 +638,11 @@ class EngineIndex(StoredIndex):
 
     def _update(self, update: DocumentUpdate) -> SyncReport:
         whole = update.whole
-        with self._shelf.writing():
-            before = None if self._anew else self._shelf.state()
+        with self.shelf.writing():
+            before = None if self.anew else self.shelf.state()
             known: dict[str, bytes] = {}
             if before is not None:
-                with self._shelf.reading() as view:
+                with self.shelf.reading() as view:
                     known = view.digests()
             stays: set[str] = set()
             changed: set[str] = set()
@@ -678,8 +666,8 @@ class EngineIndex(StoredIndex):
         return SyncReport(added, len(changed), len(gone) - len(changed), len(stays))
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
-        with self._shelf.writing():
-            with self._shelf.reading() as view:
+        with self.shelf.writing():
+            with self.shelf.reading() as view:
                 wanted = sorted(set(map(str, ids)))
                 gone = sorted(view.texts(wanted)) if wanted else []
                 before = view.state
@@ -689,12 +677,12 @@ class EngineIndex(StoredIndex):
 
     def _read(self, ask: Callable[[IndexView], T]) -> T | None:
         """Ask the newest commit; None before the first."""
-        if self._anew and self._shelf.state() is None:
+        if self.anew and self.shelf.state() is None:
             return None
         for _ in range(_TRIES):
             try:
-                with self._shelf.reading() as view:
-                    if not self._anew:
+                with self.shelf.reading() as view:
+                    if not self.anew:
                         self._take(view.state.manifest)
                     return ask(view)
             except Replaced as error:
@@ -702,7 +690,7 @@ class EngineIndex(StoredIndex):
         raise last
 
     def _take(self, manifest: DocumentManifest) -> None:
-        if self._embedder is not None and manifest.embedder != self._embedder.name:
+        if self.embedder is not None and manifest.embedder != self.embedder.name:
             raise IndexMismatch(
                 f"The index has been built anew with {manifest.embedder or 'no model'}.",
                 hint="Open it with that model.",
@@ -710,7 +698,7 @@ class EngineIndex(StoredIndex):
         self.manifest = manifest
 
     def _model(self) -> Embedder:
-        return needed_model(self.embedder_name, self._embedder)
+        return needed_model(self.embedder_name, self.embedder)
 
     def _commit(
         self,
@@ -728,8 +716,8 @@ class EngineIndex(StoredIndex):
         dim = next((len(vector) for vector in (vectors or {}).values()), manifest.dim)
         generation = (0 if before is None else before.manifest.generation) + 1
         after = replace(manifest, extra=kept, dim=dim, generation=generation)
-        self.manifest = self._shelf.commit(IndexChange(before, after, fresh, vectors, gone)).manifest
-        self._anew = False
+        self.manifest = self.shelf.commit(IndexChange(before, after, fresh, vectors, gone)).manifest
+        self.anew = False
         self._pending.clear()
 
     def _vectors(
@@ -740,8 +728,8 @@ class EngineIndex(StoredIndex):
             return None if manifest.embedder is None else {}
         there = set(known.values())
         model = self._model()
-        if self._beside is not None:
-            make_folder(self._beside)
+        if self.beside is not None:
+            make_folder(self.beside)
         self._pending.load(model.name)
         return embed_missing(
             (text for _, text in fresh),
@@ -765,10 +753,8 @@ class EngineBackend(ABC):
         place, _, query = url.partition("?")
         login = place.partition("//")[2].partition("/")[0].rpartition("@")[0]
         if login.partition(":")[2] or any(names_secret(part.partition("=")[0]) for part in query.split("&")):
-            raise ConfigError(
-                "The URL of an index holds no password, because it is written down.",
-                hint=f"Put the password into {self.login_by}.",
-            )
+            hint = f"Put the password into {self.login_by}."
+            raise ConfigError("The URL of an index holds no password, because it is written down.", hint=hint)
         self.url = url
         self.graph = graph
         self.pending = pending

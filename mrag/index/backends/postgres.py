@@ -38,8 +38,8 @@ from mrag.index.backends.engine import (
     no_index,
     parts_of,
     refusal,
+    terms_of,
 )
-from mrag.index.bm25 import Postings
 from mrag.index.embedding import Vectors
 
 __all__ = ["PostgresBackend"]
@@ -431,16 +431,17 @@ def _change(connection: Connection[Any], before: EngineState, change: IndexChang
     for part in parts_of(change.gone):
         old: LiteralString = "SELECT number, body FROM {documents} WHERE id = ANY(%s::text[])"
         rows = _run(connection, place, old, [list(part)])
-        built = Postings.build([body for _, body in rows], before.manifest.bm25.analysis)
-        numbers = np.array([number for number, _ in rows], np.int64)
-        terms = np.repeat(np.array(list(built.terms), object), np.diff(built.starts)).tolist()
+        numbers = [number for number, _ in rows]
+        analysis = before.manifest.bm25.analysis
+        counts = {number: terms_of(body, analysis) for number, body in rows}
+        terms = [(term, number) for number, found in counts.items() for term in found]
         uncounted: LiteralString = """
             DELETE FROM {terms} t USING unnest(%s::text[], %s::int4[]) AS gone(term, document)
             WHERE t.term = gone.term AND t.document = gone.document
         """
-        _run(connection, place, uncounted, (terms, numbers[np.asarray(built.rows)].tolist()))
-        _run(connection, place, "DELETE FROM {documents} WHERE number = ANY(%s::int4[])", [numbers.tolist()])
-        documents, tokens = documents - len(rows), tokens - int(built.lengths.sum())
+        _run(connection, place, uncounted, tuple(map(list, zip(*terms, strict=True))) or ([], []))
+        _run(connection, place, "DELETE FROM {documents} WHERE number = ANY(%s::int4[])", [numbers])
+        documents, tokens = documents - len(rows), tokens - sum(found.total() for found in counts.values())
     last = _run(connection, place, "SELECT coalesce(max(number), 0) FROM {documents}")[0][0]
     more, longer = _insert(connection, place, change, last)
     return change.committed(documents=documents + more, tokens=tokens + longer, place=place)
@@ -458,12 +459,12 @@ def _insert(connection: Connection[Any], place: str, change: IndexChange, last: 
         texts = (row.text.replace("\0", "\ufffd") for row in rows)
         numbered = list(enumerate(rows, number + 1))
         documents = ((n, r.doc_id, next(texts), r.digest, r.vector) for n, r in numbered)
-        terms = ((term, n, times, r.length) for n, r in numbered for term, times in r.terms.items())
+        terms = ((term, n, times, r.terms.total()) for n, r in numbered for term, times in r.terms.items())
         for (target, kinds), values in zip(columns.items(), (documents, terms), strict=True):
             copied = _named(place, "COPY " + target + " FROM STDIN (FORMAT binary)")
             with connection.cursor().copy(copied) as copy:
                 copy.set_types(kinds)
                 for value in values:
                     copy.write_row(value)
-        number, tokens = number + len(rows), tokens + sum(row.length for row in rows)
+        number, tokens = number + len(rows), tokens + sum(row.terms.total() for row in rows)
     return number - last, tokens

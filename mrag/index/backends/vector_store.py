@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,14 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, DocumentUpdate, Match, StoredIndex, TextSearch
 from mrag.index.embedding import Embedder, Vectors
 from mrag.index.fusion import FusionWeight
-from mrag.index.intake import Progress, SyncReport, check_model, gather_documents, needed_model
-from mrag.index.segments import DocumentManifest
+from mrag.index.segments import (
+    DocumentManifest,
+    Progress,
+    SyncReport,
+    check_model,
+    gather_documents,
+    needed_model,
+)
 from mrag.storage.folder import locked
 
 if TYPE_CHECKING:
@@ -90,49 +96,42 @@ class VectorStoreBackend:
         old: VectorStoreIndex | None = None,
     ) -> VectorStoreIndex:
         lock = None if self._words.folder is None else self._words.folder / name / "writer"
-        return VectorStoreIndex(words, self._make, embedder, built, lock, replaces=old)
+        return VectorStoreIndex(words, self._make, embedder, built, lock, old)
 
 
+@dataclass(eq=False)
 class VectorStoreIndex(StoredIndex):
     """Documents found by words in files, and by meaning in a vector store; see `DocumentIndex`."""
 
-    def __init__(
-        self,
-        words: DocumentIndex,
-        make: Callable[[str, Embeddings], VectorStore],
-        embedder: Embedder | None,
-        built: str | None,
-        lock: Path | None,
-        *,
-        replaces: VectorStoreIndex | None = None,
-    ) -> None:
-        self._words = words
-        self._make = make
-        self._model = embedder
-        self._built = built
-        self._lock = lock
-        self._replaces = replaces
-        self._place: str = words.extra.get(_KEPT, {}).get("place") or f"mrag_{secrets.token_hex(8)}"
+    words: DocumentIndex
+    make: Callable[[str, Embeddings], VectorStore]
+    model: Embedder | None
+    built: str | None
+    lock: Path | None
+    replaces: VectorStoreIndex | None = None
+
+    def __post_init__(self) -> None:
+        self._place: str = self.words.extra.get(_KEPT, {}).get("place") or f"mrag_{secrets.token_hex(8)}"
         self._opened: VectorStore | None = None
 
     @property
     def manifest(self) -> DocumentManifest:  # type: ignore[override]
         """What the index is."""
-        extra = self._words.extra.get(_KEPT, {}).get("extra", {})
-        return replace(self._words.manifest, embedder=self._built, extra=extra)
+        extra = self.words.extra.get(_KEPT, {}).get("extra", {})
+        return replace(self.words.manifest, embedder=self.built, extra=extra)
 
     def __len__(self) -> int:
-        return len(self._words)
+        return len(self.words)
 
     @property
     def doc_ids(self) -> list[str]:
-        return self._words.doc_ids
+        return self.words.doc_ids
 
     def refresh(self) -> bool:
-        return self._words.refresh()
+        return self.words.refresh()
 
     def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
-        return self._words.texts_of(ids)
+        return self.words.texts_of(ids)
 
     def vectors_of(self, ids: Iterable[str]) -> dict[str, Vectors]:
         return {}
@@ -141,66 +140,66 @@ class VectorStoreIndex(StoredIndex):
         return {}
 
     def differing(self, documents: Iterable[tuple[str, str]]) -> int:
-        return self._words.differing(documents)
+        return self.words.differing(documents)
 
     def learnt_weight(self) -> FusionWeight:
         return FusionWeight(documents=len(self))
 
     def _search(self, asked: TextSearch) -> list[Match]:
-        near, words = asked.needs_vector(self._built), []
+        near, words = asked.needs_vector(self.built), []
         if asked.mode != "dense":
-            hits = self._words.search(asked.text, asked.depth, mode="bm25", allowed=asked.allowed)
+            hits = self.words.search(asked.text, asked.depth, mode="bm25", allowed=asked.allowed)
             words = [(match.doc_id, match.score) for match in hits]
         nearest = self._nearest(asked.text, asked.depth, asked.allowed) if near else []
         return fuse(asked, words, nearest, near, self.bm25_params, self.texts_of)
 
     def _update(self, update: DocumentUpdate) -> SyncReport:
         with self._writing():
-            self._words.refresh()
+            self.words.refresh()
             with gather_documents(update.documents) as found:
                 given = dict(found)
-            known = self._words.texts_of(self._words.doc_ids)
+            known = self.words.texts_of(self.words.doc_ids)
             fresh = {i: text for i, text in given.items() if known.get(i) != text}
             gone = sorted(known.keys() - given.keys()) if update.whole else []
             self._put(fresh, update.on_progress, update.batch)
-            keep = self._words.sync if update.whole else self._words.add
+            keep = self.words.sync if update.whole else self.words.add
             keep(given.items(), extra=self._about(update.extra))
             self._erase(gone)
-            if self._replaces is not None:
-                self._replaces.empty()
-                self._replaces = None
+            if self.replaces is not None:
+                self.replaces.empty()
+                self.replaces = None
         changed = len(fresh.keys() & known.keys())
         return SyncReport(len(fresh) - changed, changed, len(gone), len(given) - len(fresh))
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
         with self._writing():
-            self._words.refresh()
-            gone = sorted({str(doc_id) for doc_id in ids if doc_id in self._words})
-            self._words.delete(gone, extra=self._about(extra))
+            self.words.refresh()
+            gone = sorted({str(doc_id) for doc_id in ids if doc_id in self.words})
+            self.words.delete(gone, extra=self._about(extra))
             self._erase(gone)
             return len(gone)
 
     def empty(self) -> None:
         """Remove all vectors."""
-        self._erase(self._words.doc_ids)
+        self._erase(self.words.doc_ids)
 
     def _writing(self) -> AbstractContextManager[None]:
-        return nullcontext() if self._lock is None else locked(self._lock)
+        return nullcontext() if self.lock is None else locked(self.lock)
 
     def _about(self, extra: Mapping[str, Any] | None) -> dict[str, Any]:
         kept = self.extra if extra is None else dict(extra)
-        return {_KEPT: {"embedder": self._built, "place": self._place, "extra": kept}}
+        return {_KEPT: {"embedder": self.built, "place": self._place, "extra": kept}}
 
     @property
     def _store(self) -> VectorStore:
         if self._opened is None:
-            self._opened = self._make(self._place, _adapted(self._model))
+            self._opened = self.make(self._place, _adapted(self.model))
         return self._opened
 
     def _put(self, fresh: Mapping[str, str], on_progress: Progress, batch: int) -> None:
-        if self._built is not None and self._model is None and fresh:
-            raise ConfigError(f"The index was opened without its model {self._built}.")
-        ids = sorted(fresh) if self._built is not None else []
+        if self.built is not None and self.model is None and fresh:
+            raise ConfigError(f"The index was opened without its model {self.built}.")
+        ids = sorted(fresh) if self.built is not None else []
         on_progress(0, len(ids))
         done = 0
         for part in parts_of(ids, batch):
@@ -211,14 +210,14 @@ class VectorStoreIndex(StoredIndex):
             on_progress(done, len(ids))
 
     def _erase(self, ids: Sequence[str]) -> None:
-        for part in parts_of(ids) if self._built is not None else ():
+        for part in parts_of(ids) if self.built is not None else ():
             # Some refuse to delete what they do not have.
             there = [found.id for found in self._store.get_by_ids(list(part)) if found.id is not None]
             if there:
                 self._store.delete(there)
 
     def _nearest(self, text: str, k: int, allowed: Collection[str] | None) -> Found:
-        model = needed_model(self._built, self._model)
+        model = needed_model(self.built, self.model)
         wanted = None if allowed is None else frozenset(map(str, allowed))
         if not len(self) or wanted == frozenset() or not model.embed_query(text).any():
             return []
@@ -230,7 +229,7 @@ class VectorStoreIndex(StoredIndex):
                 # Distances come in rising order.
                 sign = -1 if hits and hits[0][1] < hits[-1][1] else 1
                 found = [(str(hit.id), sign * score) for hit, score in hits]
-                found = [f for f in found if f[0] in self._words and (wanted is None or f[0] in wanted)]
+                found = [f for f in found if f[0] in self.words and (wanted is None or f[0] in wanted)]
                 if len(found) >= most or len(hits) < asked:
                     return found[:most]
                 asked *= 4

@@ -23,11 +23,15 @@ from mrag.cel.concepts import list_concepts
 from mrag.context.display import Display
 from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.catalogue import FACETS, Chosen, FacetName, ImageCatalogue, KeptCatalogue
 from mrag.images.files import Box, PictureLimits, open_picture, sniff
 from mrag.images.graph import (
+    FACETS,
+    Chosen,
+    FacetName,
+    ImageCatalogue,
     ImagePart,
     ImageVocabulary,
+    KeptCatalogue,
     file_names,
     files_of,
     inside,
