@@ -21,8 +21,7 @@ from rdflib import BNode, Literal, URIRef
 from mrag.cel.sparql import VOCABULARY, X, batches, by_value, comparable, condition, equal, holds, members
 from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.expressions import negation, normal
-from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.layers import Layer
+from mrag.graph.kg import KnowledgeGraph, Layer
 from mrag.rdf import queries
 from mrag.rdf.patterns import Group, Select, to_sparql, var
 from mrag.rdf.terms import OWL, RDF, XSD, Term, Triple
