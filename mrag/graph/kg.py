@@ -49,7 +49,7 @@ from mrag.graph.record import (
     with_profile,
 )
 from mrag.loaders.checks import LeftOutFile
-from mrag.loaders.rdf import Progress
+from mrag.loaders.rdf import Progress, sources, with_imports
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery, read_gate
 from mrag.rdf.patterns import to_data
@@ -173,7 +173,9 @@ class KnowledgeGraph(Shortcuts):
             LoadError: If a file is missing or not well formed; nothing has been stored then.
         """
         left_out: list[LeftOutFile] | None = [] if keep_going else None
-        found = loading.described(paths, format, left_out, imports=imports)
+        found = sources(paths, format=format, left_out=left_out)
+        if imports:
+            found = with_imports(found, left_out)
         return loading.load(
             self, found, on_progress, skip_bad_lines=skip_bad_lines, replacing=replacing, left_out=left_out
         )

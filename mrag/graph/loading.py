@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from mrag.errors import LoadError, StoreError
 from mrag.graph.record import GraphChange, Record, TouchedEntities, joined
 from mrag.loaders.checks import LeftOutFile, LoadNotes
-from mrag.loaders.rdf import Progress, Source, sources, with_imports
+from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.patterns import Construct, Group, TriplePattern, var
 from mrag.rdf.terms import Triple, to_ntriples
 from mrag.stores.base import Dataset, LoadReport
@@ -37,14 +37,6 @@ _SMALL_BYTES = 1 << 18
 
 _AMBIGUOUS = ""
 """What the empty prefix stands for where files disagree on it."""
-
-
-def described(
-    paths: Iterable[str | Path], format: str | None, left_out: list[LeftOutFile] | None, *, imports: bool
-) -> list[Source]:
-    """Describe the files of a load, with those that they import if that is wanted."""
-    found = sources(paths, format=format, left_out=left_out)
-    return with_imports(found, left_out) if imports else found
 
 
 def load(

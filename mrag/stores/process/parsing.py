@@ -186,7 +186,10 @@ def _frames(child: Child, request: object, bounds: Bounds) -> Iterator[tuple[byt
             left -= time.monotonic() - began
             data = os.read(child.fileno(), 1 << 18)
             if not data:
-                raise _killed() if child.killed() else _ended(bounds)
+                if child.killed():
+                    why = "The process that read it was ended from outside; nothing was stored."
+                    raise StoreError(why, hint="Send it again.")
+                raise _ended(bounds)
             for kind, content in child.take(data):
                 yield kind, content
                 if kind == b"P":
@@ -210,12 +213,6 @@ def _send(child: Child, data: bytes) -> None:
 
 
 _MORE = "Nothing of it was stored. Allow more with MRAG_PARSE_SECONDS and MRAG_PARSE_MEMORY."
-
-
-def _killed() -> StoreError:
-    return StoreError(
-        "The process that read it was ended from outside; nothing was stored.", hint="Send it again."
-    )
 
 
 def _ended(bounds: Bounds) -> LoadError:
@@ -251,7 +248,13 @@ def well_formed_tag(tag: str) -> str:
         ['zh-x-classica-l', 'pt-BR', 'en-GB', 'x-klingoni-an']
     """
     parts = re.findall("[A-Za-z0-9]+", tag)
-    kept = next((n for n in range(len(parts), 0, -1) if _is_allowed("-".join(parts[:n]))), 0)
+    kept = len(parts)
+    while kept:
+        try:
+            ox.Literal("", language="-".join(parts[:kept]))
+            break
+        except ValueError:
+            kept -= 1
     rest = [part[at : at + _MOST] for part in parts[kept:] for at in range(0, len(part), _MOST)]
     head = parts[:kept]
     if rest and "x" not in map(str.lower, head):
@@ -267,14 +270,6 @@ def with_allowed_tags(quads: Iterable[ox.Quad], odd: Set[str]) -> Iterator[ox.Qu
             mended = ox.Literal(text.value, language=well_formed_tag(str(tag)))
             quad = ox.Quad(quad.subject, quad.predicate, mended, quad.graph_name)
         yield quad
-
-
-def _is_allowed(tag: str) -> bool:
-    try:
-        ox.Literal("", language=tag)
-    except ValueError:
-        return False
-    return True
 
 
 PART = 10_000
