@@ -365,21 +365,21 @@ class Shortcuts:
 
     def show(self: Any, answer: Answer) -> AnswerView:
         """Show an answer in a notebook, with a proof for each cited triple by a click; see `mrag.widgets`."""
-        from mrag.widgets import show
+        from mrag.widgets import AnswerView
 
-        return show(self, answer)
+        return AnswerView(self, answer)
 
     def learn_widget(self: Any, hits: Iterable[Hit | str]) -> MarksView:
         """Show hits in a notebook, to be marked: what the marked ones share is learnt; see `mrag.widgets`."""
-        from mrag.widgets import learn_widget
+        from mrag.widgets import MarksView
 
-        return learn_widget(self, hits)
+        return MarksView(self, hits)
 
     def explore(self: Any, iri: str) -> EntityView:
         """Show an entity in a notebook, from which one can walk on; see `mrag.widgets`."""
-        from mrag.widgets import explore
+        from mrag.widgets import EntityView
 
-        return explore(self, iri)
+        return EntityView(self, iri)
 
 
 for _name, _method in vars(Shortcuts).items():
