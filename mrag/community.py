@@ -24,8 +24,7 @@ from rdflib.store import Store
 from mrag import untrusted
 from mrag.context.display import Display
 from mrag.errors import ConfigError, QueryRefused
-from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.layers import Layer
+from mrag.graph.kg import KnowledgeGraph, Layer
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, SKOLEM, Triple
 from mrag.stores.base import Limits, SelectResult

@@ -28,8 +28,7 @@ from mrag.cel.problem import instances_among
 from mrag.cel.sentences import is_adjective, some, verbalise
 from mrag.cel.sparql import VOCABULARY, X, batches, by_value, comparable, condition, equal, holds, members
 from mrag.errors import ConfigError, EndpointError, QueryRefused
-from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.layers import Layer
+from mrag.graph.kg import KnowledgeGraph, Layer
 from mrag.rdf import patterns as pt
 from mrag.rdf import queries
 from mrag.rdf.patterns import Group, Select, to_sparql, var

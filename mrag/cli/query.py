@@ -45,7 +45,7 @@ def query(
       mrag query --list provenance
       mrag query provenance/completed
     """
-    from mrag.graph.layers import Layer
+    from mrag.graph.kg import Layer
     from mrag.rdf import queries
     from mrag.rdf.terms import to_ox
 

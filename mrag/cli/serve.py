@@ -90,7 +90,7 @@ def serve(
         from mrag.server.running import address_of, listen, serve_in_processes
         from mrag.server.running import serve as run
         from mrag.server.settings import ServerSettings
-        from mrag.stores.sparql import SparqlEndpoint
+        from mrag.stores.sparql import SparqlStore
     except ModuleNotFoundError as error:
         hint = "Install it with: pip install 'mrag[server]'"
         raise ConfigError(f"The module {error.name} is missing.", hint=hint) from error
@@ -145,7 +145,7 @@ def serve(
             shown()
             say(f"Updates are {'on' if update else 'off'}. Ctrl-C stops the server.", style="dim")
 
-        if not several or not isinstance(graph.store, SparqlEndpoint):
+        if not several or not isinstance(graph.store, SparqlStore):
             run(graph, settings, listening=listening, exits=True, beside=beside)
         elif beside:
             raise ConfigError("--also needs --workers 1 where the first store is a server itself.")

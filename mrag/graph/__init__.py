@@ -8,14 +8,13 @@ from mrag._lazy import lazy
 
 if TYPE_CHECKING:
     from mrag.graph.connection import open_store
-    from mrag.graph.kg import KnowledgeGraph
-    from mrag.graph.layers import GraphLayers, Layer
+    from mrag.graph.kg import KnowledgeGraph, Layer
     from mrag.graph.record import Record, Status, status_of
     from mrag.graph.updates import UpdateReport, update
     from mrag.graph.views import VIEWS, View, make_view, make_views
 
 __all__ = [
-    "VIEWS", "GraphLayers", "KnowledgeGraph", "Layer", "Record", "Status", "UpdateReport",
+    "VIEWS", "KnowledgeGraph", "Layer", "Record", "Status", "UpdateReport",
     "View", "make_view", "make_views", "open_store", "status_of", "update",
 ]  # fmt: skip
 

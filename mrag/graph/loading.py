@@ -12,17 +12,20 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mrag.errors import LoadError, StoreError
-from mrag.graph.layers import GraphLayers
 from mrag.graph.record import GraphChange, Record, TouchedEntities, joined
 from mrag.loaders.checks import LeftOutFile, LoadNotes
-from mrag.loaders.rdf import Progress, Source, sources, with_imports
+from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.patterns import Construct, Group, TriplePattern, var
 from mrag.rdf.terms import Triple, to_ntriples
 from mrag.stores.base import Dataset, LoadReport
 from mrag.stores.process.parsing import flawless, graph_names
 from mrag.stores.process.parsing import prefixes as declared
+
+if TYPE_CHECKING:
+    from mrag.graph.kg import KnowledgeGraph
 
 _ALL = TriplePattern(var("s"), var("p"), var("o"))
 _EVERYTHING = Construct((_ALL,), Group((_ALL,)))
@@ -36,16 +39,8 @@ _AMBIGUOUS = ""
 """What the empty prefix stands for where files disagree on it."""
 
 
-def described(
-    paths: Iterable[str | Path], format: str | None, left_out: list[LeftOutFile] | None, *, imports: bool
-) -> list[Source]:
-    """Describe the files of a load, with those that they import if that is wanted."""
-    found = sources(paths, format=format, left_out=left_out)
-    return with_imports(found, left_out) if imports else found
-
-
 def load(
-    kg: GraphLayers,
+    kg: KnowledgeGraph,
     found: Sequence[Source],
     on_progress: Progress | None,
     *,
@@ -92,7 +87,7 @@ def load(
     )
 
 
-def insert(kg: GraphLayers, triples: Iterable[Triple]) -> int:
+def insert(kg: KnowledgeGraph, triples: Iterable[Triple]) -> int:
     """Assert triples, whole or not at all, and return how many were new."""
     triples = list(triples)
     data = to_ntriples(triples)
@@ -102,7 +97,7 @@ def insert(kg: GraphLayers, triples: Iterable[Triple]) -> int:
     return _assert(kg, [], lambda graph, _: kg.store.insert(data, graph), touched, apart=True)
 
 
-def recover(kg: GraphLayers) -> str:
+def recover(kg: KnowledgeGraph) -> str:
     """Finish or discard what was begun and not ended, and return what that was, in words."""
     pending = json.loads(kg.record.pending)
     before = replace(kg.record, pending="")
@@ -127,7 +122,7 @@ def recover(kg: GraphLayers) -> str:
     return f"The load of {_few(pending['load'])} had been completed before the interruption."
 
 
-def learn_prefixes(kg: GraphLayers) -> None:
+def learn_prefixes(kg: KnowledgeGraph) -> None:
     """Take over the prefixes that loaded files declared, or that the store keeps."""
     kept = json.loads(kg.record.prefixes) if kg.record.prefixes else {}
     kept.update(kg.store.prefixes())
@@ -150,7 +145,7 @@ class _Written:
         return tuple(g for g in (self.graph, self.merged, *self.named) if g)
 
 
-def _require_own(kg: GraphLayers, named: Sequence[str]) -> None:
+def _require_own(kg: KnowledgeGraph, named: Sequence[str]) -> None:
     """Refuse to load into named graphs of the store that are others'."""
     others = {*kg.store.graphs()} - {*kg.record.contexts} if named else set()
     if taken := sorted(others & {*named}):
@@ -161,7 +156,7 @@ def _require_own(kg: GraphLayers, named: Sequence[str]) -> None:
 
 
 def _assert(
-    kg: GraphLayers,
+    kg: KnowledgeGraph,
     paths: Sequence[str],
     put: Callable[[str, str | None], None],
     touched: Callable[[], TouchedEntities | None],
@@ -222,7 +217,7 @@ def _assert(
 
 
 def _asserted(
-    kg: GraphLayers,
+    kg: KnowledgeGraph,
     before: Record,
     written: _Written,
     prefixes: str,

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 import pyoxigraph as ox
@@ -198,8 +199,22 @@ def label_texts(
     store: TripleStore, dataset: Dataset, entities: Sequence[str], properties: Sequence[str]
 ) -> dict[str, list[LabelText]]:
     """Read the labels of entities, none of those that have none."""
-    read = _by_edges if store.capabilities.edges else _by_query
-    return read(store, dataset, entities, properties)
+    found: defaultdict[str, list[LabelText]] = defaultdict(list)
+    if store.capabilities.edges:
+        for at, name in enumerate(properties):
+            for graph, entity in product(dataset.default, entities):
+                for quad in store.edges(graph, s=entity, p=name):
+                    if isinstance(text := quad.object, ox.Literal):
+                        found[entity].append((at, text.language or "", text.value))
+        return found
+    query, pairs = queries.get("label/labels"), list(product(entities, properties))
+    for start in range(0, len(pairs), _BATCH):
+        rows = store.select(query.bind(entity_property=pairs[start : start + _BATCH]), dataset)
+        for named, by, label in rows:
+            if isinstance(label, Literal):
+                at = properties.index(str(by))
+                found[str(named)].append((at, label.language or "", str(label)))
+    return found
 
 
 def best_labels(
@@ -238,34 +253,6 @@ def best_labels(
     labels: dict[str, str | None] = dict.fromkeys(entities)
     labels.update((e, label(texts)) for e, texts in found.items() if texts)
     return labels
-
-
-def _by_edges(
-    store: TripleStore, dataset: Dataset, entities: Sequence[str], properties: Sequence[str]
-) -> dict[str, list[LabelText]]:
-    found: defaultdict[str, list[LabelText]] = defaultdict(list)
-    for at, name in enumerate(properties):
-        for graph in dataset.default:
-            for entity in entities:
-                for quad in store.edges(graph, s=entity, p=name):
-                    if isinstance(label := quad.object, ox.Literal):
-                        found[entity].append((at, label.language or "", label.value))
-    return found
-
-
-def _by_query(
-    store: TripleStore, dataset: Dataset, entities: Sequence[str], properties: Sequence[str]
-) -> dict[str, list[LabelText]]:
-    found: defaultdict[str, list[LabelText]] = defaultdict(list)
-    query = queries.get("label/labels")
-    pairs = [(entity, name) for entity in entities for name in properties]
-    for start in range(0, len(pairs), _BATCH):
-        rows = store.select(query.bind(entity_property=pairs[start : start + _BATCH]), dataset)
-        for entity_, name_, label in rows:
-            if isinstance(label, Literal):
-                at = properties.index(str(name_))
-                found[str(entity_)].append((at, label.language or "", str(label)))
-    return found
 
 
 _MOST: Final = 1000

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, cast
 import pyoxigraph as ox
 
 from mrag.errors import QueryRefused
-from mrag.graph.layers import GraphLayers
 from mrag.graph.record import GraphChange, Record, TouchedEntities
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
 from mrag.rdf.parser import parse_update
@@ -62,7 +61,7 @@ class PlannedUpdate:
     copies: Sequence[ox.Quad] = ()
 
 
-def land(kg: GraphLayers, change: PlannedUpdate) -> None:
+def land(kg: KnowledgeGraph, change: PlannedUpdate) -> None:
     """Carry out what `preview` returned, in one transaction."""
     record, before = change.record, kg.record
     if record is None:

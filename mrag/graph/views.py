@@ -43,7 +43,7 @@ from mrag.storage.files import Journal, Scratch, make_folder
 from mrag.storage.files import replace as replace_file
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import Landing, OxigraphStore
-from mrag.stores.process.workers import snapshot_prefix
+from mrag.stores.process.workers import snapshot_folder
 
 _UNREPEATABLE = frozenset(("RAND", "NOW", "UUID", "STRUUID", "BNODE"))
 _OTHER = "mrag_other"
@@ -94,13 +94,12 @@ class ViewBranch:
 
     def text(self) -> str:
         """Return the query of the branch."""
-        return self._printed({})
+        return self.head + self.tokens.printed(self.first, self.last)
 
     def over(self, anchor: Anchor, iris: Sequence[str]) -> str:
         """Return the query of the solutions in which an anchor is one of some IRIs."""
-        return self._narrowed(
-            anchor, pt.Values((pt.var(anchor.name),), tuple((pt.iri(iri),) for iri in iris))
-        )
+        rows = tuple((pt.iri(iri),) for iri in iris)
+        return self._narrowed(anchor, pt.Values((pt.var(anchor.name),), rows))
 
     def over_others(self, anchor: Anchor) -> str:
         """Return the query of the solutions in which an anchor is no IRI.
@@ -110,9 +109,7 @@ class ViewBranch:
         return self._narrowed(anchor, pt.Filter(pt.Negation(_is_iri(anchor.name))))
 
     def _narrowed(self, anchor: Anchor, condition: pt.Pattern) -> str:
-        return self._printed({place: f"{{ {to_pattern(condition)}" for place in anchor.places})
-
-    def _printed(self, instead: dict[int, str]) -> str:
+        instead = {place: f"{{ {to_pattern(condition)}" for place in anchor.places}
         return self.head + self.tokens.printed(self.first, self.last, instead)
 
 
@@ -201,7 +198,9 @@ class _Narrowing:
         pattern: parser.TripleNode | None = None
         places: list[int] = []
         for at, part in enumerate(group.parts):
-            if pattern is None and self._may_begin(group.parts[:at]) and (binding := self._binding(part)):
+            # Values may stand before parts of which none depends on what is bound.
+            first = pattern is None and all(isinstance(one, _INDEPENDENT) for one in group.parts[:at])
+            if first and (binding := self._binding(part)):
                 pattern = binding
                 places.append(group.first)
                 continue
@@ -228,10 +227,6 @@ class _Narrowing:
         if not isinstance(part, parser.TripleNode) or isinstance(part.p, parser.Path):
             return None
         return part if Variable(self._name) in (part.s, part.o) else None
-
-    def _may_begin(self, before: Sequence[Any]) -> bool:
-        """Return whether values may stand before some parts: none of them depends on what is bound."""
-        return all(isinstance(part, _INDEPENDENT) for part in before)
 
     def _passes(self, select: parser.SelectNode) -> bool:
         """Return whether fewer values inside a sub-select only mean fewer rows of it."""
@@ -356,10 +351,8 @@ class PartsJob:
 def answered(store: OxigraphStore, text: str, dataset: Dataset, job: PartsJob) -> Iterator[Iterator[bytes]]:
     """Have a runner answer a CONSTRUCT query, and give its triples as N-Triples in pieces."""
     key = hashlib.sha256(f"{job.state} {text}".encode()).hexdigest()
-    parent = None if store.path is None else store.path.parent
-    prefix = None if store.path is None else snapshot_prefix(store.path)
     made: AbstractContextManager[Path] = Scratch("view") if job.folder is None else nullcontext(job.folder)
-    with Scratch("snapshot", parent, prefix=prefix) as copies, made as place:
+    with snapshot_folder(store) as copies, made as place:
         store.snapshot(copies / "0")
         sent = None if job.runner.shares_files else _packed(store, dataset)
         work = ViewWork(copies / "0", dataset, blank=has_blank_nodes(text), sent=sent)
@@ -368,7 +361,9 @@ def answered(store: OxigraphStore, text: str, dataset: Dataset, job: PartsJob) -
         make_folder(place)
         with Journal(place / _JOURNAL) as journal:
             if not any(record.get("job") == key for record in journal.records):
-                _emptied(journal)
+                for record in journal.records:  # the parts of another state
+                    (place / str(record.get("part", "none"))).unlink(missing_ok=True)
+                journal.clear()
             names = _done(work, text, job.runner, key, journal, job.on_progress or (lambda done, total: None))
         yield (zlib.decompress((place / name).read_bytes()) for name in names)
 
@@ -381,13 +376,6 @@ def _packed(store: OxigraphStore, dataset: Dataset) -> dict[str, bytes]:
             store.dump(graph, cast(IO[bytes], packer))
         graphs[graph] = out.getvalue()
     return graphs
-
-
-def _emptied(journal: Journal) -> None:
-    """Forget the parts of another state."""
-    for record in journal.records:
-        (journal.path.parent / str(record.get("part", "none"))).unlink(missing_ok=True)
-    journal.clear()
 
 
 def _done(work: ViewWork, text: str, runner: Runner, key: str, journal: Journal, told: Progress) -> list[str]:
@@ -621,14 +609,10 @@ def make_view(
 
     Example:
         >>> import mrag
-        >>> from rdflib import RDF, URIRef
-        >>> from mrag.rdf.terms import Triple
         >>> kg = mrag.connect()
-        >>> image, fashion = URIRef("http://example.org/image_1"), "http://example.org/"
-        >>> _ = kg.insert([Triple(image, RDF.type, URIRef(fashion + "Image")),
-        ...                Triple(image, URIRef(fashion + "hasFileName"), Literal("1.jpg"))])
-        >>> images = make_view(kg, "fashion/images", "images")
-        >>> images.query("ASK { <http://example.org/image_1> <http://example.org/hasFileName> '1.jpg' }")
+        >>> image = "<urn:1> a <http://example.org/Image> ; <http://example.org/hasFileName> '1.jpg'"
+        >>> _ = kg.update(f"INSERT DATA {{ {image} }}")
+        >>> make_view(kg, "fashion/images", "images").query("ASK { <urn:1> ?p '1.jpg' }")
         True
         >>> kg.close()
     """
@@ -655,17 +639,8 @@ def make_view(
         added = tuple(g for g in before.asserted if g not in old) or (f"{target.iri}:asserted:0",)
         target.remove_doubles([(other, graph, graph) for other in added if kg.store.count(other)])
         asserted = (*added, graph)
-        after = replace(
-            before,
-            asserted=asserted,
-            inferred=(),
-            added=(),
-            revision=revision,
-            reasoned=-1,
-            triples=target.counted(asserted),
-            pending="",
-            profile="",
-        )
+        after = replace(before, asserted=asserted, inferred=(), added=(), revision=revision, reasoned=-1)
+        after = replace(after, triples=target.counted(asserted), pending="", profile="")
         note = queries.get("update/view-made").bind(
             kg=[target.iri], g_state_part=[(graph, Literal(source), target.iri)]
         )

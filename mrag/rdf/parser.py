@@ -520,6 +520,11 @@ class TokenCursor:
             self.key = self.tokens.tokens[self.at].key
         return token
 
+    def behind(self) -> TokenCursor:
+        """Go over the next token, and return this cursor."""
+        self.advance()
+        return self
+
     def accept(self, key: str) -> bool:
         """Go on if the next token is of this kind, and tell whether it was."""
         if self.key != key:
@@ -839,8 +844,7 @@ def _read_condition(cursor: TokenCursor) -> Item | None:
 
 def _read_key(cursor: TokenCursor) -> Item | None:
     if cursor.key in ("ASC", "DESC"):
-        cursor.advance()
-        return Item(_read_bracketed(cursor))
+        return Item(_read_bracketed(cursor.behind()))
     return Item(cursor.variable()) if cursor.key == "var" else _read_condition(cursor)
 
 
@@ -883,11 +887,6 @@ def _read_group(cursor: TokenCursor) -> GroupNode:
     return GroupNode(tuple(parts), first, last)
 
 
-def _read_group_behind(cursor: TokenCursor) -> GroupNode:
-    cursor.advance()
-    return _read_group(cursor)
-
-
 def _read_groups(cursor: TokenCursor) -> GroupNode | UnionNode:
     groups = _read_row(cursor, _read_group, "UNION", "groups")
     return UnionNode(groups) if len(groups) > 1 else groups[0]
@@ -903,19 +902,8 @@ def _read_row(
     return tuple(parts)
 
 
-def _read_graph(cursor: TokenCursor) -> GraphNode:
-    cursor.advance()
-    return GraphNode(cursor.variable_or_iri(), _read_group(cursor))
-
-
-def _read_filter(cursor: TokenCursor) -> FilterNode:
-    cursor.advance()
-    return FilterNode(_read_constraint(cursor))
-
-
 def _read_bind(cursor: TokenCursor) -> BindNode:
-    cursor.advance()
-    item = _read_named_expression(cursor)
+    item = _read_named_expression(cursor.behind())
     assert item.variable is not None
     return BindNode(item.expression, item.variable)
 
@@ -957,10 +945,10 @@ def _read_value(cursor: TokenCursor) -> URIRef | Literal | None:
 
 _READERS: dict[str, Callable[[TokenCursor], Node]] = {
     "{": _read_groups,
-    "OPTIONAL": lambda cursor: OptionalNode(_read_group_behind(cursor)),
-    "MINUS": lambda cursor: MinusNode(_read_group_behind(cursor)),
-    "GRAPH": _read_graph,
-    "FILTER": _read_filter,
+    "OPTIONAL": lambda cursor: OptionalNode(_read_group(cursor.behind())),
+    "MINUS": lambda cursor: MinusNode(_read_group(cursor.behind())),
+    "GRAPH": lambda cursor: GraphNode(cursor.behind().variable_or_iri(), _read_group(cursor)),
+    "FILTER": lambda cursor: FilterNode(_read_constraint(cursor.behind())),
     "BIND": _read_bind,
     "VALUES": _read_values,
 }
@@ -991,7 +979,7 @@ def _read_properties(cursor: TokenCursor, subject: Term, note: _Note, paths: boo
         if cursor.key == "var":
             verb: Variable | URIRef | Path = cursor.variable()
         else:
-            verb = _read_alternatives(cursor) if paths else _read_property(cursor)
+            verb = _read_path(cursor) if paths else _read_property(cursor)
         note(TripleNode(subject, verb, _read_node(cursor, note, paths)))
         while cursor.accept(","):
             note(TripleNode(subject, verb, _read_node(cursor, note, paths)))
@@ -1055,14 +1043,13 @@ def _read_property(cursor: TokenCursor) -> URIRef:
     return name
 
 
-def _read_alternatives(cursor: TokenCursor) -> URIRef | Path:
-    parts = _read_row(cursor, _read_sequence, "|", "paths")
-    return Path("|", parts) if len(parts) > 1 else parts[0]
+def _read_path(cursor: TokenCursor, operator: str = "|") -> URIRef | Path:
+    parts = _read_row(cursor, _read_sequence if operator == "|" else _read_step, operator, "paths")
+    return Path(operator, parts) if len(parts) > 1 else parts[0]
 
 
 def _read_sequence(cursor: TokenCursor) -> URIRef | Path:
-    parts = _read_row(cursor, _read_step, "/", "paths")
-    return Path("/", parts) if len(parts) > 1 else parts[0]
+    return _read_path(cursor, "/")
 
 
 def _read_step(cursor: TokenCursor) -> URIRef | Path:
@@ -1073,7 +1060,7 @@ def _read_step(cursor: TokenCursor) -> URIRef | Path:
     elif cursor.key == "(":
         cursor.deeper()
         cursor.advance()
-        step = _read_alternatives(cursor)
+        step = _read_path(cursor)
         cursor.expect(")")
         cursor.shallower()
     else:
@@ -1311,11 +1298,6 @@ def _read_data(update: _Update) -> tuple[list[_Quad], str]:
     return quads, as_insert_data(update.before(), _printed_braces(update.cursor, first))
 
 
-def _read_with(update: _Update) -> Operation:
-    update.cursor.advance()
-    return _read_modify(update, update.cursor.iri())
-
-
 def _read_modify(update: _Update, outer: Term | None) -> Operation:
     cursor = update.cursor
     if cursor.key not in ("DELETE", "INSERT"):
@@ -1383,8 +1365,7 @@ def _printed_braces(cursor: TokenCursor, first: int) -> str:
 
 
 def _read_load(update: _Update) -> Operation:
-    cursor = update.cursor
-    cursor.advance()
+    cursor = update.cursor.behind()
     silent = cursor.accept("SILENT")
     cursor.iri()
     if cursor.accept("INTO"):
@@ -1399,8 +1380,7 @@ def _read_load(update: _Update) -> Operation:
 
 
 def _read_clear(update: _Update) -> Operation:
-    cursor = update.cursor
-    cursor.advance()
+    cursor = update.cursor.behind()
     cursor.accept("SILENT")
     if cursor.key in ("DEFAULT", "NAMED", "ALL"):
         return "clear", cursor.advance().key.lower()
@@ -1409,8 +1389,7 @@ def _read_clear(update: _Update) -> Operation:
 
 
 def _read_create(update: _Update) -> Operation:
-    cursor = update.cursor
-    cursor.advance()
+    cursor = update.cursor.behind()
     silent = cursor.accept("SILENT")
     cursor.expect("GRAPH")
     return "create", str(cursor.iri()), silent
@@ -1435,7 +1414,7 @@ def _read_graph_or_default(cursor: TokenCursor) -> str | None:
 _OPERATIONS: dict[str, Callable[[_Update], Operation]] = {
     "INSERT": _read_insert,
     "DELETE": _read_delete,
-    "WITH": _read_with,
+    "WITH": lambda update: _read_modify(update, update.cursor.behind().iri()),
     "LOAD": _read_load,
     **dict.fromkeys(("CLEAR", "DROP"), _read_clear),
     "CREATE": _read_create,

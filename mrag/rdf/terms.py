@@ -40,6 +40,7 @@ Term: TypeAlias = URIRef | Literal | BNode
 OxTerm: TypeAlias = ox.NamedNode | ox.Literal | ox.BlankNode
 """The same, as the embedded store holds it."""
 
+_STRING = XSD + "string"
 _LOCAL = re.compile(r"[A-Za-z_0-9](?:[\w.\-]*[\w\-])?\Z")
 
 
@@ -79,6 +80,15 @@ def typed_literal(text: str, datatype: str) -> Literal:
         return Literal(text, datatype=URIRef(datatype), normalize=False)
     finally:
         _reading.now = False
+
+
+def literal(text: str, language: str | None, datatype: str | None) -> Literal:
+    """Return a literal of its parts; strings of RDF 1.1 have no datatype in rdflib."""
+    if language:
+        return Literal(text, lang=language)
+    if datatype is None or datatype == _STRING:
+        return Literal(text)
+    return typed_literal(text, datatype)
 
 
 def to_ox(term: Node | str) -> OxTerm:
@@ -130,11 +140,7 @@ def from_ox(term: ox.NamedNode | ox.Literal | ox.BlankNode | ox.Triple) -> Term:
     if isinstance(term, ox.NamedNode):
         return URIRef(term.value)
     if isinstance(term, ox.Literal):
-        if term.language:
-            return Literal(term.value, lang=term.language)
-        if term.datatype.value == XSD + "string":
-            return Literal(term.value)
-        return typed_literal(term.value, term.datatype.value)
+        return literal(term.value, term.language, term.datatype.value)
     if isinstance(term, ox.BlankNode):
         return BNode(term.value)
     raise TermError("Triple terms are not supported here.", term=str(term))

@@ -26,7 +26,7 @@ from mrag.server.streams import Spool
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.changes import RESERVED
 from mrag.stores.process.query_child import serialized, term_of
-from mrag.stores.sparql import SparqlEndpoint
+from mrag.stores.sparql import SparqlStore
 
 
 @dataclass(frozen=True)
@@ -284,7 +284,7 @@ class RecordFollower:
         self._kg = kg
         self.graphs = self._listed()
         store = kg.store
-        self.all_graphs = store.dialect.union if isinstance(store, SparqlEndpoint) else ""
+        self.all_graphs = store.dialect.union if isinstance(store, SparqlStore) else ""
         self._reading = threading.Lock()
         self._read = time.monotonic()
 

@@ -294,7 +294,12 @@ class Journal:
         make_folder(path.parent)
         self._file = create(path, os.O_APPEND)
         try:
-            _locked(self._file.fileno())
+            try:
+                lock(self._file.fileno())
+            except BlockingIOError:
+                raise
+            except OSError as error:
+                logger.debug("the file system of %s has no locks: %s", path, error)  # as some of networks
             self._read()
         except BaseException:
             self._file.close()
@@ -371,13 +376,3 @@ def _put(file: BinaryIO, record: Mapping[str, Any], synced: bool) -> None:
     except OSError:
         file.truncate(before)
         raise
-
-
-def _locked(descriptor: int) -> None:
-    try:
-        lock(descriptor)
-    except BlockingIOError:
-        raise
-    except OSError:
-        # Some network file systems have no locks.
-        return

@@ -37,6 +37,7 @@ _NEW: Final = MANIFEST + ".new"
 _OURS: Final = re.compile(r"(?:segment|deleted)-(\d{8,})\.(?:seg|bits)")
 
 _RETRIES: Final = 100
+_WIDE: Final = 8192 * BLOCK
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,12 @@ class Folder:
         try:
             name, form, found = read_manifest(self.path)
         except MissingIndex as error:
-            raise self._missing() from error
+            what = " Building it was begun and not ended." if begun(self.path) else ""
+            raise MissingIndex(
+                f"There is no {self.kind.name} in this folder yet.{what}",
+                file=str(self.path),
+                hint=f"{self.kind.hint} Or check the path.",
+            ) from error
         except DamagedIndex as error:
             error.hint = self.kind.hint
             raise
@@ -128,8 +134,11 @@ class Folder:
         def look(found: Committed) -> None:
             total, done = sum(entry.size for entry in found.files.values()), 0
             for name, entry in found.files.items():
-                for size in _read_through(self.path / name, entry, self.kind.hint):
-                    done += size
+                for start in range(0, max(1, entry.size), _WIDE):
+                    stop = min(start + _WIDE, entry.size)
+                    # Opened anew for each piece, which is forgotten with it.
+                    CheckedFile(self.path / name, entry, self.kind.hint).need(start, stop)
+                    done += stop - start
                     if on_progress is not None:
                         on_progress(done, total)
 
@@ -184,14 +193,6 @@ class Folder:
         """Return the error that says what is amiss."""
         what = f"The {self.kind.name} {self.path.name!r} is damaged: {why}."
         return DamagedIndex(what, file=str(self.path), hint=self.kind.hint)
-
-    def _missing(self) -> MissingIndex:
-        what = " Building it was begun and not ended." if begun(self.path) else ""
-        return MissingIndex(
-            f"There is no {self.kind.name} in this folder yet.{what}",
-            file=str(self.path),
-            hint=f"{self.kind.hint} Or check the path.",
-        )
 
 
 @contextmanager
@@ -252,16 +253,6 @@ def read_manifest(path: Path) -> tuple[str, object, Committed | None]:
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         why = f"The index {path.name!r} is damaged: its manifest cannot be used ({error})."
         raise DamagedIndex(why, file=str(file), hint="Build the index anew.") from error
-
-
-def _read_through(file: Path, entry: FileEntry, hint: str) -> Iterator[int]:
-    """Check a file piece by piece; each piece is forgotten again."""
-    wide = 8192 * BLOCK
-    for start in range(0, max(1, entry.size), wide):
-        checked = CheckedFile(file, entry, hint)
-        stop = min(start + wide, entry.size)
-        checked.need(start, stop)
-        yield stop - start
 
 
 Live: TypeAlias = npt.NDArray[np.bool_] | None

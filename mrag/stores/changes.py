@@ -62,7 +62,6 @@ class UpdateOutcome:
     contexts: tuple[str, ...] = ()
     lost: bool = False
     gained: bool = False
-    merged: bool = False
 
     def packed(self) -> dict[str, Any]:
         """Return this as plain values that can go from process to process."""
@@ -89,7 +88,6 @@ class Changes:
         self._names: dict[str, ox.NamedNode] = {}
         self._base = tuple(dict.fromkeys((*layout.asserted, layout.target)))
         self._contexts = dict.fromkeys(layout.contexts)
-        self._merged_in: set[ox.Triple] = set()
 
     def insert(self, t: ox.Triple, graph: str | None) -> None:
         """Assert a triple in the default graph or in a client's named graph."""
@@ -105,8 +103,7 @@ class Changes:
             raise Refused(f"There would be more than {self.layout.max_contexts} named graphs.")
         self._contexts[graph] = None
         if self._put(t, graph) and not any(self._has(t, g) for g in self._base):
-            if self._put(t, self.layout.merged):
-                self._merged_in.add(t)
+            self._put(t, self.layout.merged)
             self._no_longer_inferred(t)
 
     def delete(self, t: ox.Triple, graph: str | None) -> None:
@@ -179,7 +176,6 @@ class Changes:
             tuple(sorted(self.contexts())),
             lost=bool(gone - come),
             gained=bool(come - gone),
-            merged=bool(self._merged_in & come),
         )
 
     def known(self, graph: str) -> bool:

@@ -175,7 +175,6 @@ class StoreConformance:
             kg.clear()
 
     def test_texts_come_back_as_they_went(self, store: TripleStore) -> None:
-        """Text of any characters survives being stored and being a parameter."""
         store.insert(ntriples(*((f"urn:t{i}", "urn:p", Literal(t)) for i, t in enumerate(TEXTS))), G)
         store.insert(
             ntriples(*((f"urn:l{i}", "urn:p", Literal(t, lang="de")) for i, t in enumerate(TEXTS))), G
@@ -187,7 +186,6 @@ class StoreConformance:
             assert found[f"urn:l{i}"] == ("text", text, "de")
 
     def test_rows_that_come_one_by_one_are_those_that_come_at_once(self, store: TripleStore) -> None:
-        """An answer that is not held is the same, and other requests can be made while it comes."""
         store.insert(ntriples(*((f"urn:t{i}", "urn:p", Literal(i % 7)) for i in range(500))), G)
         query = "SELECT ?s ?o WHERE { ?s <urn:p> ?o } ORDER BY ?s"
         whole = store.select(query, Dataset((G,)))
@@ -199,7 +197,6 @@ class StoreConformance:
         assert list(stream) == [], "it can be read once"
 
     def test_text_as_a_parameter_is_only_text(self, store: TripleStore) -> None:
-        """A value bound by the catalogue finds exactly what is equal to it."""
         store.insert(ntriples(*((f"urn:t{i}", "urn:p", Literal(t)) for i, t in enumerate(TEXTS))), G)
         query = queries.parse("q", "SELECT ?s WHERE {\nVALUES ?o { 'x' } #+ bind: o\n?s <urn:p> ?o }")
         for i, text in enumerate(TEXTS):
@@ -207,13 +204,11 @@ class StoreConformance:
             assert [str(s) for (s,) in found] == [f"urn:t{i}"], text
 
     def test_iris_come_back_as_they_went(self, store: TripleStore) -> None:
-        """IRIs with odd characters survive."""
         store.insert(ntriples(*((i, "urn:p", URIRef(i)) for i in IRIS)), G)
         rows = store.select("SELECT ?s ?o WHERE { ?s <urn:p> ?o }", Dataset((G,)))
         assert bag(rows) == bag((URIRef(i), URIRef(i)) for i in IRIS)
 
     def test_typed_literals_keep_their_values(self, store: TripleStore) -> None:
-        """Numbers, booleans, dates and unknown datatypes keep value and type."""
         pairs = [
             ("7", "integer"), ("-1.5", "decimal"), ("2.5e3", "double"), ("true", "boolean"),
             ("false", "boolean"), ("2024-02-29", "date"), ("2024-02-29T12:00:00Z", "dateTime"),
@@ -226,7 +221,6 @@ class StoreConformance:
             assert plain(found) == plain(term)
 
     def test_a_query_sees_its_graphs_alone(self, store: TripleStore) -> None:
-        """The dataset of a call decides what the default graph and GRAPH hold."""
         store.insert(ntriples(("urn:a", "urn:p", URIRef("urn:b"))), G)
         store.insert(ntriples(("urn:a", "urn:p", URIRef("urn:c"))), H)
         text = "SELECT ?o WHERE { <urn:a> <urn:p> ?o }"
@@ -237,7 +231,6 @@ class StoreConformance:
         assert [(str(g), str(o)) for g, o in rows] == [(H, "urn:c")]
 
     def test_every_form_of_query(self, store: TripleStore) -> None:
-        """SELECT with unbound cells, ASK true and false, CONSTRUCT."""
         store.insert(ntriples(("urn:a", "urn:p", Literal("x"))), G)
         one = "SELECT ?s ?o ?n WHERE { ?s <urn:p> ?o OPTIONAL { ?s <urn:none> ?n } }"
         found = store.select(one, Dataset((G,)))
@@ -252,7 +245,6 @@ class StoreConformance:
     def test_the_catalogue_answers_as_the_embedded_store(
         self, kg: KnowledgeGraph, reference: KnowledgeGraph, name: str
     ) -> None:
-        """Each query of `sparql/`, as it stands in its file, gives the same bag of answers."""
         skip_where_served(kg.store)
         text = queries.get(name).text
         if "\nASK" in text:
@@ -268,14 +260,12 @@ class StoreConformance:
 
     @pytest.mark.parametrize("name", ["similarity/text", "similarity/entity"])
     def test_similarity_queries(self, kg: KnowledgeGraph, reference: KnowledgeGraph, name: str) -> None:
-        """GraphDB's similarity vocabulary gives the same hits."""
         skip_where_served(kg.store)
         mine, theirs = kg.query(queries.get(name).text), reference.query(queries.get(name).text)
         assert [str(row[0]) for row in mine] == [str(row[0]) for row in theirs]  # type: ignore[union-attr]
         assert mine.rows  # type: ignore[union-attr]
 
     def test_a_large_answer_is_whole_or_an_error(self, store: TripleStore) -> None:
-        """No row is missing without an error."""
         number = URIRef(XSD + "integer")
         lines = [(f"urn:n{i}", "urn:p", Literal(str(i), datatype=number)) for i in range(self.rows)]
         store.insert(ntriples(*lines), G)
@@ -293,7 +283,6 @@ class StoreConformance:
         assert answer is None or len(answer) == self.rows  # type: ignore[arg-type]
 
     def test_caps_refuse(self, store: TripleStore) -> None:
-        """A result over the rows or bytes allowed is refused."""
         store.insert(ntriples(*((f"urn:n{i}", "urn:p", Literal("x" * 100)) for i in range(200))), G)
         query = "SELECT ?s ?o WHERE { ?s <urn:p> ?o }"
         assert len(store.bounded(query, Dataset((G,)), Limits(rows=200))) == 200  # type: ignore[arg-type]
@@ -305,13 +294,11 @@ class StoreConformance:
             store.bounded("CONSTRUCT WHERE { ?s <urn:p> ?o }", Dataset((G,)), Limits(rows=10))
 
     def test_a_runaway_query_ends(self, kg: KnowledgeGraph) -> None:
-        """At its deadline a query is given up, and the store goes on answering."""
         with pytest.raises((QueryTimeout, QueryRefused)):
             kg.query(_RUNAWAY, limits=Limits(seconds=1))
         assert kg.holds("ASK { ?s ?p ?o }")
 
     def test_many_at_once(self, kg: KnowledgeGraph) -> None:
-        """Concurrent readers get their own answers."""
         vendors = [str(v) for (v,) in kg.select(VENDORS)][:16]
         query = queries.get("context/out")
 
@@ -322,20 +309,17 @@ class StoreConformance:
             assert list(pool.map(read, vendors * 3)) == [{v} for v in vendors] * 3
 
     def test_bad_syntax_is_refused(self, store: TripleStore) -> None:
-        """A query or update that does not parse is an error of this package."""
         with pytest.raises(QueryRefused):
             store.select("SELECT WHERE", Dataset((G,)))
         with pytest.raises((QueryRefused, EndpointError)):
             store.update("INSERT INTO x")
 
     def test_a_failing_update_changes_nothing(self, store: TripleStore) -> None:
-        """An update lands whole or not at all."""
         with pytest.raises(StoreError):
             store.update(f"INSERT DATA {{ GRAPH <{G}> {{ <urn:a> <urn:b> <urn:c> }} }} ; INSERT NONSENSE")
         assert store.count(G) == 0
 
     def test_updates(self, store: TripleStore) -> None:
-        """Insertions, replacements and several operations at once."""
         store.update(f"INSERT DATA {{ GRAPH <{G}> {{ <urn:a> <urn:p> 'x' , 'y' }} }}")
         store.update(
             f"DELETE {{ GRAPH <{G}> {{ ?s ?p ?o }} }} INSERT {{ GRAPH <{H}> {{ ?s ?p ?o }} }} "
@@ -345,7 +329,6 @@ class StoreConformance:
         assert [str(o) for (o,) in store.select("SELECT ?o { ?s ?p ?o }", Dataset((H,)))] == ["x"]
 
     def test_bulk_load(self, store: TripleStore, tmp_path: Path) -> None:
-        """Files land with blank nodes as IRIs, and a second load adds nothing."""
         file = tmp_path / "a.ttl"
         file.write_text(
             '@prefix : <urn:> . :a :p [ :q "Grüße"@de ] . :a :r (1 2) . :a :s "x" .', encoding="utf-8"
@@ -361,7 +344,6 @@ class StoreConformance:
 
     @pytest.mark.parametrize("merged", [None, H])
     def test_odd_language_tags(self, store: TripleStore, tmp_path: Path, merged: str | None) -> None:
-        """Tags that BCP 47 does not allow are kept, or mended before they are sent; nothing else is lost."""
         file = tmp_path / "tags.ttl"
         file.write_text("<urn:a> <urn:p> " + ", ".join(f'"{tag}"@{tag}' for tag in _TAGS) + " .")
         notes = store.bulk_load([Source.of(file)], G, merged=merged)
@@ -372,7 +354,6 @@ class StoreConformance:
         assert found == {tag: (tag if kept else well_formed_tag(tag)).lower() for tag in _TAGS}
 
     def test_a_broken_file_leaves_nothing(self, store: TripleStore, tmp_path: Path) -> None:
-        """A load that fails in the middle leaves the graph as it was, and names file and line."""
         file = tmp_path / "bad.nt"
         good = "".join(f"<urn:n{i}> <urn:p> <urn:o> .\n" for i in range(30_000))
         file.write_text(good + "<urn:x> <urn:p .\n", encoding="utf-8")
@@ -382,7 +363,6 @@ class StoreConformance:
         assert store.count(G) == 0
 
     def test_derive(self, store: TripleStore) -> None:
-        """A CONSTRUCT pattern fills another graph, also one it reads."""
         store.insert(ntriples(("urn:a", "urn:p", URIRef("urn:b")), ("urn:b", "urn:p", URIRef("urn:c"))), G)
         x, y, z, p = var("x"), var("y"), var("z"), iri("urn:p")
         two = Group((TriplePattern(x, p, y), TriplePattern(y, p, z)))
@@ -392,7 +372,6 @@ class StoreConformance:
         ]
 
     def test_graphs_clear_and_dump(self, store: TripleStore) -> None:
-        """Graphs are listed, written out as they are, and removed."""
         store.insert(ntriples(*((f"urn:t{i}", "urn:p", Literal(t)) for i, t in enumerate(TEXTS))), G)
         store.insert(ntriples(("urn:a", "urn:p", URIRef("urn:c"))), H)
         assert {G, H} <= set(store.graphs())
@@ -408,14 +387,12 @@ class StoreConformance:
         assert store.count(H) == 1
 
     def test_inferred_triples(self, kg: KnowledgeGraph, reference: KnowledgeGraph) -> None:
-        """Reasoning on the store infers what it does on the embedded one."""
         skip_where_served(kg.store)
         text = queries.get("kg/graph").text
         mine, theirs = (bag(g.store.construct(text, g.dataset("inferred"))) for g in (kg, reference))
         assert mine == theirs
 
     def test_documents(self, kg: KnowledgeGraph, reference: KnowledgeGraph) -> None:
-        """The documents of the similarity index are the same."""
         skip_where_served(kg.store)
         from mrag.index.documents import Definition, documents
 
@@ -423,7 +400,6 @@ class StoreConformance:
 
     @pytest.mark.parametrize("hops", [1, 2])
     def test_contexts(self, kg: KnowledgeGraph, reference: KnowledgeGraph, hops: int) -> None:
-        """The context around the same hits is the same, line by line."""
         skip_where_served(kg.store)
         from mrag.context import ContextSettings, expand
 
@@ -435,14 +411,12 @@ class StoreConformance:
         assert mine == theirs
 
     def test_opening_again(self, store: TripleStore, kg: KnowledgeGraph) -> None:
-        """Another opening finds the graph as it was left."""
         skip_where_served(store)
         again = KnowledgeGraph(store, kg.name)
         assert again.record.asserted == kg.record.asserted
         assert (again.revision, again.reasoned, again.recovered) == (kg.revision, True, None)
 
     def test_adding_reasons_on(self, store: TripleStore) -> None:
-        """Triples added after reasoning are reasoned over, and removed ones are forgotten."""
         from mrag.reasoning.run import reason
 
         with fresh(store, "conformance-a") as kg:
@@ -457,7 +431,6 @@ class StoreConformance:
             assert kg.count("all") == 0
 
     def test_a_load_that_breaks_off_is_told(self, store: TripleStore, tmp_path: Path) -> None:
-        """After a load has failed the graph is as before, and opening it again agrees."""
         with fresh(store, "conformance-b") as kg:
             good, bad = tmp_path / "good.nt", tmp_path / "bad.nt"
             good.write_text("<urn:a> <urn:p> <urn:b> .\n", encoding="utf-8")
@@ -469,7 +442,6 @@ class StoreConformance:
             assert KnowledgeGraph(store, "conformance-b").count() == 1
 
     def test_named_graphs_are_kept(self, store: TripleStore, tmp_path: Path) -> None:
-        """The named graphs of files are in sight by their names, merged by default, and written out again."""
         with fresh(store, "conformance-n") as kg:
             first, second = tmp_path / "a.trig", tmp_path / "b.nq"
             shared = f"<{C}s> <{C}p> <{C}o> ."

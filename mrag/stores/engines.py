@@ -29,26 +29,20 @@ _CHUNK = 50_000
 
 
 class QLeverStore(SparqlStore):
-    """A QLever server; its arguments are those of `SparqlEndpoint`."""
+    """A QLever server; its arguments are those of `SparqlStore`."""
 
     def search_text(self, words: str, k: int = 10) -> list[tuple[str, float]]:
         """Return the entities and literals that the server's text index finds with some words.
 
-        The index is made with the data, by `qlever index --text-index`, and serves what was indexed then.
+        The index is made with the data, by `qlever index --text-index`, and serves what was indexed then
+        (QLever documentation, "Text search").
 
         Args:
             words: Words that the same text must hold; one that ends with `*` stands for all that begin so.
             k: Most hits.
 
         Returns:
-            IRIs, or literals as N-Triples, with the number of texts that hold them, most first, ties in
-            order of the name.
-
-        Raises:
-            QueryRefused: If the server has no text index.
-
-        Source:
-            QLever documentation, "Text search", section "Simple Text Search".
+            IRIs, or literals as N-Triples, with the number of texts that hold them, most first.
         """
         text, entity, score = var("text"), var("entity"), var("score")
         found = Group(

@@ -114,14 +114,9 @@ class GraphDBStore(StatementsStore):
         yield from found(self, graph)
 
     def plan(self, query: str, limits: Limits) -> str | None:
-        """Return how the server would go about a SELECT query, in its words (GraphDB's `onto:explain`).
+        """Return how the server would go about a SELECT query, in its words; None if it does not tell.
 
-        Args:
-            query: A query that the read gate has let through.
-            limits: Its caps; the server runs parts of a query to explain it.
-
-        Returns:
-            Its plan; None if it has none for this query.
+        This is GraphDB's `onto:explain`, for which it runs parts of the query.
         """
         found = self.bounded(query, Dataset((EXPLAIN,)), limits)
         if not isinstance(found, SelectResult) or found.variables != ("plan",) or not found.rows:
@@ -294,10 +289,6 @@ class GraphDBSimilarity:
             infer: Whether the query sees inferred triples.
             wait: Whether to return only when it is built.
             on_status: Called with the status while waiting.
-
-        Raises:
-            ConfigError: If the name cannot be used.
-            IndexError_: If the server fails to build it.
         """
         if not _NAME.match(name):
             raise ConfigError(f"{name!r} cannot name an index.", hint="Use letters, digits, - and _.")

@@ -23,14 +23,14 @@ from urllib.parse import quote, quote_plus, urlsplit
 
 import pyoxigraph as ox
 import requests
-from rdflib import BNode, Literal, URIRef
+from rdflib import BNode, URIRef
 from requests.adapters import HTTPAdapter
-from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
+from requests.auth import HTTPBasicAuth, HTTPDigestAuth
 
 from mrag.errors import ConfigError, EndpointError, LoadError, QueryRefused, QueryTimeout, StoreError
 from mrag.language.possessive import compiled
 from mrag.loaders.rdf import Progress, Source
-from mrag.rdf.terms import XSD, Term, Triple, from_ox, typed_literal
+from mrag.rdf.terms import XSD, Term, Triple, from_ox, literal
 from mrag.redaction import HIDDEN, hidden_in, hide_in_logs, names_secret, redact
 from mrag.stores.base import Row
 
@@ -84,25 +84,6 @@ def host(url: str) -> str:
     """Return scheme, host and port of a URL."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
-
-
-class _Token(AuthBase):
-    def __init__(self, value: str) -> None:
-        self.value = value
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.headers["Authorization"] = self.value
-        return request
-
-
-def login(access: Access, digest: bool) -> Callable[[Any], Any] | None:
-    """Return what adds the login to a request; None where there is none."""
-    if access.token:
-        return _Token(f"{access.token_kind} {access.token}")
-    if access.user is None:
-        return None
-    kind = HTTPDigestAuth if digest else HTTPBasicAuth
-    return kind(access.user, access.password or "")
 
 
 def secrets_of(access: Access, places: Sequence[str]) -> list[str]:
@@ -165,7 +146,12 @@ class Http:
         self.session.verify = access.verify
         self.session.headers.update({"User-Agent": "mrag", **access.headers})
         self.session.params = dict(access.params)
-        self.session.auth = login(access, digest)
+        if access.token:
+            self.session.headers["Authorization"] = f"{access.token_kind} {access.token}"
+        elif access.user is not None:
+            self.session.auth = (HTTPDigestAuth if digest else HTTPBasicAuth)(
+                access.user, access.password or ""
+            )
         self._secrets = secrets_of(access, places)
         hide_in_logs("urllib3.connectionpool")
         # Retries are made here, where it is known what may be repeated.
@@ -207,7 +193,10 @@ class Http:
                 )
             except (requests.RequestException, OSError) as error:
                 found = self._broken(error, query)
-                if not (repeat and attempt < self.access.retries and _transient(error)):
+                transient = isinstance(error, requests.exceptions.ConnectionError) and not isinstance(
+                    error, requests.exceptions.SSLError
+                )
+                if not (repeat and transient and attempt < self.access.retries):
                     raise found from self.cause(error)
             else:
                 self.server = response.headers.get("Server", self.server)
@@ -315,7 +304,8 @@ class Http:
         message = f" It says: {text}" if text else ""
         where: Any = {"endpoint": self.endpoint, "query": query}
         if status in (401, 403):
-            login = "is not enough" if self.session.auth is not None else "is needed"
+            given = self.access.token or self.access.user is not None
+            login = "is not enough" if given else "is needed"
             return EndpointError(
                 f"A login {login} for this ({status}).{message}",
                 **where,
@@ -341,12 +331,6 @@ class Http:
         )
         found.status = status
         return found
-
-
-def _transient(error: Exception) -> bool:
-    if isinstance(error, requests.exceptions.SSLError | requests.exceptions.ReadTimeout):
-        return False
-    return isinstance(error, requests.exceptions.ConnectionError)
 
 
 def _says_timeout(text: str) -> bool:
@@ -521,14 +505,10 @@ def cell_term(cell: dict[str, Any]) -> Term:
         return URIRef(value) if value.startswith("nodeID://") else BNode(value)
     if kind not in ("literal", "typed-literal"):
         raise Incomplete(f"a term of type {kind!r} is not supported")
-    if tag := cell.get("xml:lang"):
-        return Literal(value, lang=tag)
     datatype = cell.get("datatype")
-    if datatype is None or datatype == XSD + "string":
-        return Literal(value)
     if datatype == XSD + "boolean" and value in ("0", "1"):
         value = "true" if value == "1" else "false"
-    return typed_literal(value, datatype)
+    return literal(value, cell.get("xml:lang"), datatype)
 
 
 def lines_of(chunks: Iterable[bytes], media: str = NT) -> Iterator[bytes]:

@@ -108,16 +108,25 @@ class Paths:
 DEFAULT = "urn:mrag:default"
 """Stands in a dataset for the endpoint's own default graph, whatever that is."""
 
+SCRATCH = "urn:mrag:scratch:"
+OWN = "urn:mrag:"
+_OLD_SCRATCH = 3600.0
+
+logger = logging.getLogger(__name__)
+
 _T = TypeVar("_T")
 JSON_RESULTS = "application/sparql-results+json"
 _RESULT_TYPES = (JSON_RESULTS, "application/json")
 
 
-class SparqlEndpoint(BaseStore):
-    """The queries of the SPARQL 1.1 Protocol."""
+class SparqlStore(BaseStore):
+    """A store behind the SPARQL 1.1 Protocol."""
 
     capabilities = Capabilities()
     digest = False
+    writes_by = "the graph store protocol"
+    absent: tuple[int, ...] = (404,)
+    """How the server may answer where the graph to remove is not there."""
 
     def __init__(
         self, url: str, paths: Paths, access: Access | None = None, dialect: Dialect | None = None
@@ -261,21 +270,6 @@ class SparqlEndpoint(BaseStore):
         except (Incomplete, UnicodeDecodeError) as error:
             raise self.http.incomplete(str(error), query) from self.http.cause(error)
 
-
-logger = logging.getLogger(__name__)
-
-SCRATCH = "urn:mrag:scratch:"
-OWN = "urn:mrag:"
-_OLD_SCRATCH = 3600.0
-
-
-class SparqlStore(SparqlEndpoint):
-    """A store behind the SPARQL 1.1 Protocol; its arguments are those of `SparqlEndpoint`."""
-
-    writes_by = "the graph store protocol"
-    absent: tuple[int, ...] = (404,)
-    """How the server may answer where the graph to remove is not there."""
-
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
     ) -> SelectResult | bool | list[Triple]:
@@ -342,15 +336,14 @@ class SparqlStore(SparqlEndpoint):
 
     def update(self, query: str) -> None:
         """Carry out an update, whole or not at all."""
-        response = self.http.send(
-            "POST",
-            self._needed(self.paths.update, "updates"),
-            repeat=False,
-            data=query.encode(),
-            headers={"Content-Type": "application/sparql-update"},
-            query=query,
-        )
+        address, form = self._needed(self.paths.update, "updates"), self._update_form(query)
+        response = self.http.send("POST", address, repeat=False, query=query, **form)
+        self._check(response, query)
         self.http.text(response)
+
+    def _update_form(self, query: str) -> dict[str, Any]:
+        """Return how an update is sent."""
+        return {"data": query.encode(), "headers": {"Content-Type": "application/sparql-update"}}
 
     def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
         """Put what a CONSTRUCT pattern gives into the graph `into`, on the server."""
@@ -398,7 +391,10 @@ class SparqlStore(SparqlEndpoint):
         except BaseException:
             if not self.capabilities.atomic and not before:
                 for own in filter(None, (graph, merged)):
-                    self._forget(own)
+                    try:
+                        self.clear(own)
+                    except errors.MragError as error:
+                        logger.warning("what the failed load had sent stays in <%s>: %s", own, error)
             raise
         return notes
 
@@ -423,12 +419,6 @@ class SparqlStore(SparqlEndpoint):
 
     def _add(self, graph: str, data: Any) -> None:
         self._post(graph, data, self.dialect.nt, bulk=True)
-
-    def _forget(self, graph: str) -> None:
-        try:
-            self.clear(graph)
-        except errors.MragError as error:
-            logger.warning("what the failed load had sent stays in <%s>: %s", graph, error)
 
     def clear(self, graph: str) -> None:
         """Remove a graph with its triples."""
@@ -466,7 +456,9 @@ class SparqlStore(SparqlEndpoint):
         """Remove scratch graphs that a process left behind more than an hour ago."""
         rows = self.select(queries.get("explore/graphs").text, Dataset())
         names = [str(g) for g in rows.column("g") if str(g).startswith(SCRATCH)]
-        old = [g for g in names if _age(g) > _OLD_SCRATCH]
+        begun = {g: g.removeprefix(SCRATCH).partition(":")[0] for g in names}
+        now = time.time()
+        old = [g for g, at in begun.items() if at.isdigit() and now - int(at) > _OLD_SCRATCH]
         for graph in old:
             self.clear(graph)
         return len(old)
@@ -478,10 +470,12 @@ class SparqlStore(SparqlEndpoint):
         return f"{self.dialect.name} ({response.headers.get('Server', 'version not told')})"
 
     def _post(self, graph: str, data: Any, media: str, *, bulk: bool = False) -> None:
+        # Oxigraph loads in half the time when it need not be able to take the load back, which is done here.
+        more = {"no_transaction": ""} if bulk and self.http.server.startswith("Oxigraph") else {}
         response = self.http.send(
             "POST",
             self._needed(self.paths.graphs, self.writes_by),
-            params={**self._context(graph), **(self._bulk_parameters() if bulk else {})},
+            params={**self._context(graph), **more},
             # Adding the same triples twice is adding them once, but a stream cannot be sent again.
             repeat=isinstance(data, bytes),
             data=data,
@@ -494,10 +488,6 @@ class SparqlStore(SparqlEndpoint):
         """Return the parameters that name a graph."""
         return {"graph": graph}
 
-    def _bulk_parameters(self) -> Mapping[str, str]:
-        # Oxigraph loads in half the time when it need not be able to take the load back, which is done here.
-        return {"no_transaction": ""} if self.http.server.startswith("Oxigraph") else {}
-
     def _needed(self, path: str | None, what: str) -> str:
         if path is None:
             raise errors.EndpointError(
@@ -509,15 +499,10 @@ class SparqlStore(SparqlEndpoint):
         return path
 
 
-def _age(scratch: str) -> float:
-    stamp = scratch.removeprefix(SCRATCH).partition(":")[0]
-    return time.time() - int(stamp) if stamp.isdigit() else 0.0
-
-
 class StatementsStore(SparqlStore):
     """A repository whose graphs are read and written by context at `paths.graphs`.
 
-    Its arguments are those of `SparqlEndpoint`. One request is one transaction, and the path streams.
+    Its arguments are those of `SparqlStore`. One request is one transaction, and the path streams.
     """
 
     writes_by = "its statements"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from itertools import count
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import requests
 
@@ -21,7 +21,7 @@ from mrag.rdf.slicing import paged, pieces, short_keys, sliced, unsized
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Capabilities, Dataset, Limits, Row, SelectResult, SelectStream
 from mrag.stores.http import Access
-from mrag.stores.sparql import Dialect, Paths, SparqlStore
+from mrag.stores.sparql import JSON_RESULTS, Dialect, Paths, SparqlStore
 
 _SYSTEM = (
     "http://www.openlinksw.com/schemas/",
@@ -111,18 +111,8 @@ class VirtuosoStore(SparqlStore):
 
         return SelectStream(first.variables, pages())
 
-    def update(self, query: str) -> None:
-        """Carry out an update, whole or not at all."""
-        response = self.http.send(
-            "POST",
-            self._needed(self.paths.update, "updates"),
-            repeat=False,
-            data={"query": query},
-            headers={"Accept": "application/sparql-results+json"},
-            query=query,
-        )
-        self._check(response, query)
-        self.http.text(response)
+    def _update_form(self, query: str) -> dict[str, Any]:
+        return {"data": {"query": query}, "headers": {"Accept": JSON_RESULTS}}
 
     def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
         """Put what a CONSTRUCT pattern gives into the graph `into`, on the server, one after the other.
@@ -202,7 +192,7 @@ class VirtuosoStore(SparqlStore):
             # Pairs of triples are more than any server gives: how it cuts them tells its limit.
             s, p, o, t, q, u = map(var, "spotqu")
             text = to_sparql(Select((s,), Group((TriplePattern(s, p, o), TriplePattern(t, q, u)))))
-            with self._request(text, Dataset(), "application/sparql-results+json", None) as response:
+            with self._request(text, Dataset(), JSON_RESULTS, None) as response:
                 rows = response.headers.get(_CUT, "")
             if not rows.isdigit():
                 return float("inf")

@@ -187,7 +187,10 @@ def _frames(child: Child, request: object, bounds: Bounds) -> Iterator[tuple[byt
             left -= time.monotonic() - began
             data = os.read(child.fileno(), 1 << 18)
             if not data:
-                raise _killed() if child.killed() else _ended(bounds)
+                if child.killed():
+                    why = "The process that read it was ended from outside; nothing was stored."
+                    raise StoreError(why, hint="Send it again.")
+                raise _ended(bounds)
             for kind, content in child.take(data):
                 yield kind, content
                 if kind == b"P":
@@ -211,12 +214,6 @@ def _send(child: Child, data: bytes) -> None:
 
 
 _MORE = "Nothing of it was stored. Allow more with MRAG_PARSE_SECONDS and MRAG_PARSE_MEMORY."
-
-
-def _killed() -> StoreError:
-    return StoreError(
-        "The process that read it was ended from outside; nothing was stored.", hint="Send it again."
-    )
 
 
 def _ended(bounds: Bounds) -> LoadError:

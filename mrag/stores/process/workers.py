@@ -19,10 +19,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from rdflib import BNode, Literal, URIRef
+from rdflib import BNode, URIRef
 
 from mrag.errors import MragError, QueryRefused, QueryTimeout, StoreError
-from mrag.rdf.terms import XSD, Term, Triple, typed_literal
+from mrag.rdf.terms import Term, Triple, literal
 from mrag.storage.files import Scratch
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.process.channel import SLOWER, Child, Reply, Reserve, late
@@ -120,11 +120,7 @@ def _term(plain: tuple[str, str, str | None, str | None] | None) -> Term | None:
         return URIRef(value)
     if kind == "b":
         return BNode(value)
-    if language:
-        return Literal(value, lang=language)
-    if datatype is None or datatype == XSD + "string":
-        return Literal(value)
-    return typed_literal(value, datatype)
+    return literal(value, language, datatype)
 
 
 _OPENING = 600.0
@@ -136,10 +132,7 @@ class Snapshot:
 
     def __init__(self, store: OxigraphStore, note: Any = None) -> None:
         self.note = note
-        # Hard links need the same file system, so the copy of a folder lies beside it.
-        parent = None if store.path is None else store.path.parent
-        prefix = None if store.path is None else snapshot_prefix(store.path)
-        self._scratch = Scratch("snapshot", parent, prefix=prefix)
+        self._scratch = snapshot_folder(store)
         self.path = self._scratch.path / "0"
         self.users = 0
         self.current = True
@@ -194,6 +187,13 @@ class Worker(Child):
 
 
 RESERVE: Reserve[Worker] = Reserve()
+
+
+def snapshot_folder(store: OxigraphStore) -> Scratch:
+    """Make a folder for copies of a store, on the same file system, as hard links need it."""
+    if store.path is None:
+        return Scratch("snapshot")
+    return Scratch("snapshot", store.path.parent, prefix=snapshot_prefix(store.path))
 
 
 def snapshot_prefix(path: Path) -> str:
