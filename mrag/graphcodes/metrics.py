@@ -203,7 +203,7 @@ def paper(q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) 
     * δ is 0 if both cells have the same relations, else 1, so that M_RT is in [0, 1] and does not depend
       on which numbers relations happen to have.
 
-    With a registry, δ is |w·f(cell of q) − w·f(cell of d)| with the registry's numbers, as printed in the paper;
+    With a registry, δ is |w·f(cell of q) − w·f(cell of d)| with its numbers, as printed in the paper;
     M_RT is then cut off at 0, below which the printed formula can fall. New relations are registered, the
     question's first.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -179,20 +178,12 @@ def test_models_by_name(gguf: Path) -> None:
             language_model(name)
 
 
-@pytest.fixture
-def unloaded() -> Iterator[None]:
-    kept = list(llama._loaded)
-    llama._loaded.clear()
-    yield
-    llama._loaded[:] = kept
-
-
-@pytest.mark.usefixtures("unloaded")
 def test_another_build_of_llama_is_refused(gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llama, "VERSION", "2020.1.1")
-    with pytest.raises(ModelError, match="is installed"):
-        GgufModel(gguf)
-    monkeypatch.undo()
-    monkeypatch.setitem(llama._CONTEXT_DEFAULTS, "n_ctx", 513)
-    with pytest.raises(ModelError, match="not as described"):
+    monkeypatch.setattr(llama, "_loaded", llama._loaded.__wrapped__)
+    with monkeypatch.context() as other:
+        other.setattr(llama, "VERSION", "2020.1.1")
+        with pytest.raises(ModelError, match="is installed"):
+            GgufModel(gguf)
+    monkeypatch.setattr(llama, "_CONTEXT", llama._CONTEXT.replace("n_ctx=512", "n_ctx=513"))
+    with pytest.raises(ModelError, match="not as described: n_ctx"):
         GgufModel(gguf)
