@@ -356,8 +356,8 @@ def loaders(part: str) -> Iterator[Item]:
     from rdflib import Graph
 
     from mrag.loaders import Snippets
-    from mrag.loaders.generate import write_annotations
     from mrag.loaders.importing import ImportSettings, records
+    from mrag.testing.annotations import write_annotations
 
     with tempfile.TemporaryDirectory() as name:
         folder, files = Path(name), sorted((ROOT / "ontology").glob("*.ttl"))

@@ -21,9 +21,9 @@ import numpy.typing as npt
 from rdflib import URIRef
 
 from mrag.cel.concepts import concept_iri, find_concept
+from mrag.cel.expressions import Expression, Named
+from mrag.cel.notation import from_dl, from_manchester, to_dl
 from mrag.cel.problem import instances
-from mrag.cel.syntax.expressions import Expression, Named
-from mrag.cel.syntax.notation import from_dl, from_manchester, to_dl
 from mrag.errors import ConfigError, IndexMismatch, ModelError, TermError
 from mrag.generative.clue_index import ClueCursor, ClueIndex, Restriction, Start
 from mrag.generative.models import Beams, LanguageModel, LogProbabilities, PictureModel, clue_text

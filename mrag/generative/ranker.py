@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mrag.cel.syntax.expressions import Expression
+from mrag.cel.expressions import Expression
 from mrag.errors import ConfigError, MissingIndex, StaleIndex
 from mrag.generative import decoding
 from mrag.generative.clue_index import ClueIndex, Restriction

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from mrag.errors import ConfigError
-from mrag.graph.kg import KnowledgeGraph, Layer
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.layers import Layer
 from mrag.graphcodes import lexicon
 from mrag.graphcodes.code import Edge, GraphCode, Node, RelationRegistry, from_json, term, to_json
 from mrag.graphcodes.reading import TextExtractor

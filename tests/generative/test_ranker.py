@@ -10,9 +10,9 @@ import pytest
 from rdflib import Literal, URIRef
 
 import mrag
+from mrag.cel.expressions import Named
+from mrag.cel.notation import from_dl
 from mrag.cel.problem import instances
-from mrag.cel.syntax.expressions import Named
-from mrag.cel.syntax.notation import from_dl
 from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused, StaleIndex
 from mrag.generative import decoding
 from mrag.generative.clue_index import ClueIndex

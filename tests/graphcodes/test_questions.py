@@ -5,7 +5,7 @@ import math
 import pytest
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.graph.connection import demo
+from mrag.front import demo
 from mrag.graphcodes.code import ITSELF, GraphCode, Node, centred
 from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.graphcodes.metrics import CodeMeaning, CodeUsage, Lexicographic, Ontology

@@ -133,12 +133,7 @@ class Exactly:
 
 @dataclass(frozen=True, slots=True)
 class DataRange:
-    """The values of a datatype within limits.
-
-    Attributes:
-        datatype: IRI of the datatype.
-        facets: Limits, each the name of a facet and a literal.
-    """
+    """The values of a datatype within limits."""
 
     datatype: str
     facets: tuple[tuple[Facet, Literal], ...] = ()
@@ -190,12 +185,7 @@ _DATATYPES = frozenset(
 
 
 def is_datatype(iri: str) -> bool:
-    """Return whether an IRI names a datatype of OWL 2.
-
-    Example:
-        >>> is_datatype(XSD + "date"), is_datatype("urn:Jacket")
-        (True, False)
-    """
+    """Return whether an IRI names a datatype of OWL 2."""
     return iri.startswith(XSD) or iri in _DATATYPES
 
 
@@ -227,24 +217,14 @@ def length(expression: Expression) -> int:
 
 
 def depth(expression: Expression) -> int:
-    """Count how many properties follow one another at most.
-
-    Example:
-        >>> depth(Some(Property("urn:p"), And((Named("urn:A"), Some(Property("urn:q"), Top())))))
-        2
-    """
+    """Count how many properties follow one another at most."""
     inner = max(map(depth, operands(expression)), default=0)
     return inner + isinstance(expression, Restriction)
 
 
 @lru_cache(maxsize=200_000)
 def key(expression: Expression) -> str:
-    """Return a text that no other expression has, to sort by.
-
-    Example:
-        >>> key(Or((Named("urn:B"), Bottom())))
-        '(or <urn:B> ⊥)'
-    """
+    """Return a text that no other expression has, to sort by."""
     inside: Iterator[str]
     match expression:
         case Top():
@@ -286,12 +266,7 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
 
 
 def with_operands(expression: Expression, new: Sequence[Expression]) -> Expression:
-    """Return an expression with other operands.
-
-    Example:
-        >>> with_operands(Not(Named("urn:A")), [Named("urn:B")])
-        Not(of=Named(iri='urn:B'))
-    """
+    """Return an expression with other operands."""
     match expression:
         case Not():
             return Not(new[0])
@@ -366,12 +341,7 @@ def normal(expression: Expression) -> Expression:
 
 
 def negation(expression: Expression) -> Expression:
-    """Return the normal form of what a normal form does not hold.
-
-    Example:
-        >>> negation(AtLeast(3, Property("urn:p"), Top()))
-        AtMost(n=2, property=Property(iri='urn:p', inverse=False), filler=Top())
-    """
+    """Return the normal form of what a normal form does not hold."""
     match expression:
         case Top():
             return Bottom()

@@ -26,19 +26,9 @@ PER_ANNOTATION = 2.28
 """Attributes of an annotation on average."""
 
 CATEGORY_GROUPS = {
-    "upperbody": 6,
-    "lowerbody": 3,
-    "wholebody": 4,
-    "head": 3,
-    "neck": 1,
-    "arms and hands": 2,
-    "waist": 1,
-    "legs and feet": 4,
-    "others": 3,
-    "garment parts": 7,
-    "closures": 2,
-    "decorations": 10,
-}
+    "upperbody": 6, "lowerbody": 3, "wholebody": 4, "head": 3, "neck": 1, "arms and hands": 2, "waist": 1,
+    "legs and feet": 4, "others": 3, "garment parts": 7, "closures": 2, "decorations": 10,
+}  # fmt: skip
 """Groups of categories, with how many each has."""
 
 ATTRIBUTE_GROUPS = {
@@ -70,23 +60,7 @@ def write_annotations(
     seed: int = 7,
     labels: str | os.PathLike[str] | None = None,
 ) -> tuple[int, int]:
-    """Write an annotation file, as a stream.
-
-    Args:
-        path: The file; `.gz` at the end packs it.
-        scale: Share of the images and annotations; 2 gives twice as many.
-        seed: Of the random choices; the same seed and labels give the same file.
-        labels: A JSON file with the real `categories` and `attributes`; without it they are made up.
-
-    Returns:
-        How many images and annotations were written.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     write_annotations(Path(folder) / "a.json", scale=0.001)
-        (46, 333)
-    """
+    """Write an annotation file, as a stream."""
     rng = random.Random(seed)
     images = max(1, round(IMAGES * scale))
     annotations = max(images, round(ANNOTATIONS * scale))

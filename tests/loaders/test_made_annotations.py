@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mrag.loaders.generate import (
+from mrag.loaders.scenes import Fashionpedia
+from mrag.testing.annotations import (
     ANNOTATIONS,
     ATTRIBUTE_GROUPS,
     BARE,
@@ -18,7 +19,6 @@ from mrag.loaders.generate import (
     PER_ANNOTATION,
     write_annotations,
 )
-from mrag.loaders.scenes import Fashionpedia
 from tests.conftest import shared_data
 
 
