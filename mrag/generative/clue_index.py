@@ -899,11 +899,7 @@ class ClueIndex:
         return self.cursor(start=start, restriction=restriction).follow(_listed(clue))
 
     def next_tokens(
-        self,
-        prefix: Iterable[int],
-        *,
-        start: Start = "anywhere",
-        restriction: Restriction | None = None,
+        self, prefix: Iterable[int], *, start: Start = "anywhere", restriction: Restriction | None = None
     ) -> npt.NDArray[np.int64]:
         """Return the tokens that follow a prefix somewhere, ascending, each once."""
         if restriction is None and len(self.segments) == 1:

@@ -14,14 +14,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import Extractor, GraphCode, centred
 from mrag.graphcodes.code_index import CodeMatch, GraphCodeIndex
 from mrag.graphcodes.explanation import CodeVerbaliser, explain
-from mrag.graphcodes.metrics import (
-    CodeComparison,
-    CodeMeaning,
-    CodeScores,
-    Lexicographic,
-    Ontology,
-    Weighted,
-)
+from mrag.graphcodes.metrics import CodeComparison, CodeMeaning, CodeScores, Lexicographic, Ontology, Weighted
 from mrag.graphcodes.questions import Linker, QuestionCodes
 from mrag.graphcodes.reading import TextExtractor
 from mrag.retrieval.rankers import FusedRanker, Hit, Question
