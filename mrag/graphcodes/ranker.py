@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
 from mrag.errors import ConfigError
-from mrag.generation.prompts import messages, prompt
+from mrag.generation.prompts import messages
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import Extractor, GraphCode, centred
 from mrag.graphcodes.code_index import CodeMatch, GraphCodeIndex
@@ -242,11 +242,8 @@ def assemble(
 ) -> list[BaseMessage]:
     """Fill in the prompt: what the documents say, what the question was understood as, the question."""
     verbaliser = verbaliser or CodeVerbaliser()
-    return messages(_asked(question, q, verbaliser), context_of(codes, verbaliser))
-
-
-def _asked(question: str, q: GraphCode, verbaliser: CodeVerbaliser) -> str:
-    return f"{question}\n(Understood as: {verbaliser.verbalise(q)})" if q else question
+    asked = f"{question}\n(Understood as: {verbaliser.verbalise(q)})" if q else question
+    return messages(asked, context_of(codes, verbaliser))
 
 
 def chain(
@@ -265,7 +262,7 @@ def chain(
     if k < 1:
         raise ConfigError(f"A context has at least one document, not {k}.")
 
-    def gather(question: str) -> dict[str, Any]:
+    def gather(question: str) -> list[BaseMessage]:
         q = ranker.code(Question(question))
         found = ranker.index.search(q, k, ranker.comparison)
         codes = [ranker.index.code(match.id) for match in found]
@@ -273,6 +270,6 @@ def chain(
         if ranker.kg is not None:
             words = words.with_names(ranker.kg, [q, *codes, GraphCode.of([match.id for match in found])])
         named = [(words.name(match.id), code) for match, code in zip(found, codes, strict=True)]
-        return {"context": context_of(named, words), "question": _asked(question, q, words)}
+        return assemble(question, q, named, words)
 
-    return RunnableLambda(gather) | prompt() | model | StrOutputParser()
+    return RunnableLambda(gather) | model | StrOutputParser()
