@@ -62,7 +62,10 @@ class Places:
 
 
 class SuffixView:
-    """Suffixes of a text in order, all of them or some, with the continuations of its hubs."""
+    """Suffixes of a text in order, all of them or some, with the continuations of its hubs.
+
+    A run `low, high` at a depth stands for the suffixes that begin with the same `depth` numbers.
+    """
 
     def __init__(
         self,
@@ -345,7 +348,10 @@ _RUN: Final = 1 << 19
 
 
 class ClueSegment:
-    """Documents, sorted by their tokens, with what finds clues in them."""
+    """Documents, sorted by their tokens, with what finds clues in them.
+
+    Token ids are kept as numbers from 1 in the order of the ids that occur; 0 ends a document.
+    """
 
     def __init__(self, arrays: Arrays) -> None:
         # Single numbers are read too often to look at each time whether their block was checked.

@@ -20,7 +20,6 @@ from mrag.generative.models import (
     clue_text,
     document_tokens,
     language_model,
-    spaced,
 )
 
 pytestmark = pytest.mark.model
@@ -57,7 +56,8 @@ def test_texts_survive_the_tokeniser(smollm: GgufModel) -> None:
     words = "GraphDB\n is  a triple store"
     assert document_tokens(tokeniser, words) == tokeniser.encode(" GraphDB is a triple store")
     assert (
-        clue_text(tokeniser, [*tokeniser.encode(spaced(words)), tokeniser.end]) == "GraphDB is a triple store"
+        clue_text(tokeniser, [*document_tokens(tokeniser, words), tokeniser.end])
+        == "GraphDB is a triple store"
     )
     with pytest.raises(ModelError, match="not one of"):
         tokeniser.decode([tokeniser.vocabulary])
