@@ -55,10 +55,8 @@ def test_texts_survive_the_tokeniser(smollm: GgufModel) -> None:
     assert tokeniser.encode("Ontotext") != tokeniser.encode(" Ontotext"), "why documents begin with a space"
     words = "GraphDB\n is  a triple store"
     assert document_tokens(tokeniser, words) == tokeniser.encode(" GraphDB is a triple store")
-    assert (
-        clue_text(tokeniser, [*document_tokens(tokeniser, words), tokeniser.end])
-        == "GraphDB is a triple store"
-    )
+    ended = [*document_tokens(tokeniser, words), tokeniser.end]
+    assert clue_text(tokeniser, ended) == "GraphDB is a triple store"
     with pytest.raises(ModelError, match="not one of"):
         tokeniser.decode([tokeniser.vocabulary])
 
