@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -61,7 +62,10 @@ class Places:
 
 
 class SuffixView:
-    """Suffixes of a text in order, all of them or some, with the continuations of its hubs."""
+    """Suffixes of a text in order, all of them or some, with the continuations of its hubs.
+
+    A run `low, high` at a depth stands for the suffixes that begin with the same `depth` numbers.
+    """
 
     def __init__(
         self,
@@ -344,7 +348,10 @@ _RUN: Final = 1 << 19
 
 
 class ClueSegment:
-    """Documents, sorted by their tokens, with what finds clues in them."""
+    """Documents, sorted by their tokens, with what finds clues in them.
+
+    Token ids are kept as numbers from 1 in the order of the ids that occur; 0 ends a document.
+    """
 
     def __init__(self, arrays: Arrays) -> None:
         # Single numbers are read too often to look at each time whether their block was checked.
@@ -385,6 +392,10 @@ class ClueSegment:
     def arrays(self) -> Arrays:
         """Return everything that a segment is, to be written to a file."""
         return self._arrays
+
+    def view(self, start: Start) -> SuffixView:
+        """Return the suffixes that begin anywhere in documents, or at their beginnings."""
+        return self.anywhere if start == "anywhere" else self.beginnings
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -523,54 +534,63 @@ def check_documents(documents: Documents, vocabulary: int, end: int | None) -> I
             yield doc_id, tokens if end is None else np.append(tokens, end)
 
 
-@dataclass(frozen=True)
-class BatchNames:
-    """Ids of the documents of a batch."""
+@dataclass
+class _BatchNames:
+    """Ids of the documents of a batch, of which a segment is made.
+
+    Attributes:
+        base: Number of documents of what comes before the batch.
+        own: The number of a batch, the place of a document in it, and an id that this document has.
+        earlier: The number of a document that the index had before, and an id that it has, too.
+    """
 
     base: int
     own: list[tuple[int, int, str]] = field(default_factory=list)
     earlier: list[tuple[int, str]] = field(default_factory=list)
 
 
-class Batches:
-    """The batches of which segments are built, one after the other; equal documents come once."""
+def build_segments(
+    documents: Iterable[tuple[str, Tokens]], earlier: Sequence[ClueSegment], max_tokens: int, runner: Runner
+) -> Iterator[ClueSegment]:
+    """Yield the segments of new documents, in order; equal documents come once.
 
-    def __init__(
-        self, documents: Iterable[tuple[str, Tokens]], earlier: Sequence[ClueSegment], max_tokens: int
-    ) -> None:
-        self._documents = documents
-        self._earlier = earlier
-        self._most = max_tokens
-        self._base = sum(map(len, earlier))
-        self._seen: dict[bytes, tuple[int, int]] = {}
-        self.names: list[BatchNames] = []
+    The runner sorts suffixes, which takes nearly all the time; which documents are equal is told here.
+    """
+    names = [_BatchNames(sum(map(len, earlier)))]
 
-    def __iter__(self) -> Iterator[list[Tokens]]:
+    def batches() -> Iterator[list[Tokens]]:
+        seen: dict[bytes, tuple[int, int]] = {}
         batch: list[Tokens] = []
-        names, size = BatchNames(self._base), 0
-        for doc_id, tokens in self._documents:
+        size = 0
+        for doc_id, tokens in documents:
             key = hashlib.blake2b(tokens.tobytes(), digest_size=16).digest()
-            if key not in self._seen:
-                if (before := _known(self._earlier, tokens)) is not None:
-                    names.earlier.append((before, doc_id))
+            if key not in seen:
+                if (before := _known(earlier, tokens)) is not None:
+                    names[-1].earlier.append((before, doc_id))
                     continue
-                if batch and size + len(tokens) + 1 > self._most:
-                    yield self._close(batch, names)
-                    batch, names, size = [], BatchNames(self._base), 0
-                self._seen[key] = len(self.names), len(batch)
+                if batch and size + len(tokens) + 1 > max_tokens:
+                    following = _BatchNames(names[-1].base + len(batch))
+                    yield batch
+                    names.append(following)
+                    batch, size = [], 0
+                seen[key] = len(names) - 1, len(batch)
                 batch.append(tokens)
                 size += len(tokens) + 1
-            names.own.append((*self._seen[key], doc_id))
-        if names.own or names.earlier:
-            yield self._close(batch, names)
+            names[-1].own.append((*seen[key], doc_id))
+        if names[-1].own or names[-1].earlier:
+            yield batch
 
-    def _close(self, batch: list[Tokens], names: BatchNames) -> list[Tokens]:
-        self._base += len(batch)
-        self.names.append(names)
-        return batch
+    waiting: dict[int, Arrays] = {}
+    places: dict[int, npt.NDArray[np.int64]] = {}
+    for number, (arrays, moved) in carried(runner, sort_texts, batches()):
+        waiting[number], places[number] = arrays, moved
+        while (following := len(places) - len(waiting)) in waiting:
+            batch = names[following]
+            own = ((names[n].base + int(places[n][at]), doc_id) for n, at, doc_id in batch.own)
+            yield ClueSegment.named(waiting.pop(following), [*own, *batch.earlier])
 
 
-def _known(segments: Sequence[ClueSegment], tokens: npt.NDArray[np.int64]) -> int | None:
+def _known(segments: Sequence[ClueSegment], tokens: Tokens) -> int | None:
     """Return the number of an equal document of earlier segments."""
     base = 0
     listed = tokens.tolist() if segments else []
@@ -580,24 +600,6 @@ def _known(segments: Sequence[ClueSegment], tokens: npt.NDArray[np.int64]) -> in
             return base + found
         base += len(segment)
     return None
-
-
-def build_segments(
-    documents: Iterable[tuple[str, Tokens]], earlier: Sequence[ClueSegment], max_tokens: int, runner: Runner
-) -> Iterator[ClueSegment]:
-    """Yield the segments of new documents, in order."""
-    batches = Batches(documents, earlier, max_tokens)
-    waiting: dict[int, Arrays] = {}
-    places: dict[int, npt.NDArray[np.int64]] = {}
-    for number, (arrays, moved) in carried(runner, sort_texts, batches):
-        waiting[number], places[number] = arrays, moved
-        while (following := len(places) - len(waiting)) in waiting:
-            names = batches.names[following]
-            own = (
-                (batches.names[batch].base + int(places[batch][at]), doc_id)
-                for batch, at, doc_id in names.own
-            )
-            yield ClueSegment.named(waiting.pop(following), [*own, *names.earlier])
 
 
 _NONE: Final = np.empty(0, np.int64)
@@ -622,51 +624,28 @@ class Restriction:
 
     def views(self, start: Start) -> list[SuffixView]:
         """Return the suffixes of these documents alone, for each segment."""
-        found = self._views.get(start)
-        if found is None:
-            found = []
-            for base, segment in zip(self.index.bases, self.index.segments, strict=False):
-                whole = segment.anywhere if start == "anywhere" else segment.beginnings
-                found.append(segment.only(self.mask[base : base + len(segment)], whole))
-            self._views[start] = found
-        return found
+        if start not in self._views:
+            runs = zip(self.index.bases, self.index.segments, strict=False)
+            self._views[start] = [
+                segment.only(self.mask[base : base + len(segment)], segment.view(start))
+                for base, segment in runs
+            ]
+        return self._views[start]
 
 
+@dataclass(slots=True, eq=False)
 class ClueCursor:
-    """A clue and where it occurs; false if it occurs nowhere."""
+    """A clue and where it occurs; false if it occurs nowhere.
 
-    __slots__ = ("_guide", "_index", "_restriction", "_views", "_whole", "depth")
+    `extend` gives a new cursor, so that beams can share one. Uniqueness and documents always refer to
+    the whole index, also where `next_tokens` is restricted.
+    """
 
-    def __init__(
-        self,
-        index: ClueIndex,
-        views: list[SuffixView],
-        guide: tuple[Span, ...],
-        whole: tuple[Span, ...] | None,
-        depth: int,
-        restriction: Restriction | None,
-    ) -> None:
-        self._index = index
-        self._views = views
-        self._guide = guide
-        self._whole = whole  # None where the guide is the whole
-        self._restriction = restriction
-        self.depth = depth
-
-    @classmethod
-    def root(cls, index: ClueIndex, start: Start, restriction: Restriction | None) -> ClueCursor:
-        """Return the cursor at the empty clue."""
-        if restriction is not None:
-            views = restriction.views(start)
-        elif start == "beginning":
-            views = [segment.beginnings for segment in index.segments]
-        else:
-            views = [segment.anywhere for segment in index.segments]
-        guide = tuple((n, 0, len(view)) for n, view in enumerate(views) if len(view))
-        whole = None
-        if restriction is not None or start == "beginning":
-            whole = tuple((n, 0, len(s.anywhere)) for n, s in enumerate(index.segments))
-        return cls(index, views, guide, whole, 0, restriction)
+    _index: ClueIndex
+    _views: list[SuffixView]
+    _guide: tuple[Span, ...]
+    _whole: tuple[Span, ...] | None  # None where the guide is the whole
+    depth: int = 0
 
     def __bool__(self) -> bool:
         return bool(self._guide)
@@ -691,9 +670,7 @@ class ClueCursor:
                 if low < high:
                     found.append((n, low, high))
             whole = tuple(found)
-        return ClueCursor(
-            self._index, self._views, tuple(guide), whole, depth + len(tokens), self._restriction
-        )
+        return ClueCursor(self._index, self._views, tuple(guide), whole, depth + len(tokens))
 
     def next_tokens(self) -> npt.NDArray[np.int64]:
         """Return the tokens that can follow, ascending, each once; none at the end of documents."""
@@ -787,8 +764,7 @@ class ClueIndex:
         self.end = end
         self.extra = extra
         self.folder = folder
-        sizes = [len(segment) for segment in self.segments]
-        self.bases = [0, *np.cumsum(sizes).tolist()] if sizes else [0]
+        self.bases = [0, *accumulate(map(len, self.segments))]
         self._roots: dict[Start, ClueCursor] = {}
 
     @classmethod
@@ -822,10 +798,10 @@ class ClueIndex:
         """
         stream = check_documents(documents, vocabulary, end)
         segments = build_segments(stream, (), segment_tokens, runner or InlineRunner())
+        empty = cls((), vocabulary, end, dict(extra or {}))
         if folder is None:
-            return cls(list(segments), vocabulary, end, dict(extra or {}))
-        about = {"vocabulary": vocabulary, "end": end, "extra": extra or {}}
-        return _write_index(Path(folder), segments, about)
+            return cls(list(segments), vocabulary, end, empty.extra)
+        return empty._written(Path(folder), segments)
 
     @classmethod
     def open(cls, folder: Path) -> ClueIndex:
@@ -850,7 +826,14 @@ class ClueIndex:
         Raises:
             IndexError_: If the folder cannot be written, or another writer is at it.
         """
-        return _write_index(Path(folder), self.segments, self._about(self.extra))
+        return self._written(Path(folder), self.segments)
+
+    def _written(self, path: Path, segments: Iterable[ClueSegment]) -> ClueIndex:
+        """Write segments in place of the index that is there, and return it as opened."""
+        place = _folder(path)
+        with place.locked(), place.refusals():
+            place.put(None, 0, segments, None, self._about(self.extra))
+        return ClueIndex.open(path)
 
     def append(
         self,
@@ -903,11 +886,16 @@ class ClueIndex:
 
     def cursor(self, *, start: Start = "anywhere", restriction: Restriction | None = None) -> ClueCursor:
         """Return a cursor at the empty clue, to be extended token by token."""
+        if restriction is None and start in self._roots:
+            return self._roots[start]
+        views = [segment.view(start) for segment in self.segments]
         if restriction is not None:
-            return ClueCursor.root(self, start, restriction)
-        root = self._roots.get(start)
-        if root is None:
-            root = self._roots[start] = ClueCursor.root(self, start, None)
+            views = restriction.views(start)
+        guide = tuple((n, 0, len(view)) for n, view in enumerate(views) if len(view))
+        whole = tuple((n, 0, len(segment.anywhere)) for n, segment in enumerate(self.segments))
+        root = ClueCursor(self, views, guide, None if start == "anywhere" and restriction is None else whole)
+        if restriction is None:
+            self._roots[start] = root
         return root
 
     def at(
@@ -917,18 +905,12 @@ class ClueIndex:
         return self.cursor(start=start, restriction=restriction).follow(_listed(clue))
 
     def next_tokens(
-        self,
-        prefix: Iterable[int],
-        *,
-        start: Start = "anywhere",
-        restriction: Restriction | None = None,
+        self, prefix: Iterable[int], *, start: Start = "anywhere", restriction: Restriction | None = None
     ) -> npt.NDArray[np.int64]:
         """Return the tokens that follow a prefix somewhere, ascending, each once."""
         if restriction is None and len(self.segments) == 1:
             # The same as below, without what a cursor costs.
-            segment = self.segments[0]
-            view = segment.anywhere if start == "anywhere" else segment.beginnings
-            tokens = _listed(prefix)
+            view, tokens = self.segments[0].view(start), _listed(prefix)
             return view.continuations(*view.find(tokens, 0, len(view), 0), len(tokens))
         return self.at(prefix, start=start, restriction=restriction).next_tokens()
 
@@ -976,14 +958,6 @@ class ClueIndex:
 
 def _folder(path: Path) -> SegmentFolder[ClueSegment]:
     return SegmentFolder(path, KIND, ClueSegment)
-
-
-def _write_index(path: Path, segments: Iterable[ClueSegment], about: Mapping[str, Any]) -> ClueIndex:
-    """Write an index in place of the one that is there, and return it as opened."""
-    place = _folder(path)
-    with place.locked(), place.refusals():
-        place.put(None, 0, segments, None, about)
-    return ClueIndex.open(path)
 
 
 def _listed(clue: Iterable[int]) -> list[int]:

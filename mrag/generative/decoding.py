@@ -102,7 +102,7 @@ class Clue:
     number: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Beam:
     """A clue in the making; `row` is the model's row that it grew from, `number` its document once done."""
 
@@ -145,17 +145,10 @@ def decode(
             prior = model.start(model.tokeniser.encode(knobs.prior))
             stack.callback(prior.close)
         found = _search(root, beams, prior, knobs)
-    clues = [
-        Clue(
-            beam.tokens,
-            clue_text(model.tokeniser, beam.tokens),
-            beam.log_probability,
-            beam.score,
-            index.ids_of(beam.number),
-            beam.number,
-        )
-        for beam in found.values()
-    ]
+    clues = []
+    for beam in found:
+        text, ids = clue_text(model.tokeniser, beam.tokens), index.ids_of(beam.number)
+        clues.append(Clue(beam.tokens, text, beam.log_probability, beam.score, ids, beam.number))
     return sorted(clues, key=lambda clue: (-clue.score, clue.tokens))
 
 
@@ -181,9 +174,7 @@ def _start(model: LanguageModel, prompt: str | Sequence[int], picture: Path | No
     return model.start_with_picture(picture, tokens)
 
 
-def _search(
-    root: ClueCursor, beams: Beams, prior: Beams | None, knobs: DecodingSettings
-) -> dict[tuple[int, ...], _Beam]:
+def _search(root: ClueCursor, beams: Beams, prior: Beams | None, knobs: DecodingSettings) -> Iterable[_Beam]:
     width = knobs.beams // knobs.groups
     groups = [_Group(width, [_Beam((), root, 0.0, 0.0)], knobs) for _ in range(knobs.groups)]
     rows = beams.log_probabilities
@@ -201,13 +192,9 @@ def _search(
         last = [beam.tokens[-1] for beam in live.values()]
         rows = beams.advance(parents, last)
         without = prior.advance(parents, last) if prior else None
-        for group in groups:
-            group.place(place)
-    found: dict[tuple[int, ...], _Beam] = {}
-    for group in groups:
-        for beam in group.done:
-            found.setdefault(beam.tokens, beam)
-    return found
+        for beam in (beam for group in groups for beam in group.live):
+            beam.row = place[beam.tokens]
+    return {beam.tokens: beam for group in reversed(groups) for beam in reversed(group.done)}.values()
 
 
 class _Group:
@@ -219,15 +206,9 @@ class _Group:
         self.done: list[_Beam] = []
         self.knobs = knobs
 
-    def place(self, rows: dict[tuple[int, ...], int]) -> None:
-        """Note in which row the model has each beam."""
-        self.live = [_Beam(b.tokens, b.cursor, b.log_probability, b.score, rows[b.tokens]) for b in self.live]
-
     def grow(self, rows: LogProbabilities, without: LogProbabilities | None, taken: Counter[int]) -> None:
         """Put the best continuations in the place of the beams; note which tokens they take."""
-        candidates = [
-            candidate for at in range(len(self.live)) for candidate in self._best(at, rows, without, taken)
-        ]
+        candidates = [one for at in range(len(self.live)) for one in self._best(at, rows, without, taken)]
         candidates.sort(key=lambda c: (-c[0], self.live[c[1]].tokens, c[2]))
         live: list[_Beam] = []
         ended = 0
@@ -262,12 +243,9 @@ class _Group:
                 place = int(np.searchsorted(allowed, token))
                 if place < len(allowed) and allowed[place] == token:
                     chosen_by[place] -= knobs.diversity * times
-        limit = 4 * self.width
-        if len(allowed) > limit:
-            edge = np.partition(chosen_by, len(allowed) - limit)[len(allowed) - limit]
-            best = np.flatnonzero(chosen_by >= edge)
-        else:
-            best = np.arange(len(allowed))
+        best, surplus = np.arange(len(allowed)), len(allowed) - 4 * self.width
+        if surplus > 0:
+            best = np.flatnonzero(chosen_by >= np.partition(chosen_by, surplus)[surplus])
         # What a model finds impossible is not written.
         best = best[np.isfinite(chosen_by[best])]
         return [

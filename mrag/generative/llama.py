@@ -11,11 +11,11 @@ import ctypes as c
 import hashlib
 import threading
 import weakref
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, cached_property
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final
 
 import numpy as np
@@ -27,59 +27,66 @@ VERSION: Final = "2026.10.11549"
 """The version of xllamacpp that is described here."""
 
 _INSTALL: Final = "pip install 'mrag[local]'"
-_lock = threading.Lock()
-_loaded: list[Any] = []
+_loading = threading.Lock()
 
 
+_P, _I, _TOKENS = c.c_void_p, c.c_int32, c.POINTER(c.c_int32)
 _TYPES: Final = {
     "P": c.c_void_p, "i32": c.c_int32, "u32": c.c_uint32, "int": c.c_int,
     "bool": c.c_bool, "float": c.c_float, "size": c.c_size_t,
 }  # fmt: skip
 
+# The fields of structures: a type, names with the default that a right description has, and a semicolon.
+_MODEL: Final = """
+    P devices, tensor_buft_overrides;
+    i32 n_gpu_layers=-1;
+    int split_mode=1, load_mode=-1, lazy_mode=1;
+    i32 main_gpu=0;
+    P tensor_split, progress_callback, progress_callback_user_data, kv_overrides=;
+    bool vocab_only=0, check_tensors=0, use_extra_bufts=1, no_host, no_alloc, load_mtp=0;
+"""
+_CONTEXT: Final = """
+    u32 n_ctx=512, n_batch=2048, n_ubatch=512, n_seq_max=1, n_rs_seq, n_outputs_max, n_outputs_max_per_seq=1;
+    i32 n_threads, n_threads_batch;
+    int ctx_type, rope_scaling_type=-1, pooling_type, attention_type, flash_attn_type=-1;
+    float rope_freq_base, rope_freq_scale, yarn_ext_factor=-1, yarn_attn_factor, yarn_beta_fast,
+        yarn_beta_slow;
+    u32 yarn_orig_ctx;
+    float defrag_thold;
+    P cb_eval=, cb_eval_user_data;
+    int type_k=1, type_v=1;
+    size moe_cache_size;
+    P abort_callback, abort_callback_data;
+    bool embeddings=0, offload_kqv=1, no_perf=1, op_offload, swa_full, kv_unified=0;
+    P samplers=;
+    size n_samplers=0;
+    P ctx_other=;
+"""
 
-def _declared(declarations: str) -> list[tuple[str, Any]]:
-    """Return the fields of a structure: a type, names, a semicolon, as in C."""
-    found = []
+
+def _fields(declarations: str) -> Iterator[tuple[str, Any, str | None]]:
+    """Yield the names, types and defaults that a structure is declared with."""
     for declaration in declarations.split(";"):
         kind, _, names = declaration.strip().partition(" ")
-        found += [(name.strip(), _TYPES[kind]) for name in names.split(",") if kind]
-    # Room behind, so that a longer structure cannot overrun memory before the check has seen it.
-    return [*found, ("spare", c.c_char * 256)]
+        for name in names.split(",") if kind else ():
+            field, given, default = name.strip().partition("=")
+            yield field, _TYPES[kind], default if given else None
+
+
+# Room behind, so that a longer structure cannot overrun memory before the check has seen it.
+_SPARE: Final = ("spare", c.c_char * 256)
 
 
 class ModelParams(c.Structure):
     """How a model is loaded (`llama_model_params`)."""
 
-    _fields_ = _declared("""
-        P devices, tensor_buft_overrides;
-        i32 n_gpu_layers;
-        int split_mode, load_mode, lazy_mode;
-        i32 main_gpu;
-        P tensor_split, progress_callback, progress_callback_user_data, kv_overrides;
-        bool vocab_only, check_tensors, use_extra_bufts, no_host, no_alloc, load_mtp;
-    """)
+    _fields_ = [*((name, kind) for name, kind, _ in _fields(_MODEL)), _SPARE]
 
 
 class ContextParams(c.Structure):
     """How a model is run (`llama_context_params`)."""
 
-    _fields_ = _declared("""
-        u32 n_ctx, n_batch, n_ubatch, n_seq_max, n_rs_seq, n_outputs_max, n_outputs_max_per_seq;
-        i32 n_threads, n_threads_batch;
-        int ctx_type, rope_scaling_type, pooling_type, attention_type, flash_attn_type;
-        float rope_freq_base, rope_freq_scale, yarn_ext_factor, yarn_attn_factor, yarn_beta_fast,
-            yarn_beta_slow;
-        u32 yarn_orig_ctx;
-        float defrag_thold;
-        P cb_eval, cb_eval_user_data;
-        int type_k, type_v;
-        size moe_cache_size;
-        P abort_callback, abort_callback_data;
-        bool embeddings, offload_kqv, no_perf, op_offload, swa_full, kv_unified;
-        P samplers;
-        size n_samplers;
-        P ctx_other;
-    """)
+    _fields_ = [*((name, kind) for name, kind, _ in _fields(_CONTEXT)), _SPARE]
 
 
 class Batch(c.Structure):
@@ -96,41 +103,6 @@ class Batch(c.Structure):
     )
 
 
-_MODEL_DEFAULTS: Final = {
-    "n_gpu_layers": -1,
-    "split_mode": 1,
-    "load_mode": -1,
-    "lazy_mode": 1,
-    "main_gpu": 0,
-    "kv_overrides": None,
-    "vocab_only": False,
-    "check_tensors": False,
-    "use_extra_bufts": True,
-    "load_mtp": False,
-}
-_CONTEXT_DEFAULTS: Final = {
-    "n_ctx": 512,
-    "n_batch": 2048,
-    "n_ubatch": 512,
-    "n_seq_max": 1,
-    "n_outputs_max_per_seq": 1,
-    "rope_scaling_type": -1,
-    "flash_attn_type": -1,
-    "yarn_ext_factor": -1.0,
-    "type_k": 1,
-    "type_v": 1,
-    "cb_eval": None,
-    "embeddings": False,
-    "offload_kqv": True,
-    "no_perf": True,
-    "kv_unified": False,
-    "samplers": None,
-    "n_samplers": 0,
-    "ctx_other": None,
-}
-_P: Final = c.c_void_p
-_I: Final = c.c_int32
-_TOKENS: Final = c.POINTER(c.c_int32)
 _FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "llama_backend_init": (None, ()),
     "llama_log_set": (None, (_P, _P)),
@@ -172,27 +144,22 @@ _quiet = _Log(_silence)
 
 def library() -> Any:
     """Load the functions, once for each process."""
-    with _lock:
-        if not _loaded:
-            _loaded.append(_load())
-        return _loaded[0]
+    with _loading:
+        return _loaded()
 
 
-def _load() -> Any:
+@cache
+def _loaded() -> Any:
     spec = find_spec("xllamacpp")
     if spec is None or not spec.submodule_search_locations:
         raise ModelError("xllamacpp is not installed, and model files need it.", hint=_INSTALL)
-    from importlib.metadata import version
-
     if version("xllamacpp") != VERSION:
         raise ModelError(
             f"Clues can be decoded with xllamacpp {VERSION}, and {version('xllamacpp')} is installed.",
             hint=f"pip install xllamacpp=={VERSION}, or use a model of Hugging Face (hf:NAME).",
         )
     folder = Path(next(iter(spec.submodule_search_locations)))
-    files = [
-        f for f in sorted(folder.iterdir()) if f.name.startswith("xllamacpp.") and f.suffix in (".so", ".pyd")
-    ]
+    files = sorted(file for file in folder.glob("xllamacpp.*") if file.suffix in (".so", ".pyd"))
     if not files:
         raise ModelError(f"There is no library of llama.cpp in {folder}.", hint=_INSTALL)
     try:
@@ -205,12 +172,12 @@ def _load() -> Any:
             f"The library of llama.cpp cannot be used here: {error}.",
             hint="Use a model of Hugging Face instead (hf:NAME).",
         ) from error
-    for params, defaults in (
-        (found.llama_model_default_params(), _MODEL_DEFAULTS),
-        (found.llama_context_default_params(), _CONTEXT_DEFAULTS),
+    for params, declared in (
+        (found.llama_model_default_params(), _MODEL),
+        (found.llama_context_default_params(), _CONTEXT),
     ):
-        for name, value in defaults.items():
-            if getattr(params, name) != value:
+        for name, _, default in _fields(declared):
+            if default is not None and getattr(params, name) != (float(default) if default else None):
                 raise ModelError(
                     f"This build of xllamacpp is not as described: {name} is {getattr(params, name)!r}.",
                     hint=f"Install the published wheel: pip install xllamacpp=={VERSION}.",
@@ -363,10 +330,6 @@ class GgufModel:
             self.lib.llama_memory_seq_rm(self._memory, sequence, -1, -1)
             self._free.append(sequence)
 
-    def copy(self, source: int, target: int) -> None:
-        """Let a sequence share what another has read."""
-        self.lib.llama_memory_seq_cp(self._memory, source, target, -1, -1)
-
     def decode(self, rows: Sequence[tuple[int, int, int]], *, last: bool = False) -> LogProbabilities:
         """Read tokens, each at a position of a sequence."""
         batch = self._batch
@@ -398,9 +361,7 @@ class GgufModel:
     def __enter__(self) -> GgufModel:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -432,9 +393,8 @@ class GgufBeams:
                 # A beam's first heir goes on in its place; others get copies, which share its memory.
                 sequence = self._sequences[parent]
                 if parent in first:
-                    copied = model.take()
-                    model.copy(sequence, copied)
-                    sequence = copied
+                    sequence = model.take()
+                    model.lib.llama_memory_seq_cp(model._memory, self._sequences[parent], sequence, -1, -1)
                 first.add(parent)
                 sequences.append(sequence)
                 lengths.append(self._lengths[parent] + 1)

@@ -65,14 +65,12 @@ class ByteTokeniser:
         return bytes(i for i in ids if i < 256).decode("utf-8", "replace")
 
 
-def spaced(text: str) -> str:
-    """Return a text as it is indexed: white space joined, and one space before it."""
-    return " " + " ".join(text.split())
-
-
 def document_tokens(tokeniser: Tokeniser, text: str) -> list[int]:
-    """Return the tokens of a document's text, with the space that `spaced` puts before it."""
-    return tokeniser.encode(spaced(text))
+    """Return the tokens of a document's text as it is indexed: white space joined, one space before it.
+
+    With the space a document's first words are the tokens that a model writes after a prompt without one.
+    """
+    return tokeniser.encode(" " + " ".join(text.split()))
 
 
 def clue_text(tokeniser: Tokeniser, tokens: Sequence[int]) -> str:

@@ -93,7 +93,10 @@ class ObjectPrefix:
             return self._inner.post_layernorm(self._inner(pixel_values=cutouts).last_hidden_state[:, 0])
 
     def __call__(self, pictures: Any, objects: Any, there: Any) -> tuple[Any, Any]:
-        """Return the embeddings of pictures."""
+        """Return the embeddings of pictures, shape (pictures, 1 + places, width), and which are there.
+
+        Objects are given by their features, shape (pictures, places, dim); `there` tells where one is.
+        """
         inner, last = self._inner, self.settings.layers
         hidden = inner.pre_layrnorm(inner.embeddings(pictures))
         layers = inner.encoder.layers

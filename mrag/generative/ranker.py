@@ -13,15 +13,7 @@ from mrag.cel.expressions import Expression
 from mrag.errors import ConfigError, MissingIndex, StaleIndex
 from mrag.generative import decoding
 from mrag.generative.clue_index import ClueIndex, Restriction
-from mrag.generative.decoding import (
-    Aggregation,
-    Clue,
-    DecodingSettings,
-    Found,
-    aggregate,
-    check_tokeniser,
-    decode,
-)
+from mrag.generative.decoding import Aggregation, Clue, DecodingSettings, aggregate, check_tokeniser, decode
 from mrag.generative.models import LanguageModel, PictureModel, Tokeniser, clue_text, document_tokens
 from mrag.generative.training import prompt
 from mrag.graph.kg import KnowledgeGraph
@@ -175,11 +167,16 @@ class GenerativeRanker:
         hits: list[Hit] = []
         seen: set[str] = set()
         for found in aggregate(clues, self.aggregation):
-            reasons = (*self._reasons(found), *([shown] if shown else []), *([note] if note else []))
+            reasons = [
+                f'clue "{clue.text}" (probability {math.exp(clue.log_probability):.1e}) '
+                f"occurs {self._where(clue)}"
+                for clue in found.clues[: 3 if self.aggregation == "sum" else 1]
+            ]
+            said = (*reasons, *filter(None, (shown, note)))
             for doc_id in found.ids:
                 if doc_id not in seen and (allowed is None or doc_id in allowed):
                     seen.add(doc_id)
-                    hits.append(Hit(doc_id, found.score, len(hits) + 1, reasons))
+                    hits.append(Hit(doc_id, found.score, len(hits) + 1, said))
         return hits[:k]
 
     def clues(self, question: Question) -> list[Clue]:
@@ -190,25 +187,11 @@ class GenerativeRanker:
         """
         return self._decoded(question, self._restriction()[0])[0]
 
-    def _decoded(self, question: Question, restriction: Restriction | None) -> tuple[list[Clue], str]:
+    def _decoded(self, question: Question, mask: Restriction | None) -> tuple[list[Clue], str]:
         """Return the clues for a question, best first, and what to say of its picture."""
         words, picture, note = self._words(question)
-        clues = decode(
-            self.model,
-            self.index,
-            self.prompt(words),
-            self.settings,
-            restriction=restriction,
-            picture=picture,
-        )
-        return clues, note
-
-    def _reasons(self, found: Found) -> list[str]:
-        reasons = []
-        for clue in found.clues[: 3 if self.aggregation == "sum" else 1]:
-            probability = math.exp(clue.log_probability)
-            reasons.append(f'clue "{clue.text}" (probability {probability:.1e}) occurs {self._where(clue)}')
-        return reasons
+        asked, how = self.prompt(words), self.settings
+        return decode(self.model, self.index, asked, how, restriction=mask, picture=picture), note
 
     def _where(self, clue: Clue) -> str:
         """Return in which documents a clue occurs, of all that there are."""
@@ -220,11 +203,8 @@ class GenerativeRanker:
         if every > len(clue.documents):
             return f"in {every} documents, and tells this one from all others that it could be"
         # As text it may stand in others, cut into other tokens.
-        return (
-            "token by token in this document alone"
-            if every == 1
-            else f"in {every} documents that read the same"
-        )
+        alone = "token by token in this document alone"
+        return alone if every == 1 else f"in {every} documents that read the same"
 
     def _words(self, question: Question) -> tuple[str, Path | None, str]:
         """Return the words, the picture if the model can see it, and what to say of it."""
@@ -232,19 +212,17 @@ class GenerativeRanker:
             return question.text, None, ""
         if isinstance(self.model, PictureModel):
             return question.text, question.image, f"{self.model.name} saw the picture"
-        said = self._described(question.image)
+        if callable(self.describe) and not hasattr(self.describe, "invoke"):
+            said = str(self.describe(question.image))
+        else:
+            from mrag.images.enrichment import Work
+            from mrag.images.files import open_picture
+            from mrag.images.prompts import description_prompt
+
+            model: Any = self.describe
+            said = Work(model, description_prompt("general")).say(open_picture(question.image))
         words = f"{question.text} {said}".strip()
         return words, None, f'{self.model.name} cannot see; the picture\'s description stood in: "{said}"'
-
-    def _described(self, picture: Path) -> str:
-        if callable(self.describe) and not hasattr(self.describe, "invoke"):
-            return str(self.describe(picture))
-        from mrag.images.enrichment import Work
-        from mrag.images.files import open_picture
-        from mrag.images.prompts import description_prompt
-
-        model: Any = self.describe
-        return Work(model, description_prompt("general")).say(open_picture(picture))
 
     def _restriction(self) -> tuple[Restriction | None, str]:
         """Return the mask and how to name it; it is asked again when the graph has changed."""

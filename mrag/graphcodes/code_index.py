@@ -20,13 +20,7 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.graphcodes.code import Cell, Edge, GraphCode, Node, RelationRegistry
-from mrag.graphcodes.metrics import (
-    CodeComparison,
-    CodeScores,
-    Component,
-    Ontology,
-    Weighted,
-)
+from mrag.graphcodes.metrics import CodeComparison, CodeScores, Component, Ontology, Weighted
 from mrag.graphcodes.segments import KIND, CodeSegment, CodeState, Flat, Ints
 from mrag.storage.folder import Committed, Live, SegmentFolder, first_to_merge
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from string import Formatter
 from typing import TYPE_CHECKING, Final
@@ -56,92 +56,58 @@ def matrix_svg(
     called = dict(names or {})
     labels = {node.id: called.get(node.id) or node.name for node in code.nodes}
     relations = sorted({edge.relation for edge in code.edges})
+    # A property without a label is called by the end of its IRI.
+    said = {r: called.get(r) or r.rstrip("/#").rpartition("/")[2].rpartition("#")[2] for r in relations}
     colours = {relation: _COLOURS[at % len(_COLOURS)] for at, relation in enumerate(relations)}
     place = {node_id: at for at, node_id in enumerate(code.dictionary)}
     longest = max((min(len(label), _LONGEST) for label in labels.values()), default=0)
-    left, top = 16 + 7 * longest, 34 + 6 * longest
-    side = _CELL * len(code)
-    legend = 18 * len(relations) + 24
-    width = left + side + 40 + 5 * longest
-    picture = Element(
-        "svg",
-        xmlns="http://www.w3.org/2000/svg",
-        width=str(width),
-        height=str(top + side + legend),
-        viewBox=f"0 0 {width} {top + side + legend}",
-        role="img",
-        style="background: #ffffff",
-    )
+    left, top, side = 16 + 7 * longest, 34 + 6 * longest, _CELL * len(code)
+    width, height = left + side + 40 + 5 * longest, top + side + 18 * len(relations) + 24
+    shape = {"width": str(width), "height": str(height), "viewBox": f"0 0 {width} {height}"}
+    style = {"role": "img", "style": "background: #ffffff"}
+    picture = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", **shape, **style})
     SubElement(picture, "title").text = title or "The matrix of a graph code"
     _text(picture, 8, 18, title, weight="bold")
     asked = set(matched.dictionary) if matched is not None else set()
     for node_id, at in place.items():
-        middle = _CELL * at + _CELL / 2
+        middle, label = _CELL * at + _CELL / 2, labels[node_id]
+        label = label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…"
         weight = "bold" if node_id in asked else "normal"
-        _text(picture, left - 6, top + middle + 4, _cut(labels[node_id]), anchor="end", weight=weight)
+        _text(picture, left - 6, top + middle + 4, label, anchor="end", weight=weight)
         x, y = left + middle + 4, top - 6
-        column = _text(picture, x, y, _cut(labels[node_id]), weight=weight)
+        column = _text(picture, x, y, label, weight=weight)
         column.set("transform", f"rotate(-50 {x:g} {y:g})")
     for row in range(len(code)):
-        for column_at in range(len(code)):
-            _rect(picture, left + _CELL * column_at, top + _CELL * row, _CELL, "none", "#dddddd")
+        for at in range(len(code)):
+            _rect(picture, left + _CELL * at, top + _CELL * row, (_CELL, _CELL), "none", "#dddddd")
     same = {edge.key for edge in matched.edges} if matched is not None else set()
     for (source, target), cell in code.cells.items():
         x, y = left + _CELL * place[target], top + _CELL * place[source]
         share = (_CELL - 4) / len(cell)
         for at, relation in enumerate(cell):
-            found = (source, relation, target) in same
-            part = _rect(
-                picture,
-                x + 2 + share * at,
-                y + 2,
-                share,
-                colours[relation],
-                "#000000" if found else "none",
-                _CELL - 4,
-            )
+            outline = "#000000" if (source, relation, target) in same else "none"
+            box = (share, _CELL - 4)
+            part = _rect(picture, x + 2 + share * at, y + 2, box, colours[relation], outline)
             part.set("stroke-width", "2.5")
-            said = f"{labels[source]} {_called(relation, called)} {labels[target]}"
-            SubElement(part, "title").text = said
+            SubElement(part, "title").text = f"{labels[source]} {said[relation]} {labels[target]}"
     for at, relation in enumerate(relations):
         y = top + side + 14 + 18 * at
-        _rect(picture, 12, y, 12, colours[relation], "none")
-        _text(picture, 30, y + 11, _called(relation, called))
+        _rect(picture, 12, y, (12, 12), colours[relation], "none")
+        _text(picture, 30, y + 11, said[relation])
     return tostring(picture, encoding="unicode")
 
 
-def _called(relation: str, names: Mapping[str, str]) -> str:
-    # A property without a label is called by the end of its IRI.
-    return names.get(relation) or relation.rstrip("/#").rpartition("/")[2].rpartition("#")[2]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-
-
-def _rect(
-    picture: Element, x: float, y: float, width: float, fill: str, stroke: str, height: float | None = None
-) -> Element:
-    return SubElement(
-        picture,
-        "rect",
-        x=f"{x:g}",
-        y=f"{y:g}",
-        width=f"{width:g}",
-        height=f"{width if height is None else height:g}",
-        fill=fill,
-        stroke=stroke,
-    )
+def _rect(picture: Element, x: float, y: float, size: tuple[float, float], fill: str, stroke: str) -> Element:
+    places = zip(("x", "y", "width", "height"), (x, y, *size), strict=True)
+    shape = {name: f"{value:g}" for name, value in places}
+    return SubElement(picture, "rect", {**shape, "fill": fill, "stroke": stroke})
 
 
 def _text(
     picture: Element, x: float, y: float, text: str, *, anchor: str = "start", weight: str = "normal"
 ) -> Element:
-    element = SubElement(picture, "text", x=f"{x:g}", y=f"{y:g}", fill="#222222")
-    element.set("font-family", "sans-serif")
-    element.set("font-size", "12")
-    element.set("font-weight", weight)
-    element.set("text-anchor", anchor)
+    font = {"font-family": "sans-serif", "font-size": "12", "font-weight": weight, "text-anchor": anchor}
+    element = SubElement(picture, "text", {"x": f"{x:g}", "y": f"{y:g}", "fill": "#222222", **font})
     element.text = text
     return element
 
@@ -152,7 +118,6 @@ DEFAULT_TEMPLATES: Final[Mapping[str, str]] = {
 }
 """Templates by relation; all others are said as source, relation, target."""
 
-_PLAIN: Final = "{source} {relation} {target}"
 _PLACES: Final = {"source", "relation", "target"}
 
 
@@ -177,7 +142,7 @@ class CodeVerbaliser:
     """
 
     templates: Mapping[str, str] = field(default_factory=lambda: DEFAULT_TEMPLATES)
-    plain: str = _PLAIN
+    plain: str = "{source} {relation} {target}"
     names: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -262,12 +227,11 @@ class Explanation:
             ("Lacks", [verbaliser.name(i, q) for i in self.missing_nodes if i not in self.unfit]),
             ("Lacks the connection", [verbaliser.edge(edge, q) for edge in self.missing_edges]),
         ]
-        return tuple(f"{what}: {_listed(things, max_things)}." for what, things in groups if things)
-
-
-def _listed(things: Sequence[str], max_things: int) -> str:
-    more = len(things) - max_things
-    return ", ".join(things[:max_things]) + (f" and {more} more" if more > 0 else "")
+        found = []
+        for what, things in groups:
+            more = f" and {len(things) - max_things} more" if len(things) > max_things else ""
+            found += [f"{what}: {', '.join(things[:max_things])}{more}."] if things else []
+        return tuple(found)
 
 
 def explain(q: GraphCode, d: GraphCode, comparison: CodeComparison | None = None) -> Explanation:
@@ -283,24 +247,26 @@ def explain(q: GraphCode, d: GraphCode, comparison: CodeComparison | None = None
     """
     how = comparison or CodeComparison()
     kinds = how.ontology or Ontology()
-    met: dict[str, list[str]] = {}
+    met: dict[str, list[str]] = {node.id: [] for node in q.nodes}
     for node in q.nodes:
         if how.ontology is not None:
-            found = sorted(other.id for other in d.nodes if kinds.matches(node, other))
-            met[node.id] = [i for i in found if i == node.id] + [i for i in found if i != node.id]
+            found = (other.id for other in d.nodes if kinds.matches(node, other))
+            met[node.id] = sorted(found, key=lambda other: (other != node.id, other))
         elif node.id in d.by_id and (how.metric != "structural" or kinds.meets(node, d.by_id[node.id])):
             met[node.id] = [node.id]
-        else:
-            met[node.id] = []
     edges, other, turned, missing = [], [], [], []
+
+    def relations(sources: str, targets: str) -> list[str]:
+        ends = ((s, t) for s in met[sources] for t in met[targets])
+        return sorted({relation for pair in ends for relation in d.cells.get(pair, ())})
+
     for edge in q.edges:
-        there = _relations(d, met[edge.source], met[edge.target])
-        back = _relations(d, met[edge.target], met[edge.source])
+        there = relations(edge.source, edge.target)
         if any(kinds.fits(relation, edge.relation) for relation in there):
             edges.append(edge)
         elif there:
             other.append((edge, there[0]))
-        elif any(kinds.fits(relation, edge.relation) for relation in back):
+        elif any(kinds.fits(relation, edge.relation) for relation in relations(edge.target, edge.source)):
             turned.append(edge)
         else:
             missing.append(edge)
@@ -313,7 +279,3 @@ def explain(q: GraphCode, d: GraphCode, comparison: CodeComparison | None = None
         tuple(missing),
         tuple(asked for asked, found in met.items() if not found and asked in d.by_id),
     )
-
-
-def _relations(d: GraphCode, sources: Sequence[str], targets: Sequence[str]) -> list[str]:
-    return sorted({r for s in sources for t in targets for r in d.cells.get((s, t), ())})

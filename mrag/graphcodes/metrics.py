@@ -203,9 +203,9 @@ def paper(q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) 
     * δ is 0 if both cells have the same relations, else 1, so that M_RT is in [0, 1] and does not depend
       on which numbers relations happen to have.
 
-    With a registry, δ is |w·f(cell of q) − w·f(cell of d)| with the registry's numbers, as printed in the
-    paper; M_RT is then cut off at 0, below which the printed formula can fall. New relations are
-    registered, the question's first.
+    With a registry, δ is |w·f(cell of q) − w·f(cell of d)| with its numbers, as printed in the paper;
+    M_RT is then cut off at 0, below which the printed formula can fall. New relations are registered, the
+    question's first.
 
     Example:
         >>> q = GraphCode.of([], [("woman", "holds", "umbrella")])
@@ -413,8 +413,7 @@ class CodeMeaning:
     relations is the mean of the best of it over the question's edges, and types the mean of the best of it
     times s(relations). What only the document has does not count.
 
-    It has no index: every pair of nodes is compared, so it orders what an index has found, as
-    `GraphCodeRanker` does, or compares two codes.
+    It has no index: it orders what an index has found, as `GraphCodeRanker` does, or compares two codes.
 
     Args:
         embedder: `minilm`, `wordllama`, or an embedder.
@@ -472,13 +471,8 @@ class CodeUsage:
     and one edge's worth of P(relation) is added (Dirichlet's smoothing: Zhai and Lafferty, 2004, A Study of
     Smoothing Methods for Language Models, ACM TOIS 22), so an edge between unheard-of things has 0.
 
-    It does not look at any document, so it never changes the order of documents for a question. It helps
-    to choose between codes for one document, such as captions for an image, added to how alike they are.
-    Write both in one way, by `CodeNormaliser`.
-
-    Args:
-        codes: The collection, such as what was said of other images.
-        embedder: `minilm`, `wordllama`, or an embedder.
+    It helps to choose between codes for one document, such as captions for an image, added to how alike they
+    are. Write both in one way, by `CodeNormaliser`.
 
     Raises:
         ConfigError: If there is no such embedder, or it is `none`.

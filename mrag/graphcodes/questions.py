@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import Final
@@ -63,7 +63,8 @@ class QuestionCodes:
         properties = [m for m in chosen if m.candidates[0].kind == "property"]
         # `award of Munich`: a class that is called as a property is one, where there is no other.
         properties = properties or [m for m in chosen if _also_property(m)]
-        near = self._near(ends)
+        index = self.index
+        near = [index.code(end.id) for end in ends if end.id in index] if index is not None else []
         edges = [self._edge(mention, ends[:_MOST], near) for mention in properties]
         if not any(edges) and len(ends) == 2:
             between = words[spans[0].end : spans[1].start]
@@ -75,17 +76,10 @@ class QuestionCodes:
         """Return a code whose terms and relations are those of the graph that are called so."""
         nodes = {n.id: self._called(n.id, ("entity", "class")) for n in code.nodes if not is_iri(n.id)}
         relations = {e.relation: self._called(e.relation, ("property",)) for e in code.edges}
-        ends = [Node(nodes.get(n.id) or n.id, n.label, n.types) for n in code.nodes]
-        edges = [
-            Edge(
-                nodes.get(e.source) or e.source,
-                relations[e.relation] or e.relation,
-                nodes.get(e.target) or e.target,
-                e.weight,
-            )
-            for e in code.edges
-        ]
-        return GraphCode.of(ends, edges, code.parts)
+        nodes = {node_id: called for node_id, called in nodes.items() if called}
+        relations = {said: called for said, called in relations.items() if called}
+        ends = [Node(nodes.get(n.id, n.id), n.label, n.types) for n in code.nodes]
+        return GraphCode.of(ends, _renamed(code.edges, nodes, relations), code.parts)
 
     def _called(self, name: str, kinds: tuple[Named, ...]) -> str:
         """Return what is surely called so, empty if nothing is."""
@@ -116,10 +110,6 @@ class QuestionCodes:
         broader = self.ontology.broader.get(cls, frozenset()) if self.ontology else frozenset()
         narrower = self.ontology.narrower.get(cls, frozenset()) if self.ontology else frozenset()
         return (cls, *sorted(broader | narrower))
-
-    def _near(self, ends: Sequence[_End]) -> list[GraphCode]:
-        index = self.index
-        return [index.code(end.id) for end in ends if end.id in index] if index is not None else []
 
     def _edge(self, mention: NameMention, ends: Sequence[_End], near: Sequence[GraphCode]) -> Edge | None:
         """Return the edge that a property most likely is, of all that its candidates allow."""
@@ -165,21 +155,16 @@ def _unknown(ends: Sequence[_End], words: str, near: Sequence[GraphCode]) -> Edg
 
 def _also_property(mention: NameMention) -> bool:
     best = mention.candidates[0]
-    return best.kind == "class" and any(
-        c.kind == "property" and c.score == best.score for c in mention.candidates
-    )
+    others = {(c.kind, c.score) for c in mention.candidates}
+    return best.kind == "class" and ("property", best.score) in others
 
 
 def _others(near: Sequence[GraphCode], relation: str, entity: str) -> tuple[str, str]:
     """Return the usual classes of the subjects and of the objects that an entity really has of a relation."""
-    found: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-    for code in near:
-        for edge in code.edges:
-            if edge.relation == relation and edge.target == entity:
-                found[0].update(code.by_id[edge.source].types)
-            if edge.relation == relation and edge.source == entity:
-                found[1].update(code.by_id[edge.target].types)
-    return _usual(found[0]), _usual(found[1])
+    edges = [(code, edge) for code in near for edge in code.edges if edge.relation == relation]
+    to = Counter(kind for code, e in edges if e.target == entity for kind in code.by_id[e.source].types)
+    back = Counter(kind for code, e in edges if e.source == entity for kind in code.by_id[e.target].types)
+    return _usual(to), _usual(back)
 
 
 def _seen(near: Sequence[GraphCode], one: _End, relation: str, two: _End) -> float:
@@ -284,24 +269,29 @@ class Linker:
         """Replace the terms of a code that are labels; types that it demands too."""
         if not self.nodes and not self.relations:
             return code
-
-        def place(node_id: str) -> str:
-            return self.nodes.get(node_id, node_id)
-
         nodes = [
-            Node(place(n.id), n.label if place(n.id) == n.id else "", frozenset(map(place, n.types)))
+            Node(
+                self.nodes.get(n.id, n.id),
+                n.label if self.nodes.get(n.id, n.id) == n.id else "",
+                frozenset(self.nodes.get(kind, kind) for kind in n.types),
+            )
             for n in code.nodes
         ]
-        edges = [
-            Edge(
-                place(e.source),
-                self.relations.get(_stem(e.relation), e.relation),
-                place(e.target),
-                e.weight,
-            )
-            for e in code.edges
-        ]
-        return GraphCode.of(nodes, edges, code.parts)
+        said = {e.relation: self.relations.get(_stem(e.relation), e.relation) for e in code.edges}
+        return GraphCode.of(nodes, _renamed(code.edges, self.nodes, said), code.parts)
+
+
+def _renamed(edges: Iterable[Edge], nodes: Mapping[str, str], relations: Mapping[str, str]) -> list[Edge]:
+    """Return edges with other names for some ends and relations."""
+    return [
+        Edge(
+            nodes.get(e.source, e.source),
+            relations.get(e.relation, e.relation),
+            nodes.get(e.target, e.target),
+            e.weight,
+        )
+        for e in edges
+    ]
 
 
 def _stem(relation: str) -> str:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
 from mrag.errors import ConfigError
-from mrag.generation.prompts import messages, prompt
+from mrag.generation.prompts import messages
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import Extractor, GraphCode, centred
 from mrag.graphcodes.code_index import CodeMatch, GraphCodeIndex
 from mrag.graphcodes.explanation import CodeVerbaliser, explain
-from mrag.graphcodes.metrics import CodeComparison, CodeMeaning, CodeScores, Ontology
+from mrag.graphcodes.metrics import CodeComparison, CodeMeaning, CodeScores, Lexicographic, Ontology, Weighted
 from mrag.graphcodes.questions import Linker, QuestionCodes
 from mrag.graphcodes.reading import TextExtractor
 from mrag.retrieval.rankers import FusedRanker, Hit, Question
@@ -139,13 +139,14 @@ class GraphCodeRanker:
         found = self.index.search(nodes, max(k, NEAR), replace(self.how, excess=EXCESS))
         ids = sorted({entity, *(match.id for match in found)})
         others = {doc: centred(self.index.code(doc), doc) for doc in ids}
-        keys = {doc: self.how.aggregate(self._scores(asked, other)) for doc, other in others.items()}
-        ranked = sorted(keys, key=lambda doc: (_falling(keys[doc]), doc))[:k]
+        registry, how = self.index.registry, self.how
+        keys = {doc: _falling(how.aggregate(how.scores(asked, d, registry))) for doc, d in others.items()}
+        ranked = sorted(keys, key=lambda doc: (keys[doc], doc))[:k]
         verbaliser = self.verbaliser
         if self.kg is not None:
             verbaliser = verbaliser.with_names(self.kg, [asked, *(others[doc] for doc in ranked)])
         return [
-            Hit(doc, _first(keys[doc]), rank, self._reasons(asked, others[doc], verbaliser))
+            Hit(doc, -keys[doc][0], rank, self._reasons(asked, others[doc], verbaliser))
             for rank, doc in enumerate(ranked, start=1)
         ]
 
@@ -158,25 +159,16 @@ class GraphCodeRanker:
         if self.how.metric == "structural" and not any(node.id in self._kinds for node in q.nodes):
             # Who is named and has all that is asked is what is looked for: more links are no fault.
             whole = replace(self.how, excess=0.0)
-            own = [self._compared(q, node.id, whole) for node in q.nodes if node.id in self.index]
+            ids = [node.id for node in q.nodes if node.id in self.index]
+            own = [_match(doc, self.index.compare(q, doc, whole), whole.aggregate) for doc in ids]
             own = [match for match in own if match.score >= 1]
             named = {match.id for match in own}
             found = [*own, *(match for match in found if match.id not in named)]
+        order = self.how.aggregate
         if self.meaning is not None:
-            found = [self._meant(q, match, self.meaning) for match in found]
-        order = self.how.aggregate if self.meaning is None else self.meaning.aggregate
+            order, scores = self.meaning.aggregate, self.meaning.scores
+            found = [_match(match.id, scores(q, self.index.code(match.id)), order) for match in found]
         return sorted(found, key=lambda match: (_falling(order(match.scores)), match.id))[:k]
-
-    def _compared(self, q: GraphCode, doc: str, how: CodeComparison) -> CodeMatch:
-        scores = self.index.compare(q, doc, how)
-        return CodeMatch(doc, _first(how.aggregate(scores)), scores)
-
-    def _meant(self, q: GraphCode, match: CodeMatch, meaning: CodeMeaning) -> CodeMatch:
-        scores = meaning.scores(q, self.index.code(match.id))
-        return CodeMatch(match.id, _first(meaning.aggregate(scores)), scores)
-
-    def _scores(self, q: GraphCode, d: GraphCode) -> CodeScores:
-        return self.how.scores(q, d, self.index.registry)
 
     def _reasons(self, q: GraphCode, part: GraphCode, verbaliser: CodeVerbaliser) -> tuple[str, ...]:
         labels = {node.id: node.label for node in part.nodes if node.label}
@@ -184,12 +176,12 @@ class GraphCodeRanker:
         return explain(q, part, self.how).reasons(q, named)
 
 
-def _first(key: float | tuple[float, ...]) -> float:
-    return key if isinstance(key, float) else key[0]
-
-
 def _falling(key: float | tuple[float, ...]) -> tuple[float, ...]:
     return (-key,) if isinstance(key, float) else tuple(-value for value in key)
+
+
+def _match(doc: str, scores: CodeScores, order: Weighted | Lexicographic) -> CodeMatch:
+    return CodeMatch(doc, -_falling(order(scores))[0], scores)
 
 
 def summed(
@@ -250,11 +242,8 @@ def assemble(
 ) -> list[BaseMessage]:
     """Fill in the prompt: what the documents say, what the question was understood as, the question."""
     verbaliser = verbaliser or CodeVerbaliser()
-    return messages(_asked(question, q, verbaliser), context_of(codes, verbaliser))
-
-
-def _asked(question: str, q: GraphCode, verbaliser: CodeVerbaliser) -> str:
-    return f"{question}\n(Understood as: {verbaliser.verbalise(q)})" if q else question
+    asked = f"{question}\n(Understood as: {verbaliser.verbalise(q)})" if q else question
+    return messages(asked, context_of(codes, verbaliser))
 
 
 def chain(
@@ -273,7 +262,7 @@ def chain(
     if k < 1:
         raise ConfigError(f"A context has at least one document, not {k}.")
 
-    def gather(question: str) -> dict[str, Any]:
+    def gather(question: str) -> list[BaseMessage]:
         q = ranker.code(Question(question))
         found = ranker.index.search(q, k, ranker.comparison)
         codes = [ranker.index.code(match.id) for match in found]
@@ -281,6 +270,6 @@ def chain(
         if ranker.kg is not None:
             words = words.with_names(ranker.kg, [q, *codes, GraphCode.of([match.id for match in found])])
         named = [(words.name(match.id), code) for match, code in zip(found, codes, strict=True)]
-        return {"context": context_of(named, words), "question": _asked(question, q, words)}
+        return assemble(question, q, named, words)
 
-    return RunnableLambda(gather) | prompt() | model | StrOutputParser()
+    return RunnableLambda(gather) | model | StrOutputParser()

@@ -750,7 +750,7 @@ class _Reading:
                 for subject in subjects:
                     self._relation(subject, f"{words} {self._preposition(prep)}", kind, back)
             for where, other in self._places(prep):
-                said |= self._placed_by(lemma, words, where, other, subjects, objects, kind)
+                said |= self._placed_by((lemma, words, kind), where, other, subjects, objects)
         if word.dep == "relcl" and not objects and s[word.head].noun:
             said |= self._gap(at, subjects, words, self._meant(word.head))
         elif not objects and not said and (first := self._fronted(at)) is not None:
@@ -773,17 +773,10 @@ class _Reading:
         return said
 
     def _placed_by(
-        self,
-        lemma: str,
-        words: str,
-        where: str,
-        other: int,
-        subjects: list[int],
-        objects: list[int],
-        kind: Kind,
+        self, verb: tuple[str, str, Kind], where: str, other: int, subjects: list[int], objects: list[int]
     ) -> bool:
         """Read a preposition of a verb; tell whether it says something of the subject."""
-        s = self.s
+        s, (lemma, words, kind) = self.s, verb
         body = where == "with" and other >= 0 and s[other].text in lexicon.BODY
         if kind == "passive" and (where == "by" or (lemma in lexicon.COVERING and where in ("with", "in"))):
             for subject in subjects:

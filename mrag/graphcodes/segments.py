@@ -61,21 +61,12 @@ class Flat:
     @classmethod
     def of(cls, codes: Mapping[str, GraphCode]) -> Flat:
         """Take codes by document id apart."""
-        slots: dict[tuple[str, frozenset[str]], int] = {}
-        nodes: list[Node] = []
-        cells: dict[WeightedCell, int] = {}
+        known = _Known()
         node_doc: list[int] = []
         node_slot: list[int] = []
         pairs: list[tuple[int, int, int, int]] = []
         for at, code in enumerate(codes.values()):
-            here: dict[str, int] = {}
-            for node in code.nodes:
-                slot = slots.setdefault((node.id, node.types), len(nodes))
-                if slot == len(nodes):
-                    nodes.append(node)
-                elif node.label and (not nodes[slot].label or node.label < nodes[slot].label):
-                    nodes[slot] = node
-                here[node.id] = slot
+            here = {node.id: known.slot(node) for node in code.nodes}
             node_slot += here.values()
             node_doc += [at] * len(here)
             # Edges are sorted by source and relation, so relations of a pair come in order.
@@ -85,50 +76,52 @@ class Flat:
                 relations.append(edge.relation)
                 weights.append(edge.weight)
             for (source, target), (relations, weights) in found.items():
-                number = cells.setdefault((tuple(relations), tuple(weights)), len(cells))
-                pairs.append((at, here[source], here[target], number))
-        table = np.array(pairs, np.int32).reshape(-1, 4)
-        return cls(
-            list(codes),
-            nodes,
-            list(cells),
-            np.array(node_doc, np.int32),
-            np.array(node_slot, np.int32),
-            *(np.ascontiguousarray(column) for column in table.T),
-        )
+                cell = known.cell((tuple(relations), tuple(weights)))
+                pairs.append((at, here[source], here[target], cell))
+        columns = np.ascontiguousarray(np.array(pairs, np.int32).reshape(-1, 4).T)
+        nodes = np.array(node_doc, np.int32), np.array(node_slot, np.int32)
+        return cls(list(codes), known.nodes, list(known.cells), *nodes, *columns)
 
     @classmethod
     def merged(cls, flats: Sequence[Flat]) -> Flat:
         """Join collections, at least one, that have no document in common."""
         if len(flats) == 1:
             return flats[0]
-        slots: dict[tuple[str, frozenset[str]], int] = {}
-        nodes: list[Node] = []
-        cells: dict[WeightedCell, int] = {}
+        known = _Known()
         ids: list[str] = []
-        columns: list[tuple[object, ...]] = []
+        columns: list[tuple[Ints, ...]] = []
         for flat in flats:
-            slot_of, cell_of = np.empty(len(flat.nodes), np.int64), np.empty(len(flat.cells), np.int64)
-            for at, node in enumerate(flat.nodes):
-                slot = slot_of[at] = slots.setdefault((node.id, node.types), len(nodes))
-                if slot == len(nodes):
-                    nodes.append(node)
-                elif node.label and (not nodes[slot].label or node.label < nodes[slot].label):
-                    nodes[slot] = node
-            for at, cell in enumerate(flat.cells):
-                cell_of[at] = cells.setdefault(cell, len(cells))
-            columns.append(
-                (
-                    np.asarray(flat.node_doc) + len(ids),
-                    slot_of[flat.node_slot],
-                    np.asarray(flat.pair_doc) + len(ids),
-                    slot_of[flat.pair_source],
-                    slot_of[flat.pair_target],
-                    cell_of[flat.pair_cell],
-                )
-            )
+            slot_of = np.fromiter(map(known.slot, flat.nodes), np.int64, len(flat.nodes))
+            cell_of = np.fromiter(map(known.cell, flat.cells), np.int64, len(flat.cells))
+            pairs = slot_of[flat.pair_source], slot_of[flat.pair_target], cell_of[flat.pair_cell]
+            docs = np.asarray(flat.node_doc) + len(ids), np.asarray(flat.pair_doc) + len(ids)
+            columns.append((docs[0], slot_of[flat.node_slot], docs[1], *pairs))
             ids += flat.ids
-        return cls(ids, nodes, list(cells), *(np.concatenate(parts) for parts in zip(*columns, strict=True)))
+        whole = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+        return cls(ids, known.nodes, list(known.cells), *whole)
+
+
+class _Known:
+    """Numbers nodes and cells as they come; of labels of one node the first in order is kept."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.cells: dict[WeightedCell, int] = {}
+        self._slots: dict[tuple[str, frozenset[str]], int] = {}
+
+    def slot(self, node: Node) -> int:
+        """Return the number of a node."""
+        nodes = self.nodes
+        slot = self._slots.setdefault((node.id, node.types), len(nodes))
+        if slot == len(nodes):
+            nodes.append(node)
+        elif node.label and (not nodes[slot].label or node.label < nodes[slot].label):
+            nodes[slot] = node
+        return slot
+
+    def cell(self, cell: WeightedCell) -> int:
+        """Return the number of a cell."""
+        return self.cells.setdefault(cell, len(self.cells))
 
 
 _HUB: Final = 32
@@ -148,43 +141,34 @@ def _slot_text(node: Node) -> str:
     return node.id if plain else json.dumps([node.id, node.label, *sorted(node.types)], ensure_ascii=False)
 
 
-def _slot_node(text: str) -> Node:
-    if not text.startswith("["):
-        return Node(text)
-    node_id, label, *types = json.loads(text)
-    return Node(node_id, label, frozenset(types))
-
-
-def _slot_id(text: str) -> str:
-    return str(json.loads(text)[0]) if text.startswith("[") else text
-
-
-class _Stored:
-    """An array of a segment, read and checked when it is first asked for."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, segment: Any, owner: type) -> Any:
-        found = segment.__dict__[self.name] = segment.arrays()[self.name]
-        return found
+def _slot_parts(text: str) -> list[str]:
+    """Return the id, the label and the types of a node."""
+    parts: list[str] = json.loads(text) if text.startswith("[") else [text, ""]
+    return parts
 
 
 class CodeSegment(StoredSegment):
     """A run of documents. Make one by `CodeSegment.build` or from the arrays of a file."""
 
-    hashes: npt.NDArray[np.uint64] = _Stored()  # type: ignore[assignment]
-    node_ptr: Ints = _Stored()  # type: ignore[assignment]
-    node_docs: Ints = _Stored()  # type: ignore[assignment]
-    hub_of: Ints = _Stored()  # type: ignore[assignment]
-    hubs: npt.NDArray[np.uint8] = _Stored()  # type: ignore[assignment]
-    pair_keys: npt.NDArray[np.int64] = _Stored()  # type: ignore[assignment]
-    pair_ptr: Ints = _Stored()  # type: ignore[assignment]
-    pair_docs: Ints = _Stored()  # type: ignore[assignment]
-    pair_cells: Ints = _Stored()  # type: ignore[assignment]
-    n_nodes: Ints = _Stored()  # type: ignore[assignment]
-    n_pairs: Ints = _Stored()  # type: ignore[assignment]
-    n_edges: Ints = _Stored()  # type: ignore[assignment]
+    hashes: npt.NDArray[np.uint64]
+    node_ptr: Ints
+    node_docs: Ints
+    hub_of: Ints
+    hubs: npt.NDArray[np.uint8]
+    pair_keys: npt.NDArray[np.int64]
+    pair_ptr: Ints
+    pair_docs: Ints
+    pair_cells: Ints
+    n_nodes: Ints
+    n_pairs: Ints
+    n_edges: Ints
+
+    def __getattr__(self, name: str) -> Any:
+        """Read and check an array when it is first asked for."""
+        if name not in CodeSegment.__annotations__:
+            raise AttributeError(name)
+        found = self.__dict__[name] = self.arrays()[name]
+        return found
 
     @cached_property
     def slots(self) -> StringTable:
@@ -266,7 +250,8 @@ class CodeSegment(StoredSegment):
 
     def node(self, slot: int) -> Node:
         """Return the node of a slot."""
-        return _slot_node(self.slots[slot])
+        node_id, label, *types = _slot_parts(self.slots[slot])
+        return Node(node_id, label, frozenset(types))
 
     def slots_of(self, ids: Sequence[str]) -> list[list[int]]:
         """Return the slots of each id."""
@@ -275,8 +260,7 @@ class CodeSegment(StoredSegment):
         high = np.searchsorted(self.hashes, asked, "right").tolist()
         found = []
         for node_id, start, end in zip(ids, low, high, strict=True):
-            texts = [(slot, self.slots[slot]) for slot in range(start, end)]
-            found.append([slot for slot, text in texts if text == node_id or _slot_id(text) == node_id])
+            found.append([s for s in range(start, end) if _slot_parts(self.slots[s])[0] == node_id])
         return found
 
     @cached_property
@@ -284,9 +268,8 @@ class CodeSegment(StoredSegment):
         """The slots that have each type."""
         found: dict[str, list[int]] = {}
         for slot, text in enumerate(self.slots):
-            if text.startswith("["):
-                for kind in json.loads(text)[2:]:
-                    found.setdefault(kind, []).append(slot)
+            for kind in _slot_parts(text)[2:]:
+                found.setdefault(kind, []).append(slot)
         return found
 
     def docs_of(self, slot: int) -> Ints:

@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,12 +33,10 @@ from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 Direction = Literal["out", "in"]
 
 _BATCH = 200
-_TYPE = RDF + "type"
-_NO_LINKS = frozenset((_TYPE, OWL + "sameAs", RDFS + "isDefinedBy", RDFS + "seeAlso"))
+_NO_LINKS = frozenset((RDF + "type", OWL + "sameAs", RDFS + "isDefinedBy", RDFS + "seeAlso"))
 _NO_CLASSES = frozenset(
     (OWL + "Thing", OWL + "NamedIndividual", RDFS + "Resource", OWL + "Class", RDFS + "Class")
 )
-_Link = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
@@ -103,37 +102,38 @@ def neighbourhoods(
 def _codes(
     kg: KnowledgeGraph, batch: Sequence[str], settings: NeighbourhoodSettings
 ) -> Iterator[tuple[str, GraphCode]]:
-    links = _links(kg, batch, settings) if batch else {}
+    links = _links(kg, batch, settings)
     if settings.hops == 2:
-        around = sorted({end for found in links.values() for link in found for end in (link[1], link[3])})
-        further: dict[str, list[_Link]] = {}
-        for start in range(0, len(around), _BATCH):
-            further.update(_links(kg, around[start : start + _BATCH], settings))
-        near = {e: {end for link in found for end in (link[1], link[3])} for e, found in links.items()}
-        links = {e: [*found, *(f for n in sorted(near[e]) for f in further[n])] for e, found in links.items()}
-    ends = {end for found in links.values() for link in found for end in (link[1], link[3])} | set(batch)
-    labels = kg.labels(sorted(ends))
-    types = _types(kg, sorted(ends), settings.layer)
+        near = {entity: sorted(_ends(found)) for entity, found in links.items()}
+        further = _links(kg, sorted({end for found in near.values() for end in found}), settings)
+        links = {e: [*found, *(link for n in near[e] for link in further[n])] for e, found in links.items()}
+    ends = sorted({end for found in links.values() for end in _ends(found)} | set(batch))
+    labels = kg.labels(ends)
+    types = _types(kg, ends, settings.layer)
     nodes = {end: Node(end, labels.get(end) or "", frozenset(types.get(end, ()))) for end in ends}
     for entity in batch:
-        edges = [Edge(source, relation, target) for _, source, relation, target in links[entity]]
-        inside = {entity} | {end for edge in edges for end in (edge.source, edge.target)}
-        yield entity, GraphCode.of([nodes[end] for end in sorted(inside)], edges)
+        inside = sorted(_ends(links[entity]) | {entity})
+        yield entity, GraphCode.of([nodes[end] for end in inside], links[entity])
+
+
+def _ends(edges: Iterable[Edge]) -> set[str]:
+    return {end for edge in edges for end in (edge.source, edge.target)}
 
 
 def _links(
-    kg: KnowledgeGraph, batch: Sequence[str], settings: NeighbourhoodSettings
-) -> dict[str, list[_Link]]:
-    found: dict[str, list[_Link]] = {entity: [] for entity in batch}
-    for direction in settings.directions:
-        for entity, links in _directed(kg, batch, direction, settings).items():
-            found[entity] += links
+    kg: KnowledgeGraph, entities: Sequence[str], settings: NeighbourhoodSettings
+) -> dict[str, list[Edge]]:
+    found: dict[str, list[Edge]] = {entity: [] for entity in entities}
+    for start in range(0, len(entities), _BATCH):
+        for direction in settings.directions:
+            for entity, links in _directed(kg, entities[start : start + _BATCH], direction, settings).items():
+                found[entity] += links
     return found
 
 
 def _directed(
     kg: KnowledgeGraph, batch: Sequence[str], direction: Direction, settings: NeighbourhoodSettings
-) -> dict[str, list[_Link]]:
+) -> dict[str, list[Edge]]:
     query = queries.get(f"graphcodes/{direction}")
     # Room for what is no edge, such as types: filtered here, where the same rule holds for every store.
     limit = (settings.max_links + 16) * max(1, len(batch))
@@ -143,19 +143,17 @@ def _directed(
     ]
     if len(rows) == limit and len(batch) > 1:
         # A hub took the room of others.
-        half = len(batch) // 2
-        return {
-            **_directed(kg, batch[:half], direction, settings),
-            **_directed(kg, batch[half:], direction, settings),
-        }
-    found: dict[str, list[_Link]] = {entity: [] for entity in batch}
+        halves = batch[: len(batch) // 2], batch[len(batch) // 2 :]
+        first, second = (_directed(kg, half, direction, settings) for half in halves)
+        return first | second
+    found: dict[str, list[Edge]] = {entity: [] for entity in batch}
     for entity, relation, other in sorted(set(rows)):
         wanted = relation in settings.allowed if settings.allowed else relation not in _NO_LINKS
         if not wanted or relation in settings.denied or other.startswith(SKOLEM):
             continue
         if len(found[entity]) < settings.max_links:
-            ends = (entity, relation, other) if direction == "out" else (other, relation, entity)
-            found[entity].append((entity, *ends))
+            ends = (entity, other) if direction == "out" else (other, entity)
+            found[entity].append(Edge(ends[0], relation, ends[1]))
     return found
 
 
@@ -169,8 +167,10 @@ def _types(kg: KnowledgeGraph, entities: Sequence[str], layer: Layer) -> dict[st
     return found
 
 
-ATTRIBUTE = "is"
+ATTRIBUTE: Final = "is"
 """The relation from an object to an attribute."""
+
+_COPY: Final = re.compile(r"(.+):(\d+)", re.DOTALL)
 
 
 def from_scene_triples(triples: Iterable[Sequence[str]]) -> GraphCode:
@@ -198,11 +198,8 @@ def from_scene_triples(triples: Iterable[Sequence[str]]) -> GraphCode:
 
 
 def _labelled(code: GraphCode) -> GraphCode:
-    names = {}
-    for node in code.nodes:
-        name, colon, number = node.id.rpartition(":")
-        if colon and number.isdigit() and name:
-            names[node.id] = name
+    copies = {node.id: _COPY.fullmatch(node.id) for node in code.nodes}
+    names = {node_id: copy[1] for node_id, copy in copies.items() if copy}
     return code.with_labels(names) if names else code
 
 
@@ -229,15 +226,14 @@ def _scene_codes(kg: KnowledgeGraph, batch: Sequence[str]) -> Iterator[tuple[str
     names: dict[str, dict[str, str]] = {region: {} for region in batch}
     for region, thing, name in rows("scene-objects"):
         names[region].setdefault(thing, term(name))
-    ids: dict[str, dict[str, str]] = {}
-    nodes: dict[str, list[Node]] = {}
+    ids: dict[str, dict[str, str]] = {region: {} for region in batch}
+    nodes: dict[str, list[Node]] = {region: [] for region in batch}
     for region, things in names.items():
-        ids[region], nodes[region] = {}, []
-        seen: dict[str, int] = {}
+        seen: Counter[str] = Counter()
         for thing, name in sorted(things.items()):
             # A name from the data may have a number already, `bear:1`.
-            number = seen.get(name, 0)
-            seen[name] = number + 1
+            number = seen[name]
+            seen[name] += 1
             ids[region][thing] = f"{name}:{number}" if number else name
             nodes[region].append(Node(ids[region][thing], name if number else ""))
     edges: dict[str, list[Edge]] = {region: [] for region in batch}
@@ -249,9 +245,6 @@ def _scene_codes(kg: KnowledgeGraph, batch: Sequence[str]) -> Iterator[tuple[str
         edges[region].append(Edge(ids[region][subject], relation, ids[region][other]))
     for region in batch:
         yield region, _labelled(GraphCode.of(nodes[region], edges[region]))
-
-
-_COPY: Final = re.compile(r"(.+):(\d+)")
 
 
 @dataclass(frozen=True)
@@ -273,7 +266,7 @@ class CodeNormaliser:
     singular: bool = True
     compounds: bool = True
     relations: bool = True
-    attribute: str = "is"
+    attribute: str = ATTRIBUTE
 
     def __call__(self, code: GraphCode) -> GraphCode:
         """Return the code as it is written here."""
@@ -282,22 +275,16 @@ class CodeNormaliser:
         things |= {edge.target for edge in code.edges if edge.relation != self.attribute}
         edges: list[Edge] = []
         names: dict[str, str] = {}
+        nodes: list[Node] = []
         for node in code.nodes:
-            if node.id in attributes and node.id not in things:
-                names[node.id] = ""
-            else:
-                names[node.id], described = self._thing(node.id)
-                edges += [Edge(names[node.id], self.attribute, word) for word in described]
-        nodes = [
-            Node(names[n.id], "" if names[n.id] != n.id else n.label, n.types)
-            for n in code.nodes
-            if names[n.id]
-        ]
+            if node.id not in attributes or node.id in things:
+                name, described = self._thing(node.id)
+                names[node.id] = name
+                nodes += [Node(name, "" if name != node.id else node.label, node.types)] if name else []
+                edges += [Edge(name, self.attribute, word) for word in described]
         for edge in code.edges:
-            if edge.relation == self.attribute:
-                targets = self._qualities(edge.target)
-            else:
-                targets = [names[edge.target]]
+            said = edge.relation == self.attribute
+            targets = self._qualities(edge.target) if said else [names[edge.target]]
             for relation in self._relations(edge.relation):
                 edges += [Edge(names[edge.source], relation, target, edge.weight) for target in targets]
         return GraphCode.of(nodes, edges, code.parts)

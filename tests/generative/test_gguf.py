@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,6 @@ from mrag.generative.models import (
     clue_text,
     document_tokens,
     language_model,
-    spaced,
 )
 
 pytestmark = pytest.mark.model
@@ -57,9 +55,8 @@ def test_texts_survive_the_tokeniser(smollm: GgufModel) -> None:
     assert tokeniser.encode("Ontotext") != tokeniser.encode(" Ontotext"), "why documents begin with a space"
     words = "GraphDB\n is  a triple store"
     assert document_tokens(tokeniser, words) == tokeniser.encode(" GraphDB is a triple store")
-    assert (
-        clue_text(tokeniser, [*tokeniser.encode(spaced(words)), tokeniser.end]) == "GraphDB is a triple store"
-    )
+    ended = [*document_tokens(tokeniser, words), tokeniser.end]
+    assert clue_text(tokeniser, ended) == "GraphDB is a triple store"
     with pytest.raises(ModelError, match="not one of"):
         tokeniser.decode([tokeniser.vocabulary])
 
@@ -179,20 +176,12 @@ def test_models_by_name(gguf: Path) -> None:
             language_model(name)
 
 
-@pytest.fixture
-def unloaded() -> Iterator[None]:
-    kept = list(llama._loaded)
-    llama._loaded.clear()
-    yield
-    llama._loaded[:] = kept
-
-
-@pytest.mark.usefixtures("unloaded")
 def test_another_build_of_llama_is_refused(gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llama, "VERSION", "2020.1.1")
-    with pytest.raises(ModelError, match="is installed"):
-        GgufModel(gguf)
-    monkeypatch.undo()
-    monkeypatch.setitem(llama._CONTEXT_DEFAULTS, "n_ctx", 513)
-    with pytest.raises(ModelError, match="not as described"):
+    monkeypatch.setattr(llama, "_loaded", llama._loaded.__wrapped__)
+    with monkeypatch.context() as other:
+        other.setattr(llama, "VERSION", "2020.1.1")
+        with pytest.raises(ModelError, match="is installed"):
+            GgufModel(gguf)
+    monkeypatch.setattr(llama, "_CONTEXT", llama._CONTEXT.replace("n_ctx=512", "n_ctx=513"))
+    with pytest.raises(ModelError, match="not as described: n_ctx"):
         GgufModel(gguf)
