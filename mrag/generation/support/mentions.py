@@ -246,20 +246,16 @@ def _short_forms(label: str) -> Iterator[tuple[str, ...]]:
 PREPOSITIONS: Final = _COMMON | words("since per among across around along onto underneath within despite")
 """Words that stand between a relation and its end."""
 _VERBS: Final = VERBS | words(
-    "accept act adjoin adopt attack attend author award base belong book border borrow brew cast cause "
-    "challenge coach collect command compete complete compose consume cook cost cross date defeat deliver "
-    "demand die edit educate elect employ end enrol establish explore export fly follow function grow guide "
-    "headquarter hire hold house influence inhabit inspect inspire install insure intersect issue join judge "
-    "label land last launch list load locate manage marry mentor name nest occupy overlook own paint park "
-    "perform pilot plant play populate practise precede prescribe preside protect rank rate record register "
-    "rent repair replace require ride sail scan schedule score sell serve ship sign situate speak sponsor "
-    "star study succeed supervise supply tag teach tour trade train transfer translate illustrate travel "
-    "treat tune type value visit wear weigh win release head back breed chair drain flow heat license mount "
-    "owe power ship stock tow anchor grade host teach train staff patrol guard escort rescue deploy orbit "
-    "moor "
-    "dock curate donate exhibit loan restore acquire commission fund sign publish print bind review cite "
-    "quote diagnose treat prescribe refer admit discharge insure underwrite claim settle audit regulate "
-    "license approve reject bid auction"
+    "accept adjoin adopt attack author award base book borrow brew cast challenge coach collect command "
+    "compete complete compose consume cook cost cross date defeat demand die educate elect end enrol "
+    "establish explore export function guide headquarter hire house influence inspect inspire install "
+    "insure intersect issue judge label land last launch list load locate mentor name nest occupy "
+    "overlook paint park pilot plant populate practise prescribe preside protect rate record register "
+    "rent repair sail scan schedule score ship sign situate supervise tag tour trade transfer translate "
+    "illustrate travel tune type value weigh head back breed drain flow heat license mount owe power "
+    "stock tow anchor grade staff patrol guard escort rescue deploy moor dock curate donate loan restore "
+    "acquire commission print bind review quote diagnose admit discharge underwrite claim settle audit "
+    "approve reject bid auction"
 )
 _FORMS: Final[Mapping[str, str]] = {
     form: row.split()[0]
