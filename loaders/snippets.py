@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mrag.errors import ConfigError, LoadError
+from mrag.language.sentences import paragraph_spans, sentence_spans, trimmed
 from mrag.loaders._records import INTEGER, TYPE, Problem, RecordReport, text
 from mrag.loaders.rdf import Progress
 from mrag.rdf.terms import MRAG
@@ -30,22 +31,11 @@ ENDINGS = (".txt", ".text", ".md", ".markdown", ".rst")
 _DCTERMS = "http://purl.org/dc/terms/"
 _PROV = "http://www.w3.org/ns/prov#"
 _ENTITY = f"{TYPE} <{_PROV}Entity> .\n"
-_BREAK = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:(?:\r\n|\r|\n)[ \t]*)+")
-_SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])")
-_NOT_AN_END = re.compile(r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|No|Inc|Co|Ltd|e\.g|i\.e|etc))\.\s+\Z")
 
 
 @dataclass(frozen=True)
 class Cutting:
-    """How texts are cut.
-
-    Attributes:
-        most: Most characters of a passage.
-        overlap: Whether the last sentence of a passage is the first of the next one of the same paragraph.
-
-    Raises:
-        ConfigError: If passages would be too short to say anything.
-    """
+    """How texts are cut."""
 
     most: int = 800
     overlap: bool = True
@@ -57,13 +47,7 @@ class Cutting:
 
 @dataclass(frozen=True)
 class Document:
-    """A text with what it is called.
-
-    Attributes:
-        source: Where it comes from: a path below the folder, or a URL.
-        title: What it is about, in a few words.
-        text: The whole text.
-    """
+    """A text with what it is called."""
 
     source: str
     title: str
@@ -104,17 +88,8 @@ class Snippet:
 class Snippets:
     """The texts of a folder and of those below it, as passages.
 
-    Files are read in order of name. Links that lead out of the folder, files that are not text and files that
-    are too large are left out and counted.
-
-    Args:
-        folder: The folder, or a single file.
-        cutting: How texts are cut.
-        max_bytes: Larger files are left out.
-        on_progress: Called with the bytes read and the bytes in all.
-
-    Attributes:
-        report: What the last pass read and left out.
+    Files are read in order of name. Links that lead out of the folder, files that are not text and files
+    larger than `max_bytes` are left out and counted in the report.
 
     Raises:
         LoadError: If there is no such folder.
@@ -183,51 +158,37 @@ class Snippets:
                 if not name.lower().endswith(ENDINGS):
                     continue
                 if not path.resolve().is_relative_to(root) or not path.is_file():
-                    self._leave("link", path, "it leads out of the folder, or nowhere")
+                    why = "it leads out of the folder, or nowhere"
+                    self.report.note(Problem("link", str(path), why))
                 else:
                     found.append((path, path.stat().st_size))
         return sorted(found)
 
     def _read(self, path: Path, size: int) -> Document | None:
         name = path.relative_to(self.folder).as_posix() if path != self.folder else path.name
-        if size > self.max_bytes:
-            self._leave("size", path, f"it has more than {self.max_bytes:,} bytes")
-            return None
+        said, kind, why = "", "empty", "it says nothing"
         try:
-            said = path.read_bytes().decode("utf-8-sig")
+            if size > self.max_bytes:
+                kind, why = "size", f"it has more than {self.max_bytes:,} bytes"
+            else:
+                said = path.read_bytes().decode("utf-8-sig")
         except OSError as error:
-            self._leave("file", path, f"it cannot be read: {error.strerror or error}")
-            return None
+            kind, why = "file", f"it cannot be read: {error.strerror or error}"
         except UnicodeDecodeError:
-            self._leave("encoding", path, "it is not text in UTF-8")
-            return None
+            kind, why = "encoding", "it is not text in UTF-8"
         if "\x00" in said:
-            self._leave("encoding", path, "it is not text")
-            return None
-        if not said.strip():
-            self._leave("empty", path, "it says nothing")
-            return None
-        return Document(name, title_of(said, Path(name).stem), said)
-
-    def _leave(self, kind: str, path: Path, why: str) -> None:
+            said, kind, why = "", "encoding", "it is not text"
+        if said.strip():
+            return Document(name, title_of(said, Path(name).stem), said)
         self.report.note(Problem(kind, str(path), why))
+        return None
 
 
 def cut(document: Document, cutting: Cutting | None = None) -> Iterator[Snippet]:
-    r"""Cut a text into passages.
-
-    Args:
-        document: The text.
-        cutting: How it is cut.
-
-    Example:
-        >>> text = "One.\n\nTwo is longer. It has three sentences. This is the last one of them."
-        >>> [s.text for s in cut(Document("a", "", text), Cutting(40, overlap=False))]
-        ['One.', 'Two is longer. It has three sentences.', 'This is the last one of them.']
-    """
+    """Cut a text into passages."""
     cutting = cutting or Cutting()
     start = end = -1
-    for first, last in _paragraphs(document.text):
+    for first, last in paragraph_spans(document.text):
         if start >= 0 and last - start <= cutting.most:
             end = last
             continue
@@ -243,12 +204,7 @@ def cut(document: Document, cutting: Cutting | None = None) -> Iterator[Snippet]
 
 
 def title_of(said: str, name: str) -> str:
-    r"""Return what a text is called: a heading in its first line, else the name of its file in words.
-
-    Example:
-        >>> title_of("# Beau Geste\n\nA film.", "x"), title_of("A film.", "beau_geste-1939")
-        ('Beau Geste', 'beau geste 1939')
-    """
+    """Return what a text is called: a heading in its first line, else the name of its file in words."""
     first = said.lstrip().splitlines()[0].strip()
     if first.startswith("#") and first.strip("# "):
         return first.strip("# ")[:200]
@@ -280,15 +236,6 @@ def verbatim(value: str) -> str:
     return f"{text(value)}^^<{MRAG}verbatim>"
 
 
-def _paragraphs(said: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
-    whole = len(said) if end is None else end
-    for found in [*_BREAK.finditer(said, start, whole), None]:
-        first, last = _trimmed(said, start, found.start() if found else whole)
-        if first < last:
-            yield first, last
-        start = found.end() if found else whole
-
-
 def _pieces(said: str, start: int, end: int, cutting: Cutting) -> Iterator[tuple[int, int]]:
     """Cut a paragraph that is too long behind sentences, and a sentence that is too long at its spaces."""
     sentences: list[tuple[int, int]] = []
@@ -297,7 +244,7 @@ def _pieces(said: str, start: int, end: int, cutting: Cutting) -> Iterator[tuple
             space = said.rfind(" ", first + 1, first + cutting.most)
             stop = space if space > first else first + cutting.most
             sentences.append((first, stop))
-            first = _trimmed(said, stop, last)[0]
+            first = trimmed(said, stop, last)[0]
         sentences.append((first, last))
     at = 0
     while at < len(sentences):
@@ -308,39 +255,3 @@ def _pieces(said: str, start: int, end: int, cutting: Cutting) -> Iterator[tuple
         again = cutting.overlap and upto < len(sentences) and upto - at > 1
         fits = again and sentences[upto][1] - sentences[upto - 1][0] <= cutting.most
         at = upto - 1 if fits else upto
-
-
-def sentence_spans(said: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
-    """Return where the sentences of a part of a text begin and end; a blank line ends one.
-
-    Example:
-        >>> said = "Dr. Who met J. R. Smith. They talked."
-        >>> [said[a:b] for a, b in sentence_spans(said)]
-        ['Dr. Who met J. R. Smith.', 'They talked.']
-    """
-    end = len(said) if end is None else end
-    return [span for a, b in _paragraphs(said, start, end) for span in _sentences(said, a, b)]
-
-
-def _sentences(said: str, start: int, end: int) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    first = start
-    for mark in _SENTENCE.finditer(said, start, end):
-        if _NOT_AN_END.search(said, first, mark.end()):
-            continue
-        span = _trimmed(said, first, mark.end())
-        if span[0] < span[1]:
-            found.append(span)
-        first = mark.end()
-    span = _trimmed(said, first, end)
-    if span[0] < span[1]:
-        found.append(span)
-    return found
-
-
-def _trimmed(said: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and said[start].isspace():
-        start += 1
-    while end > start and said[end - 1].isspace():
-        end -= 1
-    return start, end

@@ -31,12 +31,7 @@ _NOT_WORD = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True)
 class LinkedTerm:
-    """What some words mean.
-
-    Attributes:
-        term: The term.
-        new: The name of a new entity; empty where the term is known, or a literal.
-    """
+    """What some words mean."""
 
     term: Term
     new: str = ""
@@ -51,28 +46,7 @@ def link(
     namespace: str = NAMESPACE,
     new_names: bool = True,
 ) -> LinkedTerm | None:
-    """Return what some words mean at an end of a property.
-
-    Args:
-        kg: The knowledge graph.
-        text: The words.
-        end: The end of the property where they stand.
-        predicate: IRI of the property.
-        namespace: Where new IRIs begin.
-        new_names: Whether new entities may be made.
-
-    Returns:
-        The meaning; None where several entities of that name may be meant, or none may.
-
-    Example:
-        >>> import mrag
-        >>> kg, e = mrag.demo(model="none"), "https://w3id.org/mrag/demo/products#"
-        >>> str(link(kg, "ontotext", "object", e + "developedBy").term).removeprefix(e)
-        'Ontotext'
-        >>> link(kg, "Rolf de Heer", "object", e + "developedBy").term
-        rdflib.term.URIRef('urn:mrag:entity:rolf-de-heer-49e5e64d')
-        >>> kg.close()
-    """
+    """Return what some words mean at an end of a property."""
     roles = PropertyEnds.of(kg)
     text = " ".join(text.split())
     if end == "object" and (kinds := _literals(kg, predicate, roles)) is not None:
@@ -89,17 +63,7 @@ def link(
 
 
 def new_iri(name: str, namespace: str = NAMESPACE) -> str:
-    """Return the IRI of a new entity.
-
-    Raises:
-        TermError: If the namespace makes no well-formed IRI.
-
-    Example:
-        >>> new_iri("Rolf de Heer"), new_iri("ROLF  DE HEER") == new_iri("Rolf de Heer")
-        ('urn:mrag:entity:rolf-de-heer-49e5e64d', True)
-        >>> new_iri("} ; DROP ALL #"), new_iri("東京")
-        ('urn:mrag:entity:drop-all-44dce622', 'urn:mrag:entity:130016b2')
-    """
+    """Return the IRI of a new entity."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().casefold()
     slug = _NOT_WORD.sub("-", plain).strip("-")[:60].strip("-")
     mark = hashlib.sha256(normalised(name).encode("utf-8", "surrogatepass")).hexdigest()[:8]

@@ -57,26 +57,7 @@ def known_places(known: Known) -> KnownPlaces:
 
 
 class TripleLookup:
-    """Looks triples up in a graph and in facts that are not in it yet.
-
-    Args:
-        kg: The knowledge graph; each triple found is marked with where it comes from.
-        facts: Triples read in evidence.
-        limit: Most triples for one key; 10,000 is the most there is.
-
-    Attributes:
-        truncated: Whether the limit cut something off.
-
-    Example:
-        >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> from mrag.rdf.terms import Triple
-        >>> kg = KnowledgeGraph(OxigraphStore())
-        >>> a, p, b = URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:b")
-        >>> _ = kg.insert([Triple(a, p, b)])
-        >>> [(str(t.object), t.status) for t in TripleLookup(kg).find([(a, p, None)])[a, p, None]]
-        [('urn:b', 'asserted')]
-        >>> kg.close()
-    """
+    """Looks triples up in a graph and in facts that are not in it yet."""
 
     def __init__(
         self, kg: KnowledgeGraph, facts: Sequence[CompletedTriple] = (), *, limit: int = _MAX_ROWS

@@ -84,20 +84,7 @@ class PathSettings:
 
 
 class PathTable:
-    """The paths of a graph's relations.
-
-    Args:
-        steps: Every step, in order.
-        following: The steps that may follow each step.
-        relations: Relation of each step, for its words.
-        settings: Bounds.
-        counts: Triples of each step's relation.
-
-    Attributes:
-        paths: The paths, shorter first, as numbers of steps; shape (paths, hops), -1 beyond the end.
-        lengths: Steps of each path.
-        numbers: Number of each path.
-    """
+    """The paths of a graph's relations."""
 
     def __init__(
         self,
@@ -143,11 +130,7 @@ class PathTable:
         return self._parts
 
     def covering(self, stems: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Return for each step which of a question's words it has, as bits.
-
-        Args:
-            stems: The words of the question that carry meaning; those after the 63rd are left out.
-        """
+        """Return for each step which of a question's words it has, as bits."""
         bits = np.zeros(len(self.steps), np.int64)
         for at, own in enumerate(self.stems):
             for bit, word in enumerate(stems[:63]):
@@ -157,12 +140,7 @@ class PathTable:
 
 
 def parts_of(path: RelationPath) -> tuple[Part, ...]:
-    """Return the features of a path: its length, its steps by place, and its steps two by two.
-
-    Example:
-        >>> [" ".join(part) for part in parts_of((Step(URIRef("urn:p"), True), Step(URIRef("urn:q"), False)))]
-        ['length 2', 'first urn:p', 'last ^urn:q', 'any urn:p', 'any ^urn:q', 'pair urn:p ^urn:q']
-    """
+    """Return the features of a path: its length, its steps by place, and its steps two by two."""
     names = [str(step) for step in path]
     parts: dict[Part, None] = {
         ("length", str(len(path))): None,
@@ -175,13 +153,7 @@ def parts_of(path: RelationPath) -> tuple[Part, ...]:
 
 
 def steps_from(kg: KnowledgeGraph, entities: Iterable[str], steps: Mapping[Step, int]) -> dict[str, set[int]]:
-    """Return the steps that lead away from each entity, by number.
-
-    Args:
-        kg: The knowledge graph.
-        entities: IRIs.
-        steps: Number of each step.
-    """
+    """Return the steps that lead away from each entity, by number."""
     wanted = list(dict.fromkeys(map(str, entities)))
     found: dict[str, set[int]] = {entity: set() for entity in wanted}
     for name, forward in (("completion/leaving", True), ("completion/arriving", False)):
@@ -452,22 +424,7 @@ _TO_CLASSES: Final = frozenset((RDF + "type", RDFS + "subClassOf", RDFS + "domai
 def unread(
     rest: str, path: RelationPath, relations: Sequence[NamedRelation], known: Collection[str] = ()
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words of a question that a path leaves unread, and the relations that no word asks for.
-
-    Args:
-        rest: The question with a hole in the place of what it names.
-        path: The path.
-        relations: The relations of its steps.
-        known: Words that were learnt from solved questions.
-
-    Example:
-        >>> lives = NamedRelation(URIRef("urn:lives"), "lives in", ("lives in",))
-        >>> from mrag.completion.grounding import Step
-        >>> unread("Who lives in @?", (Step(lives.iri, False),), [lives])
-        ((), ())
-        >>> unread("What is the population of @?", (Step(lives.iri, False),), [lives])
-        (('population',), ('lives in',))
-    """
+    """Return the words of a question that a path leaves unread, and the relations that no word asks for."""
     stop = FUNCTION_WORDS["en"] | FUNCTION_WORDS.get(language_of(rest), frozenset())
     found = [(t.raw, t.raw.casefold()) for t in tokens(rest)]
     said = [_meanings(raw) for raw, _ in found]
@@ -496,10 +453,6 @@ def of_kind(kg: KnowledgeGraph, completion: Completion) -> Completion:
 
     "Which products are developed in Sofia?" asks for products: the word is read where an answer is one. A
     value of which no class is known may be of any that the graph has.
-
-    Args:
-        kg: The knowledge graph.
-        completion: A completion.
     """
     left = completion.plan.unread
     if not left or not completion.answers:
@@ -535,10 +488,6 @@ def of_sort(kg: KnowledgeGraph, completion: Completion) -> Completion:
 
     *When* asks for a time, which is a literal or has a digit in its name; *who* and *where* ask for none. If
     no answer is of the sort, the question word counts as unread.
-
-    Args:
-        kg: The knowledge graph.
-        completion: A completion.
     """
     asked = next((t.raw.casefold() for t in tokens(completion.question)), "")
     if not completion.answers or asked not in _WHEN | _NO_VALUE:

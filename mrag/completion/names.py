@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -14,6 +14,7 @@ import numpy as np
 from rdflib import Literal as RdfLiteral
 from rdflib import URIRef
 
+from mrag.completion.checks import SchemaFacts
 from mrag.completion.patterns import TermCandidate
 from mrag.context.display import Display
 from mrag.generation.verbalise import DESCRIBING
@@ -21,7 +22,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.index.embedding import Embedder
 from mrag.language.names import split_identifier
-from mrag.language.tokens import is_stopword, normalised
+from mrag.language.tokens import TextToken, is_stopword, normalised, words, words_of
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM, XSD
 
@@ -40,38 +41,38 @@ NEARLY = 0.98
 
 _POOL = 50
 
+Best = dict[str, TermCandidate]
+"""The best candidate of each term, by its IRI."""
+
+
+def ranked(best: Mapping[str, TermCandidate]) -> list[TermCandidate]:
+    """Return candidates best first, ties in order of IRI."""
+    return sorted(best.values(), key=lambda c: (-c.score, str(c.term)))
+
+
+def improve(best: Best, candidate: TermCandidate, key: str = "") -> None:
+    """Keep a candidate where it is better than what is known of its term."""
+    known = best.get(key or str(candidate.term))
+    if known is None or candidate.score > known.score:
+        best[key or str(candidate.term)] = candidate
+
 
 class EntityNames:
-    """Names and what they name.
-
-    Args:
-        pairs: IRI and name of each.
-
-    Example:
-        >>> names = EntityNames([("urn:x", "Beau Geste"), ("urn:y", "beau geste")])
-        >>> [(str(c.term), c.score) for c in names.exact("Beau Geste")]
-        [('urn:x', 1.0), ('urn:y', 0.98)]
-        >>> [(str(c.term), c.found) for c in names.fuzzy("Bau Geste", 1)]
-        [('urn:x', 'fuzzy')]
-    """
+    """Names and what they name, from pairs of IRI and name."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._names: defaultdict[str, dict[tuple[str, str], None]] = defaultdict(dict)
         for entity, name in pairs:
             if key := normalised(name):
                 self._names[key][entity, name] = None
-        self.longest = max((len(key.split()) for key in self._names), default=0)
-        self._trigrams: dict[str, list[int]] | None = None
         self._keys: list[str] = []
         self._sizes: list[int] = []
+        self._trigrams: dict[str, list[int]] = {}
 
     @classmethod
     def of(cls, kg: KnowledgeGraph) -> EntityNames:
         """Return the names of a knowledge graph, read once for each state of it."""
         return kg.cached("completion names", lambda: cls(_read(kg)))
-
-    def __len__(self) -> int:
-        return len(self._names)
 
     def has(self, key: str) -> bool:
         """Return whether a normalised text is a name."""
@@ -79,55 +80,35 @@ class EntityNames:
 
     def exact(self, text: str) -> list[TermCandidate]:
         """Return what a text names, as written first, then as normalised; ties in order of IRI."""
-        best: dict[str, TermCandidate] = {}
+        best: Best = {}
         for entity, name in self._names.get(normalised(text), ()):
             score = 1.0 if name.strip() == text.strip() else NEARLY
-            if entity not in best or score > best[entity].score:
-                best[entity] = TermCandidate(URIRef(entity), score, name, "exact")
+            improve(best, TermCandidate(URIRef(entity), score, name, "exact"))
         return ranked(best)
 
     def fuzzy(self, text: str, k: int, min_score: float = 0.0) -> list[TermCandidate]:
         """Return what names similar to a text name, most similar first, ties in order of IRI.
 
-        Args:
-            text: A name, perhaps misspelt.
-            k: Most candidates.
-            min_score: Least similarity, from 0 to 1: twice the characters in matching blocks, in order, over
-                those of both (Ratcliff and Obershelp, 1988).
+        Similarity is twice the characters in matching blocks, in order, over those of both (Ratcliff and
+        Obershelp, 1988); only names that share trigrams with the text are compared.
         """
         key = normalised(text)
         grams = _grams(key)
-        if not grams:
-            return []
-        postings = self._postings()
-        shared = Counter(at for gram in grams for at in postings.get(gram, ()))
+        if not self._trigrams:
+            self._keys = sorted(self._names)
+            for at, name in enumerate(self._keys):
+                own = _grams(name)
+                self._sizes.append(len(own))
+                for gram in own:
+                    self._trigrams.setdefault(gram, []).append(at)
+        shared = Counter(at for gram in grams for at in self._trigrams.get(gram, ()))
         pool = sorted(shared, key=lambda at: (-shared[at] / (len(grams) + self._sizes[at]), at))[:_POOL]
-        best: dict[str, TermCandidate] = {}
+        best: Best = {}
         for at in pool:
             score = SequenceMatcher(None, key, self._keys[at], autojunk=False).ratio()
-            if score < min_score:
-                continue
-            for entity, name in self._names[self._keys[at]]:
-                if entity not in best or score > best[entity].score:
-                    best[entity] = TermCandidate(URIRef(entity), min(score, NEARLY), name, "fuzzy")
+            for entity, name in self._names[self._keys[at]] if score >= min_score else ():
+                improve(best, TermCandidate(URIRef(entity), min(score, NEARLY), name, "fuzzy"))
         return ranked(best)[:k]
-
-    def _postings(self) -> Mapping[str, list[int]]:
-        if self._trigrams is None:
-            self._keys = sorted(self._names)
-            postings: defaultdict[str, list[int]] = defaultdict(list)
-            for at, key in enumerate(self._keys):
-                grams = _grams(key)
-                self._sizes.append(len(grams))
-                for gram in grams:
-                    postings[gram].append(at)
-            self._trigrams = postings
-        return self._trigrams
-
-
-def ranked(best: Mapping[str, TermCandidate]) -> list[TermCandidate]:
-    """Return candidates best first, ties in order of IRI."""
-    return sorted(best.values(), key=lambda c: (-c.score, str(c.term)))
 
 
 def _read(kg: KnowledgeGraph) -> Iterable[tuple[str, str]]:
@@ -144,30 +125,18 @@ def _grams(key: str) -> set[str]:
     return {padded[at : at + 3] for at in range(len(padded) - 2)} if key else set()
 
 
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
 _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»\n]{1,80})[\"”“»]")
 _LONGEST: Final = 12
-_JOINS: Final = frozenset(
-    ("of", "the", "de", "da", "di", "del", "della", "der", "den", "du", "la", "le", "van", "von", "y", "el",
-     "al", "bin", "ten", "ter")
-)  # fmt: skip
-_OPENINGS: Final = frozenset(
-    ("since", "until", "after", "before", "during", "around", "between", "among", "within", "under", "near",
-     "through", "throughout", "despite", "although", "though", "because", "every", "each", "another", "once",
-     "only", "even", "both", "many", "several", "today", "now", "later", "then", "here", "there")
-)  # fmt: skip
+_JOINS: Final = words("of the de da di del della der den du la le van von y el al bin ten ter")
+_OPENINGS: Final = words(
+    "since until after before during around between among within under near through throughout despite "
+    "although though because every each another once only even both many several today now later then here "
+    "there"
+)
 """Words that begin a sentence and no name, with those of no meaning."""
 _ROMAN = re.compile(r"(?:\d+|[IVX]+)\Z")
 
-
-@dataclass(frozen=True, slots=True)
-class TextWord:
-    """A word of a text: as written, normalised, and where it stands."""
-
-    text: str
-    key: str
-    start: int
-    end: int
+Words = Sequence[TextToken]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,26 +146,12 @@ class Span:
     first: int
     last: int
 
+    def __len__(self) -> int:
+        return self.last - self.first
+
     def overlaps(self, other: Span) -> bool:
         """Return whether two spans share a word."""
         return self.first < other.last and other.first < self.last
-
-
-@lru_cache(maxsize=20_000)
-def words_of(text: str) -> tuple[TextWord, ...]:
-    """Return the words of a text; a possessive ending is no part of a word.
-
-    Example:
-        >>> [w.key for w in words_of("Ada Hill's Café, 1901")]
-        ['ada', 'hill', 'cafe', '1901']
-    """
-    found = []
-    for match in _WORD.finditer(text):
-        word, end = match.group(), match.end()
-        if word[-2:] in ("'s", "’s") and len(word) > 2:
-            word, end = word[:-2], end - 2
-        found.append(TextWord(word, normalised(word), match.start(), end))
-    return tuple(found)
 
 
 @lru_cache(maxsize=50_000)
@@ -205,107 +160,71 @@ def key_of(name: str) -> tuple[str, ...]:
     return tuple(w.key for w in words_of(name))
 
 
+def text_of(words: Words, span: Span) -> str:
+    """Return the words of a span as they are written."""
+    return "".join(w.raw + w.after for w in words[span.first : span.last - 1]) + words[span.last - 1].raw
+
+
 def mentioned(text: str, names: Iterable[Sequence[str]]) -> bool:
-    """Return whether a text has one of each group of names, word by word.
-
-    Example:
-        >>> mentioned("Ada Hill was born in Lund.", [["A. Hill", "ada hill"], ["Lund"]])
-        True
-        >>> mentioned("Adam Hill was born in Lund.", [["Ada Hill"]])
-        False
-    """
-    keys = [w.key for w in words_of(text)]
-    return all(any(_places(keys, key_of(name)) for name in group) for group in names)
+    """Return whether a text has one of each group of names, word by word."""
+    return all(any(places(words_of(text), name) for name in group) for group in names)
 
 
-def find(text: str, words: Sequence[TextWord], name: str, known: EntityNames | None = None) -> list[Span]:
-    """Return where a name stands in a text as a name of its own, not as a part of a longer one.
+def places(words: Words, name: str) -> list[Span]:
+    """Return where the words of a name stand among others, in a row."""
+    key, keys = key_of(name), tuple(w.key for w in words)
+    size = len(key)
+    return [Span(at, at + size) for at in range(len(keys) - size + 1) if size and keys[at : at + size] == key]
 
-    Args:
-        text: The text.
-        words: Its words.
-        name: The name.
-        known: Names of the graph, longer ones of which a name may be a part.
 
-    Example:
-        >>> text = "The Hunt 2 is not The Hunt, nor is it “The Hunt”."
-        >>> [text[words_of(text)[s.first].start :][:10] for s in find(text, words_of(text), "The Hunt")]
-        ['The Hunt, ', 'The Hunt”.']
-    """
-    key = key_of(name)
-    spans = (Span(at, at + len(key)) for at in _places([w.key for w in words], key))
-    return [span for span in spans if _alone(text, words, span, known)]
+def find(words: Words, name: str, known: EntityNames) -> list[Span]:
+    """Return where a name stands in a text as a name of its own, not as a part of a longer one."""
+    return [span for span in places(words, name) if _alone(words, span, known)]
 
 
 def known_names(
-    text: str, words: Sequence[TextWord], known: EntityNames, skip: frozenset[str] = frozenset()
-) -> list[Span]:
-    """Return the longest names of the graph in a text, none within another, in order of place.
+    text: str, words: Words, known: EntityNames, skip: frozenset[str] = frozenset()
+) -> Iterator[Span]:
+    """Yield the longest names of the graph in a text, none within another, in order of place.
 
     What is written in small letters throughout is no name unless it stands in quotes: graphs name many
     common things.
-
-    Args:
-        text: The text.
-        words: Its words.
-        known: The names.
-        skip: Normalised names that are passed over, such as those of relations.
     """
-    found: list[Span] = []
     at = 0
     quoted = [match.span(1) for match in _QUOTED.finditer(text)]
     while at < len(words):
-        length = next(
-            (
-                n
-                for n in range(min(_LONGEST, len(words) - at), 0, -1)
-                if _is_name(text, words, at, n, known, skip)
-            ),
-            0,
-        )
-        if length:
-            start, end = words[at].start, words[at + length - 1].end
+        longest = range(min(_LONGEST, len(words) - at), 0, -1)
+        spans = (Span(at, at + size) for size in longest)
+        span = next((s for s in spans if _is_name(words, s, known, skip)), None)
+        at += 1
+        if span is not None:
+            start, end = words[span.first].start, words[span.last - 1].end
             if not text[start:end].islower() or any(a <= start and end <= b for a, b in quoted):
-                found.append(Span(at, at + length))
-            else:
-                length = 1
-        at += length or 1
-    return found
+                yield span
+                at = span.last
 
 
-def _is_name(
-    text: str, words: Sequence[TextWord], at: int, length: int, known: EntityNames, skip: frozenset[str]
-) -> bool:
-    key = normalised(text[words[at].start : words[at + length - 1].end])
+def _is_name(words: Words, span: Span, known: EntityNames, skip: frozenset[str]) -> bool:
+    key = normalised(text_of(words, span))
     if key in skip or not known.has(key):
         return False
-    if length == 1 and is_stopword(words[at].text.casefold()):
-        return False
-    return _joined(text, words, at, length)
+    return (len(span) > 1 or not is_stopword(words[span.first].raw.casefold())) and _joined(words, span)
 
 
-def names_by_spelling(text: str, words: Sequence[TextWord]) -> Iterator[Span]:
-    """Yield what looks like a name by how it is written: capitals, quotes, numbers.
-
-    Example:
-        >>> text = 'In 1994 Rolf de Heer made "bad boys" there.'
-        >>> words = words_of(text)
-        >>> [" ".join(w.text for w in words[s.first : s.last]) for s in names_by_spelling(text, words)]
-        ['bad boys', '1994', 'Rolf de Heer']
-    """
+def names_by_spelling(text: str, words: Words) -> Iterator[Span]:
+    """Yield what looks like a name by how it is written: capitals, quotes, numbers."""
     taken: list[Span] = []
     for match in _QUOTED.finditer(text):
         inside = [i for i, w in enumerate(words) if w.start >= match.start(1) and w.end <= match.end(1)]
         if inside:
-            span = Span(inside[0], inside[-1] + 1)
-            taken.append(span)
-            yield span
+            taken.append(Span(inside[0], inside[-1] + 1))
+    yield from taken
     at = 0
     while at < len(words):
-        last = _run(text, words, at)
+        last = _run(words, at)
         span = Span(at, max(last, at + 1))
         # One word that begins a sentence has its capital from there.
-        alone = last == at + 1 and _starts(text, words, at) and not words[at].text[0].isdigit()
+        alone = last == at + 1 and _starts(words, at) and not words[at].raw[0].isdigit()
         if last > at and not alone and not any(span.overlaps(other) for other in taken):
             yield span
         at = span.last
@@ -313,7 +232,7 @@ def names_by_spelling(text: str, words: Sequence[TextWord]) -> Iterator[Span]:
 
 def all_names(
     text: str,
-    words: Sequence[TextWord],
+    words: Words,
     known: EntityNames,
     skip: frozenset[str] = frozenset(),
     few: frozenset[str] = frozenset(),
@@ -321,48 +240,32 @@ def all_names(
     """Return what stands for a name in a text, known or not, without overlaps, in order of place.
 
     Longer ones come first, and known names of several words before what is only written like a name.
-
-    Args:
-        text: The text.
-        words: Its words.
-        known: The names.
-        skip: Normalised names that are passed over.
-        few: Normalised names that count in small letters too.
+    Normalised names of `skip` are passed over; those of `few` count in small letters too.
     """
-    there = known_names(text, words, known, skip)
-    small = [
-        Span(at, at + n)
-        for n in (1, 2, 3)
-        for at in range(len(words) - n + 1 if few else 0)
-        if normalised(text[words[at].start : words[at + n - 1].end]) in few
-    ]
-    firm = {span for span in (*there, *small) if span.last - span.first > 1}
-    every = {*there, *small, *names_by_spelling(text, words)}
+    there = list(known_names(text, words, known, skip))
+    every = [Span(at, at + n) for n in (1, 2, 3) for at in range(len(words) - n + 1 if few else 0)]
+    there += [span for span in every if normalised(text_of(words, span)) in few]
+    firm = {span for span in there if len(span) > 1}
     kept: list[Span] = []
-    for span in sorted(every, key=lambda s: (s not in firm, s.first - s.last, s.first)):
+    for span in sorted(
+        {*there, *names_by_spelling(text, words)}, key=lambda s: (s not in firm, -len(s), s.first)
+    ):
         if not any(span.overlaps(other) for other in kept):
             kept.append(span)
     return tuple(sorted(kept, key=lambda s: s.first))
 
 
-def text_of(text: str, words: Sequence[TextWord], span: Span) -> str:
-    """Return the words of a span as they are written; initials keep their full stop."""
-    start, end = words[span.first].start, words[span.last - 1].end
-    return text[start:end]
-
-
-def _run(text: str, words: Sequence[TextWord], at: int) -> int:
+def _run(words: Words, at: int) -> int:
     """Return where a run of capitalised words ends; the same place where none begins."""
-    first = words[at].text
+    first = words[at].raw
     if first[0].isdigit():
         return at + 1
     opens = is_stopword(first.casefold()) or first.casefold() in _OPENINGS
-    if not first[0].isupper() or (opens and _starts(text, words, at)):
+    if not first[0].isupper() or (opens and _starts(words, at)):
         return at
-    last = at + 1
-    here = last
-    while here < len(words) and _close(text, words, here):
-        word = words[here].text
+    last = here = at + 1
+    while here < len(words) and _close(words[here - 1]):
+        word = words[here].raw
         if word[0].isupper() or (word[0].isdigit() and here == last):
             last = here + 1
         elif word.casefold() not in _JOINS:
@@ -371,58 +274,49 @@ def _run(text: str, words: Sequence[TextWord], at: int) -> int:
     return last
 
 
-def _starts(text: str, words: Sequence[TextWord], at: int) -> bool:
+def _starts(words: Words, at: int) -> bool:
     """Return whether a word begins a sentence, or what a colon leads to."""
-    return at == 0 or text[words[at - 1].end : words[at].start].strip()[:1] in tuple(".!?:#")
+    return at == 0 or words[at - 1].after.strip()[:1] in tuple(".!?:#")
 
 
-def _close(text: str, words: Sequence[TextWord], at: int) -> bool:
-    between = text[words[at - 1].end : words[at].start]
-    initial = between == ". " and len(words[at - 1].text) <= 2 and words[at - 1].text[0].isupper()
-    return between in (" ", "-", ": ", "’", "'", ".", "'s ", "’s ", ".: ") or initial
+def _close(word: TextToken) -> bool:
+    """Return whether what stands behind a word does not end a name."""
+    initial = word.after == ". " and len(word.raw) <= 2 and word.raw[0].isupper()
+    return initial or word.after in (" ", "-", ": ", "’", "'", ".", "'s ", "’s ", ".: ")
 
 
-def _joined(text: str, words: Sequence[TextWord], at: int, length: int) -> bool:
+def _joined(words: Words, span: Span) -> bool:
     """Return whether no sentence ends within some words, apart from behind initials."""
-    for here in range(at + 1, at + length):
-        between = text[words[here - 1].end : words[here].start]
-        if "\n\n" in between or (between.strip() == "." and len(words[here - 1].text) > 3):
-            return False
-    return True
+    inner = words[span.first : span.last - 1]
+    return not any("\n\n" in w.after or (w.after.strip() == "." and len(w.raw) > 3) for w in inner)
 
 
-def _alone(text: str, words: Sequence[TextWord], span: Span, known: EntityNames | None) -> bool:
-    if known is not None:
-        for first in range(max(0, span.first - 5), span.first + 1):
-            for last in range(span.last, min(len(words), span.last + 6) + 1):
-                wider = last - first > span.last - span.first
-                key = normalised(text[words[first].start : words[last - 1].end]) if wider else ""
-                whole = wider and known.has(key) and _joined(text, words, first, last - first)
-                if whole and _capitals(words[first:last], words[span.first : span.last]):
-                    return False
-    if span.last < len(words) and text[words[span.last - 1].end : words[span.last].start] in (" ", "-"):
-        after = words[span.last].text
+def _alone(words: Words, span: Span, known: EntityNames) -> bool:
+    for first in range(max(0, span.first - 5), span.first + 1):
+        for last in range(span.last, min(len(words), span.last + 6) + 1):
+            wider = Span(first, last)
+            named = len(wider) > len(span) and known.has(normalised(text_of(words, wider)))
+            if (
+                named
+                and _joined(words, wider)
+                and _capitals(words[first:last], words[span.first : span.last])
+            ):
+                return False
+    if span.last < len(words) and words[span.last - 1].after in (" ", "-"):
+        after = words[span.last].raw
         if _ROMAN.match(after) or (after[0].isupper() and not is_stopword(after.casefold())):
             return False
-    if span.first and text[words[span.first - 1].end : words[span.first].start] in (" ", "-"):
-        before, at = words[span.first - 1].text, span.first - 1
-        if before[0].isupper() and not _starts(text, words, at) and not is_stopword(before.casefold()):
-            return False
-    return True
-
-
-def _capitals(wider: Sequence[TextWord], inner: Sequence[TextWord]) -> bool:
-    """Return whether a wider name is written as one: capitals, as far as the inner one has them."""
-    if not any(w.text[0].isupper() for w in inner):
+    if not span.first or words[span.first - 1].after not in (" ", "-"):
         return True
-    return wider[0].text[0].isupper() and (wider[-1].text[0].isupper() or wider[-1].text[0].isdigit())
+    before = words[span.first - 1].raw
+    return not before[0].isupper() or _starts(words, span.first - 1) or is_stopword(before.casefold())
 
 
-def _places(keys: Sequence[str], name: tuple[str, ...]) -> list[int]:
-    size = len(name)
-    if not size:
-        return []
-    return [at for at in range(len(keys) - size + 1) if tuple(keys[at : at + size]) == name]
+def _capitals(wider: Words, inner: Words) -> bool:
+    """Return whether a wider name is written as one: capitals, as far as the inner one has them."""
+    if not any(w.raw[0].isupper() for w in inner):
+        return True
+    return wider[0].raw[0].isupper() and (wider[-1].raw[0].isupper() or wider[-1].raw[0].isdigit())
 
 
 _DESCRIBING = tuple(sorted(DESCRIBING))
@@ -446,23 +340,11 @@ class NamedRelation:
 
 
 class Relations:
-    """The predicates of a knowledge graph, in order of IRI.
-
-    Args:
-        relations: The predicates.
-
-    Example:
-        >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> from mrag.rdf.terms import Triple
-        >>> kg = KnowledgeGraph(OxigraphStore())
-        >>> _ = kg.insert([Triple(URIRef("urn:x:a"), URIRef("urn:x:directedBy"), URIRef("urn:x:b"))])
-        >>> [(c.label, c.score) for c in Relations.of(kg).named("Directed_by")]
-        [('directed by', 0.98)]
-        >>> kg.close()
-    """
+    """The predicates of a knowledge graph, in order of IRI."""
 
     def __init__(self, relations: Sequence[NamedRelation]) -> None:
         self.all = tuple(sorted(relations, key=lambda r: str(r.iri)))
+        self.by_iri = {relation.iri: relation for relation in self.all}
         self._vectors: dict[str, Any] = {}
 
     @classmethod
@@ -475,53 +357,37 @@ class Relations:
         return [c for c in self.similar(text, NEARLY) if c.found == "exact"]
 
     def similar(self, text: str, min_score: float) -> list[TermCandidate]:
-        """Return the relations with a name similar to a text in writing, most similar first.
-
-        Args:
-            text: What a planner called a relation.
-            min_score: Least similarity, from 0 to 1.
-        """
+        """Return the relations with a name similar to a text in writing, most similar first."""
         key = normalised(split_identifier(text))
-        best: dict[str, TermCandidate] = {}
+        best: Best = {}
         for relation in self.all:
             for name in relation.names:
                 candidate = _compared(relation, name, text, key)
-                known = best.get(relation.iri)
-                if candidate.score >= min_score and (known is None or candidate.score > known.score):
-                    best[relation.iri] = candidate
+                if candidate.score >= min_score:
+                    improve(best, candidate)
         return ranked(best)
 
     def meaning(self, text: str, min_score: float, model: Embedder) -> list[TermCandidate]:
-        """Return the relations with a name or description near a text in meaning, nearest first.
-
-        Args:
-            text: What a planner called a relation.
-            min_score: Least cosine.
-            model: The embedding model.
-        """
+        """Return the relations with a name or description near a text in meaning, nearest first."""
         if not self.all:
             return []
-        owners, texts, vectors = self._embedded(model)
+        if model.name not in self._vectors:
+            pairs = [(r, text) for r in self.all for text in (*r.names, *r.descriptions)]
+            self._vectors[model.name] = pairs, model.embed_documents([text for _, text in pairs])
+        pairs, vectors = self._vectors[model.name]
         cosines = vectors @ model.embed_query(split_identifier(text))
-        best: dict[str, TermCandidate] = {}
+        best: Best = {}
         for at in np.flatnonzero(cosines >= min_score):
-            relation, score = self.all[owners[at]], float(min(cosines[at], NEARLY))
-            if relation.iri not in best or score > best[relation.iri].score:
-                best[relation.iri] = TermCandidate(relation.iri, score, texts[at], "dense")
+            relation, said = pairs[at]
+            improve(best, TermCandidate(relation.iri, float(min(cosines[at], NEARLY)), said, "dense"))
         return ranked(best)
 
     def vectors(self, model: Embedder) -> np.ndarray:
         """Return one vector for each relation's label, in order of `all`; shape (relations, dim)."""
-        if ("labels " + model.name) not in self._vectors:
-            self._vectors["labels " + model.name] = model.embed_documents([r.label for r in self.all])
-        return cast(np.ndarray, self._vectors["labels " + model.name])
-
-    def _embedded(self, model: Embedder) -> tuple[list[int], list[str], np.ndarray]:
-        if model.name not in self._vectors:
-            pairs = [(at, text) for at, r in enumerate(self.all) for text in (*r.names, *r.descriptions)]
-            texts = [text for _, text in pairs]
-            self._vectors[model.name] = ([at for at, _ in pairs], texts, model.embed_documents(texts))
-        return cast("tuple[list[int], list[str], np.ndarray]", self._vectors[model.name])
+        key = "labels " + model.name
+        if key not in self._vectors:
+            self._vectors[key] = model.embed_documents([r.label for r in self.all])
+        return cast(np.ndarray, self._vectors[key])
 
 
 def _compared(relation: NamedRelation, name: str, text: str, key: str) -> TermCandidate:
@@ -546,19 +412,27 @@ def _relation_names(kg: KnowledgeGraph) -> list[NamedRelation]:
         label = display.predicate(iri)
         local = split_identifier(iri.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1].rsplit(":", 1)[-1])
         names = [text for p, text in said[iri] if p not in _DESCRIBING]
-        descriptions = [text for p, text in said[iri] if p in _DESCRIBING]
+        descriptions = tuple(text for p, text in said[iri] if p in _DESCRIBING)
         kept = tuple(dict.fromkeys([label, *names, local]))
-        found.append(NamedRelation(URIRef(iri), label, kept, tuple(descriptions)))
+        found.append(NamedRelation(URIRef(iri), label, kept, descriptions))
     return found
 
 
 End = Literal["subject", "object"]
+Act = tuple[End, str]
+"""To stand at an end of a property."""
+ENDS: Final[tuple[End, End]] = ("subject", "object")
 _SAMPLE: Final = 300
 _KIND: Final = 100
 _PROPERTIES: Final = 50
 _TELLING: Final = 2
 """Entities at an end of a property from which on their classes tell what stands there."""
 _ALIKE: Final = 0.12
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number without sign."""
+    return text.replace(",", "").replace(".", "", 1).isdigit()
 
 
 @dataclass(frozen=True)
@@ -582,43 +456,28 @@ class NameShape:
     whole: bool = False
 
     def fits(self, name: str) -> bool:
-        """Return whether a name that the graph does not know may stand there.
-
-        Example:
-            >>> people = NameShape(100, 0.0, 1.0, 0.0)
-            >>> people.fits("Rolf de Heer"), people.fits("1994"), people.fits("somebody")
-            (True, False, False)
-        """
+        """Return whether a name that the graph does not know may stand there."""
         text = name.strip()
         if not text or len(text.split()) > 10 or not any(c.isalnum() for c in text):
             return False
-        number = text.replace(".", "", 1).isdigit()
         if not self.known:
             return True
-        if number:
+        if is_number(text):
             return self.numbers > 0.1
         return self.numbers < 0.9 and (self.capitals < 0.8 or text[0].isupper() or not text[0].isalpha())
 
 
 class PropertyEnds:
-    """The ends of a graph's properties, looked up when they are asked for and kept.
-
-    Args:
-        kg: The knowledge graph.
-    """
+    """The ends of a graph's properties, looked up when they are asked for and kept with the graph."""
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
         self._ends: dict[tuple[End, str, str], bool] = {}
-        self._shapes: dict[tuple[End, str], NameShape] = {}
-        self._kinds: dict[tuple[End, str], dict[tuple[End, str], float]] = {}
-        self._some: dict[tuple[End, str, int], tuple[str, ...]] = {}
-        self._classed: dict[tuple[End, str, str], tuple[set[str], list[set[str]]]] = {}
 
     @classmethod
     def of(cls, kg: KnowledgeGraph) -> PropertyEnds:
-        """Return the roles of a knowledge graph, kept for each state of it."""
-        return kg.cached("completion roles", lambda: cls(kg))
+        """Return the ends of a knowledge graph's properties, kept for each state of it."""
+        return kg.cached("completion ends", lambda: cls(kg))
 
     def learn(self, end: End, properties: Iterable[str], entities: Iterable[str]) -> None:
         """Look up at once which entities stand at an end of which properties."""
@@ -640,12 +499,12 @@ class PropertyEnds:
         subject of what the others are never the subject of is of another kind. Of an entity without any
         triple but labels nothing can be told.
         """
-        mine = self._acts([entity]).get(entity, set())
+        mine = self._acts([entity])[entity]
         if not mine:
             return True
         if self.strange(end, property, entity):
             return False
-        usual = self._usual(end, property)
+        usual = self.kg.cached(f"completion usual {end} {property}", lambda: self._usual(end, property))
         return not usual or sum(usual.get(act, 0.0) for act in mine) / len(mine) >= _ALIKE
 
     def mixed(self, property: str) -> bool:
@@ -666,73 +525,46 @@ class PropertyEnds:
         """
         mine, others = self._classes(end, property, entity)
         told = [other for other in others if other]
-        if (
-            not mine
-            or len(told) < _TELLING
-            or 2 * len(told) <= len(others)
-            or any(mine & other for other in told)
-        ):
+        few = len(told) < _TELLING or 2 * len(told) <= len(others)
+        if not mine or few or any(mine & other for other in told):
             return False
-        return not self._above(mine) & self._above(frozenset().union(*told))
-
-    def _above(self, classes: Collection[str]) -> set[str]:
-        """Return classes with those above them, as far as they are said to be."""
-        seen, new = set(classes), sorted(classes)
-        while new:
-            query = queries.get("completion/check-above")
-            found = {str(c) for text in query.batches("lower", new, 200) for _, c in self.kg.select(text)}
-            new = sorted(found - seen)
-            seen.update(new)
-        return seen
+        every = set().union(*told)
+        facts = SchemaFacts(self.kg)
+        facts.higher.update(facts.read_above(sorted(mine | every)))
+        return not facts.above(mine) & facts.above(every)
 
     def _classes(self, end: End, property: str, entity: str) -> tuple[set[str], list[set[str]]]:
         """Return the classes of an entity, and those of each of the entities at an end of a property."""
-        known = self._classed.get((end, property, entity))
-        if known is None:
+
+        def look() -> tuple[set[str], list[set[str]]]:
             others = self._entities(end, property, _KIND)
-            classes: dict[str, set[str]] = {}
-            query = queries.get("completion/check-types")
-            for text in query.batches("entity", sorted({entity, *others}), 200):
-                for one, kind in self.kg.select(text):
-                    classes.setdefault(str(one), set()).add(str(kind))
-            known = classes.get(entity, set()), [classes.get(other, set()) for other in others]
-            self._classed[end, property, entity] = known
-        return known
+            facts = SchemaFacts(self.kg)
+            facts.read_types(sorted({entity, *others}))
+            return facts.types[entity], [facts.types[other] for other in others]
 
-    def _usual(self, end: End, property: str) -> dict[tuple[End, str], float]:
+        return self.kg.cached(f"completion classes {end} {property} {entity}", look)
+
+    def _usual(self, end: End, property: str) -> dict[Act, float]:
         """Return how often the entities at an end of a property stand at each end of the others."""
-        known = self._kinds.get((end, property))
-        if known is None:
-            entities = self._entities(end, property, _KIND)
-            counts: dict[tuple[End, str], int] = {}
-            for acts in self._acts(entities).values():
-                for act in acts:
-                    counts[act] = counts.get(act, 0) + 1
-            known = {act: n / len(entities) for act, n in counts.items()} if entities else {}
-            self._kinds[end, property] = known
-        return known
+        entities = self._entities(end, property, _KIND)
+        counts = Counter(act for acts in self._acts(entities).values() for act in acts)
+        return {act: n / len(entities) for act, n in counts.items()}
 
-    def _acts(self, entities: Sequence[str]) -> dict[str, set[tuple[End, str]]]:
+    def _acts(self, entities: Sequence[str]) -> dict[str, set[Act]]:
         counts = self.kg.profile().predicates
         often = sorted((p for p in counts if p not in LABELS), key=lambda p: (-counts[p], p))[:_PROPERTIES]
-        found: dict[str, set[tuple[End, str]]] = {e: set() for e in entities}
-        ends: tuple[End, End] = ("subject", "object")
-        for end in ends:
+        for end in ENDS:
             self.learn(end, often, entities)
-            for p in often:
-                for e in entities:
-                    if self._ends[end, p, e]:
-                        found[e].add((end, p))
-        return found
+        return {e: {(end, p) for end in ENDS for p in often if self._ends[end, p, e]} for e in entities}
 
     def _entities(self, end: End, property: str, limit: int) -> tuple[str, ...]:
         """Return some of the entities at an end of a property."""
-        known = self._some.get((end, property, limit))
-        if known is None:
+
+        def look() -> tuple[str, ...]:
             query = queries.get("completion/ends" if end == "object" else "completion/starts")
-            known = tuple(str(e) for (e,) in self.kg.select(query.bind(p=[property], limit=limit)))
-            self._some[end, property, limit] = known
-        return known
+            return tuple(str(e) for (e,) in self.kg.select(query.bind(p=[property], limit=limit)))
+
+        return self.kg.cached(f"completion at {end} {property} {limit}", look)
 
     def few(self, end: End, property: str) -> frozenset[str]:
         """Return the normalised names of the entities at an end of a property, where there are only few."""
@@ -743,50 +575,35 @@ class PropertyEnds:
 
     def shape(self, end: End, property: str) -> NameShape:
         """Return how the names at an end of a property look."""
-        known = self._shapes.get((end, property))
-        if known is None:
-            known = self._shapes[end, property] = self._look(end, property)
-        return known
+        return self.kg.cached(f"completion shape {end} {property}", lambda: self._look(end, property))
 
     def _look(self, end: End, property: str) -> NameShape:
-        texts: list[str] = []
-        kinds: dict[str, int] = {}
-        literals = 0
+        values: list[RdfLiteral] = []
         if end == "object":
             name = queries.get("completion/evidence-literals").bind(property=[property], limit=_SAMPLE)
-            for _, value in self.kg.select(name):
-                if isinstance(value, RdfLiteral):
-                    literals += 1
-                    texts.append(str(value))
-                    kind = "" if value.language or value.datatype is None else str(value.datatype)
-                    kind = "" if kind == XSD + "string" else kind
-                    kinds[kind] = kinds.get(kind, 0) + 1
+            values = [value for _, value in self.kg.select(name) if isinstance(value, RdfLiteral)]
+        kinds = Counter(
+            "" if v.language or v.datatype is None or str(v.datatype) == XSD + "string" else str(v.datatype)
+            for v in values
+        )
         entities = self._entities(end, property, _SAMPLE)
-        texts += [label for label in self.kg.labels(entities).values() if label]
-        numbers = sum(text.replace(".", "", 1).isdigit() for text in texts)
-        words = [text for text in texts if text[:1].isalpha()]
-        capitals = sum(text[0].isupper() for text in words)
+        texts = [*map(str, values), *(label for label in self.kg.labels(entities).values() if label)]
+        wordy = [text for text in texts if text[:1].isalpha()]
         return NameShape(
             len(texts),
-            numbers / len(texts) if texts else 0.0,
-            capitals / len(words) if words else 0.0,
-            literals / (literals + len(entities)) if literals or entities else 0.0,
+            sum(text.replace(".", "", 1).isdigit() for text in texts) / max(1, len(texts)),
+            sum(text[0].isupper() for text in wordy) / max(1, len(wordy)),
+            len(values) / max(1, len(values) + len(entities)),
             tuple(sorted(kinds, key=lambda k: (-kinds[k], k))),
-            literals < _SAMPLE and len(entities) < _SAMPLE,
+            len(values) < _SAMPLE and len(entities) < _SAMPLE,
         )
 
 
-def names_of(kg: KnowledgeGraph, entity: str) -> list[str]:
-    """Return every name of an entity, its best label first."""
-    pairs = [(entity, name) for name in (*LABELS, *ALTERNATIVE)]
-    rows = kg.select(queries.get("label/labels").bind(entity_property=pairs))
-    best = kg.labels([entity])[entity]
-    found = [str(text) for _, _, text in rows]
-    return list(dict.fromkeys([*([best] if best else []), *found]))
-
-
 def term_names(kg: KnowledgeGraph, term: object) -> list[str]:
-    """Return the names of a term: of an entity its labels, of a literal its text, of a text itself."""
-    if isinstance(term, URIRef):
-        return names_of(kg, str(term))
-    return [str(term)]
+    """Return the names of a term: of an entity its labels, best first; of a literal or a text itself."""
+    if not isinstance(term, URIRef):
+        return [str(term)]
+    pairs = [(term, name) for name in (*LABELS, *ALTERNATIVE)]
+    rows = kg.select(queries.get("label/labels").bind(entity_property=pairs))
+    best = kg.labels([str(term)])[str(term)]
+    return list(dict.fromkeys([*([best] if best else []), *(str(text) for _, _, text in rows)]))

@@ -88,14 +88,7 @@ class PassageSource(Protocol):
 
 @dataclass(frozen=True)
 class CollectionReport:
-    """What keeping texts did: numbers of documents.
-
-    Attributes:
-        added: Documents that are new, or say something new.
-        gone: Documents that are no longer part of the collection.
-        total: Documents of the collection.
-        passages: Passages of the new documents.
-    """
+    """What keeping texts did: numbers of documents."""
 
     added: int
     gone: int
@@ -408,13 +401,7 @@ def image_passages(kg: KnowledgeGraph, *, own: bool = True) -> list[Passage]:
 
 
 def joined_by_node(passages: Sequence[Passage]) -> list[Passage]:
-    """Return passages with those of one node joined, since a search finds each node once.
-
-    Example:
-        >>> a, b = (Passage("urn:i", text, "i.png", "i", "image") for text in ("A sign.", "A street."))
-        >>> [p.text for p in joined_by_node([a, b])]
-        ['A sign. A street.']
-    """
+    """Return passages with those of one node joined, since a search finds each node once."""
     groups: dict[str, list[Passage]] = {}
     for passage in passages:
         groups.setdefault(passage.iri, []).append(passage)

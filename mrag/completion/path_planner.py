@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,37 +30,51 @@ from mrag.language.tokens import content, is_stopword, keys, normalised, stem
 from mrag.planning.plan import Unknown
 from mrag.storage.arrays import load_arrays, save_arrays
 
+Vector = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
+
 _WORD = re.compile(r"\w+")
 _LONGEST_MENTION = 16
 _ENTITIES = 3
-HOLE = "@"
+_HOLE = "@"
 """What stands in a question in the place of what it names."""
 
-SPAN_FEATURES = ("exact", "cased", "words", "inner", "common", "known", "unlinked")
-"""What is measured of a span, in this order."""
+_SPAN_WEIGHTS = {
+    "exact": 1.0, "cased": 2.0, "words": 1.0, "inner": -2.0, "common": -4.0, "known": 0.0, "unlinked": -3.0,
+}  # fmt: skip
+"""What is measured of a span of a question, with its weight where nothing was learnt."""
+
+_PATH_WEIGHTS = {
+    "covered": 4.0, "supported": 3.0, "meaning": 4.0, "two steps": -0.5, "three steps": -1.0,
+    "no such step": -4.0, "unseen": 0.0,
+}  # fmt: skip
+"""The same of a path: the share of the question's words that it has, the share of its steps that have a word
+of the question, their mean cosine with the question, its length, whether the entity has no such first step,
+and whether a part of it was never learnt."""
+
+FEATURES = (*_SPAN_WEIGHTS, *_PATH_WEIGHTS)
 
 
 @dataclass(frozen=True)
 class Mention:
-    """A span of a question that may name an entity.
+    """A span of a question that may name an entity, with what is measured of it.
 
-    Attributes:
-        start: Where it begins in the question.
-        end: Where it ends.
-        text: Its words as written.
-        entity: What it may name; None where the graph knows no such name.
-        features: A number for each of `SPAN_FEATURES`.
+    The entity is None where the graph knows no such name.
     """
 
     start: int
-    end: int
     text: str
     entity: TermCandidate | None
     features: tuple[float, ...]
 
     def rest(self, question: str) -> str:
         """Return the question with a hole in the place of the span."""
-        return f"{question[: self.start]}{HOLE}{question[self.end :]}"
+        return f"{question[: self.start]}{_HOLE}{question[self.start + len(self.text) :]}"
+
+    @property
+    def name(self) -> str:
+        """Return what the span names: an IRI, or a text that the graph does not know."""
+        return str(self.entity.term) if self.entity is not None else "~" + self.text
 
 
 def find_mentions(
@@ -73,98 +87,67 @@ def find_mentions(
         names: The names of the graph.
         common: Stems of words that the graph's relations have, which are seldom meant as names.
         known: Words of questions that were seen before, with what they named left out.
-
-    Example:
-        >>> names = EntityNames([("urn:x", "Beau Geste"), ("urn:y", "Genre")])
-        >>> found = find_mentions("what genre is Beau Geste in", names, frozenset())
-        >>> [(m.text, str(m.entity.term)) for m in found if m.entity]
-        [('genre', 'urn:y'), ('Beau Geste', 'urn:x')]
     """
     words = list(_WORD.finditer(question))
-    spans = [span for span in _spans(words) if names.has(_key(question, *span))]
+    runs = ((first, last) for at, first in enumerate(words) for last in words[at : at + _LONGEST_MENTION])
+    every = ((first.start(), last.end()) for first, last in runs)
+    spans = [(start, end) for start, end in every if names.has(normalised(question[start:end]))]
+
+    def measured(start: int, text: str, entity: TermCandidate | None, inner: bool) -> Mention:
+        own = keys(text) or (text,)
+        dull = sum(is_stopword(w) or stem(w) in common for w in own) / len(own)
+        old = sum(w.group().casefold() in known for w in _WORD.finditer(text)) / len(own)
+        cased = any(c.isupper() or c.isdigit() for c in (text[1:] if start == 0 else text))
+        exact = entity is not None and entity.score == 1.0
+        size, unlinked = min(len(own), 6) / 2, float(entity is None)
+        return Mention(start, text, entity, (exact, cased, size, inner, dull, min(old, 1.0), unlinked))
+
     found = []
     for start, end in spans:
         at, text = _as_written(question, start, end, names)
         inner = any((a, b) != (start, end) and a <= start and end <= b for a, b in spans)
-        for candidate in names.exact(text)[:_ENTITIES]:
-            features = _features(text, at, candidate.score == 1.0, inner, common, known)
-            found.append(Mention(at, at + len(text), text, candidate, (*features, 0.0)))
+        found += [measured(at, text, candidate, inner) for candidate in names.exact(text)[:_ENTITIES]]
     for start, end in _nameless(question, words, common | known):
         if (start, end) not in spans:
-            text = question[start:end]
             inner = any(a <= start and end <= b for a, b in spans)
-            features = _features(text, start, False, inner, common, known)
-            found.append(Mention(start, end, text, None, (*features, 1.0)))
+            found.append(measured(start, question[start:end], None, inner))
     return found
-
-
-def _spans(words: list[re.Match[str]]) -> Iterator[tuple[int, int]]:
-    for at in range(len(words)):
-        for last in range(at, min(len(words), at + _LONGEST_MENTION)):
-            yield words[at].start(), words[last].end()
-
-
-def _key(question: str, start: int, end: int) -> str:
-    return normalised(question[start:end])
 
 
 def _as_written(question: str, start: int, end: int, names: EntityNames) -> tuple[int, str]:
     """Return a span with the signs around it that belong to a name, as in `Hush!` or `$9.99`."""
     best = start, question[start:end]
-    for candidate in names.exact(question[start:end]):
-        label = candidate.label
+    for label in [candidate.label for candidate in names.exact(question[start:end])]:
         for at in range(max(0, start - 3), start + 1):
             if question.startswith(label, at) and at + len(label) >= end and len(label) > len(best[1]):
                 best = at, label
     return best
 
 
-def _features(
-    text: str, start: int, exact: bool, inner: bool, common: frozenset[str], known: frozenset[str]
-) -> tuple[float, ...]:
-    words = keys(text) or (text,)
-    dull = sum(is_stopword(w) or stem(w) in common for w in words) / len(words)
-    old = sum(w.group().casefold() in known for w in _WORD.finditer(text)) / len(words)
-    capital = any(c.isupper() or c.isdigit() for c in (text[1:] if start == 0 else text))
-    return float(exact), float(capital), min(len(words), 6) / 2, float(inner), dull, min(old, 1.0)
-
-
 def _nameless(question: str, words: list[re.Match[str]], known: frozenset[str]) -> Iterator[tuple[int, int]]:
     """Yield runs of words that look like a name: capitalised ones, or ones that no question had before."""
-    new = [_is_new(word.group(), known) for word in words]
-    capital = [_is_capital(word.group(), at) for at, word in enumerate(words)]
-    small = [is_stopword(word.group().casefold()) or word.group() == "s" for word in words]
-    for begins, joins in ((capital, small), (new, [False] * len(words))):
+    plain = [word.group() for word in words]
+    stop = [is_stopword(word.casefold()) for word in plain]
+    new = [
+        not small and word.casefold() not in known and stem(word) not in known
+        for word, small in zip(plain, stop, strict=True)
+    ]
+    capital = [
+        (word[0].isupper() or word[0].isdigit()) and (at > 0 or not stop[at]) for at, word in enumerate(plain)
+    ]
+    joins = [small or word == "s" for word, small in zip(plain, stop, strict=True)]
+    for begins, joining in ((capital, joins), (new, [False] * len(words))):
         at = 0
         while at < len(words):
             last = at
             for here in range(at, len(words) if begins[at] else at):
                 if begins[here]:
                     last = here
-                elif not joins[here]:
+                elif not joining[here]:
                     break
             if begins[at]:
                 yield words[at].start(), words[last].end()
             at = last + 1
-
-
-def _is_capital(word: str, at: int) -> bool:
-    return (word[0].isupper() or word[0].isdigit()) and (at > 0 or not is_stopword(word.casefold()))
-
-
-def _is_new(word: str, known: frozenset[str]) -> bool:
-    return not is_stopword(word.casefold()) and word.casefold() not in known and stem(word) not in known
-
-
-Vector = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.int64]
-
-PATH_FEATURES = ("covered", "supported", "meaning", "two steps", "three steps", "no such step", "unseen")
-"""What is measured of a path, beside the span's features, in this order: the share of the question's words
-that it has, the share of its steps that have a word of the question, their mean cosine with the question, its
-length, whether the entity has no such first step, and whether a part of it was never learnt."""
-
-FEATURES = (*SPAN_FEATURES, *PATH_FEATURES)
 
 
 @dataclass(frozen=True)
@@ -172,13 +155,12 @@ class Choice:
     """One mention of a question, with what is needed to measure every path from it.
 
     Attributes:
-        span: Values of `SPAN_FEATURES`.
+        span: What is measured of the mention.
         rest: The question with a hole in the place of the mention.
         words: How many words of the rest carry meaning.
         covering: For each step of the table the words of the rest that it has, as bits.
         meaning: For each step its cosine with the question.
         steps: Numbers of the steps that lead away from the entity; None where the graph does not know it.
-        right: Number of the right path from it, where that is known; -1 otherwise.
     """
 
     span: tuple[float, ...]
@@ -187,62 +169,38 @@ class Choice:
     covering: Numbers
     meaning: Vector
     steps: frozenset[int] | None
-    right: int = -1
 
     def features(self, table: PathTable, novel: Vector) -> Vector:
-        """Return the values of `FEATURES` for every path; shape (paths, features).
-
-        Args:
-            table: The paths.
-            novel: For each path 1 if a part of it was never learnt, else 0.
-        """
-        features = np.empty((len(table.paths), len(FEATURES)))
-        features[:, : len(self.span)] = self.span
+        """Return the values of `FEATURES` for every path, some of them novel; shape (paths, features)."""
         # A path that has ended has -1 for further steps, which is the zero at the end.
         bits = np.append(self.covering, 0)[table.paths]
-        covered = np.bitwise_count(np.bitwise_or.reduce(bits, axis=1)) / max(1, min(self.words, 63))
-        meaning = np.append(self.meaning, 0.0)[table.paths].sum(axis=1) / table.lengths
         # Where the graph does not know the entity, nothing speaks against a first step.
         steps = range(len(table.steps)) if self.steps is None else sorted(self.steps)
-        absent = ~np.isin(table.paths[:, 0], steps)
         own = (
-            covered,
+            np.bitwise_count(np.bitwise_or.reduce(bits, axis=1)) / max(1, min(self.words, 63)),
             (bits != 0).sum(axis=1) / table.lengths,
-            meaning,
+            np.append(self.meaning, 0.0)[table.paths].sum(axis=1) / table.lengths,
             table.lengths == 2,
             table.lengths >= 3,
-            absent,
+            ~np.isin(table.paths[:, 0], steps),
             novel,
         )
-        for at, values in enumerate(own, start=len(self.span)):
-            features[:, at] = values
-        return features
+        span = np.tile(np.array(self.span, np.float64), (len(table.paths), 1))
+        return np.column_stack([span, *own]).astype(np.float64)
 
 
-_BY_HAND: Mapping[str, float] = {
-    "exact": 1.0,
-    "cased": 2.0,
-    "words": 1.0,
-    "inner": -2.0,
-    "common": -4.0,
-    "known": 0.0,
-    "unlinked": -3.0,
-    "covered": 4.0,
-    "supported": 3.0,
-    "meaning": 4.0,
-    "two steps": -0.5,
-    "three steps": -1.0,
-    "no such step": -4.0,
-    "unseen": 0.0,
-}
 _FORMAT = 1
 _FILE = "planner weights 1"
-_TOKEN = re.compile(rf"{HOLE}|\w+")
+_TOKEN = re.compile(rf"{_HOLE}|\w+")
+
+
+def _by_hand() -> Vector:
+    return np.array([*_SPAN_WEIGHTS.values(), *_PATH_WEIGHTS.values()])
 
 
 @dataclass
 class Weights:
-    """What the planner without a language model goes by.
+    """What the planner without a language model goes by; that of one that has learnt nothing by default.
 
     Attributes:
         base: A weight for each of `mrag.completion.path_planner.FEATURES`.
@@ -257,7 +215,7 @@ class Weights:
         ([1.0, 2.0, 1.0], 0)
     """
 
-    base: Vector = field(default_factory=lambda: by_hand())
+    base: Vector = field(default_factory=_by_hand)
     grams: dict[str, int] = field(default_factory=dict)
     parts: dict[Part, int] = field(default_factory=dict)
     matrix: Vector = field(default_factory=lambda: np.zeros((0, 0)))
@@ -291,41 +249,34 @@ class Weights:
                 raise ValueError(f"format {kept['format']}")
             if kept["features"].tolist() != list(FEATURES):
                 raise ValueError("other features")
-            parts = [tuple(str(part).split("\n")) for part in kept["parts"]]
-            grams = [str(gram) for gram in kept["grams"]]
+            parts = {tuple(str(part).split("\n")): at for at, part in enumerate(kept["parts"])}
+            grams = {str(gram): at for at, gram in enumerate(kept["grams"])}
             matrix = kept["matrix"].astype(np.float64)
             if matrix.shape != (len(parts), len(grams)) or kept["base"].shape != (len(FEATURES),):
                 raise ValueError("another shape")
+            known = frozenset(str(word) for word in kept["known"])
+            return cls(kept["base"], grams, parts, matrix, known, int(kept["examples"]))
         except (OSError, ValueError, KeyError, EOFError) as error:
             raise ConfigError(
                 f"Not a file of the planner's weights: {error}.",
                 file=str(path),
                 hint="Make one with `calibrate` and `Weights.save`.",
             ) from error
-        known = frozenset(str(word) for word in kept["known"])
-        numbers = {part: at for at, part in enumerate(parts)}
-        return cls(
-            kept["base"],
-            {gram: at for at, gram in enumerate(grams)},
-            numbers,
-            matrix,
-            known,
-            int(kept["examples"]),
-        )
 
     def columns(self, rest: str) -> Numbers:
         """Return the numbers of a question's runs of words that have weights."""
-        found = {self.grams[gram] for gram in grams_of(rest) if gram in self.grams}
-        return np.array(sorted(found), np.int64)
+        return np.array(sorted({self.grams[gram] for gram in _grams(rest) if gram in self.grams}), np.int64)
 
-    def table(self, parts: Sequence[tuple[Part, ...]]) -> Numbers:
-        """Return the numbers of the parts of paths; shape (paths, most parts), -1 for none."""
-        width = max((len(own) for own in parts), default=1)
-        table = np.full((len(parts), width), -1, np.int64)
+    def numbered(self, parts: Sequence[tuple[Part, ...]]) -> tuple[Numbers, Vector]:
+        """Return the numbers of the parts of paths, -1 for none, and 1 for each path that has a part without.
+
+        The first has the shape (paths, most parts).
+        """
+        table = np.full((len(parts), max(map(len, parts), default=1)), -1, np.int64)
         for at, own in enumerate(parts):
-            for place, part in enumerate(own):
-                table[at, place] = self.parts.get(part, -1)
-        return table
+            table[at, : len(own)] = [self.parts.get(part, -1) for part in own]
+        novel = (table >= 0).sum(axis=1) < np.array([len(own) for own in parts])
+        return table, novel.astype(np.float64)
 
     def learnt(self, columns: Numbers, table: Numbers) -> Vector:
         """Return what words add to the score of each path."""
@@ -336,125 +287,69 @@ class Weights:
         return added
 
 
-def by_hand() -> Vector:
-    """Return the weights of a planner that has learnt nothing."""
-    return np.array([_BY_HAND[name] for name in FEATURES])
-
-
-def grams_of(rest: str) -> list[str]:
-    """Return the words of a question with a hole, and their runs of two and three.
-
-    Example:
-        >>> grams_of("Who wrote @?")[:7]
-        ['who', 'wrote', '@', '^ who', 'who wrote', 'wrote @', '@ $']
-    """
+def _grams(rest: str) -> list[str]:
+    """Return the words of a question with a hole, and their runs of two and three: "^ who", "who wrote @"."""
     words = [word.casefold() for word in _TOKEN.findall(rest)]
     framed = ["^", *words, "$"]
-    runs = [" ".join(framed[at : at + n]) for n in (2, 3) for at in range(len(framed) - n + 1)]
-    return [*words, *runs]
+    return [*words, *(" ".join(framed[at : at + n]) for n in (2, 3) for at in range(len(framed) - n + 1))]
 
 
-def words_of(rest: str) -> set[str]:
-    """Return the words of a question with a hole."""
-    return {word.casefold() for word in _TOKEN.findall(rest)} - {HOLE}
-
-
-def learn(
-    questions: Sequence[Sequence[Choice]],
-    table: PathTable,
-    *,
-    known: Iterable[str],
-    rounds: int = 6,
-    rate: float = 0.3,
-    min_count: int = 2,
-    confident: float = 0.99,
-) -> Weights:
-    """Fit weights to questions of which the right choice is known.
-
-    Args:
-        questions: The choices of each question; questions without a right one are left out.
-        table: The paths.
-        known: Words of the questions, what they name left out.
-        rounds: How often all questions are gone through, in the order given.
-        rate: Step size.
-        min_count: In how many questions a run of words must occur to have weights.
-        confident: Probability of the right choice from which a question is passed over.
-    """
-    usable = [choices for choices in questions if any(c.right >= 0 for c in choices)]
-    right = [c for choices in usable for c in choices if c.right >= 0]
-    counts = Counter(gram for c in right for gram in set(grams_of(c.rest)))
-    grams = {g: at for at, g in enumerate(sorted(g for g, n in counts.items() if n >= min_count))}
-    parts = table.parts()
-    numbers = {part: at for at, part in enumerate(sorted({p for c in right for p in parts[c.right]}))}
-    matrix = np.zeros((len(numbers), len(grams)))
-    weights = Weights(by_hand(), grams, numbers, matrix, frozenset(known), len(usable))
-    learner = _Learner(weights, table, rate)
-    for _ in range(rounds):
-        for choices in usable:
-            learner.see(choices, confident)
-    return weights
-
-
-class _Learner:
-    def __init__(self, weights: Weights, table: PathTable, rate: float) -> None:
-        self.weights, self.table, self.rate = weights, table, rate
-        self.parts = weights.table(table.parts())
-        self.novel = unseen(self.parts, table.parts())
-        self.squares = np.full(weights.matrix.shape, 1e-6)
-        self.base_squares = np.full(len(weights.base), 1e-6)
-
-    def see(self, choices: Sequence[Choice], confident: float) -> None:
-        """Take one step towards the right choice, unless it is likely enough."""
-        weights = self.weights
-        features = [choice.features(self.table, self.novel) for choice in choices]
-        columns = [weights.columns(choice.rest) for choice in choices]
-        pairs = zip(features, columns, strict=True)
-        wrong = softmax([f @ weights.base + weights.learnt(c, self.parts) for f, c in pairs])
-        right = [(at, choice.right) for at, choice in enumerate(choices) if choice.right >= 0]
-        likely = sum(float(wrong[at][path]) for at, path in right)
-        if likely >= confident:
-            return
-        for at, path in right:
-            wrong[at][path] -= 1.0 / len(right)
-        gradient = np.zeros(len(weights.base))
-        for f, c, w in zip(features, columns, wrong, strict=True):
-            gradient += w @ f
-            self._step(c, w)
-        self.base_squares += gradient**2
-        weights.base -= 0.5 * self.rate * gradient / np.sqrt(self.base_squares)
-
-    def _step(self, columns: Numbers, wrong: Vector) -> None:
-        spread = np.repeat(wrong, self.parts.shape[1])
-        size = len(self.weights.parts) + 1
-        of_parts = np.bincount(self.parts.ravel() + 1, weights=spread, minlength=size)[1:]
-        rows = np.flatnonzero(of_parts)
-        if not len(rows) or not len(columns):
-            return
-        block, step = np.ix_(rows, columns), of_parts[rows, None]
-        self.squares[block] += step**2
-        self.weights.matrix[block] -= self.rate * step / np.sqrt(self.squares[block])
-
-
-def softmax(scores: Sequence[Vector]) -> list[Vector]:
-    """Return probabilities over all the values of several arrays.
-
-    Example:
-        >>> [s.tolist() for s in softmax([np.array([0.0, 0.0]), np.array([-np.inf])])]
-        [[0.5, 0.5], [0.0]]
-    """
+def _softmax(scores: Sequence[Vector]) -> list[Vector]:
+    """Return probabilities over all the values of several arrays."""
     top = max(float(s.max()) for s in scores)
     powers = [np.exp(s - top) for s in scores]
     total = sum(float(p.sum()) for p in powers)
     return [p / total for p in powers]
 
 
-def unseen(table: Numbers, parts: Sequence[tuple[Part, ...]]) -> Vector:
-    """Return for each path 1 if one of its parts has no weights, else 0."""
-    sizes = np.array([len(own) for own in parts])
-    novel: Vector = ((table >= 0).sum(axis=1) < sizes).astype(np.float64)
-    return novel
+Question = tuple[list[Choice], dict[int, int]]
+"""What there is to choose from for a solved question, and by place of the right choices their right paths."""
 
 
+def _learn(questions: Sequence[Question], table: PathTable, known: frozenset[str], rounds: int) -> Weights:
+    """Fit weights to questions of which the right choice is known; those without one are left out.
+
+    Each step of AdaGrad goes towards the right choice of a question, unless it is likely enough.
+    """
+    usable = [(choices, right) for choices, right in questions if right]
+    solved = [(choices[at], path) for choices, right in usable for at, path in right.items()]
+    counts = Counter(gram for choice, _ in solved for gram in set(_grams(choice.rest)))
+    grams = {g: at for at, g in enumerate(sorted(g for g, n in counts.items() if n >= _MIN_COUNT))}
+    every = table.parts()
+    parts = {part: at for at, part in enumerate(sorted({p for _, path in solved for p in every[path]}))}
+    weights = Weights(_by_hand(), grams, parts, np.zeros((len(parts), len(grams))), known, len(usable))
+    numbers, novel = weights.numbered(every)
+    squares = np.full(weights.matrix.shape, 1e-6)
+    base_squares = np.full(len(weights.base), 1e-6)
+    for choices, right in usable * rounds:
+        features = [choice.features(table, novel) for choice in choices]
+        columns = [weights.columns(choice.rest) for choice in choices]
+        pairs = zip(features, columns, strict=True)
+        wrong = _softmax([f @ weights.base + weights.learnt(c, numbers) for f, c in pairs])
+        if sum(float(wrong[at][path]) for at, path in right.items()) >= _CONFIDENT:
+            continue
+        for at, path in right.items():
+            wrong[at][path] -= 1.0 / len(right)
+        gradient = np.zeros(len(weights.base))
+        for f, c, w in zip(features, columns, wrong, strict=True):
+            gradient += w @ f
+            spread = np.repeat(w, numbers.shape[1])
+            of_parts = np.bincount(numbers.ravel() + 1, weights=spread, minlength=len(parts) + 1)[1:]
+            rows = np.flatnonzero(of_parts)
+            if len(rows) and len(c):
+                block, step = np.ix_(rows, c), of_parts[rows, None]
+                squares[block] += step**2
+                weights.matrix[block] -= _RATE * step / np.sqrt(squares[block])
+        base_squares += gradient**2
+        weights.base -= 0.5 * _RATE * gradient / np.sqrt(base_squares)
+    return weights
+
+
+_RATE = 0.3
+_MIN_COUNT = 2
+"""In how many questions a run of words must occur to have weights."""
+_CONFIDENT = 0.99
+"""Probability of the right choice from which a question is passed over."""
 _CHOICES = 6
 _MANY = 60
 """Plans among which one that reads all of the question is looked for."""
@@ -535,17 +430,19 @@ class PathPlanner:
 
     def plans(self, question: str, k: int) -> list[TriplePlan]:
         """Return the best plans, each with its probability as score; ties in order of IRI and path."""
-        table, weights = self._table(), self.weights or _HAND_WEIGHTS
+        table, weights = self.table(), self.weights or _HAND_WEIGHTS
         asked, question = question, question[:_LONGEST]
-        found = self._mentions(question, table, weights)
+        found = self.mentions(question, weights)
         if not found or not len(table.paths):
             return []
-        parts, novel = self._numbered(weights, table)
-        scores = []
-        for choice in self._choices(question, found, table):
-            learnt = weights.learnt(weights.columns(choice.rest), parts)
-            scores.append(choice.features(table, novel) @ weights.base + learnt)
-        shares = np.stack(softmax(scores))
+        if self._kept is None or self._kept[0] is not weights or self._kept[1] is not table:
+            self._kept = (weights, table, *weights.numbered(table.parts()))
+        _, _, parts, novel = self._kept
+        scores = [
+            choice.features(table, novel) @ weights.base + weights.learnt(weights.columns(choice.rest), parts)
+            for choice in self.choices(question, found)
+        ]
+        shares = np.stack(_softmax(scores))
         order = np.argsort(-shares, axis=None, kind="stable")[:k]
         rows, columns = np.unravel_index(order, shares.shape)
         return [
@@ -553,51 +450,20 @@ class PathPlanner:
             for m, p in zip(rows.tolist(), columns.tolist(), strict=True)
         ]
 
-    def choices(self, example: Example, known: frozenset[str] = frozenset()) -> list[Choice]:
-        """Return what there is to choose from for a solved question, the right choice marked.
-
-        Args:
-            example: The solved question.
-            known: Words of solved questions, what they name left out.
-        """
-        table = self._table()
-        found = self._mentions(example.question, table, Weights(known=known))
-        right = table.numbers.get(example.path, -1)
-        named = [m.entity is not None and m.entity.term == example.entity for m in found]
-        choices = self._choices(example.question, found, table)
-        return [
-            replace(choice, right=right) if is_right else choice
-            for choice, is_right in zip(choices, named, strict=True)
-        ]
-
-    def words(self, example: Example) -> set[str]:
-        """Return the words of a solved question, what it names left out."""
-        for mention in self._mentions(example.question, self._table(), Weights()):
-            if mention.entity is not None and mention.entity.term == example.entity:
-                return words_of(mention.rest(example.question))
-        return set()
-
-    def _numbered(self, weights: Weights, table: PathTable) -> tuple[Numbers, Vector]:
-        """Return the parts of all paths as numbers, and which paths have parts that were never learnt."""
-        kept = self._kept
-        if kept is None or kept[0] is not weights or kept[1] is not table:
-            parts = weights.table(table.parts())
-            kept = self._kept = (weights, table, parts, unseen(parts, table.parts()))
-        return kept[2], kept[3]
-
-    def _table(self) -> PathTable:
+    def table(self) -> PathTable:
+        """Return the paths that are considered."""
         return PathTable.of(self.kg, self.settings)
 
-    def _mentions(self, question: str, table: PathTable, weights: Weights) -> list[Mention]:
-        common = frozenset(stem for stems in table.stems for stem in stems)
+    def mentions(self, question: str, weights: Weights) -> list[Mention]:
+        """Return what a question may name, the likeliest first."""
+        common = frozenset(stem for stems in self.table().stems for stem in stems)
         found = find_mentions(question, EntityNames.of(self.kg), common, weights.known)
-        if not found:
-            return []
-        worth = [float(np.dot(m.features, weights.base[: len(m.features)])) for m in found]
-        order = sorted(range(len(found)), key=lambda at: (-worth[at], _name(found[at]), found[at].start))
-        return [found[at] for at in order[:_CHOICES]]
+        worth = weights.base[: len(_SPAN_WEIGHTS)]
+        return sorted(found, key=lambda m: (-float(np.dot(m.features, worth)), m.name, m.start))[:_CHOICES]
 
-    def _choices(self, question: str, found: Sequence[Mention], table: PathTable) -> list[Choice]:
+    def choices(self, question: str, found: Sequence[Mention]) -> list[Choice]:
+        """Return what there is to choose from for a question of some mentions."""
+        table = self.table()
         entities = [str(m.entity.term) for m in found if m.entity is not None]
         steps = steps_from(self.kg, entities, table.number)
         meaning = self._meaning(found[0].rest(question), table) if found else np.zeros(0)
@@ -606,8 +472,7 @@ class PathPlanner:
             rest = mention.rest(question)
             stems = content(rest)
             away = None if mention.entity is None else frozenset(steps[str(mention.entity.term)])
-            covering = table.covering(stems)
-            choices.append(Choice(mention.features, rest, len(stems), covering, meaning, away))
+            choices.append(Choice(mention.features, rest, len(stems), table.covering(stems), meaning, away))
         return choices
 
     def _meaning(self, rest: str, table: PathTable) -> Vector:
@@ -617,9 +482,9 @@ class PathPlanner:
         if self.model is None or not table.steps:
             return np.zeros(len(table.steps))
         relations = Relations.of(self.kg)
-        at = {relation.iri: n for n, relation in enumerate(relations.all)}
-        cosines = relations.vectors(self.model) @ self.model.embed_query(rest.replace(HOLE, "it"))
-        return np.array([cosines[at[step.predicate]] for step in table.steps], np.float64)
+        cosines = relations.vectors(self.model) @ self.model.embed_query(rest.replace(_HOLE, "it"))
+        by_iri = {relation.iri: cosine for relation, cosine in zip(relations.all, cosines, strict=True)}
+        return np.array([by_iri[step.predicate] for step in table.steps], np.float64)
 
     def _plan(
         self, question: str, mention: Mention, path: RelationPath, score: float, novel: bool, weights: Weights
@@ -630,13 +495,17 @@ class PathPlanner:
             IncompleteTriple(a, step.predicate, b) if step.forward else IncompleteTriple(b, step.predicate, a)
             for step, a, b in zip(path, [start, *unknowns], unknowns, strict=False)
         ]
-        named = {relation.iri: relation for relation in Relations.of(self.kg).all}
-        steps = [named[step.predicate] for step in path]
-        left, unasked = unread(mention.rest(question), path, steps, weights.known)
+        relations = [Relations.of(self.kg).by_iri[step.predicate] for step in path]
+        what = mention.entity.label if mention.entity is not None else mention.text
+        asked = [
+            f"What is “{r.label}” of {of}?" if step.forward else f"What has {of} as “{r.label}”?"
+            for r, step, of in zip(relations, path, [what, *map(str, unknowns)], strict=False)
+        ]
+        left, unasked = unread(mention.rest(question), path, relations, weights.known)
         # "Films by the same director" are the others: what the question names is no answer to it.
         return TriplePlan(
             question,
-            self._sub_questions(mention, path),
+            tuple(asked),
             tuple(triples),
             unknowns[-1],
             "paths",
@@ -645,16 +514,6 @@ class PathPlanner:
             left,
             unasked if novel or not weights.examples else (),
         )
-
-    def _sub_questions(self, mention: Mention, path: RelationPath) -> tuple[str, ...]:
-        words = {relation.iri: relation.label for relation in Relations.of(self.kg).all}
-        what = mention.entity.label if mention.entity is not None else mention.text
-        asked = []
-        for at, step in enumerate(path, start=1):
-            name = words[step.predicate]
-            asked.append(f"What is “{name}” of {what}?" if step.forward else f"What has {what} as “{name}”?")
-            what = f"?x{at}"
-        return tuple(asked)
 
 
 def calibrate(
@@ -665,7 +524,7 @@ def calibrate(
     model: str | Embedder | None = "minilm",
     rounds: int = 6,
 ) -> Weights:
-    """Learn the planner's weights from solved questions.
+    """Learn the planner's weights from solved questions, the same from the same examples.
 
     Args:
         kg: The knowledge graph.
@@ -674,9 +533,6 @@ def calibrate(
         model: Embedding model, as for the planner.
         rounds: How often the examples are gone through, in the order given.
 
-    Returns:
-        The weights, the same for the same examples.
-
     Raises:
         ConfigError: If there is no example.
     """
@@ -684,12 +540,21 @@ def calibrate(
     if not solved:
         raise ConfigError("There are no solved questions to calibrate on.", hint="Give some examples.")
     planner = PathPlanner(kg, settings=settings, model=model)
-    counts = Counter(word for example in solved for word in planner.words(example))
+    counts: Counter[str] = Counter()
+    for example in solved:
+        mentions = planner.mentions(example.question, _HAND_WEIGHTS)
+        rest = next((m.rest(example.question) for m in mentions if _is_named(m, example)), "")
+        counts.update({word.casefold() for word in _TOKEN.findall(rest)} - {_HOLE})
     # A word of a single question may be part of a name alone.
     known = frozenset(word for word, count in counts.items() if count > 1)
-    questions = [planner.choices(example, known) for example in solved]
-    return learn(questions, PathTable.of(kg, settings), known=known, rounds=rounds)
+    table, questions = planner.table(), []
+    for example in solved:
+        mentions = planner.mentions(example.question, Weights(known=known))
+        path = table.numbers.get(example.path, -1)
+        right = {at: path for at, m in enumerate(mentions) if path >= 0 and _is_named(m, example)}
+        questions.append((planner.choices(example.question, mentions), right))
+    return _learn(questions, table, known, rounds)
 
 
-def _name(mention: Mention) -> str:
-    return str(mention.entity.term) if mention.entity is not None else "~" + mention.text
+def _is_named(mention: Mention, example: Example) -> bool:
+    return mention.entity is not None and mention.entity.term == example.entity

@@ -33,13 +33,7 @@ Slot: TypeAlias = str | Term | Unknown
 
 
 def is_text(slot: Slot) -> TypeGuard[str]:
-    """Return whether a slot is text that has not been grounded; rdflib's terms are strings too.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> is_text("Crash"), is_text(URIRef("urn:crash")), is_text(Unknown("x"))
-        (True, False, False)
-    """
+    """Return whether a slot is text that has not been grounded; rdflib's terms are strings too."""
     return isinstance(slot, str) and not isinstance(slot, Node)
 
 
@@ -270,29 +264,12 @@ class EvidenceSource(Protocol):
 
 
 def with_terms(plan: TriplePlan, best: Mapping[tuple[str, Role], Term]) -> TriplePlan:
-    """Return a plan with terms in place of texts.
-
-    Args:
-        plan: The plan.
-        best: A term for each text and role; texts without stay.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> x = Unknown("x")
-        >>> plan = TriplePlan("Who?", (), (IncompleteTriple("Crash", "director", x),), x, "hand")
-        >>> print(with_terms(plan, {("Crash", "entity"): URIRef("urn:crash")}).triples[0])
-        (urn:crash, director, ?x)
-    """
+    """Return a plan with terms in place of texts."""
     return with_slots(plan, lambda slot, role: best.get((slot, role), slot) if is_text(slot) else slot)
 
 
 def with_slots(plan: TriplePlan, put: Callable[[Slot, Role], Slot]) -> TriplePlan:
-    """Return a plan with every place replaced by what a function makes of it and its role.
-
-    Args:
-        plan: The plan.
-        put: The function.
-    """
+    """Return a plan with every place replaced by what a function makes of it and its role."""
     triples = []
     for triple in plan.triples:
         s, p, o = (put(slot, role) for slot, role in zip(triple.slots, ROLES, strict=True))
@@ -318,21 +295,7 @@ _OPEN, _CLOSE = "([{<", ")]}>"
 
 
 def read_plan(question: str, text: str, planner: str) -> TriplePlan:
-    """Read a plan.
-
-    Args:
-        question: The question that it is for.
-        text: What the model wrote.
-        planner: Name of the planner.
-
-    Raises:
-        ModelError: If there is no plan in it, with what is wrong in words that a model can act on.
-
-    Example:
-        >>> plan = read_plan("Who?", "1) (Crouching Tiger, Hidden Dragon, directed by, ?who)", "hand")
-        >>> plan.triples[0].subject, plan.triples[0].predicate, str(plan.answer)
-        ('Crouching Tiger, Hidden Dragon', 'directed by', '?who')
-    """
+    """Read a plan."""
     bare = _FENCE.sub("", text[:_MAX_READ])
     values = list(json_values(bare))
     for value in values:
@@ -355,16 +318,7 @@ def read_plan(question: str, text: str, planner: str) -> TriplePlan:
 
 
 def plan_of(question: str, value: Any, planner: str) -> TriplePlan:
-    """Read a plan from parsed JSON: an object with `sub_questions`, `triples` and `answer`, or the triples.
-
-    Raises:
-        ModelError: If it is none.
-
-    Example:
-        >>> value = {"sub_questions": ["Who?"], "triples": [["Up", "directed by", "?x"]], "answer": "?x"}
-        >>> print(plan_of("Who?", value, "hand").triples[0])
-        (Up, directed by, ?x)
-    """
+    """Read a plan from parsed JSON: an object of `sub_questions`, `triples`, `answer`, or the triples."""
     if isinstance(value, list):
         value = {"triples": value}
     if not isinstance(value, Mapping):

@@ -17,14 +17,14 @@ from rdflib import URIRef
 
 from mrag import untrusted
 from mrag.completion.checks import SCHEMA as SCHEMA_TERMS
-from mrag.completion.names import NamedRelation, Relations, key_of, mentioned, term_names, words_of
+from mrag.completion.names import NamedRelation, Relations, mentioned, places, term_names
 from mrag.completion.passages import Passage
 from mrag.completion.patterns import ROLES, IncompleteTriple
 from mrag.errors import ModelError
 from mrag.generation.models import invoke, invoke_json, json_values, model_name, repair_messages
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.names import split_identifier
-from mrag.language.tokens import normalised
+from mrag.language.tokens import normalised, words_of
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term
 
@@ -95,17 +95,7 @@ class Reader(Protocol):
 
 
 def sought(kg: KnowledgeGraph, triple: IncompleteTriple) -> SoughtTriple | None:
-    """Return a triple in words; None where not exactly one place is unknown.
-
-    Example:
-        >>> import mrag
-        >>> from rdflib import URIRef
-        >>> kg, e = mrag.demo(model="none"), "https://w3id.org/mrag/demo/products#"
-        >>> triple = IncompleteTriple(URIRef(e + "GraphDB"), URIRef(e + "developedBy"), Unknown("x"))
-        >>> sought(kg, triple).words
-        'GraphDB developed by ?'
-        >>> kg.close()
-    """
+    """Return a triple in words; None where not exactly one place is unknown."""
     unknown = [place for place, slot in zip(PLACES, triple.slots, strict=True) if isinstance(slot, Unknown)]
     if len(unknown) != 1:
         return None
@@ -114,7 +104,7 @@ def sought(kg: KnowledgeGraph, triple: IncompleteTriple) -> SoughtTriple | None:
         if isinstance(slot, Unknown):
             continue
         if role == "relation":
-            known = next((r for r in Relations.of(kg).all if r.iri == slot), None)
+            known = Relations.of(kg).by_iri.get(URIRef(str(slot)))
             names[place] = known.names if known else (split_identifier(str(slot)),)
         else:
             names[place] = tuple(term_names(kg, slot))
@@ -128,11 +118,6 @@ def checked(found: Extraction, sought: SoughtTriple, states: Callable[[str], boo
     """Return a finding whose quote stands in its passage and holds what was found; else None.
 
     White space and typographic quotes may differ; the quote becomes what the passage has.
-
-    Args:
-        found: What a reader found.
-        sought: What it was to find.
-        states: Returns whether a quote is a statement that may be relied on.
     """
     passage = found.passage
     quote = found.quote.strip()
@@ -152,21 +137,10 @@ def locate(text: str, quote: str) -> tuple[int, int] | None:
     """Return where a quote stands in a text, word for word; None if it does not.
 
     Case, punctuation, white space and accents may differ, words may not.
-
-    Example:
-        >>> locate("Moss is\\na “novel” by Ada Hill.", 'a "novel" by  Ada Hill')
-        (8, 29)
-        >>> locate("Moss is a novel by Ada Hill.", "a novel by Bob") is None
-        True
     """
-    words, wanted = words_of(text), key_of(quote)
-    if not wanted:
-        return None
-    keys = [w.key for w in words]
-    for at in range(len(keys) - len(wanted) + 1):
-        if tuple(keys[at : at + len(wanted)]) == wanted:
-            return words[at].start, words[at + len(wanted) - 1].end
-    return None
+    words = words_of(text)
+    span = next(iter(places(words, quote)), None)
+    return None if span is None else (words[span.first].start, words[span.last - 1].end)
 
 
 logger = logging.getLogger(__name__)

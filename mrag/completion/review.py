@@ -17,7 +17,6 @@ from typing import Any, Final, cast
 from rdflib import Literal, URIRef
 from rdflib import Literal as RdfLiteral
 
-from mrag.completion import checks
 from mrag.completion.checks import (
     CheckSettings,
     CompletionRun,
@@ -119,7 +118,7 @@ def triples_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
         (node, PROV + "startedAtTime", datetime_literal(run.started)),
         (node, PROV + "wasAssociatedWith", next(iter(agents))),
         (node, PROV + "wasInfluencedBy", list(agents)[1]),
-        (node, _CHECKS, _hidden(checks.written(run.checks))),
+        (node, _CHECKS, _hidden(run.checks.to_text())),
     ]
     if run.decided:
         rows.append((node, PROV + "endedAtTime", datetime_literal(run.decided)))
@@ -197,7 +196,7 @@ def run_heads(kg: KnowledgeGraph) -> list[CompletionRun]:
             one[PROV + "startedAtTime"],
             one.get(PROV + "endedAtTime", ""),
             (),
-            checks.read(one.get(_CHECKS, "")),
+            CheckSettings.of_text(one.get(_CHECKS, "")),
             one.get(_GRAPH, ""),
         )
         for iri, one in said.items()
@@ -311,17 +310,7 @@ def change(kg: KnowledgeGraph, out: Sequence[Quad], into: Sequence[Quad]) -> Non
 
 
 def commit(kg: KnowledgeGraph, triples: Sequence[Triple], before: CompletionRun, after: CompletionRun) -> str:
-    """Bring triples into sight, and change the description of their run, together.
-
-    Args:
-        kg: The knowledge graph, which holds none of the triples.
-        triples: What comes into the graph.
-        before: The run as it is described.
-        after: The run as it is to be described.
-
-    Returns:
-        IRI of the graph that the triples are in; empty where there are none.
-    """
+    """Bring triples into sight, and change the description of their run, together."""
     out, into = changes(kg, before, after)
     if not triples:
         change(kg, out, into)
@@ -353,15 +342,6 @@ def withdraw(
     """Take triples out of the completed graphs, and change a run's description, together.
 
     Inferences that may rest on them are dropped.
-
-    Args:
-        kg: The knowledge graph.
-        triples: What goes out; what other graphs assert stays there.
-        out: What goes out of the descriptions of runs.
-        into: What comes into them.
-
-    Returns:
-        The triples that were there.
     """
     places = _places(kg, triples)
     gone = [Triple(s, p, o) for _, s, p, o in places]  # type: ignore[arg-type]  # they come from triples
@@ -552,14 +532,7 @@ def checked_anew(
     checks: CheckSettings | None = None,
     only: Collection[str] | None = None,
 ) -> list[Statement]:
-    """Return the statements of a run as they are checked when it is accepted.
-
-    Args:
-        kg: The knowledge graph, as it is now.
-        run: The run as the store has it.
-        checks: The settings of the checks; those of the run by default.
-        only: As for `accept`.
-    """
+    """Return the statements of a run as they are checked when it is accepted."""
     stated = [*run.statements, *_names_relied_on(kg, run.statements)]
     out = [one for one in stated if _left_out(one, only)]
     wanted = [one for one in stated if not _left_out(one, only)]

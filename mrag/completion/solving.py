@@ -39,13 +39,7 @@ class KnownAnswers:
 
 @dataclass(frozen=True)
 class Solution:
-    """What of a question with known answers can be learnt from.
-
-    Attributes:
-        known: The question.
-        example: It with the entity and the path that lead to the answers; None where no path does.
-        f1: How well what the path leads to agrees with the answers, from 0 to 1.
-    """
+    """What of a question with known answers can be learnt from."""
 
     known: KnownAnswers
     example: Example | None = None
@@ -134,11 +128,7 @@ def calibrate_on_answers(
 
 @dataclass
 class Solver:
-    """Finds the paths that lead to known answers in one knowledge graph.
-
-    Args:
-        kg: The knowledge graph.
-    """
+    """Finds the paths that lead to known answers in one knowledge graph."""
 
     kg: KnowledgeGraph
     _away: dict[Term, dict[int, tuple[Term, ...]]] = field(default_factory=dict, init=False, repr=False)

@@ -44,9 +44,6 @@ _LANGUAGES: Final = {
 def by_languages(languages: Sequence[str]) -> str:
     """Return the analyser for texts in some languages: that of the first which has one.
 
-    Args:
-        languages: Language tags, best first; `mul` and the empty tag say nothing.
-
     Example:
         >>> by_languages(("de-AT", "en", "")), by_languages(("mul", "")) == DEFAULT
         ('snowball:german+words', True)
@@ -62,9 +59,6 @@ def by_languages(languages: Sequence[str]) -> str:
 
 def checked(name: str) -> str:
     """Return the full name of an analyser that can be used here.
-
-    Raises:
-        ConfigError: If there is none of that name, or its package is not installed.
 
     Example:
         >>> checked("snowball:de"), checked("plural")
@@ -113,9 +107,6 @@ def release_of(name: str) -> str:
 def stemmer(name: str) -> Callable[[str], str]:
     """Return what reduces a normalised word to its term, fit for threads.
 
-    Raises:
-        ConfigError: As `checked` does.
-
     Example:
         >>> [stemmer("snowball:english")(word) for word in ("locations", "located")]
         ['locat', 'locat']
@@ -142,11 +133,7 @@ def stemmer(name: str) -> Callable[[str], str]:
 
 @cache
 def segmenter(name: str) -> Callable[[str], list[str]] | None:
-    """Return what cuts a run of letters of a script without spaces into words; None for bigrams.
-
-    Raises:
-        ConfigError: As `checked` does.
-    """
+    """Return what cuts a run of letters of a script without spaces into words; None for bigrams."""
     if checked(name) != "icu":
         return None
     import icu

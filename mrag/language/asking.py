@@ -37,12 +37,7 @@ Rule: TypeAlias = tuple[re.Pattern[str], str]
 
 
 def rules(*pairs: tuple[str, str], end: str = "") -> tuple[Rule, ...]:
-    """Return rules of patterns that are found whatever the case, with what is put in their place.
-
-    Args:
-        pairs: The patterns and the replacements.
-        end: A pattern that stands behind each of them.
-    """
+    """Return rules of patterns that are found whatever the case, with what is put in their place."""
     return tuple((re.compile(pattern + end, re.IGNORECASE), words) for pattern, words in pairs)
 
 

@@ -102,10 +102,6 @@ def is_participle(label: str) -> bool:
 def as_noun(label: str, value: str) -> str:
     """Return what the value of a property is called, whose label may be a participle.
 
-    Args:
-        label: The label.
-        value: What its values are: "date", "year" or "number".
-
     Example:
         >>> as_noun("published", "date"), as_noun("sold", "number"), as_noun("price", "number")
         ('date published', 'number sold', 'price')

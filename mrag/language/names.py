@@ -134,12 +134,6 @@ def likeness_at(words: Sequence[TextToken], start: int, end: int, name: str) -> 
     Signs that stand at the words and are not in the name are a difference, unless they end a sentence or
     a quotation.
 
-    Args:
-        words: The words of the text.
-        start: Index of the first of those that may be the name.
-        end: Index behind the last.
-        name: The name.
-
     Example:
         >>> words = tokens("Is the share of A- lower?")
         >>> [likeness_at(words, 4, 5, name)[0].name for name in ("A-", "A", "A+", "a-")]

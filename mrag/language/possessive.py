@@ -16,11 +16,6 @@ def compiled(pattern: AnyStr, flags: int = 0, *, possessive: bool = _RIGHT) -> r
     had failed half-way (https://github.com/python/cpython/issues/106052). The pattern must match the same in
     both ways; greedy groups only take more memory.
 
-    Args:
-        pattern: The pattern; no set of characters in it may contain `)*+` or `)?+`.
-        flags: As `re.compile` takes them.
-        possessive: Whether the groups stay possessive.
-
     Example:
         >>> compiled(r"a(?:bc)*+b?+", possessive=False).pattern
         'a(?:bc)*b?+'

@@ -11,7 +11,7 @@ from rdflib import Literal, URIRef
 
 import mrag
 from mrag.completion.collect import Evidence, EvidenceSettings
-from mrag.completion.names import EntityNames, all_names, text_of, words_of
+from mrag.completion.names import EntityNames, all_names, text_of
 from mrag.completion.passages import Passage, Passages
 from mrag.completion.patterns import CompletedTriple, IncompleteTriple
 from mrag.completion.reading import HUMAN, ModelReader, locate
@@ -19,6 +19,7 @@ from mrag.completion.relation_words import RelationWords
 from mrag.completion.rule_reader import RuleReader
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.tokens import words_of
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import RDFS, Triple
 from tests.completion.towns import E, iri
@@ -163,7 +164,7 @@ def test_ways_of_saying_it_are_learnt_from_known_facts(kg: KnowledgeGraph) -> No
     assert found(kg, "The Hunt was shepherded by Ada Hill.") == {}
     assert list(found(kg, "The Hunt was shepherded by Ada Hill.", corpus=taught)) == ["Ada Hill"]
     learnt = RelationWords.of(kg, [Passage(f"urn:y:{n}", t, "y") for n, t in enumerate(taught)])
-    assert [r for r, _ in learnt.words["shepherd+by"][0].relations] == [str(iri("directedBy"))]
+    assert learnt.words["shepherd+by"][0].relation == str(iri("directedBy"))
 
 
 def test_passages_that_agree_make_it_surer(kg: KnowledgeGraph) -> None:
@@ -181,7 +182,7 @@ def test_names_in_a_text(kg: KnowledgeGraph) -> None:
     text = "Ada Hill's friend Rolf de Heer made Nothing Left for “bad boys” in 1994."
     words = words_of(text)
     spans = all_names(text, words, EntityNames.of(kg))
-    assert [text_of(text, words, s) for s in spans] == [
+    assert [text_of(words, s) for s in spans] == [
         "Ada Hill", "Rolf de Heer", "Nothing Left", "bad boys", "1994",
     ]  # fmt: skip
 

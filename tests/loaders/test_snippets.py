@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import mrag
 from mrag.errors import ConfigError, LoadError
-from mrag.loaders.snippets import Cutting, Document, Snippets, cut, sentence_spans, title_of
+from mrag.language.sentences import sentence_spans
+from mrag.loaders.snippets import Cutting, Document, Snippets, cut, title_of
 
 TEXT = st.text(st.sampled_from(list('abZ .!?\n\r\t…。é🦊’"')), max_size=400)
 
