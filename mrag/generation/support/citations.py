@@ -297,15 +297,9 @@ class Citer:
         items: int = 0,
         under: str = "",
     ) -> Support:
-        """Find what a sentence rests on.
+        """Find what a sentence rests on, which is given without the ids that were `written` in it.
 
-        Args:
-            text: The sentence, without ids.
-            written: Ids that the model wrote in it.
-            before: `subjects` of the sentence before.
-            lead: Whether it only leads in to a list or heads a part.
-            items: How many items the list has that it leads in to: a number that it may give.
-            under: The sentence that leads in to the list that it is an item of.
+        A `lead` leads in to a list of so many `items`, or heads a part; an item of a list stands `under` one.
         """
         settled = self._settled(text, written, before)
         if settled is not None:
