@@ -12,53 +12,37 @@ from rdflib import Literal
 
 from mrag.context.neighbourhood import in_passes, kept, labels, read, reader_of
 from mrag.graph.kg import KnowledgeGraph
-from mrag.language.names import iri_words, local_words
+from mrag.language.names import iri_words, local_words, split_identifier
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, Triple, curie, is_allowed_tag
 from mrag.stores.base import Dataset
 
+_SAID_AS_WRITTEN = {
+    RDFS: "subClassOf subPropertyOf domain range comment seeAlso label Class",
+    RDF: "Property",
+    OWL: "Class ObjectProperty AnnotationProperty TransitiveProperty SymmetricProperty FunctionalProperty "
+    "InverseFunctionalProperty Ontology Thing equivalentProperty disjointWith inverseOf sameAs differentFrom "
+    "propertyDisjointWith",
+    "http://purl.org/dc/terms/": "description",
+    "http://purl.org/dc/elements/1.1/": "description",
+    "http://schema.org/": "description",
+    "http://www.w3.org/2004/02/skos/core#": "definition broader narrower related",
+    "http://xmlns.com/foaf/0.1/": "homepage depiction",
+}
 VOCABULARY: dict[str, str] = {
+    **{
+        space + name: split_identifier(name).lower()
+        for space, names in _SAID_AS_WRITTEN.items()
+        for name in names.split()
+    },
     RDF + "type": "is a",
-    RDFS + "subClassOf": "sub class of",
-    RDFS + "subPropertyOf": "sub property of",
-    RDFS + "domain": "domain",
-    RDFS + "range": "range",
-    RDFS + "comment": "comment",
-    RDFS + "seeAlso": "see also",
     RDFS + "isDefinedBy": "defined by",
-    RDFS + "label": "label",
-    RDFS + "Class": "class",
-    RDF + "Property": "property",
-    OWL + "Class": "class",
-    OWL + "ObjectProperty": "object property",
     OWL + "DatatypeProperty": "data property",
-    OWL + "AnnotationProperty": "annotation property",
-    OWL + "TransitiveProperty": "transitive property",
-    OWL + "SymmetricProperty": "symmetric property",
-    OWL + "FunctionalProperty": "functional property",
-    OWL + "InverseFunctionalProperty": "inverse functional property",
-    OWL + "Ontology": "ontology",
-    OWL + "Thing": "thing",
     OWL + "NamedIndividual": "individual",
     OWL + "equivalentClass": "equivalent to",
-    OWL + "equivalentProperty": "equivalent property",
-    OWL + "disjointWith": "disjoint with",
-    OWL + "inverseOf": "inverse of",
-    OWL + "sameAs": "same as",
-    OWL + "differentFrom": "different from",
     OWL + "propertyChainAxiom": "follows from the chain",
-    OWL + "propertyDisjointWith": "property disjoint with",
     OWL + "versionIRI": "version",
-    "http://purl.org/dc/terms/description": "description",
-    "http://purl.org/dc/elements/1.1/description": "description",
-    "http://schema.org/description": "description",
     "http://www.w3.org/2004/02/skos/core#altLabel": "also known as",
-    "http://www.w3.org/2004/02/skos/core#definition": "definition",
-    "http://www.w3.org/2004/02/skos/core#broader": "broader",
-    "http://www.w3.org/2004/02/skos/core#narrower": "narrower",
-    "http://www.w3.org/2004/02/skos/core#related": "related",
-    "http://xmlns.com/foaf/0.1/homepage": "homepage",
-    "http://xmlns.com/foaf/0.1/depiction": "depiction",
 }
 """Words for terms of the common vocabularies, which no graph labels."""
 
@@ -70,9 +54,6 @@ _RELATION = 16
 
 class Display:
     """Shows the terms of one knowledge graph; labels of a batch are read together.
-
-    Args:
-        kg: The knowledge graph.
 
     Example:
         >>> from mrag.stores.oxigraph import OxigraphStore
@@ -97,21 +78,17 @@ class Display:
     def entity(self, iri: str) -> str:
         """Return the label of an entity, else words: of a common vocabulary, of its IRI, or its CURIE."""
         iri = str(iri)  # an rdflib URIRef is not equal to the string it is
-        label = labels(self.kg, [iri])[iri]
-        if label:
+        if label := labels(self.kg, [iri])[iri]:
             return label
         if iri.startswith(SKOLEM):
             return self.anonymous(iri)
-        words = VOCABULARY.get(iri) or self.relation(iri) or iri_words(iri)
-        return words or curie(iri, self.kg.prefixes)
+        return VOCABULARY.get(iri) or self.relation(iri) or iri_words(iri) or curie(iri, self.kg.prefixes)
 
     def relation(self, iri: str) -> str | None:
-        """Put an entity without a name that relates others in words, such as a statement node.
+        """Put an entity without a name that relates others in words, as `film role (Ann, director)`.
 
-        Returns:
-            Its type with the names it relates, such as `film role (Irvin Kershner, director)`; None for
-            an entity that has a name, that relates fewer than two, that holds much else, or that holds texts
-            alone and whose IRI is made of words.
+        None of one that has a name, that relates fewer than two, that holds much else, or that holds texts
+        alone and whose IRI is made of words.
         """
         reader = reader_of(self.kg)
         if reader is not None and not reader.is_nameless(iri):
@@ -148,12 +125,7 @@ class Display:
         """
         iri = str(iri)
         label = VOCABULARY.get(iri) or labels(self.kg, [iri])[iri]
-        if label:
-            return label
-        local = re.split(r"[#/:]", iri)[-1]
-        if words := local_words(local):
-            return words
-        return curie(iri, self.kg.prefixes)
+        return label or local_words(re.split(r"[#/:]", iri)[-1]) or curie(iri, self.kg.prefixes)
 
     def name(self, iri: str) -> str:
         """Return the name of a predicate that the graph uses, or of an entity."""
@@ -243,11 +215,7 @@ class Display:
         return items
 
 
-_COMBINATIONS = (
-    ("intersectionOf", "", " and "),
-    ("unionOf", "", " or "),
-    ("oneOf", "one of ", ", "),
-)
+_COMBINATIONS = (("intersectionOf", "", " and "), ("unionOf", "", " or "), ("oneOf", "one of ", ", "))
 _RESTRICTIONS = (
     ("someValuesFrom", "some"),
     ("allValuesFrom", "only"),

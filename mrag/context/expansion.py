@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
@@ -173,6 +174,18 @@ class ReachedTriple:
     asked: bool = False  # Whether the question names its predicate, and so asks for a triple that far
     priority: float = 0.0  # What it is worth
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The triple, without its graph."""
+        s, p, o, _ = self.statement
+        return s, p, str(o)
+
+    @property
+    def end(self) -> str:
+        """Its far end; of a literal, the near one."""
+        s, _, o, _ = self.statement
+        return o.value if self.direction == "out" and isinstance(o, ox.NamedNode) else s
+
 
 def set_priorities(
     kg: KnowledgeGraph,
@@ -194,10 +207,9 @@ def set_priorities(
             weight = 0.3 + 0.7 * math.log((2 + profile.triples) / (1 + profile.predicates.get(p, 0))) / total
         if isinstance(o, ox.Literal) and o.language and len(o.value) > 40:
             weight = 0.95
-        if (s, p, str(o)) in implied and (p == _TYPE or kg.is_inferred(candidate.statement[3])):
+        if candidate.key in implied and (p == _TYPE or kg.is_inferred(candidate.statement[3])):
             weight *= 0.3
-        other = o.value if isinstance(o, ox.NamedNode) and candidate.direction == "out" else s
-        if damping and candidate.direction == "in" and display.entity(other).startswith("<"):
+        if damping and candidate.direction == "in" and display.entity(s).startswith("<"):
             # Nodes that nobody named, such as the statement nodes of Wikidata, tell a reader nothing.
             weight *= 0.2
         weight /= 1 + 0.35 * candidate.place
@@ -235,29 +247,15 @@ def _implied(kg: KnowledgeGraph, candidates: Sequence[ReachedTriple]) -> set[tup
 
 
 _SCHEMA = (
-    RDFS + "subClassOf",
-    RDFS + "subPropertyOf",
-    OWL + "equivalentClass",
-    OWL + "disjointWith",
-    OWL + "inverseOf",
-    OWL + "propertyChainAxiom",
-    RDFS + "domain",
-    RDFS + "range",
+    *(RDFS + name for name in ("subClassOf", "subPropertyOf")),
+    *(OWL + name for name in ("equivalentClass", "disjointWith", "inverseOf", "propertyChainAxiom")),
+    *(RDFS + name for name in ("domain", "range")),
 )
 _TRIVIAL_CLASSES = {
-    OWL + "Thing",
-    OWL + "NamedIndividual",
-    RDFS + "Resource",
-    RDFS + "Literal",
-    OWL + "Class",
-    OWL + "Restriction",
-    OWL + "ObjectProperty",
-    OWL + "DatatypeProperty",
-    OWL + "AnnotationProperty",
-    OWL + "FunctionalProperty",
-    RDF + "List",
-    RDF + "Property",
-    RDFS + "Class",
+    *(OWL + name for name in ("Thing", "NamedIndividual", "Class", "Restriction")),
+    *(OWL + f"{kind}Property" for kind in ("Object", "Datatype", "Annotation", "Functional")),
+    *(RDFS + name for name in ("Resource", "Literal", "Class")),
+    *(RDF + name for name in ("List", "Property")),
 }
 """Types that every entity, class or property has."""
 
@@ -303,15 +301,13 @@ class Reach:
         for symbol in symbols:
             axioms = read_axioms(self.kg, symbol, by_axiom, scan=scan, share=share)
             for statement in sorted(axioms, key=lambda x: (x[1], str(x[2]))):
-                key = statement[0], statement[1], str(statement[2])
-                if not self._unwanted(statement, "out") and key not in self.found and key not in found:
-                    found[key] = ReachedTriple(statement, -1, 0, "out", 0, ())
-                    by_axiom[statement[1]].append(found[key])
+                axiom = ReachedTriple(statement, -1, 0, "out", 0, ())
+                new = axiom.key not in self.found and axiom.key not in found
+                if new and not self._unwanted(statement, "out"):
+                    found[axiom.key] = axiom
+                    by_axiom[statement[1]].append(axiom)
         # One of each kind in turn, so that forty domains do not hide the one disjointness.
-        ordered: list[ReachedTriple] = []
-        while any(by_axiom.values()):
-            ordered.extend(group.pop(0) for group in by_axiom.values() if group)
-        return ordered
+        return [axiom for some in zip_longest(*by_axiom.values()) for axiom in some if axiom is not None]
 
     def _neighbours(
         self, entity: str, seed: int, hop: int, path: tuple[str, ...], directions: Sequence[Direction],
@@ -337,15 +333,11 @@ class Reach:
                     more = predicate in edges.cut
                     self.lists.append(CutList(entity, predicate, direction, len(group), more))
                     group = self._shared_first(group, direction)
-                    self.dropped["over the limit for one entity and predicate"] += (
-                        len(group) - self.settings.per_predicate
-                    )
+                    left = len(group) - self.settings.per_predicate
+                    self.dropped["over the limit for one entity and predicate"] += left
                 for place, statement in enumerate(group[: self.settings.per_predicate]):
-                    key = statement[0], statement[1], str(statement[2])
-                    if key not in self.found:
-                        self.found[key] = ReachedTriple(
-                            statement, seed, hop, direction, place, path, bool(only)
-                        )
+                    reached = ReachedTriple(statement, seed, hop, direction, place, path, bool(only))
+                    self.found.setdefault(reached.key, reached)
 
     def _shared_first(self, group: list[Statement], direction: Direction) -> list[Statement]:
         """Order a group that will be cut by the words its other ends share with the question."""
@@ -394,8 +386,7 @@ class Reach:
         """Take in what nodes without a name relate the hit to, such as the person of a film role."""
         ends: dict[str, int] = {}
         for candidate in self.found.values():
-            s, _, o, _ = candidate.statement
-            other = o.value if candidate.direction == "out" and isinstance(o, ox.NamedNode) else s
+            other = candidate.end
             if candidate.seed == seed and other != entity and self.display.relation(other):
                 ends[other] = -len(self.question & content_words(self.display.entity(other)))
         for node in sorted(ends, key=lambda n: (ends[n], n))[: self.settings.fanout]:
@@ -407,8 +398,7 @@ class Reach:
         for seed, iri in enumerate(seeds):
             ends: dict[str, None] = {}
             for candidate in list(self.found.values()):
-                s, p, o, _ = candidate.statement
-                end = o.value if candidate.direction == "out" and isinstance(o, ox.NamedNode) else s
+                end, p = candidate.end, candidate.statement[1]
                 if candidate.seed == seed and p != _TYPE and end not in known and self._is_named(end):
                     ends[end] = None
             starts.extend((seed, iri, end) for end in list(ends)[: self.settings.fanout])
@@ -429,12 +419,12 @@ class Reach:
         known = set(seeds)
         steps: dict[tuple[int, str], dict[Direction, set[str]]] = {}
         for seed in about:
-            near = [(x, self._end(x)) for x in self.found.values() if x.seed == seed and x.hop == 1]
-            used = {x.statement[1] for x, _ in near}
+            near = [x for x in self.found.values() if x.seed == seed and x.hop == 1]
+            used = {x.statement[1] for x in near}
             led = used & named.keys()
             count = 0
-            for x, end in near:
-                p = x.statement[1]
+            for x in near:
+                end, p = x.end, x.statement[1]
                 if end in known or p == _TYPE or (led and p not in led) or not self._is_named(end):
                     continue
                 on = {q for q in named if q != p and (q not in used or p in led)}
@@ -449,12 +439,6 @@ class Reach:
             for direction in self.settings.directions:
                 if only := frozenset(ways[direction]):
                     self._neighbours(end, seed, 2, (seeds[seed], end), (direction,), only)
-
-    @staticmethod
-    def _end(reached: ReachedTriple) -> str:
-        """Return the far end of a triple; of a literal, the near one."""
-        s, _, o, _ = reached.statement
-        return o.value if reached.direction == "out" and isinstance(o, ox.NamedNode) else s
 
 
 _SCHEMA_EVERY = 6
@@ -509,7 +493,7 @@ def _expand(
     set_priorities(kg, display, candidates, damping=settings.hub_damping, question=reach.question)
     for at, candidate in enumerate(schema):
         candidate.priority = 1.0 / (2 + at)
-    ordered = _interleave(sorted(candidates, key=_by_priority), schema)
+    ordered = _interleave(sorted(candidates, key=lambda x: (-x.priority, *x.key)), schema)
     return _take(kg, display, ordered, seeds, settings, reach)
 
 
@@ -536,12 +520,8 @@ def _prepare(
     candidates: Sequence[ReachedTriple],
     seeds: Sequence[tuple[str, float]],
 ) -> None:
-    wanted = {iri for iri, _ in seeds}
-    for candidate in candidates:
-        s, _, o, _ = candidate.statement
-        wanted.add(s)
-        if isinstance(o, ox.NamedNode):
-            wanted.add(o.value)
+    wanted = {iri for iri, _ in seeds} | {candidate.statement[0] for candidate in candidates}
+    wanted |= {o.value for candidate in candidates if isinstance(o := candidate.statement[2], ox.NamedNode)}
     labels(kg, sorted({candidate.statement[1] for candidate in candidates}))
     display.prepare(sorted(wanted))
     if reader_of(kg) is not None and kg.record.contexts:
@@ -558,18 +538,12 @@ def _named(kg: KnowledgeGraph, candidates: Sequence[ReachedTriple]) -> list[tupl
 
 
 def _interleave(candidates: Sequence[ReachedTriple], schema: Sequence[ReachedTriple]) -> list[ReachedTriple]:
-    merged: list[ReachedTriple] = []
-    rest = list(schema)
+    merged, rest = list[ReachedTriple](), list(schema)
     for at, candidate in enumerate(candidates, start=1):
         merged.append(candidate)
         if at % (_SCHEMA_EVERY - 1) == 0 and rest:
             merged.append(rest.pop(0))
     return merged + rest
-
-
-def _by_priority(candidate: ReachedTriple) -> tuple[float, str, str, str]:
-    s, p, o, _ = candidate.statement
-    return -candidate.priority, s, p, str(o)
 
 
 def _take(
@@ -601,33 +575,17 @@ def _take(
     def place(item: tuple[ReachedTriple, tuple[str, str, str], str]) -> tuple[int, int, int, float, str, str]:
         candidate, _, text = item
         seed = candidate.seed if candidate.seed >= 0 else len(seeds)
-        return (
-            seed,
-            candidate.hop,
-            candidate.statement[1] != _TYPE,
-            -candidate.priority,
-            text,
-            str(candidate.statement[2]),
-        )
+        _, p, o = candidate.key
+        return seed, candidate.hop, p != _TYPE, -candidate.priority, text, o
 
     lines = []
     for number, (candidate, shown, text) in enumerate(sorted(taken, key=place), start=1):
         s, p, o, graph = candidate.statement
-        lines.append(
-            Line(
-                id=f"t{number}",
-                text=text,
-                triple=Triple(URIRef(s), URIRef(p), from_ox(o)),
-                graph=graph,
-                inferred=kg.is_inferred(graph),
-                labels=shown,
-                entity=seeds[candidate.seed][0] if candidate.seed >= 0 else s,
-                score=candidate.priority,
-                hop=candidate.hop,
-                path=candidate.path,
-                named=named[id(candidate)],
-            )
-        )
+        triple = Triple(URIRef(s), URIRef(p), from_ox(o))
+        entity = seeds[candidate.seed][0] if candidate.seed >= 0 else s
+        inferred, where = kg.is_inferred(graph), named[id(candidate)]
+        line = Line(f"t{number}", text, triple, graph, inferred, shown, entity, candidate.priority)
+        lines.append(replace(line, hop=candidate.hop, path=candidate.path, named=where))
     dropped = [Dropped(reason, count) for reason, count in sorted(reach.dropped.items())]
     dropped += [
         Dropped(f"hub: more {display.predicate(p)} than were read", 0, more=True) for p in sorted(reach.cut)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
@@ -26,18 +26,6 @@ from mrag.rdf import queries
 from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import RDFS, OxTerm, Term, Triple, to_ox
 from mrag.stores.base import Dataset, Row
-
-__all__ = [
-    "Direction",
-    "Edges",
-    "Statement",
-    "inverses",
-    "read",
-    "read_axioms",
-    "read_of",
-    "superclasses",
-    "superproperties",
-]
 
 Direction = typing.Literal["out", "in"]
 Statement: TypeAlias = tuple[str, str, OxTerm, str]
@@ -86,8 +74,7 @@ class ReadEdges:
 
     statements: Sequence[Statement]  # The edges
     graphs: Sequence[str]  # The graphs that they may be in, in order
-    # Predicates and graphs of which the server gave the first edges only
-    longer: frozenset[tuple[str, str]] = frozenset()
+    longer: frozenset[tuple[str, str]] = frozenset()  # Predicates and graphs of which the first are here
     bounds: tuple[int, int] = (0, 0)  # The `scan` that it has more edges than
 
     def serves(self, scan: int, share: int) -> bool:
@@ -148,8 +135,7 @@ class Hub:
 
     bounds: EdgeBounds  # How much of it is wanted
     long: tuple[str, ...]  # Predicates that are read as far as their share goes
-    # Those of them that have so few edges that all their texts are read beside the share
-    texts: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()  # Those of them whose texts, being few, are all read beside the share
 
 
 @dataclass
@@ -157,16 +143,14 @@ class Wanted:
     """What a pass lacked."""
 
     edges: dict[Key, EdgeBounds] = field(default_factory=dict)  # Entities and directions to be read
-    # Those of which it is known that they have few edges
-    whole: dict[Key, None] = field(default_factory=dict)
+    whole: dict[Key, None] = field(default_factory=dict)  # Those that are known to have few edges
     hubs: dict[Key, Hub] = field(default_factory=dict)  # Those of which it is known that they have many
-    # Entities whose triples name them where they turn out to have no label
-    guesses: dict[str, None] = field(default_factory=dict)
+    guesses: dict[str, None] = field(
+        default_factory=dict
+    )  # Entities to be named by triples if not by a label
     labels: dict[str, None] = field(default_factory=dict)  # IRIs of the entities to be named
-    # IRIs of the classes whose superclasses are wanted
-    classes: dict[str, None] = field(default_factory=dict)
-    # Triples of which it is asked which named graphs state them
-    triples: dict[Triple, None] = field(default_factory=dict)
+    classes: dict[str, None] = field(default_factory=dict)  # Classes whose superclasses are wanted
+    triples: dict[Triple, None] = field(default_factory=dict)  # Triples whose named graphs are wanted
 
     def __bool__(self) -> bool:
         return bool(self.edges or self.whole or self.hubs or self.labels or self.classes or self.triples)
@@ -279,21 +263,18 @@ def class_arms(classes: Sequence[str]) -> Iterator[Arm]:
     """Yield the arms that read superclasses."""
     for some in _batches(classes, _VALUES):
         triple = pt.TriplePattern(_E, _node(RDFS + "subClassOf"), _X)
-        yield Arm(
-            "super",
-            pt.Select((_E, _X), pt.Group((_rows(_E, some), triple, pt.Filter(pt.Call("isIRI", (_X,)))))),
-        )
+        where = (_rows(_E, some), triple, pt.Filter(pt.Call("isIRI", (_X,))))
+        yield Arm("super", pt.Select((_E, _X), pt.Group(where)))
 
 
-def graph_arms(triples: Sequence[Triple], contexts: Sequence[str], *, among: bool) -> Iterator[Arm]:
+def graph_arms(triples: Sequence[Triple], contexts: Sequence[str]) -> Iterator[Arm]:
     """Yield the arms that read which named graphs state triples."""
     for some in _batches(list(enumerate(triples)), _VALUES):
         rows = tuple((ox.Literal(at), *map(to_ox, triple)) for at, triple in some)
         given = pt.Values((_N, _E, _P, _X), rows)  # type: ignore[arg-type]  # no term of a triple in sight is blank
-        where: tuple[pt.Pattern, ...] = (given, pt.Graph(_G, pt.TriplePattern(_E, _P, _X)))
-        if among:
-            where = (*where, pt.Filter(pt.In(_G, tuple(map(_node, contexts)))))
-        yield Arm("graph", pt.Select((_N, _G), pt.Group(where)))
+        stated = pt.Graph(_G, pt.TriplePattern(_E, _P, _X))
+        within = (pt.Filter(pt.In(_G, tuple(map(_node, contexts)))),)
+        yield Arm("graph", pt.Select((_N, _G), pt.Group((given, stated, *within))))
 
 
 def packed(arms: Sequence[Arm], size: int) -> Iterator[tuple[pt.Select, Sequence[Arm]]]:
@@ -320,8 +301,7 @@ def hub_of(counts: dict[tuple[str, str], int], bounds: EdgeBounds) -> Hub | None
     sizes: Counter[str] = Counter()
     for (predicate, _), number in counts.items():
         sizes[predicate] += number
-    long: list[str] = []
-    texts: list[str] = []
+    long, texts = list[str](), list[str]()
     for predicate, number in sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0])):
         is_long = number > max(TEXTS, bounds.share)
         if is_long or (rest > _REST and number > bounds.share + 1):
@@ -336,16 +316,10 @@ def _triple(direction: Direction) -> pt.TriplePattern:
     return pt.TriplePattern(_E, _P, _X) if direction == "out" else pt.TriplePattern(_X, _P, _E)
 
 
-def _select(
-    where: tuple[pt.Pattern, ...],
-    *,
-    limit: int | None = None,
-    order_by: tuple[pt.Expression, ...] = (),
-    graph: bool = True,
-) -> pt.Select:
+def _select(where: tuple[pt.Pattern, ...], *, limit: int | None = None, graph: bool = True) -> pt.Select:
     named = graph and any(isinstance(part, pt.Graph) for part in where)
     shown = (_E, _P, _X, _G) if named else (_E, _P, _X)
-    return pt.Select(shown, pt.Group(where), limit=limit, order_by=order_by)
+    return pt.Select(shown, pt.Group(where), limit=limit)
 
 
 def _rows(variable: ox.Variable, iris: Sequence[str]) -> pt.Values:
@@ -367,27 +341,21 @@ _AT_ONCE = 4
 """Queries that are under way at a time where one does not hold all."""
 
 
-@dataclass
 class PassRows:
     """What the answers to the queries of one pass say."""
 
-    properties: Sequence[str]  # The properties of labels
-    # Edges of entities
-    edges: defaultdict[Key, list[Statement]] = field(default_factory=lambda: defaultdict(list))
-    # Entities of which all was given that was asked for
-    complete: dict[Key, None] = field(default_factory=dict)
-    # Those that were asked for together with others that have too many edges
-    full: dict[Key, None] = field(default_factory=dict)
-    # Predicates and graphs of which the first edges were given only
-    longer: defaultdict[Key, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
-    # How many edges there are of predicates in graphs, of those with many
-    counts: defaultdict[Key, dict[tuple[str, str], int]] = field(default_factory=lambda: defaultdict(dict))
-    # Labels of entities
-    texts: defaultdict[str, list[LabelText]] = field(default_factory=lambda: defaultdict(list))
-    # Superclasses of classes
-    supers: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    # The named graphs that state triples, by the triples' number
-    stated: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    def __init__(self, properties: Sequence[str]) -> None:
+        self.properties = properties  # of labels
+        self.edges: defaultdict[Key, list[Statement]] = defaultdict(list)
+        self.complete: dict[Key, None] = {}  # Entities of which all was given
+        self.full: dict[Key, None] = {}  # Those asked for together with others that have too many edges
+        self.longer: defaultdict[Key, set[tuple[str, str]]] = defaultdict(
+            set
+        )  # Of which the first were given
+        self.counts: defaultdict[Key, dict[tuple[str, str], int]] = defaultdict(dict)  # Of those with many
+        self.texts: defaultdict[str, list[LabelText]] = defaultdict(list)
+        self.supers: defaultdict[str, set[str]] = defaultdict(set)
+        self.stated: defaultdict[int, set[str]] = defaultdict(set)  # Named graphs, by the triples' number
 
     def take(self, arm: Arm, rows: Sequence[Row]) -> None:
         """Take in the rows of a part of a query."""
@@ -451,12 +419,15 @@ class PassReader:
         self._wanted.edges[key] = EdgeBounds(max(scan, bounds.scan), max(share, bounds.share))
         return Edges(())
 
+    def _lack(self, known: Mapping[_T, object], wanted: dict[_T, None], keys: Iterable[_T]) -> None:
+        """Note which of some keys have not been read."""
+        missing = [one for one in keys if one not in known]
+        self.lacked += len(missing)
+        wanted.update(dict.fromkeys(missing))
+
     def labels(self, entities: Sequence[str]) -> dict[str, str | None]:
         """Return the best label of each entity, None while it is not read."""
-        for one in entities:
-            if one not in self._labels:
-                self.lacked += 1
-                self._wanted.labels[one] = None
+        self._lack(self._labels, self._wanted.labels, entities)
         return {one: self._labels.get(one) for one in entities}
 
     def is_nameless(self, entity: str) -> bool:
@@ -468,21 +439,13 @@ class PassReader:
 
     def superclasses(self, classes: Iterable[str]) -> dict[str, frozenset[str]]:
         """Return the named superclasses of classes, none while they are not read."""
-        found: dict[str, frozenset[str]] = {}
-        for one in classes:
-            if one in self._supers:
-                found[one] = self._supers[one]
-            else:
-                self.lacked += 1
-                self._wanted.classes[one] = None
-        return found
+        every = list(classes)
+        self._lack(self._supers, self._wanted.classes, every)
+        return {one: self._supers[one] for one in every if one in self._supers}
 
     def graphs(self, triples: Sequence[Triple]) -> list[tuple[str, ...]]:
         """Return the named graphs that state triples, none while they are not read."""
-        for one in triples:
-            if one not in self._graphs:
-                self.lacked += 1
-                self._wanted.triples[one] = None
+        self._lack(self._graphs, self._wanted.triples, triples)
         return [self._graphs.get(one, ()) for one in triples]
 
     @property
@@ -509,15 +472,12 @@ class PassReader:
             bounds = hub.bounds if hub else (0, 0)
             self._edges[key] = ReadEdges(answer.edges.get(key, ()), graphs, longer, bounds)
         for key in answer.full.keys() & wanted.edges.keys():
-            hub = hub_of(answer.counts.get(key, {}), wanted.edges[key])
-            if hub is None:
-                self._wanted.whole[key] = None
-            else:
+            if hub := hub_of(answer.counts.get(key, {}), wanted.edges[key]):
                 self._wanted.hubs[key] = hub
+            else:
+                self._wanted.whole[key] = None
         if self._wanted.whole or self._wanted.hubs:
             self.fetch()
-
-    # -- inside ------------------------------------------------------------------------------------
 
     def _answered(
         self, wanted: Wanted, properties: Sequence[str]
@@ -564,7 +524,7 @@ class PassReader:
         else:
             places = EdgePlaces(layers, named=True, among=bool(contexts), predicates=predicates)
             arms = [*edge_arms(wanted, places), *others]
-            arms += graph_arms(list(wanted.triples), contexts, among=True)
+            arms += graph_arms(list(wanted.triples), contexts)
             yield from _texts(arms, Dataset(layers, tuple(dict.fromkeys((*layers, *contexts)))), parts)
 
 

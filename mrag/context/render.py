@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mrag import html, untrusted
 from mrag.graph.record import Status, status_of
-from mrag.rdf.terms import Triple, ntriples_terms
+from mrag.rdf.terms import Term, Triple, ntriples_terms
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,14 @@ def render(line: Line) -> str:
         '[t2] (a, b, c) enriched'
     """
     return untrusted.line(line.id, line.text, "" if line.status == "asserted" else line.status)
+
+
+def by_subject(lines: Iterable[Line]) -> dict[Term, list[Line]]:
+    """Return lines by the subjects of their triples."""
+    found: dict[Term, list[Line]] = {}
+    for line in lines:
+        found.setdefault(line.triple.s, []).append(line)
+    return found
 
 
 def triple_json(line: Line) -> list[str]:

@@ -193,11 +193,7 @@ def names_of(context: Context) -> list[str]:
 
 
 def _plain(
-    question: str,
-    context: Context,
-    model: BaseChatModel | None,
-    notice: str | None,
-    computing: Sequence[str],
+    question: str, context: Context, model: BaseChatModel | None, notice: str | None, computing: Sequence[str]
 ) -> Answer:
     sentences = _sentences(plain_sentences(question, context, computing=computing))
     if model is not None:

@@ -403,7 +403,11 @@ class FactSelector:
             return Selection(told, len(filled) > 1, partial=partial, sought=sought, nearest=nearest)
         groups = self._ranked()
         about = [g for g in groups if g.subject in self.asked.named]
-        if not groups or not (about or self._covers_enough(groups[0])):
+        # The best group covers a name of the question, or much of its other words.
+        strong = [self.asked.needs[i] for i in groups[0].covered] if groups else []
+        much = 0.4 * sum(w.weight for w in self.asked.needs)
+        enough = any(w.terms & self.asked.named for w in strong) or sum(w.weight for w in strong) >= much
+        if not groups or not (about or enough):
             return Selection(missing=self.asked.missing(), sought=self.asked.sought())
         many = partial = False
         if about and self._answers(about[0], groups[0]):
@@ -492,7 +496,9 @@ class FactSelector:
         """Return the line that adds most to what is covered, and how much it adds."""
         best, gain = None, 0.0
         for line in lines:
-            new = self._gain(line, near[line.id], got)
+            covers = (self._covered(i, line, near[line.id]) for i in range(len(got)))
+            parts = zip(self.asked.needs, covers, got, strict=True)
+            new = sum(w.weight * max(0.0, cover - before) for w, cover, before in parts)
             if best is None or abs(new - gain) > 1e-9:
                 better = new > gain + 1e-9
             else:
@@ -512,11 +518,7 @@ class FactSelector:
         return taken
 
     def _scored(
-        self,
-        subject: Term,
-        lines: Sequence[Line],
-        got: Sequence[float],
-        joint: frozenset[frozenset[int]],
+        self, subject: Term, lines: Sequence[Line], got: Sequence[float], joint: frozenset[frozenset[int]]
     ) -> FactGroup:
         needs = self.asked.needs
         parts = [w.weight * g for w, g in zip(needs, got, strict=True)]
@@ -531,12 +533,6 @@ class FactSelector:
         """Return whether most of what is asked, beside the name of the subject, is still not covered."""
         rest = [(w.weight, g) for w, g in zip(self.asked.needs, got, strict=True) if subject not in w.terms]
         return sum(w * g for w, g in rest) < 0.5 * sum(w for w, _ in rest)
-
-    def _gain(self, line: Line, near: float, got: Sequence[float]) -> float:
-        return sum(
-            wanted.weight * max(0.0, self._covered(i, line, near) - got[i])
-            for i, wanted in enumerate(self.asked.needs)
-        )
 
     def _covered(self, i: int, line: Line, near: float) -> float:
         """Cover a word as part of an answer about the line's subject.
@@ -631,14 +627,6 @@ class FactSelector:
         all_of_one = groups[0].subject in self.asked.named and not self.cut
         return len(groups) == 1 and (all_of_one or any(str(x).replace(".", "").isdigit() for x in numbers))
 
-    def _covers_enough(self, best: FactGroup) -> bool:
-        """Return whether the best group covers a name of the question, or much of its other words."""
-        needs = self.asked.needs
-        strong = [needs[i] for i in best.covered]
-        if any(w.terms & self.asked.named for w in strong):
-            return True
-        return sum(w.weight for w in strong) >= 0.4 * sum(w.weight for w in needs)
-
     def _answers(self, named: FactGroup, best: FactGroup) -> bool:
         """Return whether a group about what the question names answers it, rather than the best one."""
         if named.score >= 0.9 * best.score or self.asked.yes_or_no:
@@ -669,19 +657,19 @@ class FactSelector:
             and all(any(j <= own for own in g.joint) for j in best.joint)
         ]
         # Of the class that "which" asks for, where there are some.
-        of_kind = {g.subject for g in like if self._is_of_kind(g.subject)}
+        # A graph database is a database; but what asks for graph databases does not ask for databases.
+        kinds = self.asked.kinds
+        heads = {self.asked.head_of(kind) for kind in kinds if self.asked.is_one_word(kind)}
+        types = {g.subject: [x for x in self._of[g.subject] if str(x.triple.p) == TYPE] for g in like}
+        of_kind = set()
+        for subject, own in types.items():
+            above = [y for x in own for y in self._of.get(x.triple.o, ()) if str(y.triple.p) in SCHEMA]
+            ends = [x.triple.o for x in (*own, *above)]
+            if any(end in kinds or self.asked.head_of(end) in heads for end in ends):
+                of_kind.add(subject)
         if not of_kind:
             return like
-        typed = {g.subject for g in like if any(str(x.triple.p) == TYPE for x in self._of[g.subject])}
-        return [g for g in like if g.subject in of_kind or (g.subject not in typed and _beyond_kind(g) > 0)]
-
-    def _is_of_kind(self, subject: Term) -> bool:
-        kinds = self.asked.kinds
-        types = [x for x in self._of[subject] if str(x.triple.p) == TYPE]
-        above = [y for x in types for y in self._of.get(x.triple.o, ()) if str(y.triple.p) in SCHEMA]
-        # A graph database is a database; but what asks for graph databases does not ask for databases.
-        heads = {self.asked.head_of(kind) for kind in kinds if self.asked.is_one_word(kind)}
-        return any(x.triple.o in kinds or self.asked.head_of(x.triple.o) in heads for x in [*types, *above])
+        return [g for g in like if g.subject in of_kind or (not types[g.subject] and _beyond_kind(g) > 0)]
 
     def _defined(self) -> list[Term]:
         """Return what "What is a triple store?" is about, or both sides of a comparison."""

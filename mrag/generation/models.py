@@ -26,7 +26,6 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener
@@ -260,11 +259,9 @@ class LocalServer:
         return self._server is not None
 
     def chat_model(self, **options: Any) -> ChatOpenAI:
-        """Return a client of LangChain for the model.
+        """Return a client of LangChain for the model, with temperature 0 and a fixed seed unless told else.
 
-        Args:
-            options: Settings of `ChatOpenAI`, beside or instead of temperature 0 and a fixed seed.
-                Structured output works by JSON schema, its default; models this small call no tools.
+        Structured output works by JSON schema, its default; models this small call no tools.
 
         Raises:
             ModelError: If the server has been stopped.
@@ -296,12 +293,7 @@ class LocalServer:
     def __enter__(self) -> LocalServer:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
 
@@ -313,11 +305,6 @@ def serve(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, embedding:
         if known is None or not known.running:
             known = _servers[key] = LocalServer(path, n_ctx=n_ctx, n_threads=n_threads, embedding=embedding)
         return known
-
-
-def local_model(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, **options: Any) -> ChatOpenAI:
-    """Return a chat model for a model file, from the process-wide server of that file."""
-    return serve(path, n_ctx=n_ctx, n_threads=n_threads).chat_model(**options)
 
 
 def takes_grammar(model: object) -> bool:
@@ -423,16 +410,14 @@ def _can_chat(model: Mapping[str, Any], timeout: float) -> bool:
 
 def _unreachable(error: Exception) -> ModelStatus:
     host = ollama_host()
+    what = f"No Ollama server answers at {host}."
     if isinstance(error, HTTPError):
         error.close()
         what = f"{host} answered {error.code}, not as an Ollama server does."
-    elif isinstance(error, OSError):
-        what = f"No Ollama server answers at {host}."
-    else:
+    elif not isinstance(error, OSError):
         what = f"What answers at {host} is no Ollama server."
-    return ModelStatus(
-        None, "ollama", False, what, "Start it with `ollama serve`, or set OLLAMA_HOST to where it runs."
-    )
+    hint = "Start it with `ollama serve`, or set OLLAMA_HOST to where it runs."
+    return ModelStatus(None, "ollama", False, what, hint)
 
 
 def any_ollama() -> ModelStatus:
@@ -557,7 +542,8 @@ def resolve(name: str | BaseChatModel | None = None, **options: Any) -> BaseChat
 
         return ChatOpenAI(model=str(found.name), **settings)
     if found.provider == "local":
-        return local_model(str(found.name), **settings)
+        options = {name: settings.pop(name) for name in ("n_ctx", "n_threads") if name in settings}
+        return serve(str(found.name), **options).chat_model(**settings)
     return _chat_other(found.provider, str(found.name), settings)
 
 
@@ -604,13 +590,8 @@ def _openai(name: str) -> ModelStatus:
         )
     base, key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
     if not key and not base:
-        return ModelStatus(
-            name,
-            "openai",
-            False,
-            "OPENAI_API_KEY is not set.",
-            "Set it, or set OPENAI_BASE_URL to a server of your own.",
-        )
+        hint = "Set it, or set OPENAI_BASE_URL to a server of your own."
+        return ModelStatus(name, "openai", False, "OPENAI_API_KEY is not set.", hint)
     options: dict[str, Any] = {} if _REASONING.match(name) else {"temperature": 0, "seed": 0}
     if base:
         hide_in_logs("httpx", "httpx2", "openai._base_client")
@@ -621,7 +602,6 @@ def _openai(name: str) -> ModelStatus:
 
 
 def _local(path: str) -> ModelStatus:
-
     file = Path(path).expanduser()
     try:
         check(file)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from mrag import untrusted
-from mrag.context.render import Context, Line
+from mrag.context.render import Context, Line, by_subject
 from mrag.generation.facts import FactGroup, FactSelector, Selection
 from mrag.generation.support.citations import Citer
 from mrag.generation.support.mentions import is_person
@@ -46,9 +46,7 @@ def plain_sentences(
     if chosen.partial and chosen.groups:
         return _checked(question, given, [*parts, *_nearest(chosen, selector, context, language)])
     many = len(chosen.groups) > 1
-    every: dict[Term, list[Line]] = {}
-    for line in context.lines:
-        every.setdefault(line.triple.s, []).append(line)
+    every = by_subject(context.lines)
     for group in chosen.groups:
         bullet = ("\n- " if parts else "- ") if many else (" " if parts else "")
         for told in _of_group(group, every, selector.classes, language, wanted):
@@ -94,10 +92,11 @@ def verbalise_all(
     question: str, lines: Sequence[Line], context: Context
 ) -> list[tuple[str, VerbalisedSentence]]:
     """Return sentences for lines, as they come, each subject's together."""
-    by_subject: dict[Term, list[Line]] = {}
-    for line in map(_quiet_line, lines):
-        by_subject.setdefault(line.triple.s, []).append(line)
-    told = [x for about in by_subject.values() for x in verbalise(about, person=is_person(about))]
+    told = [
+        x
+        for about in by_subject(map(_quiet_line, lines)).values()
+        for x in verbalise(about, person=is_person(about))
+    ]
     return _checked(question, context, [("" if i == 0 else " ", x) for i, x in enumerate(told)])
 
 
@@ -154,11 +153,11 @@ def _of_group(
     wanted: frozenset[str],
 ) -> list[VerbalisedSentence]:
     """Return sentences for the lines of a group, those of its own subject first."""
-    by_subject: dict[Term, list[Line]] = {group.subject: []}
-    for line in sorted(group.lines, key=lambda x: str(x.triple.p) != TYPE):
-        by_subject.setdefault(line.triple.s, []).append(line)
+    own = {group.subject: list[Line]()} | by_subject(
+        sorted(group.lines, key=lambda x: str(x.triple.p) != TYPE)
+    )
     found: list[VerbalisedSentence] = []
-    for subject, lines in by_subject.items():
+    for subject, lines in own.items():
         person, kind = is_person(every.get(subject, lines)), subject in classes
         found += verbalise(lines, language=language, person=person, kind=kind, wanted=wanted)
     return found

@@ -77,11 +77,6 @@ def prompt(system: str = SYSTEM) -> ChatPromptTemplate:
 def messages(question: str, context: str, system: str = SYSTEM) -> list[BaseMessage]:
     r"""Fill in the prompt.
 
-    Args:
-        question: What is asked, whatever characters it holds.
-        context: The lines of a context with their ids.
-        system: Another system message.
-
     Example:
         >>> messages("What is {x}?", "[t1] (a, b, {c})")[1].content
         '<context>\n[t1] (a, b, {c})\n</context>\n\nQuestion: What is {x}?'

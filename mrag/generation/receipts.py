@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mrag.errors import ConfigError, ModelError
-from mrag.generation.result import canonical, parse
+from mrag.generation.result import canonical, form_of, parse
 from mrag.generation.verification import HOW, CheckedPart, VerifyReport, differences, verify
 
 if TYPE_CHECKING:
@@ -216,7 +216,6 @@ _CONTEXT: dict[str, Any] = {
 _KIND = "schema:Answer"
 _FIELD_NAME = "urn:mrag:receipt:"
 _OLD = re.compile(r"urn:mrag:receipt:[0-9a-f]{32}\Z")
-_NO_RECEIPT = "Not the receipt of an answer."
 
 
 @dataclass(frozen=True)
@@ -264,25 +263,19 @@ def opened(value: Mapping[str, Any]) -> Receipt | None:
         return None
     kinds, answer = value.get("@type"), value.get("json")
     if not isinstance(kinds, list) or _KIND not in kinds or not isinstance(answer, Mapping):
-        raise ModelError(_NO_RECEIPT, hint="Download one from an answer, whole.")
-    try:
+        raise ModelError("Not the receipt of an answer.", hint="Download one from an answer, whole.")
+    with form_of("receipt of an answer"):
         activity = value["prov:wasGeneratedBy"]
         used, agent = activity["prov:used"], activity["prov:qualifiedAssociation"]["prov:agent"]
-        source, revision = used["@id"], used["schema:version"]
+        source, revision, version = used["@id"], used["schema:version"], agent["schema:softwareVersion"]
         if _OLD.match(str(value["@id"])):
             other = () if answer["text"] == value["text"] else ("it says another text than its answer",)
             return Receipt(answer, None, source, revision, str(value["at"]), "", other)
         at = datetime.fromisoformat(value["at"])
         report = VerifyReport.from_json(value["schema:review"]["json"])
-        again = receipt(
-            answer, report, source=source, revision=revision, version=agent["schema:softwareVersion"], at=at
-        )
+        again = receipt(answer, report, source=source, revision=revision, version=version, at=at)
         if not isinstance(revision, int) or not all(isinstance(one, str) for one in (source, value["at"])):
             raise TypeError("the graph, its state and the time")
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, ModelError):
-            raise
-        raise ModelError(_NO_RECEIPT, hint=f"Missing or malformed: {error}.") from error
     bare = {name: part for name, part in value.items() if name != "proof"}
     wrong = list(dict.fromkeys(where.partition("[")[0] for where in differences(bare, again)))
     altered = [f"the receipt is not as it was made: {', '.join(wrong[:5])}"] if wrong else []
@@ -388,10 +381,7 @@ _OLD_STATE = "the receipt was made without a hash"
 
 
 def with_receipt(
-    report: VerifyReport,
-    receipt: Receipt,
-    trusted: Callable[[], Mapping[str, str]],
-    source: str = "",
+    report: VerifyReport, receipt: Receipt, trusted: Callable[[], Mapping[str, str]], source: str = ""
 ) -> VerifyReport:
     """Return the report of an answer with what its receipt adds.
 

@@ -375,7 +375,6 @@ class Answer:
     """An answer and what it stands on.
 
     Attributes:
-        question: What was asked.
         text: The answer, with the ids of the cited lines behind each sentence.
         sentences: Its sentences in order.
         citations: Every cited line once, in the order of the text.

@@ -9,7 +9,7 @@ labels and values, which needs no grammar. Other languages have templates (`PHRA
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rdflib import Literal
@@ -182,7 +182,7 @@ PHRASES: dict[str, Phrases] = {
 }
 """The languages of answers without a model; in others they list labels and values."""
 
-_PLACEHOLDER = re.compile(r"\{(s|p|o|n|m|names)\}")
+_PLACEHOLDER = re.compile(r"\{(a s|a o|s|p|o|n|m|names)\}")
 
 
 def filled(template: str, **values: object) -> str:
@@ -300,7 +300,6 @@ _PHRASES = {
     **dict.fromkeys(NAMING, "is also called {o}"),
 }
 _WHOLE = (XSD + "decimal", XSD + "double", XSD + "float")
-_PLACE = re.compile(r"\{(a s|a o|s|o)\}")
 _CUT = 240  # characters of a description that an answer quotes
 
 
@@ -350,25 +349,20 @@ def verbalise(
         parts = [part for part in parts if part] + [rest[i : i + 3] for i in range(0, len(rest), 3)]
     for part in parts:
         subject = name if person or not found else "It"
-        text = f"{_starting(subject)} {join([c.text for c in part])}"
-        found.append(VerbalisedSentence(_sentence(text), tuple(x for c in part for x in c.lines)))
+        found.append(_told(f"{_starting(subject)} {join([c.text for c in part])}", part))
     nouns = [c for c in clauses if c.kind == "noun"]
     for start in range(0, len(nouns), 3):
         part = nouns[start : start + 3]
-        if found and not person:
-            texts = [f"its {c.text} {c.value}" for c in part]
-        else:
-            texts = [
-                f"the {c.text} {'of ' + name + ' ' if i == 0 else ''}{c.value}" for i, c in enumerate(part)
-            ]
-        joined = join(texts)
-        found.append(
-            VerbalisedSentence(
-                _sentence(joined[:1].upper() + joined[1:]), tuple(x for c in part for x in c.lines)
-            )
-        )
-    found.extend(VerbalisedSentence(_sentence(c.text), c.lines) for c in clauses if c.kind == "whole")
-    return found
+        first, *others = (("its" if found and not person else "the", c) for c in part)
+        owner = "" if first[0] == "its" else f"of {name} "
+        texts = [f"{first[0]} {first[1].text} {owner}{first[1].value}"]
+        joined = join([*texts, *(f"{the} {c.text} {c.value}" for the, c in others)])
+        found.append(_told(joined[:1].upper() + joined[1:], part))
+    return found + [_told(c.text, [c]) for c in clauses if c.kind == "whole"]
+
+
+def _told(text: str, clauses: Sequence[_Clause]) -> VerbalisedSentence:
+    return VerbalisedSentence(_sentence(text), tuple(line for c in clauses for line in c.lines))
 
 
 def describes(line: Line) -> bool:
@@ -428,14 +422,14 @@ def _of_schema(template: str, line: Line, shown: str) -> str:
     """Say what an axiom says, with a class expression as what holds of members or in quotation marks."""
     name = line.labels[0]
     if not is_expression(line):
-        return _filled(template, {"s": name, "a s": article(name), "o": shown, "a o": article(shown)})
+        return filled(template, **{"s": name, "a s": article(name), "o": shown, "a o": article(shown)})
     p = str(line.triple.p)
     if p == RDFS + "subClassOf":
         return of_members(name, shown)
     if p == OWL + "equivalentClass":
         return f"{article(name)} is defined as “{bare(shown)}”"
     quoted = f"“{bare(shown)}”"
-    return _filled(template, {"s": name, "a s": article(name), "o": quoted, "a o": quoted})
+    return filled(template, **{"s": name, "a s": article(name), "o": quoted, "a o": quoted})
 
 
 def _clause(p: str, lines: tuple[Line, ...], wanted: frozenset[str]) -> _Clause:
@@ -452,7 +446,7 @@ def _clause(p: str, lines: tuple[Line, ...], wanted: frozenset[str]) -> _Clause:
             joined = join(texts)
             return _Clause("whole", joined[:1].upper() + joined[1:], "", lines)
     if p in _PHRASES:
-        return _Clause("phrase", _filled(_PHRASES[p], {"o": _marked(values, lines)}), "", lines)
+        return _Clause("phrase", filled(_PHRASES[p], o=_marked(values, lines)), "", lines)
     if describes(lines[0]):
         quoted = [_quoted(line, wanted) for line in lines]
         return _Clause("prose", f"is described as {_marked(quoted, lines)}", "", lines)
@@ -465,11 +459,6 @@ def _clause(p: str, lines: tuple[Line, ...], wanted: frozenset[str]) -> _Clause:
     if kind == "foreign":
         return _Clause("whole", f"{name} — {label}: {_marked(values, lines)}", "", lines)
     return _Clause("phrase", f"{text} {_marked(values, lines)}", "", lines)
-
-
-def _filled(template: str, values: Mapping[str, str]) -> str:
-    """Fill in a template at once, so that no value is read as one."""
-    return _PLACE.sub(lambda place: values[place[1]], template)
 
 
 def _marked(values: Sequence[str], lines: Sequence[Line], phrases: Phrases = PHRASES["en"]) -> str:

@@ -198,17 +198,9 @@ def retrieve(
     ranker: str | Ranker | None = None,
     why: str = "",
 ) -> Retrieval:
-    """Return the hits and the context that `ask` answers from.
+    """Return the hits and the context that `ask` answers from, with the same options.
 
-    Args:
-        kg: As for `ask`.
-        question: As for `ask`.
-        k: As for `ask`.
-        index: As for `ask`.
-        settings: As for `ask`.
-        retriever: As for `ask`.
-        ranker: As for `ask`.
-        why: Why nothing was computed, for the error.
+    `why` tells why nothing was computed, for the error.
 
     Raises:
         MissingIndex: If the knowledge graph has no such index.
@@ -229,8 +221,7 @@ def retrieve(
         if not why or why == ASKED_FOR:
             raise
         raise MissingIndex(
-            f"Nothing was computed: {why}. Reading needs a similarity index. {error.message}",
-            hint=error.hint,
+            f"Nothing was computed: {why}. Reading needs a similarity index. {error.message}", hint=error.hint
         ) from error
 
 
@@ -254,11 +245,7 @@ def _noted(kg: KnowledgeGraph, given: Answer, old: str | None = None) -> Answer:
 
 
 def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyReport:
-    """Replay an answer against the graph as it is now.
-
-    Args:
-        kg: The knowledge graph.
-        given: An answer, its JSON form, or its receipt.
+    """Replay an answer, its JSON form or its receipt against the graph as it is now.
 
     Returns:
         Which cited triples are gone, what was altered, which sentences have no support, and for each part
@@ -279,13 +266,8 @@ def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyRepor
 class Conversation:
     """A conversation about a knowledge graph.
 
-    Args:
-        kg: The knowledge graph.
-        **options: Options of `mrag.ask` for all its questions.
-
-    Attributes:
-        last: The computed answer that the next question may go on from; None before there is one, and behind
-            an answer that was read.
+    The options are those of `mrag.ask`, for all its questions. `last` is the computed answer that the next
+    question may go on from; None before there is one, and behind an answer that was read.
 
     Example:
         >>> import mrag
@@ -306,9 +288,7 @@ class Conversation:
     def ask(self, question: str | Question, **options: Any) -> Answer:
         """Answer a question; one that goes on from the last answer, as "only the cheap ones", edits its plan.
 
-        Args:
-            question: The question.
-            **options: Options of `mrag.ask` for this question.
+        The options are those of `mrag.ask`, for this question.
         """
         self._before = self.last
         return self._asked(question, options)
@@ -337,17 +317,11 @@ _LISTED: Final = 5
 
 @dataclass(frozen=True)
 class TripleProofs:
-    """Proofs of triples.
-
-    Attributes:
-        proofs: One for each triple that is explained.
-        texts: The proofs in words.
-        inferred: How many triples could be explained.
-    """
+    """Proofs of triples, one for each that is explained."""
 
     proofs: tuple[Proof, ...]
-    texts: tuple[str, ...]
-    inferred: int
+    texts: tuple[str, ...]  # The proofs in words
+    inferred: int  # How many triples could be explained
 
     def __str__(self) -> str:
         return "\n\n".join(self.texts)

@@ -119,8 +119,6 @@ class SimilarityRanker:
     """Ranks by a similarity index.
 
     Args:
-        kg: The knowledge graph.
-        index: Name of the index.
         mode: `hybrid` fuses BM25 and dense vectors; `bm25` and `dense` are one of them.
         strict: Whether an index older than the graph is an error instead of a warning.
 

@@ -193,20 +193,14 @@ class _Reading:
         """Return how a question is answered."""
         try:
             return Routed(*self._asked(("read", *question), deadline))
-        except QueryTimeout as error:
-            if not self.broken:
-                raise
-            raise QueryTimeout(
-                f"The question was not read within {seconds:g} s, and its reading was ended.",
-                hint="Ask it in fewer words.",
-            ) from error
         except StoreError as error:
             if not self.broken:
                 raise
-            raise StoreError(
-                "The process that read the question has ended, most likely for want of memory.",
-                hint="Ask it in fewer words.",
-            ) from error
+            late = isinstance(error, QueryTimeout)
+            told = "The process that read the question has ended, most likely for want of memory."
+            if late:
+                told = f"The question was not read within {seconds:g} s, and its reading was ended."
+            raise (QueryTimeout if late else StoreError)(told, hint="Ask it in fewer words.") from error
 
     def _asked(self, request: tuple[Any, ...], deadline: float) -> Any:
         from mrag.retrieval.reading_child import packed, unpacked

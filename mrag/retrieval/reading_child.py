@@ -27,15 +27,7 @@ from mrag.planning.answering import parser_of
 from mrag.rdf.terms import Triple
 from mrag.redaction import brief
 from mrag.retrieval.routing import MAX_TRIPLES, computed
-from mrag.stores.base import (
-    BaseStore,
-    Capabilities,
-    Dataset,
-    Limits,
-    SelectResult,
-    SelectStream,
-    TripleStore,
-)
+from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, SelectResult, SelectStream, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.query_child import HEAD, confined, frame
 from mrag.stores.process.workers import WorkerPool

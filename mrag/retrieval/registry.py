@@ -82,12 +82,10 @@ class GuardedRanker:
         kept = [hit for name, hit in found.items() if name in there]
         if len(kept) < len(found):
             missing = min(name for name in found if name not in there)
-            logger.warning(
-                "The ranker %s found %s that the graph does not have, such as %r; left out.",
-                self.name,
-                "an entity" if len(found) == len(kept) + 1 else f"{len(found) - len(kept)} entities",
-                missing,
-            )
+            count = len(found) - len(kept)
+            what = "an entity" if count == 1 else f"{count} entities"
+            told = "The ranker %s found %s that the graph does not have, such as %r; left out."
+            logger.warning(told, self.name, what, missing)
         return [Hit(hit.iri, hit.score, rank, hit.reasons) for rank, hit in enumerate(kept, start=1)]
 
     def _checked(self, hit: object) -> Hit:
@@ -136,8 +134,6 @@ class RankerRequest:
     """What a ranker is made from.
 
     Attributes:
-        kg: The knowledge graph.
-        index: Name of the similarity index.
         argument: What stands behind the colon; empty if nothing does.
         before: What ranks before it, for one that re-ranks; None for the first.
     """
@@ -161,10 +157,8 @@ class RankerInfo:
     """A ranker that has a name.
 
     Attributes:
-        name: Its name.
         summary: What it does, in a line.
         reranks: Whether it orders what another ranker found.
-        make: Makes it.
     """
 
     name: str
@@ -287,7 +281,6 @@ def _similar(mode: Mode) -> Maker:
 
 
 def _mmr(asked: RankerRequest) -> Ranker:
-
     try:
         balance = float(asked.argument or 0.7)
     except ValueError:
@@ -307,7 +300,6 @@ def _listwise(asked: RankerRequest) -> Ranker:
 
 
 def _cross_encoder(asked: RankerRequest) -> Ranker:
-
     if not asked.argument:
         hint = "Such as cross-encoder:cross-encoder/ms-marco-MiniLM-L-6-v2."
         raise ConfigError("The ranker cross-encoder needs a model.", hint=hint)
@@ -324,7 +316,6 @@ def _cross_encoder(asked: RankerRequest) -> Ranker:
 
 
 def _onnx_cross_encoder(asked: RankerRequest) -> Ranker:
-
     if not asked.argument:
         hint = "Such as onnx-cross-encoder:./ms-marco-MiniLM-L6-v2, with model.onnx and tokenizer.json."
         raise ConfigError("The ranker onnx-cross-encoder needs a folder.", hint=hint)
@@ -332,7 +323,6 @@ def _onnx_cross_encoder(asked: RankerRequest) -> Ranker:
 
 
 def _late(asked: RankerRequest) -> Ranker:
-
     return CrossEncoderRanker(asked.first, asked.kg, LateInteraction(), asked.index)
 
 
@@ -411,8 +401,6 @@ class MmrRanker:
     SIGIR). Texts are alike by their vectors, in an index without vectors by the words they share.
 
     Args:
-        ranker: Finds the hits.
-        kg: The knowledge graph.
         index: Name of the similarity index that has their texts.
         balance: 1 counts relevance alone, 0 variety alone.
         depth: How deep the ranking is read.
@@ -461,8 +449,6 @@ class CrossEncoderRanker:
     """Ranks by a model that reads the question together with the text of each hit.
 
     Args:
-        ranker: Finds the hits.
-        kg: The knowledge graph.
         model: The model, such as LangChain's `HuggingFaceCrossEncoder`.
         index: Name of the similarity index that has the texts.
         depth: How many hits the model reads; the others follow in their order.
@@ -482,11 +468,7 @@ class CrossEncoderRanker:
             raise ConfigError(f"{type(self.model).__name__} is no cross-encoder: it has no method score.")
 
     def rank(self, question: Question, k: int) -> list[Hit]:
-        """Return at most `k` hits, best first.
-
-        Raises:
-            ModelError: If the model fails.
-        """
+        """Return at most `k` hits, best first; a `ModelError` if the model fails."""
         hits = self.ranker.rank(question, max(k, self.depth))
         read, rest = hits[: self.depth], hits[self.depth :]
         texts = _texts(self.kg, self.index, [hit.iri for hit in read])
@@ -499,10 +481,8 @@ class CrossEncoderRanker:
             raise ModelError(f"The cross-encoder gave {len(scores)} scores for {len(read)} texts.")
         order = sorted(range(len(read)), key=lambda at: (-scores[at], read[at].iri))
         said = getattr(self.model, "name", "cross-encoder")
-        found = [
-            replace(read[at], score=scores[at], reasons=(*read[at].reasons, f"{said} {scores[at]:.2f}"))
-            for at in order
-        ]
+        reasons = [(*hit.reasons, f"{said} {score:.2f}") for hit, score in zip(read, scores, strict=True)]
+        found = [replace(read[at], score=scores[at], reasons=reasons[at]) for at in order]
         # Scores fall along a ranking, and those behind were not read.
         floor = min(scores, default=0.0)
         found += [replace(hit, score=floor - at) for at, hit in enumerate(rest, start=1)]
@@ -517,8 +497,6 @@ class ListwiseRanker:
     its order behind what it names.
 
     Args:
-        ranker: Finds the hits.
-        kg: The knowledge graph.
         model: A LangChain chat model.
         index: Name of the similarity index that has the texts.
         depth: How many hits the model reads; the others follow in their order.
@@ -533,11 +511,7 @@ class ListwiseRanker:
     characters: int = 600
 
     def rank(self, question: Question, k: int) -> list[Hit]:
-        """Return at most `k` hits, best first.
-
-        Raises:
-            ModelError: If the model fails.
-        """
+        """Return at most `k` hits, best first; a `ModelError` if the model fails."""
         hits = self.ranker.rank(question, max(k, self.depth))
         read = hits[: self.depth]
         if len(read) < 2:
@@ -547,18 +521,14 @@ class ListwiseRanker:
             f"{at}. {untrusted.one_line(texts[hit.iri])[: self.characters]}" for at, hit in enumerate(read, 1)
         )
         asked = "\n".join((f"Question: {untrusted.one_line(question.text)}", *listed))
-        named = [int(number) - 1 for number in _NUMBER.findall(ask_model(self.model, _TASK, asked))]
-        first = [at for at in dict.fromkeys(named) if 0 <= at < len(read)]
-        order = [*first, *(at for at in range(len(hits)) if at not in {*first})]
-        return [
-            replace(
-                hits[at],
-                score=1 / rank,
-                rank=rank,
-                reasons=(*hits[at].reasons, f"model: rank {rank}") if at in first else hits[at].reasons,
-            )
-            for rank, at in enumerate(order[:k], start=1)
-        ]
+        numbers = [int(number) - 1 for number in _NUMBER.findall(ask_model(self.model, _TASK, asked))]
+        first = [at for at in dict.fromkeys(numbers) if 0 <= at < len(read)]
+        named = {at: f"model: rank {rank}" for rank, at in enumerate(first, start=1)}
+        found = []
+        for rank, at in enumerate([*first, *(at for at in range(len(hits)) if at not in named)][:k], start=1):
+            reasons = (*hits[at].reasons, *([named[at]] if at in named else []))
+            found.append(replace(hits[at], score=1 / rank, rank=rank, reasons=reasons))
+        return found
 
 
 def _texts(kg: KnowledgeGraph, index: str, iris: Sequence[str]) -> Mapping[str, str]:
@@ -631,9 +601,6 @@ class OnnxCrossEncoder:
     def score(self, text_pairs: list[tuple[str, str]]) -> Sequence[float]:
         """Return how well each text answers its question; higher is better.
 
-        Args:
-            text_pairs: Questions, each with a text.
-
         Raises:
             ModelError: If the model gives something else than one number, or two, for a pair.
         """
@@ -651,13 +618,10 @@ class OnnxCrossEncoder:
         return [float(score) for score in scores]
 
     def _run(self, encoded: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
-        given = {
-            "input_ids": [one.ids for one in encoded],
-            "attention_mask": [one.attention_mask for one in encoded],
-            "token_type_ids": [one.type_ids for one in encoded],
-        }
+        fields = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
         kinds = {name: np.int32 if "int32" in kind else np.int64 for name, kind in self._inputs.items()}
-        output = self._session.run(None, {name: np.array(given[name], kinds[name]) for name in kinds})[0]
+        given = {n: np.array([getattr(one, fields[n]) for one in encoded], kind) for n, kind in kinds.items()}
+        output = self._session.run(None, given)[0]
         found = np.asarray(output, np.float64)
         if found.shape == (len(encoded), 2):
             return np.asarray(found[:, 1] - found[:, 0])
@@ -699,10 +663,8 @@ def _opened(folder: str, threads: int) -> tuple[Any, Any]:
 def _longest(folder: Path) -> int:
     """Return how many tokens the model reads at most, by its settings."""
     found = [_LONGEST]
-    for name, key in (
-        ("tokenizer_config.json", "model_max_length"),
-        ("config.json", "max_position_embeddings"),
-    ):
+    keys = {"tokenizer_config.json": "model_max_length", "config.json": "max_position_embeddings"}
+    for name, key in keys.items():
         try:
             value = json.loads((folder / name).read_text(encoding="utf-8")).get(key)
         except (OSError, ValueError, AttributeError):
@@ -736,14 +698,7 @@ class LateInteraction:
         return MiniLmEmbedder()
 
     def score(self, text_pairs: list[tuple[str, str]]) -> Sequence[float]:
-        """Return how well each text answers its question, from 0 to 1.
-
-        Args:
-            text_pairs: Questions, each with a text.
-
-        Raises:
-            ModelError: If the model is not installed.
-        """
+        """Return how well each text answers its question, from 0 to 1; a `ModelError` without its model."""
         texts = sorted({text for pair in text_pairs for text in pair})
         words = dict(zip(texts, self._model.embed_words(texts), strict=True))
         return [met(words[question], words[text]) for question, text in text_pairs]

@@ -34,13 +34,7 @@ _IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".svg")
 
 @dataclass(frozen=True)
 class Retrieval:
-    """What was found for a question.
-
-    Attributes:
-        question: The question.
-        hits: The entities, best first.
-        context: Their neighbourhood.
-    """
+    """What was found for a question: the entities, best first, and their neighbourhood."""
 
     question: Question
     hits: tuple[Hit, ...]
@@ -59,8 +53,6 @@ class TripleStoreRetriever(BaseRetriever):
     """Retrieves entities of a knowledge graph with the triples around them.
 
     Args:
-        kg: The knowledge graph.
-        index: Name of its similarity index.
         k: Maximum number of documents.
         ranker: What ranks, a ranker or a name of `mrag.known_rankers()`; the similarity index by default.
         settings: The knobs of the context; a dictionary of them does, too.
@@ -124,12 +116,7 @@ class TripleStoreRetriever(BaseRetriever):
         return Retrieval(asked, tuple(hits), context)
 
     def _get_relevant_documents(
-        self,
-        query: str,
-        *,
-        run_manager: CallbackManagerForRetrieverRun,
-        k: int | None = None,
-        **kwargs: Any,
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None, **kwargs: Any
     ) -> list[Document]:
         require_known(kwargs, ("k",), "TripleStoreRetriever.invoke")
         return list(self.retrieve(query, k).documents)

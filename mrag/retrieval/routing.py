@@ -96,8 +96,7 @@ def folded(text: str) -> str:
 def routed(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: Unpack[AskOptions]) -> Routed:
     """Return the answer to a question that need not be read, or None where it has to be, and why."""
     how, planner, ranker = options.get("how", "auto"), options.get("planner", "judge"), options.get("ranker")
-    model, k = options.get("model"), options.get("k")
-    media, texts = options.get("media"), options.get("texts")
+    model, media, texts = options.get("model"), options.get("media"), options.get("texts")
     if how not in get_args(How):
         raise ConfigError(f"There is no way called {how!r}.", hint=f"Use {', '.join(get_args(How))}.")
     if planner not in get_args(Planner):
@@ -124,10 +123,10 @@ def routed(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: 
                 return found
             found = found._replace(why=f"nothing was found for {given.computed.reading}")
     if how == "images" or pictured:
-        shown = _with_images(kg, asked, model, k, media, ranker)
+        shown = _with_images(kg, asked, options)
         return Routed(replace(shown, why=pictured or ASKED_FOR), "")
     if how == "complete" or (texts is not None and asked.image is None):
-        told = _completed(kg, asked, how, found._replace(given=None), texts, model, k)
+        told = _completed(kg, asked, found._replace(given=None), options)
         return told if told.given is not None or found.given is None else found._replace(why="")
     return found
 
@@ -215,18 +214,12 @@ def _pictured(kg: KnowledgeGraph, asked: Question, media: str | Path | None) -> 
     return "the question asks for images" if has else ""
 
 
-def _with_images(
-    kg: KnowledgeGraph,
-    asked: Question,
-    model: str | BaseChatModel | None,
-    k: int | None,
-    media: str | Path | None,
-    ranker: str | Ranker | None,
-) -> Answer:
+def _with_images(kg: KnowledgeGraph, asked: Question, options: AskOptions) -> Answer:
     from mrag.config import Settings
     from mrag.images.answer import ask_pictures
     from mrag.images.rankers import image_mode, image_ranker
 
+    media, ranker, k = options.get("media"), options.get("ranker"), options.get("k")
     if asked.image is not None and media is None and (ranker is None or isinstance(ranker, str)):
         raise ConfigError(
             "The folder of the images is missing.",
@@ -236,27 +229,22 @@ def _with_images(
         looks = "none" if asked.image is None else "conse"
         mode = image_mode(ranker or "hybrid") if asked.text.strip() else "bm25"
         ranker = image_ranker(kg, media, mode=mode, text=Settings.from_env().embedder, looks=looks)
-    return ask_pictures(kg, asked, ranker, folder=media, model=model, k=5 if k is None else k)
+    return ask_pictures(kg, asked, ranker, folder=media, model=options.get("model"), k=5 if k is None else k)
 
 
-def _completed(
-    kg: KnowledgeGraph,
-    asked: Question,
-    how: How,
-    before: Routed,
-    texts: Texts | None,
-    model: str | BaseChatModel | None,
-    k: int | None,
-) -> Routed:
+def _completed(kg: KnowledgeGraph, asked: Question, before: Routed, options: AskOptions) -> Routed:
     """Return the answer from texts, or in `auto` None where they do not have what the graph lacks."""
     if not asked.text.strip():
         raise ConfigError("Words are needed to complete an answer.", hint="Ask a question in words.")
-    why = before.why
+    why, how, texts = before.why, options.get("how", "auto"), options.get("texts")
     if how == "auto" and _computes(asked.text):
         return before._replace(why=f"{why}; nothing is computed from texts")
     from mrag.completion.chain import Completer, reading_completer
 
-    completer = texts if isinstance(texts, Completer) else reading_completer(kg, texts or (), model, k or 8)
+    if isinstance(texts, Completer):
+        completer = texts
+    else:
+        completer = reading_completer(kg, texts or (), options.get("model"), options.get("k") or 8)
     found = completer.ask(asked.text).given
     if how == "complete":
         return Routed(replace(found, why=ASKED_FOR), "")

@@ -248,7 +248,7 @@ def _readings(kg: KnowledgeGraph, question: str, known: LastAnswer) -> Iterator[
     every = list_questions(kg)
     for learnt in (True, False) if every else (True,):
         for number in range(1, TRIED + 1):
-            attempt = _attempt(kg, question, known.before, number, learnt)
+            attempt = _attempt(kg, question, known.before, number, learnt=learnt)
             if attempt is None or attempt.answer is None:
                 break
             if _has(attempt.answer, known):
@@ -294,17 +294,12 @@ _UNTOLD = "the question that it goes on from is not told"
 
 
 def _attempt(
-    kg: KnowledgeGraph,
-    question: str,
-    before: LastAnswer | None,
-    number: int,
-    learnt: bool = True,
-    tried: int = TRIED,
+    kg: KnowledgeGraph, question: str, before: LastAnswer | None, number: int, **how: Any
 ) -> Attempt | None:
     """Compute an answer by one reading of its question; None where there is no such reading."""
     try:
         return compute(
-            kg, question, reading=number, seconds=_SECONDS, follows=before, learnt=learnt, tried=tried
+            kg, question, reading=number, seconds=_SECONDS, follows=before, **{"tried": TRIED, **how}
         )
     except ConfigError:
         return None
@@ -335,7 +330,7 @@ def _certainty(
             told = f"it says {said['confidence']}, and {read.given.to_json()['confidence']} is computed now"
             wrong = f"the certainty or the other readings are not what is computed now: {told}"
             return CheckedPart(CERTAINTY, "not checked", told), [wrong]
-        attempt = _attempt(kg, str(value["question"]), before, read.number, read.learnt, tried)
+        attempt = _attempt(kg, str(value["question"]), before, read.number, learnt=read.learnt, tried=tried)
         now = attempt.answer.to_json() if attempt is not None and attempt.answer is not None else now
     return CheckedPart(CERTAINTY, "recomputed"), []
 
@@ -358,14 +353,13 @@ def _compared(
         apart = (*apart, "notice")
     hurried = _hurried(value, now)
     now = {**now, **hurried}
-    # Answers of earlier releases lack some fields.
-    older = {name for name in ("runners_up", "last") if not value.get(name)}
     # Its doubt is that of its certainty, or it is not written as answers are.
-    apart = (*apart, *older, "doubt")
-    known = {name: part for name, part in now.items() if name not in apart}
-    told = _timeless({name: part for name, part in value.items() if name not in apart})
+    apart = (*apart, "doubt")
+    known, told = (
+        _timeless({name: part for name, part in some.items() if name not in apart}) for some in (now, value)
+    )
     kept = {"text", "sentences", "citations", "question"}
-    wheres = differences(told, _timeless(known))
+    wheres = differences(told, known)
     found = dict.fromkeys(where.partition("[")[0].partition(".")[0] for where in wheres)
     said = [
         f"its {name} {'are' if name.endswith('s') else 'is'} not what is computed now"
@@ -379,8 +373,6 @@ def _compared(
         parts.append(CheckedPart("which model was named", "not checked", "it was not used"))
     if hurried:
         parts.append(CheckedPart("what is so instead", "not checked", "it does not tell"))
-    if any(now.get(name) for name in older):
-        parts.append(CheckedPart("what comes next", "not checked", "it does not tell"))
     if "notice" in apart and (value["notice"] is not None or given.notice is not None):
         parts.append(CheckedPart(NOTICE, "not checked", "it belongs to a reading of the question"))
     return Recomputed(tuple(parts), (*wrong, *said), frozenset(s.text for s in given.sentences))
@@ -442,7 +434,8 @@ def _read_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve
 def _abstained_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
     given, why, _ = computed(kg, str(value["question"]), "plan")
     now = given.to_json() if given is not None else {}
-    if now and value["notice"] in _with_state(kg, [None]) and same({**now, "notice": value["notice"]}, value):
+    alike = bool(now) and same({**now, "notice": value["notice"]}, value)
+    if alike and value["notice"] in _with_state(kg, [None]):
         parts = (CheckedPart(READING, "recomputed"), CheckedPart(WHY, "recomputed"))
         return Recomputed(parts, sentences=frozenset(s["text"] for s in now["sentences"]))
     told = "it is answered otherwise now" if given is None else given.text[:200]
@@ -509,26 +502,19 @@ def verified(
     kg: KnowledgeGraph, given: Answer | Mapping[str, Any], retrieve: Retrieve, keys: KeyStore | None = None
 ) -> VerifyReport:
     """Check an answer or a receipt against a graph."""
+    value = given.to_json() if isinstance(given, Answer) else given
     try:
-        return _verified(kg, given, retrieve, keys)
+        receipt = opened(value)
+        said = value if receipt is None else receipt.answer
+        looked = GraphLookup(kg, _lines(said), layers=said.get("completed") is not None)
+        report = checked(
+            said, looked.holds, looked.names, graphs=looked.wrong_graph, said=looked.said,
+            recompute=lambda one: answered_again(kg, one, retrieve), facts=StoreFacts(kg),
+        )  # fmt: skip
     except (RecursionError, OverflowError) as error:
         raise ModelError(
             "Not the JSON form of an answer.", hint="A value is too large or too deep."
         ) from error
-
-
-def _verified(
-    kg: KnowledgeGraph, given: Answer | Mapping[str, Any], retrieve: Retrieve, keys: KeyStore | None
-) -> VerifyReport:
-    receipt = None if isinstance(given, Answer) else opened(given)
-    value = given if isinstance(given, Answer) else given if receipt is None else receipt.answer
-    completed = value.completed if isinstance(value, Answer) else value.get("completed")
-    lines = value.context.lines if isinstance(value, Answer) else _lines(value)
-    looked = GraphLookup(kg, lines, layers=completed is not None)
-    report = checked(
-        value, looked.holds, looked.names, graphs=looked.wrong_graph, said=looked.said,
-        recompute=lambda answer: answered_again(kg, answer, retrieve), facts=StoreFacts(kg),
-    )  # fmt: skip
     if receipt is None:
         return report
     return with_receipt(report, receipt, lambda: (keys or KeyStore()).trusted(), kg.iri)

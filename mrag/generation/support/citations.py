@@ -75,24 +75,15 @@ def is_yes_no(question: Sequence[Symbol]) -> bool:
     return bool(question) and question[0].low in _BE | _DO | _HAVE
 
 
-def asserted(question: Sequence[Symbol]) -> Iterator[list[Symbol]]:
-    """Yield the statements that "yes" makes of a question."""
-    if not is_yes_no(question):
-        return
-    first, rest = question[0], list(question[1:])
-    if first.low in _DO:
+def asserted(question: Sequence[Symbol], *, denied: bool = False) -> Iterator[list[Symbol]]:
+    """Yield the statements that "yes" makes of a question, or that "no" makes of it."""
+    first = question[0].low if question else ""
+    rest = list(question[1:])
+    if first in _DO and not denied:
         yield rest
-        return
-    for at in range(len(rest) + 1):
-        yield [*rest[:at], first, *rest[at:]]
-
-
-def denied(question: Sequence[Symbol]) -> Iterator[list[Symbol]]:
-    """Yield the statements that "no" makes of a question."""
-    if question and question[0].low in _BE | _HAVE:
-        for said in asserted(question):
-            at = next(i for i, s in enumerate(said) if s is question[0])
-            yield [*said[: at + 1], word("not"), *said[at + 1 :]]
+    verb = [*question[:1], *([word("not")] if denied else [])]
+    for at in range(len(rest) + 1) if first in _BE | _HAVE else ():
+        yield [*rest[:at], *verb, *rest[at:]]
 
 
 def is_open(question: Sequence[Symbol], named: Sequence[bool]) -> bool:
@@ -136,11 +127,9 @@ def _statements(
 ) -> Iterator[list[Symbol]]:
     first, behind = rest[0], rest[1:]
     leads = [before] if before else [[], *([[word(p)] for p in _PLACES] if loose else [])]
+    bare = fragment
     if fragment and fragment[0].low in PREPOSITIONS:
-        leads = [[], *leads]
-        bare = fragment[1:]
-    else:
-        bare = fragment
+        leads, bare = [[], *leads], fragment[1:]
     if first.low in _DO:
         for lead in leads:
             yield [*behind, *lead, *fragment]
@@ -308,15 +297,9 @@ class Citer:
         items: int = 0,
         under: str = "",
     ) -> Support:
-        """Find what a sentence rests on.
+        """Find what a sentence rests on, which is given without the ids that were `written` in it.
 
-        Args:
-            text: The sentence, without ids.
-            written: Ids that the model wrote in it.
-            before: `subjects` of the sentence before.
-            lead: Whether it only leads in to a list or heads a part.
-            items: How many items the list has that it leads in to: a number that it may give.
-            under: The sentence that leads in to the list that it is an item of.
+        A `lead` leads in to a list of so many `items`, or heads a part; an item of a list stands `under` one.
         """
         settled = self._settled(text, written, before)
         if settled is not None:
@@ -381,8 +364,7 @@ class Citer:
         rest = rest[1:].strip()
         if first.key not in NO and not is_yes_no(self._asked):
             return rest, None if tokens(rest) else []
-        statements = denied(self._asked) if first.key in NO else asserted(self._asked)
-        for said in islice(statements, _MOST_STATEMENTS):
+        for said in islice(asserted(self._asked, denied=first.key in NO), _MOST_STATEMENTS):
             steps = derive(Derivation(said, self.facts))
             if steps is not None:
                 return rest, _lines(steps)

@@ -21,7 +21,7 @@ from typing import Final
 
 from rdflib import Literal, URIRef
 
-from mrag.context.render import Line
+from mrag.context.render import Line, by_subject
 from mrag.generation.support.mentions import (
     PREPOSITIONS,
     UNITS,
@@ -169,12 +169,10 @@ def facts_of(
     cut: Iterable[tuple[Term, Term, bool]] = (),
 ) -> Facts:
     """Return lines ready to be asked."""
-    by_subject: dict[Term, list[Line]] = {}
     by_object: dict[Term, list[Line]] = {}
     for line in lines:
-        by_subject.setdefault(line.triple.s, []).append(line)
         by_object.setdefault(line.triple.o, []).append(line)
-    return Facts(tuple(lines), names, known, by_subject, by_object, frozenset(cut))
+    return Facts(tuple(lines), names, known, by_subject(lines), by_object, frozenset(cut))
 
 
 class Derivation:
@@ -605,12 +603,16 @@ class Derivation:
     def _participial(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield "developed by Ontotext", "based in Sofia", "also known as OWLIM", said of things."""
         self._spend()
-        while self._low(at) in ("also", "first") and not self._leads(at):
+        known = self.facts.relations
+        tables = (known.participles, known.phrases)
+        while self._low(at) in ("also", "first"):
+            if any(next(self._keyed(at, table), None) for table in tables):
+                break  # the adverb is a part of what says a relation: "first released in"
             at += 1
         if at >= len(self.symbols):
             return
         yield from self._done_by(at, things)
-        known, low = self.facts.relations, self._low(at)
+        low = self._low(at)
         done = participle(low) or low.endswith("ing")
         for end, way in self._keyed(at, known.participles):
             if not done and (self._stem(at), self._low(end - 1)) in known.verbs:
@@ -643,11 +645,6 @@ class Derivation:
         for last, noun in self.nouns(start) if naming else ():
             for steps in self._claim(naming, things, noun.things):
                 yield last, noun.steps + steps
-
-    def _leads(self, at: int) -> bool:
-        """Return whether an adverb is a part of what says a relation: "first released in"."""
-        tables = (self.facts.relations.participles, self.facts.relations.phrases)
-        return any(next(self._keyed(at, table), None) for table in tables)
 
     def _behind(self, at: int, way: Way, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield what stands behind words that say a relation, with the claim that they make of things."""
@@ -833,18 +830,15 @@ class Derivation:
                 if not over or self._acts(at, end):
                     claims = self._claim(noun.role, noun.things, things)
             elif not noun.plain and len(noun.things) == len(things) == 1:
-                claims = self._same(things[0], noun.things[0])
+                naming = frozenset((p, False) for p in self.facts.relations.naming)
+                if lines := self.facts.of(naming, things[0], noun.things[0]):
+                    claims = ((ClaimStep(things[0], frozenset(), noun.things[0], lines),),)
             for steps in claims:
                 yield end, noun.steps + steps
 
     def _acts(self, at: int, end: int) -> bool:
         """Return whether a role is one of doing something, which may well be over."""
         return any(agentive(symbol.low) for symbol in self.symbols[at:end] if not symbol.names)
-
-    def _same(self, one: frozenset[Term], other: frozenset[Term]) -> Iterator[Steps]:
-        naming = frozenset((p, False) for p in self.facts.relations.naming)
-        if lines := self.facts.of(naming, one, other):
-            yield (ClaimStep(one, frozenset(), other, lines),)
 
     def _is_past(self, things: Things) -> bool:
         """Return whether what was is told of things with a date, which may well be over."""

@@ -15,7 +15,7 @@ from typing import Final
 
 from rdflib import Literal
 
-from mrag.context.render import Line
+from mrag.context.render import Line, by_subject
 from mrag.language.names import split_identifier
 from mrag.language.tokens import (
     LEGAL_FORMS,
@@ -58,7 +58,7 @@ META = frozenset(
 _OF_PROPERTIES = frozenset([RDFS + n for n in ("subPropertyOf", "domain", "range")] + [OWL + "inverseOf"])
 _OF_CLASSES = frozenset([RDFS + "subClassOf", OWL + "equivalentClass", OWL + "disjointWith"])
 _MONTHS = "January February March April May June July August September October November December".split()
-_PERSON_STEMS = frozenset(stem(word) for word in PERSON_WORDS)
+_PERSON_STEMS = frozenset(map(stem, PERSON_WORDS))
 _BREAKS = frozenset(",;:()!?—")
 _LONGEST = 12  # a literal of more words is a description, not a name
 
@@ -76,12 +76,10 @@ class TermMention:
 def is_person(lines: Sequence[Line]) -> bool:
     """Return whether lines of one subject show it to be a person."""
     for line in lines:
-        if (
-            str(line.triple.p) == RDF + "type"
-            and {stem(t.raw) for t in tokens(line.labels[2])} & _PERSON_STEMS
-        ):
+        typed = str(line.triple.p) == RDF + "type"
+        if typed and {stem(t.raw) for t in tokens(line.labels[2])} & _PERSON_STEMS:
             return True
-        if {t.key for t in tokens(split_identifier(line.labels[1]))} & {"gender", "birth", "born", "spouse"}:
+        if {*keys(split_identifier(line.labels[1]))} & {"gender", "birth", "born", "spouse"}:
             return True
     return False
 
@@ -158,10 +156,7 @@ class ContextNames:
 
         They are read where they have their capital.
         """
-        subjects: dict[Term, list[Line]] = {}
-        for line in lines:
-            subjects.setdefault(line.triple.s, []).append(line)
-        people = {s for s, about in subjects.items() if is_person(about)}
+        people = {s for s, about in by_subject(lines).items() if is_person(about)}
         singles: dict[str, set[Term]] = {}
         plain: set[str] = set()
         for label, term in _named_things(lines):
@@ -198,13 +193,9 @@ class ContextNames:
         place = 0
         while place < len(words):
             mention = self._at(text, words, place)
-            if mention is not None:
-                found.append(mention)
-                place = mention.last
-            else:
-                place += 1
-        found.extend(self._exactly(text, words))
-        return found
+            found += [mention] if mention else []
+            place = mention.last if mention else place + 1
+        return [*found, *self._exactly(text, words)]
 
     def _at(self, text: str, words: list[TextToken], first: int) -> TermMention | None:
         longest = min(self._longest.get(words[first].key, 0), len(words) - first)
@@ -255,20 +246,16 @@ def _short_forms(label: str) -> Iterator[tuple[str, ...]]:
 PREPOSITIONS: Final = _COMMON | words("since per among across around along onto underneath within despite")
 """Words that stand between a relation and its end."""
 _VERBS: Final = VERBS | words(
-    "accept act adjoin adopt attack attend author award base belong book border borrow brew cast cause "
-    "challenge coach collect command compete complete compose consume cook cost cross date defeat deliver "
-    "demand die edit educate elect employ end enrol establish explore export fly follow function grow guide "
-    "headquarter hire hold house influence inhabit inspect inspire install insure intersect issue join judge "
-    "label land last launch list load locate manage marry mentor name nest occupy overlook own paint park "
-    "perform pilot plant play populate practise precede prescribe preside protect rank rate record register "
-    "rent repair replace require ride sail scan schedule score sell serve ship sign situate speak sponsor "
-    "star study succeed supervise supply tag teach tour trade train transfer translate illustrate travel "
-    "treat tune type value visit wear weigh win release head back breed chair drain flow heat license mount "
-    "owe power ship stock tow anchor grade host teach train staff patrol guard escort rescue deploy orbit "
-    "moor "
-    "dock curate donate exhibit loan restore acquire commission fund sign publish print bind review cite "
-    "quote diagnose treat prescribe refer admit discharge insure underwrite claim settle audit regulate "
-    "license approve reject bid auction"
+    "accept adjoin adopt attack author award base book borrow brew cast challenge coach collect command "
+    "compete complete compose consume cook cost cross date defeat demand die educate elect end enrol "
+    "establish explore export function guide headquarter hire house influence inspect inspire install "
+    "insure intersect issue judge label land last launch list load locate mentor name nest occupy "
+    "overlook paint park pilot plant populate practise prescribe preside protect rate record register "
+    "rent repair sail scan schedule score ship sign situate supervise tag tour trade transfer translate "
+    "illustrate travel tune type value weigh head back breed drain flow heat license mount owe power "
+    "stock tow anchor grade staff patrol guard escort rescue deploy moor dock curate donate loan restore "
+    "acquire commission print bind review quote diagnose admit discharge underwrite claim settle audit "
+    "approve reject bid auction"
 )
 _FORMS: Final[Mapping[str, str]] = {
     form: row.split()[0]
@@ -286,16 +273,7 @@ _FORMS: Final[Mapping[str, str]] = {
     ).split(";")
     for form in row.split()[1:]
 }  # fmt: skip
-_MULTIPLES: Final = {
-    "": "",
-    "kilo": "k",
-    "centi": "c",
-    "milli": "m",
-    "mega": "M",
-    "giga": "G",
-    "tera": "T",
-    "hecto": "h",
-}
+_MULTIPLES: Final = {"": "", "kilo": "k", "centi": "c", "milli": "m", "mega": "M", "giga": "G", "tera": "T"}
 _BASES: Final = {
     "meter metre": "m", "gram gramme": "g", "watt": "W", "liter litre": "l", "byte": "B", "hertz": "Hz",
     "volt": "V", "joule": "J", "ton tonne": "t", "pascal": "Pa",
@@ -311,7 +289,7 @@ _OTHER_UNITS: Final = {
 UNITS: Final[Mapping[str, str]] = {
     **{
         form: (short + unit).lower()
-        for prefix, short in _MULTIPLES.items()
+        for prefix, short in (*_MULTIPLES.items(), ("hecto", "h"))
         for names, unit in _BASES.items()
         for name in names.split()
         for form in (prefix + name, f"{prefix}{name}s", (short + unit).lower())

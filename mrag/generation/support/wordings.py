@@ -8,11 +8,11 @@ must stand in it, in this order, with nothing else but function words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
-from mrag.context.render import Line
+from mrag.context.render import Line, by_subject
 from mrag.generation.support.mentions import ContextNames
 from mrag.generation.verbalise import PHRASES, describes, filled, value, verbalise
 from mrag.language.names import split_identifier
@@ -31,27 +31,17 @@ def is_own(text: str, lines: Sequence[Line]) -> bool:
     """Return whether a sentence is what the product makes of some lines."""
     if not lines or len(lines) > _MOST:
         return False
-    quoted = {
-        part: line
-        for part in _QUOTED.findall(text)
-        for line in lines
-        if describes(line) and quotes(part, line)
-    }
-    shown = {line.id: replace(line, labels=(*line.labels[:2], part)) for part, line in quoted.items()}
+    quoted = {part: x for part in _QUOTED.findall(text) for x in lines if describes(x) and quotes(part, x)}
+    shown = {x.id: replace(x, labels=(*x.labels[:2], part)) for part, x in quoted.items()}
     given = [shown.get(line.id, line) for line in lines]
     for language in ("en", *(name for name in PHRASES if name != "en"), "und"):
-        for person, kind in (
-            ((False, False), (True, False), (False, True)) if language == "en" else ((False, False),)
-        ):
+        for person, kind in ((False, False), (True, False), (False, True))[: None if language == "en" else 1]:
             told = verbalise(given, language=language, person=person, kind=kind)
             if len(told) == 1 and told[0].text == text:
                 return True
-    by_subject: dict[Term, list[Line]] = {}
-    for line in lines:
-        by_subject.setdefault(line.triple.s, []).append(line)
     names = [
-        f"{own[0].labels[0]} ({', '.join(dict.fromkeys(value(line) for line in own))})"
-        for own in by_subject.values()
+        f"{own[0].labels[0]} ({', '.join(dict.fromkeys(map(value, own)))})"
+        for own in by_subject(lines).values()
     ]
     return any(text == filled(p.also, names=p.join(names)) for p in PHRASES.values())
 
@@ -63,7 +53,7 @@ def quotes(part: str, line: Line) -> bool:
     return len(bare) > 1 and (bare in whole or bare in " ".join(line.labels[2].split()))
 
 
-def described(text: str, subjects: Iterable[frozenset[Term]], lines: Sequence[Line]) -> list[Line]:
+def described(text: str, subjects: Collection[frozenset[Term]], lines: Sequence[Line]) -> list[Line]:
     """Return lines with prose that has a predicate as one of its own clauses, for each of some subjects."""
     wanted = keys(text)
     # What a text says is so is not said to have been so.
@@ -71,52 +61,38 @@ def described(text: str, subjects: Iterable[frozenset[Term]], lines: Sequence[Li
         wanted = wanted[1:]
     if len(wanted) < 2 or (len(wanted) < 3 and not text.strip()[:1].isalpha()):
         return []
-    found: list[Line] = []
-    for subject in subjects:
-        hit = next(
-            (x for x in lines if x.triple.s in subject and describes(x) and _has_clause(x, wanted)), None
-        )
-        if hit is None:
-            return []
-        found.append(hit)
-    return found
+    every = frozenset().union(*subjects)
+    having = [x for x in lines if x.triple.s in every and describes(x) and _has_clause(x, wanted)]
+    found = [next((x for x in having if x.triple.s in subject), None) for subject in subjects]
+    return [x for x in found if x is not None] if all(found) else []
 
 
 def _has_clause(line: Line, wanted: tuple[str, ...]) -> bool:
     whole = str(line.triple.o)
     told = tokens(whole)
     form = tuple(word.key for word in told)
-    size = len(wanted)
+    size, name = len(wanted), keys(line.labels[0])
+
+    def is_broken(at: int) -> bool:
+        """Return whether a clause may begin or end before a word: a mark stands there, or nothing."""
+        if not 0 < at < len(told):
+            return True
+        return any(c in ",;:.!?()—–" for c in whole[told[at - 1].end : told[at].start])
+
     for at in range(len(form) - size + 1):
         if form[at : at + size] != wanted:
             continue
-        start = at
-        while (
-            start > 0
-            and form[start - 1] in _SMALL
-            and not _broken(whole, told[start - 1].end, told[start].start)
-        ):
+        start, last = at, at + size
+        while not is_broken(start) and form[start - 1] in _SMALL:
             start -= 1
         sentence = re.split(r"[.!?;:]", whole[: told[at].start])[-1]
         if {fold(word) for word in re.findall(r"\w+(?:['’]\w+)?", sentence)} & NEGATIONS or "n't" in sentence:
             continue
-        opens = (
-            start == 0 or form[start - 1] in _OPENS or _broken(whole, told[start - 1].end, told[start].start)
-        )
-        names_it = (
-            not opens and keys(line.labels[0]) == form[max(0, start - len(keys(line.labels[0]))) : start]
-        )
-        last = at + size
-        closes = (
-            last == len(form) or form[last] in _CLOSES or _broken(whole, told[last - 1].end, told[last].start)
-        )
-        if (opens or names_it) and closes:
+        opens = is_broken(start) or form[start - 1] in _OPENS
+        names_it = name == form[max(0, start - len(name)) : start]
+        if (opens or names_it) and (is_broken(last) or form[last] in _CLOSES):
             return True
     return False
-
-
-def _broken(text: str, start: int, end: int) -> bool:
-    return any(c in ",;:.!?()—–" for c in text[start:end])
 
 
 def disjoint(text: str, lines: Sequence[Line], names: ContextNames) -> list[Line]:
@@ -148,19 +124,15 @@ def in_a_row(text: str, language: str, lines: Sequence[Line]) -> list[Line]:
     said = keys(text)
     small = frozenset(map(fold, FUNCTION_WORDS.get(language, frozenset()))) - frozenset(map(fold, NEGATIONS))
     for line in lines:
-        place, last = 0, 0
+        parts = [keys(part) for part in (line.labels[0], split_identifier(line.labels[1]), line.labels[2])]
+        last = 0
         used: set[int] = set()
-        for label in (line.labels[0], split_identifier(line.labels[1]), line.labels[2]):
-            wanted = keys(label)
-            at = next(
-                (i for i in range(last, len(said) - len(wanted) + 1) if said[i : i + len(wanted)] == wanted),
-                None,
-            )
-            if at is None or not wanted:
-                break
-            last = at + len(wanted)
+        for part in parts:
+            starts = (i for i in range(last, len(said) - len(part) + 1) if said[i : i + len(part)] == part)
+            at = next(starts, len(said))
+            last = at + len(part)
             used.update(range(at, last))
-            place += 1
-        if place == 3 and all(i in used or word in small for i, word in enumerate(said)):
+        in_row = all(parts) and last <= len(said)
+        if in_row and all(i in used or word in small for i, word in enumerate(said)):
             return [line]
     return []
