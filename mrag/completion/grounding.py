@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -18,7 +19,16 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag.completion import patterns
 from mrag.completion.checks import SchemaFacts
-from mrag.completion.names import ALTERNATIVE, NEARLY, EntityNames, NamedRelation, Relations, ranked
+from mrag.completion.names import (
+    ALTERNATIVE,
+    NEARLY,
+    Best,
+    EntityNames,
+    NamedRelation,
+    Relations,
+    improve,
+    ranked,
+)
 from mrag.completion.patterns import Completion
 from mrag.context.display import Display
 from mrag.errors import ConfigError, MissingIndex, TermError
@@ -111,7 +121,6 @@ class PathTable:
         for at, row in enumerate(rows):
             self.paths[at, : len(row)] = row
         self.numbers = {self.path(at): at for at in range(len(self.paths))}
-        self._parts: list[tuple[Part, ...]] | None = None
 
     @classmethod
     def of(cls, kg: KnowledgeGraph, settings: PathSettings | None = None) -> PathTable:
@@ -123,11 +132,16 @@ class PathTable:
         """Return a path."""
         return tuple(self.steps[step] for step in self.paths[at, : self.lengths[at]])
 
+    @cached_property
     def parts(self) -> list[tuple[Part, ...]]:
-        """Return the features of every path that weights are learnt for."""
-        if self._parts is None:
-            self._parts = [parts_of(self.path(at)) for at in range(len(self.paths))]
-        return self._parts
+        """Return the features of every path that weights are learnt for: length, steps by place, pairs."""
+        found = []
+        for path in self.numbers:
+            names = [str(step) for step in path]
+            parts = [("length", str(len(path))), ("first", names[0]), ("last", names[-1])]
+            pairs = [("pair", a, b) for a, b in pairwise(names)]
+            found.append(tuple(dict.fromkeys([*parts, *(("any", name) for name in names), *pairs])))
+        return found
 
     def covering(self, stems: Sequence[str]) -> npt.NDArray[np.int64]:
         """Return for each step which of a question's words it has, as bits."""
@@ -137,19 +151,6 @@ class PathTable:
                 if word in own:
                     bits[at] |= 1 << bit
         return bits
-
-
-def parts_of(path: RelationPath) -> tuple[Part, ...]:
-    """Return the features of a path: its length, its steps by place, and its steps two by two."""
-    names = [str(step) for step in path]
-    parts: dict[Part, None] = {
-        ("length", str(len(path))): None,
-        ("first", names[0]): None,
-        ("last", names[-1]): None,
-    }
-    parts.update({("any", name): None for name in names})
-    parts.update({("pair", a, b): None for a, b in pairwise(names)})
-    return tuple(parts)
 
 
 def steps_from(kg: KnowledgeGraph, entities: Iterable[str], steps: Mapping[Step, int]) -> dict[str, set[int]]:
@@ -310,11 +311,9 @@ class Grounder:
         return {term for term in rows.column("term") if term is not None}
 
     def _kept(self, found: Sequence[patterns.TermCandidate]) -> list[patterns.TermCandidate]:
-        best: dict[str, patterns.TermCandidate] = {}
+        best: Best = {}
         for candidate in found:
-            key = candidate.term.n3()
-            if key not in best or candidate.score > best[key].score:
-                best[key] = candidate
+            improve(best, candidate, candidate.term.n3())
         order = ranked(best)
         least = order[0].score - self.settings.margin if order else 0.0
         return [c for c in order if c.score >= least][: self.settings.max_candidates]
@@ -340,10 +339,8 @@ class Grounder:
             term = read_iri(text, self.kg.prefixes)
         except TermError:
             return None
-        if role == "relation":
-            there = str(term) in self.kg.profile().predicates
-        else:
-            there = term in self.present([term])
+        known = role == "relation" and str(term) in self.kg.profile().predicates
+        there = known or (role == "entity" and term in self.present([term]))
         return patterns.TermCandidate(term, 1.0, text, "given") if there else None
 
     def _literals(self, text: str) -> list[patterns.TermCandidate]:
@@ -372,19 +369,16 @@ class Grounder:
         if not named:
             return []
         cosines = model.embed_documents([label for _, label in named]) @ model.embed_query(text)
-        pairs = zip(named, cosines.tolist(), strict=True)
-        best = {
-            iri: patterns.TermCandidate(URIRef(iri), min(score, NEARLY), label, "dense")
-            for (iri, label), score in pairs
-            if score >= self.settings.entity
-        }
+        best: Best = {}
+        for (iri, label), score in zip(named, cosines.tolist(), strict=True):
+            if score >= self.settings.entity:
+                best[iri] = patterns.TermCandidate(URIRef(iri), min(score, NEARLY), label, "dense")
         for m in matches:
             # A description that means the same names its entity as well as a label does.
-            score = m.dense_score or 0.0
-            if score >= self.settings.entity and index.files.embedder_name == model.name:
-                best.setdefault(
-                    m.doc_id, patterns.TermCandidate(URIRef(m.doc_id), score, labels[m.doc_id] or "", "dense")
-                )
+            near = (m.dense_score or 0.0) >= self.settings.entity
+            if near and index.files.embedder_name == model.name:
+                said, score = labels[m.doc_id] or "", m.dense_score or 0.0
+                best.setdefault(m.doc_id, patterns.TermCandidate(URIRef(m.doc_id), score, said, "dense"))
         return ranked(best)
 
     def _embedder(self) -> Embedder | None:
