@@ -6,7 +6,7 @@ itself: what it found is proposed as a run, to be accepted (`mrag.completion.rev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -18,8 +18,17 @@ from mrag.completion.checks import CheckSettings, CompletionRun
 from mrag.completion.collect import Evidence
 from mrag.completion.graph import complete
 from mrag.completion.grounding import Grounder, GroundingSettings, of_kind, of_sort
+from mrag.completion.passages import Passage, Passages
 from mrag.completion.path_planner import FEATURES, PathPlanner, Weights
-from mrag.completion.patterns import CompletedTriple, Completion, IncompleteTriple, Planner, Slot
+from mrag.completion.patterns import (
+    CompletedTriple,
+    Completion,
+    IncompleteTriple,
+    ModelPlanner,
+    Planner,
+    Slot,
+)
+from mrag.completion.reading import ModelReader
 from mrag.completion.review import accept, propose, resume
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
@@ -119,22 +128,26 @@ def answer(
     doubts = (*completion.plan.unread, *completion.plan.unasked)
     if doubts:
         completion = replace(completion, answers=[], support={})
-    answers = tuple(called.of(term) for term in completion.answers)
-    lines, ids = _lines(completion, called)
-    context = Context(tuple(lines), tuple(str(t) for t in completion.answers if isinstance(t, URIRef)))
+    answers = tuple(map(called.of, completion.answers))
+    lines = _lines(completion, called)
+    context = Context(
+        tuple(lines.values()), tuple(str(t) for t in completion.answers if isinstance(t, URIRef))
+    )
     if not completion.answers:
         text = untrusted.without_ids((_unsound if doubts else _nothing)(completion, called))
         given = Answer.of(completion.question, [Sentence(text, (), True)], context)
     elif model is None:
-        given = _listed(completion, answers, lines, ids, context)
+        given = _listed(completion, answers, lines, context)
     else:
         given = generate(completion.question, context, model)
     cited = {citation.line_id for citation in given.citations}
-    evidence = {ids[t.terms]: t.evidence for t in completion.triples if t.evidence and t.terms in ids}
-    kept = {line: refs for line, refs in evidence.items() if line in cited}
+    evidence = {lines[t.terms].id: t.evidence for t in completion.triples if t.evidence and t.terms in lines}
     completed = Completed(
-        answers, kept, tuple(map(str, completion.missing)),
-        tuple(text for text, _ in completion.ungrounded), completion.truncated,
+        answers,
+        {line: refs for line, refs in evidence.items() if line in cited},
+        tuple(map(str, completion.missing)),
+        tuple(text for text, _ in completion.ungrounded),
+        completion.truncated,
         tuple(
             {
                 "triple": ntriples_terms(t.terms),
@@ -144,8 +157,11 @@ def answer(
             for t in completion.read
         ),
         reading=_reading(completion, called),
-    )  # fmt: skip
+    )
     return CompletedAnswer(replace(given, way="complete", completed=completed), completion)
+
+
+Terms = tuple[Term, Term, Term]
 
 
 class _Names:
@@ -168,63 +184,57 @@ class _Names:
             return self._display.predicate(str(slot)) if relation else self.of(slot)
         return str(slot)
 
-    def triple(self, triple: CompletedTriple) -> tuple[str, str, str]:
-        return self.of(triple.subject), self._display.predicate(str(triple.predicate)), self.of(triple.object)
+    def shown(self, triple: IncompleteTriple) -> str:
+        s, p, o = triple.slots
+        parts = self.slot(s, relation=False), self.slot(p, relation=True), self.slot(o, relation=False)
+        return f"({', '.join(parts)})"
 
-    def prepare(self, terms: Iterable[Term]) -> None:
-        self._kg.labels(sorted({str(t) for t in terms if isinstance(t, URIRef) and not t.startswith(SKOLEM)}))
+    def labels(self, triples: Iterable[CompletedTriple]) -> list[tuple[str, str, str]]:
+        triples = list(triples)
+        terms = {str(t) for triple in triples for t in triple.terms if isinstance(t, URIRef)}
+        self._kg.labels(sorted(t for t in terms if not t.startswith(SKOLEM)))  # all at once
+        return [
+            (self.of(t.subject), self._display.predicate(str(t.predicate)), self.of(t.object))
+            for t in triples
+        ]
 
 
-def _lines(completion: Completion, names: _Names) -> tuple[list[Line], dict[tuple[Term, Term, Term], str]]:
+def _lines(completion: Completion, names: _Names) -> dict[Terms, Line]:
     """Return the triples as lines of a context, those of the first answers first."""
-    order: dict[tuple[Term, Term, Term], CompletedTriple] = {}
-    for found in completion.answers:
-        for triple in completion.support.get(found, ()):
-            order.setdefault(triple.terms, triple)
-    for triple in completion.triples:
+    first = (triple for answer in completion.answers for triple in completion.support.get(answer, ()))
+    order: dict[Terms, CompletedTriple] = {}
+    for triple in (*first, *completion.triples):
         order.setdefault(triple.terms, triple)
     kept = list(order.values())[:_MAX_LINES]
-    names.prepare(term for triple in kept for term in triple.terms)
-    lines, ids = [], {}
-    for number, triple in enumerate(kept, start=1):
-        labels = names.triple(triple)
+    lines: dict[Terms, Line] = {}
+    for number, (triple, labels) in enumerate(zip(kept, names.labels(kept), strict=True), start=1):
         # Citations say themselves what is inferred.
         said = f" {triple.status}" if triple.status not in ("asserted", "inferred") else ""
-        text = untrusted.fact(labels) + said
         graph = triple.evidence[0].iri if triple.evidence else ""
         terms = Triple(cast(URIRef, triple.subject), cast(URIRef, triple.predicate), triple.object)
-        inferred = triple.status == "inferred"
-        lines.append(Line(f"t{number}", text, terms, graph, inferred, labels, str(triple.subject)))
-        ids[triple.terms] = f"t{number}"
-    return lines, ids
+        text, inferred = untrusted.fact(labels) + said, triple.status == "inferred"
+        lines[triple.terms] = Line(f"t{number}", text, terms, graph, inferred, labels, str(triple.subject))
+    return lines
 
 
 def _listed(
-    completion: Completion,
-    answers: tuple[str, ...],
-    lines: list[Line],
-    ids: Mapping[tuple[Term, Term, Term], str],
-    context: Context,
+    completion: Completion, answers: Sequence[str], lines: Mapping[Terms, Line], context: Context
 ) -> Answer:
-    by_id = {line.id: line for line in lines}
     sentences: list[Sentence] = []
     for term, name in list(zip(completion.answers, answers, strict=True))[:_MAX_ANSWERS]:
-        ways = [ids[t.terms] for t in completion.support.get(term, ()) if t.terms in ids][:_MAX_CITED]
-        cited = tuple(Citation.of(by_id[one]) for one in ways)
+        ways = [lines[t.terms] for t in completion.support.get(term, ()) if t.terms in lines][:_MAX_CITED]
         said = untrusted.without_ids(name.rstrip("."))
-        sentences.append(Sentence(f"{said}.", cited, True, "\n" if sentences else ""))
-    notice = None
-    if len(answers) > _MAX_ANSWERS:
-        notice = f"{len(answers) - _MAX_ANSWERS} more answers are not shown."
-    if completion.truncated:
-        notice = " ".join(part for part in (notice, "There are more solutions than were read.") if part)
-    return Answer.of(completion.question, sentences, context, notice=notice)
+        sentences.append(Sentence(f"{said}.", tuple(map(Citation.of, ways)), True, "\n" if sentences else ""))
+    more = len(answers) - _MAX_ANSWERS
+    notices = [f"{more} more answers are not shown."] if more > 0 else []
+    notices += ["There are more solutions than were read."] if completion.truncated else []
+    return Answer.of(completion.question, sentences, context, notice=" ".join(notices) or None)
 
 
 def _reading(completion: Completion, names: _Names) -> dict[str, Any]:
     plan = completion.plan
     return {
-        "plan": [_shown(triple, names) for triple in plan.triples],
+        "plan": [names.shown(triple) for triple in plan.triples],
         "asks": list(plan.sub_questions),
         "score": round(plan.score, 4),
         "planner": plan.planner,
@@ -242,24 +252,18 @@ def _unsound(completion: Completion, names: _Names) -> str:
         said.append(f"{left} {'is' if len(plan.unread) == 1 else 'are'} not read")
     if plan.unasked:
         said.append("the question does not ask for " + ", ".join(f"“{one}”" for one in plan.unasked))
-    shown = ", ".join(_shown(triple, names) for triple in plan.triples)
+    shown = ", ".join(names.shown(triple) for triple in plan.triples)
     return f"No answer is known: the nearest plan is {shown}, but {' and '.join(said)}."
 
 
 def _nothing(completion: Completion, names: _Names) -> str:
     """Return what is missing."""
     said = [f"The graph knows nothing called “{text}”." for text, _ in completion.ungrounded]
-    shown = [_shown(triple, names) for triple in completion.missing[:_MAX_MISSING]]
+    shown = [names.shown(triple) for triple in completion.missing[:_MAX_MISSING]]
     if shown:
         more = len(completion.missing) - len(shown)
         said.append("Nothing was found for " + ", ".join(shown) + (f" and {more} more." if more else "."))
     return " ".join(said) or "Nothing was found."
-
-
-def _shown(triple: IncompleteTriple, names: _Names) -> str:
-    s, p, o = triple.slots
-    parts = names.slot(s, relation=False), names.slot(p, relation=True), names.slot(o, relation=False)
-    return f"({', '.join(parts)})"
 
 
 @dataclass(frozen=True)
@@ -362,42 +366,27 @@ class Completer:
         grounded = Grounder(self.kg, self.grounding).ground(plan)
         s = self.settings
         completion = complete(self.kg, grounded, self.evidence, k=s.k, always=s.always)
-        said = answer(
-            self.kg, completion, self.model, names=self.evidence.names if self.evidence is not None else None
-        )
-        read = completion.read
-        unsound = bool(said.completion.plan.unread or said.completion.plan.unasked)
-        if self.evidence is None or s.write == "none" or not read or unsound:
-            self._resumed()
-            return CompletedQuestion(said)
-        run = propose(
-            self.kg,
-            question,
-            read,
-            model=self.evidence.reader.name,
-            names=self.evidence.names,
-            settings=self.checks,
-        )
-        if run is None or s.write != "accept" or run.state in ("rejected", "rolled back"):
-            # What a person decided against is not brought in again without being asked for.
-            self._resumed()
-            return CompletedQuestion(said, run)
-        report = accept(self.kg, run, settings=self.checks, update=s.update)
-        return CompletedQuestion(said, report.run, len(report.entered))
-
-    def _resumed(self) -> None:
-        # What an interrupted run accepted is known by now, so that it is not accepted once more.
-        if self.settings.write == "accept" and self.settings.update:
+        names = self.evidence.names if self.evidence is not None else {}
+        said = answer(self.kg, completion, self.model, names=names)
+        unsound = said.completion.plan.unread or said.completion.plan.unasked
+        run = None
+        if self.evidence is not None and s.write != "none" and completion.read and not unsound:
+            reader = self.evidence.reader.name
+            run = propose(self.kg, question, completion.read, model=reader, names=names, settings=self.checks)
+        # What a person decided against is not brought in again without being asked for.
+        if run is not None and s.write == "accept" and run.state not in ("rejected", "rolled back"):
+            report = accept(self.kg, run, settings=self.checks, update=s.update)
+            return CompletedQuestion(said, report.run, len(report.entered))
+        if s.write == "accept" and s.update:
+            # What an interrupted run accepted is known by now, so that it is not accepted once more.
             resume(self.kg)
+        return CompletedQuestion(said, run)
 
 
 def open_planner(kg: KnowledgeGraph) -> PathPlanner:
     """Return the planner without a language model, for a graph that may lack what a question asks for.
 
     By itself it prefers relations that the graph has of an entity; with evidence at hand the words decide.
-
-    Args:
-        kg: The knowledge graph.
     """
     weights = Weights()
     base = weights.base.copy()
@@ -429,7 +418,6 @@ def reading_completer(
         ...     print(reading_completer(kg).ask("Who is GraphDB developed by?").text)
         Ontotext [t1].
     """
-    from mrag.completion.passages import Passage, Passages
     from mrag.generation.models import resolve
     from mrag.loaders.snippets import Snippets
 
@@ -440,23 +428,15 @@ def reading_completer(
         for s in Snippets(Path(path)).snippets()
     ]
     chat = resolve(model) if model is not None else None
-    settings = CompleterSettings(k=k, write="none")
-    if chat is None:
-        # Where the graph lacks what is asked for, the nearest thing that it has is no answer.
-        evidence = Evidence(Passages(passages)) if paths else None
-        return Completer(kg, evidence, open_planner(kg), settings=settings)
-    from mrag.completion.patterns import ModelPlanner
-    from mrag.completion.reading import ModelReader
-
-    read = Evidence(Passages(passages), ModelReader(chat)) if paths else None
-    return Completer(kg, read, ModelPlanner(chat), chat, settings)
+    reader = ModelReader(chat) if chat is not None else None
+    evidence = Evidence(Passages(passages), reader) if paths else None
+    # Where the graph lacks what is asked for, the nearest thing that it has is no answer.
+    planner = ModelPlanner(chat) if chat is not None else open_planner(kg)
+    return Completer(kg, evidence, planner, chat, CompleterSettings(k=k, write="none"))
 
 
 def completion_chain(completer: Completer) -> Runnable[Any, dict[str, Any]]:
     """Return a chain of LangChain: a question, or a mapping with `question`, to the answer and its evidence.
-
-    Args:
-        completer: What answers.
 
     Example:
         >>> import mrag
