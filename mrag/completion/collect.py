@@ -6,13 +6,13 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
 from rdflib import Literal, URIRef
 
 from mrag.completion.checks import SchemaFacts
-from mrag.completion.names import End, EntityNames, PropertyEnds, Relations
+from mrag.completion.names import End, PropertyEnds, Relations
 from mrag.completion.passages import PassageSource
 from mrag.completion.patterns import CompletedTriple, IncompleteTriple, is_text
 from mrag.completion.reading import Extraction, Reader, SoughtTriple, checked, sought
@@ -29,9 +29,8 @@ NAMESPACE: Final = "urn:mrag:entity:"
 _NOT_WORD = re.compile(r"[^a-z0-9]+")
 
 
-@dataclass(frozen=True)
-class LinkedTerm:
-    """What some words mean."""
+class LinkedTerm(NamedTuple):
+    """What some words mean, with the name where it is a new entity."""
 
     term: Term
     new: str = ""
@@ -46,15 +45,13 @@ def link(
     namespace: str = NAMESPACE,
     new_names: bool = True,
 ) -> LinkedTerm | None:
-    """Return what some words mean at an end of a property."""
+    """Return what some words mean at an end of a property; None where that is not clear, or nothing may be."""
     roles = PropertyEnds.of(kg)
     text = " ".join(text.split())
     if end == "object" and (kinds := _literals(kg, predicate, roles)) is not None:
         value = _literal(text, kinds)
         return None if value is None else LinkedTerm(value)
-    meant = [URIRef(str(c.term)) for c in EntityNames.of(kg).exact(text)]
-    roles.learn(end, [predicate], map(str, meant))
-    there = [e for e in meant if roles.has(end, predicate, str(e))]
+    meant, there = roles.named(end, predicate, text)
     if len(there) == 1 or (not there and len(meant) == 1):
         return LinkedTerm((there or meant)[0])
     if meant or not new_names or not any(c.isalnum() for c in text):
@@ -177,70 +174,60 @@ class Evidence:
         self._on_read(asked.words, len(passages))
         if not passages:
             return []
-        return self._linked(kg, asked, self._findings(asked, self.reader.read(kg, asked, passages)))
-
-    def _findings(self, asked: SoughtTriple, given: Iterable[Extraction]) -> list[Extraction]:
-        kept = [fine for one in given if (fine := checked(one, asked, _states)) is not None]
-        return [one for one in kept if one.place == asked.place and not _is_turned(one, asked)]
+        return self._linked(kg, asked, self.reader.read(kg, asked, passages))
 
     def _linked(
-        self, kg: KnowledgeGraph, asked: SoughtTriple, findings: Iterable[Extraction]
+        self, kg: KnowledgeGraph, asked: SoughtTriple, given: Iterable[Extraction]
     ) -> list[CompletedTriple]:
+        """Return the triples that findings make which can be relied on, the surest first."""
         found: dict[tuple[Term, Term, Term], CompletedTriple] = {}
         new: dict[str, str] = {}
-        for one in findings:
-            linked = self._term(kg, asked, one)
-            if linked is None:
+        for finding in given:
+            one = checked(finding, asked, lambda quote: not instructs(quote))
+            if one is None or one.place != asked.place or _is_turned(one, asked):
                 continue
-            terms = self._filled(asked, one.place, linked, new)
+            terms = self._terms(kg, asked, one, new)
             if terms is None:
                 continue
             ref = EvidenceRef(one.passage.iri, one.quote, one.passage.kind, one.passage.source)
-            known = found.get(terms)
-            if known is None:
-                found[terms] = CompletedTriple(*terms, "completed", (ref,), one.confidence)
-            elif ref not in known.evidence:
+            known = found.setdefault(terms, CompletedTriple(*terms, "completed", (ref,), one.confidence))
+            if ref not in known.evidence:
                 # Passages that say the same are taken as independent of each other.
                 sure = min(0.99, 1 - (1 - known.confidence) * (1 - one.confidence))
-                more = (*known.evidence, ref)
-                found[terms] = CompletedTriple(*terms, "completed", more, round(sure, 4))
-        least = self.settings.min_confidence
-        ranked = sorted(
-            (t for t in found.values() if t.confidence >= least),
-            key=lambda t: (-t.confidence, [term.n3() for term in t.terms]),
-        )[: self.settings.max_values]
+                found[terms] = replace(known, evidence=(*known.evidence, ref), confidence=round(sure, 4))
+        sure_enough = [t for t in found.values() if t.confidence >= self.settings.min_confidence]
+        ranked = sorted(sure_enough, key=lambda t: (-t.confidence, [term.n3() for term in t.terms]))
+        ranked = ranked[: self.settings.max_values]
         used = {str(term) for t in ranked for term in t.terms}
         self.names.update({iri: name for iri, name in new.items() if iri in used})
         return ranked
 
-    def _term(self, kg: KnowledgeGraph, asked: SoughtTriple, one: Extraction) -> LinkedTerm | None:
-        if one.place == "predicate":
-            return LinkedTerm(one.term) if one.term is not None and _is_relation(kg, one.term) else None
-        if one.term is not None:
-            return LinkedTerm(one.term)
-        s = self.settings
-        predicate = str(asked.triple.predicate)
-        return link(kg, one.text, one.place, predicate, namespace=s.namespace, new_names=s.new_names)
-
-    def _filled(
-        self, asked: SoughtTriple, place: str, linked: LinkedTerm, new: dict[str, str]
+    def _terms(
+        self, kg: KnowledgeGraph, asked: SoughtTriple, one: Extraction, new: dict[str, str]
     ) -> tuple[Term, Term, Term] | None:
+        """Return the triple with a finding in its place; names of new entities are noted."""
+        s = self.settings
+        linked = LinkedTerm(one.term) if one.term is not None else None
+        if one.place == "predicate":
+            linked = linked if _is_relation(kg, one.term) else None
+        elif linked is None:
+            predicate = str(asked.triple.predicate)
+            linked = link(kg, one.text, one.place, predicate, namespace=s.namespace, new_names=s.new_names)
+        if linked is None:
+            return None
         terms: list[Term] = []
-        for name, slot in zip(("subject", "predicate", "object"), asked.triple.slots, strict=True):
-            if name == place:
+        for slot in asked.triple.slots:
+            if isinstance(slot, Unknown):
                 terms.append(linked.term)
                 if linked.new:
                     new[str(linked.term)] = linked.new
-            elif isinstance(slot, Unknown):
-                return None
             elif is_text(slot):
-                made = new_iri(slot, self.settings.namespace)
-                new[made] = " ".join(slot.split())
-                terms.append(URIRef(made))
+                terms.append(URIRef(new_iri(slot, s.namespace)))
+                new[str(terms[-1])] = " ".join(slot.split())
             else:
                 terms.append(slot)  # type: ignore[arg-type]  # neither text nor unknown
-        s, p, o = terms
-        return None if s == o else (s, p, o)
+        subject, predicate_, object_ = terms
+        return None if subject == object_ else (subject, predicate_, object_)
 
 
 def _is_turned(one: Extraction, asked: SoughtTriple) -> bool:
@@ -252,8 +239,4 @@ def _is_turned(one: Extraction, asked: SoughtTriple) -> bool:
 
 
 def _is_relation(kg: KnowledgeGraph, term: object) -> bool:
-    return isinstance(term, URIRef) and any(r.iri == term for r in Relations.of(kg).all)
-
-
-def _states(quote: str) -> bool:
-    return not instructs(quote)
+    return isinstance(term, URIRef) and term in Relations.of(kg).by_iri

@@ -81,9 +81,7 @@ class Kinds:
 
     def fits(self, end: End, predicate: str, text: str) -> tuple[URIRef | None, float]:
         """Return what a candidate means, and how well that goes with the unknown place; 0 if not at all."""
-        meant = [URIRef(str(c.term)) for c in self.names.exact(text)]
-        self.ends.learn(end, [predicate], map(str, meant))
-        there = [e for e in meant if self.ends.has(end, predicate, str(e))]
+        meant, there = self.ends.named(end, predicate, text)
         if there:
             return (there[0], 1.0) if len(there) == 1 else (None, 0.0)
         if not self.ends.shape(end, predicate).fits(text):
