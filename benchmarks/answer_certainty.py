@@ -30,8 +30,8 @@ from typing import Any
 from blind_plans import FOLDER as BLIND
 from blind_questions import MENDED, UNSEEN
 from common import shared_data
-from made_graphs import GRAPHS as MADE
-from made_graphs import gold
+from made_graphs import GRAPHS as MADE_GRAPHS
+from made_graphs import MADE
 from metaqa import load as load_metaqa
 from metaqa import questions as metaqa_questions
 from structured_questions import GRAPHS, loaded
@@ -63,7 +63,7 @@ def sources() -> Iterator[tuple[str, str]]:
     yield from (("unseen", name) for name in UNSEEN)
     yield from (("mended", name) for name in MENDED)
     yield from (("structured", name) for name in GRAPHS)
-    yield from (("made", name) for name in MADE)
+    yield from (("made", name) for name in MADE_GRAPHS)
     yield "films", "metaqa"
 
 
@@ -72,7 +72,7 @@ def asked_of(kind: str, name: str) -> list[GoldQuestion]:
     if kind in ("mended", "unseen"):
         return read_questions(BLIND / f"{name}.jsonl")
     if kind == "made":
-        return [gold(name, n, q, found()) for n, (q, found) in enumerate(MADE[name]()[1])]
+        return read_questions(MADE / f"{name}.jsonl")
     if kind == "films":
         return [one for hops in (1, 2, 3) for one in _films(hops)]
     folder = _folder(kind)
@@ -122,8 +122,7 @@ def measured(kept: Path, source: tuple[str, str]) -> tuple[str, str]:
         if kind in ("mended", "unseen"):
             path = BLIND / f"{name}.ttl.gz"
         elif kind == "made":
-            path = kept / f"{name}.ttl"
-            path.write_text(MADE[name]()[0], encoding="utf-8")
+            path = MADE / f"{name}.ttl.gz"
         with loaded(path) as kg:
             solved = solved_readings(kg, [*drawn, *_idle(kind, name)], lambda _: kind)
     out.write_text(json.dumps([asdict(one) for one in solved]), encoding="utf-8")

@@ -24,15 +24,13 @@ from common import peak_memory, shared_data
 from rdflib import Graph
 
 import mrag
-from mrag.cel.benchmark import folds
-from mrag.cel.configurations import read_problems
+from mrag.cel.benchmark import folds, read_problems
 from mrag.cel.evaluate import World
+from mrag.cel.expressions import Named
 from mrag.cel.learners.base import FitState, LearnerSettings, learner
-from mrag.cel.learners.features import FeatureSettings, features
-from mrag.cel.learners.search import CombinationSearch, SearchSettings
+from mrag.cel.learners.search import CombinationSearch, FeatureSettings, SearchSettings, features
+from mrag.cel.notation import to_dl
 from mrag.cel.problem import LearningProblem, confusion, quality
-from mrag.cel.syntax.expressions import Named
-from mrag.cel.syntax.notation import to_dl
 from mrag.errors import LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.reasoning.run import reason

@@ -44,10 +44,10 @@ from scipy.stats import t as student
 import mrag
 from mrag.cel.benchmark import find_problems, folds, open_knowledge_base
 from mrag.cel.evaluate import World
+from mrag.cel.expressions import Expression, OneOf, Value, walk
 from mrag.cel.learners.base import learner
+from mrag.cel.notation import to_dl
 from mrag.cel.problem import LearningProblem, confusion, quality
-from mrag.cel.syntax.expressions import Expression, OneOf, Value, walk
-from mrag.cel.syntax.notation import to_dl
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedding import embedder
 from mrag.loaders.scenes import SceneGraphs

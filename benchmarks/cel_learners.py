@@ -42,8 +42,8 @@ from mrag.cel.drill import (
 from mrag.cel.learners.base import LEARNERS, FitState, Learner, LearnerSettings, learner
 from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
 from mrag.cel.learners.refinement import SpaceView
+from mrag.cel.notation import to_dl
 from mrag.cel.problem import LearningProblem, quality
-from mrag.cel.syntax.notation import to_dl
 from mrag.errors import MragError
 from mrag.graph.kg import KnowledgeGraph
 

@@ -27,9 +27,9 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.views import VIEWS, View, find, make_views
 from mrag.index.documents import Definition
 from mrag.index.similarity import SimilarityIndexes
-from mrag.loaders.generate import write_annotations
 from mrag.loaders.scenes import Fashionpedia
 from mrag.reasoning.run import reason
+from mrag.testing.annotations import write_annotations
 
 GOAL_SECONDS, GOAL_MIB = 240, 4096
 SENTENCES = Definition(queries=("kg/sentences",), languages=("", "en"), fallback=False, length=20_000)

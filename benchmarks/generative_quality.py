@@ -129,8 +129,13 @@ def for_choosing(collection: Collection, learnt: int) -> Collection:
 
 def train(args: argparse.Namespace) -> None:
     """Train on MedQuAD's questions that are not held out, and write the model file."""
-    from mrag.generative.export import write_gguf
-    from mrag.generative.training import LoraLearner, LoraSettings, TrainingSettings, open_backbone
+    from mrag.generative.training import (
+        LoraLearner,
+        LoraSettings,
+        TrainingSettings,
+        open_backbone,
+        write_gguf,
+    )
     from mrag.generative.training import train as run
 
     collection = medquad()
@@ -163,7 +168,7 @@ def products() -> Collection:
     import mrag
     from mrag.evaluation.benchmark import BenchmarkSettings, build_benchmark
     from mrag.evaluation.questions import EntityShape
-    from mrag.generative.documents import clue_texts
+    from mrag.generative.ranker import clue_texts
 
     with mrag.demo(model="none") as kg, tempfile.TemporaryDirectory() as folder:
         shape = EntityShape(cls="https://w3id.org/mrag/demo/products#Product")

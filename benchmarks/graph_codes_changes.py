@@ -31,8 +31,7 @@ from graph_codes_quality import rows
 
 from mrag.evaluation.metrics import interval
 from mrag.graphcodes.code import GraphCode, union
-from mrag.graphcodes.meaning import CodeMeaning, CodeUsage
-from mrag.graphcodes.metrics import Weighted
+from mrag.graphcodes.metrics import CodeMeaning, CodeUsage, Weighted
 from mrag.graphcodes.reading import PIPELINES, TextExtractor
 from mrag.graphcodes.sources import CodeNormaliser, from_scene_triples
 from mrag.index.embedding import MiniLmEmbedder

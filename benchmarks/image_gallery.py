@@ -22,9 +22,9 @@ from common import peak_memory
 
 import mrag
 from mrag.index.backends.base import home
-from mrag.loaders.generate import write_annotations
 from mrag.loaders.scenes import Fashionpedia
 from mrag.server.settings import ServerSettings
+from mrag.testing.annotations import write_annotations
 
 
 def main() -> None:
@@ -67,7 +67,7 @@ def serving(kg: mrag.KnowledgeGraph, settings: ServerSettings) -> Iterator[httpx
 
     import uvicorn
 
-    from mrag.server.app import create_app
+    from mrag.server.running import create_app
 
     config = uvicorn.Config(create_app(kg, settings), port=0, log_level="warning")
     server = uvicorn.Server(config)

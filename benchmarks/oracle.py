@@ -39,7 +39,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]  # what is measured is what
 import mrag  # noqa: E402
 
 DATA = Path(os.environ.get("MRAG_SHARED_DATA", ROOT.parent / "shared" / "data"))
-BLIND, EXAMPLES = ROOT / "benchmarks" / "blind", ROOT / "benchmarks" / "examples"
+BLIND, MADE, EXAMPLES = (ROOT / "benchmarks" / name for name in ("blind", "made", "examples"))
 PATIENT = 600.0
 """Seconds that nothing here takes, in place of limits by which a busy machine would change an answer."""
 MOST = {"made": 25, "films": 120, "structured": 20, "relational": 11}
@@ -96,19 +96,17 @@ def demo() -> mrag.KnowledgeGraph:
 @contextmanager
 def graph(name: str) -> Iterator[mrag.KnowledgeGraph]:
     """Open the graph of a part of `planning` in memory."""
-    import made_graphs
     import metaqa
 
     kind, _, which = name.partition("/")
     if kind == "demo":
         yield demo()
         return
-    with mrag.connect() as kg, tempfile.TemporaryDirectory() as folder:
+    with mrag.connect() as kg:
         if kind == "films":
             kg.insert(metaqa.triples(DATA / "metaqa" / "kb.txt"))
         elif kind == "made":
-            (made := Path(folder) / "made.ttl").write_text(made_graphs.GRAPHS[which]()[0], encoding="utf-8")
-            kg.load([made])
+            kg.load([MADE / f"{which}.ttl.gz"])
         else:
             path = {"blind": BLIND / f"{which}.ttl.gz", "starwars": DATA / "starwars_kg"}.get(kind)
             kg.load([path or DATA / f"{kind}_qa" / which / "graph.ttl"])
@@ -117,13 +115,12 @@ def graph(name: str) -> Iterator[mrag.KnowledgeGraph]:
 
 def asked(name: str) -> list[tuple[str, str]]:
     """Return the questions of a part of `planning`: id and text."""
-    import made_graphs
     import retrieval
 
     kind, _, which = name.partition("/")
     idle: list[dict[str, Any]] = []
     if kind == "made":
-        rows = [{"id": f"{n}", "question": q} for n, (q, _) in enumerate(made_graphs.GRAPHS[which]()[1])]
+        rows = [{**row, "id": f"{n}"} for n, row in enumerate(lines_of(MADE / f"{which}.jsonl"))]
     elif kind == "starwars":
         rows = [{"id": f"{n}", "question": q} for n, q in enumerate(retrieval.QUESTIONS)]
     elif kind == "films":
@@ -139,10 +136,8 @@ def asked(name: str) -> list[tuple[str, str]]:
 
 def planning_parts() -> Iterator[str]:
     """Yield the graphs over which questions are asked."""
-    import made_graphs
-
     yield from ("demo/products", *(f"blind/{path.stem}" for path in sorted(BLIND.glob("*.jsonl"))))
-    yield from (f"made/{name}" for name in made_graphs.GRAPHS)
+    yield from (f"made/{path.stem}" for path in sorted(MADE.glob("*.jsonl")))
     for kind, most in (("structured", 7), ("relational", 30)):
         names = (path.parent.name for path in sorted((DATA / f"{kind}_qa").glob("*/graph.ttl")))
         yield from (f"{kind}/{name}" for name in sample(kind, names, most))
@@ -361,8 +356,8 @@ def loaders(part: str) -> Iterator[Item]:
     from rdflib import Graph
 
     from mrag.loaders import Snippets
-    from mrag.loaders.generate import write_annotations
     from mrag.loaders.importing import ImportSettings, records
+    from mrag.testing.annotations import write_annotations
 
     with tempfile.TemporaryDirectory() as name:
         folder, files = Path(name), sorted((ROOT / "ontology").glob("*.ttl"))

@@ -48,10 +48,10 @@ from mrag.evaluation.questions import EntityFacts, EntityShape, by_graph, facts,
 from mrag.evaluation.report import evaluate
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.views import make_view
-from mrag.loaders.generate import write_annotations
 from mrag.loaders.scenes import Fashionpedia, SceneGraphs
 from mrag.reasoning.run import reason
 from mrag.retrieval.rankers import Hit, Question
+from mrag.testing.annotations import write_annotations
 
 E = "http://example.org/"
 KINDS = ("bm25", "dense", "hybrid")

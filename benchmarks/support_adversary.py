@@ -5,29 +5,73 @@
     python benchmarks/support_adversary.py --graphs demo --show accepted-false
     python benchmarks/support_adversary.py --out cases.jsonl        # each sentence with its verdict
 
-The sentences are made of the graphs themselves (`support_kinds`). A true one is accepted when all its
-sentences are supported and one is cited, a false one when all that follows its true beginning is supported.
+The sentences lie in `adversary/`: 520 of each of eleven graphs, written by rules from its facts, true ones in
+many wordings, and false ones of many kinds that were checked against the whole graph with its closure. A true
+one is accepted when all its sentences are supported and one is cited, a false one when all that follows its
+true beginning is supported.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
+import random
 import sys
 import time
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
+from urllib.parse import quote
 
-from support_kinds import make_cases
-from support_sentences import BUILD, HELD, Case, Scene, scenes, world_of
+from common import shared_data
+from rdflib import RDF, RDFS, Literal, URIRef
 
+import mrag
+from mrag.context.expansion import expand
 from mrag.context.render import Context
 from mrag.errors import ModelError
 from mrag.generation.answering import cite
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
+from mrag.stores.oxigraph import OxigraphStore
 
+BUILD = ("demo", "starwars", "football", "museum")
+HELD = ("clinic", "flights", "recipes", "railways", "helpdesk", "lab", "metaqa")
 FALSE_BAR, TRUE_BAR = 0.01, 0.9
+FOLDER = Path(__file__).parent
+_MOVIES = 400
+"""Films that are read of MetaQA."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A sentence and whether it is true.
+
+    Attributes:
+        graph: Name of the graph.
+        kind: How it was made.
+        true: Whether the graph says it.
+        question: What it answers.
+        text: The sentence, or sentences.
+        entity: The entity whose neighbourhood is the context.
+        lead: True sentences before it.
+        other: Another hit in the context.
+        asked: What the context was expanded for, if not for the question.
+    """
+
+    graph: str
+    kind: str
+    true: bool
+    question: str
+    text: str
+    entity: str
+    lead: str = ""
+    other: str | None = None
+    asked: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,11 +106,58 @@ def judge(case: Case, context: Context) -> Judged:
     return Judged(case, accepted, whole.text, lines)
 
 
-def made(name: str, count: int, seed: int) -> tuple[list[Case], dict[tuple[str, str], Scene]]:
-    """Make the cases of a graph and the scenes that they stand in."""
-    world = world_of(name)
-    places = scenes(world, seed)
-    return make_cases(world, places, count, seed), {(world.name, p.entity): p for p in places}
+@cache
+def load(name: str) -> KnowledgeGraph:
+    """Open a graph by its name."""
+    if name == "demo":
+        return mrag.demo(model="none")
+    kg = KnowledgeGraph(OxigraphStore())
+    if name == "starwars":
+        folder = shared_data("starwars_kg")
+        kg.load([folder / "SWAPI-ontology.ttl", folder / "starwars-data.ttl"])
+    elif name == "metaqa":
+        kg.insert(_movies())
+    else:
+        kg.load([FOLDER / "blind" / f"{name}.ttl.gz"])
+    return kg
+
+
+def _movies() -> Iterator[Triple]:
+    """Read films whose hash is smallest, with all that is said of them."""
+    rows = [line.split("|") for line in (shared_data("metaqa") / "kb.txt").read_text("utf-8").splitlines()]
+    films = sorted({s for s, *_ in rows}, key=lambda s: (zlib.crc32(s.encode()), s))[:_MOVIES]
+    kept, base, film = set(films), "http://example.org/films/", "http://example.org/films/Film"
+    named: set[str] = set()
+    yield Triple(URIRef(film), RDFS.label, Literal("film"))
+    for s, p, o in rows:
+        if s not in kept:
+            continue
+        literal = p in ("release_year", "has_imdb_votes", "has_imdb_rating")
+        subject = URIRef(base + "f/" + quote(s, safe=""))
+        target: Literal | URIRef = URIRef(base + "x/" + quote(o, safe=""))
+        if literal:
+            target = Literal(int(o)) if o.isdigit() else Literal(o)
+        yield Triple(subject, URIRef(base + p), target)
+        for iri, label in ((subject, s), (target, o)):
+            if isinstance(iri, URIRef) and iri not in named:
+                named.add(iri)
+                yield Triple(iri, RDFS.label, Literal(label))
+        yield Triple(subject, RDF.type, URIRef(film))
+
+
+def cases_of(name: str, count: int, seed: int) -> list[Case]:
+    """Draw some of the cases of a graph."""
+    with gzip.open(FOLDER / "adversary" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
+        every = [Case(name, **json.loads(line)) for line in file]
+    drawn = random.Random(f"{name}-{seed}").sample(range(len(every)), min(count, len(every)))
+    return [every[at] for at in sorted(drawn)]
+
+
+@cache
+def context_of(case: Case) -> Context:
+    """Expand the entity of a case, and another hit behind it, as the retriever does."""
+    hits = [(case.entity, 1.0), *([(case.other, 0.6)] if case.other else [])]
+    return expand(load(case.graph), hits, question=case.asked or case.question)
 
 
 def judged_cases(graphs: Sequence[str], per_graph: int, seed: int) -> Iterator[Judged]:
@@ -78,9 +169,8 @@ def judged_cases(graphs: Sequence[str], per_graph: int, seed: int) -> Iterator[J
         seed: Of all choices.
     """
     for name in graphs:
-        cases, places = made(name, per_graph, seed)
-        for case in cases:
-            yield judge(case, places[case.graph, case.entity].context)
+        for case in cases_of(name, per_graph, seed):
+            yield judge(case, context_of(replace(case, kind="", true=True, text="", lead="")))
 
 
 def table(found: Sequence[Judged], label: bool) -> str:

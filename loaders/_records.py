@@ -22,10 +22,12 @@ from urllib.parse import quote
 import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
+from mrag.loaders.checks import end_of
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.namespaces import OWL, RDF, RDFS, XSD
 from mrag.storage.files import Scratch
 
+SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK = re.compile(r"[ \t\n\r]*")
 _DECODE = json.JSONDecoder().raw_decode
 _CHUNK = 1 << 20
@@ -40,26 +42,7 @@ class BrokenJson(LoadError):
 
 
 class JsonText:
-    r"""JSON text that is read piece by piece, gzipped or not.
-
-    Args:
-        path: The file; `.gz` at the end means gzip.
-        on_progress: Called with the bytes read and the bytes in all.
-
-    Raises:
-        LoadError: If there is no such file.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "a.json"
-        ...     _ = path.write_text('{"info": {"year": 2020}, "images": [{"id": 1}, {"id": 2}]}')
-        ...     with JsonText(path) as text:
-        ...         for name in text.fields():
-        ...             print(name, list(text.items()) if text.peek() == "[" else text.value())
-        info {'year': 2020}
-        images [{'id': 1}, {'id': 2}]
-    """
+    """JSON text that is read piece by piece, gzipped or not."""
 
     def __init__(self, path: str | os.PathLike[str], on_progress: Progress | None = None) -> None:
         self.path = Path(path)
@@ -82,34 +65,26 @@ class JsonText:
 
     def fields(self) -> Iterator[str]:
         """Yield the keys of an object, each to be followed by a read of its value."""
-        self.expect("{")
-        if self.peek() == "}":
-            self.expect("}")
-            return
-        while True:
-            key = self.value()
+        for key in self._members("{", "}"):
             if not isinstance(key, str):
                 raise self.broken(f"{key!r} stands where a key should")
             self.expect(":")
             self.where = f"in {key!r}"
             yield key
-            if self.peek() == "}":
-                self.expect("}")
-                return
-            self.expect(",")
 
     def items(self) -> Iterator[Any]:
         """Yield the members of an array."""
-        self.expect("[")
-        if self.peek() == "]":
-            self.expect("]")
-            return
-        while True:
+        return self._members("[", "]")
+
+    def _members(self, begin: str, end: str) -> Iterator[Any]:
+        """Yield the values between two brackets; of an object the keys, whose values are read in between."""
+        self.expect(begin)
+        if self.peek() != end:
             yield self.value()
-            if self.peek() == "]":
-                self.expect("]")
-                return
-            self.expect(",")
+            while self.peek() != end:
+                self.expect(",")
+                yield self.value()
+        self.expect(end)
 
     def records(self) -> Iterator[Any]:
         """Yield the records of a file that is an array, or that has one to a line (JSON Lines)."""
@@ -134,7 +109,7 @@ class JsonText:
     def blank(self) -> bool:
         """Return whether nothing but blanks follows."""
         while True:
-            self._skip_blanks()
+            self._at = end_of(_BLANK, self._buffer, self._at)
             if self._at < len(self._buffer):
                 return False
             if self._ended:
@@ -186,10 +161,6 @@ class JsonText:
             hint="Fetch the file again, or keep what comes before with --skip-bad.",
         )
 
-    def _skip_blanks(self) -> None:
-        found = _BLANK.match(self._buffer, self._at)
-        self._at = self._at if found is None else found.end()
-
     def _more(self) -> None:
         # Twice as much each time, so that one very long record is not scanned over and over.
         wanted = max(_CHUNK, len(self._buffer) - self._at)
@@ -219,13 +190,7 @@ _BATCH = 5000
 
 @dataclass(frozen=True)
 class Problem:
-    """Something of a source that was left out.
-
-    Attributes:
-        kind: What is wrong, such as `unknown category`.
-        where: The record concerned.
-        what: What is wrong with it, in words.
-    """
+    """Something of a source that was left out."""
 
     kind: str
     where: str
@@ -261,10 +226,10 @@ class RecordReport:
 
 
 class Records(ABC):
-    """A file of records that becomes RDF, one pass at a time.
+    """A file of records, gzipped or not, that becomes RDF, one pass at a time.
 
     Args:
-        path: The file, gzipped or not.
+        path: The file.
         on_bad: `stop` at the first bad record, or `skip` it and count it.
         on_progress: Called with the bytes read and the bytes in all.
 
@@ -297,11 +262,7 @@ class Records(ABC):
         self.report = RecordReport()
 
     def find(self) -> None:
-        """Check that the source is there.
-
-        Raises:
-            LoadError: If it is not.
-        """
+        """Check that the source is there."""
         if not self.path.is_file():
             raise LoadError("There is no such file.", file=self.name, hint="Check the path.")
 
@@ -310,11 +271,7 @@ class Records(ABC):
         """Yield the data as lines of N-Triples, without the ontology; what a bad record has is left out."""
 
     def lines(self) -> Iterator[str]:
-        """Yield ontology and data as lines of N-Triples.
-
-        Raises:
-            LoadError: At the first bad record, unless bad records are skipped.
-        """
+        """Yield ontology and data as lines of N-Triples."""
         self.report = RecordReport()
         yield from schema_lines(self.ontology)
         for line in self.statements():
@@ -322,22 +279,14 @@ class Records(ABC):
             yield line
 
     def triples(self) -> Iterator[ox.Triple]:
-        """Yield ontology and data as triples, lazily.
-
-        Raises:
-            LoadError: At the first bad record, unless bad records are skipped.
-        """
+        """Yield ontology and data as triples, lazily."""
         lines = self.lines()
         while batch := list(islice(lines, _BATCH)):
             for quad in ox.parse("".join(batch), ox.RdfFormat.N_TRIPLES):
                 yield quad.triple
 
     def write(self, path: str | os.PathLike[str]) -> RecordReport:
-        """Write ontology and data as N-Triples.
-
-        Raises:
-            LoadError: At the first bad record, unless bad records are skipped; or if the disk is full.
-        """
+        """Write ontology and data as N-Triples."""
         try:
             with Path(path).open("w", encoding="utf-8", newline="\n", buffering=1 << 20) as out:
                 out.writelines(self.lines())
@@ -347,10 +296,7 @@ class Records(ABC):
 
     @contextmanager
     def ntriples(self) -> Iterator[Path]:
-        """Write the triples to a temporary file, for `KnowledgeGraph.load`, and remove it afterwards.
-
-        It is about as large as the source; the variable TMPDIR says where it goes.
-        """
+        """Write the triples to a temporary file, for `KnowledgeGraph.load`, and remove it afterwards."""
         with Scratch("records") as folder:
             # Named like the source, so that what is said of an interrupted load makes sense.
             path = folder / (self.path.name.removesuffix(".gz") + ".nt")
@@ -358,18 +304,7 @@ class Records(ABC):
             yield path
 
     def bad(self, kind: str, where: str, what: str, hint: str = "", *, line: int | None = None) -> None:
-        """Stop at a bad record, or count it.
-
-        Args:
-            kind: What is wrong, by which it is counted.
-            where: The record concerned.
-            what: What is wrong with it, in words.
-            hint: What helps to mend it.
-            line: Where it is in the file, if that is known.
-
-        Raises:
-            LoadError: If bad records are not skipped.
-        """
+        """Stop at a bad record, or count it."""
         if self.on_bad == "stop":
             rest = "Nothing of this load was stored. Mend it, or leave such records out with --skip-bad."
             raise LoadError(
@@ -381,11 +316,7 @@ class Records(ABC):
         self.report.note(Problem(kind, where, what))
 
     def broken(self, error: LoadError) -> None:
-        """Stop at JSON that breaks off, or count it.
-
-        Raises:
-            LoadError: As it is, unless `on_bad` is "skip".
-        """
+        """Stop at JSON that breaks off, or count it."""
         if self.on_bad == "stop":
             raise error
         self.report.note(Problem("broken JSON", "the file", error.message.rstrip(".")))
@@ -400,11 +331,7 @@ class Records(ABC):
 
 
 def schema_lines(name: str) -> Iterator[str]:
-    """Yield an ontology of the package as lines of N-Triples, blank nodes as IRIs.
-
-    Args:
-        name: A file of `ontology/`; none when empty.
-    """
+    """Yield an ontology of the package as lines of N-Triples, blank nodes as IRIs."""
     if name:
         with as_file(files("mrag") / "ontology" / name) as path:
             for quad in Source.of(path).quads():
@@ -412,27 +339,17 @@ def schema_lines(name: str) -> Iterator[str]:
 
 
 def text(value: Any, language: str | None = None) -> str:
-    r"""Print a literal; whatever it holds, it is text.
-
-    Example:
-        >>> print(text('a "b" \n <c>'))
-        "a \"b\" \n <c>"
-    """
+    """Print a literal; whatever it holds, it is text."""
     cleaned = str(value)
-    if _SURROGATE.search(cleaned):
+    if SURROGATE.search(cleaned):
         # Half a surrogate pair, which JSON can write and UTF-8 cannot.
-        cleaned = _SURROGATE.sub("\ufffd", cleaned)
+        cleaned = SURROGATE.sub("\ufffd", cleaned)
     return str(ox.Literal(cleaned, language=language) if language else ox.Literal(cleaned))
 
 
 def part(value: Any) -> str:
-    """Return a value as a part of an IRI: blanks as `_`, all but letters, digits and `-._~` encoded.
-
-    Example:
-        >>> part("top, t-shirt")
-        'top%2C_t-shirt'
-    """
-    return quote(_SURROGATE.sub("\ufffd", "_".join(str(value).split())), safe="")
+    """Return a value as a part of an IRI: blanks as `_`, all but letters, digits and `-._~` encoded."""
+    return quote(SURROGATE.sub("\ufffd", "_".join(str(value).split())), safe="")
 
 
 def whole(value: Any) -> TypeGuard[int]:
@@ -443,6 +360,3 @@ def whole(value: Any) -> TypeGuard[int]:
 def finite(value: Any) -> TypeGuard[int | float]:
     """Return whether a value is a number, and neither infinite nor what is not a number."""
     return (type(value) is int and abs(value) < 1 << 63) or (type(value) is float and math.isfinite(value))
-
-
-_SURROGATE = re.compile("[\ud800-\udfff]")

@@ -14,7 +14,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import IO, Final, Protocol
+from pathlib import Path
+from typing import IO, Any, AnyStr, Final
 
 import pyoxigraph as ox
 
@@ -31,12 +32,7 @@ _WINDOW = 8_192
 
 
 class TooMuch(Exception):
-    """A bound that a document passes.
-
-    Args:
-        what: What passes it, and the bound.
-        line: Where.
-    """
+    """A bound that a document passes."""
 
     def __init__(self, what: str, line: int | None = None) -> None:
         super().__init__(what)
@@ -44,13 +40,7 @@ class TooMuch(Exception):
 
 
 class Lines:
-    r"""Bounds the lines of N-Triples and N-Quads.
-
-    Example:
-        >>> Lines().feed(b"<urn:a> <urn:b> " + b"<<( <urn:a> <urn:b> " * 2000)
-        Traceback (most recent call last):
-        mrag.loaders.checks.TooMuch: more than 1000 triples are quoted inside of each other
-    """
+    """Bounds the lines of N-Triples and N-Quads."""
 
     def __init__(self) -> None:
         self._length = self._quoted = self._lines = 0
@@ -82,17 +72,7 @@ class Lines:
 
 
 class Brackets:
-    r"""Bounds how deep brackets stand inside of each other, strings, IRIs and comments left out.
-
-    Args:
-        json: Whether the text is JSON, else it is of Turtle's family.
-
-    Example:
-        >>> Brackets().feed(b"<urn:a> <urn:b> " + b"[ <urn:p> " * 2000)
-        Traceback (most recent call last):
-        mrag.loaders.checks.TooMuch: more than 1000 brackets are open inside of each other
-        >>> Brackets(json=True).feed(b'["' + b"[" * 2000 + b'"]')
-    """
+    """Bounds how deep brackets stand inside of each other, strings, IRIs and comments left out."""
 
     def __init__(self, *, json: bool = False) -> None:
         self._skip = _JSON if json else _TURTLE
@@ -162,7 +142,7 @@ class Brackets:
         return 1
 
 
-def end_of(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
+def end_of(pattern: re.Pattern[AnyStr], data: AnyStr, at: int) -> int:
     """Return where a match that begins at a place ends; the place itself if there is none."""
     found = pattern.match(data, at)
     return at if found is None else found.end()
@@ -211,21 +191,8 @@ _CHARSETS: Final = re.compile(
 def recoded(stream: IO[bytes], format: ox.RdfFormat, file: str | None = None) -> Iterator[bytes]:
     """Yield what a stream holds as UTF-8, without a mark in front.
 
-    A mark says the encoding, whatever is declared; without one, XML declares it, and other formats are UTF-8.
-    JSON of nothing but white space becomes an empty array, so that empty files are alike in every format.
-
-    Args:
-        stream: The content.
-        format: What it is written in.
-        file: Its name, for errors.
-
-    Raises:
-        LoadError: If the encoding is not known, or the bytes are not of it.
-
-    Example:
-        >>> import io
-        >>> b"".join(recoded(io.BytesIO('"é"'.encode("utf-16")), ox.RdfFormat.TURTLE)).decode()
-        '"é"'
+    A mark wins over what XML declares. White space alone is an empty array of JSON, as empty files are
+    empty in every format.
     """
     head = b""
     while len(head) < _HEAD and (more := stream.read(_CHUNK)):
@@ -246,10 +213,9 @@ def recoded(stream: IO[bytes], format: ox.RdfFormat, file: str | None = None) ->
                 hint="Nothing of it was stored. Convert it to UTF-8.",
             ) from error
 
-    first = utf8(head)
+    data = utf8(head)
     if format == ox.RdfFormat.RDF_XML:
-        first = _DECLARED.sub(rb"\1UTF-8", first, count=1)
-    data: bytes = first
+        data = _DECLARED.sub(rb"\1UTF-8", data, count=1)
     while head:
         blank = blank and not data.strip()
         if data:
@@ -263,12 +229,7 @@ def recoded(stream: IO[bytes], format: ox.RdfFormat, file: str | None = None) ->
 
 
 def marked(head: bytes) -> str | None:
-    """Return the codec that a byte order mark says, None without one.
-
-    Example:
-        >>> marked("é".encode("utf-16")), marked(b"abcd")
-        ('utf-16', None)
-    """
+    """Return the codec that a byte order mark says, None without one."""
     return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
 
 
@@ -319,14 +280,7 @@ _NAME = 300
 class Xml:
     """Bounds depth, tags and entities of RDF/XML.
 
-    Entities may name other entities that were declared before, as ontologies do with namespaces, but what
-    they stand for stays small, and so does what all references to them add to the document.
-
-    Example:
-        >>> lol = b'<!ENTITY a "ha"><!ENTITY b "' + b"&a;" * 9000 + b'">'
-        >>> Xml().feed(b"<!DOCTYPE r [" + lol + b"]><r>&b;</r>")
-        Traceback (most recent call last):
-        mrag.loaders.checks.TooMuch: the entity b stands for more than 10,000 bytes
+    Entities may name others, as ontologies do with namespaces, while what they add stays small.
     """
 
     def __init__(self) -> None:
@@ -459,39 +413,15 @@ class LeftOutFile:
 
 @dataclass
 class LoadNotes:
-    """What a load let pass or left out.
-
-    Attributes:
-        rejected: Lines left out, when that was asked for.
-        tags: Language tags that BCP 47 does not allow, kept as they stand.
-        empty: Files without a statement.
-    """
+    """What a load let pass or left out."""
 
     rejected: list[RejectedLine] = field(default_factory=list)
     tags: set[str] = field(default_factory=set)
     empty: list[str] = field(default_factory=list)
 
 
-class Check(Protocol):
-    """Reads a text piece by piece and raises `TooMuch` where it passes a bound."""
-
-    def feed(self, data: bytes) -> None:
-        """Read the next piece."""
-
-
 class Checked(io.RawIOBase):
-    """A stream whose content is turned into UTF-8 and checked before it is passed on.
-
-    Args:
-        stream: The content.
-        format: What it is written in.
-        file: Its name, for errors.
-        packed: Bytes that it takes packed; None where it is not packed.
-        until: Time of the monotonic clock at which reading ends.
-
-    Raises:
-        LoadError: From `read`, where the content passes a bound.
-    """
+    """A stream whose content is turned into UTF-8 and checked before it is passed on."""
 
     def __init__(
         self,
@@ -563,46 +493,35 @@ def too_long(format: ox.RdfFormat, file: str | None = None) -> LoadError:
     )
 
 
-def check_of(format: ox.RdfFormat) -> Check:
+def check_of(format: ox.RdfFormat) -> Lines | Xml | Brackets:
     """Return a new check for documents of a format."""
     if format in (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS):
         return Lines()
     return Xml() if format == ox.RdfFormat.RDF_XML else Brackets(json=format == ox.RdfFormat.JSON_LD)
 
 
-class Counting(io.RawIOBase):
+class Counting(io.FileIO):
     """A raw file that says how far it has been read."""
 
-    def __init__(self, raw: IO[bytes] | io.FileIO, on_read: Callable[[int], None] | None) -> None:
-        self._raw = raw
+    def __init__(self, path: Path, on_read: Callable[[int], None] | None) -> None:
+        super().__init__(path, "rb")
         self._on_read = on_read
-        self._done = 0
 
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         """Read some bytes."""
-        data = self._raw.read(size) or b""
-        self._note(len(data))
+        data = super().read(size) or b""
+        self._note()
         return data
 
-    def readinto(self, buffer: object) -> int:
+    def readinto(self, buffer: Any) -> int:
         """Read some bytes into a buffer."""
-        count = int(self._raw.readinto(buffer) or 0)  # type: ignore[union-attr, arg-type]
-        self._note(count)
+        count = int(super().readinto(buffer) or 0)
+        self._note()
         return count
 
-    def _note(self, count: int) -> None:
-        self._done += count
+    def _note(self) -> None:
         if self._on_read is not None:
-            self._on_read(self._done)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._raw.close()
-        super().close()
+            self._on_read(self.tell())
 
 
 class Gunzipped(gzip.GzipFile):
@@ -619,12 +538,7 @@ class Gunzipped(gzip.GzipFile):
 
 
 def check_terms(quad: ox.Quad, tags: set[str]) -> None:
-    """Raise ValueError for an ill-formed IRI that a lenient parser let through; note odd language tags.
-
-    Args:
-        quad: The statement.
-        tags: Receives language tags that RDF does not allow.
-    """
+    """Raise ValueError for an ill-formed IRI that a lenient parser let through; note odd language tags."""
     for term in (quad.subject, quad.predicate, quad.object):
         if isinstance(term, ox.NamedNode):
             ox.NamedNode(term.value)

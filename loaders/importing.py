@@ -6,6 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders._records import OnBad, RecordReport, Records
@@ -22,17 +23,7 @@ _TABLES = (".csv", ".tsv", ".tab", ".parquet", ".pq")
 
 @dataclass(frozen=True)
 class ImportSettings:
-    """How a file of records is read.
-
-    Attributes:
-        kind: One of `KINDS`; told from the file by default.
-        mapping: How a table becomes RDF.
-        boxes: Whether Fashionpedia's bounding boxes are kept.
-        dialect: How a table is written.
-        standard: Whether metadata of CSV on the Web also give the tables and their rows.
-        on_bad: `stop` at the first bad record, or `skip` it and count it.
-        masks: Whether the polygons of Fashionpedia's segments are kept.
-    """
+    """How a file of records is read."""
 
     kind: str | None = None
     mapping: Path | None = None
@@ -44,50 +35,27 @@ class ImportSettings:
 
 
 def records(file: str | Path, how: ImportSettings, on_progress: Progress | None = None) -> Records:
-    """Return the records of a file.
-
-    Args:
-        file: Annotations (JSON), scene graphs (JSON, JSONL) or a table (CSV, TSV, JSON), gzipped or not, a
-            Parquet file, or the URL of a database.
-        how: How it is read.
-        on_progress: Called with the bytes read and the bytes in all.
-
-    Raises:
-        ConfigError: If the kind is not known, or a table has no mapping.
-        LoadError: If a file is missing or cannot be read.
-    """
+    """Return the records of a file."""
     found = how.kind or kind_of(file, how.mapping)
+    common: Any = {"on_bad": how.on_bad, "on_progress": on_progress}
     if found == "table":
-        return _table(file, how, on_progress)
+        return _table(file, how, common)
     if found == "scenes":
-        return SceneGraphs(file, on_bad=how.on_bad, on_progress=on_progress)
+        return SceneGraphs(file, **common)
     if found == "fashionpedia":
-        return Fashionpedia(
-            file, on_bad=how.on_bad, on_progress=on_progress, boxes=how.boxes, masks=how.masks
-        )
+        return Fashionpedia(file, **common, boxes=how.boxes, masks=how.masks)
     raise ConfigError(f"Nothing is imported as {found!r}.", hint=f"There are: {', '.join(KINDS)}.")
 
 
-def _table(file: str | Path, how: ImportSettings, on_progress: Progress | None) -> Records:
-    """Return a table with its mapping.
-
-    Raises:
-        ConfigError: If there is none.
-    """
+def _table(file: str | Path, how: ImportSettings, common: Any) -> Records:
+    """Return a table with its mapping."""
     mapping = how.mapping
     if mapping is None and not is_database(file):
         mapping = metadata_of(file)
     if is_metadata(mapping or file):
-        return WebTables(
-            file,
-            mapping,
-            standard=how.standard,
-            on_bad=how.on_bad,
-            on_progress=on_progress,
-            dialect=how.dialect,
-        )
+        return WebTables(file, mapping, standard=how.standard, dialect=how.dialect, **common)
     if mapping is not None:
-        return Table(file, mapping, on_bad=how.on_bad, on_progress=on_progress, dialect=how.dialect)
+        return Table(file, mapping, dialect=how.dialect, **common)
     if not is_database(file) and not Path(file).is_file():
         raise LoadError("There is no such file.", file=str(file), hint="Check the path.")
     shown = redact_url(str(file)) if is_database(file) else str(file)
@@ -100,20 +68,14 @@ def _table(file: str | Path, how: ImportSettings, on_progress: Progress | None) 
 
 def kind_of(file: str | Path, mapping: Path | None = None) -> str:
     """Return what a file holds: an object with categories is annotations, captions and records are scenes."""
-    if mapping is not None or is_database(file) or str(file).removesuffix(".gz").lower().endswith(_TABLES):
-        return "table"
-    if is_metadata(file):
+    table = mapping is not None or is_database(file)
+    if table or str(file).removesuffix(".gz").lower().endswith(_TABLES) or is_metadata(file):
         return "table"
     return "fashionpedia" if shape_of(file) == "annotations" else "scenes"
 
 
 def write(file: str | Path, how: ImportSettings, out: Path) -> Generator[int, None, RecordReport]:
-    """Write the records of a file as N-Triples, yield the bytes read so far, and return the report.
-
-    Raises:
-        ConfigError: If the kind is not known, or a table has no mapping.
-        LoadError: If the file is not well formed, or the disk is full.
-    """
+    """Write the records of a file as N-Triples, yield the bytes read so far, and return the report."""
     told = [0]
 
     def note(done: int, total: int | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
@@ -22,11 +22,7 @@ Node: TypeAlias = ox.NamedNode | ox.BlankNode
 
 
 def named(iri: str) -> ox.NamedNode:
-    """Return an IRI as the engine has it.
-
-    Raises:
-        ValueError: If it is none.
-    """
+    """Return an IRI as the engine has it."""
     return ox.NamedNode(iri)
 
 
@@ -60,25 +56,23 @@ class AxiomGraph:
 
     def class_of(self, predicate: str, value: Node) -> Node:
         """Return an anonymous class, such as a complement."""
-        node = self.new(OWL + "Class")
-        self.add(node, predicate, value)
-        return node
+        return self.described(self.new(OWL + "Class"), {predicate: value})
 
     def restriction(self, of: Node, predicate: str, value: Node | ox.Literal) -> Node:
         """Return a restriction on a property."""
-        node = self.new(OWL + "Restriction")
-        self.add(node, OWL + "onProperty", of)
-        self.add(node, predicate, value)
+        return self.described(self.new(OWL + "Restriction"), {OWL + "onProperty": of, predicate: value})
+
+    def described(self, node: Node, values: Mapping[str, Node | ox.Literal]) -> Node:
+        """Add what is said of a node, and return it."""
+        for predicate, value in values.items():
+            self.add(node, predicate, value)
         return node
 
     def list_of(self, parts: Sequence[Node]) -> Node:
         """Return the list of some nodes."""
         rest: Node = named(RDF + "nil")
         for part in reversed(parts):
-            node = self.new()
-            self.add(node, RDF + "first", part)
-            self.add(node, RDF + "rest", rest)
-            rest = node
+            rest = self.described(self.new(), {RDF + "first": part, RDF + "rest": rest})
         return rest
 
 
@@ -94,13 +88,7 @@ _END: Final = "the end of the file"
 
 
 class Token(NamedTuple):
-    """A word, string, number or sign, and the line it begins in.
-
-    Attributes:
-        kind: `name`, `string`, `number`, `sign` or `end`.
-        text: Its text, that of a string without quotation marks.
-        line: Counted from 1.
-    """
+    """A word, string, number or sign, and the line it begins in."""
 
     kind: str
     text: str
@@ -111,22 +99,7 @@ class Token(NamedTuple):
 
 
 class SourceTokens:
-    """The tokens of a file, and how far they have been read.
-
-    Args:
-        text: Content of the file.
-        file: Its name, for errors.
-
-    Raises:
-        LoadError: If a character belongs to no token.
-
-    Example:
-        >>> tokens = SourceTokens('male(stefan). // a person', "father.kb")
-        >>> [tokens.take().text for _ in range(5)]
-        ['male', '(', 'stefan', ')', '.']
-        >>> tokens.peek().kind
-        'end'
-    """
+    """The tokens of a file, and how far they have been read."""
 
     def __init__(self, text: str, file: str) -> None:
         self.file = file
@@ -166,26 +139,13 @@ class SourceTokens:
         return found
 
     def expect(self, text: str) -> Token:
-        """Read a sign.
-
-        Raises:
-            LoadError: If another token stands there.
-        """
+        """Read a sign."""
         if not self.sees(text):
             raise self.error(f'"{text}"')
         return self.take()
 
     def expect_kind(self, *kinds: str, words: str, reserved: Collection[str] = ()) -> Token:
-        """Read a token of some kinds that is no reserved word.
-
-        Args:
-            kinds: The kinds.
-            words: What they are called in an error.
-            reserved: Names that are none here.
-
-        Raises:
-            LoadError: If another token stands there.
-        """
+        """Read a token of some kinds that is no reserved word."""
         token = self.peek()
         if token.kind not in kinds or (token.kind == "name" and token.text in reserved):
             raise self.error(words)
@@ -210,34 +170,22 @@ _ROOT: Final = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _BLANK: Final = rb"(?:\xef\xbb\xbf)?(?>\s|#[^\n]*\n)*+"
-_FUNCTIONAL: Final = re.compile(_BLANK + rb"(?:Prefix|Ontology)\s*\(")
-_MANCHESTER: Final = re.compile(_BLANK + rb"(?:Prefix|Ontology):\s")
-_OBO: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*format-version:")
+_BEGINNINGS: Final = {
+    "ofn": re.compile(_BLANK + rb"(?:Prefix|Ontology)\s*\("),
+    "omn": re.compile(_BLANK + rb"(?:Prefix|Ontology):\s"),
+    "obo": re.compile(rb"(?:\xef\xbb\xbf)?\s*format-version:"),
+    "owx": _ROOT,
+}
 _HEAD: Final = 1 << 14
 
 
 def owl_syntax(head: bytes) -> str:
-    """Return the notation that a file begins in: `owx`, `ofn`, `omn`, `obo`, or nothing for RDF and others.
-
-    Example:
-        >>> owl_syntax(b"Prefix(:=<urn:a:>)"), owl_syntax(b'<?xml version="1.0"?><Ontology xmlns="">')
-        ('ofn', 'owx')
-    """
-    patterns = {"ofn": _FUNCTIONAL, "omn": _MANCHESTER, "obo": _OBO, "owx": _ROOT}
-    return next((name for name, pattern in patterns.items() if pattern.match(head[:_HEAD])), "")
+    """Return the notation that a file begins in: `owx`, `ofn`, `omn`, `obo`, or nothing for others."""
+    return next((name for name, pattern in _BEGINNINGS.items() if pattern.match(head[:_HEAD])), "")
 
 
 def convert_owl(text: str, syntax: str, file: str) -> bytes:
-    """Return an ontology as N-Triples. Imported ontologies are named, and not read.
-
-    Args:
-        text: The ontology.
-        syntax: `ofn`, `owx`, `omn` or `obo`.
-        file: Where it is from, for errors.
-
-    Raises:
-        LoadError: If the ontology is not well formed, or py-horned-owl is not installed.
-    """
+    """Return an ontology as N-Triples. Imported ontologies are named, and not read."""
     try:
         from pyhornedowl import open_ontology_from_string
     except ImportError as error:
@@ -257,17 +205,7 @@ def convert_owl(text: str, syntax: str, file: str) -> bytes:
 
 
 def functional(document: str) -> str:
-    """Return an ontology of RDF/XML in OWL's functional syntax.
-
-    Raises:
-        ConfigError: If py-horned-owl is not installed, or the ontology says what OWL has no axioms for.
-
-    Example:
-        >>> rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-        >>> empty = f'<rdf:RDF xmlns:rdf="{rdf}"/>'
-        >>> "Ontology(" in functional(empty)
-        True
-    """
+    """Return an ontology of RDF/XML in OWL's functional syntax."""
     try:
         from pyhornedowl import open_ontology_from_string
     except ImportError as error:
@@ -361,19 +299,7 @@ _DEEPEST: Final = 200
 
 
 def convert_kb(text: str, file: str) -> bytes:
-    """Return a knowledge base of DL-Learner as N-Triples.
-
-    Args:
-        text: The statements.
-        file: Where they are from, for errors.
-
-    Raises:
-        LoadError: At the first statement that is not of the grammar, with its line.
-
-    Example:
-        >>> b"owl#someValuesFrom" in convert_kb("father SUB male AND EXISTS hasChild.TOP.", "family.kb")
-        True
-    """
+    """Return a knowledge base of DL-Learner as N-Triples."""
     tokens = SourceTokens(text, file)
     base = KnowledgeBase(tokens)
     while tokens.peek().kind != "end":
@@ -382,12 +308,7 @@ def convert_kb(text: str, file: str) -> bytes:
 
 
 class KnowledgeBase(AxiomGraph):
-    """Statements of a knowledge base, read one after the other.
-
-    Args:
-        tokens: Where they are read from.
-        names: Turns a name into an IRI; by default as DL-Learner does (`internal_iri`).
-    """
+    """Statements of a knowledge base, read one after the other."""
 
     def __init__(self, tokens: SourceTokens, names: Callable[[str], str] | None = None) -> None:
         super().__init__()
@@ -395,11 +316,7 @@ class KnowledgeBase(AxiomGraph):
         self._iri = names or internal_iri
 
     def statement(self) -> None:
-        """Read a statement up to its dot.
-
-        Raises:
-            LoadError: If it is not of the grammar.
-        """
+        """Read a statement up to its dot."""
         tokens, first = self._tokens, self._tokens.peek()
         called = first.kind == "name" and tokens.sees("(", ahead=1)
         if called and first.text in _CHARACTERISTICS:
@@ -429,10 +346,9 @@ class KnowledgeBase(AxiomGraph):
         tokens.expect(")")
         tokens.expect("=")
         if data and end == "range":
-            token = tokens.expect_kind("name", words=f"one of {', '.join(_DATATYPES)}")
-            if token.text not in _DATATYPES:
-                tokens.at -= 1
+            if not tokens.sees(*_DATATYPES):
                 raise tokens.error(f"one of {', '.join(_DATATYPES)}")
+            token = tokens.take()
             self.add(of, RDFS + end, named(XSD + _DATATYPES[token.text]))
         else:
             self.add(of, RDFS + end, self._concept())
@@ -472,10 +388,9 @@ class KnowledgeBase(AxiomGraph):
         if not skip:
             self.add(subject, of.value, value)
             return True
-        node = self.new(OWL + "NegativePropertyAssertion")
-        self.add(node, OWL + "sourceIndividual", subject)
-        self.add(node, OWL + "assertionProperty", of)
-        self.add(node, OWL + ("targetValue" if data else "targetIndividual"), value)
+        target = OWL + ("targetValue" if data else "targetIndividual")
+        assertion = {OWL + "sourceIndividual": subject, OWL + "assertionProperty": of, target: value}
+        self.described(self.new(OWL + "NegativePropertyAssertion"), assertion)
         return True
 
     def _axiom(self) -> None:
@@ -544,17 +459,15 @@ class KnowledgeBase(AxiomGraph):
     def _counted(self, depth: int) -> Node:
         tokens = self._tokens
         kind = "min" if tokens.take().text == ">=" else "max"
-        number = tokens.expect_kind("number", words="a whole number")
-        if not number.text.isdigit():
-            tokens.at -= 1
+        if tokens.peek().kind != "number" or not tokens.peek().text.isdigit():
             raise tokens.error("a whole number")
+        number = tokens.take()
         of = self._property()
         tokens.expect(".")
         filler = self._part(depth + 1)
         count = ox.Literal(number.text, datatype=named(XSD + "nonNegativeInteger"))
         node = self.restriction(of, f"{OWL}{kind}QualifiedCardinality", count)
-        self.add(node, OWL + "onClass", filler)
-        return node
+        return self.described(node, {OWL + "onClass": filler})
 
     def _value(self) -> Node | None:
         """Read a test of a value in brackets, if that is what comes."""
@@ -588,7 +501,9 @@ class KnowledgeBase(AxiomGraph):
     def _literal(self) -> ox.Literal:
         token = self._tokens.take()
         if token.kind == "number":
-            return ox.Literal(token.text, datatype=named(XSD + _numeric(token.text)))
+            return ox.Literal(
+                token.text, datatype=named(XSD + ("integer" if token.text.isdigit() else "double"))
+            )
         return ox.Literal(token.text.lower(), datatype=named(XSD + "boolean"))
 
     def _name(self, words: str) -> ox.NamedNode:
@@ -596,11 +511,7 @@ class KnowledgeBase(AxiomGraph):
         return self.iri(token)
 
     def iri(self, token: Token) -> ox.NamedNode:
-        """Return the IRI of a name.
-
-        Raises:
-            LoadError: If it makes none.
-        """
+        """Return the IRI of a name."""
         try:
             return named(self._iri(token.text))
         except ValueError as error:
@@ -608,25 +519,11 @@ class KnowledgeBase(AxiomGraph):
 
 
 def internal_iri(name: str, prefixes: Mapping[str, str] | None = None, base: str = NAMESPACE) -> str:
-    """Return the IRI that DL-Learner gives a name.
-
-    Args:
-        name: An IRI, a name with a prefix, or a bare name.
-        prefixes: Namespaces by prefix.
-        base: Namespace of bare names.
-
-    Example:
-        >>> internal_iri("stefan"), internal_iri("ex:stefan", {"ex": "urn:a:"}), internal_iri("urn:a:b")
-        ('http://localhost/foo#stefan', 'urn:a:stefan', 'urn:a:b')
-    """
+    """Return the IRI that DL-Learner gives a name."""
     prefix, colon, local = name.partition(":")
     if not colon:
         return base + name
     return (prefixes or {}).get(prefix, prefix + ":") + local
-
-
-def _numeric(text: str) -> str:
-    return "integer" if text.isdigit() else "double"
 
 
 SYNTAXES: Final[Mapping[str, str]] = {
@@ -639,13 +536,7 @@ _AMBIGUOUS: Final = ("owl", "xml", "rdf")
 
 
 def syntax_of(path: Path, ending: str, *, gzipped: bool = False) -> str:
-    """Return the notation of an ontology that is not RDF, by its ending or how it begins; empty for RDF.
-
-    Args:
-        path: The file.
-        ending: Its ending, or the format that was named, without a dot.
-        gzipped: Whether it is compressed.
-    """
+    """Return the notation of an ontology that is not RDF, by its ending or how it begins; empty for RDF."""
     if ending not in _AMBIGUOUS:
         return SYNTAXES.get(ending, "")
     try:
@@ -656,16 +547,7 @@ def syntax_of(path: Path, ending: str, *, gzipped: bool = False) -> str:
 
 
 def converted(path: Path, syntax: str, *, gzipped: bool = False) -> bytes:
-    """Return an ontology as N-Triples; the last one is kept, because loading reads a file several times.
-
-    Args:
-        path: The file.
-        syntax: Its notation, one of `SYNTAXES`.
-        gzipped: Whether it is compressed.
-
-    Raises:
-        LoadError: If it is not well formed, or what reads it is not installed.
-    """
+    """Return an ontology as N-Triples; the last one is kept, because loading reads a file several times."""
     try:
         found = path.stat()
         return _converted(path, syntax, gzipped, (found.st_mtime_ns, found.st_size))
@@ -675,21 +557,6 @@ def converted(path: Path, syntax: str, *, gzipped: bool = False) -> bytes:
 
 @lru_cache(maxsize=1)
 def _converted(path: Path, syntax: str, gzipped: bool, _: tuple[int, int]) -> bytes:
-    content = path.read_bytes()
-    return _READERS[syntax](gzip.decompress(content) if gzipped else content, str(path))
-
-
-def _kb(content: bytes, file: str) -> bytes:
-
-    return convert_kb(content.decode("utf-8-sig"), file)
-
-
-def _owl(syntax: str, content: bytes, file: str) -> bytes:
-
-    return convert_owl(content.decode("utf-8-sig"), syntax, file)
-
-
-_READERS: Final[Mapping[str, Callable[[bytes, str], bytes]]] = {
-    "kb": _kb,
-    **{syntax: partial(_owl, syntax) for syntax in ("ofn", "owx", "omn", "obo")},
-}
+    content = gzip.decompress(path.read_bytes()) if gzipped else path.read_bytes()
+    text = content.decode("utf-8-sig")
+    return convert_kb(text, str(path)) if syntax == "kb" else convert_owl(text, syntax, str(path))

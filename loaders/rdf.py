@@ -35,12 +35,7 @@ OUTSIDE: Final = "MRAG_LOAD_OUTSIDE"
 
 
 def leads_out(path: Path, folder: Path) -> bool:
-    """Return whether a path leads out of a folder, by its parts or by a link, and may not.
-
-    Example:
-        >>> leads_out(Path("shop/tables/a.csv"), Path("shop")), leads_out(Path("shop/../a.csv"), Path("shop"))
-        (False, True)
-    """
+    """Return whether a path leads out of a folder, by its parts or by a link, and may not."""
     if os.environ.get(OUTSIDE) == "1":
         return False
     try:
@@ -50,16 +45,7 @@ def leads_out(path: Path, folder: Path) -> bool:
 
 
 def inside(path: Path, folder: Path, named_by: Path) -> Path:
-    """Return a path that a file names, which must not lead out of a folder.
-
-    Args:
-        path: The path.
-        folder: The folder of the load.
-        named_by: The file that names it, for the error.
-
-    Raises:
-        LoadError: If it leads out.
-    """
+    """Return a path that a file names, which must not lead out of a folder."""
     if leads_out(path, folder):
         raise LoadError(
             f"It names a file outside of its folder: {str(path)[:200]!r}.",
@@ -93,11 +79,8 @@ class Source:
     """An RDF file to be read.
 
     Attributes:
-        path: Where it is.
-        format: Its serialisation.
-        gzipped: Whether it is compressed.
         base_iri: What relative IRIs are resolved against.
-        syntax: The notation of an ontology that is converted to that serialisation first; empty for RDF.
+        syntax: The notation of an ontology that is converted to its format first; empty for RDF.
     """
 
     path: Path
@@ -114,31 +97,12 @@ class Source:
     def of(
         cls, path: str | os.PathLike[str], *, format: str | None = None, base_iri: str | None = None
     ) -> Source:
-        """Describe a file, guessing its format from the name.
-
-        Args:
-            path: The file; `.gz` at the end means gzip.
-            format: A file extension that overrides the guess, such as `ttl`.
-            base_iri: Base for relative IRIs; the file's own `file:` IRI by default.
-
-        Raises:
-            LoadError: If the file is not there or its format cannot be told.
-
-        Example:
-            >>> from pathlib import Path
-            >>> import tempfile
-            >>> with tempfile.TemporaryDirectory() as folder:
-            ...     _ = (Path(folder) / "a.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
-            ...     Source.of(Path(folder) / "a.ttl").format.name
-            'Turtle'
-        """
+        """Describe a file, guessing its format from the name."""
         p = Path(path)
         if not p.is_file():
             raise LoadError("There is no such file.", file=str(p), hint="Check the path.")
-        suffixes = [s.lstrip(".").lower() for s in p.suffixes]
-        gzipped = bool(suffixes) and suffixes[-1] == "gz"
-        key = format.lower().lstrip(".") if format else (suffixes[:-1] if gzipped else suffixes)[-1:]
-        name = "".join(key)
+        gzipped = p.suffix.lower() == ".gz"
+        name = format.lower().lstrip(".") if format else _suffix(p)
         syntax = syntax_of(p, name, gzipped=gzipped)
         found = ox.RdfFormat.N_TRIPLES if syntax else _FORMATS.get(name)
         if found is None:
@@ -157,20 +121,13 @@ class Source:
         """Open the decompressed content; `on_read` gets the bytes consumed on disk, each time anew."""
         if self.syntax:
             return io.BytesIO(converted(self.path, self.syntax, gzipped=self.gzipped))
-        raw = checks.Counting(self.path.open("rb", buffering=0), on_read)
-        if self.gzipped:
-            return checks.Gunzipped(raw)  # type: ignore[return-value]
-        return raw  # type: ignore[return-value]
+        raw = checks.Counting(self.path, on_read)
+        return checks.Gunzipped(raw) if self.gzipped else raw  # type: ignore[return-value]
 
     def checked(
         self, on_read: Callable[[int], None] | None = None, seconds: float | None = None
     ) -> IO[bytes]:
-        """Open the content so that reading it stops where it passes a bound.
-
-        Args:
-            on_read: Called with the bytes consumed on disk so far.
-            seconds: After which it stops as well.
-        """
+        """Open the content so that reading it stops where it passes a bound."""
         until = None if seconds is None else time.monotonic() + seconds
         packed = self.size() if self.gzipped and not self.syntax else None
         found = checks.Checked(self.open(on_read), self.format, str(self.path), packed=packed, until=until)
@@ -211,28 +168,15 @@ class Source:
             marks = (b"_:", b"[", b"(")
         else:
             return True
-        last = b""
         with self.open() as stream:
-            for chunk in recoded(stream, self.format, str(self.path)):
-                if any(mark in last + chunk for mark in marks):
-                    return True
-                last = chunk[-1:]
-        return False
+            return _holds(recoded(stream, self.format, str(self.path)), marks)
 
     def quads(
         self, on_read: Callable[[int], None] | None = None, notes: checks.LoadNotes | None = None
     ) -> Iterator[ox.Quad]:
         """Parse the file, with blank nodes turned into IRIs.
 
-        Ill-formed language tags such as `zh-classical` are kept and noted. Finding one starts the file anew,
-        so statements may come twice.
-
-        Args:
-            on_read: Called with the bytes consumed on disk so far.
-            notes: Receives the ill-formed language tags.
-
-        Raises:
-            LoadError: At the first statement that is not well formed, with its line.
+        An ill-formed language tag, such as `zh-classical`, starts the file anew: statements may come twice.
         """
         try:
             yield from self._parse(on_read, lenient=False)
@@ -251,7 +195,8 @@ class Source:
 
     def _parse(self, on_read: Callable[[int], None] | None, *, lenient: bool) -> Iterator[ox.Quad]:
         names: dict[str, ox.NamedNode] = {}
-        digest = self._digest()
+        with self.path.open("rb") as whole:
+            digest = hashlib.file_digest(whole, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
 
         def skolem(term: Any) -> Any:
             if not isinstance(term, ox.BlankNode):
@@ -277,11 +222,7 @@ class Source:
     def quads_skipping(
         self, notes: checks.LoadNotes, on_read: Callable[[int], None] | None = None
     ) -> Iterator[ox.Quad]:
-        """Parse a line-based file, noting bad lines in `notes` instead of stopping there.
-
-        Raises:
-            LoadError: If the format is not one statement to a line.
-        """
+        """Parse a line-based file, noting bad lines in `notes` instead of stopping there."""
         if not self.line_based:
             raise LoadError(
                 "Only N-Triples and N-Quads can be read past a bad line.",
@@ -303,28 +244,31 @@ class Source:
             )
         if isinstance(error, MemoryError):
             return checks.too_long(self.format, str(self.path))
-        if isinstance(error, SyntaxError) and "utf-8" in _reason(error).lower():
-            return LoadError(
-                f"Not valid {self.format.name}: its bytes are not UTF-8.",
-                file=str(self.path),
-                line=error.lineno,
-                hint="Nothing of this load was stored. Convert it, as with iconv -f ISO-8859-1 -t UTF-8.",
-            )
         if isinstance(error, SyntaxError):
+            what, mend = _reason(error), "Mend that line."
+            if "utf-8" in what.lower():
+                what, mend = "its bytes are not UTF-8", "Convert it, as with iconv -f ISO-8859-1 -t UTF-8."
+            elif self.format in _LINE_BASED:
+                mend = "Mend that line, or skip bad lines with --skip-bad-lines."
             return LoadError(
-                f"Not valid {self.format.name}: {_reason(error)}.",
+                f"Not valid {self.format.name}: {what}.",
                 file=str(self.path),
                 line=error.lineno,
-                hint="Nothing of this load was stored. Mend that line"
-                + (", or skip bad lines with --skip-bad-lines." if self.format in _LINE_BASED else "."),
+                hint=f"Nothing of this load was stored. {mend}",
             )
         return LoadError(
             f"The file cannot be read: {error}.", file=str(self.path), hint="Check disk and rights."
         )
 
-    def _digest(self) -> str:
-        with self.path.open("rb") as stream:
-            return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
+
+def _holds(chunks: Iterable[bytes], marks: tuple[bytes, ...]) -> bool:
+    """Return whether one of some marks is in a text that comes in pieces."""
+    last = b""
+    for chunk in chunks:
+        if any(mark in last + chunk for mark in marks):
+            return True
+        last = chunk[-8:]
+    return False
 
 
 def _again(path: Path, media: str, gzipped: bool, base_iri: str, syntax: str) -> Source:
@@ -340,10 +284,8 @@ def sources(
 ) -> list[Source]:
     """Describe several files; a folder stands for the RDF files below it, in order of name.
 
-    Args:
-        paths: The files and folders.
-        format: A file ending that overrides those of the paths.
-        left_out: Receives the files that cannot be described, instead of an error.
+    `format` is an ending that overrides those of the paths. Files that cannot be described go to `left_out`
+    where it is given.
 
     Raises:
         LoadError: If one is missing, a folder holds none, or a format cannot be told.
@@ -379,7 +321,7 @@ def sources(
 
 def _suffix(path: Path) -> str:
     names = [s.lstrip(".").lower() for s in path.suffixes]
-    return "" if not names else names[-2] if names[-1] == "gz" and len(names) > 1 else names[-1]
+    return "".join((names[:-1] if names[-1:] == ["gz"] else names)[-1:])
 
 
 def _reason(error: Exception) -> str:
@@ -401,27 +343,7 @@ _TYPE, _ONTOLOGY = ox.NamedNode(RDF + "type"), ox.NamedNode(OWL + "Ontology")
 
 
 def with_imports(found: Iterable[Source], left_out: list[LeftOutFile] | None = None) -> list[Source]:
-    """Return files with those that they import, directly or not, each once.
-
-    Args:
-        found: The files.
-        left_out: Receives the ontologies that are not found, instead of an error.
-
-    Raises:
-        LoadError: If a file cannot be read, or no local file is an ontology that one imports.
-
-    Source:
-        OWL 2 Structural Specification, section 3.4 (imports); OASIS XML Catalogs 1.1, section 6.5.3 (`uri`).
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     a, b = Path(folder, "a.ttl"), Path(folder, "b.ttl")
-        ...     _ = a.write_text("<urn:a> <http://www.w3.org/2002/07/owl#imports> <urn:b> .")
-        ...     _ = b.write_text("<urn:b> a <http://www.w3.org/2002/07/owl#Ontology> .")
-        ...     [source.path.name for source in with_imports([Source.of(a)])]
-        ['a.ttl', 'b.ttl']
-    """
+    """Return files with those that they import, directly or not, each once."""
     chosen = {source.path.resolve(): source for source in found}
     waiting, missing = list(chosen.values()), set[str]()
     here: set[str] = {name for source in waiting for name in _imported_or_named(source)[1]}
@@ -432,8 +354,13 @@ def with_imports(found: Iterable[Source], left_out: list[LeftOutFile] | None = N
                 continue
             place = _place(iri, source.path.resolve().parent)
             if place is None:
+                if left_out is None:
+                    hint = f"Put it into the same folder, or name it in {CATALOG} there; nothing is fetched."
+                    what = f"It imports <{iri}>, and no file here is that ontology."
+                    raise LoadError(what, file=str(source.path), hint=hint)
                 missing.add(iri)
-                _miss(iri, source, left_out)
+                why = f"{source.path} imports it, and no file here is that ontology."
+                left_out.append(LeftOutFile(f"<{iri}>", why))
             elif place.resolve() not in chosen:
                 waiting.append(Source.of(place))
                 chosen[place.resolve()] = waiting[-1]
@@ -441,36 +368,17 @@ def with_imports(found: Iterable[Source], left_out: list[LeftOutFile] | None = N
     return list(chosen.values())
 
 
-def _miss(iri: str, source: Source, left_out: list[LeftOutFile] | None) -> None:
-    if left_out is None:
-        raise LoadError(
-            f"It imports <{iri}>, and no file here is that ontology.",
-            file=str(source.path),
-            hint=f"Put it into the same folder, or name it in {CATALOG} there; nothing is fetched.",
-        )
-    left_out.append(LeftOutFile(f"<{iri}>", f"{source.path} imports it, and no file here is that ontology."))
-
-
 def _imported_or_named(source: Source) -> tuple[list[str], set[str]]:
     """Return what a file imports, and as which ontologies it is known."""
-    if not _speaks_of_imports(source):
-        return [], _names(source)
+    with source.open() as stream:
+        if not _holds(iter(lambda: stream.read(_CHUNK), b""), (b"imports",)):
+            return [], _names(source)
     imported, names = dict[str, None](), set[str]()
     for quad in source.quads():
         if quad.predicate == _IMPORTS and isinstance(quad.object, ox.NamedNode):
             imported[quad.object.value] = None
         names |= _named_by(quad)
     return list(imported), names
-
-
-def _speaks_of_imports(source: Source) -> bool:
-    last = b""
-    with source.open() as stream:
-        while chunk := stream.read(1 << 20):
-            if b"imports" in last + chunk:
-                return True
-            last = chunk[-8:]
-    return False
 
 
 def _names(source: Source) -> set[str]:

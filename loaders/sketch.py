@@ -14,7 +14,9 @@ from typing import Any
 import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
+from mrag.language.grammar import counted
 from mrag.language.tokens import singular
+from mrag.loaders._records import SURROGATE
 from mrag.loaders.rdf import Progress
 from mrag.loaders.tables import (
     ROW,
@@ -32,9 +34,14 @@ from mrag.loaders.tables import (
 from mrag.rdf.namespaces import XSD
 
 IRI = "IRI"
-_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
-_DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
-_PLACE = re.compile(r"https?://[^\s<>\"{}|\\^`]+")
+_FORMS = {
+    "integer": re.compile(r"-?(0|[1-9][0-9]{0,17})"),
+    "decimal": re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?"),
+    "double": re.compile(r"(?![+-]?0[0-9]).*"),
+    "boolean": re.compile("true|false"),
+    IRI: re.compile(r"https?://[^\s<>\"{}|\\^`]+"),
+}
+"""What is asked of values beyond their datatype."""
 _TOLD = ("integer", "decimal", "double", "boolean", "date", "dateTime", IRI)
 """What a column can hold beside text, the most special first."""
 _NONE = frozenset(("N/A", "n/a", "#N/A", "NULL", "null", "NaN", "nan", "-", "--"))
@@ -57,21 +64,7 @@ _NAMES = ("name", "title", "label")
 
 @dataclass
 class SurveyedColumn:
-    """What a column holds.
-
-    Attributes:
-        name: Its name.
-        filled: TableRows in which it has a value.
-        unique: Whether no value comes twice, as far as is known.
-        values: The first values, for comparison with other columns.
-        possible: What all values can be taken for, beside texts.
-        typed: Whether the source itself knows the datatypes.
-        nested: Whether a value is an object.
-        several: Whether a cell holds several values.
-        nulls: Texts among the values that seem to stand for no value.
-        worded: Whether all values have letters.
-        longest: Characters of the longest value.
-    """
+    """What a column holds."""
 
     name: str
     filled: int = 0
@@ -142,16 +135,7 @@ class SurveyedColumn:
 
 @dataclass(frozen=True)
 class Surveyed:
-    """A table whose values have all been looked at.
-
-    Attributes:
-        name: Of its file or in its database.
-        columns: What they hold, in order, those without a name left out.
-        rows: How many there are.
-        key: The columns that tell the rows apart; none if no one or two do.
-        links: For columns that name rows of another table, that table's name.
-        known: Whether the source itself says what the key is.
-    """
+    """A table whose values have all been looked at."""
 
     name: str
     columns: tuple[SurveyedColumn, ...]
@@ -173,22 +157,13 @@ class Surveyed:
 
 
 def survey(name: str, rows: TableRows, file: str) -> Surveyed:
-    """Look at all values of a table.
-
-    Args:
-        name: Its name.
-        rows: What it holds; read twice where no single column tells the rows apart.
-        file: Its file, for errors.
-
-    Raises:
-        LoadError: If it cannot be read as a table.
-    """
+    """Look at all values of a table."""
     found: dict[str, SurveyedColumn] = {}
     count = 0
     for row in rows:
         count += not row.flaw
         for column, cell in row.cells.items():
-            if any("\ud800" <= sign <= "\udfff" for sign in cell) if isinstance(cell, str) else False:
+            if isinstance(cell, str) and SURROGATE.search(cell):
                 raise LoadError(
                     f"Wrong encoding, column {column!r}: its bytes are not UTF-8, or what --encoding says.",
                     file=file,
@@ -206,12 +181,7 @@ def survey(name: str, rows: TableRows, file: str) -> Surveyed:
 
 
 def words(name: str) -> list[str]:
-    """Return the words of the name of a column or a file.
-
-    Example:
-        >>> words("memberSince"), words("Price (EUR)"), words("city_id")
-        (['member', 'Since'], ['Price', 'EUR'], ['city', 'id'])
-    """
+    """Return the words of the name of a column or a file."""
     return [part for word in _WORDS.findall(name) for part in _HUMP.split(word)]
 
 
@@ -221,12 +191,8 @@ def label_of(table: Surveyed) -> str | None:
     wanted = (*_NAMES, noun, *(f"{noun} {name}" for name in _NAMES), *(f"{name} {noun}" for name in _NAMES))
     for name in wanted:
         for column in table.columns:
-            if (
-                column.folded == name
-                and not column.kind
-                and not column.nested
-                and column.name not in table.links
-            ):
+            text = not column.kind and not column.nested and column.name not in table.links
+            if text and column.folded == name:
                 return column.name
     if len(table.key) == 1 and (key := table.column(table.key[0])).worded and not key.kind and key.values:
         return key.name
@@ -234,21 +200,11 @@ def label_of(table: Surveyed) -> str | None:
 
 
 def folded(table: Surveyed) -> dict[str, tuple[str, ...]]:
-    """Return the columns that are one property in several columns, such as `Symptom_1` to `Symptom_17`.
-
-    They have the same name but for a number, hold texts, the later ones are not fuller than the earlier, and
-    they have values in common, or more and more rows have none. Four quarters in four columns are none.
-
-    Returns:
-        The name they share, with the columns in the order of their numbers.
-    """
+    """Return the columns that are one property in several columns, such as `Symptom_1` to `Symptom_17`."""
     groups: defaultdict[str, list[tuple[int, SurveyedColumn]]] = defaultdict(list)
     for column in table.columns:
-        if (
-            (match := _NUMBERED.fullmatch(column.name))
-            and _LETTER.search(match[1])
-            and column.name not in table.key
-        ):
+        match = None if column.name in table.key else _NUMBERED.fullmatch(column.name)
+        if match and _LETTER.search(match[1]):
             groups[match[1].rstrip(" _.-")].append((int(match[2]), column))
     found = {}
     for stem, members in groups.items():
@@ -340,23 +296,16 @@ def _mark(value: str) -> bytes:
 
 
 def _is(value: str, kind: str) -> bool:
-    if kind == "integer":
-        return _INTEGER.fullmatch(value) is not None
-    if kind == "decimal":
-        return _DECIMAL.fullmatch(value) is not None
-    if kind == "boolean":
-        return value in ("true", "false")
-    if kind == IRI:
-        if _PLACE.fullmatch(value) is None:
-            return False
-        try:
-            ox.NamedNode(value)
-        except ValueError:
-            return False
-        return True
-    if kind == "double" and re.match(r"[+-]?0[0-9]", value):
+    form = _FORMS.get(kind)
+    if form is not None and form.fullmatch(value) is None:
         return False
-    return is_lexical(value, XSD + kind)
+    if kind != IRI:
+        return is_lexical(value, XSD + kind)
+    try:
+        ox.NamedNode(value)
+    except ValueError:
+        return False
+    return True
 
 
 _BASE = "http://example.org/"
@@ -375,61 +324,25 @@ _HEAD = f"""\
 def sketched(
     files: Sequence[str], dialect: TableDialect | None = None, on_progress: Progress | None = None
 ) -> str:
-    r"""Return a mapping in Turtle for tables, which loads them as it stands.
-
-    Each row becomes a thing, of a class by the name of its file, and each column a property. The key,
-    datatypes, texts that stand for no value, columns that repeat a property, names for people, and columns
-    that name rows of another table are told from all values; of a database, keys and links are as it
-    declares them.
-
-    Args:
-        files: Tables, or the URL of one database.
-        dialect: How tables are written that are text.
-        on_progress: Called with the bytes read and the bytes in all.
-
-    Raises:
-        LoadError: If a file is missing, or cannot be read as a table.
-        ConfigError: If two files have the same name.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = (Path(folder) / "shops.csv").write_text("id,name,city\n1,Coats,3\n2,Hats,3\n")
-        ...     _ = (Path(folder) / "cities.csv").write_text("id,name\n3,Köln\n", encoding="utf-8")
-        ...     text = sketched([f"{folder}/shops.csv", f"{folder}/cities.csv"])
-        >>> print(text[text.index("<#Shop>") : text.index("<#City>")])
-        <#Shop> rml:logicalSource [ rml:source "shops.csv" ; rml:referenceFormulation ql:CSV ] ;
-          rr:subjectMap [ rr:template "http://example.org/shop/{id}" ; rr:class :Shop ] ;
-          rr:predicateObjectMap [ rr:predicate :id ;
-            rr:objectMap [ rml:reference "id" ; rr:datatype xsd:integer ] ] ;
-          rr:predicateObjectMap [ rr:predicate :name , rdfs:label ;
-            rr:objectMap [ rml:reference "name" ] ] ;
-          rr:predicateObjectMap [ rr:predicate :city ;
-            rr:objectMap [ rr:template "http://example.org/city/{city}" ] ] .
-        <BLANKLINE>
-        # cities.csv: 1 row.
-        <BLANKLINE>
-    """
-    if any(map(is_database, files)):
+    """Return a mapping in Turtle for tables, which loads them as it stands."""
+    database = any(map(is_database, files))
+    if database:
         if len(files) > 1:
             raise ConfigError("A database is sketched alone.", hint="Name one URL and no file.")
         tables = _declared(files[0])
     else:
-        tables = linked([_surveyed(Path(file), dialect or TableDialect(), on_progress) for file in files])
-        names = [table.name for table in tables]
-        for name in names:
+        names = [Path(file).name for file in files]
+        for name, file in zip(names, files, strict=True):
+            if not Path(file).is_file():
+                raise LoadError("There is no such file.", file=file, hint="Check the path.")
             if names.count(name) > 1:
                 raise ConfigError(f"Two files are called {name!r}.", hint="Sketch them apart.")
-    database = any(map(is_database, files))
+        how = dialect or TableDialect()
+        surveyed = (survey(Path(f).name, rows_of(Path(f), how, on_progress), f) for f in files)
+        tables = linked([*surveyed])
     taken: set[str] = set()
-    named = {t.name: _Names(_unlike(_class(t), taken), t) for t in tables}
+    named = {t.name: _Names(_unlike(_humps(t.noun), taken), t) for t in tables}
     return _HEAD + "".join("\n" + "\n".join(_written(named[t.name], named, database)) + "\n" for t in tables)
-
-
-def _surveyed(path: Path, dialect: TableDialect, on_progress: Progress | None) -> Surveyed:
-    if not path.is_file():
-        raise LoadError("There is no such file.", file=str(path), hint="Check the path.")
-    return survey(path.name, rows_of(path, dialect, on_progress), str(path))
 
 
 def _declared(url: str) -> list[Surveyed]:
@@ -476,7 +389,14 @@ class _Names:
 def _written(names: _Names, others: dict[str, _Names], database: bool) -> Iterator[str]:
     """Yield the lines of the map of a table."""
     table = names.table
-    yield from _remarks(table, database)
+    rows = "" if database else f": {counted(table.rows, 'row')}"
+    yield f"# {_text(table.name)[1:-1]}{rows}."
+    if not table.key:
+        yield "# No column tells the rows apart, nor do two, so they are numbered. If rows with the same"
+        yield "# value of a column are about the same thing, name it in the subject template instead of _row."
+    for column in table.columns:
+        if column.nested:
+            yield f"# Left out, as it holds objects: {_text(column.name)}."
     if database:
         source = f"rr:logicalTable [ rr:tableName {_text(table.name)} ]"
     else:
@@ -511,17 +431,6 @@ def _properties(table: Surveyed, others: dict[str, _Names]) -> Iterator[str]:
         yield f"  rr:predicateObjectMap [ rr:predicate {predicate} ;\n    rr:objectMap {maps} ]"
 
 
-def _remarks(table: Surveyed, database: bool) -> Iterator[str]:
-    rows = "" if database else f": {table.rows:,} row{'' if table.rows == 1 else 's'}"
-    yield f"# {_bare(table.name)}{rows}."
-    if not table.key:
-        yield "# No column tells the rows apart, nor do two, so they are numbered. If rows with the same"
-        yield "# value of a column are about the same thing, name it in the subject template instead of _row."
-    for column in table.columns:
-        if column.nested:
-            yield f"# Left out, as it holds objects: {_text(column.name)}."
-
-
 def _object(column: SurveyedColumn, other: _Names | None) -> str:
     """Return the object map of a column."""
     if other is not None:
@@ -549,11 +458,11 @@ def _property(stem: str, link: _Names | None, table: Surveyed, column: str) -> s
             found = found[:-1]
     first, *rest = found or ["column"]
     first = first.lower() if first.isupper() or not rest else first[:1].lower() + first[1:]
-    return first + "".join(word[:1].upper() + word[1:] for word in rest)
+    return first + _humps(rest)
 
 
-def _class(table: Surveyed) -> str:
-    return "".join(word[:1].upper() + word[1:] for word in table.noun)
+def _humps(words: Iterable[str]) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in words)
 
 
 def _unlike(name: str, taken: set[str]) -> str:
@@ -567,19 +476,12 @@ def _unlike(name: str, taken: set[str]) -> str:
 
 
 def _name(local: str) -> str:
-    return (
-        f":{local}"
-        if local.isascii() and local.replace("_", "").isalnum()
-        else str(ox.NamedNode(_BASE + local))
-    )
+    plain = local.isascii() and local.replace("_", "").isalnum()
+    return f":{local}" if plain else str(ox.NamedNode(_BASE + local))
 
 
 def _text(text: str) -> str:
     return str(ox.Literal(text))
-
-
-def _bare(text: str) -> str:
-    return _text(text)[1:-1]
 
 
 def _in_template(text: str) -> str:

@@ -35,15 +35,7 @@ _ENTITY = f"{TYPE} <{_PROV}Entity> .\n"
 
 @dataclass(frozen=True)
 class Cutting:
-    """How texts are cut.
-
-    Attributes:
-        most: Most characters of a passage.
-        overlap: Whether the last sentence of a passage is the first of the next one of the same paragraph.
-
-    Raises:
-        ConfigError: If passages would be too short to say anything.
-    """
+    """How texts are cut."""
 
     most: int = 800
     overlap: bool = True
@@ -55,13 +47,7 @@ class Cutting:
 
 @dataclass(frozen=True)
 class Document:
-    """A text with what it is called.
-
-    Attributes:
-        source: Where it comes from: a path below the folder, or a URL.
-        title: What it is about, in a few words.
-        text: The whole text.
-    """
+    """A text with what it is called."""
 
     source: str
     title: str
@@ -102,17 +88,8 @@ class Snippet:
 class Snippets:
     """The texts of a folder and of those below it, as passages.
 
-    Files are read in order of name. Links that lead out of the folder, files that are not text and files that
-    are too large are left out and counted.
-
-    Args:
-        folder: The folder, or a single file.
-        cutting: How texts are cut.
-        max_bytes: Larger files are left out.
-        on_progress: Called with the bytes read and the bytes in all.
-
-    Attributes:
-        report: What the last pass read and left out.
+    Files are read in order of name. Links that lead out of the folder, files that are not text and files
+    larger than `max_bytes` are left out and counted in the report.
 
     Raises:
         LoadError: If there is no such folder.
@@ -181,48 +158,34 @@ class Snippets:
                 if not name.lower().endswith(ENDINGS):
                     continue
                 if not path.resolve().is_relative_to(root) or not path.is_file():
-                    self._leave("link", path, "it leads out of the folder, or nowhere")
+                    why = "it leads out of the folder, or nowhere"
+                    self.report.note(Problem("link", str(path), why))
                 else:
                     found.append((path, path.stat().st_size))
         return sorted(found)
 
     def _read(self, path: Path, size: int) -> Document | None:
         name = path.relative_to(self.folder).as_posix() if path != self.folder else path.name
-        if size > self.max_bytes:
-            self._leave("size", path, f"it has more than {self.max_bytes:,} bytes")
-            return None
+        said, kind, why = "", "empty", "it says nothing"
         try:
-            said = path.read_bytes().decode("utf-8-sig")
+            if size > self.max_bytes:
+                kind, why = "size", f"it has more than {self.max_bytes:,} bytes"
+            else:
+                said = path.read_bytes().decode("utf-8-sig")
         except OSError as error:
-            self._leave("file", path, f"it cannot be read: {error.strerror or error}")
-            return None
+            kind, why = "file", f"it cannot be read: {error.strerror or error}"
         except UnicodeDecodeError:
-            self._leave("encoding", path, "it is not text in UTF-8")
-            return None
+            kind, why = "encoding", "it is not text in UTF-8"
         if "\x00" in said:
-            self._leave("encoding", path, "it is not text")
-            return None
-        if not said.strip():
-            self._leave("empty", path, "it says nothing")
-            return None
-        return Document(name, title_of(said, Path(name).stem), said)
-
-    def _leave(self, kind: str, path: Path, why: str) -> None:
+            said, kind, why = "", "encoding", "it is not text"
+        if said.strip():
+            return Document(name, title_of(said, Path(name).stem), said)
         self.report.note(Problem(kind, str(path), why))
+        return None
 
 
 def cut(document: Document, cutting: Cutting | None = None) -> Iterator[Snippet]:
-    r"""Cut a text into passages.
-
-    Args:
-        document: The text.
-        cutting: How it is cut.
-
-    Example:
-        >>> text = "One.\n\nTwo is longer. It has three sentences. This is the last one of them."
-        >>> [s.text for s in cut(Document("a", "", text), Cutting(40, overlap=False))]
-        ['One.', 'Two is longer. It has three sentences.', 'This is the last one of them.']
-    """
+    """Cut a text into passages."""
     cutting = cutting or Cutting()
     start = end = -1
     for first, last in paragraph_spans(document.text):
@@ -241,12 +204,7 @@ def cut(document: Document, cutting: Cutting | None = None) -> Iterator[Snippet]
 
 
 def title_of(said: str, name: str) -> str:
-    r"""Return what a text is called: a heading in its first line, else the name of its file in words.
-
-    Example:
-        >>> title_of("# Beau Geste\n\nA film.", "x"), title_of("A film.", "beau_geste-1939")
-        ('Beau Geste', 'beau geste 1939')
-    """
+    """Return what a text is called: a heading in its first line, else the name of its file in words."""
     first = said.lstrip().splitlines()[0].strip()
     if first.startswith("#") and first.strip("# "):
         return first.strip("# ")[:200]

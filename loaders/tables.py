@@ -28,7 +28,7 @@ import re
 import sqlite3
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -41,7 +41,7 @@ import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
 from mrag.language.possessive import compiled
-from mrag.loaders._records import BrokenJson, JsonText, OnBad, Problem, Records
+from mrag.loaders._records import SURROGATE, BrokenJson, JsonText, OnBad, Problem, Records
 from mrag.loaders.checks import marked
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.namespaces import RDF, XSD
@@ -59,24 +59,7 @@ _DELIMITERS = ",;\t|"
 
 @dataclass(frozen=True)
 class TableDialect:
-    r"""How a table is written in a text.
-
-    Attributes:
-        delimiter: What stands between two cells; told from the name and the first rows by default.
-        encoding: Of the text, unless a byte order mark says another.
-        quote: What stands around a cell that holds delimiters.
-        header: Whether the first row names the columns; else they are `_col.1`, `_col.2` and so on.
-        skipped: Lines before the table that are no part of it.
-        comment: What a line that is no row begins with; empty for none.
-        doubled: Whether a quote within a cell is written twice; else a backslash stands before it.
-
-    Raises:
-        ConfigError: If the delimiter is no single character, or the encoding not known.
-
-    Example:
-        >>> TableDialect(delimiter="tab").delimiter
-        '\t'
-    """
+    """How a table is written in a text."""
 
     delimiter: str = ""
     encoding: str = "utf-8"
@@ -105,14 +88,7 @@ class TableDialect:
 
 
 class Row(NamedTuple):
-    """A row of a table.
-
-    Attributes:
-        number: Of the row, from 1.
-        line: Where it begins in the text, if that is known.
-        cells: What it holds.
-        flaw: What is wrong with it as a whole, and makes it no row; else empty.
-    """
+    """A row of a table."""
 
     number: int
     line: int | None
@@ -130,35 +106,21 @@ class BrokenTable(LoadError):
 
 
 class TableRows(ABC):
-    """The rows of a table.
-
-    Attributes:
-        columns: The names of the columns; None while they are not known, and for JSON.
-        first: The line on which they stand, if that is known.
-    """
+    """The rows of a table."""
 
     columns: tuple[str, ...] | None = None
     first: int | None = None
 
     @abstractmethod
     def __iter__(self) -> Iterator[Row]:
-        """Yield the rows.
-
-        Raises:
-            LoadError: If what follows cannot be read as rows.
-        """
+        """Yield the rows."""
 
     def require(self, columns: Sequence[str]) -> None:  # noqa: B027 # only some need not read the others
         """Say which columns will be asked for; the others need not be read."""
 
 
 class JsonRows(TableRows):
-    """The objects of a JSON array, or of JSON Lines.
-
-    Args:
-        path: The file.
-        on_progress: Called with the bytes read and the bytes in all.
-    """
+    """The objects of a JSON array, or of JSON Lines."""
 
     def __init__(self, path: Path, on_progress: Progress | None = None) -> None:
         self._path, self._note = path, on_progress
@@ -176,13 +138,8 @@ class JsonRows(TableRows):
 class DelimitedRows(TableRows):
     """The rows of CSV and its like.
 
-    Bytes that are not of the encoding reach the cell in which they stand, as half surrogate pairs, of which
-    no term can be made: so they cost that cell alone, and it can be named.
-
-    Args:
-        path: The file.
-        dialect: How it is written.
-        on_progress: Called with the bytes read and the bytes in all.
+    Bytes that are not of the encoding reach their cell as half surrogate pairs, of which no term can be
+    made: they cost that cell alone, and it can be named.
     """
 
     def __init__(self, path: Path, dialect: TableDialect, on_progress: Progress | None = None) -> None:
@@ -193,9 +150,7 @@ class DelimitedRows(TableRows):
     def __iter__(self) -> Iterator[Row]:
         """Yield the rows."""
         with self._opened() as stream:
-            lines = self._lines(stream)
-            rows = self._reader(lines)
-            at = 0
+            rows, at, number = self._reader(stream), 0, 0
             first: list[list[str]] = []
             try:
                 header: list[str] = next((row for row in rows if row), [])
@@ -205,7 +160,6 @@ class DelimitedRows(TableRows):
                 else:
                     self.columns = tuple(f"_col.{n}" for n in range(1, len(header) + 1))
                     first = [header]
-                number = 0
                 for row in chain(first, rows):
                     # A line feed within a cell is part of the row that began before it.
                     line, at = self._dialect.skipped + at + 1, rows.line_num
@@ -214,7 +168,14 @@ class DelimitedRows(TableRows):
                     number += 1
                     yield self._row(number, line, row)
             except (csv.Error, UnicodeError, EOFError, OSError) as error:
-                raise self._broken(error, self._dialect.skipped + at + 1) from error
+                what, hint = str(error), None
+                if isinstance(error, UnicodeError):
+                    what = f"the text is not {self._dialect.encoding.upper()}"
+                    hint = "Name its encoding with --encoding, such as iso-8859-1, windows-1252 or utf-16."
+                where = self._dialect.skipped + at + 1
+                raise BrokenTable(
+                    f"Not a valid table: {what}.", file=str(self._path), line=where, hint=hint
+                ) from error
 
     @property
     def first(self) -> int | None:  # type: ignore[override]
@@ -234,14 +195,11 @@ class DelimitedRows(TableRows):
                     stream.readline()
                 yield stream
 
-    def _lines(self, stream: TextIO) -> Iterator[str]:
-        comment = self._dialect.comment
-        for line in stream:
-            # A line that is empty keeps the count of lines right, and is no row.
-            yield "\n" if comment and line.startswith(comment) else line
-
-    def _reader(self, lines: Iterator[str]) -> Any:
+    def _reader(self, stream: TextIO) -> Any:
         dialect = self._dialect
+        # A line that is empty keeps the count of lines right, and is no row.
+        remark = dialect.comment or "\n"
+        lines = ("\n" if line.startswith(remark) else line for line in stream)
         head: list[str] = []
         size = 0
         for line in lines:
@@ -263,7 +221,7 @@ class DelimitedRows(TableRows):
     def _names(self, header: list[str]) -> tuple[str, ...]:
         names = tuple(name.strip() for name in header)
         for name in names:
-            if any("\ud800" <= sign <= "\udfff" for sign in name):
+            if SURROGATE.search(name):
                 raise UnicodeError
             if name and names.count(name) > 1:
                 raise LoadError(
@@ -276,33 +234,13 @@ class DelimitedRows(TableRows):
 
     def _row(self, number: int, line: int, row: list[str]) -> Row:
         names = self.columns or ()
-        if len(row) > len(names) and any(map(str.strip, row[len(names) :])):
-            flaw = f"it has {len(row)} cells, and the table {len(names)} columns"
-            return Row(number, line, {}, flaw)
+        if any(map(str.strip, row[len(names) :])):
+            return Row(number, line, {}, f"it has {len(row)} cells, and the table {len(names)} columns")
         return Row(number, line, dict(zip(names, row, strict=False)))
-
-    def _broken(self, error: Exception, line: int) -> BrokenTable:
-        if isinstance(error, UnicodeError):
-            encoding = self._dialect.encoding
-            return BrokenTable(
-                f"Not a valid table: the text is not {encoding.upper()}.",
-                file=str(self._path),
-                line=line,
-                hint="Name its encoding with --encoding, such as iso-8859-1, windows-1252 or utf-16.",
-            )
-        return BrokenTable(f"Not a valid table: {error}.", file=str(self._path), line=line)
 
 
 def told(lines: Sequence[str], usual: str) -> str:
-    """Return what stands between the cells of a table, by its first lines.
-
-    What is usual by the name of the file wins if there are two columns of it; else what gives each row the
-    same number of columns, and then what gives most.
-
-    Example:
-        >>> told(["name;price\\n", "coat;1,50\\n"], ",")
-        ';'
-    """
+    """Return what stands between the cells of a table, by its first lines."""
     best, chosen = (False, 1), usual
     for delimiter in dict.fromkeys(usual + _DELIMITERS):
         try:
@@ -340,7 +278,6 @@ _LEXICAL = {
     )
 }
 """Lexical forms of the datatypes that are checked (XML Schema 1.1, part 2); values of others pass."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _UNREADABLE = "its bytes are not in the encoding of the table (--encoding), which is UTF-8 by default"
 _LISTED = 12
 _SHOWN = 80
@@ -349,11 +286,7 @@ Cells = Mapping[str, Any]
 
 
 class Typed(str):
-    """A cell of a source that knows the datatypes of its values.
-
-    Attributes:
-        datatype: IRI of the datatype.
-    """
+    """A cell of a source that knows the datatypes of its values."""
 
     __slots__ = ("datatype",)
     datatype: str
@@ -367,12 +300,7 @@ class Typed(str):
 
 
 class BadCell(ValueError):
-    """A cell of which no term can be made.
-
-    Attributes:
-        reason: What is wrong, without the value, so that such cells can be counted.
-        column: Where it stands.
-    """
+    """A cell of which no term can be made."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -382,18 +310,7 @@ class BadCell(ValueError):
 
 @dataclass(frozen=True)
 class TermMap:
-    """How terms are made of a row.
-
-    Attributes:
-        constant: The term itself, or None.
-        pieces: A template: texts and names of columns in turn.
-        column: A column whose values are taken as they are.
-        iri: Whether the terms are IRIs.
-        datatype: Of literals.
-        language: Of literals.
-        separator: Splits a cell.
-        null: Texts that stand for no value, beside the empty one.
-    """
+    """How terms are made of a row."""
 
     constant: ox.NamedNode | ox.Literal | None = None
     pieces: tuple[str, ...] = ()
@@ -410,11 +327,7 @@ class TermMap:
         return self.pieces[1::2] if self.pieces else ((self.column,) if self.column else ())
 
     def terms(self, row: Cells) -> list[str]:
-        """Return the terms for a row, as N-Triples; none where a value is missing.
-
-        Raises:
-            BadCell: If a cell is no well-formed IRI, or a number or date that its datatype does not know.
-        """
+        """Return the terms for a row, as N-Triples; none where a value is missing."""
         if self.constant is not None:
             return [str(self.constant)]
         column = self.column or ", ".join(self.columns)
@@ -424,7 +337,8 @@ class TermMap:
             made = [self.pieces[0]]
             for column, rest in zip(self.pieces[1::2], self.pieces[2::2], strict=True):
                 values = self._values(row.get(column))
-                made = [m + self._spelt(v) + rest for v in values for m in made]
+                spelt = [quote(value, safe="") if self.iri else value for value in values]
+                made = [m + s + rest for s in spelt for m in made]
             return [self._term(value) for value in made]
         except BadCell as error:
             error.column = column
@@ -436,13 +350,10 @@ class TermMap:
         if self.separator:
             values = [v for value in values for v in value.split(self.separator)]
         for value in values:
-            if not value.isascii() and _SURROGATE.search(value):
+            if not value.isascii() and SURROGATE.search(value):
                 raise BadCell("wrong encoding", _UNREADABLE)
         stripped = (value if type(value) is Typed else value.strip() for value in values)
         return [value for value in stripped if value and value not in self.null]
-
-    def _spelt(self, value: str) -> str:
-        return quote(value, safe="") if self.iri else value
 
     def _term(self, value: str) -> str:
         if self.iri:
@@ -463,15 +374,7 @@ class TermMap:
 
 @dataclass(frozen=True)
 class TriplesMap:
-    """How triples are made of a row: subjects, their classes, and predicates with objects.
-
-    Attributes:
-        subject: The subjects.
-        classes: Their classes, as N-Triples.
-        rest: Predicates, as N-Triples, with what makes their objects.
-        source: Name of the file or table whose rows it is for; empty for any.
-        query: A query to a database in place of a table.
-    """
+    """How triples are made of the rows of a source, or a query: subjects, their classes, and the rest."""
 
     subject: TermMap
     classes: tuple[str, ...]
@@ -487,12 +390,7 @@ class TriplesMap:
 
 
 def is_lexical(value: str, datatype: str) -> bool:
-    """Return whether a text is of a datatype, as far as it is checked; dates must be in the calendar.
-
-    Example:
-        >>> [is_lexical(v, XSD + "date") for v in ("2024-02-29", "2023-02-29", "29.2.2024")]
-        [True, False, False]
-    """
+    """Return whether a text is of a datatype, as far as it is checked; dates must be in the calendar."""
     known = _LEXICAL.get(datatype)
     if known is None:
         return True
@@ -510,11 +408,7 @@ def is_lexical(value: str, datatype: str) -> bool:
 
 
 def written(value: Any) -> str:
-    """Return the lexical form of a cell; JSON has numbers and truth values too.
-
-    Raises:
-        BadCell: If it is an object, or a list of lists.
-    """
+    """Return the lexical form of a cell; JSON has numbers and truth values too."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict | list):
@@ -523,19 +417,11 @@ def written(value: Any) -> str:
 
 
 def nearest(name: str, columns: Sequence[str]) -> str:
-    """Return what columns there are in words, those most like a name first.
-
-    Example:
-        >>> nearest("Nmae", ["city", "name"])
-        "Its columns, nearest first: 'name', 'city'."
-    """
+    """Return what columns there are in words, those most like a name first."""
     if not columns:
         return "It has no columns."
-
-    def unlike(column: str) -> tuple[float, str]:
-        return -SequenceMatcher(None, name.casefold(), column.casefold()).ratio(), column
-
-    found = sorted(columns, key=unlike)
+    like = {c: SequenceMatcher(None, name.casefold(), c.casefold()).ratio() for c in columns}
+    found = sorted(columns, key=lambda column: (-like[column], column))
     more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
     return f"Its columns, nearest first: {', '.join(repr(c[:_SHOWN]) for c in found[:_LISTED])}{more}."
 
@@ -555,15 +441,7 @@ _INSTALL = 'Install it with `pip install "mrag[tables]"`.'
 
 
 class ParquetRows(TableRows):
-    """The rows of a Parquet file, a batch at a time.
-
-    Args:
-        path: The file.
-        on_progress: Called with the bytes read and the bytes in all.
-
-    Raises:
-        ConfigError: If pyarrow is not installed.
-    """
+    """The rows of a Parquet file, a batch at a time."""
 
     def __init__(self, path: Path, on_progress: Progress | None = None) -> None:
         try:
@@ -571,11 +449,11 @@ class ParquetRows(TableRows):
         except ImportError as error:
             raise ConfigError("Reading Parquet needs pyarrow.", file=str(path), hint=_INSTALL) from error
         self._path, self._note = path, on_progress
-        self._wanted: list[str] | None = None
+        self._wanted: Sequence[str] | None = None
 
     def require(self, columns: Sequence[str]) -> None:
         """Say which columns will be asked for."""
-        self._wanted = list(columns)
+        self._wanted = columns
 
     def __iter__(self) -> Iterator[Row]:
         """Yield the rows."""
@@ -592,11 +470,9 @@ class ParquetRows(TableRows):
                 rows = file.metadata.num_rows
                 for batch in file.iter_batches(_BATCH, columns=wanted, use_threads=False):
                     columns = {name: _plain(batch.column(name)) for name in batch.schema.names}
-                    for at in range(batch.num_rows):
+                    for cells in zip(*columns.values(), strict=True):
                         number += 1
-                        yield Row(
-                            number, None, {name: natural(column[at]) for name, column in columns.items()}
-                        )
+                        yield Row(number, None, dict(zip(columns, map(natural, cells), strict=True)))
                     if note is not None:
                         note(total * number // rows, total)
             except (pyarrow.ArrowException, OSError) as error:
@@ -605,14 +481,7 @@ class ParquetRows(TableRows):
 
 
 class SqlRows(TableRows):
-    """The rows of a table of a database, or of a query to it, in a transaction that only reads.
-
-    Args:
-        url: URL of the database, as SQLAlchemy writes it.
-        table: Name of the table, after its schema and a dot if it has one.
-        query: A query in place of a table.
-        on_progress: Called with the rows read, and None.
-    """
+    """The rows of a table of a database, or of a query to it, in a transaction that only reads."""
 
     def __init__(self, url: str, table: str, query: str = "", on_progress: Progress | None = None) -> None:
         self._url, self._table, self._query, self._note = url, table, query, on_progress
@@ -640,15 +509,7 @@ class SqlRows(TableRows):
 
 @contextmanager
 def connected(url: str) -> Iterator[Connection]:
-    """Open a database for reading.
-
-    Args:
-        url: Its URL, as SQLAlchemy writes it.
-
-    Raises:
-        ConfigError: If SQLAlchemy or the driver is not installed, or the URL is none.
-        LoadError: If the database cannot be read.
-    """
+    """Open a database for reading."""
     try:
         import sqlalchemy as sa
     except ImportError as error:
@@ -688,11 +549,7 @@ def connected(url: str) -> Iterator[Connection]:
 
 
 def _read_only(url: URL) -> URL:
-    """Return the URL of a database of SQLite that the driver opens for reading; it makes what is not there.
-
-    Raises:
-        LoadError: If there is no such file.
-    """
+    """Return the URL that the driver of SQLite opens for reading; it makes what is not there."""
     name = url.database or ""
     if name in ("", ":memory:"):
         return url
@@ -712,21 +569,7 @@ def _allowed(action: int, first: str | None, second: str | None, *_: object) -> 
 
 
 def check_reads(query: str) -> None:
-    """Refuse a statement that is no query, or several, whatever the database would make of them.
-
-    Args:
-        query: A statement of SQL.
-
-    Raises:
-        LoadError: If it does not only read.
-
-    Example:
-        >>> check_reads("SELECT a FROM t WHERE b = 'into; it'")
-        >>> check_reads("SELECT a INTO u FROM t")
-        Traceback (most recent call last):
-        ...
-        mrag.errors.LoadError: A query that is imported can only read. Write one SELECT, without INTO.
-    """
+    """Refuse a statement that is no query, or several, whatever the database would make of them."""
     query = query.strip().removesuffix(";")
     began = 0
     while (remark := _REMARK.match(query, began)) is not None:
@@ -742,11 +585,7 @@ def check_reads(query: str) -> None:
 
 
 def _in_time(engine: Engine, shown: str) -> Connection:
-    """Connect, or give up: not every driver can be told how long it may take, and each calls it otherwise.
-
-    Raises:
-        LoadError: If it takes too long.
-    """
+    """Connect, or give up: not every driver can be told how long it may take, and each calls it otherwise."""
     made: queue.SimpleQueue[Connection | BaseException] = queue.SimpleQueue()
     late = threading.Event()
 
@@ -781,39 +620,36 @@ def is_database(file: str | os.PathLike[str]) -> bool:
 
 
 def natural(value: Any) -> Any:
-    """Return a value of a database as a text with the datatype of XML Schema that it has by nature.
-
-    Source:
-        R2RML, section 10.2.
-
-    Example:
-        >>> natural(decimal.Decimal("1.50")), natural(decimal.Decimal("1.50")).datatype
-        ('1.50', 'http://www.w3.org/2001/XMLSchema#decimal')
-        >>> natural(None), natural("as it is")
-        (None, 'as it is')
-    """
+    """Return a value of a database as a text with its datatype of XML Schema (R2RML, section 10.2)."""
     if value is None or isinstance(value, str | dict):
         return value
     if isinstance(value, list | tuple | set):
         return [natural(each) for each in value]
-    if isinstance(value, bool):
-        return Typed.of("true" if value else "false", "boolean")
-    if isinstance(value, int):
-        return Typed.of(str(value), "integer")
-    if isinstance(value, float):
-        odd = "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
-        return Typed.of(repr(value) if math.isfinite(value) else odd, "double")
-    if isinstance(value, decimal.Decimal):
-        return Typed.of(format(value, "f"), "decimal") if value.is_finite() else str(value)
-    if isinstance(value, datetime.datetime):
-        return Typed.of(value.isoformat(), "dateTime")
-    if isinstance(value, datetime.date):
-        return Typed.of(value.isoformat(), "date")
-    if isinstance(value, datetime.time):
-        return Typed.of(value.isoformat(), "time")
-    if isinstance(value, bytes | bytearray | memoryview):
-        return Typed.of(bytes(value).hex().upper(), "hexBinary")
+    if isinstance(value, decimal.Decimal) and not value.is_finite():
+        return str(value)
+    for kinds, name, written in _NATURAL:
+        if isinstance(value, kinds):
+            return Typed.of(written(value), name)
     return str(value)
+
+
+def _double(value: float) -> str:
+    if math.isfinite(value):
+        return repr(value)
+    return "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
+
+
+_NATURAL: tuple[tuple[Any, str, Callable[[Any], str]], ...] = (
+    (bool, "boolean", lambda value: "true" if value else "false"),
+    (int, "integer", str),
+    (float, "double", _double),
+    (decimal.Decimal, "decimal", lambda value: format(value, "f")),
+    (datetime.datetime, "dateTime", datetime.datetime.isoformat),
+    (datetime.date, "date", datetime.date.isoformat),
+    (datetime.time, "time", datetime.time.isoformat),
+    (bytes | bytearray | memoryview, "hexBinary", lambda value: bytes(value).hex().upper()),
+)
+"""Types of Python with their datatype and lexical form; the first that fits counts."""
 
 
 def _plain(column: Any) -> list[Any]:
@@ -830,29 +666,22 @@ RML = "http://semweb.mmlab.be/ns/rml#"
 TAB = "https://w3id.org/mrag/table#"
 """Namespace of `tab:separator` and `tab:null`."""
 
-_IGNORED = {
-    *(RML + n for n in ("logicalSource", "referenceFormulation", "iterator")),
-    *(RR + n for n in ("logicalTable", "sqlVersion")),
-    RDF + "type",
-}
 _KNOWN_TERMS = {
-    *(RR + n for n in ("subjectMap", "subject", "predicateObjectMap", "predicate", "objectMap", "object")),
-    *(RR + n for n in ("template", "constant", "class", "termType", "datatype", "language", "column")),
-    *(RR + "tableName", RR + "sqlQuery", RML + "source"),
-    *(RML + "reference", TAB + "separator", TAB + "null"),
+    RDF + "type",
+    *(TAB + n for n in ("separator", "null")),
+    *(RML + n for n in "logicalSource referenceFormulation iterator source reference".split()),
+    *(
+        RR + n
+        for n in "subjectMap subject predicateObjectMap predicate objectMap object template constant class "
+        "termType datatype language column logicalTable sqlVersion tableName sqlQuery".split()
+    ),
 }
+_LOGICAL = (RML + "logicalSource", RR + "logicalTable")
 _COLUMN = re.compile(r"\\([\\{}])|\{((?:[^\\{}]|\\.)+)\}|([{}\\])")
 
 
 def read_mapping(path: str | os.PathLike[str]) -> tuple[TriplesMap, ...]:
-    """Read a mapping.
-
-    Args:
-        path: A file of Turtle.
-
-    Raises:
-        LoadError: If it is not Turtle, has no triples map, or says what is not supported here.
-    """
+    """Read a mapping."""
     graph: dict[str, list[tuple[str, Any]]] = {}
     for quad in Source.of(path, format="ttl").quads():
         graph.setdefault(str(quad.subject), []).append((quad.predicate.value, quad.object))
@@ -864,8 +693,8 @@ class _Reader:
         self.path, self.graph = path, graph
 
     def maps(self) -> tuple[TriplesMap, ...]:
-        """Return the triples maps in the order of the file."""
-        heads = [node for node, rows in self.graph.items() if any(p in _SUBJECT for p, _ in rows)]
+        subject = (RR + "subjectMap", RR + "subject")
+        heads = [node for node, rows in self.graph.items() if any(p in subject for p, _ in rows)]
         if not heads:
             raise self.error("The mapping has no rr:subjectMap.")
         return tuple(self._map(head) for head in heads)
@@ -890,16 +719,12 @@ class _Reader:
             if not predicates or not objects:
                 raise self.error("A predicate-object map needs rr:predicate, and rr:objectMap or rr:object.")
             rest += [(str(p), o) for p in predicates for o in objects]
-        source, query = self._source(head)
+        source = query = ""
+        for node in [str(o) for p, o in self.graph[head] if p in _LOGICAL][:1]:
+            self._check(node)
+            source = self._text(node, RML + "source") or self._text(node, RR + "tableName")
+            query = self._text(node, RR + "sqlQuery")
         return TriplesMap(subject, tuple(classes), tuple(rest), source, query)
-
-    def _source(self, head: str) -> tuple[str, str]:
-        """Return the name of the file or table that a map is for, and the query in place of a table."""
-        for _, node in (r for r in self.graph[head] if r[0] in (RML + "logicalSource", RR + "logicalTable")):
-            self._check(str(node))
-            source = self._text(str(node), RML + "source") or self._text(str(node), RR + "tableName")
-            return source, self._text(str(node), RR + "sqlQuery")
-        return "", ""
 
     def _term_map(self, node: str, *, subject: bool = False) -> TermMap:
         self._check(node)
@@ -948,7 +773,7 @@ class _Reader:
 
     def _check(self, node: str) -> None:
         for predicate, _ in self.graph.get(node, ()):
-            if predicate not in _KNOWN_TERMS | _IGNORED:
+            if predicate not in _KNOWN_TERMS:
                 raise self.error(f"The mapping says {predicate}, which is not supported here.")
 
     def _all(self, node: str, name: str) -> list[Any]:
@@ -972,25 +797,10 @@ class _Reader:
         return LoadError(message, file=str(self.path), hint="docs/tables.md shows a mapping.")
 
 
-_SUBJECT = (RR + "subjectMap", RR + "subject")
-
-
 def maps_for(
     maps: Sequence[TriplesMap], name: str, mapping: str | os.PathLike[str]
 ) -> tuple[TriplesMap, ...]:
-    """Return the maps for the rows of a file.
-
-    A map that names no source is for every file. Where all name the same source, it does not matter which,
-    since the file is named when it is imported.
-
-    Args:
-        maps: Those of a mapping.
-        name: The name of the file.
-        mapping: The file of the mapping, for errors.
-
-    Raises:
-        LoadError: If the mapping is for other files.
-    """
+    """Return the maps for the rows of a file."""
     sources = {m.source for m in maps}
     if len(sources) == 1:
         return tuple(maps)
@@ -1011,19 +821,11 @@ _KNOWN = 1000
 
 
 class Table(Records):
-    """A table with a mapping.
+    """A table with a mapping: a file, gzipped or not, or the URL of a database as SQLAlchemy writes it.
 
     Kinds of problems: `broken JSON`, `broken table`, `wrong row`, `wrong encoding`, `nested value`, `no
     IRI`, `no xsd:integer` and so for each datatype, `missing column`, `empty file`, and `no subject`, which
     is counted and never an error. When bad records are skipped, a bad value costs its triple alone.
-
-    Args:
-        path: The table: `.csv`, `.tsv`, `.json` or `.jsonl`, gzipped or not, `.parquet`, or the URL of a
-            database as SQLAlchemy writes it.
-        mapping: A file of Turtle.
-        on_bad: `stop` at the first problem, or `skip` it and count it.
-        on_progress: Called with the bytes read and the bytes in all.
-        dialect: How a table is written that is text.
 
     Raises:
         LoadError: If a file is missing, or the mapping is not one that can be read here.
@@ -1072,44 +874,27 @@ class Table(Records):
 
     def statements(self) -> Iterator[str]:
         """Yield the data as lines of N-Triples."""
-        for source in dict.fromkeys((m.source, m.query) for m in self.maps) if self.database else [None]:
-            maps = tuple(m for m in self.maps if source in (None, (m.source, m.query)))
-            yield from self._table(self._rows(*(source or ("", ""))), maps)
-
-    def _rows(self, table: str, query: str) -> TableRows:
-        if self.database:
-            return SqlRows(self.database, table, query, self.on_progress)
-        return rows_of(self.path, self.dialect, self.on_progress)
+        if not self.database:
+            yield from self._table(rows_of(self.path, self.dialect, self.on_progress), self.maps)
+            return
+        for source in dict.fromkeys((m.source, m.query) for m in self.maps):
+            maps = [m for m in self.maps if (m.source, m.query) == source]
+            yield from self._table(SqlRows(self.database, *source, self.on_progress), maps)
 
     def _table(self, rows: TableRows, maps: Sequence[TriplesMap]) -> Iterator[str]:
         wanted = {column for each in maps for column in each.columns}
         rows.require(sorted(wanted))
-        absent, seen, count = set(wanted), dict[str, None](), 0
-        try:
-            for row in rows:
-                if not count:
-                    self._check(rows, maps)
-                count += 1
-                self.report.count("rows")
-                if row.flaw:
-                    self.bad("wrong row", row.where, row.flaw, line=row.line)
-                    continue
-                absent -= row.cells.keys()
-                if rows.columns is None and len(seen) < _KNOWN:
-                    seen.update(dict.fromkeys(row.cells))
-                if ROW in absent:
-                    row.cells[ROW] = str(row.number)
-                for each in maps:
-                    yield from self._row(row, each)
-        except (BrokenTable, BrokenJson) as error:
-            if self.on_bad == "stop":
-                raise LoadError(error.message, file=error.file, line=error.line, hint=error.hint) from error
-            kind = "broken JSON" if isinstance(error, BrokenJson) else "broken table"
-            self.report.note(Problem(kind, "the file", error.message.rstrip(".")))
-        if not count:
-            self.bad("empty file", "the table", "there is no row in it")
+        absent, seen = set(wanted), dict[str, None]()
+        for row in good_rows(self, rows, lambda: self._check(rows, maps)):
+            absent -= row.cells.keys()
+            if rows.columns is None and len(seen) < _KNOWN:
+                seen.update(dict.fromkeys(row.cells))
+            if ROW in absent:
+                row.cells[ROW] = str(row.number)
+            for each in maps:
+                yield from self._row(row, each)
         absent.discard(ROW)
-        for column in sorted(absent) if count and rows.columns is None else ():
+        for column in sorted(absent) if self.report.counts.get("rows") and rows.columns is None else ():
             self.bad(
                 "missing column", "the mapping", f"no row has a column {column!r}", nearest(column, [*seen])
             )
@@ -1133,7 +918,7 @@ class Table(Records):
         try:
             subjects = list(each.subject.terms(row.cells))
         except BadCell as error:
-            self._flawed(row, error)
+            bad_cell(self, row, error)
             return
         if not subjects:
             names = " or ".join(map(repr, each.subject.columns))
@@ -1146,18 +931,38 @@ class Table(Records):
                     for o in objects.terms(row.cells):
                         yield f"{s} {p} {o} .\n"
                 except BadCell as error:
-                    self._flawed(row, error)
+                    bad_cell(self, row, error)
 
-    def _flawed(self, row: Row, error: BadCell) -> None:
-        self.bad(error.reason, f"{row.where}, column {error.column!r}", str(error), line=row.line)
+
+def bad_cell(records: Records, row: Row, error: BadCell) -> None:
+    """Stop at a cell of which no term can be made, or count it."""
+    records.bad(error.reason, f"{row.where}, column {error.column!r}", str(error), line=row.line)
+
+
+def good_rows(records: Records, rows: TableRows, check: Callable[[], None]) -> Iterator[Row]:
+    """Yield the rows that are such, once the columns are checked; say of the others what is wrong."""
+    count = 0
+    try:
+        for row in rows:
+            if not count:
+                check()
+            count += 1
+            records.report.count("rows")
+            if row.flaw:
+                records.bad("wrong row", row.where, row.flaw, line=row.line)
+            else:
+                yield row
+    except (BrokenTable, BrokenJson) as error:
+        if records.on_bad == "stop":
+            raise LoadError(error.message, file=error.file, line=error.line, hint=error.hint) from error
+        kind = "broken JSON" if isinstance(error, BrokenJson) else "broken table"
+        records.report.note(Problem(kind, "the file", error.message.rstrip(".")))
+    if not count:
+        records.bad("empty file", "the table", "there is no row in it")
 
 
 def rows_of(path: Path, dialect: TableDialect, on_progress: Progress | None = None) -> TableRows:
-    """Return the rows of a file, by its name.
-
-    Raises:
-        ConfigError: If what is needed to read it is not installed.
-    """
+    """Return the rows of a file, by its name."""
     if path.name.lower().endswith((".parquet", ".pq")):
         return ParquetRows(path, on_progress)
     if is_json(path):

@@ -15,7 +15,8 @@ import re._constants as codes  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote, urljoin, urlsplit
@@ -23,9 +24,17 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 import pyoxigraph as ox
 
 from mrag.errors import LoadError
-from mrag.loaders._records import BrokenJson, OnBad, Problem, Records
+from mrag.loaders._records import SURROGATE, OnBad, Records
 from mrag.loaders.rdf import Progress, inside
-from mrag.loaders.tables import BadCell, BrokenTable, DelimitedRows, Row, TableDialect, is_lexical
+from mrag.loaders.tables import (
+    BadCell,
+    DelimitedRows,
+    Row,
+    TableDialect,
+    bad_cell,
+    good_rows,
+    is_lexical,
+)
 from mrag.rdf.namespaces import RDF, XSD
 
 _TRIES: Final = 1_000
@@ -38,12 +47,8 @@ _REPEATS: Final = (codes.MAX_REPEAT, codes.MIN_REPEAT)
 def simple(pattern: str) -> re.Pattern[str] | None:
     """Return an expression that Python's own engine matches fast, whatever the text; None if it may not.
 
-    That engine tries one way after the other, so it may for those that have few ways: the ranges of all
-    repeats multiplied, and no repeat inside of another.
-
-    Example:
-        >>> simple("[A-Z]{2}[0-9]+") is not None, simple("(a+)+") is not None
-        (True, False)
+    That engine tries one way after the other: the ranges of all repeats are multiplied, and none may be
+    inside of another.
     """
     try:
         compiled, tree = re.compile(pattern), parser.parse(pattern)
@@ -71,12 +76,7 @@ def _ways(items: Any, repeated: bool) -> float:
 
 
 def is_known(pattern: str) -> bool:
-    """Return whether an expression can be matched: it is one, of moderate size and without lookarounds.
-
-    Example:
-        >>> is_known("(a+)+"), is_known("(a"), is_known("(?=a)")
-        (True, False, False)
-    """
+    """Return whether an expression can be matched: it is one, of moderate size and without lookarounds."""
     if simple(pattern) is not None:
         return True
     return _ask("tables/pattern", pattern)
@@ -84,12 +84,7 @@ def is_known(pattern: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def matches(pattern: str, text: str) -> bool:
-    """Return whether an expression matches the whole of a text.
-
-    Example:
-        >>> matches("[A-Z]{2}[0-9]+", "AB12"), matches("(a+)+", "a" * 1_000 + "!")
-        (True, False)
-    """
+    """Return whether an expression matches the whole of a text."""
     if len(text) < _LONG and (compiled := simple(pattern)) is not None:
         return compiled.fullmatch(text) is not None
     # The engine of the store does not try one way after the other.
@@ -141,22 +136,17 @@ _FORMS = {
 }  # fmt: skip
 _ZONE = r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?)"
 _VARIABLE = re.compile(r"\{([+#./;?&]?)([^{}]+)\}")
-_FIRST = {"": "", "+": "", "#": "#", ".": ".", "/": "/", ";": ";", "?": "?", "&": "&"}
-_BETWEEN = {"": ",", "+": ",", "#": ",", ".": ".", "/": "/", ";": ";", "?": "&", "&": "&"}
+_BETWEEN = {"": ",", "+": ",", "#": ",", "?": "&"}
 _RESERVED = ":/?#[]@!$&'()*+,;=%"
 _SHOWN = 80
 
 
 @dataclass(frozen=True)
 class WebDatatype:
-    """A datatype of a column.
+    """A datatype of a column: its name in XML Schema, or `json`, `xml` or `html`.
 
-    Attributes:
-        base: Its name in XML Schema, or `json`, `xml` or `html`.
-        format: A pattern of dates and times, `true|false` of truth values, a regular expression of others.
-        decimal: What separates the fraction of a number.
-        group: What separates the groups of digits of a number; empty for nothing.
-        id: IRI of the datatype, where it is one of the author's own.
+    Its format is a pattern of dates and times, `true|false` of truth values, a regular expression of others;
+    `id` is the IRI of one of the author's own.
     """
 
     base: str = "string"
@@ -177,15 +167,7 @@ class WebDatatype:
 
     @classmethod
     def of(cls, given: object, file: str) -> WebDatatype:
-        """Read a datatype of metadata.
-
-        Args:
-            given: A name, or an object with `base` and `format`.
-            file: The metadata, for errors.
-
-        Raises:
-            LoadError: If there is none of that name.
-        """
+        """Read a datatype of metadata."""
         about: Mapping[str, object] = given if isinstance(given, dict) else {"base": given}
         name = str(about.get("base", "string"))
         base = _NAMES.get(name, name)
@@ -206,17 +188,7 @@ class WebDatatype:
         return cls(base, str(format), decimal, group, str(about.get("@id", "")))
 
     def lexical(self, text: str) -> str:
-        """Return the form of XML Schema of what is written.
-
-        Raises:
-            BadCell: If it is not of the datatype.
-
-        Example:
-            >>> WebDatatype("date", "d.M.yyyy").lexical("3.12.2024")
-            '2024-12-03'
-            >>> WebDatatype("double", group=",").lexical("1,200.5")
-            '1200.5'
-        """
+        """Return the form of XML Schema of what is written."""
         found: str | None = text
         if self.base == "boolean" and "|" in self.format:
             true, _, false = self.format.partition("|")
@@ -227,17 +199,11 @@ class WebDatatype:
             found = _time(text, self.format, self.base)
         elif self.format and self.base != "boolean" and not matches(self.format, text):
             found = None
-        if found is None or not is_lexical(found, XSD + self._checked()):
-            raise BadCell(f"no {self.base}", f"{text[:_SHOWN]!r} is no {self.base}{self._expected()}")
+        checked = "integer" if self.base in _NUMBERS - {"decimal", "float", "double"} else self.base
+        if found is None or not is_lexical(found, XSD + ("double" if checked == "float" else checked)):
+            expected = f" of the format {self.format!r}" if self.format else ""
+            raise BadCell(f"no {self.base}", f"{text[:_SHOWN]!r} is no {self.base}{expected}")
         return found
-
-    def _checked(self) -> str:
-        if self.base in ("float", "double"):
-            return "double"
-        return "integer" if self.base in _NUMBERS - {"decimal"} else self.base
-
-    def _expected(self) -> str:
-        return f" of the format {self.format!r}" if self.format else ""
 
     def _number(self, text: str) -> str:
         plain = text.replace(self.group, "") if self.group else text
@@ -255,12 +221,7 @@ _DIGITS = re.compile(r"[+-]?\d+(\.\d*)?")
 
 
 def expanded(template: str, values: Mapping[str, str | list[str] | None]) -> str | None:
-    """Expand a template of a URL; None where a column that it names has no value.
-
-    Example:
-        >>> expanded("http://example.org/{name}{#part}", {"name": "a b", "part": "x/y"})
-        'http://example.org/a%20b#x/y'
-    """
+    """Expand a template of a URL; None where a column that it names has no value."""
     missing = False
 
     def put(found: re.Match[str]) -> str:
@@ -274,22 +235,14 @@ def expanded(template: str, values: Mapping[str, str | list[str] | None]) -> str
             each = value if isinstance(value, list) else [value]
             text = ",".join(quote(v, safe=_RESERVED if operator in ("+", "#") else "") for v in each)
             parts.append(f"{name}={text}" if operator in (";", "?", "&") else text)
-        return _FIRST[operator] + _BETWEEN[operator].join(parts)
+        return operator.removeprefix("+") + _BETWEEN.get(operator, operator).join(parts)
 
     made = _VARIABLE.sub(put, template)
     return None if missing else made
 
 
 def resolved(url: str, base: str) -> str:
-    """Return an IRI for what metadata say: prefixes are known, and what is relative is so to the table.
-
-    Raises:
-        BadCell: If it is no IRI.
-
-    Example:
-        >>> resolved("schema:name", "http://example.org/a.csv"), resolved("#x", "http://example.org/a.csv")
-        ('http://schema.org/name', 'http://example.org/a.csv#x')
-    """
+    """Return an IRI for what metadata say: prefixes are known, and what is relative is so to the table."""
     prefix, colon, local = url.partition(":")
     found = PREFIXES[prefix] + local if colon and prefix in PREFIXES else urljoin(base, url)
     try:
@@ -346,24 +299,7 @@ _TEXT = WebDatatype()
 
 @dataclass(frozen=True)
 class WebColumn:
-    """A column as metadata describe it.
-
-    Attributes:
-        name: Its name in templates.
-        titles: What the header may call it; empty for anything.
-        about: Template of the IRI of what its cells are about; empty for a blank node to each row.
-        property: Template of the IRI of the property; empty for the name after the table's IRI.
-        value: Template of the IRI of the value; empty for a literal.
-        datatype: What is written in it.
-        language: Of its texts.
-        null: What stands for no value.
-        default: What an empty cell means.
-        separator: Splits a cell.
-        ordered: Whether a list of values is one, in order.
-        required: Whether a value must be there.
-        virtual: Whether it is in the metadata only.
-        suppressed: Whether nothing is stated of it.
-    """
+    """A column as metadata describe it."""
 
     name: str
     titles: tuple[str, ...] = ()
@@ -383,19 +319,7 @@ class WebColumn:
 
 @dataclass(frozen=True)
 class WebTable:
-    """A table as metadata describe it.
-
-    Attributes:
-        iri: Where it says that it is; what is relative in it is so to this.
-        file: Where it is here.
-        columns: Its columns, virtual ones last.
-        dialect: How it is written; None where nothing is said.
-        id: IRI of the table itself, where there is one.
-        about: What else is said of it, by term.
-        language: Of the texts of that.
-        titles: Columns that name the rows.
-        rest: What further columns inherit, which are in the table alone.
-    """
+    """A table as metadata describe it."""
 
     iri: str
     file: Path
@@ -436,15 +360,7 @@ def is_metadata(path: str | os.PathLike[str]) -> bool:
 
 
 def read_metadata(path: str | os.PathLike[str], *, strict: bool = True) -> list[WebTable]:
-    """Read metadata.
-
-    Args:
-        path: Their file.
-        strict: Whether a table that is not here is an error; else it is left out.
-
-    Raises:
-        LoadError: If they are not well formed, or say what is not supported here.
-    """
+    """Read metadata."""
     file = Path(path)
     about = _object(file)
     context = about.get("@context")
@@ -531,16 +447,7 @@ def _column(number: int, about: Mapping[str, Any], file: Path) -> WebColumn:
 
 
 def named_columns(table: WebTable, header: Sequence[str], *, titled: bool) -> tuple[WebColumn, ...]:
-    """Return the columns of a table as it is, those that metadata do not describe with it, virtual ones last.
-
-    Args:
-        table: What the metadata say.
-        header: Names in the table.
-        titled: Whether it has a header.
-
-    Raises:
-        LoadError: If it calls a column something else than the metadata.
-    """
+    """Return the columns of a table, those that metadata do not describe with them, virtual ones last."""
     real = [column for column in table.columns if not column.virtual]
     found = []
     for number, title in enumerate(header):
@@ -549,31 +456,19 @@ def named_columns(table: WebTable, header: Sequence[str], *, titled: bool) -> tu
             found.append(replace(table.rest, name=name, titles=(title,)))
             continue
         if titled and real[number].titles and title not in real[number].titles:
-            raise LoadError(
-                f"Column {number + 1} is called {title!r}, and {real[number].titles[0]!r} in the metadata.",
-                file=str(table.file),
-                line=1,
-                hint=f"Its columns: {', '.join(map(repr, header[:12]))}.",
-            )
+            what = f"Column {number + 1} is called {title!r}, and {real[number].titles[0]!r} in the metadata."
+            hint = f"Its columns: {', '.join(map(repr, header[:12]))}."
+            raise LoadError(what, file=str(table.file), line=1, hint=hint)
         found.append(real[number])
     if len(real) > len(header):
-        raise LoadError(
-            f"The metadata describe {len(real)} columns, and the table has {len(header)}.",
-            file=str(table.file),
-            line=1,
-            hint=f"There is none for {real[len(header)].name!r}.",
-        )
+        what = f"The metadata describe {len(real)} columns, and the table has {len(header)}."
+        hint = f"There is none for {real[len(header)].name!r}."
+        raise LoadError(what, file=str(table.file), line=1, hint=hint)
     return (*found, *(column for column in table.columns if column.virtual))
 
 
-def quoted(title: str) -> str:
-    """Return a title as the name of a column.
-
-    Example:
-        >>> quoted("Shop name")
-        'Shop%20name'
-    """
-    return quote(title, safe="")
+quoted = partial(quote, safe="")
+"""Returns a title as the name of a column."""
 
 
 def _dialect(about: Any, file: Path) -> TableDialect:
@@ -611,49 +506,10 @@ def _object(file: Path) -> dict[str, Any]:
 
 
 _TYPE, _NIL = f"<{RDF}type>", f"<{RDF}nil>"
-_SURROGATES = ("\ud800", "\udfff")
-
-
-@dataclass(frozen=True)
-class _Cell:
-    """A cell with its values; a list where the column has a separator."""
-
-    column: WebColumn
-    values: list[str] | str | None
 
 
 class WebTables(Records):
-    """The tables of metadata of CSV on the Web, or one of them.
-
-    Kinds of problems: as of `Table`, and `missing value` where one is required. No triple is made where a
-    column that `aboutUrl` or `valueUrl` names has no value, as in mappings.
-
-    Args:
-        path: The table, or the metadata for all of their tables.
-        metadata: The metadata of the table.
-        standard: Whether the tables and their rows are described too, as in standard mode.
-        on_bad: `stop` at the first problem, or `skip` it and count it.
-        on_progress: Called with the bytes read and the bytes in all.
-
-    Raises:
-        LoadError: If a file is missing, or the metadata are not such that they can be followed here.
-
-    Example:
-        >>> import json, tempfile
-        >>> from pathlib import Path
-        >>> about = {"@context": "http://www.w3.org/ns/csvw", "url": "http://example.org/shops.csv",
-        ...          "tableSchema": {"aboutUrl": "#{name}", "columns": [
-        ...              {"name": "name", "propertyUrl": "schema:name"},
-        ...              {"name": "opened", "datatype": {"base": "date", "format": "d.M.yyyy"}}]}}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = (Path(folder) / "shops.csv-metadata.json").write_text(json.dumps(about))
-        ...     _ = (Path(folder) / "shops.csv").write_text("name,opened\\nHats,3.12.1999\\n")
-        ...     for triple in WebTables(Path(folder) / "shops.csv-metadata.json").triples():
-        ...         print(triple)
-        <http://example.org/shops.csv#Hats> <http://schema.org/name> "Hats"
-        <http://example.org/shops.csv#Hats> <http://example.org/shops.csv#opened>
-        "1999-12-03"^^<http://www.w3.org/2001/XMLSchema#date>
-    """
+    """The tables of metadata of CSV on the Web, or one of them."""
 
     def __init__(
         self,
@@ -694,66 +550,56 @@ class WebTables(Records):
     def _table(self, number: int, node: str, table: WebTable) -> Iterator[str]:
         dialect = table.dialect or self.dialect
         rows = DelimitedRows(table.file, dialect, self.on_progress)
-        columns: tuple[WebColumn, ...] = ()
-        count = 0
-        try:
-            for row in rows:
-                header = rows.columns or ()
-                if not count:
-                    columns = named_columns(table, header, titled=dialect.header)
-                count += 1
-                self.report.count("rows")
-                if row.flaw:
-                    self.bad("wrong row", row.where, row.flaw, line=row.line)
-                    continue
-                blank = f"_:row{number}.{row.number}"
-                about: dict[str, None] = {}
-                yield from self._row(row, header, columns, table, dialect, blank, about)
-                if self.standard:
-                    yield from self._described(f"_:r{number}.{row.number}", node, row, table, dialect, about)
-        except (BrokenTable, BrokenJson) as error:
-            if self.on_bad == "stop":
-                raise LoadError(error.message, file=error.file, line=error.line, hint=error.hint) from error
-            self.report.note(Problem("broken table", "the file", error.message.rstrip(".")))
-        if not count:
-            self.bad("empty file", "the table", "there is no row in it")
+        titled: list[tuple[WebColumn, str]] = []
+
+        def check() -> None:
+            header = rows.columns or ()
+            columns = named_columns(table, header, titled=dialect.header)
+            titled.extend(zip(columns, chain(header, repeat("")), strict=False))
+
+        for row in good_rows(self, rows, check):
+            source = row.number + dialect.skipped + dialect.header
+            blank = f"_:row{number}.{row.number}"
+            about: dict[str, None] = {}
+            yield from self._row(row, titled, table, source, blank, about)
+            if self.standard:
+                yield from self._described(f"_:r{number}.{row.number}", node, row, table, source, about)
 
     def _row(
         self,
         row: Row,
-        header: Sequence[str],
-        columns: Sequence[WebColumn],
+        columns: Sequence[tuple[WebColumn, str]],
         table: WebTable,
-        dialect: TableDialect,
+        source: int,
         blank: str,
         about: dict[str, None],
     ) -> Iterator[str]:
         """Yield what a row states, and note what it is about."""
-        cells: list[_Cell] = []
-        for place, column in enumerate(columns):
-            text = "" if column.virtual else row.cells.get(header[place], "")
+        cells: list[tuple[WebColumn, list[str] | str | None]] = []
+        for column, title in columns:
+            cell = None
             try:
-                cells.append(_Cell(column, _values(column, text)))
+                cell = _values(column, "" if column.virtual else row.cells.get(title, ""))
             except BadCell as error:
-                self.bad(error.reason, f"{row.where}, column {column.name!r}", str(error), line=row.line)
-                cells.append(_Cell(column, None))
-        source = row.number + dialect.skipped + dialect.header
-        values: dict[str, str | list[str] | None] = {cell.column.name: cell.values for cell in cells}
+                error.column = column.name
+                bad_cell(self, row, error)
+            cells.append((column, cell))
+        values = {column.name: cell for column, cell in cells}
         values |= {"_row": str(row.number), "_sourceRow": str(source)}
-        for place, cell in enumerate(cells, start=1):
-            values |= {"_column": str(place), "_sourceColumn": str(place), "_name": cell.column.name}
-            if cell.column.suppressed:
+        for place, (column, cell) in enumerate(cells, start=1):
+            values |= {"_column": str(place), "_sourceColumn": str(place), "_name": column.name}
+            if column.suppressed:
                 continue
             try:
-                yield from _stated(cell, values, table, blank, about, place)
+                yield from _stated(column, cell, values, table, blank, about, place)
             except BadCell as error:
-                self.bad(error.reason, f"{row.where}, column {cell.column.name!r}", str(error), line=row.line)
+                error.column = column.name
+                bad_cell(self, row, error)
 
     def _described(
-        self, node: str, table: str, row: Row, of: WebTable, dialect: TableDialect, about: Mapping[str, None]
+        self, node: str, table: str, row: Row, of: WebTable, source: int, about: Mapping[str, None]
     ) -> Iterator[str]:
         """Yield what standard mode says of a row."""
-        source = row.number + dialect.skipped + dialect.header
         yield f"{table} <{CSVW}row> {node} .\n"
         yield f"{node} {_TYPE} <{CSVW}Row> .\n"
         yield f'{node} <{CSVW}rownum> "{row.number}"^^<{XSD}integer> .\n'
@@ -778,16 +624,14 @@ class WebTables(Records):
 
     def _value(self, node: str, name: str, value: Any, inner: str, table: WebTable) -> Iterator[str]:
         if not isinstance(value, dict):
-            kind = {bool: "boolean", int: "integer", float: "double"}.get(type(value))
             made = _text(str(value), table.language)
-            if kind:
+            if kind := {bool: "boolean", int: "integer", float: "double"}.get(type(value)):
                 made = ox.Literal(json.dumps(value), datatype=ox.NamedNode(XSD + kind))
             yield f"{node} {name} {made} .\n"
         elif "@value" in value:
-            datatype, language = value.get("@type"), value.get("@language", "")
-            made = _text(str(value["@value"]), language)
-            if datatype:
-                made = ox.Literal(str(value["@value"]), datatype=ox.NamedNode(resolved(datatype, table.iri)))
+            made = _text(str(value["@value"]), value.get("@language", ""))
+            if kind := value.get("@type"):
+                made = ox.Literal(made.value, datatype=ox.NamedNode(resolved(kind, table.iri)))
             yield f"{node} {name} {made} .\n"
         elif [*value] == ["@id"]:
             yield f"{node} {name} <{resolved(str(value['@id']), table.iri)}> .\n"
@@ -800,45 +644,32 @@ class WebTables(Records):
 
 
 def _values(column: WebColumn, text: str) -> list[str] | str | None:
-    """Return the values of a cell; None for no value.
-
-    Raises:
-        BadCell: If a value is not of the datatype, or there is none and one is required.
-    """
-    if any(_SURROGATES[0] <= sign <= _SURROGATES[1] for sign in text) if not text.isascii() else False:
+    """Return the values of a cell; None for no value."""
+    if not text.isascii() and SURROGATE.search(text):
         raise BadCell("wrong encoding", "its bytes are not in the encoding of the table")
     datatype = column.datatype
     text = text.strip() if datatype.verbatim else " ".join(text.split())
     text = text or column.default
+    empty = not text or text in column.null
+    if empty and column.required and (column.separator or not column.virtual):
+        raise BadCell("missing value", "it is empty, and a value is required")
     if column.separator:
-        parts = [] if not text or text in column.null else text.split(column.separator)
-        parts = [part.strip() for part in parts]
-        if column.required and not parts:
-            raise BadCell("missing value", "it is empty, and a value is required")
+        parts = [] if empty else map(str.strip, text.split(column.separator))
         return [datatype.lexical(part) for part in parts if part and part not in column.null]
-    if text in column.null or not text:
-        if column.required and not column.virtual:
-            raise BadCell("missing value", "it is empty, and a value is required")
-        return None
-    return datatype.lexical(text)
+    return None if empty else datatype.lexical(text)
 
 
 def _stated(
-    cell: _Cell,
+    column: WebColumn,
+    cell: list[str] | str | None,
     values: Mapping[str, str | list[str] | None],
     table: WebTable,
     blank: str,
     about: dict[str, None],
     place: int,
 ) -> Iterator[str]:
-    """Yield what a cell states.
-
-    Raises:
-        BadCell: If a template makes no IRI.
-    """
-    column = cell.column
-    empty = cell.values is None or cell.values == []
-    if empty and not (column.virtual and column.value):
+    """Yield what a cell states."""
+    if (cell is None or cell == []) and not (column.virtual and column.value):
         return
     subject = blank
     if column.about:
@@ -854,30 +685,23 @@ def _stated(
         made = expanded(column.value, values)
         objects = [] if made is None else [f"<{resolved(made, table.iri)}>"]
     else:
-        each = cell.values if isinstance(cell.values, list) else [cell.values or ""]
-        objects = [str(_literal(column, value)) for value in each]
+        plain = column.datatype.base == "string" and not column.datatype.id
+        kind = ox.NamedNode(column.datatype.iri)
+        each = cell if isinstance(cell, list) else [cell or ""]
+        literals = (_text(v, column.language) if plain else ox.Literal(v, datatype=kind) for v in each)
+        objects = [*map(str, literals)]
     if objects:
         about.setdefault(subject)
-    if column.separator and column.ordered and not column.value:
-        yield from _list(subject, predicate, objects, f"{blank}.{place}")
+    if not (column.separator and column.ordered) or column.value:
+        for made in objects:
+            yield f"{subject} {predicate} {made} .\n"
         return
-    for made in objects:
-        yield f"{subject} {predicate} {made} .\n"
-
-
-def _literal(column: WebColumn, value: str) -> ox.Literal:
-    if column.datatype.base == "string" and not column.datatype.id:
-        return _text(value, column.language)
-    return ox.Literal(value, datatype=ox.NamedNode(column.datatype.iri))
-
-
-def _text(text: str, language: str) -> ox.Literal:
-    return ox.Literal(text, language=language) if language else ox.Literal(text)
-
-
-def _list(subject: str, predicate: str, objects: Sequence[str], node: str) -> Iterator[str]:
-    heads = [f"{node}.{number}" for number in range(len(objects))] + [_NIL]
+    heads = [*(f"{blank}.{place}.{number}" for number in range(len(objects))), _NIL]
     yield f"{subject} {predicate} {heads[0]} .\n"
     for head, made, rest in zip(heads, objects, heads[1:], strict=False):
         yield f"{head} <{RDF}first> {made} .\n"
         yield f"{head} <{RDF}rest> {rest} .\n"
+
+
+def _text(text: str, language: str) -> ox.Literal:
+    return ox.Literal(text, language=language) if language else ox.Literal(text)

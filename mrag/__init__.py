@@ -20,8 +20,7 @@ from mrag._lazy import lazy
 if TYPE_CHECKING:
     from mrag.context.expansion import ContextSettings, expand
     from mrag.errors import MragError
-    from mrag.graph.connection import connect, demo
-    from mrag.graph.kg import KnowledgeGraph
+    from mrag.front import KnowledgeGraph, connect, demo
     from mrag.index.similarity import SimilarityIndexes
     from mrag.rdf.terms import Triple
     from mrag.reasoning.run import reason

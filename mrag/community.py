@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import islice
 from typing import Any, cast
 
 from rdflib import RDF, RDFS, Graph, Literal, URIRef, Variable
@@ -23,7 +24,8 @@ from rdflib.store import Store
 from mrag import untrusted
 from mrag.context.display import Display
 from mrag.errors import ConfigError, QueryRefused
-from mrag.graph.kg import KnowledgeGraph, Layer
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.layers import Layer
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, SKOLEM, Triple
 from mrag.stores.base import Limits, SelectResult
@@ -33,7 +35,6 @@ _TELLING = {str(name) for name in (RDF.type, RDFS.label, RDFS.comment, RDFS.seeA
 
 _LESS = re.compile(r"<(?!\\)")
 _OFF = "<\\\\"
-_READ_ONLY = "Change the graph by KnowledgeGraph.load or insert."
 
 
 def graphdb_graph(
@@ -96,11 +97,6 @@ def rdf_graph(
 class GatedStore(Store):
     """An rdflib store that answers SPARQL queries through the read gate, and nothing else.
 
-    Args:
-        kg: The knowledge graph.
-        limits: Caps of each query.
-        layer: The triples that queries see.
-
     Example:
         >>> import mrag
         >>> kg = mrag.demo(model="none")
@@ -115,9 +111,7 @@ class GatedStore(Store):
 
     def __init__(self, kg: KnowledgeGraph, limits: Limits | None = None, layer: Layer = "all") -> None:
         super().__init__()
-        self._kg = kg
-        self._limits = limits
-        self._layer: Layer = layer
+        self._kg, self._limits, self._layer = kg, limits, layer
 
     def query(
         self,
@@ -127,12 +121,7 @@ class GatedStore(Store):
         queryGraph: str,
         **kwargs: Any,
     ) -> Result:
-        """Answer a query of any read form.
-
-        Raises:
-            QueryRefused: If the read gate or a cap refuses it, or it is not given as text.
-            QueryTimeout: At its deadline.
-        """
+        """Answer a query of any read form, given as text, within its caps."""
         if not isinstance(query, str) or initBindings:
             # Falling back on rdflib's own engine would pass by the gate.
             raise QueryRefused("Only the text of a query is answered.", hint="Bind values by VALUES.")
@@ -149,17 +138,12 @@ class GatedStore(Store):
             result.graph = _filled(found)
         return result
 
-    def update(self, *args: Any, **kwargs: Any) -> None:
-        """Refuse an update."""
-        raise QueryRefused("This graph is read only.", hint=_READ_ONLY)
+    def _refuse(self, *args: Any, **kwargs: Any) -> None:
+        raise QueryRefused(
+            "This graph is read only.", hint="Change the graph by KnowledgeGraph.load or insert."
+        )
 
-    def add(self, *args: Any, **kwargs: Any) -> None:
-        """Refuse a triple."""
-        raise QueryRefused("This graph is read only.", hint=_READ_ONLY)
-
-    def remove(self, *args: Any, **kwargs: Any) -> None:
-        """Refuse to remove triples."""
-        raise QueryRefused("This graph is read only.", hint=_READ_ONLY)
+    update = add = remove = _refuse
 
     def triples(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Refuse to be read pattern by pattern, which nothing would bound."""
@@ -192,11 +176,9 @@ def _ontology(kg: KnowledgeGraph, limits: Limits | None, most: int) -> Graph:
     """Return what the graph says of its classes and properties, each text in the best language only."""
     rows = kg.query(queries.get("explore/ontology").text, limits=limits, layer="asserted")
     said: dict[tuple[str, str], list[Triple]] = {}
-    for s, p, o in cast(SelectResult, rows):
-        if not str(s).startswith(SKOLEM) and not str(o).startswith(SKOLEM):
-            said.setdefault((str(s), str(p)), []).append(
-                Triple(cast(URIRef, s), cast(URIRef, p), cast(URIRef, o))
-            )
+    for triple in (Triple(*cast(Any, row)) for row in cast(SelectResult, rows)):
+        if not str(triple.s).startswith(SKOLEM) and not str(triple.o).startswith(SKOLEM):
+            said.setdefault((str(triple.s), str(triple.p)), []).append(triple)
     triples = [triple for group in said.values() for triple in _best(kg, group)]
     # Whatever has instances is a class, and whatever relates is a property (RDF Schema 1.1, 3.1 and 5.1.2).
     for query, kind in (("explore/classes", RDFS.Class), ("explore/predicates", RDF.Property)):
@@ -219,7 +201,7 @@ def _used(kg: KnowledgeGraph, query: str, limits: Limits | None, most: int) -> l
         if isinstance(name, URIRef)
         and (str(name) in _TELLING or not str(name).startswith((SKOLEM, OWL, str(RDF), str(RDFS))))
     )
-    return [name for name, _ in zip(names, range(most), strict=False)]
+    return list(islice(names, most))
 
 
 def _words(kg: KnowledgeGraph, limits: Limits | None, most: int) -> str:

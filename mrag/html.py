@@ -56,32 +56,17 @@ def tag(name: str, *inside: object, **attributes: str | float) -> Html:
 
 
 def join(parts: Iterable[object], between: str = "") -> Html:
-    """Return several parts as one, each escaped unless it is `Html`.
-
-    Example:
-        >>> join(["a", Html("<br>"), "<b>"])
-        'a<br>&lt;b&gt;'
-    """
+    """Return several parts as one, each escaped unless it is `Html`."""
     return Html(text(between).join(text(part) for part in parts))
 
 
 def lines(value: str) -> Html:
-    r"""Return text of several lines.
-
-    Example:
-        >>> lines("a\nb <c>")
-        'a<br>b &lt;c&gt;'
-    """
+    r"""Return text of several lines."""
     return join(value.split("\n"), Html("<br>"))
 
 
 def badge(status: str) -> Html:
-    """Return the badge of a layer; nothing for asserted triples.
-
-    Example:
-        >>> badge("asserted"), "inferred" in badge("inferred")
-        ('', True)
-    """
+    """Return the badge of a layer; nothing for asserted triples."""
     if status in ("", "asserted"):
         return Html("")
     style = (
@@ -92,17 +77,7 @@ def badge(status: str) -> Html:
 
 
 def table(header: Sequence[object], rows: Iterable[Sequence[object]], *, caption: object = "") -> Html:
-    """Return a table.
-
-    Args:
-        header: The names of its columns.
-        rows: Its rows, as long as the header.
-        caption: What stands above it.
-
-    Example:
-        >>> "<td" in table(["a"], [["x"]])
-        True
-    """
+    """Return a table."""
     head = tag("tr", *(tag("th", cell, style=_CELL) for cell in header)) if header else ""
     body = [tag("tr", *(tag("td", cell, style=_CELL) for cell in row)) for row in rows]
     above = tag("caption", caption, style="text-align:left;font-weight:bold") if caption else ""
@@ -110,22 +85,12 @@ def table(header: Sequence[object], rows: Iterable[Sequence[object]], *, caption
 
 
 def bullets(items: Iterable[object]) -> Html:
-    """Return a list.
-
-    Example:
-        >>> bullets(["a", "<b>"])
-        '<ul><li>a</li><li>&lt;b&gt;</li></ul>'
-    """
+    """Return a list."""
     return tag("ul", *(tag("li", item) for item in items))
 
 
 def details(summary: object, *inside: object, opened: bool = False) -> Html:
-    """Return a part that can be folded.
-
-    Example:
-        >>> details("3 triples", "a")
-        '<details><summary>3 triples</summary>a</details>'
-    """
+    """Return a part that can be folded."""
     body = join((tag("summary", summary), *inside))
     return Html(f"<details{' open' if opened else ''}>{body}</details>")
 

@@ -1,12 +1,6 @@
 """What notebooks show: answers, hits to mark and entities, live where the extra `widget` is installed.
 
 Each is also plain HTML, which a notebook keeps and shows where no kernel runs.
-
-Example:
-    >>> import mrag
-    >>> with mrag.demo(model="none") as kg:
-    ...     "ex:GraphDB" in kg.explore("ex:GraphDB")._repr_html_()
-    True
 """
 
 from __future__ import annotations
@@ -21,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import pyoxigraph as ox
 
 from mrag import html
+from mrag.cel.notation import to_manchester
 from mrag.cel.rerank import Feedback, MarkedConcept, learn_from_marks
+from mrag.cel.sentences import sentence
 from mrag.cel.sparql import individuals_among
-from mrag.cel.syntax.notation import to_manchester
-from mrag.cel.syntax.verbalise import sentence
 from mrag.context.display import Display
 from mrag.context.neighbourhood import Direction, read
 from mrag.errors import ConfigError, MragError
@@ -39,15 +33,7 @@ if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.retrieval.rankers import Hit
 
-__all__ = [
-    "AnswerView",
-    "EntityView",
-    "MarksView",
-    "NotebookView",
-    "explore",
-    "learn_widget",
-    "show",
-]
+__all__ = ["AnswerView", "EntityView", "MarksView", "NotebookView"]
 
 
 class NotebookView(ABC):
@@ -57,11 +43,8 @@ class NotebookView(ABC):
     shows the new value. Else it is the HTML of `_repr_html_`.
     """
 
-    kind = ""
-    """Which part of `panel.js` draws it."""
-
-    live = True
-    """Whether `panel.js` can draw all of it."""
+    kind = ""  # which part of `panel.js` draws it
+    live = True  # whether `panel.js` can draw all of it
 
     def __init__(self) -> None:
         self._widget: Any = None
@@ -69,21 +52,13 @@ class NotebookView(ABC):
 
     @abstractmethod
     def changed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what of the value is another one after an action.
-
-        Raises:
-            MragError: If it cannot be done; the message is shown.
-        """
+        """Return what of the value is another one after an action; the message of a `MragError` is shown."""
 
     @abstractmethod
     def _repr_html_(self) -> str: ...
 
     def act(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Do what a person asks for, and return the new value.
-
-        Args:
-            asked: The action, as `panel.js` sends it.
-        """
+        """Do what a person asks for, as `panel.js` sends it, and return the new value."""
         try:
             self.value = {**self.value, "problem": "", **self.changed(asked)}
         except MragError as error:
@@ -120,24 +95,13 @@ class NotebookView(ABC):
         return {**(bundle[0] if isinstance(bundle, tuple) else bundle), **html}
 
 
-def text_of(asked: Mapping[str, Any], name: str) -> str:
-    """Return a text of an action, which a browser sent.
-
-    Example:
-        >>> text_of({"iri": "ex:A"}, "iri"), text_of({"iri": 3}, "iri")
-        ('ex:A', '')
-    """
+def _text(asked: Mapping[str, Any], name: str) -> str:
+    """Return a text of an action, which a browser sent."""
     found = asked.get(name)
     return found[:2_048] if isinstance(found, str) else ""
 
 
-def texts_of(asked: Mapping[str, Any], name: str) -> list[str]:
-    """Return the texts of a list of an action.
-
-    Example:
-        >>> texts_of({"liked": ["a", 1]}, "liked")
-        ['a']
-    """
+def _texts(asked: Mapping[str, Any], name: str) -> list[str]:
     found = asked.get(name)
     return [one for one in found[:500] if isinstance(one, str)] if isinstance(found, list) else []
 
@@ -145,9 +109,13 @@ def texts_of(asked: Mapping[str, Any], name: str) -> list[str]:
 class AnswerView(NotebookView):
     """An answer with its citations.
 
-    Args:
-        kg: The graph that it was asked of.
-        answer: The answer.
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     view = kg.show(kg.ask("How many triple stores are there?", how="plan"))
+        ...     value = view.act({"why": view.value["triples"][0]["id"]})
+        >>> value["sentences"][0]["text"], len(value["proofs"])
+        ('11 triple stores', 1)
     """
 
     kind = "answer"
@@ -184,7 +152,7 @@ class AnswerView(NotebookView):
 
     def changed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Prove the cited triple that `why` names."""
-        wanted = text_of(asked, "why")
+        wanted = _text(asked, "why")
         found = next((c for c in self.answer.citations if c.line_id == wanted), None)
         if found is None:
             raise ConfigError("The answer cites no such triple.")
@@ -198,36 +166,22 @@ class AnswerView(NotebookView):
         return self.answer._repr_html_()
 
 
-def show(kg: KnowledgeGraph, answer: Answer) -> AnswerView:
-    """Show an answer in a notebook.
-
-    Args:
-        kg: The graph that it was asked of.
-        answer: The answer.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.demo(model="none") as kg:
-        ...     view = show(kg, kg.ask("How many triple stores are there?", how="plan"))
-        ...     value = view.act({"why": view.value["triples"][0]["id"]})
-        >>> value["sentences"][0]["text"], len(value["proofs"])
-        ('11 triple stores', 1)
-    """
-    return AnswerView(kg, answer)
-
-
 _SCAN, _SHARE = 400, 40
 
 
 class EntityView(NotebookView):
-    """An entity and its neighbours.
-
-    Args:
-        kg: The knowledge graph.
-        start: IRI or CURIE of the entity.
+    """An entity and its neighbours, from which a person can walk on.
 
     Raises:
         ConfigError: If the graph says nothing about it.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     view = kg.explore("ex:GraphDB")
+        ...     vendor = next(row for row in view.value["out"] if row["predicate"] == "developed by")
+        ...     view.act({"iri": vendor["iri"]})["label"]
+        'Ontotext'
     """
 
     kind = "entity"
@@ -239,7 +193,7 @@ class EntityView(NotebookView):
 
     def changed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Go to the entity `iri`."""
-        name = str(iri(text_of(asked, "iri"), self.kg.prefixes))
+        name = str(iri(_text(asked, "iri"), self.kg.prefixes))
         display = Display(self.kg)
         out, into = self._rows(name, "out", display), self._rows(name, "in", display)
         if not out and not into:
@@ -280,36 +234,16 @@ class EntityView(NotebookView):
         return html.join([head, table(out, "What the graph says of it"), table(into, "What points to it")])
 
 
-def explore(kg: KnowledgeGraph, start: str) -> EntityView:
-    """Show an entity in a notebook, from which a person can walk on.
-
-    Args:
-        kg: The knowledge graph.
-        start: IRI or CURIE of the entity.
-
-    Raises:
-        ConfigError: If the graph says nothing about it.
+class MarksView(NotebookView):
+    """Hits, best first, to be marked as meant or not; `feedback` is what was learnt from the marks, if any.
 
     Example:
         >>> import mrag
         >>> with mrag.demo(model="none") as kg:
-        ...     view = explore(kg, "ex:GraphDB")
-        ...     vendor = next(row for row in view.value["out"] if row["predicate"] == "developed by")
-        ...     view.act({"iri": vendor["iri"]})["label"]
-        'Ontotext'
-    """
-    return EntityView(kg, start)
-
-
-class MarksView(NotebookView):
-    """Hits to mark.
-
-    Args:
-        kg: The knowledge graph.
-        hits: The hits, best first, or their IRIs.
-
-    Attributes:
-        feedback: What was learnt from the marks, None where there is none yet.
+        ...     names = [kg.prefixes["ex"] + n for n in ("Fuseki", "Neo4j", "Virtuoso", "Redis", "RDFox")]
+        ...     view = kg.learn_widget(names)
+        ...     view.act({"liked": names[:1], "disliked": names[3:4]})["concept"]["manchester"]
+        'ex:GraphDatabase'
     """
 
     kind = "marks"
@@ -336,7 +270,7 @@ class MarksView(NotebookView):
 
     def changed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Learn from the marks `liked` and `disliked`."""
-        liked, disliked = texts_of(asked, "liked"), texts_of(asked, "disliked")
+        liked, disliked = _texts(asked, "liked"), _texts(asked, "disliked")
         marks = {"liked": liked, "disliked": disliked, "concept": None, "proposals": []}
         self.feedback = None
         if not liked or len(liked) + len(disliked) < 2:
@@ -367,21 +301,3 @@ class MarksView(NotebookView):
         said = self.value["concept"]
         above = html.tag("p", html.tag("b", said["sentence"])) if said else ""
         return html.join([above, html.table(("", "entity", "IRI"), rows)])
-
-
-def learn_widget(kg: KnowledgeGraph, hits: Iterable[Hit | str]) -> MarksView:
-    """Show hits in a notebook, to be marked as meant or not.
-
-    Args:
-        kg: The knowledge graph.
-        hits: The hits, best first, or their IRIs.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.demo(model="none") as kg:
-        ...     names = [kg.prefixes["ex"] + n for n in ("Fuseki", "Neo4j", "Virtuoso", "Redis", "RDFox")]
-        ...     view = learn_widget(kg, names)
-        ...     view.act({"liked": names[:1], "disliked": names[3:4]})["concept"]["manchester"]
-        'ex:GraphDatabase'
-    """
-    return MarksView(kg, hits)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mrag.loaders.generate import write_annotations
+from mrag.testing.annotations import write_annotations
 from tests.crash import Job, breaks, graph_state, mrag_in
 
 NAMES = ("main", "main-images", "main-cel", "main-garments")

@@ -15,7 +15,6 @@ from mrag.planning.certainty import FEATURES, Certainty, keep_certainty
 from mrag.retrieval.answering import stream
 from mrag.retrieval.routing import routed
 from mrag.server.web.events import Prepared, events
-from mrag.widgets import show
 from tests.evaluation.test_eval_cli import invoke
 
 QUESTION = "How many countries are there?"
@@ -48,7 +47,7 @@ def test_every_door_begins_with_the_doubt(company: KnowledgeGraph, odds: float, 
     assert str(given).splitlines()[0] == given.told == first
     assert "".join(part for part in stream(company, QUESTION, model="none") if isinstance(part, str)) == first
     assert written(company, given) == (first, doubt)
-    assert first in given._repr_html_() and show(company, given).value["doubt"] == doubt
+    assert first in given._repr_html_() and company.show(given).value["doubt"] == doubt
     value = given.to_json()
     assert mrag.verify(company, value).ok and Answer.from_json(value).told == first
     # It cannot be taken away, nor said otherwise.
@@ -72,7 +71,7 @@ def test_every_door_offers_what_is_not_certain_enough(company: KnowledgeGraph) -
     for given in (read, refused, streamed):
         assert given.computed is None and line in str(given).splitlines()
         assert given.offered == way.offered and "none of them certain enough" in given._repr_html_()
-        assert show(company, given).value["readings"] == [f"reading=1: {way.offered[0]}"]
+        assert company.show(given).value["readings"] == [f"reading=1: {way.offered[0]}"]
         value = given.to_json()
         assert value["readings"][0]["number"] == 1 and Answer.from_json(value) == given
         assert mrag.verify(company, value).ok

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.reasoning.repair import originals
+from mrag.reasoning.run import originals
 from tests.commands import run
 
 COMPANIES = """

@@ -19,7 +19,7 @@ from mrag.errors import ConfigError, MragError, RankerError
 from mrag.index.similarity import SimilarityIndexes
 from mrag.mcp import McpSettings, create_server
 from mrag.retrieval import RankerRequest, known_rankers, registry
-from mrag.server.app import create_app
+from mrag.server.running import create_app
 from mrag.server.settings import ServerSettings
 from tests import commands
 from tests.conftest import requires, slow

@@ -15,7 +15,7 @@ PACKAGES = tuple(
     f"mrag.{name}"
     for name in (
         "cel", "completion", "context", "evaluation", "generation", "generative", "graph", "graphcodes",
-        "images", "index", "loaders", "planning", "rdf", "reasoning", "retrieval", "stores", "text",
+        "images", "index", "language", "loaders", "planning", "rdf", "reasoning", "retrieval", "stores",
     )
 )  # fmt: skip
 HEAVY = ("langchain_core", "numpy", "onnxruntime", "pyoxigraph", "rdflib")

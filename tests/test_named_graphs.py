@@ -16,7 +16,7 @@ from rdflib import RDFS, Literal, URIRef
 import mrag
 from mrag.context.display import named_graphs
 from mrag.errors import ConfigError, LoadError
-from mrag.graph.connection import NarrowedGraph
+from mrag.front import NarrowedGraph
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import update
 from mrag.rdf.terms import Triple

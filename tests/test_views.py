@@ -22,7 +22,6 @@ from mrag.errors import ConfigError, EndpointError
 from mrag.graph import views
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
-from mrag.loaders.generate import write_annotations
 from mrag.loaders.scenes import Fashionpedia
 from mrag.rdf.terms import OWL, Triple, to_ox
 from mrag.reasoning.run import reason
@@ -30,6 +29,7 @@ from mrag.stores.base import Capabilities
 from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.workers import WorkerPool
+from mrag.testing.annotations import write_annotations
 from tests.conftest import ROOT, shared_data
 from tests.fuseki_server import fuseki_server
 from tests.servers import virtuoso_server

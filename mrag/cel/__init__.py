@@ -17,10 +17,16 @@ if TYPE_CHECKING:
     from mrag.cel.benchmark import (
         BenchmarkResult,
         BenchmarkSetup,
+        LearningConfiguration,
         ProblemSet,
+        class_problem,
+        described_class,
         find_problems,
         open_knowledge_base,
+        read_configuration,
+        read_problems,
         run_benchmark,
+        sampled_negatives,
     )
     from mrag.cel.classifier import ConceptClassifier
     from mrag.cel.concepts import (
@@ -33,14 +39,6 @@ if TYPE_CHECKING:
         remove_concept,
         to_ontology,
     )
-    from mrag.cel.configurations import (
-        LearningConfiguration,
-        class_problem,
-        described_class,
-        read_configuration,
-        read_problems,
-        sampled_negatives,
-    )
     from mrag.cel.drill import (
         Drill,
         DrillSettings,
@@ -51,6 +49,28 @@ if TYPE_CHECKING:
         train_policy,
     )
     from mrag.cel.explain import Reason, WhyNot, why_not, why_satisfied
+    from mrag.cel.expressions import (
+        And,
+        AtLeast,
+        AtMost,
+        Bottom,
+        DataOnly,
+        DataRange,
+        DataSome,
+        Exactly,
+        Expression,
+        Named,
+        Not,
+        OneOf,
+        Only,
+        Or,
+        Property,
+        Some,
+        Top,
+        Value,
+        length,
+        normal,
+    )
     from mrag.cel.learners.base import (
         LEARNERS,
         FitProgress,
@@ -65,6 +85,15 @@ if TYPE_CHECKING:
     from mrag.cel.learners.refinement import Celoe, CeloeSettings, Ocel, OcelSettings
     from mrag.cel.learners.search import BeamSearch, SearchSettings
     from mrag.cel.learners.tabular import MOfN, MOfNSettings, TreeLearner, TreeSettings
+    from mrag.cel.notation import (
+        from_dl,
+        from_manchester,
+        from_owlready,
+        to_dl,
+        to_manchester,
+        to_owlready,
+        to_turtle,
+    )
     from mrag.cel.polish import (
         PolishedSentence,
         SummarySettings,
@@ -91,32 +120,8 @@ if TYPE_CHECKING:
         learn_from_marks,
         rerank_by_concept,
     )
+    from mrag.cel.sentences import sentence, verbalise
     from mrag.cel.sparql import individuals_among, instances_query
-    from mrag.cel.syntax.expressions import (
-        And,
-        AtLeast,
-        AtMost,
-        Bottom,
-        DataOnly,
-        DataRange,
-        DataSome,
-        Exactly,
-        Expression,
-        Named,
-        Not,
-        OneOf,
-        Only,
-        Or,
-        Property,
-        Some,
-        Top,
-        Value,
-        length,
-        normal,
-    )
-    from mrag.cel.syntax.notation import from_dl, from_manchester, to_dl, to_manchester
-    from mrag.cel.syntax.rdf import from_owlready, to_owlready, to_turtle
-    from mrag.cel.syntax.verbalise import sentence, verbalise
 
 __all__ = [
     "LEARNERS", "And", "AtLeast", "AtMost", "BeamSearch", "BenchmarkResult", "BenchmarkSetup", "Bottom",

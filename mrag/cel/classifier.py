@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mrag.cel.expressions import Expression
 from mrag.cel.learners.base import learner as learner_named
 from mrag.cel.problem import Hypothesis, LearningProblem, instances_among
-from mrag.cel.syntax.expressions import Expression
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 
@@ -69,9 +69,7 @@ class ConceptClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ig
     ) -> ConceptClassifier:
         """Learn the expression that tells the second class from the first.
 
-        Args:
-            X: IRIs, shape (samples,) or (samples, 1).
-            y: The class of each, shape (samples,), of two values.
+        `X` has IRIs, of shape (samples,) or (samples, 1), and `y` two values.
 
         Raises:
             LearningProblemError: If there are not two classes, one individual is of both, or one is not in

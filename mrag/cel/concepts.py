@@ -22,12 +22,11 @@ from rdflib import PROV, RDF, XSD, BNode, Graph, Literal, URIRef
 from rdflib.namespace import OWL, RDFS
 from rdflib.term import Node
 
+from mrag.cel import expressions as ce
+from mrag.cel.expressions import Expression, Named, normal, walk
+from mrag.cel.notation import from_manchester, to_dl, to_graph, to_manchester
 from mrag.cel.problem import ExampleCounts, Hypothesis, Measure, instances, instances_among
 from mrag.cel.sparql import by_value, condition, instances_query
-from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.expressions import Expression, Named, normal, walk
-from mrag.cel.syntax.notation import from_manchester, to_dl, to_manchester
-from mrag.cel.syntax.rdf import to_graph
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import GraphChange, TouchedEntities
@@ -42,13 +41,7 @@ WorldAssumption: TypeAlias = OneOfText["open", "closed"]
 
 
 def world_assumption(expression: ce.Expression) -> WorldAssumption:
-    """Return whether reasoning under the open world finds just the instances of the query.
-
-    Example:
-        >>> a = ce.Named("urn:A")
-        >>> world_assumption(ce.Some(ce.Property("urn:p"), a)), world_assumption(ce.Not(a))
-        ('open', 'closed')
-    """
+    """Return whether reasoning under the open world finds just the instances of the query."""
     e = normal(expression)
     return "open" if not isinstance(e, ce.Top) and all(map(_found_by_rules, ce.walk(e))) else "closed"
 
@@ -57,21 +50,12 @@ def safe_part(expression: ce.Expression) -> ce.Expression:
     """Return what OWL can say of the instances of an expression without stating what is only not stated.
 
     It holds at least what the expression holds.
-
-    Example:
-        >>> p, a, b, c = ce.Property("urn:p"), *(ce.Named(f"urn:{name}") for name in "ABC")
-        >>> safe_part(ce.And((ce.Some(p, ce.And((a, ce.Not(b)))), ce.Not(c))))
-        Some(property=Property(iri='urn:p', inverse=False), filler=Named(iri='urn:A'))
     """
     return normal(_safe(normal(expression)))
 
 
 def definition(iri: str, expression: ce.Expression, key: str) -> list[Triple]:
-    """Return the triples that define a concept, in an order that depends on the expression only.
-
-    Source:
-        OWL 2 Mapping to RDF Graphs, section 2.1; blank nodes are IRIs, as after loading.
-    """
+    """Return the triples that define a concept, in an order that depends on the expression only."""
     graph = Graph()
     is_open = world_assumption(expression) == "open"
     defining = normal(expression) if is_open else safe_part(expression)
@@ -151,17 +135,11 @@ class KeptConcept:
     """A concept that was kept.
 
     Attributes:
-        iri: IRI of the class.
-        label: Its name.
-        comment: The concept in words; may be empty.
-        expression: Its expression, in normal form.
-        query: Its instance query.
         world: `open` if reasoning finds its instances by its definition; `closed` if the instances of
             its query were asserted as its members.
         graph: IRI of the named graph that holds it.
         learner: Name of the learner; empty if it was written by hand.
         hypothesis: Quality and counts on the examples that it was learnt from, None if there were none.
-        kept: When it was kept.
     """
 
     iri: str
@@ -211,11 +189,7 @@ def concept_annotations(concept: KeptConcept) -> Iterator[tuple[URIRef, Literal]
 
 
 def read_concept(concept: str, values: Mapping[str, Sequence[Term]]) -> KeptConcept:
-    """Return the concept that these properties and values describe.
-
-    Raises:
-        ConfigError: If its expression cannot be read.
-    """
+    """Return the concept that these properties and values describe."""
 
     def one(p: URIRef, default: str = "") -> str:
         return str(values.get(str(p), [default])[0])
@@ -255,13 +229,8 @@ def to_ontology(
     """Write kept concepts as an ontology, with what OWL 2 DL wants declared.
 
     The classes, properties and individuals that they speak of are declared, their data is not repeated.
-    Asserted members of concepts whose world is closed are in it.
-
-    Args:
-        kg: The knowledge graph that they are kept in.
-        concepts: The concepts.
-        format: `turtle`, `rdfxml` for readers without Turtle, such as owlready2, or OWL's `functional`
-            syntax (extra `owl`).
+    Asserted members of concepts whose world is closed are in it. RDF/XML is for readers without Turtle,
+    such as owlready2; OWL's functional syntax needs the extra `owl`.
 
     Raises:
         ConfigError: If a text has a character that XML 1.0 has not, or py-horned-owl is not installed.
@@ -372,19 +341,10 @@ def keep_concept(
     """Write a concept back to the graph as a named class.
 
     Keeping the same concept again changes nothing; where its members were asserted and no longer are the
-    instances of its query, it is brought up to date. Reason before keeping a concept with negation, so
-    that its instances are those of the whole graph; reason after keeping one without, so that they are
-    found.
-
-    Args:
-        kg: The knowledge graph.
-        what: A hypothesis, or an expression.
-        name: A plain name, which makes an IRI below `urn:mrag:concept:`, or an IRI or CURIE.
-        label: What to call it; by default the name.
-        comment: The concept in words.
-        learner: Name of the learner.
-        seconds: How long it took to learn.
-        replacing: Whether another concept of this name may be replaced.
+    instances of its query, it is brought up to date. Reason before keeping a concept with negation, so that
+    its instances are those of the whole graph; reason after keeping one without, so that they are found. A
+    plain name makes an IRI below `urn:mrag:concept:`, and is the label as well if none is given; an IRI or
+    CURIE is taken as it is.
 
     Raises:
         ConfigError: If the name is in use for something else, or the store's data cannot be written.
@@ -501,11 +461,7 @@ def remove_concept(kg: KnowledgeGraph, name: str) -> bool:
 
 
 def concept_iri(kg: KnowledgeGraph, name: str) -> str:
-    """Return the IRI that a name stands for.
-
-    Raises:
-        ConfigError: If it is neither a plain name nor an IRI.
-    """
+    """Return the IRI that a name stands for."""
     if _NAME.match(name):
         return CONCEPTS + "-".join(name.split())
     if ":" not in name:

@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.cel.evaluate import World
+from mrag.cel.expressions import Expression, Named, Property, Some, Top, Value, key, length
 from mrag.cel.learners.base import FitProgress, FitState, Learner, LearnerSettings, Stopped
 from mrag.cel.learners.refinement import (
     LENGTH,
@@ -42,7 +43,6 @@ from mrag.cel.learners.refinement import (
     trivial,
 )
 from mrag.cel.problem import LearningProblem, instances, quality
-from mrag.cel.syntax.expressions import Expression, Named, Property, Some, Top, Value, key, length
 from mrag.errors import ConfigError, LearningProblemError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
@@ -73,12 +73,7 @@ def schema(kg: KnowledgeGraph) -> dict[str, list[str]]:
 
 
 def fingerprint(names: Mapping[str, Sequence[str]]) -> str:
-    """Return a text that differs for graphs with other classes or properties.
-
-    Example:
-        >>> fingerprint({"classes": ["urn:A"], "properties": []})[:8]
-        'f5e1ae5f'
-    """
+    """Return a text that differs for graphs with other classes or properties."""
     return hashlib.sha256(json.dumps(names, sort_keys=True).encode()).hexdigest()
 
 
@@ -87,14 +82,10 @@ class Policy:
     """A network that predicts how promising refinements are.
 
     Attributes:
-        names: The classes and properties of the graph that it was trained on.
         values: Pairs of a property and a value that the vectors of individuals tell of.
-        weights: A matrix for each layer.
-        biases: A vector for each layer.
         seed: Of the projection, and of the training.
         episodes: How many episodes it was trained for; 0 is untrained.
         history: For each hundred episodes the share of them that found a solution.
-        about: How it was trained, for people to read.
     """
 
     names: Mapping[str, Sequence[str]]
@@ -201,9 +192,7 @@ class Policy:
     def load(cls, path: str | Path, kg: KnowledgeGraph | None = None) -> Policy:
         """Read a policy from a file.
 
-        Args:
-            path: The file.
-            kg: Where it is to be used; checked if given.
+        It is checked against the graph where it is to be used, if given.
 
         Raises:
             ModelError: If there is no such file, it is no policy, or it was trained on another graph.
@@ -413,12 +402,8 @@ class ProblemGeneratorSettings:
     """What generated problems are like.
 
     Attributes:
-        seed: Of all random choices.
         max_examples: Most positive and most negative examples; a problem has as many of the one
             as of the other.
-        min_examples: Fewest of each.
-        min_length: Shortest concept.
-        max_length: Longest concept.
         walk: Most refinements from `⊤` to a concept.
         of: IRI of a class that all examples are of; None for all individuals.
         pool: Most individuals that examples are drawn from.
@@ -484,9 +469,7 @@ class ProblemGenerator:
     ) -> Iterator[GeneratedProblem]:
         """Yield problems with different instances, lengths in balance, until no new one turns up.
 
-        Args:
-            seed: Of this row of problems; by default that of the settings.
-            over: Ends the search for another one as soon as it is true.
+        `over` ends the search for another one as soon as it is true.
         """
         settings = self.settings
         rng = np.random.default_rng(settings.seed if seed is None else seed)
@@ -545,7 +528,6 @@ class PolicyTrainingSettings:
     Attributes:
         episodes: How many walks down from `⊤`.
         seconds: Time limit; what was learnt until then is returned.
-        seed: Of all random choices.
         problems: On how many generated problems.
         steps: Most refinements in an episode.
         discount: What the earnings of the next step are worth now.
@@ -554,10 +536,7 @@ class PolicyTrainingSettings:
         memory: How many steps are remembered.
         batch: How many of them are learnt from at a time.
         batches: How often after an episode.
-        hidden: Widths of the layers of the network.
         rate: Learning rate of Adam.
-        generated: What the problems are like.
-        space: Which expressions are reached.
     """
 
     episodes: int = 200
@@ -588,13 +567,7 @@ class PolicyTrainingSettings:
 
 @dataclass(frozen=True)
 class PolicyTrainingProgress:
-    """How far a training is.
-
-    Attributes:
-        episodes: Done, with those of earlier trainings of the policy.
-        seconds: Since this one began.
-        solved: Share of the last hundred episodes that found a solution.
-    """
+    """How far a training is."""
 
     episodes: int
     seconds: float

@@ -11,7 +11,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -19,9 +18,9 @@ import numpy.typing as npt
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
+from mrag.cel import expressions as ce
+from mrag.cel.expressions import depth, walk
 from mrag.cel.sparql import VOCABULARY, batches, by_value, condition, equal, holds
-from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.expressions import depth, walk
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.grammar import counted
@@ -153,65 +152,8 @@ _PORTION = 100
 """Entities of which it is read before it is asked whether to go on."""
 
 
-@dataclass(frozen=True)
-class Reached:
-    """What was read.
-
-    Attributes:
-        types: Pairs of a term and a class.
-        edges: Triples that are not of the schema.
-        steps: How many properties deep they are.
-        read: The individuals from which it starts, of which there was time to read.
-    """
-
-    types: Types
-    edges: Edges
-    steps: int
-    read: frozenset[str]
-
-
-def reached_from(
-    kg: KnowledgeGraph,
-    individuals: Sequence[str],
-    steps: int,
-    most: int,
-    check: Callable[[], None] | None = None,
-    begun: Callable[[], None] | None = None,
-) -> Reached:
-    """Read what lies so many properties away from individuals, forwards; see `World.around`."""
-    edges: Edges = []
-    types: Types = []
-    made: dict[OxTerm, Term] = {}
-    at = list(dict.fromkeys(individuals))
-    number, first = _in_portions(kg, at, made, begun)
-    at = given = at[:number]
-    seen = set(at)
-    reached = 0
-    while True:
-        try:
-            kinds, found = statements(kg, at, made, check) if reached else first
-        except OutOfTime:
-            # Without the classes of what was reached last, that step is not there.
-            known = {x for x, _ in types} | {URIRef(i) for i in given}
-            reached -= 1
-            edges = [e for e in edges if e[0] in known] if reached else []
-            break
-        types.extend(kinds)
-        new = {str(o) for _, _, o in found if isinstance(o, URIRef)} - seen
-        if reached == steps or (reached and len(new) > most):
-            break
-        reached += 1
-        edges.extend(found)
-        at = sorted(new)
-        seen.update(at)
-    return Reached(types, edges, reached, frozenset(given))
-
-
 def _in_portions(
-    kg: KnowledgeGraph,
-    subjects: Sequence[str],
-    made: dict[OxTerm, Term],
-    check: Callable[[], None] | None,
+    kg: KnowledgeGraph, subjects: Sequence[str], made: dict[OxTerm, Term], check: Callable[[], None] | None
 ) -> tuple[int, tuple[Types, Edges]]:
     """Read statements about as many entities as there is time for, and at least of some."""
     types: Types = []
@@ -243,17 +185,8 @@ _WHOLE = 300_000
 class World:
     """The statements that decide class expressions, as arrays.
 
-    Attributes:
-        terms: All terms, in order.
-        individuals: Which of them are named individuals.
-        named: The classes that hypotheses speak of: no vocabulary, and no class without a name.
-        read: Of which of the given individuals there was time to read; None for all.
-
-    Example:
-        >>> a, b, p, c = (URIRef(f"urn:{x}") for x in "abpC")
-        >>> world = World([(a, c), (b, c)], [(a, p, b)])
-        >>> world.instances(ce.Some(ce.Property("urn:p"), ce.Named("urn:C")))
-        ['urn:a']
+    `named` are the classes that hypotheses speak of: no vocabulary, and no class without a name. `read` are
+    those of the given individuals of which there was time to read; None for all.
     """
 
     def __init__(
@@ -309,22 +242,36 @@ class World:
     ) -> World:
         """Fetch what lies so many properties away from some individuals, by few queries.
 
-        Properties are followed forwards only: backwards, a category leads to all its images.
-
-        Args:
-            kg: The knowledge graph.
-            individuals: IRIs to start from.
-            steps: How many properties deep.
-            max_individuals: Stop before more individuals than these would have to be followed; `steps` of
-                the world then says how deep it is.
-            check: Called now and then while more than the statements of the given individuals is read;
-                if it raises `OutOfTime`, the world is as deep as it is by then.
-            begun: Called now and then while the statements of the given individuals are read; if it raises
-                `OutOfTime`, those that were read by then are `read` of the world.
+        Properties are followed forwards only: backwards, a category leads to all its images. `begun` is
+        called while the given individuals are read, `check` later; either ends it by `OutOfTime`.
         """
-        found = reached_from(kg, individuals, steps, max_individuals, check, begun)
-        world = cls(found.types, found.edges, steps=found.steps, inverse=False)
-        world.read = found.read
+        types: Types = []
+        edges: Edges = []
+        made: dict[OxTerm, Term] = {}
+        at = list(dict.fromkeys(individuals))
+        number, first = _in_portions(kg, at, made, begun)
+        at = given = at[:number]
+        seen = set(at)
+        reached = 0
+        while True:
+            try:
+                kinds, links = statements(kg, at, made, check) if reached else first
+            except OutOfTime:
+                # Without the classes of what was reached last, that step is not there.
+                known = {x for x, _ in types} | {URIRef(i) for i in given}
+                reached -= 1
+                edges = [e for e in edges if e[0] in known] if reached else []
+                break
+            types.extend(kinds)
+            new = {str(o) for _, _, o in links if isinstance(o, URIRef)} - seen
+            if reached == steps or (reached and len(new) > max_individuals):
+                break
+            reached += 1
+            edges.extend(links)
+            at = sorted(new)
+            seen.update(at)
+        world = cls(types, edges, steps=reached, inverse=False)
+        world.read = frozenset(given)
         return world
 
     @classmethod
@@ -334,21 +281,14 @@ class World:
         individuals: Sequence[str],
         *,
         steps: int = 2,
-        until: float | None = None,
+        until: float = math.inf,
         on_step: Callable[[], None] | None = None,
     ) -> World:
         """Fetch a small graph whole, and of a large one what lies around some individuals.
 
-        Args:
-            kg: The knowledge graph.
-            individuals: IRIs to start from.
-            steps: How many properties deep.
-            until: When to have done, by `time.monotonic`; a small graph that takes longer is treated as a
-                large one, and of a large one fewer steps are fetched.
-            on_step: Called now and then.
+        A small graph that takes longer than `until`, by `time.monotonic`, is treated as a large one, and of a
+        large one fewer steps are fetched then.
         """
-        if until is None:
-            until = math.inf
         now = time.monotonic()
         # To put the statements in order takes nearly as long again as to read them.
         share = 0.55 * (until - now)
@@ -366,12 +306,7 @@ class World:
         return cls.around(kg, individuals, steps=steps, check=end, begun=half)
 
     def extension(self, expression: ce.Expression) -> Mask:
-        """Return which terms an expression holds, individuals or not.
-
-        Raises:
-            ConfigError: If the world does not reach far enough to decide it, or a datatype can be compared
-                by the store only.
-        """
+        """Return which terms an expression holds, individuals or not; an error if that cannot be decided."""
         self._check(expression)
         return self._extension(expression)
 
@@ -389,11 +324,7 @@ class World:
         return sorted(str(self.terms[at]) for at in found)
 
     def positions(self, individuals: Iterable[str]) -> npt.NDArray[np.intp]:
-        """Return where individuals stand among the terms.
-
-        Raises:
-            KeyError: If one of them is not there.
-        """
+        """Return where individuals stand among the terms."""
         return np.array([self.index[URIRef(i)] for i in individuals], dtype=np.intp)
 
     def is_individual(self, iri: str) -> bool:

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from rdflib import Literal
 
 from mrag import untrusted
+from mrag.cel.expressions import DataOnly, DataSome, Expression, Value, walk
 from mrag.cel.problem import Hypothesis
-from mrag.cel.syntax.english import Language, surfaces
-from mrag.cel.syntax.expressions import DataOnly, DataSome, Expression, Value, walk
-from mrag.cel.syntax.verbalise import counts_in_words, names_of, verbalise
+from mrag.cel.sentences import Language, counts_in_words, names_of, surfaces, verbalise
 from mrag.errors import ConfigError, ModelError, MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import StoredIndex
@@ -130,10 +129,7 @@ def order_by_summary(
 def summarise(model: ChatModel, texts: Sequence[str], settings: SummarySettings | None = None) -> str:
     """Ask a chat model once what texts have in common.
 
-    Args:
-        model: A LangChain chat model.
-        texts: The texts; what is too long of them is cut off.
-        settings: Bounds.
+    What is too long of the texts is cut off.
 
     Raises:
         ConfigError: If there are no texts.
@@ -157,11 +153,7 @@ def summarise(model: ChatModel, texts: Sequence[str], settings: SummarySettings 
 
 
 def ask_model(model: ChatModel, task: str, text: str) -> str:
-    """Ask a chat model once, and leave out what it thought aloud.
-
-    Raises:
-        ModelError: If it fails.
-    """
+    """Ask a chat model once, and leave out what it thought aloud."""
     try:
         reply = model.invoke([("system", task), ("human", text)])
         answer = str(reply if isinstance(reply, str) else reply.text)
@@ -242,8 +234,6 @@ class PolishedSentence:
     """A sentence about a hypothesis.
 
     Attributes:
-        text: The sentence to show.
-        original: The one made by rules.
         accepted: Whether `text` is the model's.
         reason: Why the model's was not taken; "" if it was.
     """
@@ -263,18 +253,11 @@ def polish_sentence(
     noun: str | None = None,
     labels: Iterable[str] | None = None,
 ) -> PolishedSentence:
-    """Have a chat model polish the sentence that `mrag.cel.syntax.verbalise.sentence` gives.
+    """Have a chat model polish the sentence that `mrag.cel.sentences.sentence` gives.
 
-    One call. A model that fails, refuses or changes the meaning costs nothing but time: the sentence made by
-    rules is kept, and `reason` says why.
-
-    Args:
-        kg: The knowledge graph, for labels.
-        hypothesis: The hypothesis.
-        model: A LangChain chat model.
-        language: `en` or `de`.
-        noun: What the examples are, in the plural, such as `images`.
-        labels: Labels that the graph knows, none of which may be added; `graph_labels(kg)` if left out.
+    One call. A model that fails, refuses or changes the meaning costs nothing but time: the sentence made
+    by rules is kept, and `reason` says why. No label that the graph knows may be added; `labels` are those,
+    if they have been read already. The `noun` is what the examples are, in the plural, such as `images`.
 
     Raises:
         ModelError: If there is no chat model.
@@ -282,7 +265,7 @@ def polish_sentence(
     if model is None:
         raise ModelError(
             "There is no language model to polish a sentence.",
-            hint="mrag.cel.syntax.verbalise.sentence gives one without a model.",
+            hint="mrag.cel.sentences.sentence gives one without a model.",
         )
     name = names_of(kg, [hypothesis.expression], language)
     used: list[str] = []
@@ -354,14 +337,7 @@ def meaning_change(
 
 
 def graph_labels(kg: KnowledgeGraph, max_labels: int = _LABELS) -> frozenset[str]:
-    """Read the labels of a graph, in all languages.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.demo(model="none") as kg:
-        ...     "triple store" in {label.lower() for label in graph_labels(kg)}
-        True
-    """
+    """Read the labels of a graph, in all languages."""
     properties = kg.profile().labels
     if not properties:
         return frozenset()

@@ -20,18 +20,11 @@ import numpy.typing as npt
 import pyoxigraph as ox
 
 from mrag import html
+from mrag.cel import expressions as ce
 from mrag.cel.evaluate import World
-from mrag.cel.sparql import (
-    BATCH,
-    X,
-    batches,
-    individuals_among,
-    instances_query,
-    members,
-)
-from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.expressions import Expression, cost, key, length, normal
-from mrag.cel.syntax.notation import to_dl
+from mrag.cel.expressions import Expression, cost, key, length, normal
+from mrag.cel.notation import to_dl
+from mrag.cel.sparql import BATCH, X, batches, individuals_among, instances_query, members
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as pt
@@ -93,11 +86,7 @@ def quality(counts: ExampleCounts, measure: Measure = "f1") -> float:
 
 
 def qualities(tp: Any, fp: Any, positives: int, negatives: int, measure: Measure) -> Any:
-    """Return the quality of counts, or the qualities of arrays of them; see `quality`.
-
-    Raises:
-        ConfigError: If there is no such measure.
-    """
+    """Return the quality of counts, or the qualities of arrays of them; see `quality`."""
     right = tp + negatives - fp
     match measure:
         case "f1":
@@ -167,9 +156,6 @@ class LearningProblem:
     def among(self, some: Container[str]) -> LearningProblem:
         """Return the problem with only some of its examples.
 
-        Args:
-            some: The IRIs of those that stay, and of others.
-
         Raises:
             LearningProblemError: If none of one kind stays.
         """
@@ -208,10 +194,7 @@ class Hypothesis:
     """A class expression that a learner proposes.
 
     Attributes:
-        expression: The expression, in normal form.
         quality: Of the measure that was learnt by, from 0 to 1, on the examples learnt from.
-        counts: The counts on these examples.
-        measure: The measure.
         estimate: What the quality is expected to be on other examples, by cross-validation within those
             learnt from; None where the learner did not estimate it.
         score: What the learner puts its hypotheses in order by, if not by estimate or quality; the highest is
@@ -301,11 +284,7 @@ class ExampleBits:
         return _sum(ones[..., : self.split]), _sum(ones[..., self.split :])
 
     def qualities(self, tp: Numbers, fp: Numbers, measure: Measure) -> Qualities:
-        """Return the qualities of many counts at once.
-
-        Raises:
-            ConfigError: If there is no such measure.
-        """
+        """Return the qualities of many counts at once."""
         found: Qualities = qualities(tp, fp, self.positives, self.negatives, measure)
         return found
 
@@ -315,14 +294,7 @@ class ExampleBits:
 
 
 class PartBits(ExampleBits):
-    """Counts in sets of examples as if some of the examples were not there.
-
-    Example:
-        >>> whole = ExampleBits(2, 3)
-        >>> part = PartBits(whole, np.array([True, False, True, True, False]))
-        >>> part.count(whole.pack(np.ones((1, 5), dtype=bool)))
-        (array([1]), array([2]))
-    """
+    """Counts in sets of examples as if some of the examples were not there."""
 
     def __init__(self, whole: ExampleBits, inside: npt.NDArray[np.bool_]) -> None:
         self.split, self.words, self.all = whole.split, whole.words, whole.all
@@ -344,13 +316,7 @@ def _sum(ones: npt.NDArray[np.uint8]) -> Numbers:
 
 
 def fingerprints(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
-    """Return a number for each row of booleans that equal rows share, and others all but never.
-
-    Example:
-        >>> a, b, c = fingerprints(np.array([[True, False], [False, True], [True, False]]))
-        >>> bool(a == c), bool(a == b)
-        (True, False)
-    """
+    """Return a number for each row of booleans that equal rows share, and others all but never."""
     packed = np.packbits(table, axis=1)
     words = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
     words[:, : packed.shape[1]] = packed
@@ -411,12 +377,7 @@ def confusion(
 ) -> list[ExampleCounts]:
     """Count the examples that each of several expressions holds, many expressions to a query.
 
-    Args:
-        kg: The knowledge graph.
-        expressions: The expressions.
-        positives: IRIs of positive examples.
-        negatives: IRIs of negative examples.
-        known: Whether all are known to be individuals, so that it need not be asked.
+    If all examples are known to be individuals, it is not asked.
 
     Returns:
         The counts, in the order of the expressions.
@@ -428,21 +389,17 @@ def confusion(
             counts[at][side] = len(instances_among(kg, expressions[at], examples))
     among = {*positives, *negatives} if known else individuals_among(kg, [*positives, *negatives])
     held = ([x for x in positives if x in among], [x for x in negatives if x in among])
-    for batch in _labelled(*held):
+    rows = [(name, label) for label, names in zip((1, 0), held, strict=True) for name in names]
+    for first in range(0, len(rows), BATCH):
+        batch = rows[first : first + BATCH]
         given = [name for name, _ in batch]
+        values = pt.Values((X, _LABEL), tuple((pt.iri(name), ox.Literal(label)) for name, label in batch))
         for start in range(0, len(asked), _TOGETHER):
-            branches = tuple(
-                pt.Group(
-                    (
-                        pt.SubSelect(
-                            pt.Select((X,), pt.Group(tuple(members(e, given, known=True))), distinct=True)
-                        ),
-                        pt.Bind(ox.Literal(at), _H),
-                    )
-                )
-                for at, e in asked[start : start + _TOGETHER]
-            )
-            where = pt.Group((_rows(batch), pt.Union(branches)))
+            branches = []
+            for at, e in asked[start : start + _TOGETHER]:
+                each = pt.Select((X,), pt.Group(tuple(members(e, given, known=True))), distinct=True)
+                branches.append(pt.Group((pt.SubSelect(each), pt.Bind(ox.Literal(at), _H))))
+            where = pt.Group((values, pt.Union(tuple(branches))))
             query = pt.Select((_H, _LABEL, (pt.Count(X, distinct=True), _N)), where, group_by=(_H, _LABEL))
             for h, label, n in kg.select(to_sparql(query)):
                 counts[int(str(h))][int(str(label))] += int(str(n))
@@ -459,12 +416,3 @@ def _answers(kg: KnowledgeGraph, expression: ce.Expression) -> bool:
         return True
     hard = ce.Not | ce.Only | ce.AtMost | ce.Exactly | ce.DataOnly | ce.OneOf
     return not any(isinstance(part, hard) for part in ce.walk(normal(expression)))
-
-
-def _labelled(positives: Sequence[str], negatives: Sequence[str]) -> list[list[tuple[str, int]]]:
-    rows = [(name, 1) for name in positives] + [(name, 0) for name in negatives]
-    return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
-
-
-def _rows(batch: list[tuple[str, int]]) -> pt.Values:
-    return pt.Values((X, _LABEL), tuple((pt.iri(name), ox.Literal(label)) for name, label in batch))

@@ -17,13 +17,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from mrag.cel.evaluate import World
+from mrag.cel.expressions import Expression
 from mrag.cel.learners.base import FitState, Halt, Learner, LearnerSettings, learner
-from mrag.cel.learners.features import FeatureSettings, features
+from mrag.cel.learners.search import FeatureSettings, features
 from mrag.cel.problem import ExampleCounts, Hypothesis, LearningProblem, confusion, instances_among, quality
+from mrag.cel.sentences import Language, sentence
 from mrag.cel.sparql import individuals_among
-from mrag.cel.syntax.english import Language
-from mrag.cel.syntax.expressions import Expression
-from mrag.cel.syntax.verbalise import sentence
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.retrieval.rankers import Hit, Question, Ranker
@@ -39,9 +38,7 @@ class RerankSettings:
     Attributes:
         examples: How many positive and how many negative examples are taken from a ranking.
         negatives: `bottom` takes the last hits as negative examples, `random` any after the positive ones.
-        seed: Of the random choice.
         depth: How deep the ranking is read, at least.
-        language: Of the reasons.
         noun: What the hits are, in the plural, such as `images`.
     """
 
@@ -64,10 +61,7 @@ class Reranking:
     """A ranking and the concept that it was made by.
 
     Attributes:
-        hits: The hits, best first.
         hypothesis: The concept that was learnt; None where nothing was, and the order is then the old one.
-        problem: The examples; None where there were too few.
-        covered: IRIs of the hits that the concept holds.
         note: What was learnt, or why nothing was, in one sentence.
     """
 
@@ -126,12 +120,8 @@ class ClassExpressionReranker:
         """Re-rank by what a person liked and did not like.
 
         A learner of short concepts serves best, such as `learner("search", kg, max_length=7)`: longer ones
-        learn the few examples by heart (figures in `docs/class-expressions.md`).
-
-        Args:
-            hits: The list.
-            liked: IRIs of hits that are to the person's liking.
-            disliked: IRIs of those that are not; without any, the last hits that are not liked.
+        learn the few examples by heart (figures in `docs/class-expressions.md`). Without disliked hits the
+        last ones that are not liked are taken for such.
 
         Raises:
             LearningProblemError: If nothing is liked, or something both liked and not.
@@ -189,13 +179,8 @@ def rerank_by_concept(
 ) -> Reranking:
     """Re-rank a list of hits by a concept that is known, such as a kept one.
 
-    Args:
-        kg: The knowledge graph.
-        hits: The list.
-        concept: The concept; a hypothesis says in the reasons how many examples it holds.
-        settings: Its language and noun are used.
-        order: Orders the covered hits otherwise than by their score.
-        positives: IRIs of positive examples for `order`; without any, the order stays.
+    Of the settings the language and the noun are used. `order` orders the covered hits by the positive
+    examples; without any, they keep theirs.
     """
     knobs = settings or RerankSettings()
     known = concept if isinstance(concept, Hypothesis) else None
@@ -206,8 +191,7 @@ def rerank_by_concept(
     if order is not None and positives:
         scores = order(positives, [h.iri for h in front])
         front = sorted(
-            (replace(h, score=float(scores.get(h.iri, float("-inf")))) for h in front),
-            key=lambda h: -h.score,
+            (replace(h, score=float(scores.get(h.iri, float("-inf")))) for h in front), key=lambda h: -h.score
         )
     back = [h for h in hits if h.iri not in covered]
     inside, outside = ("Concept", "Not in the concept")
@@ -246,11 +230,7 @@ class FeedbackSettings:
     """Settings of `learn_from_marks`.
 
     Attributes:
-        learner: A name of `mrag.cel.LEARNERS`.
-        seconds: Time limit of learning.
         length: Longest concept that is chosen where a shorter one is no worse; others are alternatives.
-        max_length: Longest alternative.
-        steps: How many properties may follow one another.
         proposals: Most hits that are proposed for the next mark.
     """
 
@@ -268,12 +248,7 @@ class FeedbackSettings:
 
 @dataclass(frozen=True)
 class MarkedConcept:
-    """A concept that the marks may mean.
-
-    Attributes:
-        hypothesis: The concept with its counts on the marks.
-        covered: The hits of the list that it holds, in their order.
-    """
+    """A concept that the marks may mean."""
 
     hypothesis: Hypothesis
     covered: tuple[str, ...]
@@ -284,12 +259,9 @@ class Feedback:
     """What was learnt from marks.
 
     Attributes:
-        problem: The marks as examples.
         assumed: The hits that were taken for negative examples because none were marked so.
         alternatives: The best concept of each length, shortest first; empty where nothing was learnt.
-        chosen: Which of them is shown first.
         proposals: Hits that are not marked and on which the best hypotheses disagree, most disputed first.
-        seconds: How long it took.
     """
 
     problem: LearningProblem
@@ -314,12 +286,7 @@ def learn_from_marks(
 ) -> Feedback:
     """Learn what marked hits share.
 
-    Args:
-        kg: The knowledge graph.
-        hits: IRIs of the list, best first.
-        liked: IRIs of those that are meant.
-        disliked: IRIs of those that are not; without any, as many of the last hits as are liked.
-        settings: See `FeedbackSettings`.
+    Without disliked hits as many of the last ones as are liked are taken for such.
 
     Raises:
         LearningProblemError: If nothing is liked, one is both liked and not, or one is no individual, or
@@ -327,7 +294,7 @@ def learn_from_marks(
 
     Example:
         >>> import mrag
-        >>> from mrag.cel.syntax.notation import to_dl
+        >>> from mrag.cel.notation import to_dl
         >>> with mrag.demo(model="none") as kg:
         ...     ex = kg.prefixes["ex"]
         ...     patient = FeedbackSettings(seconds=60)  # the most; it takes a second
@@ -376,12 +343,7 @@ def learn_from_marks(
 
 @dataclass(frozen=True)
 class AgreeingConditions:
-    """Conditions that agree with all marks.
-
-    Attributes:
-        shortest: The one of each length that costs least, shortest first.
-        disputed: Hits that are not marked and on which they disagree, most disputed first.
-    """
+    """Conditions that agree with all marks."""
 
     shortest: tuple[Expression, ...] = ()
     disputed: tuple[str, ...] = ()
@@ -433,12 +395,7 @@ def marked_counts(
 
 
 def precision(counts: ExampleCounts) -> float | None:
-    """Return the share of the marked hits in a concept that are meant; None if none is in it.
-
-    Example:
-        >>> precision(ExampleCounts(3, 1, 4, 2))
-        0.75
-    """
+    """Return the share of the marked hits in a concept that are meant; None if none is in it."""
     held = counts.tp + counts.fp
     return counts.tp / held if held else None
 

@@ -19,8 +19,8 @@ from typing import Any, TypeAlias, TypeVar
 import pyoxigraph as ox
 from rdflib import Literal
 
-from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.expressions import DataRange, normal
+from mrag.cel import expressions as ce
+from mrag.cel.expressions import DataRange, normal
 from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as pt
@@ -48,11 +48,7 @@ _COMPARE: dict[str, Callable[[Comparable, Comparable], bool]] = {
 
 
 def condition(range: DataRange, value: ox.Variable) -> Expression:
-    """Return the condition under which a value is in a range.
-
-    Raises:
-        ConfigError: If a limit cannot be tested.
-    """
+    """Return the condition under which a value is in a range."""
     limits = tuple((name, _literal(limit)) for name, limit in range.facets)
     found = within(iri(range.datatype), limits, value, clash=False)
     if found is None:
@@ -61,26 +57,12 @@ def condition(range: DataRange, value: ox.Variable) -> Expression:
 
 
 def by_value(literal: Literal) -> bool:
-    """Return whether a literal is matched by its value, not as the term it is.
-
-    Example:
-        >>> by_value(Literal(5)), by_value(Literal("five"))
-        (True, False)
-    """
+    """Return whether a literal is matched by its value, not as the term it is."""
     return str(literal.datatype or "") in _NUMBERS | _DATES | {XSD + "boolean"}
 
 
 def holds(expression: Expression, value: Literal) -> bool:
-    """Decide a condition of `condition` for one value.
-
-    Raises:
-        ConfigError: If the datatype is one that only the store compares.
-
-    Example:
-        >>> adult = DataRange(XSD + "integer", (("minInclusive", Literal(18)),))
-        >>> [holds(condition(adult, var("v")), Literal(n)) for n in (17, 18, 18.5)]
-        [False, True, False]
-    """
+    """Decide a condition of `condition` for one value."""
     return _truth(expression, value) is True
 
 
@@ -90,13 +72,7 @@ def equal(left: Literal, right: Literal) -> bool:
 
 
 def comparable(literal: Literal) -> Comparable | None:
-    """Return the value of a literal, None where its text is not one of its datatype.
-
-    Example:
-        >>> from rdflib import XSD
-        >>> comparable(Literal("2024-02-30", datatype=XSD.date)) is None
-        True
-    """
+    """Return the value of a literal, None where its text is not one of its datatype."""
     datatype, text = str(literal.datatype or XSD + "string"), str(literal)
     try:
         if datatype in INTEGERS:
@@ -115,13 +91,7 @@ def comparable(literal: Literal) -> Comparable | None:
 
 
 def family(literal: Literal) -> str | None:
-    """Return the datatype to compare a literal in, None for texts and what is not compared.
-
-    Example:
-        >>> from rdflib import XSD
-        >>> family(Literal("7", datatype=XSD.short))
-        'http://www.w3.org/2001/XMLSchema#integer'
-    """
+    """Return the datatype to compare a literal in, None for texts and what is not compared."""
     kind = str(literal.datatype or "")
     if kind in INTEGERS:
         return XSD + "integer"
@@ -129,12 +99,7 @@ def family(literal: Literal) -> str | None:
 
 
 def by_family(terms: Iterable[Term]) -> dict[str, dict[int, Any]]:
-    """Return the values of literals that have an order, by the datatype to compare them in.
-
-    Returns:
-        For each datatype the values by their places among the terms. Where only some times have a zone,
-        they have no common order and are left out.
-    """
+    """Return the values of literals that have an order, by the datatype to compare them in."""
     found: dict[str, dict[int, Any]] = {}
     for at, term in enumerate(terms):
         kind = family(term) if isinstance(term, Literal) else None
@@ -254,16 +219,14 @@ VOCABULARY = tuple(
 def instances_query(expression: ce.Expression, given: Sequence[str] | None = None) -> str:
     """Return the query for the named individuals that an expression holds.
 
-    Args:
-        expression: The expression.
-        given: Ask only about these individuals; at most `BATCH` of them is wise.
+    Only about the given individuals, if any; at most `BATCH` of them is wise.
 
     Raises:
         TermError: If an IRI in it is not well formed.
         ConfigError: If a limit of data values cannot be tested.
 
     Example:
-        >>> from mrag.cel.syntax import expressions as ce
+        >>> from mrag.cel import expressions as ce
         >>> print(instances_query(ce.And((ce.Named("urn:A"), ce.Not(ce.Named("urn:B"))))))
         SELECT DISTINCT ?x WHERE
         { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:A> . FILTER(isIRI(?x))
@@ -273,14 +236,7 @@ def instances_query(expression: ce.Expression, given: Sequence[str] | None = Non
 
 
 def count_query(expression: ce.Expression) -> str:
-    """Return the query for how many named individuals an expression holds, as `?n`.
-
-    Example:
-        >>> from mrag.cel.syntax import expressions as ce
-        >>> print(count_query(ce.Named("urn:A")))
-        SELECT (COUNT(DISTINCT ?x) AS ?n) WHERE
-        { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:A> . FILTER(isIRI(?x)) }
-    """
+    """Return the query for how many named individuals an expression holds, as `?n`."""
     counted = (pt.Count(X, distinct=True), pt.var("n"))
     return to_sparql(pt.Select((counted,), pt.Group(tuple(members(expression)))))
 
@@ -288,13 +244,7 @@ def count_query(expression: ce.Expression) -> str:
 def members(
     expression: ce.Expression, given: Sequence[str] | None = None, *, known: bool = False
 ) -> list[pt.Pattern]:
-    """Return the patterns that bind `?x` to the named individuals of an expression.
-
-    Args:
-        expression: The expression.
-        given: Only these individuals.
-        known: Whether the given ones are known to be individuals, so that it need not be asked.
-    """
+    """Return the patterns that bind `?x` to the named individuals of an expression."""
     anchor = () if given is None else (_rows(X, given),)
     return _Translator().answer(normal(expression), anchor, known=known and given is not None)
 
@@ -348,7 +298,11 @@ class _Translator:
         return [*anchor, *found, root, *without]
 
     def parts(
-        self, e: ce.Expression, x: ox.Variable, anchor: tuple[pt.Pattern, ...], ground: tuple[pt.Pattern, ...]
+        self,
+        e: ce.Expression,
+        x: ox.Variable,
+        anchor: tuple[pt.Pattern, ...],
+        ground: tuple[pt.Pattern, ...],
     ) -> tuple[list[pt.Pattern], list[pt.Pattern]]:
         """Return the patterns that bind a variable to an expression, and those that take away."""
         match e:
@@ -389,7 +343,11 @@ class _Translator:
                 return [], [pt.Minus(pt.Group((*anchor, *self.opposite(e, x, anchor, ground))))]
 
     def opposite(
-        self, e: ce.Expression, x: ox.Variable, anchor: tuple[pt.Pattern, ...], ground: tuple[pt.Pattern, ...]
+        self,
+        e: ce.Expression,
+        x: ox.Variable,
+        anchor: tuple[pt.Pattern, ...],
+        ground: tuple[pt.Pattern, ...],
     ) -> list[pt.Pattern]:
         """Return the patterns of what an expression that only takes away does not hold."""
         match e:
@@ -414,14 +372,23 @@ class _Translator:
                 raise AssertionError(e)
 
     def group(
-        self, e: ce.Expression, x: ox.Variable, anchor: tuple[pt.Pattern, ...], ground: tuple[pt.Pattern, ...]
+        self,
+        e: ce.Expression,
+        x: ox.Variable,
+        anchor: tuple[pt.Pattern, ...],
+        ground: tuple[pt.Pattern, ...],
     ) -> list[pt.Pattern]:
         """Return the patterns of an expression as they can stand in a group of their own."""
         found, without = self.parts(e, x, anchor, ground)
         return [*(anchor if found else ground), *found, *without]
 
     def counted(
-        self, x: ox.Variable, n: int, p: ce.Property, filler: ce.Expression, anchor: tuple[pt.Pattern, ...]
+        self,
+        x: ox.Variable,
+        n: int,
+        p: ce.Property,
+        filler: ce.Expression,
+        anchor: tuple[pt.Pattern, ...],
     ) -> pt.Pattern:
         y = self.fresh()
         edge = _edge(x, p, y)
@@ -442,8 +409,7 @@ class _Translator:
     def value(self, x: ox.Variable, p: ce.Property, value: str | Literal) -> list[pt.Pattern]:
         if not isinstance(value, Literal):
             return [_edge(x, p, _iri(value))]
-        term = to_ox(value)
-        assert isinstance(term, ox.Literal)
+        term = _literal(value)
         if by_value(value):
             v = self.fresh()
             return [_edge(x, p, v), pt.Filter(pt.Compare(v, "=", term))]

@@ -113,10 +113,7 @@ for _name, _group in {
 
 
 def main() -> None:
-    """Run the command line; errors of this package end with code 1 and one line of text.
-
-    Ctrl-C ends it with code 130 and SIGTERM with 143, and one line states what is kept.
-    """
+    """Run the command line; errors of this package end with code 1 and one line of text."""
     with guarded():
         try:
             _run()

@@ -8,14 +8,16 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from typer import Argument, Option
 
 import mrag
 from mrag import context as contexts
-from mrag import evaluation, generation, images, planning, retrieval
+from mrag import evaluation, generation, images, planning, rdf, retrieval
 from mrag.cli import options
 from mrag.cli.commands import Commands
 from mrag.cli.output import hit_json, progress, say, show, show_data, show_hit, show_json, show_lines, shown
@@ -47,16 +49,7 @@ def show_answer(
     as_json: bool = False,
     more: bool = False,
 ) -> None:
-    """Print an answer.
-
-    Args:
-        given: The answer.
-        sparql: Whether the query that was run is printed too.
-        context: Whether all lines it was made from are printed too.
-        way: Whether it is said why the answer was found otherwise than by computing it.
-        as_json: Whether it is printed as JSON.
-        more: Whether it is one of several: each says what it follows from, and JSON is on a line of its own.
-    """
+    """Print an answer."""
     if as_json:
         show_json(given.to_json(), indent=None if more else 2)
         return
@@ -103,14 +96,7 @@ def _show_reading(computed: Computed, sparql: bool) -> None:
 
 
 def follow_ups(talk: retrieval.Conversation, questions: Sequence[str]) -> Iterator[generation.Answer]:
-    """Yield the answers to questions; without any, to the lines of standard input.
-
-    On a terminal there is a prompt, and an error ends its question and not the conversation.
-
-    Args:
-        talk: The conversation.
-        questions: The questions.
-    """
+    """Yield the answers to questions; without any, to the lines of standard input."""
     terminal = not questions and sys.stdin.isatty()
     for line in questions or lines(terminal):
         if not (question := line.strip()):
@@ -138,114 +124,77 @@ def lines(terminal: bool) -> Iterator[str]:
 
 HOWS = ("auto", "plan", "read", "complete", "images")
 PLANNERS = ("judge", "writer", "tools", "parser")
-ImageOption = Annotated[
-    Path | None, typer.Option("--image", help="Find images like this picture; needs --media.")
-]
-MediaOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--media",
-        metavar="FOLDER",
-        help="Find images of the graph; folder of the files that the graph names.",
-    ),
-]
-LooksOption = Annotated[
-    str | None,
-    typer.Option(
-        "--looks",
-        metavar="MODEL",
-        help="Model that compares images: conse (extra `conse`), clip:MODEL/WEIGHTS or none. "
-        "Default: conse with --image, else none.",
-    ),
-]
-OnlyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--only",
-        metavar="CLASS|FILE.rq",
-        help="With --media: only images of a class, or those that a SELECT query returns.",
-    ),
-]
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """The images that a question is about.
+
+    Options:
+        image: Find images like this picture; needs --media.
+        media: Find images of the graph; folder of the files that the graph names.
+        looks: Model that compares images: conse (extra `conse`), clip:MODEL/WEIGHTS or none. Default: conse
+            with --image, else none.
+        only: With --media: only images of a class, or those that a SELECT query returns.
+    """
+
+    image: Path | None = None
+    media: Annotated[Path | None, Option(metavar="FOLDER")] = None
+    looks: Annotated[str | None, Option(metavar="MODEL")] = None
+    only: Annotated[str | None, Option(metavar="CLASS|FILE.rq")] = None
+
+    @property
+    def given(self) -> bool:
+        """Return whether images are asked for."""
+        return self.image is not None or self.media is not None
+
+    def folder(self) -> Path:
+        """Return the folder of the images, which must be there."""
+        if self.media is None or not self.media.is_dir():
+            raise ConfigError("The folder of the images is missing.", hint="Name it with --media.")
+        return self.media
+
+    def ranker(self, graph: mrag.KnowledgeGraph, text: str, ranker: str) -> mrag.Ranker:
+        """Return what ranks the images of the graph for a question."""
+        from mrag.images.rankers import image_mode
+
+        mode = image_mode(ranker)
+        return images.image_ranker(
+            graph,
+            self.media,
+            mode=mode if text else "bm25",
+            text=Settings.from_env().embedder,
+            looks=self.looks or ("none" if self.image is None else "conse"),
+            allowed=self._allowed(graph),
+        )
+
+    def _allowed(self, graph: mrag.KnowledgeGraph) -> Allowed | None:
+        if self.only is None:
+            return None
+        if self.only.endswith((".rq", ".sparql")):
+            return images.of_query(graph, options.read_query_file(self.only))
+        return images.of_class(graph, str(rdf.iri(self.only, graph.prefixes)))
 
 
 def ask(
-    question: Annotated[
-        list[str] | None, typer.Argument(metavar="QUESTION", help="The question; with --follow, several.")
-    ] = None,
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            help="ollama:NAME, openai:NAME, local:PATH.gguf or none. "
-            "Default: MRAG_MODEL, else Ollama if it runs.",
-        ),
-    ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of entities.")] = 10,
+    place: options.Place,
+    pictures: Pictures,
+    question: Annotated[list[str] | None, Argument(metavar="QUESTION")] = None,
+    model: Annotated[str | None, Option("--model", "-m")] = None,
+    k: Annotated[int, Option("-k", min=1)] = 10,
     ranker: options.RankerOption = "hybrid",
-    hops: Annotated[int, typer.Option(min=1, max=2, help="Steps from each entity.")] = 1,
-    budget: Annotated[int, typer.Option(min=1, help="Maximum number of tokens of context.")] = 4000,
+    hops: Annotated[int, Option(min=1, max=2)] = 1,
+    budget: Annotated[int, Option(min=1)] = 4000,
     index: options.IndexOption = "main",
     lang: options.KeptLanguageOption = None,
-    context: Annotated[bool, typer.Option("--context", help="Show the whole context too.")] = False,
-    how: Annotated[
-        str,
-        typer.Option(
-            "--how",
-            metavar="auto|plan|read|complete|images",
-            help="plan computes the answer or says why it cannot, read reads it in the context, complete "
-            "completes it from --texts, images answers with images, auto chooses.",
-        ),
-    ] = "auto",
-    reading: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Which of the offered readings of the question to compute. "
-            "Default: the likeliest, if it is certain enough.",
-        ),
-    ] = None,
-    planner: Annotated[
-        str | None,
-        typer.Option(
-            "--planner",
-            metavar="judge|writer|tools|parser",
-            help="How the language model helps where a reading is not certain: judge chooses among "
-            "readings, writer writes one, tools explores the graph, parser does without. "
-            "Default: MRAG_PLANNER, else judge.",
-        ),
-    ] = None,
-    sparql: Annotated[bool, typer.Option("--sparql", help="Show the query that was run too.")] = False,
-    texts: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FOLDER|FILE",
-            help="Texts (.txt, .md, .rst) to read what the graph lacks in; repeatable. "
-            "To keep what is read, use `mrag complete ask`.",
-        ),
-    ] = None,
-    follow: Annotated[
-        bool,
-        typer.Option(
-            "--follow",
-            help="Ask one question after the other, from the arguments, else from standard input; each may "
-            'go on from the last answer ("and in Italy?"), and `reading 2` takes another reading of it.',
-        ),
-    ] = False,
-    teach: Annotated[
-        bool,
-        typer.Option(
-            "--teach",
-            help="Ask which of the readings is right, and save the question with it; see `mrag questions`. "
-            "--reading tells it at once.",
-        ),
-    ] = False,
-    image: ImageOption = None,
-    media: MediaOption = None,
-    looks: LooksOption = None,
-    only: OnlyOption = None,
+    context: bool = False,
+    how: Annotated[str, Option(metavar="auto|plan|read|complete|images")] = "auto",
+    reading: Annotated[int | None, Option(min=1)] = None,
+    planner: Annotated[str | None, Option(metavar="judge|writer|tools|parser")] = None,
+    sparql: bool = False,
+    texts: Annotated[list[Path] | None, Option(metavar="FOLDER|FILE")] = None,
+    follow: bool = False,
+    teach: bool = False,
     graph: options.GraphOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -254,6 +203,28 @@ def ask(
     The answer is computed if that is sure to be right; it has images if the question asks for them; it is
     completed from texts if they have what the graph lacks; else it is read in the context of similar
     entities.
+
+    Options:
+        question: The question; with --follow, several.
+        model: ollama:NAME, openai:NAME, local:PATH.gguf or none. Default: MRAG_MODEL, else Ollama if it runs.
+        k: Maximum number of entities.
+        hops: Steps from each entity.
+        budget: Maximum number of tokens of context.
+        context: Show the whole context too.
+        how: plan computes the answer or says why it cannot, read reads it in the context, complete completes
+            it from --texts, images answers with images, auto chooses.
+        reading: Which of the offered readings of the question to compute. Default: the likeliest, if it is
+            certain enough.
+        planner: How the language model helps where a reading is not certain: judge chooses among readings,
+            writer writes one, tools explores the graph, parser does without. Default: MRAG_PLANNER, else
+            judge.
+        sparql: Show the query that was run too.
+        texts: Texts (.txt, .md, .rst) to read what the graph lacks in; repeatable. To keep what is read, use
+            `mrag complete ask`.
+        follow: Ask one question after the other, from the arguments, else from standard input; each may go on
+            from the last answer ("and in Italy?"), and `reading 2` takes another reading of it.
+        teach: Ask which of the readings is right, and save the question with it; see `mrag questions`.
+            --reading tells it at once.
 
     \b
     Examples:
@@ -272,27 +243,27 @@ def ask(
         raise typer.BadParameter(
             "Put the question in quotes; --follow asks several.", param_hint="'QUESTION'"
         )
-    if image is None and not follow:
+    if pictures.image is None and not follow:
         _require(text, "QUESTION")
     options.check_choice("way", how, HOWS)
     options.check_choice("planner", planner or "judge", PLANNERS)
     from mrag.context import ContextSettings
 
-    pictured = how == "images" or (how == "auto" and (image is not None or media is not None))
-    if image is not None or media is not None:
-        _folder(media)
-    with options.opened(store, kg, lang, graph=graph, index=index) as seen:
+    pictured = how == "images" or (how == "auto" and pictures.given)
+    if pictures.given:
+        pictures.folder()
+    with place.opened(lang, graph=graph, index=index) as seen:
         if teach:
             saved = save_reading(seen, text, reading, replacing=True)
             say(f"Saved as {saved.name}.")
             reading = 1
         chosen = Settings.from_env(model=model)
-        ranks = _ranker(seen, text, image, media, looks, only, ranker) if pictured else ranker
+        ranks = pictures.ranker(seen, text, ranker) if pictured else ranker
         talk = seen.conversation(
             model=chosen.model, planner=cast("Planner", planner or chosen.planner),
             k=k, index=index, how=cast("How", how),
             settings=ContextSettings(hops=hops, token_budget=budget),
-            texts=texts or None, media=media if pictured else None, ranker=ranks,
+            texts=texts or None, media=pictures.media if pictured else None, ranker=ranks,
         )  # fmt: skip
         if follow:
             for number, given in enumerate(follow_ups(talk, asked)):
@@ -301,52 +272,72 @@ def ask(
                 show_answer(given, sparql=sparql, context=context, as_json=as_json, more=True)
                 shown()
             return
-        query = mrag.Question(text, image) if image is not None else text
+        query = text if pictures.image is None else mrag.Question(text, pictures.image)
         given = talk.ask(query, reading=reading)
     show_answer(given, sparql=sparql, context=context, way=how == "auto", as_json=as_json)
 
 
 def search(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to search for.")] = "",
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of hits.")] = 10,
+    place: options.Place,
+    pictures: Pictures,
+    text: Annotated[str, Argument(metavar="TEXT")] = "",
+    k: Annotated[int, Option("-k", min=1)] = 10,
     ranker: options.RankerOption = "hybrid",
     index: options.IndexOption = "main",
     lang: options.KeptLanguageOption = None,
-    image: ImageOption = None,
-    media: MediaOption = None,
-    looks: LooksOption = None,
-    only: OnlyOption = None,
     graph: options.GraphOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """List the entities most similar to a text.
+
+    Options:
+        text: What to search for.
+        k: Maximum number of hits.
 
     \b
     Examples:
       mrag search "triple store with reasoning" -k 5
       mrag search "triple store with reasoning" --ranker bm25+mmr
     """
-    if image is not None or media is not None:
-        _find(text, store, kg, image, media, looks, only, k, lang, ranker, as_json=as_json)
-        return
-    _require(text, "TEXT")
-    from mrag.index.similarity import freshen
+    if pictures.given:
+        pictures.folder()
+    else:
+        _require(text, "TEXT")
+    with place.opened(lang, graph=None if pictures.given else graph, index=index) as seen:
+        if pictures.given:
+            hits, labels, paths = _images_like(seen, text, pictures, k, ranker)
+            found = [{**hit_json(hit, labels[hit.iri]), "path": paths.get(hit.iri)} for hit in hits]
+            names = labels | paths
+        else:
+            from mrag.index.similarity import freshen
 
-    with options.opened(store, kg, lang, graph=graph, index=index) as seen:
-        if (old := freshen(seen, index)) is not None:
-            say(old, style="yellow")
-        hits = mrag.ranker(ranker, seen, index=index).rank(mrag.Question(text), k)
-        display = contexts.Display(seen)
-        display.prepare([hit.iri for hit in hits])
-        if as_json:
-            show_json([hit_json(hit, display.entity(hit.iri)) for hit in hits])
-            return
-        for hit in hits:
-            show_hit(hit, display.entity(hit.iri))
-        if not hits:
-            say("Nothing was found.")
+            if (old := freshen(seen, index)) is not None:
+                say(old, style="yellow")
+            hits = mrag.ranker(ranker, seen, index=index).rank(mrag.Question(text), k)
+            display = contexts.Display(seen)
+            display.prepare([hit.iri for hit in hits])
+            names = {hit.iri: display.entity(hit.iri) for hit in hits}
+            found = [hit_json(hit, names[hit.iri]) for hit in hits]
+    if as_json:
+        show_json(found)
+        return
+    for hit in hits:
+        show_hit(hit, names[hit.iri])
+    if not hits:
+        say("Nothing was found.")
+
+
+def _images_like(
+    graph: mrag.KnowledgeGraph, text: str, pictures: Pictures, k: int, ranker: str
+) -> tuple[Sequence[mrag.Hit], dict[str, str], dict[str, str]]:
+    """Return images of the graph, with their names and the paths of their files by IRI."""
+    from mrag.images.graph import file_names, files_of, names_of
+
+    hits = pictures.ranker(graph, text, ranker).rank(mrag.Question(text, pictures.image), k)
+    iris = [hit.iri for hit in hits]
+    files, _ = files_of(graph, pictures.folder(), images=iris)
+    names = names_of(graph, iris, file_names(graph, images=iris))
+    return hits, names, {iri: str(path) for iri, path in files.items()}
 
 
 def _require(words: str, name: str) -> None:
@@ -355,107 +346,40 @@ def _require(words: str, name: str) -> None:
         raise typer.BadParameter("Give words, or a picture with --image.", param_hint=f"'{name}'")
 
 
-def _find(
-    text: str,
-    store: str | None,
-    kg: str | None,
-    image: Path | None,
-    media: Path | None,
-    looks: str | None,
-    only: str | None,
-    k: int,
-    lang: str | None,
-    ranker: str,
-    *,
-    as_json: bool,
-) -> None:
-    """Find images of the graph."""
-    from mrag.images.graph import file_names, files_of, names_of
-
-    folder = _folder(media)
-    with options.opened(store, kg, lang, index="main") as graph:
-        hits = _ranker(graph, text, image, folder, looks, only, ranker).rank(mrag.Question(text, image), k)
-        iris = [hit.iri for hit in hits]
-        files, _ = files_of(graph, folder, images=iris)
-        names = names_of(graph, iris, file_names(graph, images=iris))
-        paths = {iri: str(path) for iri, path in files.items()}
-        if as_json:
-            show_json([{**hit_json(hit, names[hit.iri]), "path": paths.get(hit.iri)} for hit in hits])
-            return
-        for hit in hits:
-            show_hit(hit, paths.get(hit.iri) or names[hit.iri])
-        if not hits:
-            say("Nothing was found.")
-
-
-def _folder(media: Path | None) -> Path:
-    if media is None or not media.is_dir():
-        raise ConfigError("The folder of the images is missing.", hint="Name it with --media.")
-    return media
-
-
-def _ranker(
-    graph: mrag.KnowledgeGraph,
-    text: str,
-    image: Path | None,
-    media: Path | None,
-    looks: str | None,
-    only: str | None,
-    ranker: str,
-) -> mrag.Ranker:
-    """Return what ranks the images of the graph for a question."""
-    from mrag.images.rankers import image_mode
-
-    mode = image_mode(ranker)
-    return images.image_ranker(
-        graph,
-        media,
-        mode=mode if text else "bm25",
-        text=Settings.from_env().embedder,
-        looks=looks or ("none" if image is None else "conse"),
-        allowed=None if only is None else _allowed(graph, only),
-    )
-
-
-def _allowed(graph: mrag.KnowledgeGraph, only: str) -> Allowed:
-    from mrag.rdf.terms import iri
-
-    if only.endswith((".rq", ".sparql")):
-        return images.of_query(graph, options.read_query_file(only))
-    return images.of_class(graph, str(iri(only, graph.prefixes)))
-
-
 questions_app = Commands(
     help="Save questions with their plans, run them again with other names, and calibrate.",
     epilog='Example: mrag questions save "Who develops GraphDB?" && mrag questions list',
 )
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the saved question.")]
-NameOption = Annotated[str, typer.Option("--name", help="What to call it. Default: its words.")]
+NameArgument = Annotated[str, Argument(metavar="NAME", help="Name of the saved question.")]
+NameOption = Annotated[str, Option("--name", help="What to call it. Default: its words.")]
 AuthorOption = Annotated[
-    str | None, typer.Option("--by", help="Who saves it. Default: the name that you are logged in by.")
+    str | None, Option("--by", help="Who saves it. Default: the name that you are logged in by.")
 ]
 
 
 @questions_app.command()
 def save(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.")],
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
+    question: str,
+    place: options.LabelledPlace,
     name: NameOption = "",
-    reading: Annotated[int, typer.Option(min=1, help="Which of its readings is right.")] = 1,
+    reading: Annotated[int, Option(min=1)] = 1,
     by: AuthorOption = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace a question of this name.")] = False,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    replace: bool = False,
     as_json: options.JsonOption = False,
 ) -> None:
     """Save a question with the plan that answers it; later questions of the same words are read like it.
+
+    Options:
+        question: The question.
+        reading: Which of its readings is right.
+        replace: Replace a question of this name.
 
     \b
     Example:
       mrag questions save "Which products does Ontotext develop?" --name "products of a vendor"
     """
-    with options.opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         _show_saved(
             save_reading(graph, question, reading, name=name, by=by, replacing=replace), as_json=as_json
         )
@@ -463,9 +387,7 @@ def save(
 
 @questions_app.command("list")
 def list_(
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    place: options.LabelledPlace,
     as_json: options.JsonOption = False,
 ) -> None:
     """List the saved questions: name, template, parameters, reading, who saved them and when.
@@ -474,7 +396,7 @@ def list_(
     Example:
       mrag questions list --json
     """
-    with options.opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         every = planning.list_questions(graph)
     if as_json:
         show_json([saved.to_json() for saved in every])
@@ -488,17 +410,16 @@ def list_(
 @questions_app.command()
 def run(
     name: NameArgument,
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    with_: Annotated[
-        list[str] | None,
-        typer.Option("--with", metavar="PARAMETER=NAME", help="What to ask for instead; repeatable."),
-    ] = None,
-    sparql: Annotated[bool, typer.Option("--sparql", help="Show the query that was run too.")] = False,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    place: options.LabelledPlace,
+    with_: Annotated[list[str] | None, Option("--with", metavar="PARAMETER=NAME")] = None,
+    sparql: bool = False,
     as_json: options.JsonOption = False,
 ) -> None:
     """Answer a saved question, with other names where they are given.
+
+    Options:
+        with_: What to ask for instead; repeatable.
+        sparql: Show the query that was run too.
 
     \b
     Example:
@@ -510,7 +431,7 @@ def run(
         if not equals:
             raise typer.BadParameter(f"{given!r} is not PARAMETER=NAME.", param_hint="'--with'")
         values[parameter.strip()] = value.strip()
-    with options.opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         answer = planning.run_question(graph, name, values)
     show_answer(answer, sparql=sparql, context=False, as_json=as_json)
 
@@ -518,9 +439,7 @@ def run(
 @questions_app.command()
 def remove(
     name: NameArgument,
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    place: options.LabelledPlace,
 ) -> None:
     """Remove a saved question.
 
@@ -528,24 +447,17 @@ def remove(
     Example:
       mrag questions remove "products of a vendor"
     """
-    with options.opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         planning.remove_question(graph, name)
     say(f"Removed: {name}")
 
 
 @questions_app.command()
 def calibrate(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="Questions with `answers`, a JSON object a line."),
-    ] = None,
-    forget: Annotated[
-        bool, typer.Option("--forget", help="Go back to the weights that ship, without questions.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how well it fits.")] = False,
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    place: options.LabelledPlace,
+    files: Annotated[list[Path] | None, Argument(metavar="[FILE]...")] = None,
+    forget: bool = False,
+    dry_run: bool = False,
     as_json: options.JsonOption = False,
 ) -> None:
     """Fit how certain computed answers are to questions whose answers are known.
@@ -553,6 +465,11 @@ def calibrate(
     The weights are kept with the graph, and `mrag ask` uses them from then on; 50 questions or more are
     best. Shown is how many answers of which certainty are right, before and after: after, each by weights
     that were fitted without its question. The files are those of `mrag eval questions`.
+
+    Options:
+        files: Questions with `answers`, a JSON object a line.
+        forget: Go back to the weights that ship, without questions.
+        dry_run: Only say how well it fits.
 
     \b
     Examples:
@@ -565,12 +482,12 @@ def calibrate(
     if forget == bool(files):
         raise typer.BadParameter("Give files, or --forget.", param_hint="'FILE'")
     if forget:
-        with options.opened(store, kg, lang) as graph:
+        with place.opened() as graph:
             keep_certainty(graph, None)
         say("The weights that ship are used.")
         return
     asked = evaluation.read_questions(files or [])
-    with options.opened(store, kg, lang) as graph, progress("Computing", unit="questions") as note:
+    with place.opened() as graph, progress("Computing", unit="questions") as note:
         found = evaluation.calibrate_answers(graph, asked, keep=not dry_run, on_progress=note)
     if as_json:
         show_json(found.to_json())
@@ -593,19 +510,7 @@ def save_reading(
     by: str | None = None,
     replacing: bool = False,
 ) -> planning.SavedQuestion:
-    """Save a question in one of its readings.
-
-    Args:
-        graph: The graph.
-        question: The question.
-        reading: The number of the right reading; None to ask for it.
-        name: What to call it.
-        by: Who saves it; by default the name of the login.
-        replacing: Whether another question of this name may be replaced.
-
-    Raises:
-        ConfigError: If it cannot be computed, or no reading is chosen.
-    """
+    """Save a question in one of its readings."""
     # What was taught before must not hide what else may be right.
     attempt = planning.compute(graph, question, reading=reading or 1, learnt=False)
     if attempt.answer is None or attempt.answer.computed is None:
@@ -643,25 +548,23 @@ def _show_saved(saved: planning.SavedQuestion, *, as_json: bool) -> None:
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Output of `mrag ask --json`, or a receipt.")],
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    no_store: Annotated[
-        bool, typer.Option("--no-store", help="Check a receipt by its signature alone, without the graph.")
-    ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Fail too if a part is neither recomputed nor signed.")
-    ] = False,
-    receipt: Annotated[
-        Path | None,
-        typer.Option(metavar="OUT", help="Write the receipt of the check, signed if there is a key."),
-    ] = None,
+    file: Path,
+    place: options.Place,
+    no_store: bool = False,
+    strict: bool = False,
+    receipt: Annotated[Path | None, Option(metavar="OUT")] = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Check a saved answer, or the receipt of one.
 
     Its triples must be there, and all that it says is made again from them and compared. What cannot be made
     again is named as not checked, unless a key that you trust vouches for it.
+
+    Options:
+        file: Output of `mrag ask --json`, or a receipt.
+        no_store: Check a receipt by its signature alone, without the graph.
+        strict: Fail too if a part is neither recomputed nor signed.
+        receipt: Write the receipt of the check, signed if there is a key.
 
     \b
     Examples:
@@ -677,14 +580,14 @@ def verify(
             raise typer.BadParameter("A receipt is of a check against the graph.", param_hint="--receipt")
         report = checked_alone(given)
     else:
-        with options.opened(store, kg) as graph:
+        with place.opened() as graph:
             report = mrag.verify(graph, given)
             if receipt is not None:
                 from mrag.retrieval.verifying import receipt_of
 
                 made = receipt_of(graph, given, report)
                 receipt.write_text(json.dumps(made, ensure_ascii=False, indent=1), encoding="utf-8")
-                progress(f"The receipt is {'signed' if 'proof' in made else 'not signed'}: {receipt}")
+                say(f"The receipt is {'signed' if 'proof' in made else 'not signed'}: {receipt}")
     show_json(report.to_json()) if as_json else show_lines(str(report))
     if not report.ok or (strict and not report.complete):
         raise typer.Exit(1)
@@ -718,7 +621,7 @@ def _key_store() -> KeyStore:
     return KeyStore()
 
 
-KeyArgument = Annotated[str, typer.Argument(metavar="NAME", help="What the holder of the key is called.")]
+KeyArgument = Annotated[str, Argument(metavar="NAME", help="What the holder of the key is called.")]
 
 
 @keys_app.command("create")
@@ -731,7 +634,7 @@ def create_key() -> None:
     """
     keys = _key_store()
     made = keys.create()
-    progress(f"The private key is in {keys.file}. Others trust the public one:")
+    say(f"The private key is in {keys.file}. Others trust the public one:")
     show_lines(made.public)
 
 
@@ -765,9 +668,12 @@ def export() -> None:
 @keys_app.command()
 def trust(
     name: KeyArgument,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="Their public key, which begins with z6Mk.")],
+    key: str,
 ) -> None:
     """Trust what a key has signed; ask its holder for the key in a way that nobody else can write to.
+
+    Options:
+        key: Their public key, which begins with z6Mk.
 
     \b
     Example:

@@ -8,19 +8,24 @@ moment.
 from __future__ import annotations
 
 import atexit
+import inspect
 import os
+import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
+from dataclasses import fields, is_dataclass
 from functools import partial
 from types import FrameType
-from typing import Any, Final, TypeVar, cast
+from typing import Annotated, Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
+from typer.models import ArgumentInfo
 
 from mrag.terminal import unguarded
 
@@ -28,27 +33,19 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Commands(typer.Typer):
-    """An app as typer's; the parameters of a command are read from its function when they are needed.
-
-    Without arguments it shows its help, in which nothing is taken for markup.
-    """
+    """An app as typer's; the parameters of a command are read from its function when they are needed."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(no_args_is_help=True, rich_markup_mode=None, **options)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
-        """Register the function that follows as a command.
-
-        Args:
-            name: Its name. Default: that of the function.
-            **options: What `typer.Typer.command` takes, `cls` apart.
-        """
+        """Register the function that follows as a command."""
 
         def register(function: Function) -> Function:
             def named() -> None:
                 """Stand for the function, whose parameters typer would read at once."""
 
-            named.__name__, named.__doc__ = function.__name__, function.__doc__
+            named.__name__, named.__doc__ = function.__name__, _described(function)[0]
             made = cast(type[TyperCommand], partial(_Command, function))
             super(Commands, self).command(name, cls=made, **options)(named)
             return function
@@ -67,7 +64,7 @@ class _Command(TyperCommand):
     def _read(self) -> Any:
         if self._whole is None:
             alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-            alone.command()(self._function)
+            alone.command()(_flat(self._function))
             self._whole = get_command(alone)
         return self._whole
 
@@ -88,6 +85,62 @@ class _Command(TyperCommand):
     @callback.setter
     def callback(self, value: object) -> None:
         """Ignore that of what stands for the function."""
+
+
+def _flat(function: Callable[..., Any]) -> Callable[..., None]:
+    """Return a function as typer reads it: fields of groups are options, and all have their help texts."""
+    groups: dict[str, Any] = {name: k for name, k in get_type_hints(function).items() if is_dataclass(k)}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in groups:
+            parameters += _parameters(groups[name], inspect.signature(groups[name]).parameters.values())
+        else:
+            parameters += _parameters(function, [parameter])
+
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        function(**given)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run
+
+
+def _parameters(owner: Any, given: Iterable[inspect.Parameter]) -> Iterator[inspect.Parameter]:
+    """Yield parameters of a function or a group with what typer should know of them."""
+    hints, helps = get_type_hints(owner, include_extras=True), _helps(owner)
+    for each in given:
+        kind: Any = hints[each.name]
+        if kind is not typer.Context:
+            plain, info = get_args(kind) if get_origin(kind) is Annotated else (kind, None)
+            required = each.default is each.empty
+            info = copy(info or (typer.Argument() if required else typer.Option()))
+            if each.default is False and info.default is ...:
+                info.default = f"--{each.name.replace('_', '-')}"  # without a --no- beside it
+            info.help = info.help or helps.get(each.name)
+            if required and isinstance(info, ArgumentInfo):
+                info.metavar = info.metavar or each.name.upper()
+            kind = Annotated[plain, info]
+        yield each.replace(annotation=kind, kind=each.KEYWORD_ONLY)
+
+
+def _helps(owner: Any) -> dict[str, str]:
+    """Return the help texts of the options of a function, or of a group and those that it extends."""
+    owners = reversed(owner.__mro__) if isinstance(owner, type) else [owner]
+    return {name: text for each in owners for name, text in _described(each)[1].items()}
+
+
+def _described(owner: Any) -> tuple[str, dict[str, str]]:
+    """Return a docstring without its `Options:`, and these by name."""
+    text = inspect.getdoc(owner) or ""
+    found = _OPTIONS.search(text)
+    if found is None:
+        return text, {}
+    entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", found[0], re.M)
+    return text.replace(found[0], "").strip(), {name: " ".join(words.split()) for name, words in entries}
+
+
+_OPTIONS: Final = re.compile(r"^Options:\n(?:    .*(?:\n|\Z))+\n?", re.M)
 
 
 GRACE: Final = 3.0
@@ -119,11 +172,7 @@ def silent() -> bool:
 
 @contextmanager
 def kept(words: str | Callable[[], str]) -> Iterator[None]:
-    """State what is kept, and how to resume, if a command is stopped inside; the innermost text is used.
-
-    Args:
-        words: The sentences, or a function that returns them when they are needed.
-    """
+    """State what is kept, and how to resume, if a command is stopped inside; the innermost text is used."""
     try:
         yield
     except KeyboardInterrupt as told_to:

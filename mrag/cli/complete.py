@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 import mrag
 from mrag import completion, context, evaluation, generation, index, loaders, rdf
@@ -190,56 +190,31 @@ app = Commands(
 
 FunctionalOption = Annotated[
     list[str] | None,
-    typer.Option(help="Property (IRI or CURIE) with at most one value; repeatable."),
+    Option(help="Property (IRI or CURIE) with at most one value; repeatable."),
 ]
 ShapesOption = Annotated[
     Path | None,
-    typer.Option(help="SHACL shapes that accepted triples must satisfy (extra `completion`)."),
+    Option(help="SHACL shapes that accepted triples must satisfy (extra `completion`)."),
 ]
 
 
 @app.command()
 def ask(
-    questions: Annotated[list[str], typer.Argument(metavar="QUESTION", help="The questions.")],
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    texts: Annotated[
-        list[Path] | None,
-        typer.Option(help="Folder of texts (.txt, .md, .rst) to read; repeatable."),
-    ] = None,
-    images: Annotated[
-        Path | None, typer.Option(help="Folder of images, described by a vision model and then read.")
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option("--model", "-m", help="Language model that plans, reads and answers. Default: rules."),
-    ] = None,
-    image_model: Annotated[
-        str | None,
-        typer.Option(help="Model that describes images; `labels` uses a classifier."),
-    ] = None,
-    embedder: Annotated[
-        str, typer.Option(help="Embedding model that finds passages next to BM25: minilm, wordllama or none.")
-    ] = "none",
-    weights: Annotated[
-        Path | None,
-        typer.Option(help="Weights of the planner, from `mrag complete calibrate`."),
-    ] = None,
-    always: Annotated[
-        bool,
-        typer.Option("--always", help="Read even where the graph has an answer, which may be incomplete."),
-    ] = False,
-    top: Annotated[int, typer.Option("--top", "-k", min=1, help="Passages to read for each triple.")] = 8,
-    new: Annotated[bool, typer.Option(help="Make entities of names that the graph lacks.")] = True,
-    namespace: Annotated[
-        str, typer.Option(help="Namespace of the IRIs of new entities.")
-    ] = "urn:mrag:entity:",
+    questions: Annotated[list[str], Argument(metavar="QUESTION")],
+    place: options.LabelledPlace,
+    texts: list[Path] | None = None,
+    images: Path | None = None,
+    model: Annotated[str | None, Option("--model", "-m")] = None,
+    image_model: str | None = None,
+    embedder: str = "none",
+    weights: Path | None = None,
+    always: bool = False,
+    top: Annotated[int, Option("--top", "-k", min=1)] = 8,
+    new: bool = True,
+    namespace: str = "urn:mrag:entity:",
     functional: FunctionalOption = None,
     shapes: ShapesOption = None,
-    accept_all: Annotated[
-        bool, typer.Option("--accept-all", help="Write what passes the checks into the graph at once.")
-    ] = False,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    accept_all: bool = False,
     as_json: options.JsonOption = False,
 ) -> None:
     """Answer questions from the graph, texts and images.
@@ -247,12 +222,26 @@ def ask(
     Texts and images are read where the graph lacks triples. What is read is kept for review with its
     evidence; it enters the graph when its run is accepted.
 
+    Options:
+        questions: The questions.
+        texts: Folder of texts (.txt, .md, .rst) to read; repeatable.
+        images: Folder of images, described by a vision model and then read.
+        model: Language model that plans, reads and answers. Default: rules.
+        image_model: Model that describes images; `labels` uses a classifier.
+        embedder: Embedding model that finds passages next to BM25: minilm, wordllama or none.
+        weights: Weights of the planner, from `mrag complete calibrate`.
+        always: Read even where the graph has an answer, which may be incomplete.
+        top: Passages to read for each triple.
+        new: Make entities of names that the graph lacks.
+        namespace: Namespace of the IRIs of new entities.
+        accept_all: Write what passes the checks into the graph at once.
+
     \b
     Examples:
       mrag complete ask "Who directed Moss?" --texts articles
       mrag complete ask "Who directed Moss?" --texts articles --accept-all
     """
-    with options.opened(store, kg, lang) as graph, commands.kept(_ASKED):
+    with place.opened() as graph, commands.kept(_ASKED):
         found = _answered(
             graph, questions, texts or [], images, model, image_model, embedder,
             {"always": always, "k": top, "write": "accept" if accept_all else "propose"},
@@ -267,20 +256,10 @@ def ask(
 
 @app.command()
 def calibrate(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE",
-            help="Questions with `answers`, a JSON object a line, as for `mrag eval questions`.",
-        ),
-    ],
-    out: Annotated[Path, typer.Option(help="File for the weights.")] = Path("planner.npz"),
-    embedder: Annotated[
-        str, typer.Option(help="Embedding model of the planner: minilm, wordllama or none.")
-    ] = "minilm",
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    files: Annotated[list[Path], Argument(metavar="FILE")],
+    place: options.LabelledPlace,
+    out: Path = Path("planner.npz"),
+    embedder: str = "minilm",
     as_json: options.JsonOption = False,
 ) -> None:
     """Learn how people ask from questions and their answers.
@@ -289,12 +268,17 @@ def calibrate(
     these the planner without a language model learns its weights. A fifth of ten questions or more is first
     kept apart, to say what that helps.
 
+    Options:
+        files: Questions with `answers`, a JSON object a line, as for `mrag eval questions`.
+        out: File for the weights.
+        embedder: Embedding model of the planner: minilm, wordllama or none.
+
     \b
     Example:
       mrag complete calibrate questions.jsonl --out films.npz
       mrag complete ask "Who directed Moss?" --weights films.npz
     """
-    with options.opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         found = calibrated(graph, files, embedder)
         found.weights.save(out)
         if as_json:
@@ -305,22 +289,23 @@ def calibrate(
 
 @app.command()
 def review(
-    every: Annotated[bool, typer.Option("--all", help="List decided runs too.")] = False,
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    place: options.LabelledPlace,
+    every: Annotated[bool, Option("--all")] = False,
     as_json: options.JsonOption = False,
 ) -> None:
     """List the runs that await a decision.
 
     Each triple is shown with the words it was read from.
 
+    Options:
+        every: List decided runs too.
+
     \b
     Examples:
       mrag complete review
       mrag complete review --all --json
     """
-    with options.opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         listed = completion.list_runs(graph) if every else completion.list_runs(graph, "proposed")
         if as_json:
             show_json({"runs": [run.to_json() for run in listed]})
@@ -334,21 +319,19 @@ def review(
 
 @app.command()
 def accept(
-    names: Annotated[
-        list[str],
-        typer.Argument(metavar="RUN", help="Ids of runs; `last` is the newest proposed one."),
-    ],
+    names: Annotated[list[str], Argument(metavar="RUN")],
+    place: options.LabelledPlace,
     functional: FunctionalOption = None,
     shapes: ShapesOption = None,
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
     as_json: options.JsonOption = False,
 ) -> None:
     """Write the triples of runs that pass the checks.
 
     A run keeps the checks that it was read under (`--functional`, `--shapes` of `mrag complete ask`); they
     are made again against the graph as it is now. Checks given here are made besides.
+
+    Options:
+        names: Ids of runs; `last` is the newest proposed one.
 
     \b
     Examples:
@@ -357,20 +340,21 @@ def accept(
     """
     from mrag.completion import review
 
-    with options.opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         checks = _checks(graph, functional, shapes) if functional or shapes else None
         _decide(graph, names, lambda name: review.accept(graph, name, settings=checks), as_json)
 
 
 @app.command()
 def reject(
-    names: Annotated[list[str], typer.Argument(metavar="RUN", help="Ids of runs.")],
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    names: Annotated[list[str], Argument(metavar="RUN")],
+    place: options.LabelledPlace,
     as_json: options.JsonOption = False,
 ) -> None:
     """Reject runs, so that they are no longer proposed.
+
+    Options:
+        names: Ids of runs.
 
     \b
     Example:
@@ -378,22 +362,20 @@ def reject(
     """
     from mrag.completion import review
 
-    with options.opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         _decide(graph, names, lambda name: review.WriteReport(review.reject(graph, name)), as_json)
 
 
 @app.command()
 def rollback(
-    names: Annotated[
-        list[str],
-        typer.Argument(metavar="RUN", help="Ids of runs; `last` is the newest accepted one."),
-    ],
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    names: Annotated[list[str], Argument(metavar="RUN")],
+    place: options.LabelledPlace,
     as_json: options.JsonOption = False,
 ) -> None:
     """Remove the triples of accepted runs again.
+
+    Options:
+        names: Ids of runs; `last` is the newest accepted one.
 
     \b
     Example:
@@ -401,7 +383,7 @@ def rollback(
     """
     from mrag.completion import review
 
-    with options.opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         _decide(graph, names, lambda name: review.rollback(graph, name), as_json)
 
 

@@ -13,16 +13,14 @@ from mrag.cel.benchmark import run_benchmark as run
 from mrag.cel.concepts import KeptConcept, find_concept, keep_concept, to_ontology
 from mrag.cel.concepts import list_concepts as kept_concepts
 from mrag.cel.explain import why_not, why_satisfied
+from mrag.cel.expressions import Expression
 from mrag.cel.learners.base import FitReport
+from mrag.cel.notation import from_dl, from_manchester, to_dl, to_manchester, to_turtle
 from mrag.cel.polish import PolishedSentence, order_by_summary, polish_sentence
 from mrag.cel.problem import Hypothesis
 from mrag.cel.rerank import Order, RerankSettings, rerank_by_concept
+from mrag.cel.sentences import Language, sentence
 from mrag.cel.sparql import instances_query
-from mrag.cel.syntax.english import Language
-from mrag.cel.syntax.expressions import Expression
-from mrag.cel.syntax.notation import from_dl, from_manchester, to_dl, to_manchester
-from mrag.cel.syntax.rdf import to_turtle
-from mrag.cel.syntax.verbalise import sentence
 from mrag.cli.output import progress, say, show, show_data, show_json
 from mrag.context.display import Display
 from mrag.errors import ConfigError, LoadError, ModelError
@@ -33,13 +31,11 @@ from mrag.retrieval.rankers import Hit, Question, SimilarityRanker
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from mrag.cli.learn import LearningLimits
+
 
 def concept_of(graph: KnowledgeGraph, text: str) -> Expression:
-    """Return the concept that a text names or writes in DL or Manchester syntax.
-
-    Raises:
-        ConfigError: If it is neither.
-    """
+    """Return the concept that a text names or writes in DL or Manchester syntax."""
     try:
         named = find_concept(graph, text)
     except (ConfigError, ValueError):
@@ -117,14 +113,7 @@ def _quality(h: Hypothesis) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Learnt:
-    """A concept, and how it was learnt.
-
-    Attributes:
-        expression: The concept.
-        hypotheses: What was learnt, best first; empty for a concept that was named or written.
-        report: How the learner ended.
-        polished: The sentence as a chat model put it.
-    """
+    """A concept, and how it was learnt."""
 
     expression: Expression
     hypotheses: tuple[Hypothesis, ...] = ()
@@ -207,31 +196,13 @@ def run_benchmark(
     path: str,
     folder: Path,
     learners: str,
-    seconds: float,
-    seed: int,
-    measure: str,
+    limits: LearningLimits,
     folds: int,
     results: Path | None,
-    steps: int | None,
-    max_length: int | None,
     *,
     as_json: bool,
 ) -> None:
-    """Run the learning problems of a benchmark and print a line for each, then the means.
-
-    Args:
-        path: Folder, file, or name of a folder.
-        folder: Where names are looked up.
-        learners: Names of learners, with commas between.
-        seconds: Time limit of a fit.
-        seed: Of random choices.
-        measure: What is maximised.
-        folds: Folds of the cross-validation.
-        results: File of results.
-        steps: How many properties may follow one another.
-        max_length: Longest concept.
-        as_json: Whether to print JSON.
-    """
+    """Run the learning problems of a benchmark and print a line for each, then the means."""
     sets, unread = find_problems(path, folder)
     for file in unread:
         say(f"Not read: {file.path}: {file.reason}", style="yellow")
@@ -241,7 +212,15 @@ def run_benchmark(
     if not sets:
         raise LoadError("No learning problem could be read.", file=path)
     setups = [
-        BenchmarkSetup(name.strip(), seconds, folds, seed, measure, steps, max_length)
+        BenchmarkSetup(
+            name.strip(),
+            limits.seconds,
+            folds,
+            limits.seed,
+            limits.measure,
+            limits.steps,
+            limits.max_length,
+        )
         for name in learners.split(",")
     ]
     found: list[BenchmarkResult] = []
@@ -320,11 +299,7 @@ class RerankedHits:
 
 
 def chat_model(name: str | None) -> BaseChatModel | None:
-    """Return the chat model of a name; None for no name or "none".
-
-    Raises:
-        ModelError: If there is no such model.
-    """
+    """Return the chat model of a name; None for no name or "none"."""
     chat = generation.resolve(name or "none")
     if chat is None and name not in (None, "none"):
         raise ModelError("There is no such model.", hint="Run `mrag doctor` to see which there are.")
@@ -345,21 +320,7 @@ def reranked(
     k: int,
     chat: BaseChatModel | None,
 ) -> RerankedHits:
-    """Re-rank the hits of a question by a concept.
-
-    Args:
-        graph: The knowledge graph.
-        concept: The concept.
-        positives: IRIs of the positive examples; for a concept that was not learnt, the first hits.
-        question: The search whose hits are re-ranked.
-        index: Name of the similarity index.
-        k: Maximum number of hits.
-        chat: Model that orders the hits in the concept; without one they keep their order.
-
-    Raises:
-        ModelError: If the model fails to write a summary.
-        MissingIndex: If there is no index of that name.
-    """
+    """Re-rank the hits of a question by a concept."""
     found = SimilarityRanker(graph, index).rank(Question(question), max(100, k))
     display = Display(graph)
     order: Order | None = None

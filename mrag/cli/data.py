@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 import mrag
 from mrag import loaders, rdf, reasoning, stores
 from mrag.cli import commands, options
-from mrag.cli.options import JsonOption, KgOption, StoreOption, opened
+from mrag.cli.options import JsonOption
 from mrag.cli.output import progress, say, show, show_json, status
 from mrag.diagnosis import example, premises_in_words
 from mrag.errors import ConfigError, InconsistentOntology, QueryRefused, TermError
@@ -27,19 +28,13 @@ if TYPE_CHECKING:
 
 StrictOption = Annotated[
     bool,
-    typer.Option(
-        "--strict/--tolerate", help="Infer nothing if triples contradict the ontology, or report them."
-    ),
+    Option("--strict/--tolerate", help="Infer nothing if triples contradict the ontology, or report them."),
 ]
 _GROUPS = 5
 
 
 def show_groups(groups: Sequence[ClashGroup]) -> None:
-    """Say on standard error what contradicts the ontology.
-
-    Args:
-        groups: The contradictions, the largest group first.
-    """
+    """Say on standard error what contradicts the ontology."""
     if not groups:
         return
     total = sum(group.count for group in groups)
@@ -56,15 +51,7 @@ def show_groups(groups: Sequence[ClashGroup]) -> None:
 
 
 def write_report(file: Path, groups: Sequence[ClashGroup]) -> None:
-    """Write all contradictions to a file: JSON if it is named so, else text.
-
-    Args:
-        file: The file, which is replaced.
-        groups: The contradictions, the largest group first.
-
-    Raises:
-        ConfigError: If the file cannot be written.
-    """
+    """Write all contradictions to a file: JSON if it is named so, else text."""
     if file.suffix == ".json":
         text = json.dumps([group.to_json(examples=100) for group in groups], ensure_ascii=False, indent=2)
     else:
@@ -85,39 +72,34 @@ def write_report(file: Path, groups: Sequence[ClashGroup]) -> None:
 
 
 def load(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", help="RDF files, gzipped or not, or folders of them.")
-    ],
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    format: Annotated[
-        str | None, typer.Option(help="File name extension to read the files as, such as ttl.")
-    ] = None,
-    reason: Annotated[bool, typer.Option(help="Infer what follows under OWL after loading.")] = True,
-    engine: Annotated[str, typer.Option(help="Reasoner: rules, or sparq (extra `accelerate`).")] = "rules",
-    replace: Annotated[bool, typer.Option("--replace", help="Replace what the graph held before.")] = False,
-    skip_bad_lines: Annotated[
-        bool, typer.Option("--skip-bad-lines", help="Skip bad lines of N-Triples and N-Quads.")
-    ] = False,
-    keep_going: Annotated[
-        bool, typer.Option("--keep-going", help="Leave out files that cannot be read, and name them.")
-    ] = False,
-    imports: Annotated[
-        bool, typer.Option("--imports", help="Load what the files import as well, from local files.")
-    ] = False,
+    files: Annotated[list[Path], Argument(metavar="FILE")],
+    place: options.Place,
+    format: str | None = None,
+    reason: bool = True,
+    engine: str = "rules",
+    replace: bool = False,
+    skip_bad_lines: bool = False,
+    keep_going: bool = False,
+    imports: bool = False,
     label_property: options.LabelPropertyOption = None,
     strict: StrictOption = False,
-    repair: Annotated[
-        bool,
-        typer.Option(
-            "--repair-datatypes", help="Give literals the declared datatype where their text fits it."
-        ),
-    ] = False,
-    as_json: options.JsonOption = False,
+    repair: Annotated[bool, Option("--repair-datatypes")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Load RDF files into a knowledge graph and reason over it.
 
     A load that fails changes nothing.
+
+    Options:
+        files: RDF files, gzipped or not, or folders of them.
+        format: File name extension to read the files as, such as ttl.
+        reason: Infer what follows under OWL after loading.
+        engine: Reasoner: rules, or sparq (extra `accelerate`).
+        replace: Replace what the graph held before.
+        skip_bad_lines: Skip bad lines of N-Triples and N-Quads.
+        keep_going: Leave out files that cannot be read, and name them.
+        imports: Load what the files import as well, from local files.
+        repair: Give literals the declared datatype where their text fits it.
 
     \b
     Examples:
@@ -128,7 +110,7 @@ def load(
       mrag load --store oxigraph:./data dump.nt.gz --no-reason
       mrag load corporate.ttl --repair-datatypes
     """
-    with options.opened(store, kg, create=True) as graph:
+    with place.opened(create=True) as graph:
         kept = loading(graph)
         with commands.kept(kept), progress("Loading") as note:
             report = graph.load(
@@ -178,18 +160,16 @@ def load(
 
 
 def create(
-    url: Annotated[
-        str,
-        typer.Argument(
-            metavar="URL", help="graphdb:http://host:7200/repositories/NAME or fuseki:http://host:3030/NAME"
-        ),
-    ],
-    ruleset: Annotated[
-        str, typer.Option(help="GraphDB: ruleset of the reasoner, such as owl2-rl-optimized, rdfs or empty.")
-    ] = "owl2-rl-optimized",
-    kind: Annotated[str, typer.Option(help="Fuseki: tdb2 (on disk) or mem.")] = "tdb2",
+    url: str,
+    ruleset: str = "owl2-rl-optimized",
+    kind: str = "tdb2",
 ) -> None:
     """Create a GraphDB repository or a Fuseki dataset.
+
+    Options:
+        url: graphdb:http://host:7200/repositories/NAME or fuseki:http://host:3030/NAME
+        ruleset: GraphDB: ruleset of the reasoner, such as owl2-rl-optimized, rdfs or empty.
+        kind: Fuseki: tdb2 (on disk) or mem.
 
     \b
     Example:
@@ -216,28 +196,23 @@ def create(
 
 
 def reason(
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    engine: Annotated[str, typer.Option(help="Reasoner: rules, or sparq (extra `accelerate`).")] = "rules",
+    place: options.Place,
+    engine: str = "rules",
     strict: StrictOption = False,
-    graphs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--graph",
-            metavar="IRI",
-            help="Read this named graph alone, or `default` for what is in none; repeatable. It is kept.",
-        ),
-    ] = None,
-    all_graphs: Annotated[bool, typer.Option("--all-graphs", help="Read all graphs again.")] = False,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write all contradictions to a file, as JSON if it is named so."),
-    ] = None,
-    as_json: options.JsonOption = False,
+    graphs: Annotated[list[str] | None, Option("--graph", metavar="IRI")] = None,
+    all_graphs: bool = False,
+    report: Annotated[Path | None, Option(metavar="FILE")] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Infer what follows from the loaded triples under OWL.
 
     Triples that contradict the ontology are reported, and the rest is inferred.
+
+    Options:
+        engine: Reasoner: rules, or sparq (extra `accelerate`).
+        graphs: Read this named graph alone, or `default` for what is in none; repeatable. It is kept.
+        all_graphs: Read all graphs again.
+        report: Write all contradictions to a file, as JSON if it is named so.
 
     \b
     Examples:
@@ -248,7 +223,7 @@ def reason(
     if graphs and all_graphs:
         raise ConfigError("--graph and --all-graphs cannot be used together.")
     kept = "The triples inferred before are unchanged. Run the same command again."
-    with options.opened(store, kg) as graph, commands.kept(kept):
+    with place.opened() as graph, commands.kept(kept):
         closure = _reason(graph, engine, strict=strict, graphs=[] if all_graphs else graphs)
         if report is not None:
             write_report(report, closure.contradictions)
@@ -304,7 +279,7 @@ def _reason(
 
 
 def _repaired(graph: mrag.KnowledgeGraph) -> list[dict[str, Any]]:
-    from mrag.reasoning.repair import repair_datatypes
+    from mrag.reasoning.run import repair_datatypes
 
     found = repair_datatypes(graph)
     for one in found:
@@ -321,26 +296,29 @@ def _json(closure: reasoning.Closure) -> list[dict[str, object]]:
     return [group.to_json() for group in closure.contradictions]
 
 
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Change it without asking.")]
+YesOption = Annotated[bool, Option("--yes", "-y", help="Change it without asking.")]
 FollowOption = Annotated[
-    bool, typer.Option("--reason/--no-reason", help="Bring what was inferred up to date afterwards.")
+    bool, Option("--reason/--no-reason", help="Bring what was inferred up to date afterwards.")
 ]
 _EXAMPLES = 5
 _CHUNK = 10_000
 
 
 def update(
-    text: Annotated[str, typer.Argument(metavar="UPDATE", help="SPARQL Update, or a .ru file of it.")],
-    store: StoreOption = None,
-    kg: KgOption = None,
+    text: Annotated[str, Argument(metavar="UPDATE")],
+    place: options.Place,
     yes: YesOption = False,
     reason: FollowOption = True,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Time limit in seconds.")] = 60.0,
+    seconds: Annotated[float, Option(min=0.1)] = 60.0,
     as_json: JsonOption = False,
 ) -> None:
     """Change a knowledge graph by a SPARQL update.
 
     What would change is shown first. It lands whole or not at all, and inferences follow.
+
+    Options:
+        text: SPARQL Update, or a .ru file of it.
+        seconds: Time limit in seconds.
 
     \b
     Examples:
@@ -351,30 +329,29 @@ def update(
     from mrag.graph.updates import parse
 
     text = read_query_file(text) if text.endswith((".ru", ".rq", ".sparql")) else text
-    with opened(store, kg) as graph:
+    with place.opened() as graph:
         _change(graph, parse(text, graph.query_prefixes), yes, reason, seconds, as_json=as_json)
 
 
 def remove(
-    terms: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="TERM", help="Subject, predicate and object: IRIs, CURIEs, or a literal."),
-    ] = None,
-    graph: Annotated[str | None, typer.Option("--graph", metavar="IRI", help="Remove a named graph.")] = None,
-    file: Annotated[
-        list[Path] | None,
-        typer.Option("--file", metavar="FILE", help="Remove the triples of an RDF file; repeatable."),
-    ] = None,
-    store: StoreOption = None,
-    kg: KgOption = None,
+    place: options.Place,
+    terms: Annotated[list[str] | None, Argument(metavar="TERM")] = None,
+    graph: Annotated[str | None, Option(metavar="IRI")] = None,
+    file: Annotated[list[Path] | None, Option(metavar="FILE")] = None,
     yes: YesOption = False,
     reason: FollowOption = True,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Time limit in seconds.")] = 600.0,
+    seconds: Annotated[float, Option(min=0.1)] = 600.0,
     as_json: JsonOption = False,
 ) -> None:
     """Remove a triple, a named graph, or the triples of a file.
 
     What would be removed is shown first. Inferences that rested on it are removed too.
+
+    Options:
+        terms: Subject, predicate and object: IRIs, CURIEs, or a literal.
+        graph: Remove a named graph.
+        file: Remove the triples of an RDF file; repeatable.
+        seconds: Time limit in seconds.
 
     \b
     Examples:
@@ -385,7 +362,7 @@ def remove(
     """
     if sum(map(bool, (terms, graph, file))) != 1 or (terms and len(terms) != 3):
         raise typer.BadParameter("Give subject, predicate and object, or --graph, or --file.")
-    with opened(store, kg) as found:
+    with place.opened() as found:
         if graph is not None:
             operations: list[Operation] = [("clear", "graph", str(rdf.iri(graph, found.prefixes)))]
         else:
@@ -394,14 +371,15 @@ def remove(
 
 
 def kgs(
-    delete: Annotated[
-        str | None, typer.Option("--delete", metavar="NAME", help="Delete a knowledge graph and its indexes.")
-    ] = None,
-    store: StoreOption = None,
+    delete: Annotated[str | None, Option(metavar="NAME")] = None,
+    store: options.StoreOption = None,
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the knowledge graphs of a store with their sizes, or delete one.
+
+    Options:
+        delete: Delete a knowledge graph and its indexes.
 
     \b
     Examples:
@@ -410,7 +388,7 @@ def kgs(
     """
     from mrag.graph.connection import summaries
 
-    with opened(store, None) as graph:
+    with options.Place(store).opened() as graph:
         found = summaries(graph.store)
         if delete is not None:
             _delete(graph, delete, [one.name for one in found], yes)
@@ -525,14 +503,14 @@ def _pieces(
 
 def _object(text: str, graph: mrag.KnowledgeGraph) -> Any:
     """Read an IRI, a CURIE, or a literal as SPARQL writes it."""
-    from mrag.rdf.parser import QueryParser, Tokens
+    from mrag.rdf.parser import TokenCursor, Tokens
     from mrag.rdf.terms import to_ox
 
     try:
         return to_ox(rdf.iri(text, graph.query_prefixes))
     except TermError:
         try:
-            literal = QueryParser(Tokens(text, "query"), graph.query_prefixes).literal()
+            literal = TokenCursor(Tokens(text, "query"), graph.query_prefixes).literal()
         except QueryRefused as error:
             hint = """Write an IRI, a CURIE, or a literal in quotes, such as '"23"^^xsd:string'."""
             raise TermError("Not a term.", term=text, hint=hint) from error

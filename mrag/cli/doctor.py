@@ -8,10 +8,12 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
+from typer import Argument
 
 import mrag
 from mrag import stores
-from mrag.cli.options import JsonOption, KgOption, StoreOption, opened, warn_of_login
+from mrag.cli import options
+from mrag.cli.options import JsonOption
 from mrag.cli.output import progress, say, show, show_json
 from mrag.config import Settings
 from mrag.diagnosis import CheckResult, checked, contents, language_model, packages, query_process
@@ -20,20 +22,18 @@ from mrag.storage.files import is_private
 
 
 def doctor(
-    url: Annotated[
-        str | None, typer.Argument(metavar="URL", help="Triple store, instead of --store.")
-    ] = None,
-    store: StoreOption = None,
-    kg: KgOption = None,
-    write: Annotated[
-        bool, typer.Option("--write", help="Test writing on a server: a graph is written and removed again.")
-    ] = False,
-    deep: Annotated[
-        bool, typer.Option("--deep", help="Read and check every index and journal completely.")
-    ] = False,
+    place: options.Place,
+    url: Annotated[str | None, Argument(metavar="URL")] = None,
+    write: bool = False,
+    deep: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check the store, the index and the models.
+
+    Options:
+        url: Triple store, instead of --store.
+        write: Test writing on a server: a graph is written and removed again.
+        deep: Read and check every index and journal completely.
 
     \b
     Examples:
@@ -41,16 +41,16 @@ def doctor(
       mrag doctor --deep
       mrag doctor graphdb:http://localhost:7200/repositories/products
     """
-    from mrag.graph.connection import SERVERS
+    from mrag.stores.engines import SERVERS
 
-    named = url or store
-    warn_of_login(named)
+    place = options.Place(url or place.store, place.kg)
+    options.warn_of_login(place.store)
     findings = [*packages()]
-    remote = Settings.from_env(named).store or ""
+    remote = Settings.from_env(place.store).store or ""
     if remote.partition(":")[0] in SERVERS:
         findings += checked("server", lambda: _server(remote, write))
     if all(f.ok is not False for f in findings):
-        findings += checked("store", lambda: _store(named, kg, deep))
+        findings += checked("store", lambda: _store(place, deep))
     findings += checked("query process", query_process)
     findings += checked("model", language_model)
     if as_json:
@@ -117,8 +117,8 @@ def _few(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _store(store: str | None, kg: str | None, deep: bool) -> Iterator[CheckResult]:
-    with opened(store, kg) as graph:
+def _store(place: options.Place, deep: bool) -> Iterator[CheckResult]:
+    with place.opened() as graph:
         record = graph.record
         inferred = sum(graph.store.count(g) for g in record.inferred)
         yield CheckResult(

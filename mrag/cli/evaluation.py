@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-import typer
+from typer import Argument, Option
 from typer.core import TyperGroup
 
 import mrag
@@ -16,7 +16,6 @@ from mrag import evaluation, rdf
 from mrag import index as indexes
 from mrag.cli import options
 from mrag.cli.commands import Commands, kept
-from mrag.cli.options import opened
 from mrag.cli.output import progress, say, show_json, show_lines
 from mrag.config import Settings
 from mrag.errors import ConfigError, IndexError_
@@ -26,30 +25,15 @@ HOWS = ("auto", "plan", "read")
 
 
 def measure_questions(
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE", help="Questions with gold answers, a JSON object a line; repeatable."),
-    ],
-    only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIELD=VALUE", help="Only questions with this field; repeatable."),
-    ] = None,
-    how: Annotated[
-        str, typer.Option("--how", metavar="auto|plan|read", help="Way of answering, as for `mrag ask`.")
-    ] = "auto",
-    model: Annotated[
-        str, typer.Option("--model", "-m", help="Language model, as for `mrag ask`; none by default.")
-    ] = "none",
-    out: Annotated[
-        Path | None,
-        typer.Option(help="File for the answers, a JSON object a line; an interrupted run resumes."),
-    ] = None,
-    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap samples.")] = 10_000,
+    files: Annotated[list[Path], Argument(metavar="FILE")],
+    place: options.LabelledPlace,
+    only: Annotated[list[str] | None, Option(metavar="FIELD=VALUE")] = None,
+    how: Annotated[str, Option(metavar="auto|plan|read")] = "auto",
+    model: Annotated[str, Option("--model", "-m")] = "none",
+    out: Path | None = None,
+    resamples: Annotated[int, Option(min=100)] = 10_000,
     seed: options.SeedOption = 0,
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
     index: options.IndexOption = "main",
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
     as_json: options.JsonOption = False,
 ) -> None:
     """Evaluate the answers to questions with gold answers.
@@ -58,7 +42,15 @@ def measure_questions(
     say that the graph has no answer. Also read: `id`, `category`, `alternatives`, `choice_columns`,
     `ordered` and `order_groups`.
 
-    \\b
+    Options:
+        files: Questions with gold answers, a JSON object a line; repeatable.
+        only: Only questions with this field; repeatable.
+        how: Way of answering, as for `mrag ask`.
+        model: Language model, as for `mrag ask`; none by default.
+        out: File for the answers, a JSON object a line; an interrupted run resumes.
+        resamples: Bootstrap samples.
+
+    \b
     Examples:
       mrag eval questions questions.jsonl --store oxigraph:./data
       mrag eval questions questions.jsonl --how plan --out predictions.jsonl --json
@@ -77,7 +69,7 @@ def measure_questions(
     resumes = (
         nullcontext() if out is None else kept("Run the same command again: no question is asked twice.")
     )
-    with options.opened(store, kg, lang) as graph, progress("Asking", unit="questions") as note, resumes:
+    with place.opened() as graph, progress("Asking", unit="questions") as note, resumes:
         found = evaluation.evaluate_questions(
             graph, asked, how=cast(How, how), model=model, index=index, journal=journal,
             resampling=evaluation.Resampling(resamples=resamples, seed=seed),
@@ -97,7 +89,9 @@ def ranked(
     k: int,
     out: Path | None,
     model: str | None,
-    graph_options: tuple[str | None, str | None, str, str, str | None],
+    place: options.LabelledPlace,
+    index: str,
+    cls: str | None,
     notes: list[str],
 ) -> list[evaluation.Run]:
     """Rank the documents of a collection, or the entities of a graph for its queries."""
@@ -113,8 +107,7 @@ def ranked(
         _note_missing(collection, files, None, notes)
         wanted = kinds or ["bm25", *(["dense", "hybrid"] if chosen is not None else [])]
         return _runs([evaluation.index_system(files, kind) for kind in wanted], collection, k, out)
-    store, kg, index, lang, cls = graph_options
-    with opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         known = mrag.SimilarityIndexes.of(graph).get(index)
         about = f"{graph.store.url} {graph.iri} {graph.revision} {index}"
         if not isinstance(known, indexes.SimilarityIndex):
@@ -204,64 +197,48 @@ app.command("questions")(measure_questions)
 
 @app.command("rankers")
 def evaluate(
-    collection: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="FOLDER", help="Folder in BEIR or TREC format: queries, judgements, optionally documents."
-        ),
-    ] = None,
-    queries: Annotated[Path | None, typer.Option(help="File of queries. Default: the folder's.")] = None,
-    qrels: Annotated[Path | None, typer.Option(help="File of judgements. Default: the folder's.")] = None,
-    split: Annotated[str | None, typer.Option(help="Name of the qrels/NAME.tsv of a BEIR folder.")] = None,
-    ranker: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--ranker",
-            "-r",
-            help="bm25, dense, hybrid or bm25-thesis; of a graph any that `mrag search` takes. Repeatable.",
-        ),
-    ] = None,
-    run: Annotated[list[Path] | None, typer.Option(help="Run file in TREC format; repeatable.")] = None,
-    ranks: Annotated[
-        list[Path] | None,
-        typer.Option(help="JSON file: query to rank of its first relevant document, from 0; repeatable."),
-    ] = None,
-    measure: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measure", "-m", help="MRR, MAP, nDCG@k, P@k, R@k, Hits@k, HitsExclusive@k; repeatable."
-        ),
-    ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="Documents ranked for each query.")] = 1000,
-    baseline: Annotated[
-        str | None, typer.Option(help="System to compare the others with. Default: the first.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for report, plot and runs; an interrupted evaluation resumes from it."),
-    ] = None,
-    tsne: Annotated[
-        bool, typer.Option("--tsne", help="Write a map (t-SNE) of the questions into --out.")
-    ] = False,
-    embedder: Annotated[
-        str | None, typer.Option(help="Embedding model of the documents: minilm, wordllama or none.")
-    ] = None,
-    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap and permutation samples.")] = 10_000,
+    place: options.LabelledPlace,
+    collection: Annotated[Path | None, Argument(metavar="FOLDER")] = None,
+    queries: Path | None = None,
+    qrels: Path | None = None,
+    split: str | None = None,
+    ranker: Annotated[list[str] | None, Option("--ranker", "-r")] = None,
+    run: list[Path] | None = None,
+    ranks: list[Path] | None = None,
+    measure: Annotated[list[str] | None, Option("--measure", "-m")] = None,
+    k: Annotated[int, Option("-k", min=1)] = 1000,
+    baseline: str | None = None,
+    out: Path | None = None,
+    tsne: bool = False,
+    embedder: str | None = None,
+    resamples: Annotated[int, Option(min=100)] = 10_000,
     seed: options.SeedOption = 0,
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    index: Annotated[str, typer.Option("--index", help="Similarity index of the graph.")] = "main",
-    cls: Annotated[
-        str | None,
-        typer.Option("--class", metavar="IRI", help="Rank only instances of this class."),
-    ] = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    index: str = "main",
+    cls: Annotated[str | None, Option("--class", metavar="IRI")] = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Evaluate rankers on queries with known answers.
 
     Measures come with confidence intervals and significance tests. If the folder has no documents, the
     entities of a knowledge graph's index are ranked. Next to run files, only rankers that are named run.
+
+    Options:
+        collection: Folder in BEIR or TREC format: queries, judgements, optionally documents.
+        queries: File of queries. Default: the folder's.
+        qrels: File of judgements. Default: the folder's.
+        split: Name of the qrels/NAME.tsv of a BEIR folder.
+        ranker: bm25, dense, hybrid or bm25-thesis; of a graph any that `mrag search` takes. Repeatable.
+        run: Run file in TREC format; repeatable.
+        ranks: JSON file: query to rank of its first relevant document, from 0; repeatable.
+        measure: MRR, MAP, nDCG@k, P@k, R@k, Hits@k, HitsExclusive@k; repeatable.
+        k: Documents ranked for each query.
+        baseline: System to compare the others with. Default: the first.
+        out: Folder for report, plot and runs; an interrupted evaluation resumes from it.
+        tsne: Write a map (t-SNE) of the questions into --out.
+        embedder: Embedding model of the documents: minilm, wordllama or none.
+        resamples: Bootstrap and permutation samples.
+        index: Similarity index of the graph.
+        cls: Rank only instances of this class.
 
     \b
     Examples:
@@ -286,7 +263,7 @@ def evaluate(
         notes += found.notes
         # With rankings from elsewhere, ours are made only if asked for.
         if ranker or not (run or ranks):
-            systems += ranked(found, ranker, k, out, embedder, (store, kg, index, lang, cls), notes)
+            systems += ranked(found, ranker, k, out, embedder, place, index, cls, notes)
         for note in notes:
             say(note, style="yellow")
     elif qrels is not None:
@@ -313,38 +290,18 @@ def evaluate(
 
 
 def benchmark(
-    out: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Folder for questions and judgements, in BEIR format.")
-    ],
-    model: Annotated[
-        str | None,
-        typer.Option("--model", "-m", help="Language model, as for `mrag ask`; none uses templates."),
-    ] = None,
-    cls: Annotated[
-        str | None, typer.Option("--class", metavar="IRI", help="Class of the entities asked for.")
-    ] = None,
-    link: Annotated[
-        str | None,
-        typer.Option(metavar="IRI", help="Predicate between an entity and its parts, such as garments."),
-    ] = None,
-    kind: Annotated[
-        str | None, typer.Option(metavar="IRI", help="Predicate for the kind of a part. Default: rdf:type.")
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Maximum number of entities, chosen at random.")
-    ] = None,
-    conditions: Annotated[
-        int, typer.Option(min=1, help="Maximum number of values in a template's question.")
-    ] = 2,
-    concurrency: Annotated[int, typer.Option(min=1, help="Parallel requests.")] = 4,
-    embedder: Annotated[
-        str | None, typer.Option(help="Model that finds similar questions: minilm, wordllama or none.")
-    ] = None,
+    out: Annotated[Path, Argument(metavar="FOLDER")],
+    place: options.LabelledPlace,
+    model: Annotated[str | None, Option("--model", "-m")] = None,
+    cls: Annotated[str | None, Option("--class", metavar="IRI")] = None,
+    link: Annotated[str | None, Option(metavar="IRI")] = None,
+    kind: Annotated[str | None, Option(metavar="IRI")] = None,
+    limit: Annotated[int | None, Option(min=1)] = None,
+    conditions: Annotated[int, Option(min=1)] = 2,
+    concurrency: Annotated[int, Option(min=1)] = 4,
+    embedder: str | None = None,
     seed: options.SeedOption = 0,
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    index: Annotated[str, typer.Option("--index", help="Index whose documents the model reads.")] = "main",
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    index: str = "main",
     as_json: options.JsonOption = False,
 ) -> None:
     """Generate questions with known answers from a graph.
@@ -352,6 +309,18 @@ def benchmark(
     A language model or templates write the questions. There are three kinds of judgements: the entity itself
     (target), entities of similar questions (similar), and entities whose triples meet the question's
     conditions (graph). An interrupted run resumes when the command is run again.
+
+    Options:
+        out: Folder for questions and judgements, in BEIR format.
+        model: Language model, as for `mrag ask`; none uses templates.
+        cls: Class of the entities asked for.
+        link: Predicate between an entity and its parts, such as garments.
+        kind: Predicate for the kind of a part. Default: rdf:type.
+        limit: Maximum number of entities, chosen at random.
+        conditions: Maximum number of values in a template's question.
+        concurrency: Parallel requests.
+        embedder: Model that finds similar questions: minilm, wordllama or none.
+        index: Index whose documents the model reads.
 
     \b
     Examples:
@@ -361,7 +330,7 @@ def benchmark(
     from mrag.evaluation.questions import TYPE
 
     settings = Settings.from_env(model=model)
-    with options.opened(store, kg, lang) as graph, progress("Writing questions", unit="questions") as note:
+    with place.opened() as graph, progress("Writing questions", unit="questions") as note:
         shape = evaluation.EntityShape(
             named_iri(graph, link), named_iri(graph, kind) or TYPE, named_iri(graph, cls)
         )

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from typer import Argument, Option
 
 import mrag
 from mrag import graph as graphs
 from mrag import images, loaders
-from mrag.cli import commands
+from mrag.cli import commands, options
 from mrag.cli.data import loading, show_groups
-from mrag.cli.options import JsonOption, KgOption, RunnerOption, StoreOption, WorkersOption, opened
+from mrag.cli.options import JsonOption, RunnerOption, WorkersOption
 from mrag.cli.output import progress, say, show, show_data, show_json, status
 from mrag.errors import ConfigError, LoadError
 from mrag.language.grammar import counted
@@ -36,12 +37,7 @@ _EXAMPLES = 5
 
 
 def name_of(file: str) -> str:
-    """Return the name of a source without its folder; of a database, without its login and its parameters.
-
-    Example:
-        >>> name_of("data/shops.csv"), name_of("postgresql://ann:secret@host/shop?sslmode=require")
-        ('shops.csv', 'shop')
-    """
+    """Return the name of a source without its folder; of a database, without its login and its parameters."""
     return Path(file.partition("?")[0]).name if "://" in file else Path(file).name
 
 
@@ -53,11 +49,7 @@ def reading(file: str) -> Iterator[Any]:
 
 
 def read_records(file: str, how: ImportSettings, out: Path, note: Progress) -> loaders.RecordReport:
-    """Write the records of a source as N-Triples, those of files in a process with limits.
-
-    Raises:
-        LoadError: If there is no such file, or it cannot be read.
-    """
+    """Write the records of a source as N-Triples, those of files in a process with limits."""
     from mrag.stores.process.parsing import imported
 
     if "://" not in file and not Path(file).is_file():
@@ -83,11 +75,7 @@ def show_problems(files: Sequence[str], reports: Sequence[loaders.RecordReport])
 
 
 def show_sketch(files: Sequence[str], dialect: TableDialect) -> None:
-    """Print a mapping to begin with.
-
-    Raises:
-        LoadError: If a file cannot be read as a table.
-    """
+    """Print a mapping to begin with."""
     from mrag.stores.process.parsing import sketch
 
     with status("Reading"):
@@ -96,64 +84,46 @@ def show_sketch(files: Sequence[str], dialect: TableDialect) -> None:
 
 
 _LOADED = "The files are loaded. Run the same command again to do the rest."
-ReasonOption = Annotated[bool, typer.Option(help="Infer what follows under OWL, in each graph separately.")]
+ReasonOption = Annotated[bool, Option(help="Infer what follows under OWL, in each graph separately.")]
 
 
 def import_(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE",
-            help="Annotations (JSON), scene graphs (JSON, JSONL), tables (CSV, TSV, JSON, Parquet), or the "
-            "URL of a database such as sqlite:///shop.db.",
-        ),
-    ],
-    store: StoreOption = None,
-    kg: KgOption = None,
-    kind: Annotated[
-        str | None,
-        typer.Option("--as", help="fashionpedia, scenes or table. Default: recognised from the file."),
-    ] = None,
-    mapping: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="How tables become RDF: Turtle (R2RML or RML), or metadata of CSV on the Web. Default for "
-            "FILE.csv: FILE.csv-metadata.json.",
-        ),
-    ] = None,
-    sketch: Annotated[
-        bool,
-        typer.Option("--sketch", help="Print a mapping to begin with for these tables; nothing is loaded."),
-    ] = False,
-    delimiter: Annotated[
-        str, typer.Option(metavar="SIGN", help="Sign between cells, or tab. Default: recognised.")
-    ] = "",
-    encoding: Annotated[
-        str, typer.Option(metavar="NAME", help="Encoding of tables without a byte order mark.")
-    ] = "utf-8",
-    standard: Annotated[
-        bool, typer.Option("--standard", help="CSV on the Web: state the tables and their rows, too.")
-    ] = False,
-    boxes: Annotated[
-        bool, typer.Option("--boxes", help="Keep the bounding boxes of Fashionpedia's annotations.")
-    ] = False,
-    masks: Annotated[
-        bool, typer.Option("--masks", help="Keep the polygons around what Fashionpedia's annotations show.")
-    ] = False,
-    views: Annotated[bool, typer.Option(help="Make the views of annotations.")] = True,
+    files: Annotated[list[str], Argument(metavar="FILE")],
+    place: options.Place,
+    kind: Annotated[str | None, Option("--as")] = None,
+    mapping: Annotated[Path | None, Option(metavar="FILE")] = None,
+    sketch: bool = False,
+    delimiter: Annotated[str, Option(metavar="SIGN")] = "",
+    encoding: Annotated[str, Option(metavar="NAME")] = "utf-8",
+    standard: bool = False,
+    boxes: bool = False,
+    masks: bool = False,
+    views: bool = True,
     reason: ReasonOption = True,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace what the graph held before.")] = False,
-    skip_bad: Annotated[
-        bool,
-        typer.Option("--skip-bad", help="Skip bad records and count them by reason instead of stopping."),
-    ] = False,
+    replace: bool = False,
+    skip_bad: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Import image annotations, scene graphs or tables.
 
     Annotations in Fashionpedia's format also get three views, named after the graph: NAME-images (a
     sentence for each annotation), NAME-cel and NAME-garments (for learning class expressions).
+
+    Options:
+        files: Annotations (JSON), scene graphs (JSON, JSONL), tables (CSV, TSV, JSON, Parquet), or the URL of
+            a database such as sqlite:///shop.db.
+        kind: fashionpedia, scenes or table. Default: recognised from the file.
+        mapping: How tables become RDF: Turtle (R2RML or RML), or metadata of CSV on the Web. Default for
+            FILE.csv: FILE.csv-metadata.json.
+        sketch: Print a mapping to begin with for these tables; nothing is loaded.
+        delimiter: Sign between cells, or tab. Default: recognised.
+        encoding: Encoding of tables without a byte order mark.
+        standard: CSV on the Web: state the tables and their rows, too.
+        boxes: Keep the bounding boxes of Fashionpedia's annotations.
+        masks: Keep the polygons around what Fashionpedia's annotations show.
+        views: Make the views of annotations.
+        replace: Replace what the graph held before.
+        skip_bad: Skip bad records and count them by reason instead of stopping.
 
     \b
     Examples:
@@ -171,7 +141,7 @@ def import_(
         return
     how = ImportSettings(kind, mapping, boxes, dialect, "skip" if skip_bad else "stop", standard, masks)
     steps = _Steps()
-    with opened(store, kg, create=True) as graph, ExitStack() as stack:
+    with place.opened(create=True) as graph, ExitStack() as stack:
         reports: list[loaders.RecordReport] = []
         paths: list[Path] = []
         for file in files:
@@ -213,23 +183,19 @@ def import_(
 
 
 def views(
-    store: StoreOption = None,
-    kg: KgOption = None,
+    place: options.Place,
     reason: ReasonOption = True,
-    runner: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Make each view in parts: inline, threads, processes, ray:ADDRESS, or ray for a cluster on "
-            "this machine (extra `ray`). Default: each in one go.",
-        ),
-    ] = None,
+    runner: Annotated[str | None, Option(metavar="NAME")] = None,
     workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Update the views of annotated images.
 
     With a runner, an interrupted run resumes when the command is run again.
+
+    Options:
+        runner: Make each view in parts: inline, threads, processes, ray:ADDRESS, or ray for a cluster on this
+            machine (extra `ray`). Default: each in one go.
 
     \b
     Examples:
@@ -240,7 +206,7 @@ def views(
     from mrag.jobs import runner as runner_of
 
     steps = _Steps()
-    with opened(store, kg) as graph:
+    with place.opened() as graph:
         names = [f"urn:mrag:kg:{graph.name}-{view.short}" for view in graphs.VIEWS.values()]
         if "http://example.org/hasImage" not in graph.profile().predicates and not any(
             read_record(graph.store, name).kept for name in names
@@ -297,11 +263,7 @@ def _views(
     source_too: bool = False,
     runner: Runner | None = None,
 ) -> list[str]:
-    """Make the views that are out of date, some at a time, and return the names of the graphs that changed.
-
-    The source can be reasoned over meanwhile: views are made of what it asserts. A view that an interruption
-    left without its inferred triples gets them now.
-    """
+    """Make the views that are out of date, some at a time, and return the graphs that changed."""
     made: list[str] = []
 
     def after(view: graphs.View, fresh: mrag.KnowledgeGraph) -> None:
@@ -347,54 +309,44 @@ def _show(steps: _Steps) -> None:
 
 
 def describe(
-    media: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Folder of the image files that the graph names.")
-    ],
-    store: StoreOption = None,
-    kg: KgOption = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            help="Vision model, as for `mrag ask`; `labels` uses a classifier (extra `conse`). "
-            "Default: the first llava model of Ollama.",
-        ),
-    ] = None,
-    prompt: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="fashion, general, or a file that holds a prompt.")
-    ] = "fashion",
-    workers: Annotated[int, typer.Option(min=1, help="Parallel requests.")] = 2,
-    rate: Annotated[float | None, typer.Option(min=0.01, help="Maximum requests per minute.")] = None,
-    timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds without data after which a request fails.")
-    ] = 600.0,
-    attempts: Annotated[int, typer.Option(min=1, help="Attempts for each image.")] = 3,
-    on_error: Annotated[
-        str, typer.Option(help="What to do if an image cannot be described: skip or stop.")
-    ] = "skip",
-    regions: Annotated[
-        str, typer.Option(help="Parts to describe too: none, boxes (annotated ones, else a grid) or grid.")
-    ] = "none",
-    grid: Annotated[str, typer.Option(metavar="ROWSxCOLUMNS", help="Size of the grid.")] = "2x2",
-    boxes: Annotated[
-        str | None, typer.Option("--boxes", metavar="NAME", help="Knowledge graph that holds the boxes.")
-    ] = None,
-    max_side: Annotated[
-        int, typer.Option(min=0, help="Longest side of images sent, in pixels; 0 for no limit.")
-    ] = 1024,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Maximum number of images and parts in this run.")
-    ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Also describe images that another model or prompt has described.")
-    ] = False,
+    media: Annotated[Path, Argument(metavar="FOLDER")],
+    place: options.Place,
+    model: Annotated[str | None, Option("--model", "-m")] = None,
+    prompt: Annotated[str, Option(metavar="NAME|FILE")] = "fashion",
+    workers: Annotated[int, Option(min=1)] = 2,
+    rate: Annotated[float | None, Option(min=0.01)] = None,
+    timeout: Annotated[float, Option(min=0.1)] = 600.0,
+    attempts: Annotated[int, Option(min=1)] = 3,
+    on_error: str = "skip",
+    regions: str = "none",
+    grid: Annotated[str, Option(metavar="ROWSxCOLUMNS")] = "2x2",
+    boxes: Annotated[str | None, Option(metavar="NAME")] = None,
+    max_side: Annotated[int, Option(min=0)] = 1024,
+    limit: Annotated[int | None, Option(min=1)] = None,
+    again: bool = False,
     runner: RunnerOption = "threads",
     as_json: JsonOption = False,
 ) -> None:
     """Have a vision model describe the images of the graph.
 
     An interrupted run resumes when the command is run again.
+
+    Options:
+        media: Folder of the image files that the graph names.
+        model: Vision model, as for `mrag ask`; `labels` uses a classifier (extra `conse`). Default: the first
+            llava model of Ollama.
+        prompt: fashion, general, or a file that holds a prompt.
+        workers: Parallel requests.
+        rate: Maximum requests per minute.
+        timeout: Seconds without data after which a request fails.
+        attempts: Attempts for each image.
+        on_error: What to do if an image cannot be described: skip or stop.
+        regions: Parts to describe too: none, boxes (annotated ones, else a grid) or grid.
+        grid: Size of the grid.
+        boxes: Knowledge graph that holds the boxes.
+        max_side: Longest side of images sent, in pixels; 0 for no limit.
+        limit: Maximum number of images and parts in this run.
+        again: Also describe images that another model or prompt has described.
 
     \b
     Examples:
@@ -422,7 +374,7 @@ def describe(
         limit=limit,
         limits=images.PictureLimits(max_side=max_side),
     )
-    with opened(store, kg) as graph:
+    with place.opened() as graph:
         other = mrag.KnowledgeGraph(graph.store, boxes) if boxes else None
         report = _described(graph, model, media, settings, other, runner)
     if as_json:

@@ -5,57 +5,30 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-import typer
+from typer import Argument, Option
 
 import mrag
 from mrag import generative, graphcodes, jobs
 from mrag import index as indexes
-from mrag.cli import commands
+from mrag.cli import commands, options
 from mrag.cli.commands import Commands
-from mrag.cli.options import (
-    JsonOption,
-    KeptLanguageOption,
-    KgOption,
-    LabelPropertyOption,
-    RunnerOption,
-    StoreOption,
-    WorkersOption,
-    analyser_of,
-    opened,
-)
+from mrag.cli.options import JsonOption, KeptLanguageOption, Place, RunnerOption, WorkersOption
 from mrag.cli.output import hit_json, progress, say, show, show_hit, show_json, status
 from mrag.config import Settings
-from mrag.errors import ConfigError, DamagedIndex, IndexMismatch
+from mrag.errors import ConfigError, DamagedIndex, IndexError_, IndexMismatch
 from mrag.redaction import redact_url
 
 if TYPE_CHECKING:
     from mrag.index.intake import SyncReport
 
-BackendOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="What keeps the index, such as local: or postgresql://HOST/DATABASE; it is written down. "
-        "Default: where it is, else MRAG_INDEX, else local:.",
-    ),
-]
-CopyOption = Annotated[
-    str | None,
-    typer.Option(metavar="URL", help="Copy the index to this backend, embed nothing, and use the copy."),
-]
-RecallOption = Annotated[
-    bool, typer.Option("--recall", help="Compare what the index finds, and how fast, with an exact search.")
-]
 
-
-def show_built(indexes: mrag.SimilarityIndexes, name: str, report: SyncReport, *, as_json: bool) -> None:
-    """Print what a build did."""
+def _show_built(indexes: mrag.SimilarityIndexes, name: str, report: SyncReport, *, as_json: bool) -> None:
     made = indexes.info(name)
-    size, backend = made.documents, _shown(indexes, name)
+    size, backend = made.documents, _backend(indexes, name)
     if as_json:
         about = {"index": name, "documents": size, "analyser": made.analyser, "backend": backend}
         show_json({**about, **asdict(report)})
@@ -72,33 +45,21 @@ def show_built(indexes: mrag.SimilarityIndexes, name: str, report: SyncReport, *
             show(f"Fusion: {made.fusion}.")
 
 
-def copied_or_compared(
-    indexes: mrag.SimilarityIndexes, name: str, url: str | None, *, recall: bool, as_json: bool
-) -> bool:
-    """Copy an index or compare it with an exact one, where that is asked for, and return whether it was."""
-    if url is not None:
-        _copied(indexes, name, url, as_json=as_json)
-    if recall:
-        _compared(indexes, name, as_json=as_json)
-    return recall or url is not None
-
-
-def _copied(indexes: mrag.SimilarityIndexes, name: str, url: str, *, as_json: bool) -> None:
+def _copy(indexes: mrag.SimilarityIndexes, name: str, url: str, *, as_json: bool) -> None:
     from mrag.index.backends.base import copy_to
 
     kept = "The index is where it was. Run the same command again."
     with commands.kept(kept), progress("Copying", unit="vectors") as note:
         report = copy_to(indexes, name, url, on_progress=note)
-    backend = _shown(indexes, name)
+    backend = _backend(indexes, name)
     if as_json:
         show_json({"index": name, "backend": backend, **asdict(report)})
     else:
-        show(
-            f"{report.added:,} documents of the index {name!r} copied to {backend} in {report.seconds:.1f} s."
-        )
+        copied = f"{report.added:,} documents of the index {name!r} copied to {backend}"
+        show(f"{copied} in {report.seconds:.1f} s.")
 
 
-def _compared(indexes: mrag.SimilarityIndexes, name: str, *, as_json: bool) -> None:
+def _compare(indexes: mrag.SimilarityIndexes, name: str, *, as_json: bool) -> None:
     from mrag.index.backends.base import compare
     from mrag.index.embedding import embedder
 
@@ -107,44 +68,27 @@ def _compared(indexes: mrag.SimilarityIndexes, name: str, *, as_json: bool) -> N
     with progress("Comparing", unit="queries") as note:
         found = compare(index, model, on_progress=note)
     if as_json:
-        about = {"index": name, "backend": _shown(indexes, name)}
+        about = {"index": name, "backend": _backend(indexes, name)}
         show_json({**about, "recall": [one.to_json() for one in found]})
     for one in found if not as_json else ():
         show(str(one))
 
 
-def _shown(indexes: mrag.SimilarityIndexes, name: str) -> str:
+def _backend(indexes: mrag.SimilarityIndexes, name: str) -> str:
     return redact_url(indexes.places.of(name).url)
 
 
 def update_index(
-    store: StoreOption = None,
-    kg: KgOption = None,
-    name: Annotated[str, typer.Option(help="Name of the index.")] = "main",
-    query: Annotated[
-        list[str] | None,
-        typer.Option(help="Catalogue query of ?documentID ?documentText; repeatable."),
-    ] = None,
-    embedder: Annotated[
-        str | None,
-        typer.Option(
-            help="minilm, wordllama (extra `static`), ollama:NAME, openai:NAME, tei:URL, none for BM25 "
-            "alone, or server (GraphDB's own)."
-        ),
-    ] = None,
+    place: Place,
+    name: str = "main",
+    query: list[str] | None = None,
+    embedder: str | None = None,
     lang: KeptLanguageOption = None,
-    label_property: LabelPropertyOption = None,
-    analyser: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="How words are stemmed: none, plural, snowball:LANG, icu (extra `icu`), or auto, by the "
-            "languages. Default: as the index was built, else auto.",
-        ),
-    ] = None,
-    backend: BackendOption = None,
-    copy_to: CopyOption = None,
-    recall: RecallOption = False,
+    label_property: options.LabelPropertyOption = None,
+    analyser: Annotated[str | None, Option(metavar="NAME")] = None,
+    backend: Annotated[str | None, Option(metavar="URL")] = None,
+    copy_to: Annotated[str | None, Option(metavar="URL")] = None,
+    recall: bool = False,
     runner: RunnerOption = "inline",
     workers: WorkersOption = None,
     as_json: JsonOption = False,
@@ -153,6 +97,18 @@ def update_index(
 
     Only documents that changed are embedded. Things without a label are named by the property that tells them
     apart best, else by the words of their IRIs. `mrag ask` and `mrag search` keep its languages.
+
+    Options:
+        name: Name of the index.
+        query: Catalogue query of ?documentID ?documentText; repeatable.
+        embedder: minilm, wordllama (extra `static`), ollama:NAME, openai:NAME, tei:URL, none for BM25 alone,
+            or server (GraphDB's own).
+        analyser: How words are stemmed: none, plural, snowball:LANG, icu (extra `icu`), or auto, by the
+            languages. Default: as the index was built, else auto.
+        backend: What keeps the index, such as local: or postgresql://HOST/DATABASE; it is written down.
+            Default: where it is, else MRAG_INDEX, else local:.
+        copy_to: Copy the index to this backend, embed nothing, and use the copy.
+        recall: Compare what the index finds, and how fast, with an exact search.
 
     \b
     Examples:
@@ -165,29 +121,49 @@ def update_index(
       mrag index --runner processes --workers 8
     """
     from mrag.images.catalogue import keep_catalogue
-    from mrag.index.documents import Definition
-    from mrag.jobs import runner as runner_of
 
-    with opened(store, kg, lang, index=name) as graph:
-        definition = Definition(languages=graph.languages)
-        if query:
-            definition = Definition(queries=tuple(query), languages=graph.languages)
+    with place.opened(lang, index=name) as graph:
         if label_property:
             graph.label_properties = tuple(label_property)
         indexes = mrag.SimilarityIndexes.of(graph)
-        if copied_or_compared(indexes, name, copy_to, recall=recall, as_json=as_json):
+        if copy_to is not None:
+            _copy(indexes, name, copy_to, as_json=as_json)
+        if recall:
+            _compare(indexes, name, as_json=as_json)
+        if recall or copy_to is not None:
             return
-        definition = replace(definition, analyser=analyser or analyser_of(indexes, name))
         elsewhere = backend or indexes.places.of(name).url != "local:"
         server = "server" if graph.store.capabilities.similarity and not elsewhere else None
-        model = embedder or server or Settings.from_env().embedder
         kept = "The index is unchanged. Run the same command again; embeddings made so far are reused."
         with commands.kept(kept), progress("Indexing", unit="documents") as note:
-            options: dict[str, Any] = {"definition": definition, "model": model, "backend": backend}
-            options["runner"] = runner_of(runner, workers)
-            report = indexes.build(name, **options, on_progress=note)
+            report = indexes.build(
+                name,
+                definition=replace(_definition(graph, query), analyser=analyser or _analyser(indexes, name)),
+                model=embedder or server or Settings.from_env().embedder,
+                backend=backend,
+                runner=jobs.runner(runner, workers),
+                on_progress=note,
+            )
             keep_catalogue(graph)
-        show_built(indexes, name, report, as_json=as_json)
+        _show_built(indexes, name, report, as_json=as_json)
+
+
+def _definition(graph: mrag.KnowledgeGraph, query: list[str] | None) -> indexes.Definition:
+    if query:
+        return indexes.Definition(queries=tuple(query), languages=graph.languages)
+    return indexes.Definition(languages=graph.languages)
+
+
+def _analyser(known: mrag.SimilarityIndexes, name: str) -> str:
+    """Return the analyser that an index was built with on demand, or else that of the settings."""
+    from mrag.language.analysis import AUTO
+
+    chosen = Settings.from_env().analyser
+    try:
+        definition = known.info(name).definition if name in known.names() else None
+    except IndexError_:
+        return chosen  # it is built anew
+    return definition.analyser if definition is not None and definition.analyser != AUTO else chosen
 
 
 clues_app = Commands(
@@ -197,7 +173,7 @@ clues_app = Commands(
 
 ModelOption = Annotated[
     str,
-    typer.Option(
+    Option(
         "--model",
         "-m",
         help="local:PATH.gguf, or hf:FOLDER_OR_NAME (transformers).",
@@ -205,42 +181,38 @@ ModelOption = Annotated[
     ),
 ]
 FolderOption = Annotated[
-    Path | None, typer.Option("--folder", help="Folder of the clue index. Default: beside the store.")
+    Path | None, Option("--folder", help="Folder of the clue index. Default: beside the store.")
 ]
 
 
 @clues_app.command("build")
 def build_(
     model: ModelOption,
-    store: StoreOption = None,
-    kg: KgOption = None,
+    place: Place,
     folder: FolderOption = None,
-    query: Annotated[
-        list[str] | None,
-        typer.Option(help="Catalogue query of ?documentID ?documentText, such as kg/sentences; repeatable."),
-    ] = None,
+    query: list[str] | None = None,
     runner: RunnerOption = "inline",
     workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build the clue index of a graph's documents.
 
+    Options:
+        query: Catalogue query of ?documentID ?documentText, such as kg/sentences; repeatable.
+
     \b
     Examples:
       mrag clues build --model local:model.gguf
       mrag clues build --model local:model.gguf --runner processes --workers 4
     """
-    with opened(store, kg) as graph, ExitStack() as stack:
+    with place.opened() as graph, ExitStack() as stack:
         loaded = _model(model, stack)
-        definition = indexes.Definition(languages=graph.languages)
-        if query:
-            definition = indexes.Definition(queries=tuple(query), languages=graph.languages)
         started = time.perf_counter()
         with status("Building"):
             index = generative.build_clues(
                 graph,
                 loaded.tokeniser,
-                definition=definition,
+                definition=_definition(graph, query),
                 folder=folder,
                 runner=jobs.runner(runner, workers),
             )
@@ -253,51 +225,42 @@ def build_(
 
 @clues_app.command("search")
 def search_(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.")],
+    question: str,
     model: ModelOption,
-    store: StoreOption = None,
-    kg: KgOption = None,
+    place: Place,
     folder: FolderOption = None,
-    image: Annotated[Path | None, typer.Option(help="A picture that belongs to the question.")] = None,
-    results: Annotated[
-        int, typer.Option("--results", "-k", min=1, max=100, help="Maximum number of hits.")
-    ] = 5,
-    within: Annotated[
-        str | None,
-        typer.Option(
-            "--in", help="Only instances of a class, by IRI, CURIE, kept name, or DL or Manchester syntax."
-        ),
-    ] = None,
-    mask: Annotated[
-        str | None,
-        typer.Option("--mask", help="Only what a SPARQL query selects in its first variable."),
-    ] = None,
-    beams: Annotated[int, typer.Option(min=1, max=64, help="Beams of the beam search.")] = 8,
-    groups: Annotated[int, typer.Option(min=1, help="Groups of beams that are kept diverse.")] = 2,
-    prior: Annotated[
-        float,
-        typer.Option(
-            "--prior",
-            min=0.0,
-            help="Weight of the clue's likelihood without the question.",
-        ),
-    ] = 1.0,
-    start: Annotated[
-        str, typer.Option(help="Where clues start in a document: beginning or anywhere.")
-    ] = "beginning",
+    image: Path | None = None,
+    results: Annotated[int, Option("--results", "-k", min=1, max=100)] = 5,
+    within: Annotated[str | None, Option("--in")] = None,
+    mask: str | None = None,
+    beams: Annotated[int, Option(min=1, max=64)] = 8,
+    groups: Annotated[int, Option(min=1)] = 2,
+    prior: Annotated[float, Option(min=0.0)] = 1.0,
+    start: str = "beginning",
     as_json: JsonOption = False,
 ) -> None:
     """Find entities by phrases that a model generates.
+
+    Options:
+        question: The question.
+        image: A picture that belongs to the question.
+        results: Maximum number of hits.
+        within: Only instances of a class, by IRI, CURIE, kept name, or DL or Manchester syntax.
+        mask: Only what a SPARQL query selects in its first variable.
+        beams: Beams of the beam search.
+        groups: Groups of beams that are kept diverse.
+        prior: Weight of the clue's likelihood without the question.
+        start: Where clues start in a document: beginning or anywhere.
 
     \b
     Examples:
       mrag clues search "Who develops GraphDB?" --model local:model.gguf
       mrag clues search "Who develops GraphDB?" --model local:model.gguf --in ex:Vendor
     """
-    from mrag.generative.documents import clue_folder
+    from mrag.generative.ranker import clue_folder
 
     settings = generative.DecodingSettings(beams=beams, groups=groups, prior_weight=prior, start=start)  # type: ignore[arg-type]
-    with opened(store, kg) as graph, ExitStack() as stack:
+    with place.opened() as graph, ExitStack() as stack:
         loaded = _model(model, stack)
         if folder is None and clue_folder(graph) is None:
             say("A store in memory has no clue index, so one is built now.", style="dim")
@@ -324,8 +287,7 @@ def search_(
 
 @clues_app.command("status")
 def status_(
-    store: StoreOption = None,
-    kg: KgOption = None,
+    place: Place,
     folder: FolderOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -335,7 +297,7 @@ def status_(
     Example:
       mrag clues status
     """
-    with opened(store, kg) as graph:
+    with place.opened() as graph:
         index = generative.open_clues(graph, folder=folder)
         found: dict[str, Any] = {
             "documents": len(index),
@@ -369,33 +331,48 @@ codes_app = Commands(
     epilog='Example: mrag codes build && mrag codes search -e GraphDB,"developed by",Ontotext',
 )
 
-NameOption = Annotated[str, typer.Option(help="Name of the index of graph codes.")]
-PathOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--path", metavar="FOLDER", help="Folder of the index, instead of the one beside the store."
-    ),
-]
-MetricOption = Annotated[
-    str, typer.Option(help="structural, paper, paper-numbers or query-relative.", show_default=True)
-]
+
+@dataclass(frozen=True)
+class CodesPlace(Place):
+    """Where a knowledge graph and its graph codes are.
+
+    Options:
+        name: Name of the index of graph codes.
+        path: Folder of the index, instead of the one beside the store.
+    """
+
+    name: str = "main"
+    path: Annotated[Path | None, Option(metavar="FOLDER")] = None
+
+    def folder(self, graph: mrag.KnowledgeGraph) -> Path:
+        """Return the folder of the index."""
+        from mrag.index.backends.base import home
+
+        if self.path is not None:
+            return self.path
+        beside = home(graph)
+        if beside is None:
+            raise ConfigError("A graph in memory has no folder for an index.", hint="Name one with --path.")
+        if not self.name.replace("-", "").replace("_", "").isalnum():
+            raise ConfigError(f"The name of an index has letters, digits, - and _ only, not {self.name!r}.")
+        return beside.parent / "codes" / self.name
+
+    @contextmanager
+    def codes(self) -> Iterator[tuple[mrag.KnowledgeGraph, graphcodes.GraphCodeIndex]]:
+        """Open the graph and its index."""
+        with self.opened() as graph:
+            yield graph, graphcodes.GraphCodeIndex(self.folder(graph), must_exist=True)
+
+
 WIDE = 40
 
 
 @codes_app.command()
 def build(
-    store: StoreOption = None,
-    kg: KgOption = None,
-    name: NameOption = "main",
-    path: PathOption = None,
-    hops: Annotated[int, typer.Option(min=1, max=2, help="Steps from an entity that its code covers.")] = 1,
-    source: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="FOLDER", help="Import the .gc files of a folder instead."),
-    ] = None,
-    mend: Annotated[
-        bool, typer.Option("--mend", help="With --from: repair and report defects of files.")
-    ] = False,
+    place: CodesPlace,
+    hops: Annotated[int, Option(min=1, max=2)] = 1,
+    source: Annotated[Path | None, Option("--from", metavar="FOLDER")] = None,
+    mend: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Build the graph codes of all entities with a text.
@@ -403,27 +380,30 @@ def build(
     The code of an entity is made from its neighbourhood. With --from, codes are read from files instead,
     and are called as the files are.
 
+    Options:
+        hops: Steps from an entity that its code covers.
+        source: Import the .gc files of a folder instead.
+        mend: With --from: repair and report defects of files.
+
     \b
     Examples:
       mrag codes build
       mrag codes build --hops 2 --name wide
       mrag codes build --from ./codes --name imported
     """
-    import time
-
-    with opened(store, kg) as graph:
+    with place.opened() as graph:
         start = time.perf_counter()
         codes = _neighbourhoods(graph, hops) if source is None else _imported(source, mend)
-        index = _writable(_folder(graph, name, path))
+        index = _writable(place.folder(graph))
         gone = index.sync(codes)
         seconds = time.perf_counter() - start
         sizes = {"nodes": sum(map(len, codes.values())), "edges": sum(len(c.edges) for c in codes.values())}
         if as_json:
-            about = {"index": name, "documents": len(index), "removed": gone, "bytes": index.nbytes}
+            about = {"index": place.name, "documents": len(index), "removed": gone, "bytes": index.nbytes}
             show_json({**about, **sizes, "seconds": round(seconds, 3)})
         else:
             parts = f"{sizes['nodes']:,} nodes, {sizes['edges']:,} edges, {index.nbytes:,} bytes"
-            show(f"{len(index):,} codes in the index {name!r} ({parts}), in {seconds:.1f} s.")
+            show(f"{len(index):,} codes in the index {place.name!r} ({parts}), in {seconds:.1f} s.")
 
 
 def _neighbourhoods(graph: mrag.KnowledgeGraph, hops: int) -> dict[str, graphcodes.GraphCode]:
@@ -448,41 +428,32 @@ def _imported(folder: Path, mend: bool) -> dict[str, graphcodes.GraphCode]:
 
 @codes_app.command()
 def search(
-    question: Annotated[
-        str, typer.Argument(metavar="QUESTION", help="Names of the graph, or a text (extra `graphcodes`).")
-    ] = "",
-    edge: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--edge", "-e", metavar="SOURCE,RELATION,TARGET", help="An edge of the question; repeatable."
-        ),
-    ] = None,
-    node: Annotated[
-        list[str] | None, typer.Option("--node", "-n", help="A node of the question; repeatable.")
-    ] = None,
-    like: Annotated[
-        str | None, typer.Option(metavar="IRI", help="Use the code of this entity as the question.")
-    ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of hits.")] = 5,
-    metric: MetricOption = "structural",
-    excess: Annotated[
-        float, typer.Option(min=0, help="Structural metric: weight of what only the entity has.")
-    ] = 0.01,
-    meaning: Annotated[
-        str, typer.Option(help="Order the best hits by meaning, with the model minilm or wordllama.")
-    ] = "none",
-    ontology: Annotated[
-        bool, typer.Option(help="Structural metric: let classes match their subclasses and instances.")
-    ] = True,
-    store: StoreOption = None,
-    kg: KgOption = None,
-    name: NameOption = "main",
-    path: PathOption = None,
+    place: CodesPlace,
+    question: Annotated[str, Argument(metavar="QUESTION")] = "",
+    edge: Annotated[list[str] | None, Option("--edge", "-e", metavar="SOURCE,RELATION,TARGET")] = None,
+    node: Annotated[list[str] | None, Option("--node", "-n")] = None,
+    like: Annotated[str | None, Option(metavar="IRI")] = None,
+    k: Annotated[int, Option("-k", min=1)] = 5,
+    metric: str = "structural",
+    excess: Annotated[float, Option(min=0)] = 0.01,
+    meaning: str = "none",
+    ontology: bool = True,
     as_json: JsonOption = False,
 ) -> None:
     """Find the entities with the most similar codes.
 
     Each hit shows what matches and what does not.
+
+    Options:
+        question: Names of the graph, or a text (extra `graphcodes`).
+        edge: An edge of the question; repeatable.
+        node: A node of the question; repeatable.
+        like: Use the code of this entity as the question.
+        k: Maximum number of hits.
+        metric: structural, paper, paper-numbers or query-relative.
+        excess: Structural metric: weight of what only the entity has.
+        meaning: Order the best hits by meaning, with the model minilm or wordllama.
+        ontology: Structural metric: let classes match their subclasses and instances.
 
     \b
     Examples:
@@ -498,7 +469,7 @@ def search(
             "There is nothing to search for.", hint="Give a question, --edge, --node or --like."
         )
     how = _comparison(metric, excess)
-    with _codes(store, kg, name, path) as (graph, index):
+    with place.codes() as (graph, index):
         if ontology and metric == "structural":
             how = replace(how, ontology=graphcodes.Ontology.of_graph(graph))
         near = graphcodes.CodeMeaning(meaning) if meaning != "none" else None
@@ -507,7 +478,7 @@ def search(
             entity = _expanded(graph, like)
             code = centred(index.code(entity), entity)
         elif edge or node:
-            code = ranker.named(_given(graph, edge or [], node or []))
+            code = ranker.named(_asked(graph, edge or [], node or []))
         else:
             code = ranker.code(mrag.Question(question))
         if not code:
@@ -528,23 +499,23 @@ def search(
 
 @codes_app.command("show")
 def show_code(
-    iri: Annotated[str, typer.Argument(metavar="IRI", help="IRI of an entity in the index.")],
-    store: StoreOption = None,
-    kg: KgOption = None,
-    name: NameOption = "main",
-    path: PathOption = None,
+    iri: str,
+    place: CodesPlace,
     as_json: JsonOption = False,
 ) -> None:
     """Show the code of an entity in words and as a matrix.
 
     --json prints the interchange format.
 
+    Options:
+        iri: IRI of an entity in the index.
+
     \b
     Examples:
       mrag codes show https://w3id.org/mrag/demo/products#GraphDB
       mrag codes show https://w3id.org/mrag/demo/products#GraphDB --json > graphdb.json
     """
-    with _codes(store, kg, name, path) as (graph, index):
+    with place.codes() as (graph, index):
         code = index.code(_expanded(graph, iri))
         registry = index.registry
         if as_json:
@@ -565,15 +536,16 @@ def show_code(
 
 @codes_app.command()
 def compare(
-    first: Annotated[str, typer.Argument(metavar="FIRST", help="IRI of an entity, used as the question.")],
-    second: Annotated[str, typer.Argument(metavar="SECOND", help="IRI of the entity to compare it with.")],
-    store: StoreOption = None,
-    kg: KgOption = None,
-    name: NameOption = "main",
-    path: PathOption = None,
+    first: str,
+    second: str,
+    place: CodesPlace,
     as_json: JsonOption = False,
 ) -> None:
     """Compare two entities by every metric.
+
+    Options:
+        first: IRI of an entity, used as the question.
+        second: IRI of the entity to compare it with.
 
     \b
     Example:
@@ -581,7 +553,7 @@ def compare(
     """
     from mrag.graphcodes.metrics import Metric
 
-    with _codes(store, kg, name, path) as (graph, index):
+    with place.codes() as (graph, index):
         q, d = index.code(_expanded(graph, first)), index.code(_expanded(graph, second))
         reasons = graphcodes.explain(q, d).reasons(q, _verbaliser(graph, q, d))
         scores = {m: index.compare(q, _expanded(graph, second), _comparison(m)) for m in get_args(Metric)}
@@ -595,14 +567,6 @@ def compare(
             show(reason)
 
 
-@contextmanager
-def _codes(
-    store: str | None, kg: str | None, name: str, path: Path | None
-) -> Iterator[tuple[mrag.KnowledgeGraph, graphcodes.GraphCodeIndex]]:
-    with opened(store, kg) as graph:
-        yield graph, graphcodes.GraphCodeIndex(_folder(graph, name, path), must_exist=True)
-
-
 def _writable(folder: Path) -> graphcodes.GraphCodeIndex:
     """Open an index to change it; one that is damaged, or of another version, is rebuilt."""
     try:
@@ -613,19 +577,6 @@ def _writable(folder: Path) -> graphcodes.GraphCodeIndex:
         say(f"{error.message} It is rebuilt.", style="yellow")
         return graphcodes.GraphCodeIndex(folder, anew=True)
     return index
-
-
-def _folder(graph: mrag.KnowledgeGraph, name: str, path: Path | None) -> Path:
-    from mrag.index.backends.base import home
-
-    if path is not None:
-        return path
-    beside = home(graph)
-    if beside is None:
-        raise ConfigError("A graph in memory has no folder for an index.", hint="Name one with --path.")
-    if not name.replace("-", "").replace("_", "").isalnum():
-        raise ConfigError(f"The name of an index has letters, digits, - and _ only, not {name!r}.")
-    return beside.parent / "codes" / name
 
 
 def _comparison(metric: str, excess: float | None = None) -> graphcodes.CodeComparison:
@@ -641,7 +592,7 @@ def _expanded(graph: mrag.KnowledgeGraph, text: str) -> str:
     return f"{known}{local}" if known is not None and not local.startswith("//") else text
 
 
-def _given(graph: mrag.KnowledgeGraph, edges: list[str], nodes: list[str]) -> graphcodes.GraphCode:
+def _asked(graph: mrag.KnowledgeGraph, edges: list[str], nodes: list[str]) -> graphcodes.GraphCode:
     from mrag.graphcodes.code import term
 
     def end(text: str) -> str:

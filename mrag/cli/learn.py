@@ -2,82 +2,103 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 import mrag
 from mrag import cel, generative, rdf
 from mrag.cli import commands, options
 from mrag.cli.commands import Commands
-from mrag.cli.options import JsonOption, KgOption, SeedOption, StoreOption, opened
 from mrag.cli.output import progress, say, show, show_data, show_json, show_lines, status
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.language.grammar import counted
 from mrag.storage.files import saved_text
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
     from mrag.cli.concepts import Learnt
 
 FORMATS = ("dl", "manchester", "turtle")
 LIST_FORMATS = (*FORMATS, "rdfxml", "functional")
-
-PositiveOption = Annotated[
-    list[str] | None,
-    typer.Option("--positive", "-p", metavar="IRI", help="A positive example; repeatable."),
-]
-NegativeOption = Annotated[
-    list[str] | None,
-    typer.Option("--negative", "-n", metavar="IRI", help="A negative example; repeatable."),
-]
-PositivesOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Positive examples, one IRI or CURIE per line.")
-]
-NegativesOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Negative examples, one IRI or CURIE per line.")
-]
-QuestionOption = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="Take examples from a search's hits.")
-]
-ClassOption = Annotated[
-    str | None,
-    typer.Option("--class", metavar="IRI", help="Define this class: its members against others."),
-]
-KeepOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Keep the concept as a class of this name.")
-]
-TopOption = Annotated[int, typer.Option(min=1, help="First hits of the question taken as positive.")]
-BottomOption = Annotated[int, typer.Option(min=1, help="Last hits of the question taken as negative.")]
-LearnerOption = Annotated[
-    str, typer.Option("--learner", help="search, m-of-n, celoe, ocel, tdl, evolearner or drill.")
-]
-PolicyOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="For drill: the policy that `mrag train drill` wrote.")
-]
-SecondsOption = Annotated[float, typer.Option(min=0.01, help="Time limit of learning, with reading.")]
-StepsOption = Annotated[
-    int | None,
-    typer.Option(min=1, help="Properties that may follow one another; by default up to the learner."),
-]
-MaxLengthOption = Annotated[
-    int | None, typer.Option(min=1, help="Symbols of the longest concept; by default up to the learner.")
-]
-MeasureOption = Annotated[
-    str, typer.Option(help="Quality: f1, accuracy, predictive-accuracy or weighted-accuracy.")
-]
+FormatOption = Annotated[str, Option(help="Notation of concepts: dl, manchester or turtle.")]
 ConceptArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="CONCEPT", help="Name of a kept concept, or a concept in DL or Manchester syntax."
-    ),
+    Argument(metavar="CONCEPT", help="Name of a kept concept, or a concept in DL or Manchester syntax."),
 ]
-FormatOption = Annotated[str, typer.Option(help="Notation of concepts: dl, manchester or turtle.")]
-ListFormatOption = Annotated[
-    str, typer.Option("--format", help="Notation of concepts: dl, manchester, turtle, rdfxml or functional.")
-]
-QueryOption = Annotated[bool, typer.Option("--query", help="Print only the concept's SPARQL query.")]
-RqOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write that query to a file.")]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What a concept is learnt from, beside the hits of a question.
+
+    Options:
+        positive: A positive example; repeatable.
+        negative: A negative example; repeatable.
+        positives: Positive examples, one IRI or CURIE per line.
+        negatives: Negative examples, one IRI or CURIE per line.
+        top: First hits of the question taken as positive.
+        bottom: Last hits of the question taken as negative.
+    """
+
+    positive: Annotated[list[str] | None, Option("--positive", "-p", metavar="IRI")] = None
+    negative: Annotated[list[str] | None, Option("--negative", "-n", metavar="IRI")] = None
+    positives: Annotated[Path | None, Option(metavar="FILE")] = None
+    negatives: Annotated[Path | None, Option(metavar="FILE")] = None
+    top: Annotated[int, Option(min=1)] = 10
+    bottom: Annotated[int, Option(min=1)] = 10
+    index: options.IndexOption = "main"
+
+
+@dataclass(frozen=True)
+class LearningLimits:
+    """How far a learner goes.
+
+    Options:
+        seconds: Time limit of learning, with reading.
+        steps: Properties that may follow one another; by default up to the learner.
+        max_length: Symbols of the longest concept; by default up to the learner.
+        measure: Quality: f1, accuracy, predictive-accuracy or weighted-accuracy.
+    """
+
+    seconds: Annotated[float, Option(min=0.01)] = 5.0
+    steps: Annotated[int | None, Option(min=1)] = None
+    max_length: Annotated[int | None, Option(min=1)] = None
+    seed: options.SeedOption = 0
+    measure: str = "f1"
+
+
+@dataclass(frozen=True)
+class Learning(LearningLimits):
+    """Which learner learns.
+
+    Options:
+        learner: search, m-of-n, celoe, ocel, tdl, evolearner or drill.
+        policy: For drill: the policy that `mrag train drill` wrote.
+    """
+
+    learner: str = "search"
+    policy: Annotated[Path | None, Option(metavar="FILE")] = None
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How a concept is printed.
+
+    Options:
+        format: Notation of concepts: dl, manchester or turtle.
+        query: Print only the concept's SPARQL query.
+        rq: Write that query to a file.
+    """
+
+    format: FormatOption = "dl"
+    query: bool = False
+    rq: Annotated[Path | None, Option(metavar="FILE")] = None
+
 
 _HOW = {
     "open": "reasoning finds its instances by its definition",
@@ -88,9 +109,7 @@ _HOW = {
 def print_learnt(
     graph: mrag.KnowledgeGraph,
     learnt: Learnt,
-    format: str,
-    query: bool,
-    rq: Path | None,
+    notation: Notation,
     individual: str | None,
     stored: cel.KeptConcept | None,
     as_json: bool,
@@ -98,16 +117,17 @@ def print_learnt(
     """Print a concept, or its query; then the explanation, and where it is kept."""
     from mrag.cli.concepts import why
 
-    if rq is not None:
-        saved_text(rq, cel.instances_query(learnt.expression) + "\n")
+    query = cel.instances_query(learnt.expression)
+    if notation.rq is not None:
+        saved_text(notation.rq, query + "\n")
     text, reason = ("", None) if individual is None else why(graph, learnt.expression, individual)
-    if query and not as_json:
-        show_data(cel.instances_query(learnt.expression))
-    elif as_json:
+    if as_json:
         kept = stored.iri if stored else None
-        show_json({**learnt.to_json(graph, format), "kept": kept, "explanation": reason})
+        show_json({**learnt.to_json(graph, notation.format), "kept": kept, "explanation": reason})
+    elif notation.query:
+        show_data(query)
     else:
-        learnt.show(graph, format)
+        learnt.show(graph, notation.format)
     if text and not as_json:
         show()
         show_lines(text)
@@ -117,47 +137,31 @@ def print_learnt(
 
 
 def problem_of(
-    graph: mrag.KnowledgeGraph,
-    positive: list[str] | None,
-    negative: list[str] | None,
-    positives: Path | None,
-    negatives: Path | None,
-    question: str | None,
-    top: int,
-    bottom: int,
-    index: str,
-    defined: str | None = None,
-    seed: int = 0,
+    graph: mrag.KnowledgeGraph, given: Examples, question: str | None, defined: str | None, seed: int
 ) -> cel.LearningProblem:
-    """Return the learning problem of examples by name, by file, from the hits of a question, or of a class.
+    """Return the learning problem of examples by name, by file, of a question's hits, or of a class."""
 
-    Where only positive examples are given, negative ones are drawn, and that is said.
+    def named(names: list[str] | None, file: Path | None) -> list[str]:
+        return [str(rdf.iri(x, graph.prefixes)) for x in [*(names or ()), *_lines(file)]]
 
-    Raises:
-        LearningProblemError: If there are no examples, or they make no learning problem.
-    """
-
-    def named(given: list[str] | None, file: Path | None) -> list[str]:
-        return [str(rdf.iri(x, graph.prefixes)) for x in [*(given or ()), *_lines(file)]]
-
-    wanted, unwanted = named(positive, positives), named(negative, negatives)
+    wanted, unwanted = named(given.positive, given.positives), named(given.negative, given.negatives)
     if defined is not None:
         if wanted or unwanted or question is not None:
             raise LearningProblemError(
                 "A class has its own examples.", hint="Give --class, or other examples, not both."
             )
         problem = cel.class_problem(graph, str(rdf.iri(defined, graph.prefixes)), seed=seed)
+        members = counted(len(problem.positives), "member")
         drawn = counted(len(problem.negatives), "other individual")
-        say(
-            f"{counted(len(problem.positives), 'member')} of the class against {drawn}, drawn by seed {seed}."
-        )
+        say(f"{members} of the class against {drawn}, drawn by seed {seed}.")
         return problem
     if question is not None:
-        hits = mrag.SimilarityRanker(graph, index).rank(mrag.Question(question), max(100, 2 * (top + bottom)))
+        wide = max(100, 2 * (given.top + given.bottom))
+        hits = mrag.SimilarityRanker(graph, given.index).rank(mrag.Question(question), wide)
         known = cel.individuals_among(graph, [h.iri for h in hits])
         ranked = [h.iri for h in hits if h.iri in known and h.iri not in unwanted]
-        wanted += ranked[:top]
-        unwanted += ranked[top:][-bottom:]
+        wanted += ranked[: given.top]
+        unwanted += ranked[given.top :][-given.bottom :]
     elif not wanted and not unwanted:
         raise LearningProblemError(
             "There are no examples.",
@@ -175,30 +179,24 @@ def problem_of(
 def fitted(
     graph: mrag.KnowledgeGraph,
     problem: cel.LearningProblem,
-    name: str,
-    policy: Path | None,
-    seconds: float,
-    seed: int,
-    measure: str,
+    how: Learning,
     k: int,
-    steps: int | None = None,
-    max_length: int | None = None,
-) -> tuple[list[cel.Hypothesis], cel.FitReport]:
-    """Learn, with a bar, and return the hypotheses, best first, and the report.
+    chat: BaseChatModel | None,
+) -> Learnt:
+    """Learn, with a bar, and return the hypotheses, best first, with the report."""
+    from mrag.cli.concepts import Learnt, polished
 
-    Raises:
-        LearningProblemError: If no concept tells the examples apart.
-    """
-    asked = {"policy": None if policy is None else str(policy), "steps": steps, "max_length": max_length}
+    policy = None if how.policy is None else str(how.policy)
+    asked = {"policy": policy, "steps": how.steps, "max_length": how.max_length}
     given = {key: value for key, value in asked.items() if value is not None}
-    with progress(f"Learning ({name})", unit="seconds") as note:
+    with progress(f"Learning ({how.learner})", unit="seconds") as note:
         made = cel.learner(
-            name,
+            how.learner,
             graph,
-            on_progress=lambda p: note(int(p.seconds), int(seconds)),
-            seconds=seconds,
-            seed=seed,
-            measure=measure,
+            on_progress=lambda p: note(int(p.seconds), int(how.seconds)),
+            seconds=how.seconds,
+            seed=how.seed,
+            measure=how.measure,
             top=k,
             **given,
         )
@@ -212,7 +210,7 @@ def fitted(
             "No concept tells the positive from the negative examples.",
             hint="Give other examples, more time with --seconds, or more properties in a row with --steps.",
         )
-    return found, report
+    return Learnt(found[0].expression, tuple(found), report, polished(graph, found[0], chat))
 
 
 def _lines(file: Path | None) -> list[str]:
@@ -232,43 +230,30 @@ learn_app = Commands(
 
 @learn_app.command()
 def fit(
-    positive: PositiveOption = None,
-    negative: NegativeOption = None,
-    positives: PositivesOption = None,
-    negatives: NegativesOption = None,
-    question: QuestionOption = None,
-    defined: ClassOption = None,
-    top: TopOption = 10,
-    bottom: BottomOption = 10,
-    index: options.IndexOption = "main",
-    learner: LearnerOption = "search",
-    policy: PolicyOption = None,
-    seconds: SecondsOption = 5.0,
-    steps: StepsOption = None,
-    max_length: MaxLengthOption = None,
-    seed: options.SeedOption = 0,
-    measure: MeasureOption = "f1",
-    k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of hypotheses shown.")] = 3,
-    model: Annotated[
-        str | None,
-        typer.Option("--model", "-m", metavar="NAME", help="Chat model that polishes the sentence."),
-    ] = None,
-    format: FormatOption = "dl",
-    query: QueryOption = False,
-    rq: RqOption = None,
-    keep: KeepOption = None,
-    explain: Annotated[
-        str | None, typer.Option(metavar="IRI", help="Explain why this individual is in the concept or not.")
-    ] = None,
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    place: options.LabelledPlace,
+    examples: Examples,
+    learning: Learning,
+    notation: Notation,
+    question: Annotated[str | None, Option(metavar="TEXT")] = None,
+    defined: Annotated[str | None, Option("--class", metavar="IRI")] = None,
+    k: Annotated[int, Option("-k", min=1)] = 3,
+    model: Annotated[str | None, Option("--model", "-m", metavar="NAME")] = None,
+    keep: Annotated[str | None, Option(metavar="NAME")] = None,
+    explain: Annotated[str | None, Option(metavar="IRI")] = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Learn the concept that examples share.
 
     Examples are IRIs, files of IRIs, hits of a search, or the members of a class. If no negative ones are
     given, other individuals are drawn.
+
+    Options:
+        question: Take examples from a search's hits.
+        defined: Define this class: its members against others.
+        k: Maximum number of hypotheses shown.
+        model: Chat model that polishes the sentence.
+        keep: Keep the concept as a class of this name.
+        explain: Explain why this individual is in the concept or not.
 
     \b
     Examples:
@@ -277,62 +262,42 @@ def fit(
       mrag learn fit --positives hands.txt --negatives others.txt --learner tdl --steps 3 --max-length 12
       mrag learn fit --class ex:TripleStore
     """
-    options.check_choice("format", format, FORMATS)
-    from mrag.cli.concepts import Learnt, chat_model, keep_as, polished
+    options.check_choice("format", notation.format, FORMATS)
+    from mrag.cli.concepts import chat_model, keep_as
 
-    with options.opened(store, kg, lang) as graph:
-        examples = (positive, negative, positives, negatives, question, top, bottom, index)
-        problem = problem_of(graph, *examples, defined, seed)
-        found, report = fitted(graph, problem, learner, policy, seconds, seed, measure, k, steps, max_length)
-        learnt = Learnt(
-            found[0].expression, tuple(found), report, polished(graph, found[0], chat_model(model))
-        )
+    with place.opened() as graph:
+        problem = problem_of(graph, examples, question, defined, learning.seed)
+        learnt = fitted(graph, problem, learning, k, chat_model(model))
         stored = None
         if keep is not None and commands.heard():
             # Whoever interrupts a search has not seen what it found.
             say(f"Nothing was kept as {keep!r}.", style="yellow")
         elif keep is not None:
-            stored = keep_as(graph, found[0], keep, learner, report)
-        print_learnt(graph, learnt, format, query, rq, explain, stored, as_json)
+            stored = keep_as(graph, learnt.hypotheses[0], keep, learning.learner, learnt.report)
+        print_learnt(graph, learnt, notation, explain, stored, as_json)
 
 
 @learn_app.command()
 def rerank(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The search whose hits are re-ranked.")],
-    hits: Annotated[int, typer.Option("-k", min=1, help="Maximum number of hits.")] = 10,
-    concept: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT", help="Use this concept instead of learning one: a kept one, or DL or Manchester."
-        ),
-    ] = None,
-    positive: PositiveOption = None,
-    negative: NegativeOption = None,
-    positives: PositivesOption = None,
-    negatives: NegativesOption = None,
-    top: TopOption = 10,
-    bottom: BottomOption = 10,
-    index: options.IndexOption = "main",
-    learner: LearnerOption = "search",
-    policy: PolicyOption = None,
-    seconds: SecondsOption = 5.0,
-    steps: StepsOption = None,
-    max_length: MaxLengthOption = None,
-    seed: options.SeedOption = 0,
-    measure: MeasureOption = "f1",
-    model: Annotated[
-        str | None,
-        typer.Option("--model", "-m", metavar="NAME", help="Chat model that polishes and orders the hits."),
-    ] = None,
+    question: str,
+    place: options.LabelledPlace,
+    examples: Examples,
+    learning: Learning,
+    hits: Annotated[int, Option("-k", min=1)] = 10,
+    concept: Annotated[str | None, Option(metavar="TEXT")] = None,
+    model: Annotated[str | None, Option("--model", "-m", metavar="NAME")] = None,
     format: FormatOption = "dl",
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
     as_json: options.JsonOption = False,
 ) -> None:
     """Re-rank the hits of a search by a concept.
 
     The hits in the concept come first. It is learnt from the first and last hits, unless --concept gives one.
+
+    Options:
+        question: The search whose hits are re-ranked.
+        hits: Maximum number of hits.
+        concept: Use this concept instead of learning one: a kept one, or DL or Manchester.
+        model: Chat model that polishes and orders the hits.
 
     \b
     Examples:
@@ -340,22 +305,18 @@ def rerank(
       mrag learn rerank "fast triple store" --concept reasoners --model ollama:llama3.2
     """
     options.check_choice("format", format, FORMATS)
-    from mrag.cli.concepts import Learnt, chat_model, concept_of, polished, reranked
+    from mrag.cli.concepts import Learnt, chat_model, concept_of, reranked
 
-    with options.opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         chat = chat_model(model)
         if concept is not None:
             learnt = Learnt(concept_of(graph, concept))
-            ranked = reranked(graph, learnt.expression, (), question, index, hits, chat)
+            ranked = reranked(graph, learnt.expression, (), question, examples.index, hits, chat)
         else:
-            problem = problem_of(
-                graph, positive, negative, positives, negatives, question, top, bottom, index
-            )
-            found, report = fitted(
-                graph, problem, learner, policy, seconds, seed, measure, 3, steps, max_length
-            )
-            learnt = Learnt(found[0].expression, tuple(found), report, polished(graph, found[0], chat))
-            ranked = reranked(graph, found[0], problem.positives, question, index, hits, chat)
+            problem = problem_of(graph, examples, question, None, 0)
+            learnt = fitted(graph, problem, learning, 3, chat)
+            best = learnt.hypotheses[0]
+            ranked = reranked(graph, best, problem.positives, question, examples.index, hits, chat)
         if as_json:
             show_json({**learnt.to_json(graph, format), **ranked.to_json()})
             return
@@ -366,12 +327,8 @@ def rerank(
 @learn_app.command("show")
 def show_concept(
     concept: ConceptArgument,
-    format: FormatOption = "dl",
-    query: QueryOption = False,
-    rq: RqOption = None,
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    place: options.LabelledPlace,
+    notation: Notation,
     as_json: options.JsonOption = False,
 ) -> None:
     """Print a concept and its sentence, or its query.
@@ -381,25 +338,26 @@ def show_concept(
       mrag learn show reasoners --format manchester
       mrag learn show "ex:SemanticProduct and (ex:developedBy some ex:Vendor)" --query
     """
-    options.check_choice("format", format, FORMATS)
+    options.check_choice("format", notation.format, FORMATS)
     from mrag.cli.concepts import Learnt, concept_of
 
-    with options.opened(store, kg, lang) as graph:
-        print_learnt(graph, Learnt(concept_of(graph, concept)), format, query, rq, None, None, as_json)
+    with place.opened() as graph:
+        print_learnt(graph, Learnt(concept_of(graph, concept)), notation, None, None, as_json)
 
 
 @learn_app.command()
 def explain(
     concept: ConceptArgument,
-    individual: Annotated[str, typer.Argument(metavar="IRI", help="The individual.")],
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    individual: Annotated[str, Argument(metavar="IRI")],
+    place: options.LabelledPlace,
     as_json: options.JsonOption = False,
 ) -> None:
     """Explain why an individual is in a concept or not.
 
     If it is not, the fewest triples that would bring it in are shown.
+
+    Options:
+        individual: The individual.
 
     \b
     Example:
@@ -407,7 +365,7 @@ def explain(
     """
     from mrag.cli.concepts import Learnt, concept_of, why
 
-    with options.opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         learnt = Learnt(concept_of(graph, concept))
         text, value = why(graph, learnt.expression, individual)
         if as_json:
@@ -418,14 +376,15 @@ def explain(
 
 @learn_app.command()
 def keep(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the class.")],
+    name: str,
     concept: ConceptArgument,
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    place: options.LabelledPlace,
     as_json: options.JsonOption = False,
 ) -> None:
     """Keep a concept as a class of the graph.
+
+    Options:
+        name: Name of the class.
 
     \b
     Example:
@@ -433,23 +392,24 @@ def keep(
     """
     from mrag.cli.concepts import Learnt, concept_of, keep_as
 
-    with options.opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         learnt = Learnt(concept_of(graph, concept))
         stored = keep_as(graph, learnt.expression, name, "", None)
-        print_learnt(graph, learnt, "dl", False, None, None, stored, as_json)
+        print_learnt(graph, learnt, Notation(), None, stored, as_json)
 
 
 @learn_app.command()
 def concepts(
-    format: ListFormatOption = "dl",
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    place: options.LabelledPlace,
+    format: str = "dl",
     as_json: options.JsonOption = False,
 ) -> None:
     """List the kept concepts.
 
     In Turtle, RDF/XML and functional syntax they form an ontology.
+
+    Options:
+        format: Notation of concepts: dl, manchester, turtle, rdfxml or functional.
 
     \b
     Examples:
@@ -459,23 +419,25 @@ def concepts(
     options.check_choice("format", format, LIST_FORMATS)
     from mrag.cli.concepts import list_concepts
 
-    with options.opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         list_concepts(graph, format, as_json=as_json)
 
 
 @learn_app.command()
 def forget(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a kept concept.")],
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
+    name: str,
+    place: options.Place,
 ) -> None:
     """Remove a kept concept.
+
+    Options:
+        name: Name of a kept concept.
 
     \b
     Example:
       mrag learn forget reasoners
     """
-    with options.opened(store, kg) as graph:
+    with place.opened() as graph:
         if not cel.remove_concept(graph, name):
             raise ConfigError("No such concept is kept.", term=name, hint="`mrag learn concepts` lists them.")
         say(f"Removed {name}." + ("" if graph.reasoned else " Run `mrag reason` to update the inferences."))
@@ -483,29 +445,22 @@ def forget(
 
 @learn_app.command()
 def benchmark(
-    path: Annotated[
-        str,
-        typer.Argument(
-            metavar="PATH", help="Folder or file of learning problems, or a folder's name in --data."
-        ),
-    ],
-    data: Annotated[Path, typer.Option("--data", help="Where names are looked up.")] = Path(),
-    learner: Annotated[
-        str,
-        typer.Option("--learner", help="search, m-of-n, celoe, ocel, tdl, evolearner, drill; or several."),
-    ] = "search",
-    folds: Annotated[int, typer.Option(min=0, help="Folds of the cross-validation; 0 for none.")] = 10,
-    seconds: SecondsOption = 5.0,
-    steps: StepsOption = None,
-    max_length: MaxLengthOption = None,
-    seed: options.SeedOption = 0,
-    measure: MeasureOption = "f1",
-    results: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File of results, from which a later run resumes.")
-    ] = None,
+    path: str,
+    limits: LearningLimits,
+    data: Path = Path(),
+    learner: str = "search",
+    folds: Annotated[int, Option(min=0)] = 10,
+    results: Annotated[Path | None, Option(metavar="FILE")] = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Evaluate learners on the problems of a benchmark.
+
+    Options:
+        path: Folder or file of learning problems, or a folder's name in --data.
+        data: Where names are looked up.
+        learner: search, m-of-n, celoe, ocel, tdl, evolearner, drill; or several.
+        folds: Folds of the cross-validation; 0 for none.
+        results: File of results, from which a later run resumes.
 
     \b
     Examples:
@@ -514,8 +469,7 @@ def benchmark(
     """
     from mrag.cli.concepts import run_benchmark
 
-    limits = (seconds, seed, measure, folds, results, steps, max_length)
-    run_benchmark(path, data, learner, *limits, as_json=as_json)
+    run_benchmark(path, data, learner, limits, folds, results, as_json=as_json)
 
 
 train_app = Commands(
@@ -526,22 +480,21 @@ train_app = Commands(
 
 @train_app.command()
 def drill(
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", "-o", metavar="FILE", help="File of the policy; an existing one is trained further."
-        ),
-    ] = Path("policy.npz"),
-    seconds: Annotated[float, typer.Option(min=0.1, help="Time limit.")] = 60.0,
-    episodes: Annotated[int, typer.Option(min=1, help="Maximum number of episodes.")] = 200,
-    seed: SeedOption = 0,
-    store: StoreOption = None,
-    kg: KgOption = None,
-    as_json: JsonOption = False,
+    place: options.Place,
+    out: Annotated[Path, Option("--out", "-o", metavar="FILE")] = Path("policy.npz"),
+    seconds: Annotated[float, Option(min=0.1)] = 60.0,
+    episodes: Annotated[int, Option(min=1)] = 200,
+    seed: options.SeedOption = 0,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Train a policy for the concept learner drill.
 
     Ctrl-C keeps what was learnt.
+
+    Options:
+        out: File of the policy; an existing one is trained further.
+        seconds: Time limit.
+        episodes: Maximum number of episodes.
 
     \b
     Examples:
@@ -554,7 +507,7 @@ def drill(
             return "Nothing was learnt yet. Run the same command again."
         return f"{out} holds what was learnt until its last save; run the same command again to resume."
 
-    with commands.kept(kept), opened(store, kg) as graph:
+    with commands.kept(kept), place.opened() as graph:
         before = cel.Policy.load(out, graph) if out.exists() else None
         had = before.episodes if before is not None else 0
         if before is not None:
@@ -578,51 +531,42 @@ def drill(
 
 @train_app.command("generative")
 def generative_(
-    questions: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE", help="JSON lines with `question` and `document`, the IRI that answers it."
-        ),
-    ],
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model",
-            "-m",
-            help="local:PATH.gguf, or hf:FOLDER_OR_NAME (transformers).",
-            envvar="MRAG_CLUE_MODEL",
-        ),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", "-o", metavar="FOLDER", help="Folder of the adapter; an existing one is trained further."
-        ),
-    ] = Path("clues"),
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over all pairs.")] = 3,
-    batch: Annotated[int, typer.Option(min=1, help="Pairs in a step.")] = 8,
-    rate: Annotated[float, typer.Option(help="Learning rate.")] = 3e-4,
-    rank: Annotated[int, typer.Option(min=1, help="Rank of the adapter (LoRA).")] = 8,
-    clues: Annotated[int, typer.Option(min=1, help="Maximum number of clues drawn for a question.")] = 2,
-    length: Annotated[int, typer.Option(min=1, help="Tokens of a clue.")] = 10,
-    temperature: Annotated[
-        float, typer.Option(help="Below 1, clues with many keywords are preferred.")
-    ] = 1.0,
-    seed: SeedOption = 0,
-    store: StoreOption = None,
-    kg: KgOption = None,
-    as_json: JsonOption = False,
+    questions: Annotated[Path, Option(metavar="FILE")],
+    model: Annotated[str, Option("--model", "-m", envvar="MRAG_CLUE_MODEL")],
+    place: options.Place,
+    out: Annotated[Path, Option("--out", "-o", metavar="FOLDER")] = Path("clues"),
+    epochs: Annotated[int, Option(min=1)] = 3,
+    batch: Annotated[int, Option(min=1)] = 8,
+    rate: float = 0.0003,
+    rank: Annotated[int, Option(min=1)] = 8,
+    clues: Annotated[int, Option(min=1)] = 2,
+    length: Annotated[int, Option(min=1)] = 10,
+    temperature: float = 1.0,
+    seed: options.SeedOption = 0,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Train a language model to generate clues.
 
     Ctrl-C keeps what was learnt.
+
+    Options:
+        questions: JSON lines with `question` and `document`, the IRI that answers it.
+        model: local:PATH.gguf, or hf:FOLDER_OR_NAME (transformers).
+        out: Folder of the adapter; an existing one is trained further.
+        epochs: Passes over all pairs.
+        batch: Pairs in a step.
+        rate: Learning rate.
+        rank: Rank of the adapter (LoRA).
+        clues: Maximum number of clues drawn for a question.
+        length: Tokens of a clue.
+        temperature: Below 1, clues with many keywords are preferred.
 
     \b
     Examples:
       mrag train generative --questions asked.jsonl --model local:model.gguf --out clues
       mrag clues search "Who develops GraphDB?" --model local:clues/model.gguf
     """
-    from mrag.generative.documents import clue_texts
+    from mrag.generative.ranker import clue_texts
 
     sampling = generative.ClueSampling(starts=clues, length=length, temperature=temperature, seed=seed)
     knobs = generative.TrainingSettings(epochs=epochs, batch=batch, rate=rate, seed=seed)
@@ -634,7 +578,7 @@ def generative_(
         )
     with status("Opening the model"):
         backbone = generative.open_backbone(model)
-    with opened(store, kg) as graph:
+    with place.opened() as graph:
         wanted = {one.document for one in asked}
         documents = {
             iri: generative.document_tokens(backbone.tokeniser, text)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, cast
 
 import typer
+from typer import Argument, Option
 
 import mrag
 from mrag import rdf, stores
@@ -17,26 +18,25 @@ LAYERS = ("all", "asserted", "inferred")
 
 
 def query(
-    text: Annotated[
-        str, typer.Argument(metavar="QUERY", help="SPARQL text, a file, or the name of a catalogue query.")
-    ] = "",
-    listed: Annotated[
-        str | None,
-        typer.Option(
-            "--list", metavar="TEXT", help="List the catalogue's queries with this in them: explore, all."
-        ),
-    ] = None,
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Time limit in seconds.")] = 30.0,
-    rows: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 100_000,
-    layer: Annotated[str, typer.Option(help="Triples to query: all, asserted or inferred.")] = "all",
+    place: options.Place,
+    text: Annotated[str, Argument(metavar="QUERY")] = "",
+    listed: Annotated[str | None, Option("--list", metavar="TEXT")] = None,
+    seconds: Annotated[float, Option(min=0.1)] = 30.0,
+    rows: Annotated[int, Option(min=1)] = 100000,
+    layer: str = "all",
     graph: options.GraphOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Run a SPARQL read query.
 
     Updates and federated queries are refused. GraphDB's similarity vocabulary works on every store.
+
+    Options:
+        text: SPARQL text, a file, or the name of a catalogue query.
+        listed: List the catalogue's queries with this in them: explore, all.
+        seconds: Time limit in seconds.
+        rows: Maximum number of rows.
+        layer: Triples to query: all, asserted or inferred.
 
     \b
     Examples:
@@ -45,7 +45,7 @@ def query(
       mrag query --list provenance
       mrag query provenance/completed
     """
-    from mrag.graph.kg import Layer
+    from mrag.graph.layers import Layer
     from mrag.rdf import queries
     from mrag.rdf.terms import to_ox
 
@@ -64,7 +64,7 @@ def query(
         text = queries.get(text).text
     elif text.endswith((".rq", ".sparql")):
         text = options.read_query_file(text)
-    with options.opened(store, kg, graph=graph) as seen:
+    with place.opened(graph=graph) as seen:
         result = seen.query(text, limits=mrag.Limits(seconds=seconds, rows=rows), layer=cast(Layer, layer))
         if isinstance(result, bool):
             show_json({"head": {}, "boolean": result}) if as_json else show(str(result).lower())
@@ -76,20 +76,18 @@ def query(
 
 
 def explain(
-    what: Annotated[
-        list[str], typer.Argument(metavar="TERM", help="An entity, or subject, predicate and object.")
-    ],
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    max_triples: Annotated[
-        int, typer.Option("--most", min=1, help="Maximum number of an entity's inferred triples to explain.")
-    ] = 20,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    what: Annotated[list[str], Argument(metavar="TERM")],
+    place: options.LabelledPlace,
+    max_triples: Annotated[int, Option("--most", min=1)] = 20,
     as_json: options.JsonOption = False,
 ) -> None:
     """Explain why inferred triples hold.
 
     Each proof shows the rule and its premises, down to asserted triples.
+
+    Options:
+        what: An entity, or subject, predicate and object.
+        max_triples: Maximum number of an entity's inferred triples to explain.
 
     \b
     Examples:
@@ -102,7 +100,7 @@ def explain(
 
     if len(what) not in (1, 3):
         raise ConfigError("Give an entity, or subject, predicate and object.", hint="mrag explain ex:GraphDB")
-    with options.opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         subject = named_term(graph, what[0])
         if len(what) == 1:
             found = mrag.explain(graph, subject, max_triples=max_triples)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 
 import mrag
 from mrag.cli import options
@@ -22,81 +24,57 @@ from mrag.terminal import protocol
 
 def serve(
     context: typer.Context,
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
-    also: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--also", metavar="NAME=URL", help="Another store to serve below /kg/NAME/; repeatable."
-        ),
-    ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")] = 7333,
-    update: Annotated[bool, typer.Option("--update", help="Let clients change the graph.")] = False,
-    token: Annotated[
-        str | None,
-        typer.Option(
-            envvar="MRAG_TOKEN",
-            show_envvar=True,
-            help="Token that clients must send. Other users of this machine can read it on a command line.",
-            metavar="TOKEN",
-        ),
-    ] = None,
-    token_file: Annotated[
-        Path | None, typer.Option("--token-file", help="File that holds only the token.", metavar="FILE")
-    ] = None,
-    cors: Annotated[
-        list[str] | None,
-        typer.Option("--cors", metavar="ORIGIN", help="Origin whose pages may send requests; repeatable."),
-    ] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a query in seconds.")] = 30.0,
-    rows: Annotated[
-        int, typer.Option(min=1, help="Maximum number of rows or triples of a result.")
-    ] = 1_000_000,
-    megabytes: Annotated[int, typer.Option(min=1, help="Maximum megabytes of a result.")] = 256,
-    body: Annotated[int, typer.Option(min=1, help="Maximum megabytes of a request's body.")] = 64,
-    memory: Annotated[
-        int, typer.Option(min=0, help="Maximum megabytes of a query's process; 0 for no limit.")
-    ] = 4096,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Processes that answer queries (default: as many as cores); in front of another server, "
-            "processes that answer requests (default: 1).",
-        ),
-    ] = None,
-    grace: Annotated[
-        float, typer.Option(min=0, help="Seconds that running requests get when the server stops.")
-    ] = 3.0,
-    drain: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            help="Seconds before that in which it takes requests, but says at /ready that it stops.",
-        ),
-    ] = 0.0,
-    reason: Annotated[bool, typer.Option("--reason", help="Reason again after each update.")] = False,
-    separate: Annotated[
-        bool,
-        typer.Option("--separate", help="Keep named graphs out of the default graph, unlike GraphDB."),
-    ] = False,
-    index: Annotated[str, typer.Option("--index", help="Similarity index for questions.")] = "main",
+    place: options.LabelledPlace,
+    also: Annotated[list[str] | None, Option(metavar="NAME=URL")] = None,
+    host: str = "127.0.0.1",
+    port: Annotated[int, Option(min=0, max=65535)] = 7333,
+    update: bool = False,
+    token: Annotated[str | None, Option(envvar="MRAG_TOKEN", show_envvar=True, metavar="TOKEN")] = None,
+    token_file: Annotated[Path | None, Option(metavar="FILE")] = None,
+    cors: Annotated[list[str] | None, Option(metavar="ORIGIN")] = None,
+    timeout: Annotated[float, Option(min=0.1)] = 30.0,
+    rows: Annotated[int, Option(min=1)] = 1000000,
+    megabytes: Annotated[int, Option(min=1)] = 256,
+    body: Annotated[int, Option(min=1)] = 64,
+    memory: Annotated[int, Option(min=0)] = 4096,
+    workers: Annotated[int | None, Option(min=1)] = None,
+    grace: Annotated[float, Option(min=0)] = 3.0,
+    drain: Annotated[float, Option(min=0)] = 0.0,
+    reason: bool = False,
+    separate: bool = False,
+    index: str = "main",
     ranker: options.RankerOption = "hybrid",
-    model: Annotated[
-        str | None, typer.Option("--model", "-m", help="Language model for questions, as for `mrag ask`.")
-    ] = None,
-    media: Annotated[
-        Path | None, typer.Option(help="Folder of the image files that the graph names.", metavar="FOLDER")
-    ] = None,
-    log_requests: Annotated[
-        bool, typer.Option("--log-requests", help="Log each request as a line of JSON, without its text.")
-    ] = False,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    model: Annotated[str | None, Option("--model", "-m")] = None,
+    media: Annotated[Path | None, Option(metavar="FOLDER")] = None,
+    log_requests: bool = False,
 ) -> None:
     """Serve the graph over HTTP, with a page to explore it.
 
     The protocols are SPARQL 1.1, RDF4J's and GraphDB's.
+
+    Options:
+        also: Another store to serve below /kg/NAME/; repeatable.
+        host: Address to listen on.
+        port: Port; 0 for a free one.
+        update: Let clients change the graph.
+        token: Token that clients must send. Other users of this machine can read it on a command line.
+        token_file: File that holds only the token.
+        cors: Origin whose pages may send requests; repeatable.
+        timeout: Time limit of a query in seconds.
+        rows: Maximum number of rows or triples of a result.
+        megabytes: Maximum megabytes of a result.
+        body: Maximum megabytes of a request's body.
+        memory: Maximum megabytes of a query's process; 0 for no limit.
+        workers: Processes that answer queries (default: as many as cores); in front of another server,
+            processes that answer requests (default: 1).
+        grace: Seconds that running requests get when the server stops.
+        drain: Seconds before that in which it takes requests, but says at /ready that it stops.
+        reason: Reason again after each update.
+        separate: Keep named graphs out of the default graph, unlike GraphDB.
+        index: Similarity index for questions.
+        model: Language model for questions, as for `mrag ask`.
+        media: Folder of the image files that the graph names.
+        log_requests: Log each request as a line of JSON, without its text.
 
     \b
     Examples:
@@ -109,8 +87,7 @@ def serve(
     try:
         from mrag.generation.models import check_model
         from mrag.retrieval.registry import check_ranker
-        from mrag.server.processes import serve_in_processes
-        from mrag.server.running import address_of, listen
+        from mrag.server.running import address_of, listen, serve_in_processes
         from mrag.server.running import serve as run
         from mrag.server.settings import ServerSettings
         from mrag.stores.sparql import SparqlEndpoint
@@ -154,9 +131,9 @@ def serve(
     others = _stores(also or ())
     several = workers is not None and workers > 1
     with ExitStack() as stack:
-        graph = stack.enter_context(options.opened(store, kg, lang, may_be_new=update))
+        graph = stack.enter_context(place.opened(may_be_new=update))
         beside = {
-            name: stack.enter_context(options.opened(url, None, lang, may_be_new=update))
+            name: stack.enter_context(replace(place, store=url, kg=None).opened(may_be_new=update))
             for name, url in others.items()
         }
 
@@ -174,7 +151,7 @@ def serve(
         elif beside:
             raise ConfigError("--also needs --workers 1 where the first store is a server itself.")
         else:
-            url = Settings.from_env(store, kg).store or ""
+            url = Settings.from_env(place.store, place.kg).store or ""
             again = partial(mrag.connect, url, graph.name, languages=graph.languages, create=update)
             with listen(settings) as bound:
                 serve_in_processes(again, settings, bound, workers or 1, lambda: listening(address_of(bound)))
@@ -224,20 +201,19 @@ def _token(context: typer.Context, given: str | None, file: Path | None) -> str 
 
 
 def mcp(
-    store: options.StoreOption = None,
-    kg: options.KgOption = None,
+    place: options.LabelledPlace,
     index: options.IndexOption = "main",
     ranker: options.RankerOption = "hybrid",
-    timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a call in seconds.")] = 30.0,
-    model: Annotated[
-        str | None,
-        typer.Option("--model", "-m", help="Language model of the tool `ask`, as for `mrag ask`."),
-    ] = None,
-    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    timeout: Annotated[float, Option(min=0.1)] = 30.0,
+    model: Annotated[str | None, Option("--model", "-m")] = None,
 ) -> None:
     """Serve the graph to an assistant over MCP.
 
     The tools of this Model Context Protocol server are read-only; it uses standard input and output.
+
+    Options:
+        timeout: Time limit of a call in seconds.
+        model: Language model of the tool `ask`, as for `mrag ask`.
 
     \b
     Examples of what a client starts:
@@ -255,7 +231,7 @@ def mcp(
     settings = McpSettings(
         index=index, ranker=ranker, seconds=timeout, model=Settings.from_env(model=model).model
     )
-    with options.opened(store, kg, lang) as graph:
+    with place.opened() as graph:
         say("Serving on standard input and output; a client starts this command itself.", style="dim")
         with protocol():
             run(graph, settings)

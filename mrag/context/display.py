@@ -267,12 +267,7 @@ _SHOWN = 3
 
 
 def named_graphs(kg: KnowledgeGraph, triples: Sequence[Triple]) -> list[tuple[str, ...]]:
-    """Return for each triple the IRIs of the named graphs that state it, in order.
-
-    Args:
-        kg: The knowledge graph; one without named graphs of its own says nothing of any triple.
-        triples: The triples.
-    """
+    """Return for each triple the IRIs of the named graphs that state it, in order."""
     record = kg.record
     if not record.contexts:
         return [()] * len(triples)
@@ -289,13 +284,7 @@ def named_graphs(kg: KnowledgeGraph, triples: Sequence[Triple]) -> list[tuple[st
 
 
 def holding(kg: KnowledgeGraph, graph: str, triples: Iterable[Triple]) -> set[Triple]:
-    """Return those of some triples that are in a graph of a store.
-
-    Args:
-        kg: The knowledge graph.
-        graph: IRI of the graph.
-        triples: The triples.
-    """
+    """Return those of some triples that are in a graph of a store."""
     every, dataset = list(dict.fromkeys(triples)), Dataset((graph,), kg.dataset().named)
     apart = () if kg.store.capabilities.tagged_rows else every
     tagged = [t for t in apart if isinstance(t.o, Literal) and t.o.language]

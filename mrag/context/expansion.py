@@ -58,25 +58,7 @@ _ALIKE = frozenset(
 
 
 class AskedProperties:
-    """The properties that a question names.
-
-    Args:
-        kg: The knowledge graph.
-        display: Shows predicates.
-        question: The question.
-
-    Attributes:
-        named: IRIs of the properties that it names.
-        returns: Whether it asks for things that have something in common with another.
-
-    Example:
-        >>> import mrag
-        >>> kg = mrag.demo(model="none")
-        >>> asked = AskedProperties(kg, Display(kg), "Which features have the products of Ontotext?")
-        >>> sorted(iri.rsplit("#")[-1] for iri in asked.named)
-        ['hasFeature']
-        >>> kg.close()
-    """
+    """The properties that a question names."""
 
     def __init__(self, kg: KnowledgeGraph, display: Display, question: str) -> None:
         asked = [token for token in tokens(question) if stem(token.raw) not in _NO_WEIGHT]
@@ -93,15 +75,7 @@ class AskedProperties:
         self.named = frozenset(self._naming)
 
     def of(self, names: Sequence[str]) -> tuple[list[int], Mapping[str, int]]:
-        """Return which of some things the question is about, and the properties that it names beside them.
-
-        Args:
-            names: Names of the things.
-
-        Returns:
-            Places of the things that it names in full, of all if it names none; and the properties, each
-            with the number of words that name it: "The Release" is a film, and names no year of release.
-        """
+        """Return which of some things the question is about, and the properties that it names beside them."""
         common = frozenset().union(*self._naming.values())
         found: dict[int, frozenset[int]] = {}
         for number, name in enumerate(names):
@@ -188,27 +162,16 @@ _TYPE = RDF + "type"
 
 @dataclass
 class ReachedTriple:
-    """A triple in reach of a hit.
+    """A triple in reach of a hit."""
 
-    Attributes:
-        statement: The triple and its graph.
-        seed: Place of the hit that it was reached from; -1 for a schema triple.
-        hop: Steps from the hit; 0 for a schema triple.
-        direction: Whether it was reached from its subject (`out`) or object (`in`).
-        place: Its place among the triples of the same entity, predicate and direction.
-        path: IRIs of the entities on the way, the hit first.
-        asked: Whether the question names its predicate, and so asks for a triple that far.
-        priority: What it is worth.
-    """
-
-    statement: Statement
-    seed: int
-    hop: int
-    direction: Direction
-    place: int
-    path: tuple[str, ...]
-    asked: bool = False
-    priority: float = 0.0
+    statement: Statement  # The triple and its graph
+    seed: int  # Place of the hit that it was reached from; -1 for a schema triple
+    hop: int  # Steps from the hit; 0 for a schema triple
+    direction: Direction  # Whether it was reached from its subject (`out`) or object (`in`)
+    place: int  # Its place among the triples of the same entity, predicate and direction
+    path: tuple[str, ...]  # IRIs of the entities on the way, the hit first
+    asked: bool = False  # Whether the question names its predicate, and so asks for a triple that far
+    priority: float = 0.0  # What it is worth
 
 
 def set_priorities(
@@ -219,15 +182,7 @@ def set_priorities(
     damping: bool,
     question: frozenset[str],
 ) -> None:
-    """Set the priority of every candidate.
-
-    Args:
-        kg: The knowledge graph.
-        display: Shows terms, for the words they share with the question.
-        candidates: The triples in reach.
-        damping: Whether frequent predicates and implied triples weigh less.
-        question: Words of the question; may be empty.
-    """
+    """Set the priority of every candidate."""
     profile = kg.profile()
     total = math.log(2 + profile.triples)
     implied = _implied(kg, candidates) if damping else set()
@@ -308,21 +263,7 @@ _TRIVIAL_CLASSES = {
 
 
 class Reach:
-    """Gathers the triples in reach of hits.
-
-    Args:
-        kg: The knowledge graph.
-        display: Shows terms, for the words that they share with the question.
-        settings: The knobs.
-        question: The question; may be empty.
-
-    Attributes:
-        question: Its words.
-        found: The triples by subject, predicate and object, in the order in which they were reached.
-        dropped: How many triples were left out, by reason.
-        lists: What a limit for each entity and predicate cut.
-        cut: Predicates of which a hub has more triples than were read.
-    """
+    """Gathers the triples in reach of hits."""
 
     def __init__(
         self, kg: KnowledgeGraph, display: Display, settings: ContextSettings, question: str

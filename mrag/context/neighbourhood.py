@@ -49,15 +49,10 @@ TEXTS = 256
 
 @dataclass(frozen=True)
 class Edges:
-    """The edges of one entity in one direction.
+    """The edges of one entity in one direction."""
 
-    Attributes:
-        statements: Those read.
-        cut: Predicates of which there are more than were read.
-    """
-
-    statements: tuple[Statement, ...]
-    cut: frozenset[str] = frozenset()
+    statements: tuple[Statement, ...]  # Those read
+    cut: frozenset[str] = frozenset()  # Predicates of which there are more than were read
 
 
 def order(statement: Statement) -> tuple[str, str, str, str]:
@@ -69,13 +64,7 @@ def order(statement: Statement) -> tuple[str, str, str, str]:
 
 
 def share_of(part: Iterable[Statement], share: int, *, ordered: bool = False) -> tuple[list[Statement], bool]:
-    """Return what a hub gives of the edges of one predicate in one graph, and whether there are more.
-
-    Args:
-        part: The edges.
-        share: Most of them, texts of a language aside, of which the caller wants one.
-        ordered: Whether they stand in an order that can be relied on; else they are sorted before a cut.
-    """
+    """Return what a hub gives of the edges of one predicate in one graph, and whether there are more."""
     texts: list[Statement] = []
     rest: list[Statement] = []
     for statement in part:
@@ -93,32 +82,20 @@ def share_of(part: Iterable[Statement], share: int, *, ordered: bool = False) ->
 
 @dataclass(frozen=True)
 class ReadEdges:
-    """What a server has given of the edges of one entity in one direction.
+    """What a server has given of the edges of one entity in one direction."""
 
-    Attributes:
-        statements: The edges.
-        graphs: The graphs that they may be in, in order.
-        longer: Predicates and graphs of which the server gave the first edges only.
-        bounds: The `scan` that it has more edges than, and the `share` that was asked for of a predicate.
-    """
-
-    statements: Sequence[Statement]
-    graphs: Sequence[str]
+    statements: Sequence[Statement]  # The edges
+    graphs: Sequence[str]  # The graphs that they may be in, in order
+    # Predicates and graphs of which the server gave the first edges only
     longer: frozenset[tuple[str, str]] = frozenset()
-    bounds: tuple[int, int] = (0, 0)
+    bounds: tuple[int, int] = (0, 0)  # The `scan` that it has more edges than
 
     def serves(self, scan: int, share: int) -> bool:
         """Return whether it is enough for these bounds."""
         return not self.longer or (scan <= self.bounds[0] and share <= self.bounds[1])
 
     def bounded(self, scan: int, share: int, only: frozenset[str] | None = None) -> Edges:
-        """Return the edges: all of them up to `scan`, of a hub a share of each predicate.
-
-        Args:
-            scan: Edges up to which an entity gives all.
-            share: Most edges of one predicate when it is a hub.
-            only: IRIs of the only predicates; their share is given, hub or not.
-        """
+        """Return the edges: all of them up to `scan`, of a hub a share of each predicate."""
         if only is None and not self.longer and len(self.statements) <= scan:
             return Edges(tuple(self.statements))
         groups: dict[tuple[str, str], list[Statement]] = {}
@@ -167,39 +144,28 @@ class EdgeBounds(NamedTuple):
 
 @dataclass
 class Hub:
-    """An entity with many edges.
+    """An entity with many edges."""
 
-    Attributes:
-        bounds: How much of it is wanted.
-        long: Predicates that are read as far as their share goes.
-        texts: Those of them that have so few edges that all their texts are read beside the share.
-    """
-
-    bounds: EdgeBounds
-    long: tuple[str, ...]
+    bounds: EdgeBounds  # How much of it is wanted
+    long: tuple[str, ...]  # Predicates that are read as far as their share goes
+    # Those of them that have so few edges that all their texts are read beside the share
     texts: tuple[str, ...] = ()
 
 
 @dataclass
 class Wanted:
-    """What a pass lacked.
+    """What a pass lacked."""
 
-    Attributes:
-        edges: Entities and directions to be read.
-        whole: Those of which it is known that they have few edges.
-        hubs: Those of which it is known that they have many.
-        guesses: Entities whose triples name them where they turn out to have no label.
-        labels: IRIs of the entities to be named.
-        classes: IRIs of the classes whose superclasses are wanted.
-        triples: Triples of which it is asked which named graphs state them.
-    """
-
-    edges: dict[Key, EdgeBounds] = field(default_factory=dict)
+    edges: dict[Key, EdgeBounds] = field(default_factory=dict)  # Entities and directions to be read
+    # Those of which it is known that they have few edges
     whole: dict[Key, None] = field(default_factory=dict)
-    hubs: dict[Key, Hub] = field(default_factory=dict)
+    hubs: dict[Key, Hub] = field(default_factory=dict)  # Those of which it is known that they have many
+    # Entities whose triples name them where they turn out to have no label
     guesses: dict[str, None] = field(default_factory=dict)
-    labels: dict[str, None] = field(default_factory=dict)
+    labels: dict[str, None] = field(default_factory=dict)  # IRIs of the entities to be named
+    # IRIs of the classes whose superclasses are wanted
     classes: dict[str, None] = field(default_factory=dict)
+    # Triples of which it is asked which named graphs state them
     triples: dict[Triple, None] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
@@ -208,40 +174,24 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Arm:
-    """One part of a query.
+    """One part of a query."""
 
-    Attributes:
-        kind: What its rows are: `edges`, `guess`, `many`, `long`, `label`, `super` or `graph`.
-        select: The part.
-        direction: Of edges.
-        entities: Whose edges.
-        limit: Most rows that it gives.
-        graph: The graph that its edges are in, where it is known.
-    """
-
-    kind: str
-    select: pt.Select
-    direction: Direction = "out"
-    entities: tuple[str, ...] = ()
-    limit: int | None = None
-    graph: str = ""
+    kind: str  # What its rows are: `edges`, `guess`, `many`, `long`, `label`, `super` or `graph`
+    select: pt.Select  # The part
+    direction: Direction = "out"  # Of edges
+    entities: tuple[str, ...] = ()  # Whose edges
+    limit: int | None = None  # Most rows that it gives
+    graph: str = ""  # The graph that its edges are in, where it is known
 
 
 @dataclass(frozen=True)
 class EdgePlaces:
-    """Where edges are read.
+    """Where edges are read."""
 
-    Attributes:
-        graphs: The graphs.
-        named: Whether they can be reached by their names, which tell a triple's graph then.
-        among: Whether other graphs can be, too.
-        predicates: Those that edges can have, where the store finds none by its end alone.
-    """
-
-    graphs: tuple[str, ...]
-    named: bool
-    among: bool = False
-    predicates: tuple[str, ...] = ()
+    graphs: tuple[str, ...]  # The graphs
+    named: bool  # Whether they can be reached by their names, which tell a triple's graph then
+    among: bool = False  # Whether other graphs can be, too
+    predicates: tuple[str, ...] = ()  # Those that edges can have, where the store finds none by its end alone
 
     def pattern(self, triple: pt.TriplePattern) -> tuple[pt.Pattern, ...]:
         """Return a triple pattern in these graphs."""
@@ -253,13 +203,7 @@ class EdgePlaces:
     def around(
         self, entities: Sequence[str], direction: Direction, without: Sequence[str] = ()
     ) -> Iterator[tuple[pt.Pattern, ...]]:
-        """Yield patterns that together give the edges of entities.
-
-        Args:
-            entities: IRIs of the entities.
-            direction: Of the edges.
-            without: Predicates whose edges are left out.
-        """
+        """Yield patterns that together give the edges of entities."""
         here = (_rows(_E, entities), *self.pattern(_triple(direction)))
         if direction == "in" and self.predicates:
             kept = [p for p in self.predicates if p not in without]
@@ -369,12 +313,7 @@ def packed(arms: Sequence[Arm], size: int) -> Iterator[tuple[pt.Select, Sequence
 
 
 def hub_of(counts: dict[tuple[str, str], int], bounds: EdgeBounds) -> Hub | None:
-    """Return how an entity is read that may have many edges; None if it is read whole.
-
-    Args:
-        counts: How many edges there are of predicates in graphs, of those with many.
-        bounds: How much is wanted.
-    """
+    """Return how an entity is read that may have many edges; None if it is read whole."""
     rest = sum(counts.values())
     if rest <= max(_WHOLE, bounds.scan):
         return None
@@ -430,28 +369,24 @@ _AT_ONCE = 4
 
 @dataclass
 class PassRows:
-    """What the answers to the queries of one pass say.
+    """What the answers to the queries of one pass say."""
 
-    Attributes:
-        properties: The properties of labels.
-        edges: Edges of entities.
-        complete: Entities of which all was given that was asked for.
-        full: Those that were asked for together with others that have too many edges.
-        longer: Predicates and graphs of which the first edges were given only.
-        counts: How many edges there are of predicates in graphs, of those with many.
-        texts: Labels of entities.
-        supers: Superclasses of classes.
-        stated: The named graphs that state triples, by the triples' number.
-    """
-
-    properties: Sequence[str]
+    properties: Sequence[str]  # The properties of labels
+    # Edges of entities
     edges: defaultdict[Key, list[Statement]] = field(default_factory=lambda: defaultdict(list))
+    # Entities of which all was given that was asked for
     complete: dict[Key, None] = field(default_factory=dict)
+    # Those that were asked for together with others that have too many edges
     full: dict[Key, None] = field(default_factory=dict)
+    # Predicates and graphs of which the first edges were given only
     longer: defaultdict[Key, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+    # How many edges there are of predicates in graphs, of those with many
     counts: defaultdict[Key, dict[tuple[str, str], int]] = field(default_factory=lambda: defaultdict(dict))
+    # Labels of entities
     texts: defaultdict[str, list[LabelText]] = field(default_factory=lambda: defaultdict(list))
+    # Superclasses of classes
     supers: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    # The named graphs that state triples, by the triples' number
     stated: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def take(self, arm: Arm, rows: Sequence[Row]) -> None:
@@ -492,16 +427,7 @@ class PassRows:
 
 
 class PassReader:
-    """What has been read of a knowledge graph for one piece of work, and what that lacks.
-
-    Args:
-        kg: The knowledge graph, on a store that answers queries only.
-
-    Attributes:
-        kg: The knowledge graph.
-        cache: What is kept of its present triples; those of before where they change meanwhile.
-        lacked: How often something was asked for that has not been read.
-    """
+    """What has been read of a knowledge graph for one piece of work, and what that lacks."""
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg, self.cache, self.lacked = kg, kg.cache, 0
@@ -666,27 +592,13 @@ class Unfinished(Exception):
 
 
 def end_if_lacking(kg: KnowledgeGraph) -> None:
-    """End the pass over a knowledge graph if it lacks something; what follows asks for nothing more.
-
-    Raises:
-        Unfinished: If it lacks something.
-    """
+    """End the pass over a knowledge graph if it lacks something; what follows asks for nothing more."""
     if (reader := reader_of(kg)) is not None and reader.is_lacking:
         raise Unfinished
 
 
 def in_passes(kg: KnowledgeGraph, work: Callable[[], _T]) -> _T:
-    """Return what some work over the neighbourhood of entities gives, in few round trips.
-
-    Args:
-        kg: The knowledge graph.
-        work: The work, which is done several times where the store is a server.
-
-    Example:
-        >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> in_passes(KnowledgeGraph(OxigraphStore()), lambda: "embedded, so in one")
-        'embedded, so in one'
-    """
+    """Return what some work over the neighbourhood of entities gives, in few round trips."""
     if kg.store.capabilities.edges or reader_of(kg) is not None:
         return work()
     reader = PassReader(kg)
@@ -709,14 +621,7 @@ def labels(kg: KnowledgeGraph, entities: Sequence[str]) -> dict[str, str | None]
 
 
 def kept(kg: KnowledgeGraph, name: str, key: object, make: Callable[[], _T]) -> _T:
-    """Return what is derived from the present triples, made when it is first asked for.
-
-    Args:
-        kg: The knowledge graph.
-        name: What kind of thing it is.
-        key: Which one it is.
-        make: Makes it; what it makes from what has not been read is not kept.
-    """
+    """Return what is derived from the present triples, made when it is first asked for."""
     reader = reader_of(kg)
     cache = kg.cache if reader is None else reader.cache
     some = cast("dict[object, _T]", cache.setdefault(name, {}))
@@ -733,15 +638,7 @@ _SORTED = 256
 
 
 def read(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int, share: int) -> Edges:
-    """Read the edges of an entity, bounded.
-
-    Args:
-        kg: The knowledge graph; both its layers are read.
-        entity: IRI of the entity.
-        direction: `out` for triples with it as subject, `in` as object.
-        scan: Edges up to which it is read whole.
-        share: Most edges of one predicate when it is a hub.
-    """
+    """Read the edges of an entity, bounded."""
     entity = str(entity)
     if not kg.store.capabilities.edges:
         return _asked(kg, entity, direction, EdgeBounds(scan, share))
@@ -756,15 +653,7 @@ def read(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int, sh
 def read_of(
     kg: KnowledgeGraph, entity: str, direction: Direction, predicates: Iterable[str], *, scan: int
 ) -> Edges:
-    """Read the edges of an entity that have one of some predicates, at most `scan` of each.
-
-    Args:
-        kg: The knowledge graph; both its layers are read.
-        entity: IRI of the entity.
-        direction: `out` for triples with it as subject, `in` as object.
-        predicates: IRIs of the predicates.
-        scan: Most edges of one predicate.
-    """
+    """Read the edges of an entity that have one of some predicates, at most `scan` of each."""
     entity, wanted = str(entity), frozenset(predicates)
     if kg.store.capabilities.edges:
         return _by_predicate(kg, entity, direction, share=scan, only=wanted)
@@ -778,13 +667,6 @@ def read_axioms(
 
     Of a server they are kept as long as this process does not change the triples, because every question
     needs them and they change seldom.
-
-    Args:
-        kg: The knowledge graph; both its layers are read.
-        symbol: IRI of the class or property.
-        predicates: IRIs of the predicates.
-        scan: Edges up to which it is read whole.
-        share: Most edges of one predicate when it is a hub.
     """
 
     def make() -> tuple[Statement, ...]:

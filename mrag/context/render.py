@@ -49,36 +49,22 @@ class Line:
 
 @dataclass(frozen=True)
 class Dropped:
-    """Triples that an expansion saw and left out.
+    """Triples that an expansion saw and left out."""
 
-    Attributes:
-        reason: Why, in words.
-        count: How many; at least so many where `more` is set.
-        more: Whether a hub's further triples were not even counted.
-    """
-
-    reason: str
-    count: int
-    more: bool = False
+    reason: str  # Why, in words
+    count: int  # How many; at least so many where `more` is set
+    more: bool = False  # Whether a hub's further triples were not even counted
 
 
 @dataclass(frozen=True)
 class CutList:
-    """Triples of one entity and predicate of which a context has the first only.
+    """Triples of one entity and predicate of which a context has the first only."""
 
-    Attributes:
-        entity: IRI of the entity.
-        predicate: IRI of the predicate.
-        direction: `out` where the entity is the subject, `in` where it is the object.
-        total: How many there are; at least so many where `more` is set.
-        more: Whether a hub's further triples were not even counted.
-    """
-
-    entity: str
-    predicate: str
-    direction: str
-    total: int
-    more: bool = False
+    entity: str  # IRI of the entity
+    predicate: str  # IRI of the predicate
+    direction: str  # `out` where the entity is the subject, `in` where it is the object
+    total: int  # How many there are; at least so many where `more` is set
+    more: bool = False  # Whether a hub's further triples were not even counted
 
 
 @dataclass(frozen=True)
@@ -173,10 +159,5 @@ def triple_json(line: Line) -> list[str]:
 
 
 def estimate_tokens(texts: Sequence[str]) -> int:
-    """Estimate tokens of texts: four characters each, which errs on the high side for English.
-
-    Example:
-        >>> estimate_tokens(["(GraphDB, is a, Triple Store)"])
-        8
-    """
+    """Estimate tokens of texts: four characters each, which errs on the high side for English."""
     return sum(-(-len(text) // 4) for text in texts)

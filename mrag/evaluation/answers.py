@@ -44,17 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one question went.
-
-    Attributes:
-        category: What kind of question it is.
-        answerable: Whether it has an answer.
-        way: How it was answered.
-        abstained: Whether no answer was given.
-        score: Of the answer that was given.
-        guessed: Whether the likeliest reading is right, be it certain enough or not.
-        seconds: How long it took.
-    """
+    """How one question went."""
 
     category: str
     answerable: bool
@@ -67,16 +57,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class CategoryScores:
-    """Questions of one category that have an answer.
+    """Questions of one category that have an answer: the share of each kind among them.
 
     Attributes:
-        name: Of the category.
-        exact: Share with exactly the gold rows.
-        contains: Share with the gold rows, further columns forgiven, or with their values in sentences.
+        exact: With exactly the gold rows.
+        contains: With the gold rows, further columns forgiven, or with their values in sentences.
         f1: Mean F1 of the values.
-        answered: Share that was given an answer.
-        precision: Share of exact answers among those given; None if none was.
-        guessed: Share whose likeliest reading is right, be it certain enough or not.
+        answered: Given an answer.
+        precision: Exact answers among those given; None if none was.
+        guessed: With a likeliest reading that is right, be it certain enough or not.
     """
 
     name: str
@@ -93,9 +82,6 @@ class AnswerEvaluation:
     """What `evaluate_questions` found.
 
     Attributes:
-        title: What was evaluated.
-        how: The way of answering that was asked for.
-        model: Name of the language model.
         overall: All questions that have an answer; None if there is none.
         categories: The same by category, in order of their names.
         sure: Share of right ones among the computed answers; None if there is none.
@@ -105,7 +91,6 @@ class AnswerEvaluation:
         ways: How many questions were answered each way, or not at all.
         latency: Milliseconds of a question: `p50`, `p99`, `max`.
         prepared: Seconds until the first question could be answered.
-        resampling: Of the intervals.
         predictions: What was answered, a JSON object for each question.
     """
 
@@ -216,22 +201,24 @@ def summarised(
 
     answerable = [o for o in outcomes if o.answerable]
     others = [o for o in outcomes if not o.answerable]
-    names = sorted({o.category for o in answerable})
     times = sorted(o.seconds * 1000 for o in outcomes)
     ways = Counter("none" if o.abstained else o.way for o in outcomes)
-    refused = {"": [o.abstained for o in others]}
-    for name in sorted({o.category for o in others}):
-        refused[name] = [o.abstained for o in others if o.category == name]
+    refused = {
+        name: found
+        for name in sorted({"", *(o.category for o in others)})
+        if (found := mean(o.abstained for o in others if name in ("", o.category)))
+    }
     return AnswerEvaluation(
         title,
         how,
         model,
-        _scores("all", answerable, mean),
+        _scores("all", answerable, resampling) if answerable else None,
         tuple(
-            s for name in names if (s := _scores(name, [o for o in answerable if o.category == name], mean))
+            _scores(name, [o for o in answerable if o.category == name], resampling)
+            for name in sorted({o.category for o in answerable})
         ),
         mean(o.score.exact for o in answerable if o.way == "plan" and not o.abstained),
-        {name: found for name, values in refused.items() if (found := mean(values))},
+        refused,
         mean(not o.answerable for o in outcomes if o.abstained),
         dict(sorted(ways.items())),
         {"p50": _percentile(times, 50), "p99": _percentile(times, 99), "max": times[-1]},
@@ -241,24 +228,19 @@ def summarised(
     )
 
 
-def _scores(
-    name: str, outcomes: Sequence[Outcome], mean: Callable[[Iterable[float]], Interval | None]
-) -> CategoryScores | None:
-    def known(values: Iterable[float]) -> Interval:
-        found = mean(values)
-        assert found is not None
-        return found
+def _scores(name: str, outcomes: Sequence[Outcome], resampling: Resampling) -> CategoryScores:
+    def mean(values: Iterable[float]) -> Interval:
+        return interval(list(values), resampling)
 
-    if not outcomes:
-        return None
+    given = [o.score.exact for o in outcomes if not o.abstained]
     return CategoryScores(
         name,
-        known(o.score.exact for o in outcomes),
-        known(o.score.contains for o in outcomes),
-        known(o.score.f1 for o in outcomes),
-        known(not o.abstained for o in outcomes),
-        mean(o.score.exact for o in outcomes if not o.abstained),
-        known(o.guessed for o in outcomes),
+        mean(o.score.exact for o in outcomes),
+        mean(o.score.contains for o in outcomes),
+        mean(o.score.f1 for o in outcomes),
+        mean(not o.abstained for o in outcomes),
+        mean(given) if given else None,
+        mean(o.guessed for o in outcomes),
     )
 
 
@@ -284,14 +266,9 @@ class Prediction:
     """What was answered to a question.
 
     Attributes:
-        id: The question's.
         answers: Rows of the answer; None if there is none, or it is in sentences.
-        way: How it was found.
-        text: The answer in words.
         abstain: Whether it says that it has no answer.
         confidence: How likely the reading is, of a computed answer.
-        why: Why it was found that way, or not found.
-        seconds: How long it took.
         guess: Rows of the likeliest reading where it was not certain enough to be an answer.
     """
 
@@ -330,16 +307,8 @@ def evaluate_questions(
 ) -> AnswerEvaluation:
     """Ask a knowledge graph questions, and hold its answers against the gold ones.
 
-    Args:
-        kg: The knowledge graph.
-        questions: The questions, as `read_questions` returns them.
-        how: The way of answering, as for `mrag.ask`.
-        model: The chat model or its name, as for `mrag.ask`.
-        index: Name of the similarity index for answers that are read.
-        journal: Where each answer is kept at once; a run that was interrupted resumes there.
-        resampling: Of the intervals.
-        title: What is evaluated.
-        on_progress: Called with the questions done and all of them.
+    `how`, `model` and `index` are as for `mrag.ask`. Each answer is kept in the journal at once; a run that
+    was interrupted resumes there.
 
     Raises:
         ConfigError: If there is no question, or the journal cannot be written.
@@ -407,7 +376,8 @@ def predict(
         return Prediction(question.id, None, "error", "", True, None, str(error), seconds)
     seconds = time.perf_counter() - started
     rows, guess = _rows(given, named), None
-    abstain = given.computed is None and (given.way == "plan" or _refuses(given))
+    refuses = not given.citations and given.text.strip().casefold().startswith(_REFUSALS)
+    abstain = given.computed is None and (given.way == "plan" or refuses)
     if given.computed is None and how == "plan":
         unsure = compute(kg, question.text).answer
         guess = None if unsure is None else _rows(unsure, named)
@@ -438,10 +408,6 @@ def table_of_cells(rows: Iterable[Sequence[AnswerCell]], named: set[str]) -> Tab
         return str(term)
 
     return tuple(tuple(shown(cell.term, cell.label) for cell in row) for row in rows)
-
-
-def _refuses(given: Answer) -> bool:
-    return not given.citations and given.text.strip().casefold().startswith(_REFUSALS)
 
 
 def outcome(question: GoldQuestion, found: Prediction) -> Outcome:
@@ -478,10 +444,7 @@ class AnswerCalibration:
     """How certain the answers over a graph are made, and how well that fits.
 
     Attributes:
-        certainty: The weights.
-        questions: How many questions it was fitted to.
-        answered: How many of them have a computed answer.
-        right: How many of these are right.
+        certainty: The weights, fitted to `questions`, of which some have a computed answer that may be right.
         before: Answers by their certainty as shipped.
         after: The same by weights that were fitted without their question: four of five questions at a time.
     """
@@ -509,12 +472,6 @@ def calibrate_answers(
 
     Each question is computed, and its likeliest reading is held against the gold answer. The weights that
     ship are moved as far as these questions warrant, and kept with the graph: `ask` uses them from then on.
-
-    Args:
-        kg: The knowledge graph.
-        questions: The questions, as `read_questions` returns them.
-        keep: Whether the weights are kept with the graph.
-        on_progress: Called with the questions done and all of them.
 
     Raises:
         ConfigError: If too few questions have an answer, or nothing can be written.
@@ -567,8 +524,7 @@ def solved_readings(
 def answers(question: GoldQuestion, attempt: Attempt) -> bool:
     """Return whether a computed answer tells just what the gold answer does.
 
-    A further column, such as what the rows are ordered by, is forgiven. So is it if several are first by the
-    same value, and the gold answer tells one of them.
+    A further column is forgiven, and so is a gold answer of one where several are first by the same value.
     """
     if attempt.answer is None or attempt.answer.computed is None or attempt.reading is None:
         return False

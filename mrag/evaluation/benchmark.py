@@ -33,7 +33,7 @@ from mrag.evaluation.questions import (
     target_only,
     template_questions,
 )
-from mrag.generation.models import model_errors, resolve
+from mrag.generation.models import model_errors, model_name, resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.backends.base import documents_of
 from mrag.index.bm25 import THESIS, Bm25Index
@@ -51,15 +51,7 @@ if TYPE_CHECKING:
 
 
 class RunJournal(Journal):
-    """A journal whose first record says what the rest belongs to.
-
-    Attributes:
-        records: The records that were there when it was opened, the first one left out.
-
-    Raises:
-        ConfigError: If the file cannot be written, or another process is writing it.
-        DamagedIndex: If its first record is not as it was written.
-    """
+    """A journal whose first record says what the rest belongs to."""
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
         try:
@@ -83,11 +75,7 @@ class RunJournal(Journal):
             self.add(about)
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Append a record; once this returns, it is on the disk.
-
-        Raises:
-            ConfigError: If it cannot be written; the earlier records are kept.
-        """
+        """Append a record; once this returns, it is on the disk."""
         try:
             super().add(record)
         except OSError as error:
@@ -105,11 +93,11 @@ KINDS: Final = ("bm25", "dense", "hybrid", "bm25-thesis")
 
 @dataclass(frozen=True)
 class System:
-    """Something that ranks documents for a text.
+    """Something that ranks documents for a text, best first, at most as many as asked for.
 
     Args:
         name: What to call it.
-        search: Takes the words and how many documents at most; gives them best first.
+        search: Takes the words and the number.
         about: What its results depend on, such as the state of an index. A run that was begun with other
             values is begun anew.
     """
@@ -122,13 +110,9 @@ class System:
 def ranker_system(
     name: str, ranker: Ranker, about: str = "", allowed: Collection[str] | None = None
 ) -> System:
-    """Make a system of a ranker.
+    """Make a system of a ranker, of only the `allowed` entities where some are given.
 
-    Args:
-        name: What to call it.
-        ranker: The ranker; its order counts, and its scores where they agree with it.
-        about: As for `System`.
-        allowed: IRIs of the only entities that count; all if left out.
+    The order of the ranker counts, and its scores where they agree with it.
     """
     only = None if allowed is None else frozenset(allowed)
 
@@ -148,11 +132,7 @@ def ranker_system(
 def index_system(index: StoredIndex, kind: str, allowed: Collection[str] | None = None) -> System:
     """Make a system of an index of documents.
 
-    Args:
-        index: The index.
-        kind: One of `KINDS`.
-        allowed: IDs of the only documents that may be found, such as the entities of a class; all if left
-            out.
+    Of only the `allowed` documents, such as the entities of a class, where some are given.
 
     Raises:
         ConfigError: If there is no such kind, or the index has no vectors for it.
@@ -170,20 +150,17 @@ def index_system(index: StoredIndex, kind: str, allowed: Collection[str] | None 
         hint = "Build it with a model, such as minilm, or evaluate bm25 alone."
         raise ConfigError(f"The index has no vectors, so there is no {kind} ranker.", hint=hint)
     only = None if allowed is None else sorted(allowed)
+    mode: Mode = "dense" if kind == "dense" else "hybrid" if kind == "hybrid" else "bm25"
     state = json.dumps([kind, index.embedder_name, str(index.bm25_params), _index_digest(index), only])
     if kind == "bm25-thesis":
         words = Bm25Index.of(documents_of(index), THESIS)
         mask = None if only is None else words.rows.mask(only)
 
-        def plain(text: str, k: int) -> Sequence[Scored]:
+    def search(text: str, k: int) -> Sequence[Scored]:
+        if kind == "bm25-thesis":
             rows, scores = words.search(text, k, mask)
             found = zip(rows.tolist(), scores.tolist(), strict=True)
             return [Scored(words.rows.id_of(row), score) for row, score in found]
-
-        return System(kind, plain, state)
-    mode: Mode = "bm25" if kind == "bm25" else "dense" if kind == "dense" else "hybrid"
-
-    def search(text: str, k: int) -> Sequence[Scored]:
         return [Scored(match.doc_id, match.score) for match in index.search(text, k, mode=mode, allowed=only)]
 
     return System(kind, search, state)
@@ -204,14 +181,9 @@ def run_system(
 ) -> Run:
     """Rank documents for every query.
 
-    Args:
-        system: What ranks.
-        queries: Query ID to words.
-        k: Documents a query, 1 or more.
-        journal: Where what is done is kept query by query; a run that was interrupted goes on there.
-        on_progress: Called with the queries done and all of them.
-        runner: What searches, the same in the end with each; this process if left out. A search that other
-            processes are to do is one that pickles, such as an object that opens its index when it is called.
+    What is done is kept in the journal query by query; a run that was interrupted goes on there. A runner
+    searches elsewhere; for other processes the search must pickle, such as an object that opens its index
+    when it is called.
 
     Raises:
         StoreError: If a query has lost its worker too often.
@@ -279,13 +251,13 @@ class QuestionSettings:
     """The settings of asking a model.
 
     Args:
-        concurrency: How many requests are on their way at once, 1 or more.
-        attempts: How often an entity is tried in one run, 1 or more.
+        concurrency: How many requests are on their way at once.
+        attempts: How often an entity is tried in one run.
         split: Whether the model is asked to split its question into single ones.
         length: Characters of a document after which it is cut.
 
     Raises:
-        ConfigError: If a setting is out of range.
+        ConfigError: If a number is below 1.
     """
 
     concurrency: int = 4
@@ -324,13 +296,8 @@ def generate_questions(
 ) -> GeneratedQuestions:
     """Have a model write questions for entities, continuing where an earlier run stopped.
 
-    Args:
-        documents: Entity to the text that the question is made from.
-        model: The chat model.
-        path: The file of JSON lines that keeps what was done.
-        name: Of the model; answers of another model, prompt or setting are not mixed with these.
-        settings: How to ask.
-        on_progress: Called with the entities done, failures too, and all of them.
+    Documents are by entity. The file keeps what was done; answers of a model of another name, prompt or
+    setting are not mixed with these.
 
     Raises:
         ConfigError: If the file cannot be written.
@@ -380,12 +347,7 @@ def sample_questions(questions: Mapping[str, Sequence[str]], seed: int = 0) -> l
 
 
 def write_benchmark(folder: Path, questions: Sequence[BenchmarkQuestion], qrels: Mapping[str, Qrels]) -> None:
-    """Write questions and judgements as a folder in BEIR's form, without documents.
-
-    Args:
-        folder: The folder, made if need be.
-        questions: The questions.
-        qrels: Name of a scheme of relevance to its judgements.
+    """Write questions, and judgements by scheme of relevance, as a folder of BEIR without documents.
 
     Raises:
         LoadError: If an IRI cannot stand in a file of judgements.
@@ -453,8 +415,7 @@ class BenchmarkSettings:
         limit: Most entities, chosen by the seed; all if left out.
         conditions: Most values in a question by template.
         concurrency: Requests to the model on their way at once.
-        embedder: Name of the embedding model that says which questions are similar; `none` leaves that
-            scheme out.
+        embedder: Embedding model that says which questions are similar; `none` leaves that scheme out.
         seed: Of every choice.
         index: Name of the index whose definition gives the documents that the model reads.
     """
@@ -474,9 +435,7 @@ class Benchmark:
     """What was made.
 
     Attributes:
-        folder: Where it is.
         made_by: Name of the model that wrote the questions, or `template`.
-        questions: The questions, in order of the entities' IRIs.
         entities: How many entities there were.
         qrels: Scheme of relevance to judgements.
         failures: Entity to what went wrong.
@@ -525,12 +484,6 @@ def build_benchmark(
 ) -> Benchmark:
     """Build a benchmark of a knowledge graph in a folder; resume an interrupted run.
 
-    Args:
-        kg: The knowledge graph.
-        folder: Where questions, judgements and the model's answers are kept.
-        settings: The settings.
-        on_progress: Called with the entities done and all of them.
-
     Raises:
         ConfigError: If there are no entities to ask for.
         ModelError: If a model that was named cannot be had.
@@ -556,9 +509,9 @@ def build_benchmark(
         entities = sorted(random.Random(settings.seed).sample(entities, settings.limit))
     model = resolve(settings.model)
     failures: Mapping[str, str] = {}
-    name = (
-        "template" if model is None else settings.model if isinstance(settings.model, str) else _name(model)
-    )
+    name = "template" if model is None else model_name(model)
+    if isinstance(settings.model, str) and model is not None:
+        name = settings.model
     if model is None:
         asked = template_questions(
             kg, entities, settings.shape, conditions=settings.conditions, seed=settings.seed
@@ -589,11 +542,6 @@ def build_benchmark(
     qrels["graph"], unjudged = by_graph(kg, {a.question: a.demand for a in asked}, settings.shape)
     write_benchmark(folder, asked, qrels)
     return Benchmark(folder, name, tuple(asked), len(entities), qrels, failures, tuple(unjudged))
-
-
-def _name(model: BaseChatModel) -> str:
-    named = (getattr(model, attribute, None) for attribute in ("model", "model_name", "model_id"))
-    return " ".join([type(model).__name__, *(str(n) for n in named if isinstance(n, str) and n)][:2])
 
 
 def _documents(kg: KnowledgeGraph, settings: BenchmarkSettings) -> dict[str, str]:

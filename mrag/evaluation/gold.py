@@ -88,12 +88,7 @@ def value_of(value: object) -> Value:
 
 
 def same(value: Value, gold: Value) -> bool:
-    """Return whether a value is the gold one.
-
-    Example:
-        >>> same(1.005, 1.0), same(1990, 1991), same(0.333, 1 / 3), same("a", 1)
-        (True, False, True, False)
-    """
+    """Return whether a value is the gold one."""
     if isinstance(value, str) or isinstance(gold, str) or value is None or gold is None:
         return value == gold
     if float(value).is_integer() and float(gold).is_integer():
@@ -102,16 +97,7 @@ def same(value: Value, gold: Value) -> bool:
 
 
 def table_of(answers: object, width: int | None = None) -> tuple[Row, ...]:
-    """Return answers as rows: a list of rows, a list of values (a column) or a value alone.
-
-    Args:
-        answers: The answers, as JSON has them.
-        width: Columns of a gold answer of one row: as many values in a list are that row.
-
-    Example:
-        >>> table_of([["A", 1], ["B", 2]]), table_of(["A", 1]), table_of(["A", 1], 2), table_of(3)
-        ((('a', 1), ('b', 2)), (('a',), (1,)), (('a', 1),), ((3,),))
-    """
+    """Return answers as rows: a list of rows, a list of values (a column) or a value alone."""
     if answers is None:
         return ()
     listed = list(answers) if isinstance(answers, list | tuple) else [answers]
@@ -123,21 +109,7 @@ def table_of(answers: object, width: int | None = None) -> tuple[Row, ...]:
 
 
 def score(accepted: Iterable[GoldTable], answers: object) -> AnswerScore:
-    """Score an answer.
-
-    Args:
-        accepted: The gold answer and its alternatives.
-        answers: The answer, see `table_of`; None or nothing abstains, which scores 0.
-
-    Example:
-        >>> gold = GoldTable((("a", 1), ("b", 2)), ranks=(0, 1))
-        >>> score([gold], [[1, "A"], [2, "B"]])
-        AnswerScore(exact=True, contains=True, f1=1.0)
-        >>> score([gold], [["B", 2], ["A", 1]]).exact
-        False
-        >>> score([GoldTable((("a",),))], [["A", 7]])
-        AnswerScore(exact=False, contains=True, f1=0.6666666666666666)
-    """
+    """Score an answer."""
     if not answers:
         return AnswerScore()
     exact = contains = False
@@ -164,14 +136,7 @@ def values_f1(rows: Sequence[Row], gold: Sequence[Row]) -> float:
 
 
 def mentions(text: str, accepted: Iterable[GoldTable]) -> bool:
-    """Return whether a text names all values of an accepted answer.
-
-    Example:
-        >>> mentions("There are 3: Ann and Bob.", [GoldTable((("ann",), ("bob",)))])
-        True
-        >>> mentions("There are 13.", [GoldTable(((3,),))])
-        False
-    """
+    """Return whether a text names all values of an accepted answer."""
     plain = " ".join(text.split()).replace("\u2019", "'").casefold()
     numbers = [value_of(word.replace(",", "")) for word in _NUMBER.findall(plain)]
 
@@ -298,9 +263,7 @@ class GoldQuestion:
 
     Attributes:
         id: Its name; a number of a line if the file gives none.
-        text: The question.
         accepted: The gold answer and its alternatives; none if the graph does not answer it.
-        category: What kind of question it is.
     """
 
     id: str
@@ -315,23 +278,7 @@ class GoldQuestion:
 
     @classmethod
     def of(cls, fields: Mapping[str, Any], name: str = "1") -> GoldQuestion:
-        """Read a question from the fields of a line.
-
-        Args:
-            fields: `question` and, as far as there is an answer, `answers`: rows, values, or one value.
-                Optional are `id`, `category`, `alternatives` (each with `answers`), `choice_columns`,
-                `ordered` with `order_groups`, and `unanswerable`.
-            name: Its name if the fields give none.
-
-        Raises:
-            ConfigError: If a field is missing or is not what it should be.
-
-        Example:
-            >>> GoldQuestion.of({"question": "How many?", "answers": [[3]]}).accepted[0].rows
-            ((3,),)
-            >>> GoldQuestion.of({"question": "Why?"}).answerable
-            False
-        """
+        """Read a question from the fields of a line."""
         text = fields.get("question")
         if not isinstance(text, str) or not text.strip():
             raise _wrong("question", "the words of the question")
@@ -347,9 +294,7 @@ def read_questions(
 ) -> list[GoldQuestion]:
     """Read files of questions with gold answers, one JSON object a line.
 
-    Args:
-        files: A file, or several.
-        only: Fields with the value that a question must have in each.
+    With `only`, those that have these values in these fields.
 
     Raises:
         ConfigError: If a file cannot be read, a line is not as it should be, an id comes twice, or no

@@ -20,6 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -83,18 +84,14 @@ class Demand:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
-        return {
-            "own": [[c.predicate, c.value] for c in self.own],
-            "parts": [[[c.predicate, c.value] for c in part] for part in self.parts],
-        }
+        own, *parts = ([[c.predicate, c.value] for c in some] for some in (self.own, *self.parts))
+        return {"own": own, "parts": parts}
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Demand:
         """Read what `to_json` gave."""
-        return cls(
-            tuple(Condition(p, v) for p, v in given["own"]),
-            tuple(tuple(Condition(p, v) for p, v in part) for part in given["parts"]),
-        )
+        own, *parts = (tuple(Condition(*c) for c in some) for some in (given["own"], *given["parts"]))
+        return cls(own, tuple(parts))
 
 
 @dataclass
@@ -103,6 +100,9 @@ class EntityFacts:
 
     own: list[Condition] = field(default_factory=list)
     parts: dict[str, list[Condition]] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Condition]:
+        return chain(self.own, *self.parts.values())
 
 
 def instances(kg: KnowledgeGraph, cls: str) -> list[str]:
@@ -139,23 +139,8 @@ def facts(kg: KnowledgeGraph, entities: Sequence[str], shape: EntityShape) -> di
 def satisfying(kg: KnowledgeGraph, wanted: Demand, shape: EntityShape) -> list[str]:
     """List the entities that meet all conditions, by one SPARQL query, in order of IRI.
 
-    Args:
-        kg: The knowledge graph; asserted and inferred triples count.
-        wanted: The conditions, at least one.
-        shape: The link to the parts, and the class to which the entities must belong.
-
     Raises:
         ConfigError: If there is no condition, or there are parts without a link.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> from mrag.rdf.terms import Triple
-        >>> kg = KnowledgeGraph(OxigraphStore())
-        >>> _ = kg.insert([Triple(URIRef("urn:a"), URIRef("urn:colour"), URIRef("urn:red"))])
-        >>> satisfying(kg, Demand(own=(Condition("urn:colour", "urn:red"),)), EntityShape())
-        ['urn:a']
-        >>> kg.close()
     """
     if not wanted:
         raise ConfigError("A question without conditions fits everything.", hint="Give at least one.")
@@ -222,8 +207,6 @@ def single_questions(text: str) -> list[str]:
     Example:
         >>> single_questions("Here you are:\n```\n1. What is red?\n\n2) **Which coat?** Which hat?\n```")
         ['What is red?', 'Which coat?', 'Which hat?']
-        >>> single_questions("?"), single_questions("- Show me red dresses")
-        ([], ['Show me red dresses'])
     """
     lines = [
         _bare(line) for line in _THOUGHT.sub("", text).splitlines() if not line.strip().startswith("```")
@@ -243,12 +226,7 @@ def template_questions(
     The same graph, seed and settings give the same questions. Entities that have nothing to ask for, a
     value with a label, are left out.
 
-    Args:
-        kg: The knowledge graph.
-        entities: IRIs of the entities.
-        shape: How entities and parts hang together.
-        conditions: Most values, or parts, that a question asks for, 1 or more.
-        seed: For what is chosen.
+    A question asks for `conditions` values, or parts, at most.
 
     Raises:
         ConfigError: If `conditions` is below 1.
@@ -266,9 +244,8 @@ def template_questions(
         raise ConfigError(f"A question cannot ask for {conditions} values.", hint="Use 1 or more.")
     known = facts(kg, sorted(entities), shape)
     display = Display(kg)
-    values = {c.value for found in known.values() for c in _all(found)}
-    labels = kg.labels(sorted(values))
-    kind = _kind(kg, shape)
+    labels = kg.labels(sorted({c.value for found in known.values() for c in found}))
+    kind = "thing" if shape.cls is None else kg.labels([shape.cls])[shape.cls] or "thing"
     made = []
     for entity in sorted(known):
         choice = random.Random(f"{seed} {entity}")
@@ -326,10 +303,6 @@ def _clause(condition: Condition, labels: Mapping[str, str | None], display: Dis
     return f"{phrase} {value}" if kind == "phrase" else f"has the {said} {value}"
 
 
-def _kind(kg: KnowledgeGraph, shape: EntityShape) -> str:
-    return "thing" if shape.cls is None else kg.labels([shape.cls])[shape.cls] or "thing"
-
-
 def _labelled(found: EntityFacts, labels: Mapping[str, str | None], shape: EntityShape) -> EntityFacts:
     kept = EntityFacts([c for c in found.own if labels[c.value]])
     for part, has in found.parts.items():
@@ -338,18 +311,12 @@ def _labelled(found: EntityFacts, labels: Mapping[str, str | None], shape: Entit
     return kept
 
 
-def _all(found: EntityFacts) -> Iterator[Condition]:
-    yield from found.own
-    for has in found.parts.values():
-        yield from has
-
-
 def _bare(line: str) -> str:
     return _NUMBERING.sub("", line).strip().strip("\"'`*_“”‘’«» ").strip()
 
 
 def _wordy(text: str) -> bool:
-    return sum(c.isalpha() for c in text) >= _LETTERS
+    return sum(map(str.isalpha, text)) >= _LETTERS
 
 
 _CHUNK = 256
@@ -369,13 +336,10 @@ def target_only(targets: Mapping[str, str]) -> dict[str, dict[str, int]]:
 def similar_questions(
     targets: Mapping[str, str], vectors: Mapping[str, npt.NDArray[np.float32]], k: int | None = None
 ) -> dict[str, dict[str, int]]:
-    """Return judgements by which the entities of the most similar questions are answers.
+    """Return judgements by which the entities of the `k` most similar questions are answers.
 
-    Args:
-        targets: Question ID to entity.
-        vectors: Question ID to vector of length 1; nearness is the cosine, which orders such vectors as
-            their distance does. A question is its own nearest.
-        k: How many questions; floor(sqrt(N)) of N questions if left out, as in the thesis.
+    Targets and vectors of length 1 are by question ID; nearness is the cosine, and a question is its own
+    nearest. k is floor(sqrt(N)) of N questions if left out, as in the thesis.
 
     Raises:
         ConfigError: If a question has no vector or k is below 1.
@@ -462,24 +426,10 @@ class ConditionVocabulary:
     def of(cls, kg: KnowledgeGraph, entities: Sequence[str], shape: EntityShape) -> ConditionVocabulary:
         """Read the vocabulary of some entities of a graph."""
         known = facts(kg, entities, shape)
-        values = {
-            c.value for f in known.values() for c in (*f.own, *(c for p in f.parts.values() for c in p))
-        }
-        return cls(known, kg.labels(sorted(values)), shape)
+        return cls(known, kg.labels(sorted({c.value for found in known.values() for c in found})), shape)
 
     def stated(self, question: str) -> Demand:
-        """Read what a question demands.
-
-        The longest names are read first, from left to right. Where the question names one part, what it
-        says of parts is about that one; where it names several, it must hold of some part, whichever.
-
-        Example:
-            >>> red, coat = Condition("urn:colour", "urn:red"), Condition("urn:kind", "urn:coat")
-            >>> words = ConditionVocabulary({"urn:a": EntityFacts(parts={"urn:p": [red, coat]})},
-            ...     {"urn:red": "red (colour)", "urn:coat": "coat"}, EntityShape("urn:has", "urn:kind"))
-            >>> words.stated("Which images show red coats?").parts == ((red, coat),)
-            True
-        """
+        """Read what a question demands."""
         terms = _terms(question)
         own: dict[Condition, None] = {}
         of_parts: dict[Condition, None] = {}
@@ -522,12 +472,9 @@ _DOC, _DOCNO, _TOP = _between("doc"), _between("docno"), _between("top")
 
 @dataclass(frozen=True)
 class Collection:
-    """Queries with judgements, and the documents to be found.
+    """Queries with judgements, and the documents to be found, all by ID.
 
     Args:
-        name: What to call it.
-        queries: Query ID to its words.
-        qrels: The judgements.
         documents: Document ID to its text; empty where the documents are those of a knowledge graph.
         notes: What was assumed while reading.
     """
@@ -544,11 +491,8 @@ def read_collection(
 ) -> Collection:
     """Read a folder in BEIR's or TREC's form.
 
-    Args:
-        folder: The folder.
-        split: Which `qrels/NAME.tsv` to take; `test`, or the only one there is, if left out.
-        queries: A file of queries in the place of the folder's.
-        qrels: A file of judgements in the place of the folder's.
+    `split` says which `qrels/NAME.tsv` to take: `test`, or the only one there is, if left out. `queries` and
+    `qrels` are files in the place of the folder's.
 
     Raises:
         LoadError: If a file is missing or not well formed.
@@ -584,11 +528,7 @@ def read_collection(
 
 
 def read_queries(path: Path) -> dict[str, str]:
-    """Read queries: JSON lines with `_id` and `text`, TREC topics, or lines of ID, tab and words.
-
-    Raises:
-        LoadError: If the file is missing or not well formed, or a query has no words or comes twice.
-    """
+    """Read queries: JSON lines with `_id` and `text`, TREC topics, or lines of ID, tab and words."""
     text = _text(path)
     if path.suffix == ".jsonl":
         pairs = [(number, str(record["_id"]), str(record["text"])) for number, record in _records(path, text)]
@@ -612,13 +552,7 @@ def read_queries(path: Path) -> dict[str, str]:
 
 
 def read_documents(path: Path) -> Iterator[tuple[str, str]]:
-    """Read documents: JSON lines with `_id`, `title` and `text`, or TREC's `<doc>` elements.
-
-    Of a `<doc>` the elements `title` and `text` count, or all of its words where it has neither.
-
-    Raises:
-        LoadError: If the file is missing or not well formed.
-    """
+    """Read documents: JSON lines with `_id`, `title` and `text`, or TREC's `<doc>` elements."""
     text = _text(path)
     if path.suffix == ".jsonl":
         for _, record in _records(path, text):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import import_module
+from statistics import fmean
 from typing import Any, Final
 from xml.etree.ElementTree import Element, SubElement, tostring
 
@@ -57,13 +58,9 @@ class Evaluation:
     """What `evaluate` found.
 
     Attributes:
-        measures: The measures, in the order asked for.
-        systems: The systems, in the order given.
         pairs: The other systems beside the baseline; those on other queries are not paired.
         counting: Hits@k beside the thesis's count, `rank < k`, for each system.
-        resampling: Of intervals and tests.
         notes: What a reader has to know.
-        title: What was evaluated.
     """
 
     measures: tuple[str, ...]
@@ -79,15 +76,11 @@ class Evaluation:
         return {
             "title": self.title,
             "measures": list(self.measures),
-            "resampling": {
-                "resamples": self.resampling.resamples,
-                "level": self.resampling.level,
-                "seed": self.resampling.seed,
-            },
+            "resampling": asdict(self.resampling),
             "systems": [
                 {
                     "name": system.name,
-                    "means": {m: _interval(i) for m, i in system.means.items()},
+                    "means": {m: asdict(i) for m, i in system.means.items()},
                     **({"queries": {m: dict(v) for m, v in system.values.items()}} if queries else {}),
                 }
                 for system in self.systems
@@ -97,7 +90,7 @@ class Evaluation:
                     "measure": pair.measure,
                     "baseline": pair.baseline,
                     "system": pair.system,
-                    "difference": _interval(pair.found.difference),
+                    "difference": asdict(pair.found.difference),
                     "p": pair.found.p,
                     "p_holm": pair.adjusted,
                     "better": pair.found.better,
@@ -157,13 +150,9 @@ class Evaluation:
                 ["system", "measure", "difference", "better on", "worse on", "p", "p (Holm)"],
                 [
                     [
-                        pair.system,
-                        pair.measure,
-                        self._shown(pair.found.difference, signed=True),
-                        str(pair.found.better),
-                        str(pair.found.worse),
-                        f"{pair.found.p:.4f}",
-                        f"{pair.adjusted:.4f}",
+                        *(pair.system, pair.measure, self._shown(pair.found.difference, signed=True)),
+                        *(str(pair.found.better), str(pair.found.worse)),
+                        *(f"{pair.found.p:.4f}", f"{pair.adjusted:.4f}"),
                     ]
                     for pair in self.pairs
                 ],
@@ -205,14 +194,8 @@ def evaluate(
 ) -> Evaluation:
     """Measure systems and compare each with a baseline.
 
-    Args:
-        systems: Runs, which need judgements, and first ranks, which need none.
-        qrels: The judgements.
-        measures: What to measure; see `mrag.evaluation.metrics`.
-        resampling: Of intervals and tests.
-        baseline: Name of the system that the others are compared with; the first if left out.
-        title: What was evaluated.
-        notes: What a reader has to know.
+    Runs need judgements, and first ranks need none. The baseline is the first system if left out; measures
+    are those of `mrag.evaluation.metrics`.
 
     Raises:
         ConfigError: If there is nothing to measure, two systems share a name, the baseline is none of
@@ -253,7 +236,7 @@ def evaluate(
         means = {m: interval(list(v.values()), resampling) for m, v in asked.items()}
         measured.append(SystemScores(system.name, asked, means))
         counting[system.name] = {
-            k: (_mean(values[f"Hits@{k}"]), _mean(values[f"HitsExclusive@{k}"])) for k in ks
+            k: (fmean(values[f"Hits@{k}"].values()), fmean(values[f"HitsExclusive@{k}"].values())) for k in ks
         }
     pairs = _pairs(measured, baseline or names[0], [str(m) for m in wanted], resampling)
     return Evaluation(
@@ -307,14 +290,6 @@ def _coverage(systems: Sequence[Run | FirstRanks], qrels: Qrels | None) -> list[
     return notes
 
 
-def _mean(values: Mapping[str, float]) -> float:
-    return sum(values.values()) / len(values)
-
-
-def _interval(found: Interval) -> dict[str, float | int]:
-    return {"mean": found.mean, "low": found.low, "high": found.high, "queries": found.queries}
-
-
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     shown = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in (head, *rows)]
     return [shown[0], "|" + "---|" * len(head), *shown[1:]]
@@ -363,13 +338,9 @@ def points_svg(
     *,
     title: str = "Questions",
 ) -> str:
-    """Draw points in the plane; what each stands for shows under the pointer.
+    """Draw points of shape (n, 2); what each stands for shows under the pointer.
 
-    Args:
-        points: Shape (n, 2).
-        titles: One text a point.
-        groups: One name a point; each has a colour, the seventh and later ones share the last.
-        title: Of the picture.
+    Each group has a colour; the seventh and later ones share the last.
 
     Raises:
         ConfigError: If the numbers of points, titles and groups differ.
@@ -403,15 +374,11 @@ def points_svg(
 def tsne(
     vectors: npt.NDArray[np.float32], *, seed: int = 0, perplexity: float = 30.0
 ) -> npt.NDArray[np.float64]:
-    """Lay vectors out in the plane, near ones near each other.
+    """Lay four vectors or more out in the plane, near ones near each other.
 
     By t-SNE (van der Maaten and Hinton, 2008, Visualizing Data using t-SNE, JMLR 9), from the first two
-    principal components. Distances between far groups mean nothing.
-
-    Args:
-        vectors: Shape (n, dim), 4 or more.
-        seed: The same seed gives the same picture with one version of scikit-learn on one machine.
-        perplexity: How many neighbours count; lowered where there are few vectors.
+    principal components. Distances between far groups mean nothing. `perplexity`, how many neighbours count,
+    is lowered where there are few vectors.
 
     Raises:
         ConfigError: If there are fewer than 4 vectors or scikit-learn is not installed.
@@ -431,12 +398,9 @@ def tsne(
 
 def new_picture(width: float, height: float, title: str) -> Element:
     """Return an empty picture."""
-    attributes = {
-        "viewBox": f"0 0 {rounded(width)} {rounded(height)}",
-        "width": rounded(width),
-        "height": rounded(height),
-    }
-    picture = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img", **attributes})
+    size = {"width": rounded(width), "height": rounded(height)}
+    picture = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "viewBox": ""} | size)
+    picture.set("viewBox", f"0 0 {rounded(width)} {rounded(height)}")
     picture.set("font-family", "sans-serif")
     SubElement(picture, "title").text = title
     SubElement(picture, "rect", width="100%", height="100%", fill="#ffffff")
@@ -447,21 +411,14 @@ def draw_text(
     at: Element, x: float, y: float, text: str, *, anchor: str = "start", size: int = 12, weight: str = ""
 ) -> None:
     """Add words to a picture."""
-    attributes: Mapping[str, str] = {
-        "x": rounded(x),
-        "y": rounded(y),
-        "text-anchor": anchor,
-        "font-size": str(size),
-    }
-    extra = {"font-weight": weight} if weight else {}
-    SubElement(at, "text", {**attributes, **extra}).text = text
+    style = {"text-anchor": anchor, "font-size": str(size)} | ({"font-weight": weight} if weight else {})
+    SubElement(at, "text", {"x": rounded(x), "y": rounded(y), **style}).text = text
 
 
 def draw_line(at: Element, x1: float, y1: float, x2: float, y2: float, colour: str, width: int = 1) -> None:
     """Add a line to a picture."""
-    ends = {"x1": x1, "y1": y1, "x2": x2, "y2": y2}
-    shape = {name: rounded(value) for name, value in ends.items()}
-    SubElement(at, "line", {**shape, "stroke": colour, "stroke-width": str(width)})
+    ends = zip(("x1", "y1", "x2", "y2"), map(rounded, (x1, y1, x2, y2)), strict=True)
+    SubElement(at, "line", {**dict(ends), "stroke": colour, "stroke-width": str(width)})
 
 
 def rounded(value: float) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.generation.answering import aanswer, answer, astream_answer, cite, stream_answer
+    from mrag.generation.answering import answer, cite, stream_answer
     from mrag.generation.models import LocalServer, ModelStatus, model_name, resolve, status
     from mrag.generation.prompts import NO_MODEL_NOTICE, messages, prompt
     from mrag.generation.result import Answer, Citation, Sentence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NO_MODEL_NOTICE", "Answer", "Citation", "LocalServer", "ModelStatus", "Sentence", "VerifyReport",
-    "aanswer", "answer", "astream_answer", "cite", "messages", "model_name", "prompt", "resolve", "status",
+    "answer", "cite", "messages", "model_name", "prompt", "resolve", "status",
     "stream_answer", "verify",
 ]  # fmt: skip
 

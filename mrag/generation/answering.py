@@ -6,10 +6,10 @@ of lines; they are taken out, and only those stay that hold. What no line suppor
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mrag import untrusted
 from mrag.context.render import Context, Line
@@ -20,6 +20,7 @@ from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages, 
 from mrag.generation.result import Answer, Citation, Sentence, recorded
 from mrag.generation.support.citations import Citer, FactSource, PictureCiter, judged, supports
 from mrag.generation.support.sentences import ThoughtFilter, split, take_ids, without_thoughts
+from mrag.generation.verbalise import VerbalisedSentence
 from mrag.language.tokens import tokens
 
 if TYPE_CHECKING:
@@ -70,24 +71,6 @@ def answer(
     return cite(question, text, kept, model=model_name(model), notice=notice, graph=graph)
 
 
-async def aanswer(
-    question: str,
-    context: Context,
-    model: BaseChatModel | None = None,
-    *,
-    notice: str | None = None,
-    computing: Sequence[str] = (),
-    graph: FactSource | None = None,
-) -> Answer:
-    """Answer as `answer` does, without blocking while the model writes."""
-    kept = recorded(context)
-    if model is None or not kept.lines:
-        return _plain(question, kept, model, notice, computing)
-    with model_errors(model):
-        text = _text(await model.ainvoke(messages(question, kept.text())))
-    return cite(question, text, kept, model=model_name(model), notice=notice, graph=graph)
-
-
 def stream_answer(
     question: str,
     context: Context,
@@ -114,32 +97,7 @@ def stream_answer(
     said, thoughts = "", ThoughtFilter()
     with model_errors(model):
         for chunk in model.stream(messages(question, kept.text())):
-            piece = _text(chunk)
-            said += piece
-            if shown := thoughts.feed(piece):
-                yield shown
-    yield cite(question, said, kept, model=model_name(model), notice=notice, graph=graph)
-
-
-async def astream_answer(
-    question: str,
-    context: Context,
-    model: BaseChatModel | None = None,
-    *,
-    notice: str | None = None,
-    computing: Sequence[str] = (),
-    graph: FactSource | None = None,
-) -> AsyncIterator[str | Answer]:
-    """Stream as `stream_answer` does, without blocking while the model writes."""
-    kept = recorded(context)
-    if model is None or not kept.lines:
-        for part in stream_answer(question, kept, None, notice=notice, computing=computing):
-            yield part
-        return
-    said, thoughts = "", ThoughtFilter()
-    with model_errors(model):
-        async for chunk in model.astream(messages(question, kept.text())):
-            piece = _text(chunk)
+            piece = str(chunk.text)
             said += piece
             if shown := thoughts.feed(piece):
                 yield shown
@@ -191,23 +149,16 @@ def cite(
         )
     sentences = []
     further: dict[str, Line] = {}
-    for (before, bare, _), (support, subjects, under) in zip(pieces, supports(citer, pieces), strict=True):
-        one = judged(citer, bare, support, subjects, graph, under)
+    for (before, bare, _), (found, subjects, under) in zip(pieces, supports(citer, pieces), strict=True):
+        one = judged(citer, bare, found, subjects, graph, under)
         own = [_numbered(line, kept, further) for line in one.support.lines]
         if not any(line.inferred for line in own):
             bare = untrusted.without_ids(bare)
         against = tuple(_numbered(line, kept, further).id for line in one.against)
+        citations = tuple(map(Citation.of, own))
+        holds, support = one.verdict in ("read", "graph", "nothing"), one.support
         sentences.append(
-            Sentence(
-                bare,
-                tuple(Citation.of(line) for line in own),
-                one.verdict in ("read", "graph", "nothing"),
-                before,
-                one.support.rejected,
-                one.verdict,
-                one.support.left,
-                against,
-            )
+            Sentence(bare, citations, holds, before, support.rejected, one.verdict, support.left, against)
         )
     kept = replace(kept, lines=(*kept.lines, *further.values()))
     return Answer.of(question, sentences, kept, model, notice)
@@ -229,10 +180,11 @@ def _pointed_to(question: str, text: str, context: Context) -> list[Sentence]:
     _, written = take_ids(text)
     ids = {line.id.casefold(): line for line in context.lines}
     lines = [ids[one] for one in written if one in ids]
-    return [
-        Sentence(told.text, tuple(Citation.of(line) for line in told.lines), True, before)
-        for before, told in verbalise_all(question, lines, context)
-    ]
+    return _sentences(verbalise_all(question, lines, context))
+
+
+def _sentences(parts: Sequence[tuple[str, VerbalisedSentence]]) -> list[Sentence]:
+    return [Sentence(told.text, tuple(map(Citation.of, told.lines)), True, before) for before, told in parts]
 
 
 def names_of(context: Context) -> list[str]:
@@ -245,16 +197,9 @@ def _plain(
     context: Context,
     model: BaseChatModel | None,
     notice: str | None,
-    computing: Sequence[str] = (),
+    computing: Sequence[str],
 ) -> Answer:
-    sentences = [
-        Sentence(told.text, tuple(Citation.of(line) for line in told.lines), True, before)
-        for before, told in plain_sentences(question, context, computing=computing)
-    ]
+    sentences = _sentences(plain_sentences(question, context, computing=computing))
     if model is not None:
         return Answer.of(question, sentences, context, model_name(model), notice)
     return Answer.of(question, sentences, context, None, notice or NO_MODEL_NOTICE)
-
-
-def _text(message: Any) -> str:
-    return str(message.text)

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final
 
 from rdflib import Literal
@@ -35,22 +36,19 @@ from mrag.language.tokens import (
     language_of,
     plain,
     stem,
+    stems,
     tokens,
     words,
 )
 from mrag.rdf.terms import RDFS, Term
 
-_VAGUE = frozenset(stem(word) for word in VAGUE)
-_LIGHT = frozenset(stem(word) for word in LIGHT)
-_AGENTS = frozenset(stem(word) for word in AGENTS)
-_PLACES, _TIMES = (
-    frozenset(map(stem, words(said)))
-    for said in ("place city country region address location", "year date time age")
-)
+_VAGUE, _LIGHT, _AGENTS = (frozenset(map(stem, some)) for some in (VAGUE, LIGHT, AGENTS))
+_PLACES = stems("place city country region address location")
+_TIMES = stems("year date time age")
 _OTHERWISE = {"where": _TIMES, "when": _PLACES, "who": _TIMES | _PLACES, "how": _PLACES}
 """Words of relations that tell of another kind than an asking word wants: a birth year is nowhere."""
-_PLACED = frozenset(map(stem, words("based located situated headquartered")))
-_PARTS = frozenset(map(stem, words("contains consists ingredient material component part")))
+_PLACED = stems("based located situated headquartered")
+_PARTS = stems("contains consists ingredient material component part")
 _DOING = words("what which who where when why how whom whose")
 _DEEDS = DEEDS | {f"{verb}s" for verb in DEEDS}
 _HOW = {
@@ -83,152 +81,110 @@ _DEFINING = re.compile(
 )
 
 
+_FILE = re.compile(r"://|%20|\.(?:jpe?g|png|svg|gif|pdf|html?)\b", re.IGNORECASE)
+SCHEMA = (RDFS + "subClassOf", RDFS + "subPropertyOf")
+_ENTITIES: Final = 6
+"""Subjects that are told in full."""
+_FACTS: Final = 4
+"""Predicates that are told of each, more or less."""
+_FEW: Final = 4
+"""Facts of a thing that only relates others."""
+
+Stems = tuple[frozenset[str], frozenset[str], frozenset[str]]
+"""Stems of the words of a line's subject, relation and value."""
+
+
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One thing that a question wants covered.
+    """One thing that a question wants covered."""
 
-    Attributes:
-        word: The word as written.
-        stem: Its stem.
-        others: Stems of predicates that will do as well.
-        terms: What the word names, alone or with its neighbours, in the context.
-        weight: How much covering it counts.
-        by_predicate: Whether only a predicate can cover it: "where", "how tall".
-        kind: Whether it says only of which kind something else is: "the film Alien", "which films".
-        asking: `where`, `when` or `how`, if that is the word or what the word is of.
-        naming: Whether further names are what it asks for.
-    """
-
-    word: str
-    stem: str
-    others: frozenset[str]
-    terms: frozenset[Term]
-    weight: float = 1.0
-    by_predicate: bool = False
-    kind: bool = False
-    asking: str = ""
-    naming: bool = False
-
-
-def asks_for_count(question: str) -> bool:
-    """Return whether a question asks for a number of things.
-
-    Example:
-        >>> asks_for_count("How many databases are there?"), asks_for_count("How tall is it?")
-        (True, False)
-    """
-    return bool(_COUNTING.search(question))
+    word: str  # The word as written
+    stem: str  # Its stem
+    others: frozenset[str]  # Stems of predicates that will do as well
+    terms: frozenset[Term]  # What the word names, alone or with its neighbours, in the context
+    weight: float = 1.0  # How much covering it counts
+    by_predicate: bool = False  # Whether only a predicate can cover it: "where", "how tall"
+    kind: bool = False  # Whether it says only of which kind something else is
+    asking: str = ""  # `where`, `when` or `how`, if that is the word or what the word is of
+    naming: bool = False  # Whether further names are what it asks for
 
 
 class QuestionNeeds:
-    """A question, read against one context.
-
-    Args:
-        question: What was asked.
-        context: Where the answer is to be found.
-
-    Attributes:
-        needs: What is to be covered, in the order of the question.
-        named: Things that the question names; no classes, relations or values.
-        kinds: Classes that "which …" asks for.
-        listy: Whether several things may be asked for.
-        yes_or_no: Whether the question is one of whether.
-        defining: Whether it asks what something is.
-        comparing: Whether it asks in what things differ.
-        for_people: Whether it asks who.
-        keywords: Whether it is no sentence, so that whatever has all its words answers it.
-        deeds: Vague verbs that say what is asked of what it names, where no other word does.
-        english: Whether it is in English, whose words are compared with those of relations.
-    """
+    """A question, read against one context: what it wants covered, and how far each line covers it."""
 
     def __init__(self, question: str, context: Context) -> None:
         self.lines = context.lines
         self.names = ContextNames(context.lines)
+        self._common = self.names.classes | self.names.properties
         self.aliases: dict[Term, set[str]] = {}
+        above: dict[Term, set[str]] = {}
         for line in context.lines:
-            if str(line.triple.p) in NAMING:
-                self.aliases.setdefault(line.triple.s, set()).update(content(str(line.triple.o)))
-        self._above: dict[Term, set[str]] = {}
-        for line in context.lines:
-            if str(line.triple.p) == RDFS + "subPropertyOf":
-                self._above.setdefault(line.triple.s, set()).update(content(line.labels[2]))
+            s, p, o = line.triple
+            if str(p) in NAMING:
+                self.aliases.setdefault(s, set()).update(content(str(o)))
+            elif str(p) == RDFS + "subPropertyOf":
+                above.setdefault(s, set()).update(content(line.labels[2]))
         self._labels = {x.triple.o: keys(x.labels[2]) for x in context.lines}
         self._labels |= {x.triple.s: keys(x.labels[0]) for x in context.lines}
-        self.stems = {line.id: self._stems(line) for line in context.lines}
+        self.stems = {line.id: self._stems(line, above) for line in context.lines}
         self.listy = bool(_LISTY.search(question))
         self.yes_or_no = bool(_YES_OR_NO.match(question))
         self.comparing = bool(_COMPARING.search(question))
         self.defining = self.comparing or bool(_DEFINING.match(question))
+        # The words of an English question are compared with those of relations.
         self.english = language_of(question) == "en"
         asked = tokens(question)
-        self.for_people = self.english and any(word.key in ("who", "whom") for word in asked)
-        does = self.english and bool(asked) and (asked[0].key in _DOING or bool(_YES_OR_NO.match(question)))
-        self.keywords = self.english and not does and {word.key for word in asked}.isdisjoint(_DOING)
+        said = {word.key for word in asked}
+        self.for_people = self.english and not said.isdisjoint(("who", "whom"))
+        does = self.english and bool(asked) and (asked[0].key in _DOING or self.yes_or_no)
+        # What is no sentence is answered by whatever has all its words.
+        self.keywords = self.english and not does and said.isdisjoint(_DOING)
+        # Vague verbs say what is asked of what is named, where no other word does.
         self.deeds = tuple(word.raw for word in asked[1:] if does and word.key in _DEEDS)
-        self.small = {word.key for word in asked if word.key in PREPOSITIONS}
-        self.small |= {implied for word in asked for implied in _IMPLIED.get(word.key, ())}
+        self.small = (said & PREPOSITIONS).union(*(_IMPLIED.get(key, ()) for key in said))
         mentions = [m for m in self.names.find(question, asked) if m.first >= 0]
         self.kinds = self._kinds(asked, mentions)
-        common = self.names.classes | self.names.properties
-        things = [m for m in mentions if not m.terms <= common]
+        things = [m for m in mentions if not m.terms <= self._common]
         self._owned = {t: owned(question, asked, m, things) for m in things for t in m.terms}
         found = self._want(question, asked, mentions)
-        self.named = frozenset(t for w in found for t in w.terms if self._is_name(t))
+        self.named = frozenset(filter(self._is_name, (t for w in found for t in w.terms)))
         self.covers = {line.id: [_cover(w, line, self.stems[line.id]) for w in found] for line in self.lines}
         self.needs = self._with_weights(found)
 
     def _is_name(self, term: Term) -> bool:
-        common = self.names.classes | self.names.properties
-        return not (term in common or isinstance(term, Literal))
-
-    def _names_thing(self, mention: TermMention) -> bool:
-        return any(map(self._is_name, mention.terms))
+        return not (term in self._common or isinstance(term, Literal))
 
     def unmet(self, lines: Sequence[Line]) -> list[Need]:
-        """Return what the question wants said that none of some lines says, in its relation or by its ends.
-
-        Args:
-            lines: What would be told.
-        """
-        met = [any(self.covers[x.id][i] > 0 for x in lines) for i in range(len(self.needs))]
-        related = any(
-            (w.by_predicate and not w.kind) or any(self._in_relation(w, x) for x in lines)
-            for w, ok in zip(self.needs, met, strict=True)
-            if ok
-        )
-        typed = any(ok and w.terms & self.kinds for w, ok in zip(self.needs, met, strict=True))
+        """Return what the question wants said that none of some lines says."""
+        met, left = list[Need](), list[Need]()
+        for i, need in enumerate(self.needs):
+            (met if any(self.covers[x.id][i] > 0 for x in lines) else left).append(need)
+        related = any((w.by_predicate and not w.kind) or self._in_relations(w, lines) for w in met)
+        typed = any(w.terms & self.kinds for w in met)
         return [
             w
-            for w, ok in zip(self.needs, met, strict=True)
-            if not ok
-            and not ((related or typed) and w.stem in _LIGHT)
-            and not (related and w.kind and not any(self._in_relation(w, x) for x in self.lines))
+            for w in left
+            if not ((related or typed) and w.stem in _LIGHT)
+            and not (related and w.kind and not self._in_relations(w, self.lines))
         ]
 
-    def _in_relation(self, need: Need, line: Line) -> bool:
-        relation = self.stems[line.id][1]
-        return need.stem in relation or _by_synonym(need, relation)
+    def _in_relations(self, need: Need, lines: Sequence[Line]) -> bool:
+        relations = (self.stems[line.id][1] for line in lines)
+        return any(need.stem in relation or _by_synonym(need, relation) for relation in relations)
 
     def may_act(self, line: Line, term: Term, about: Sequence[Line]) -> bool:
-        """Return whether an end of a line may be what "who" asks for: people, or what acts as they do.
-
-        Args:
-            line: The line.
-            term: Its subject or object.
-            about: What else is said of the term; what nothing is said of may be anybody.
-        """
+        """Return whether an end of a line may be what "who" asks for: people, or what acts as they do."""
         if isinstance(term, Literal):
             return term.datatype is None or str(term.datatype).endswith("string")
-        relation = self.stems[line.id][1]
         last = keys(split_identifier(line.labels[1]))[-1:]
-        if term == line.triple.o and (relation & _OTHERWISE["who"] or set(last) & _AT_PLACES):
+        is_end = term == line.triple.o
+        if is_end and (self.stems[line.id][1] & _OTHERWISE["who"] or set(last) & _AT_PLACES):
             return False  # where something is, is nobody
         types = [x for x in about if str(x.triple.p) == TYPE]
-        by = last == ("by",) and term == line.triple.o
-        kinds = {one for x in types for one in content(x.labels[2])}
-        return by or not types or is_person(about) or bool(kinds & _AGENTS)
+        acts = any(_AGENTS.intersection(content(x.labels[2])) for x in types)
+        return not types or acts or (last == ("by",) and is_end) or is_person(about)
 
-    def _stems(self, line: Line) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    def _stems(self, line: Line, above: Mapping[Term, set[str]]) -> Stems:
         s, p, o = line.triple
         relation = content(split_identifier(line.labels[1]))
         # "home world" may be asked for as "homeworld"
@@ -236,50 +192,47 @@ class QuestionNeeds:
         return (
             frozenset(content(line.labels[0])).union(self.aliases.get(s, ())),
             # What has a feature is linked to it, where the ontology says so.
-            frozenset([*relation, *compounds]).union(self._above.get(p, ())),
+            frozenset([*relation, *compounds]).union(above.get(p, ())),
             frozenset(content(line.labels[2])).union(self.aliases.get(o, ())),
         )
 
     def _kinds(self, asked: Sequence[TextToken], mentions: Sequence[TermMention]) -> frozenset[Term]:
-        which = next((i for i, word in enumerate(asked) if word.key in _WHICH), None)
-        if which is None:
-            return frozenset()
-        near = (m for m in mentions if m.terms & self.names.classes and 0 < m.first - which <= 4)
-        first = next(near, None)
-        return first.terms & self.names.classes if first else frozenset()
+        """Return the classes that "which …" asks for."""
+        which = next((i for i, word in enumerate(asked) if word.key in _WHICH), len(asked))
+        near = (m.terms & self.names.classes for m in mentions if 0 < m.first - which <= 4)
+        return next(filter(None, near), frozenset())
 
     def _want(self, question: str, asked: Sequence[TextToken], mentions: Sequence[TermMention]) -> list[Need]:
-        language = language_of(question)
-        useful = set(content(question, language))
+        useful = set(content(question, language_of(question)))
         place = {i: m for m in mentions for i in range(m.first, m.last)}
         pairs = [(a, b, stem(a.raw) + stem(b.raw)) for a, b in pairwise(asked)]
         found: dict[str, Need] = {}
         for i, word in enumerate(asked):
-            how = _HOW.get(word.key) if i and asked[i - 1].key == "how" else None
+            before = asked[i - 1].key if i else ""
+            how = _HOW.get(word.key) if before == "how" else None
             asking = _ASKING.get(word.key, "how" if how else "")
+            key = stem(word.raw)
             if self.english and _asks_for_names(asked, i):
-                same = Need(word.raw, "", frozenset([stem(word.raw)]), frozenset(), 1.0, True, naming=True)
+                same = Need(word.raw, "", frozenset([key]), frozenset(), by_predicate=True, naming=True)
                 found.setdefault("?names", same)
                 continue
-            if asking or how:
+            if asking:
                 others = OTHERS.get(stem(how or asking), frozenset()) | ({stem(how)} if how else set())
                 need = Need(word.raw, "", others, frozenset(), by_predicate=True, asking=asking)
                 found.setdefault(f"?{word.key}", need)
                 continue
-            key = stem(word.raw)
-            mention = place.get(i)
-            vague = mention is None and language == "en" and key in _VAGUE
+            mention, behind = place.get(i), place.get(i + 1)
+            vague = mention is None and self.english and key in _VAGUE
             if vague or key not in useful or _CONTRACTED.match(word.key):
                 continue
             others = OTHERS.get(key, frozenset()) - {key}
-            if word.key == "made" and asked[i + 1 : i + 2] and asked[i + 1].key in ("of", "from"):
+            if word.key == "made" and any(after.key in ("of", "from") for after in asked[i + 1 : i + 2]):
                 others = _PARTS
             others |= {joined for a, b, joined in pairs if word in (a, b)}
             terms = mention.terms if mention else frozenset()
             # "the film Alien" and "which films" say what kind of thing is named, or asked for.
-            of_kind = (
-                i + 1 in place and self._names_thing(place[i + 1]) and place.get(i) != place[i + 1]
-            ) or (i > 0 and asked[i - 1].key in _WHICH and key not in _TIMES)
+            names_it = behind is not None and behind != mention and any(map(self._is_name, behind.terms))
+            of_kind = names_it or (before in _WHICH and key not in _TIMES)
             placed = "where" if key in _PLACED and "on" not in self.small else ""
             found.setdefault(key, Need(plain(word.raw), key, others, terms, kind=of_kind, asking=placed))
         return list(found.values())
@@ -290,23 +243,23 @@ class QuestionNeeds:
         A context is about what was asked, so a name asked for is common in it, and rarity alone would
         make it weigh least. The words of one name share its weight.
         """
-        total = len(self.lines)
-        counts = [sum(1 for covers in self.covers.values() if covers[i] > 0) for i in range(len(found))]
-        rarity = [math.log(1 + (1 + total) / (1 + count)) for count in counts]
-        naming = [bool(w.terms & self.named) for w in found]
-        most = max((r for r, n, c in zip(rarity, naming, counts, strict=True) if c and not n), default=0.0)
-        weighed = []
-        for w, r, name in zip(found, rarity, naming, strict=True):
-            same = sum(1 for x in found if x.terms == w.terms)
-            weighed.append(replace(w, weight=max(1.5 * r, most) / same if name else r))
-        return weighed
+        counts = [sum(covers[i] > 0 for covers in self.covers.values()) for i in range(len(found))]
+        rarity = [math.log(1 + (1 + len(self.lines)) / (1 + count)) for count in counts]
+        others = (r for w, r, n in zip(found, rarity, counts, strict=True) if n and not w.terms & self.named)
+        most = max(others, default=0.0)
+        sharing = Counter(w.terms for w in found)
+        return [
+            replace(w, weight=max(1.5 * r, most) / sharing[w.terms] if w.terms & self.named else r)
+            for w, r in zip(found, rarity, strict=True)
+        ]
 
     def asked_for(self, line: Line) -> bool:
         """Return whether the question names a line's predicate, or the line tells a class."""
+        return str(line.triple.p) == TYPE or any(self._is_relation(w, line) for w in self.needs)
+
+    def _is_relation(self, need: Need, line: Line) -> bool:
         relation = self.stems[line.id][1]
-        return str(line.triple.p) == TYPE or any(
-            w.stem in relation or w.others & relation for w in self.needs
-        )
+        return need.stem in relation or bool(need.others & relation)
 
     def is_of_owner(self, line: Line, need: Need) -> bool:
         """Return whether a line tells of the owner of what is asked about: "the gender of Ada's children"."""
@@ -317,8 +270,7 @@ class QuestionNeeds:
 
     def strangeness(self, line: Line) -> int:
         """Count the small words of a predicate that the question does not have: "who" asks for "by"."""
-        small = {key for key in keys(split_identifier(line.labels[1])) if key in PREPOSITIONS}
-        return len(small - self.small)
+        return len({*keys(split_identifier(line.labels[1]))} & PREPOSITIONS - self.small)
 
     def head_of(self, term: Term) -> str:
         """Return the stem of the last word of a term's label."""
@@ -331,53 +283,39 @@ class QuestionNeeds:
 
     def joined(self, line: Line) -> frozenset[int]:
         """Return what a line covers by its predicate and its ends together: "blue" said of eyes."""
-        _, relation, value = self.stems[line.id]
-        s, _, o = line.triple
-        by_relation, by_ends, own = set(), set(), set()
-        for i, w in enumerate(self.needs):
-            if w.stem in relation or w.others & relation:
-                by_relation.add(i)
-            elif s in w.terms:
-                own.add(i)
-            elif w.stem in value or o in w.terms:
-                by_ends.add(i)
-        if not by_relation or not (by_ends or own):
-            return frozenset()
-        return frozenset(by_relation | by_ends | own)
+        value, (s, _, o) = self.stems[line.id][2], line.triple
+        by_relation = {i for i, w in enumerate(self.needs) if self._is_relation(w, line)}
+        ends = {i for i, w in enumerate(self.needs) if w.terms & {s, o} or w.stem in value}
+        return frozenset(by_relation | ends) if by_relation and ends - by_relation else frozenset()
 
     def sought(self) -> tuple[str, ...]:
         """Return what was looked for, in the order of the question, the words of a name together."""
-        found: list[tuple[frozenset[Term], str]] = []
-        for w in self.needs:
-            if w.terms and found and found[-1][0] == w.terms:
-                found[-1] = (w.terms, f"{found[-1][1]} {w.word}")
-            else:
-                found.append((w.terms, w.word))
-        return tuple(dict.fromkeys([*(word for _, word in found), *self.deeds]))
+        found: list[str] = []
+        for same, some in groupby(self.needs, key=lambda w: w.terms):
+            words = [w.word for w in some]
+            found += [" ".join(words)] if same else words
+        return tuple(dict.fromkeys([*found, *self.deeds]))
 
     def missing(self) -> tuple[str, ...]:
         """Return the words of the question that no line has."""
-        return tuple(
-            w.word
-            for i, w in enumerate(self.needs)
-            if not w.by_predicate and not any(covers[i] for covers in self.covers.values())
-        )
+        covered = [any(covers[i] for covers in self.covers.values()) for i in range(len(self.needs))]
+        return tuple(w.word for w, ok in zip(self.needs, covered, strict=True) if not (ok or w.by_predicate))
 
 
-def _cover(wanted: Need, line: Line, stems: tuple[frozenset[str], frozenset[str], frozenset[str]]) -> float:
+def _cover(wanted: Need, line: Line, stems: Stems) -> float:
     """Return how far a line covers a wanted word: 1 wholly, less by a synonym or a part of a name."""
     subject, relation, value = stems
     if wanted.by_predicate:
         told = wanted.others & relation or (wanted.naming and str(line.triple.p) in NAMING)
         return 0.9 if told and _is_told(wanted.asking, line, relation) else 0.0
-    if wanted.asking and (relation & {wanted.stem} or wanted.others & relation):
+    if wanted.asking and (wanted.stem in relation or wanted.others & relation):
         return 1.0 if _is_told(wanted.asking, line, relation) else 0.0
     if wanted.stem in relation or wanted.terms & {line.triple.s, line.triple.o}:
         return 1.0
     if wanted.stem in subject or wanted.stem in value:
         if describes(line) and wanted.stem not in subject:
             return 0.5
-        if str(line.triple.p) == TYPE and _head(line.labels[2]) == wanted.stem:
+        if str(line.triple.p) == TYPE and wanted.stem in [stem(x.raw) for x in tokens(line.labels[2])[-1:]]:
             return 0.9  # a graph database is a database
         return 0.5 if wanted.terms else 1.0
     return 0.7 if _by_synonym(wanted, relation) else 0.0
@@ -397,10 +335,9 @@ def _is_told(asking: str, line: Line, relation: frozenset[str]) -> bool:
         return any(char.isdigit() for char in line.labels[2]) or bool(relation & _TIMES and asking == "when")
     if asking != "where":
         return True
-    value_is = line.triple.o.datatype if isinstance(line.triple.o, Literal) else None
-    said = {key for key in keys(split_identifier(line.labels[1])) if key in PREPOSITIONS}
-    misplaced = "on" in said and bool(relation & _PLACED)
-    return not misplaced and (value_is is None or str(value_is).endswith("string"))
+    misplaced = "on" in keys(split_identifier(line.labels[1])) and bool(relation & _PLACED)
+    datatype = getattr(line.triple.o, "datatype", None)
+    return not misplaced and (datatype is None or str(datatype).endswith("string"))
 
 
 def _by_synonym(wanted: Need, relation: frozenset[str]) -> bool:
@@ -408,42 +345,34 @@ def _by_synonym(wanted: Need, relation: frozenset[str]) -> bool:
     return bool(wanted.others & relation) or any(alike(wanted.stem, word) for word in relation if wanted.stem)
 
 
-def _head(label: str) -> str:
-    found = tokens(label)
-    return stem(found[-1].raw) if found else ""
+@dataclass(frozen=True, slots=True)
+class FactGroup:
+    """What the context says of one subject in answer to the question."""
 
-
-SCHEMA = (RDFS + "subClassOf", RDFS + "subPropertyOf")
+    subject: Term  # What it is about
+    lines: tuple[Line, ...]  # The lines that cover most, in the order found
+    covered: frozenset[int]  # Positions of the wanted words that they cover
+    score: float  # Weight of what they cover
+    joint: frozenset[frozenset[int]] = frozenset()  # What single lines cover by predicate and end together
+    kind: float = 0.0  # Part of the score that is for being of the class asked for
 
 
 @dataclass(frozen=True, slots=True)
-class FactGroup:
-    """What the context says of one subject in answer to the question.
+class Selection:
+    """The facts chosen for a question."""
 
-    Attributes:
-        subject: What it is about.
-        lines: The lines that cover most, in the order found.
-        covered: Positions of the wanted words that they cover.
-        score: Weight of what they cover.
-        kind: Part of the score that is for being of the class asked for.
-        joint: Wanted words that single lines cover by predicate and object together.
-    """
-
-    subject: Term
-    lines: tuple[Line, ...]
-    covered: frozenset[int]
-    score: float
-    joint: frozenset[frozenset[int]] = frozenset()
-    kind: float = 0.0
+    groups: tuple[FactGroup, ...] = ()  # Subjects with their lines, the best first; none if nothing matches
+    many: bool = False  # Whether the question asks for a list
+    missing: tuple[str, ...] = ()  # Words of the question that no line has
+    unlinked: tuple[str, ...] = ()  # Names of the question that the context has, but no chosen line
+    more: tuple[FactGroup, ...] = ()  # Further groups, for which there is no room
+    partial: bool = False  # Whether they tell of what was named, but not what was asked of it
+    sought: tuple[str, ...] = ()  # Words of the question that were looked for
+    nearest: tuple[Line, ...] = ()  # The lines nearest to the question, where none answers it
 
 
-class FactGrouper:
-    """Groups the lines of one context by subject, for one question.
-
-    Args:
-        question: What was asked.
-        context: Where to choose from.
-    """
+class FactSelector:
+    """Chooses facts of one context for one question."""
 
     def __init__(self, question: str, context: Context) -> None:
         self.question = question
@@ -451,23 +380,67 @@ class FactGrouper:
         self.classes = self.asked.names.classes
         self.cut = bool(context.cut)
         self._of: dict[Term, list[Line]] = {}
-        self._common: dict[Term, int] = {}
         for line in context.lines:
             p, o = str(line.triple.p), str(line.triple.o)
-            if (p in SCHEMA and line.inferred) or (p == TYPE and o in META) or is_empty(line):
-                continue  # every class is a kind of its kind's kind, and is a class
-            self._of.setdefault(line.triple.s, []).append(line)
-            self._common[line.triple.o] = self._common.get(line.triple.o, 0) + 1
+            # Every class is a kind of its kind's kind, and is a class.
+            if not ((p in SCHEMA and line.inferred) or (p == TYPE and o in META) or is_empty(line)):
+                self._of.setdefault(line.triple.s, []).append(line)
+        self._common = Counter(line.triple.o for lines in self._of.values() for line in lines)
         self._rank = {iri: i for i, iri in enumerate(context.entities)}
         self._order = {line.id: i for i, line in enumerate(context.lines)}
 
-    def group(self, subject: Term, max_facts: int) -> FactGroup:
-        """Cover the words of the question with as few lines about a subject as will do.
+    def select(self) -> Selection:
+        """Choose the subjects and lines that answer best."""
+        # An image may be all that was asked with.
+        by_rank = sorted((s for s in self._of if str(s) in self._rank), key=lambda s: self._rank[str(s)])
+        defined = self._defined() if self.question.strip() else by_rank[:3]
+        if defined:
+            count = _FACTS + 1 if len(defined) == 1 else _FACTS - 1
+            filled = [self._filled(FactGroup(s, (), frozenset(), 1.0), count) for s in defined]
+            told = tuple(self._without_repeats(filled))
+            nearest = self._nearest([line for g in told for line in g.lines])
+            partial, sought = bool(self.asked.deeds), self.asked.sought()
+            return Selection(told, len(filled) > 1, partial=partial, sought=sought, nearest=nearest)
+        groups = self._ranked()
+        about = [g for g in groups if g.subject in self.asked.named]
+        if not groups or not (about or self._covers_enough(groups[0])):
+            return Selection(missing=self.asked.missing(), sought=self.asked.sought())
+        many = partial = False
+        if about and self._answers(about[0], groups[0]):
+            kept = [g for g in about if g.score >= 0.9 * about[0].score]
+            partial = self._only_names(kept)
+        else:
+            kept = self._as_good(groups)
+            many = len(kept) > 1
+        kept = self._without_repeats(kept)
+        if kept and any(w.by_predicate and i not in kept[0].covered for i, w in enumerate(self.asked.needs)):
+            partial = True  # what was asked is where, or when, or how far
+        partial |= bool(kept) and not self._may_count(kept)
+        if self.asked.english and kept:
+            kept, met = self._meeting(kept)
+            partial |= not met
+        if not many:
+            count = _FACTS - 1 if partial else _FACTS + 1
+            kept = [self._filled(g, count) if self._only_named(g) else g for g in kept]
+        chosen = [line for g in kept for line in g.lines]
+        return Selection(
+            tuple(kept[:_ENTITIES]), many, self.asked.missing(), self._unlinked(chosen),
+            tuple(kept[_ENTITIES:]), partial, self.asked.sought(), self._nearest(chosen),
+        )  # fmt: skip
 
-        Args:
-            subject: A subject of the context.
-            max_facts: Most predicates.
-        """
+    # --- Groups ------------------------------------------------------------------------------------
+
+    def _ranked(self) -> list[FactGroup]:
+        """Return the groups that cover something, the best first."""
+        subjects = [s for s in self._of if s not in self.asked.names.properties]
+        if self.asked.comparing:
+            subjects = [s for s in subjects if any(s in w.terms for w in self.asked.needs)]
+        groups = [g for g in map(self._group, subjects) if g.score > 0]
+        groups.sort(key=lambda g: (-g.score, self._rank.get(str(g.subject), 10**6), str(g.subject)))
+        return groups
+
+    def _group(self, subject: Term) -> FactGroup:
+        """Cover the words of the question with as few lines about a subject as will do."""
         lines, near = self._within_reach(subject)
         got = [0.0] * len(self.asked.needs)
         chosen: list[Line] = []
@@ -475,7 +448,7 @@ class FactGrouper:
         total = sum(w.weight for w in self.asked.needs) or 1.0
         joint: set[frozenset[int]] = set()
         prose = False
-        while len({x.triple.p for x in chosen}) < max_facts:
+        while len({x.triple.p for x in chosen}) < _FACTS:
             left = [x for x in lines if x.id not in done and (prose or not describes(x))]
             best, gain = self._best(left, near, got)
             if best is None or gain <= 0.04 * total:
@@ -490,12 +463,12 @@ class FactGrouper:
             joint.add(self.asked.joined(best))
             for i in range(len(got)):
                 got[i] = max(got[i], *(self._covered(i, x, near[x.id]) for x in taken))
-        return self._scored(subject, chosen, got, joint)
+        return self._scored(subject, chosen, got, frozenset(j for j in joint if len(j) > 1))
 
     def _within_reach(self, subject: Term) -> tuple[list[Line], dict[str, float]]:
         """Return the lines about a subject and one step further, and how near each is, by its id."""
-        near = {line.id: 1.0 for line in self._of[subject]}
         lines = list(self._of[subject])
+        near = {line.id: 1.0 for line in lines}
         for line in self._of[subject]:
             for far in self._of.get(line.triple.o, ()):
                 if far.id not in near and self._leads_on(line, far):
@@ -539,17 +512,20 @@ class FactGrouper:
         return taken
 
     def _scored(
-        self, subject: Term, lines: Sequence[Line], got: Sequence[float], joint: set[frozenset[int]]
+        self,
+        subject: Term,
+        lines: Sequence[Line],
+        got: Sequence[float],
+        joint: frozenset[frozenset[int]],
     ) -> FactGroup:
         needs = self.asked.needs
-        score = sum(w.weight * g for w, g in zip(needs, got, strict=True))
-        if subject in self.classes:
-            score *= 0.7  # asked about things, one answers with things; the schema is for want of better
+        parts = [w.weight * g for w, g in zip(needs, got, strict=True)]
+        # Asked about things, one answers with things; the schema is for want of better.
+        score = sum(parts) * (0.7 if subject in self.classes else 1)
+        score += 0.1 * sum(needs[i].weight for i in frozenset().union(*joint))
         covered = frozenset(i for i, g in enumerate(got) if g >= 0.5)
-        kind = sum(w.weight * g for w, g in zip(needs, got, strict=True) if w.terms & self.asked.kinds)
-        pairs = frozenset(j for j in joint if len(j) > 1)
-        score += 0.1 * sum(needs[i].weight for i in frozenset().union(*pairs))
-        return FactGroup(subject, tuple(lines), covered, score, pairs, kind)
+        kind = sum(part for w, part in zip(needs, parts, strict=True) if w.terms & self.asked.kinds)
+        return FactGroup(subject, tuple(lines), covered, score, joint, kind)
 
     def _mostly_open(self, subject: Term, got: Sequence[float]) -> bool:
         """Return whether most of what is asked, beside the name of the subject, is still not covered."""
@@ -578,17 +554,9 @@ class FactGrouper:
         return near * cover
 
     def _key(self, line: Line) -> tuple[bool, int, bool, int, float, int]:
-        p = str(line.triple.p)
-        common = -self._common.get(line.triple.o, 0)
-        strange = self.asked.strangeness(line)
-        return (
-            describes(line) or p in NAMING,
-            strange,
-            line.inferred,
-            common,
-            -line.score,
-            self._order[line.id],
-        )
+        secondary = describes(line) or str(line.triple.p) in NAMING
+        strange, common = self.asked.strangeness(line), self._common[line.triple.o]
+        return secondary, strange, line.inferred, -common, -line.score, self._order[line.id]
 
     def _siblings(self, line: Line, chosen: Sequence[Line]) -> list[Line]:
         """Return the other values of a predicate that was asked for as such: all films, not the first."""
@@ -601,92 +569,20 @@ class FactGrouper:
             return []
         return [x for x in self._of[s] if x.triple.p == p and x not in chosen][:11]
 
+    # --- Which of them answer ----------------------------------------------------------------------
 
-_FILE = re.compile(r"://|%20|\.(?:jpe?g|png|svg|gif|pdf|html?)\b", re.IGNORECASE)
-
-
-_FEW: Final = 4
-"""Facts of a thing that only relates others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The facts chosen for a question.
-
-    Attributes:
-        groups: Subjects with their lines, the best first; empty when nothing matches.
-        many: Whether the question asks for a list.
-        missing: Words of the question that no line has.
-        more: Further groups, for which there is no room.
-        partial: Whether the groups tell of what was named, but not what was asked of it.
-        sought: Words of the question that were looked for.
-        nearest: The lines nearest to the question, where none answers it.
-        unlinked: Names of the question that the context has, but that no chosen line has.
-    """
-
-    groups: tuple[FactGroup, ...] = ()
-    many: bool = False
-    missing: tuple[str, ...] = ()
-    unlinked: tuple[str, ...] = ()
-    more: tuple[FactGroup, ...] = ()
-    partial: bool = False
-    sought: tuple[str, ...] = ()
-    nearest: tuple[Line, ...] = ()
-
-
-class FactSelector(FactGrouper):
-    """Chooses facts of one context for one question."""
-
-    def select(self, max_entities: int = 6, max_facts: int = 4) -> Selection:
-        """Choose the subjects and lines that answer best.
-
-        Args:
-            max_entities: Subjects told in full; others go to `more`.
-            max_facts: Predicates told of each.
-        """
-        # An image may be all that was asked with.
-        defined = self._defined() if self.question.strip() else self._hits()[:3]
-        if defined:
-            count = max_facts + 1 if len(defined) == 1 else max_facts - 1
-            filled = [self._filled(FactGroup(s, (), frozenset(), 1.0), count) for s in defined]
-            told = tuple(self._without_repeats(filled))
-            lines = [line for g in told for line in g.lines]
-            partial = bool(self.asked.deeds)
-            sought = self.asked.sought()
-            return Selection(told, len(filled) > 1, (), (), (), partial, sought, self._nearest(lines))
-        groups = self._ranked(max_facts)
-        about = [g for g in groups if g.subject in self.asked.named]
-        if not groups or not (about or self._covers_enough(groups[0])):
-            return Selection(missing=self.asked.missing(), sought=self.asked.sought())
-        many = partial = False
-        if about and self._answers(about[0], groups[0]):
-            kept = [g for g in about if g.score >= 0.9 * about[0].score]
-            partial = self._only_names(kept)
-        else:
-            kept = self._as_good(groups)
-            many = len(kept) > 1
-        kept = self._without_repeats(kept)
-        if kept and any(w.by_predicate and i not in kept[0].covered for i, w in enumerate(self.asked.needs)):
-            partial = True  # what was asked is where, or when, or how far
-        partial |= bool(kept) and not self._may_count(kept)
-        if self.asked.english and kept:
-            kept = [self._completed(g) for g in kept]
-            if self.asked.keywords:
-                least = min(len(self.asked.unmet(g.lines)) for g in kept)
-                named = self.asked.named
-                kept = [g for g in kept if g.subject in named or len(self.asked.unmet(g.lines)) == least]
-            kept, acting = self._acting(kept)
-            said = [line for g in kept for line in g.lines]
-            partial |= not acting or bool(self.asked.unmet(said))
-        if not many:
-            count = max_facts - 1 if partial else max_facts + 1
-            kept = [self._filled(g, count) if self._only_named(g) else g for g in kept]
-        told, more = tuple(kept[:max_entities]), tuple(kept[max_entities:])
-        chosen = [line for g in kept for line in g.lines]
-        return Selection(
-            told, many, self.asked.missing(), self._unlinked(chosen), more, partial, self.asked.sought(),
-            self._nearest(chosen),
-        )  # fmt: skip
+    def _meeting(self, groups: list[FactGroup]) -> tuple[list[FactGroup], bool]:
+        """Return the groups that say most of what was asked, completed, and whether they say all of it."""
+        asked = self.asked
+        groups = [self._completed(g) for g in groups]
+        if asked.keywords:
+            least = min(len(asked.unmet(g.lines)) for g in groups)
+            groups = [g for g in groups if g.subject in asked.named or len(asked.unmet(g.lines)) == least]
+        acting = groups
+        if asked.for_people and not asked.yes_or_no:
+            acting = [g for g in groups if self._acts(g)]
+        kept = acting or groups
+        return kept, bool(acting) and not asked.unmet([line for g in kept for line in g.lines])
 
     def _completed(self, group: FactGroup) -> FactGroup:
         """Return a group about what only relates others with the facts of it that say what was asked, too.
@@ -714,42 +610,26 @@ class FactSelector(FactGrouper):
 
         return tuple(sorted(dict.fromkeys(lines), key=key)[:3])
 
-    def _acting(self, groups: list[FactGroup]) -> tuple[list[FactGroup], bool]:
-        """Return the groups that tell of somebody, where "who" asks for that, and whether there are some."""
-        if not self.asked.for_people or self.asked.yes_or_no:
-            return groups, True
+    def _acts(self, group: FactGroup) -> bool:
+        """Return whether a group tells of somebody, which "who" asks for."""
         known = self.asked.named | self.classes
-        kept = [
-            g
-            for g in groups
-            if any(
-                end not in known and self.asked.may_act(line, end, self._of.get(end, ()))
-                for line in g.lines
-                if str(line.triple.p) not in (TYPE, *SCHEMA)
-                for end in (line.triple.s, line.triple.o)
-            )
-        ]
-        return (kept, True) if kept else (groups, False)
+        return any(
+            end not in known and self.asked.may_act(line, end, self._of.get(end, ()))
+            for line in group.lines
+            if str(line.triple.p) not in (TYPE, *SCHEMA)
+            for end in (line.triple.s, line.triple.o)
+        )
 
     def _may_count(self, groups: Sequence[FactGroup]) -> bool:
         """Return whether what was asked to be counted is told: a number, or all values of one thing.
 
         A context is bounded, so the things in it that are alike are never known to be all that there are.
         """
-        if not asks_for_count(self.question):
+        if not _COUNTING.search(self.question):
             return True
         numbers = (x.triple.o for g in groups for x in g.lines if isinstance(x.triple.o, Literal))
         all_of_one = groups[0].subject in self.asked.named and not self.cut
         return len(groups) == 1 and (all_of_one or any(str(x).replace(".", "").isdigit() for x in numbers))
-
-    def _ranked(self, max_facts: int) -> list[FactGroup]:
-        """Return the groups that cover something, the best first."""
-        subjects = [s for s in self._of if s not in self.asked.names.properties]
-        if self.asked.comparing:
-            subjects = [s for s in subjects if any(s in w.terms for w in self.asked.needs)]
-        groups = [g for g in (self.group(s, max_facts) for s in subjects) if g.score > 0]
-        groups.sort(key=lambda g: (-g.score, self._rank.get(str(g.subject), 10**6), str(g.subject)))
-        return groups
 
     def _covers_enough(self, best: FactGroup) -> bool:
         """Return whether the best group covers a name of the question, or much of its other words."""
@@ -761,7 +641,14 @@ class FactSelector(FactGrouper):
 
     def _answers(self, named: FactGroup, best: FactGroup) -> bool:
         """Return whether a group about what the question names answers it, rather than the best one."""
-        return named.score >= 0.9 * best.score or self.asked.yes_or_no or not self._names_all(best)
+        if named.score >= 0.9 * best.score or self.asked.yes_or_no:
+            return True
+        # The best one has every name of the question that the best answer could have.
+        return not (self.asked.listy or self._names_covered(range(len(self.asked.needs))) <= best.covered)
+
+    def _names_covered(self, places: Iterable[int]) -> frozenset[int]:
+        """Return which of some wanted words are of names."""
+        return frozenset(i for i in places if self.asked.needs[i].terms & self.asked.named)
 
     def _only_names(self, groups: Sequence[FactGroup]) -> bool:
         """Return whether groups tell of what was named, but not what was asked of it."""
@@ -772,35 +659,21 @@ class FactSelector(FactGrouper):
     def _as_good(self, groups: Sequence[FactGroup]) -> list[FactGroup]:
         """Return the best group and those as good: of its score, and with the same names of the question."""
         best = groups[0]
-        names = frozenset(i for i in best.covered if self.asked.needs[i].terms & self.asked.named)
+        names = self._names_covered(best.covered)
         like = [
             g
             for g in groups
-            if self._beyond_kind(g) >= 0.92 * self._beyond_kind(best)
+            if _beyond_kind(g) >= 0.92 * _beyond_kind(best)
             and names <= g.covered
-            and self._as_joint(g, best)
+            # It, too, has in one line what the best has in one line.
+            and all(any(j <= own for own in g.joint) for j in best.joint)
         ]
-        return self._of_kind(like)
-
-    @staticmethod
-    def _as_joint(group: FactGroup, best: FactGroup) -> bool:
-        """Return whether a group, too, has in one line what the best has in one line."""
-        return all(any(j <= own for own in group.joint) for j in best.joint)
-
-    def _beyond_kind(self, group: FactGroup) -> float:
-        """Score a group without the class that "which" asks for, which contexts often leave out."""
-        return group.score - group.kind
-
-    def _of_kind(self, groups: list[FactGroup]) -> list[FactGroup]:
-        """Return the groups of the class that "which" asks for, where there are some; else all."""
-        if not any(self._is_of_kind(g.subject) for g in groups):
-            return groups
-        typed = {g.subject for g in groups if any(str(x.triple.p) == TYPE for x in self._of[g.subject])}
-        return [
-            g
-            for g in groups
-            if self._is_of_kind(g.subject) or (g.subject not in typed and self._beyond_kind(g) > 0)
-        ]
+        # Of the class that "which" asks for, where there are some.
+        of_kind = {g.subject for g in like if self._is_of_kind(g.subject)}
+        if not of_kind:
+            return like
+        typed = {g.subject for g in like if any(str(x.triple.p) == TYPE for x in self._of[g.subject])}
+        return [g for g in like if g.subject in of_kind or (g.subject not in typed and _beyond_kind(g) > 0)]
 
     def _is_of_kind(self, subject: Term) -> bool:
         kinds = self.asked.kinds
@@ -809,15 +682,6 @@ class FactSelector(FactGrouper):
         # A graph database is a database; but what asks for graph databases does not ask for databases.
         heads = {self.asked.head_of(kind) for kind in kinds if self.asked.is_one_word(kind)}
         return any(x.triple.o in kinds or self.asked.head_of(x.triple.o) in heads for x in [*types, *above])
-
-    def _names_all(self, group: FactGroup) -> bool:
-        """Return whether a group has every name of the question that the best answer could have."""
-        return self.asked.listy or all(
-            i in group.covered for i, w in enumerate(self.asked.needs) if w.terms & self.asked.named
-        )
-
-    def _hits(self) -> list[Term]:
-        return sorted((s for s in self._of if str(s) in self._rank), key=lambda s: self._rank[str(s)])
 
     def _defined(self) -> list[Term]:
         """Return what "What is a triple store?" is about, or both sides of a comparison."""
@@ -828,21 +692,20 @@ class FactSelector(FactGrouper):
             asked.defining or all(self._is_only_pointed_at(t) for each in terms for t in each)
         ):
             return []
-        found: list[Term] = []
-        for each in terms:
-            known = sorted(
-                (t for t in each if t in self._of or self._is_only_pointed_at(t)),
-                key=lambda t: (t in asked.names.properties, self._rank.get(str(t), 10**6), str(t)),
-            )
-            found.extend(known[:1])
-        return found if len(found) == len(terms) and (len(terms) == 1 or asked.comparing) else []
+
+        def key(term: Term) -> tuple[bool, int, str]:
+            return term in asked.names.properties, self._rank.get(str(term), 10**6), str(term)
+
+        known = [[t for t in each if t in self._of or self._is_only_pointed_at(t)] for each in terms]
+        one = len(terms) == 1 or asked.comparing
+        return [min(each, key=key) for each in known] if one and all(known) else []
 
     def _only_named(self, group: FactGroup) -> bool:
         """Return whether a group covers no more than the name of its subject."""
-        own = set(content(self._of[group.subject][0].labels[0])) | self.asked.aliases.get(
-            group.subject, set()
-        )
+        own = {*content(self._of[group.subject][0].labels[0]), *self.asked.aliases.get(group.subject, ())}
         return all(self.asked.needs[i].stem in own for i in group.covered)
+
+    # --- Their lines -------------------------------------------------------------------------------
 
     def _filled(self, group: FactGroup, max_facts: int) -> FactGroup:
         """Return a group with the lines that describe its subject best."""
@@ -850,11 +713,9 @@ class FactSelector(FactGrouper):
         for line in sorted(self._of.get(group.subject, ()), key=self._first_told):
             predicates.setdefault(line.triple.p, []).append(line)
         kept: list[Line] = []
-        for p in list(predicates)[:max_facts]:
-            lines = predicates[p]
-            if str(p) == TYPE:
-                asserted = [x for x in lines if not x.inferred]
-                lines = asserted[:3] or lines[:2]
+        for lines in list(predicates.values())[:max_facts]:
+            if str(lines[0].triple.p) == TYPE:
+                lines = [x for x in lines if not x.inferred][:3] or lines[:2]
             kept.extend(lines[: 1 if describes(lines[0]) else 5])
         if all(str(line.triple.p) == TYPE for line in kept):
             kept += sorted(self._pointing_at(group.subject), key=self._first_told)[:max_facts]
@@ -879,35 +740,32 @@ class FactSelector(FactGrouper):
             kind = 4
         return (kind, line.inferred, -line.score, self._order[line.id])
 
-    # --- What does not fit -------------------------------------------------------------------------
-
     def _without_repeats(self, groups: Iterable[FactGroup]) -> list[FactGroup]:
         """Return groups without lines that repeat others the other way round, and without empty groups."""
         said: set[frozenset[Term]] = set()
         kept = []
         for group in groups:
-            new = tuple(x for x in group.lines if frozenset([x.triple.s, x.triple.o]) not in said)
-            if new:
-                kept.append(replace(group, lines=new))
-                said.update(frozenset([x.triple.s, x.triple.o]) for x in new)
+            new = tuple(x for x in group.lines if _ends(x) not in said)
+            said.update(map(_ends, new))
+            kept += [replace(group, lines=new)] if new else []
         return kept
 
     def _unlinked(self, chosen: Sequence[Line]) -> tuple[str, ...]:
         names: dict[str, None] = {}
-        ends: set[Term] = {end for x in chosen for end in (x.triple.s, x.triple.o)} - self.classes
-        near: set[Term] = {x.triple.s for x in self.asked.lines if x.triple.o in ends}
-        near |= {x.triple.o for x in self.asked.lines if x.triple.s in ends}
+        ends = frozenset[Term]().union(*map(_ends, chosen)) - self.classes
+        near = ends.union(*(_ends(x) for x in self.asked.lines if _ends(x) & ends))
         for wanted in self.asked.needs:
-            if not wanted.terms & self.asked.named:
-                continue
-            if not wanted.terms & (ends | near):
-                label = next(
-                    (
-                        x.labels[0] if x.triple.s in wanted.terms else x.labels[2]
-                        for x in self.asked.lines
-                        if wanted.terms & {x.triple.s, x.triple.o}
-                    ),
-                    wanted.word,
-                )
-                names[label] = None
+            if wanted.terms & self.asked.named and not wanted.terms & near:
+                of_it = (x for x in self.asked.lines if wanted.terms & _ends(x))
+                labels = (x.labels[0 if x.triple.s in wanted.terms else 2] for x in of_it)
+                names[next(labels, wanted.word)] = None
         return tuple(names)
+
+
+def _ends(line: Line) -> frozenset[Term]:
+    return frozenset([line.triple.s, line.triple.o])
+
+
+def _beyond_kind(group: FactGroup) -> float:
+    """Score a group without the class that "which" asks for, which contexts often leave out."""
+    return group.score - group.kind

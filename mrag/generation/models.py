@@ -62,11 +62,7 @@ def model_name(model: BaseChatModel) -> str:
 
 @contextmanager
 def model_errors(model: BaseChatModel, hint: str = _DOCTOR) -> Iterator[None]:
-    """Turn what a client of a chat model raises into an error of our own.
-
-    Raises:
-        ModelError: If the model cannot be reached or fails.
-    """
+    """Turn what a client of a chat model raises into an error of our own."""
     try:
         with span("mrag.generate", {"mrag.model": model_name(model)}, current=False):
             yield
@@ -80,43 +76,23 @@ def model_errors(model: BaseChatModel, hint: str = _DOCTOR) -> Iterator[None]:
 
 
 def invoke(model: BaseChatModel, messages: Sequence[BaseMessage]) -> str:
-    """Return what a chat model answers, as text.
-
-    Raises:
-        ModelError: If the model cannot be reached or fails.
-    """
+    """Return what a chat model answers, as text."""
     with model_errors(model):
         return str(model.invoke(list(messages)).text)
 
 
 @dataclass(frozen=True)
 class Told:
-    """What a model has answered.
+    """What a model has answered."""
 
-    Attributes:
-        text: Its text.
-        tokens: Its tokens, each a mapping with `token`, `logprob` and `top_logprobs`; none where it does not
-            tell their probabilities.
-    """
-
-    text: str
-    tokens: tuple[Mapping[str, Any], ...] = ()
+    text: str  # Its text
+    tokens: tuple[Mapping[str, Any], ...] = ()  # Its tokens
 
 
 def told(
     model: BaseChatModel, messages: Sequence[BaseMessage], grammar: str, *, afresh: bool = False
 ) -> Told:
-    """Return what a chat model answers, with the probabilities of its tokens where it tells them.
-
-    Args:
-        model: The model.
-        messages: What it is asked.
-        grammar: What it may write, in the notation of llama.cpp; only models of `local:` are held to it.
-        afresh: Whether they read the whole prompt anew: slower, but the same to the last bit each time.
-
-    Raises:
-        ModelError: If the model cannot be reached or fails.
-    """
+    """Return what a chat model answers, with the probabilities of its tokens where it tells them."""
     settings: dict[str, Any] = {}
     if "top_logprobs" in type(model).model_fields:
         settings = {"logprobs": True, "top_logprobs": 20}
@@ -151,11 +127,7 @@ def varied(model: BaseChatModel, temperature: float, seed: int) -> BaseChatModel
 def invoke_json(
     model: BaseChatModel, messages: Sequence[BaseMessage], schema: Mapping[str, Any]
 ) -> tuple[str, Any]:
-    """Return what a chat model answers: its text and, where its server can be held to a schema, a value.
-
-    Raises:
-        ModelError: If the model cannot be reached or fails.
-    """
+    """Return what a chat model answers: its text and, where its server can be held to a schema, a value."""
     try:
         held = model.with_structured_output(dict(schema), include_raw=True)
         given = cast("dict[str, Any]", held.invoke(list(messages)))
@@ -166,13 +138,7 @@ def invoke_json(
 
 
 def repair_messages(messages: Sequence[BaseMessage], text: str, told: str) -> list[BaseMessage]:
-    """Return the messages that ask a model once more, with its answer and what was wrong with it.
-
-    Args:
-        messages: What it was asked.
-        text: What it answered.
-        told: What it is told now.
-    """
+    """Return the messages that ask a model once more, with its answer and what was wrong with it."""
     from langchain_core.messages import AIMessage, HumanMessage
 
     return [*messages, AIMessage(untrusted.lines(text) or "…"), HumanMessage(told)]
@@ -182,14 +148,6 @@ def json_values(text: str, *, quotes: bool = False) -> Iterator[Any]:
     """Yield the outermost JSON objects and lists in a text, whatever stands around them.
 
     Commas before closing brackets, which models write, are passed over.
-
-    Args:
-        text: What a model wrote.
-        quotes: Whether typographic quotes may stand for plain ones.
-
-    Example:
-        >>> list(json_values('Sure: {"a": [1, 2,]} and [3].'))
-        [{'a': [1, 2]}, [3]]
     """
     decoder = json.JSONDecoder()
     at = 0
@@ -220,19 +178,7 @@ _lock = threading.Lock()
 
 
 def check(path: str | Path) -> Path:
-    """Return whether a file can be served, before anything is loaded.
-
-    Returns:
-        The file's absolute path, links followed.
-
-    Raises:
-        ModelError: If it is missing or no GGUF file, or llama.cpp is not installed.
-
-    Example:
-        >>> check("/no/such/file.gguf")
-        Traceback (most recent call last):
-        mrag.errors.ModelError: There is no file /no/such/file.gguf. ...
-    """
+    """Return whether a file can be served, before anything is loaded."""
     file = Path(path).expanduser()
     if not file.is_file():
         raise ModelError(
@@ -360,17 +306,7 @@ class LocalServer:
 
 
 def serve(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, embedding: bool = False) -> LocalServer:
-    """Return the server of a model file, starting it unless this process already runs it.
-
-    Args:
-        path: A model in GGUF format.
-        n_ctx: As for `LocalServer`, and so the others.
-        n_threads: Servers with other settings are servers of their own.
-        embedding: Serve embeddings.
-
-    Raises:
-        ModelError: As `LocalServer` does.
-    """
+    """Return the server of a model file, starting it unless this process already runs it."""
     key = (check(path), n_ctx, n_threads, embedding)
     with _lock:
         known = _servers.get(key)
@@ -380,26 +316,12 @@ def serve(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, embedding:
 
 
 def local_model(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, **options: Any) -> ChatOpenAI:
-    """Return a chat model for a model file, from the process-wide server of that file.
-
-    Args:
-        path: A model in GGUF format.
-        n_ctx: Most tokens of prompt and answer together.
-        n_threads: Threads for the arithmetic.
-        options: Settings of `ChatOpenAI`.
-
-    Raises:
-        ModelError: As `LocalServer` does.
-    """
+    """Return a chat model for a model file, from the process-wide server of that file."""
     return serve(path, n_ctx=n_ctx, n_threads=n_threads).chat_model(**options)
 
 
 def takes_grammar(model: object) -> bool:
-    """Return whether a chat model is one of ours, which a grammar in llama.cpp's notation can hold.
-
-    Args:
-        model: A chat model; the grammar goes into `extra_body` of a call, under `grammar`.
-    """
+    """Return whether a chat model is one of ours, which a grammar in llama.cpp's notation can hold."""
     return getattr(model, "openai_api_base", None) in _addresses
 
 
@@ -640,29 +562,12 @@ def resolve(name: str | BaseChatModel | None = None, **options: Any) -> BaseChat
 
 
 def is_named(name: object) -> bool:
-    """Return whether a name is that of one model, rather than of any or none.
-
-    Example:
-        >>> [is_named(name) for name in (None, "auto", "none", "ollama:llama3.2")]
-        [False, False, False, True]
-    """
+    """Return whether a name is that of one model, rather than of any or none."""
     return isinstance(name, str) and name.strip() not in ("", "auto", "none")
 
 
 def check_model(name: object) -> None:
-    """Make sure that a model that was named is there, also where the answer may need none.
-
-    Args:
-        name: As for `resolve`; what names no model is not looked at.
-
-    Raises:
-        ModelError: If it cannot be had, with what to do about it.
-
-    Example:
-        >>> check_model("local:/no/such/file.gguf")
-        Traceback (most recent call last):
-        mrag.errors.ModelError: There is no file /no/such/file.gguf. ...
-    """
+    """Make sure that a model that was named is there, also where the answer may need none."""
     if not isinstance(name, str) or not is_named(name):
         return
     found = status(name)
@@ -673,12 +578,7 @@ def check_model(name: object) -> None:
 
 
 def unused_notice(name: object) -> str | None:
-    """Return what a computed answer says of a model that was named for it; None where none was.
-
-    Example:
-        >>> unused_notice("ollama:llama3.2")
-        'The language model ollama:llama3.2 did not write this answer: it was computed from the graph.'
-    """
+    """Return what a computed answer says of a model that was named for it; None where none was."""
     if not is_named(name):
         return None
     return f"The language model {name} did not write this answer: it was computed from the graph."
@@ -690,13 +590,7 @@ _UNUSED: Final = re.compile(
 
 
 def without_unused(notice: str | None) -> str | None:
-    """Return a notice without what it says of a model that was not used.
-
-    Example:
-        >>> said = unused_notice("ollama:llama3.2") or ""
-        >>> without_unused("Mind. " + said), without_unused(said)
-        ('Mind.', None)
-    """
+    """Return a notice without what it says of a model that was not used."""
     return _UNUSED.sub("", notice) or None if notice else notice
 
 

@@ -22,29 +22,11 @@ _LIST = 5
 
 
 def plain_sentences(
-    question: str,
-    context: Context,
-    *,
-    max_entities: int = 6,
-    max_facts: int = 4,
-    computing: Sequence[str] = (),
+    question: str, context: Context, *, computing: Sequence[str] = ()
 ) -> list[tuple[str, VerbalisedSentence]]:
-    """Answer a question by the facts of a context.
+    """Answer a question by the facts of a context, each sentence behind what stands before it in the text.
 
-    Args:
-        question: What was asked.
-        context: The facts.
-        max_entities: Most things told in full; further ones are only named.
-        max_facts: Most predicates told of each.
-        computing: Words of the question that ask to compute: facts that have none of them do not answer it.
-
-    Returns:
-        Sentences with the lines they rest on, each behind what stands before it in the text: nothing, a
-        space, or the bullet of a list. The same question and context always give the same sentences.
-
-    Example:
-        >>> plain_sentences("Who?", Context((), ()))[0][1].text
-        'Nothing was found in the graph for this question.'
+    Facts that have none of the words that ask to compute do not answer it.
     """
     language = language_of(question)
     phrases = PHRASES.get(language, PHRASES["en"])
@@ -52,7 +34,7 @@ def plain_sentences(
         return [("", VerbalisedSentence(phrases.nothing_found, ()))]
     given, context, question = context, _quiet(context), untrusted.without_ids(question)
     selector = FactSelector(question, context)
-    chosen = selector.select(max_entities, max_facts)
+    chosen = selector.select()
     if computing and chosen.groups and not _have_one_of(computing, chosen):
         left = tuple(word for word in chosen.missing if word.lower() not in computing)
         chosen = replace(chosen, partial=True, missing=left)
@@ -175,17 +157,11 @@ def _of_group(
     by_subject: dict[Term, list[Line]] = {group.subject: []}
     for line in sorted(group.lines, key=lambda x: str(x.triple.p) != TYPE):
         by_subject.setdefault(line.triple.s, []).append(line)
-    return [
-        told
-        for subject, lines in by_subject.items()
-        for told in verbalise(
-            lines,
-            language=language,
-            person=is_person(every.get(subject, lines)),
-            kind=subject in classes,
-            wanted=wanted,
-        )
-    ]
+    found: list[VerbalisedSentence] = []
+    for subject, lines in by_subject.items():
+        person, kind = is_person(every.get(subject, lines)), subject in classes
+        found += verbalise(lines, language=language, person=person, kind=kind, wanted=wanted)
+    return found
 
 
 def _also(groups: Sequence[FactGroup], phrases: Phrases) -> VerbalisedSentence:
@@ -194,9 +170,8 @@ def _also(groups: Sequence[FactGroup], phrases: Phrases) -> VerbalisedSentence:
         own = [line for line in group.lines if line.triple.s == group.subject] or list(group.lines)
         values = list(dict.fromkeys(value(line) for line in own))
         names.append(f"{own[0].labels[0]} ({', '.join(values)})")
-    used = [x for g in groups[:_MAX_NAMES] for x in g.lines if x.triple.s == g.subject] or [
-        x for g in groups[:_MAX_NAMES] for x in g.lines
-    ]
+    every = [(x, g.subject) for g in groups[:_MAX_NAMES] for x in g.lines]
+    used = [x for x, subject in every if x.triple.s == subject] or [x for x, _ in every]
     return VerbalisedSentence(filled(phrases.also, names=phrases.join(names)), tuple(used))
 
 

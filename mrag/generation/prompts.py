@@ -102,14 +102,6 @@ def without_fences(text: str) -> str:
     r"""Return a text without the marks that open and close code; what stands between them stays as it is.
 
     A mark that is never closed goes, too. Within code, marks that could not close it are a part of it.
-
-    Example:
-        >>> without_fences("```markdown\nOntotext.\n```")
-        'Ontotext.'
-        >>> without_fences("Run:\n~~~sh\n  cat <<X\n  ```\n  X\n~~~\nThat is it.")
-        'Run:\n  cat <<X\n  ```\n  X\nThat is it.'
-        >>> without_fences("```Ontotext makes it.```")
-        'Ontotext makes it.'
     """
     kept: list[str] = []
     marks: list[str] = []  # those that are open

@@ -29,12 +29,7 @@ OWN = "this installation"
 
 
 def base58(data: bytes) -> str:
-    """Write bytes in base 58, led by a `z` (multibase).
-
-    Example:
-        >>> base58(b"\\x00mrag"), unbase58("z13oG52e")
-        ('z13oG52e', b'\\x00mrag')
-    """
+    """Write bytes in base 58, led by a `z` (multibase)."""
     number, text = int.from_bytes(data), ""
     while number:
         number, rest = divmod(number, 58)
@@ -43,11 +38,7 @@ def base58(data: bytes) -> str:
 
 
 def unbase58(text: str) -> bytes:
-    """Read what `base58` wrote.
-
-    Raises:
-        ModelError: If it is no such text.
-    """
+    """Read what `base58` wrote."""
     body = text[1:]
     if text[:1] != "z" or len(text) > 200 or not set(body) <= set(_BASE58):
         raise ModelError("Not base 58 with a leading z.", term=text[:60])
@@ -59,17 +50,7 @@ def unbase58(text: str) -> bytes:
 
 
 def verifies(key: str, signature: bytes, data: bytes) -> bool:
-    """Return whether data was signed by the holder of a public key.
-
-    Args:
-        key: The public key, `z6Mk…`.
-        signature: The signature.
-        data: What was signed.
-
-    Raises:
-        ModelError: If it is no public key.
-        ConfigError: If `cryptography` is not installed.
-    """
+    """Return whether data was signed by the holder of a public key."""
     raw = _raw(key)
     _needed()
     from cryptography.exceptions import InvalidSignature
@@ -84,13 +65,9 @@ def verifies(key: str, signature: bytes, data: bytes) -> bool:
 
 @dataclass(frozen=True)
 class SigningKey:
-    """The private key of an installation.
+    """The private key of an installation."""
 
-    Attributes:
-        public: The public key, `z6Mk…`.
-    """
-
-    public: str
+    public: str  # The public key, `z6Mk…`
     _private: Ed25519PrivateKey
 
     def sign(self, data: bytes) -> bytes:
@@ -99,19 +76,7 @@ class SigningKey:
 
 
 class KeyStore:
-    """The keys of an installation, in a folder of the user's data.
-
-    Args:
-        folder: The folder; by default that of the user's data.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     keys = KeyStore(Path(folder))
-        ...     key = keys.create()
-        ...     verifies(key.public, key.sign(b"so"), b"so"), verifies(key.public, key.sign(b"so"), b"no")
-        (True, False)
-    """
+    """The keys of an installation, in a folder of the user's data."""
 
     def __init__(self, folder: Path | None = None) -> None:
         if folder is None:
@@ -123,11 +88,7 @@ class KeyStore:
         self._trusted = folder / "trusted.json"
 
     def create(self) -> SigningKey:
-        """Make the key of this installation.
-
-        Raises:
-            ConfigError: If there is one, it cannot be kept, or `cryptography` is not installed.
-        """
+        """Make the key of this installation."""
         _needed()
         from cryptography.hazmat.primitives import serialization as form
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -147,11 +108,7 @@ class KeyStore:
         return _signing(private)
 
     def own(self) -> SigningKey | None:
-        """Return the key of this installation; None if it has none.
-
-        Raises:
-            ConfigError: If others may read it, it is damaged, or `cryptography` is not installed.
-        """
+        """Return the key of this installation; None if it has none."""
         if not self.file.exists():
             return None
         _needed()
@@ -175,20 +132,12 @@ class KeyStore:
         return _signing(private)
 
     def trusted(self) -> Mapping[str, str]:
-        """Return the names of trusted keys by key, this installation's own among them.
-
-        Raises:
-            ConfigError: If the list is damaged.
-        """
+        """Return the names of trusted keys by key, this installation's own among them."""
         own = self.own()
         return {**{key: name for name, key in self._read().items()}, **({own.public: OWN} if own else {})}
 
     def trust(self, name: str, key: str) -> None:
-        """Trust another's key under a name.
-
-        Raises:
-            ConfigError: If it is no key, or the name is in use for another.
-        """
+        """Trust another's key under a name."""
         if not _NAME.match(name) or name == OWN:
             raise ConfigError("A key needs a name of letters and digits.", term=name[:80])
         try:
@@ -203,11 +152,7 @@ class KeyStore:
         self._write({**every, name: key})
 
     def forget(self, name: str) -> None:
-        """Trust a key no more.
-
-        Raises:
-            ConfigError: If none has this name.
-        """
+        """Trust a key no more."""
         every = self._read()
         if name not in every:
             raise ConfigError("No key is trusted under this name.", term=name)
@@ -276,25 +221,15 @@ _NO_RECEIPT = "Not the receipt of an answer."
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a receipt says, and what of it is not so.
+    """What a receipt says, and what of it is not so."""
 
-    Attributes:
-        answer: The JSON form of the answer.
-        report: What the check said when it was made; None in receipts that were made without a hash.
-        source: IRI of the knowledge graph.
-        revision: Number of its state.
-        at: When it was checked.
-        key: The public key that signed it; "" if none did.
-        altered: What is not as it was made, in words.
-    """
-
-    answer: Mapping[str, Any]
-    report: VerifyReport | None
-    source: str
-    revision: int
-    at: str
-    key: str = ""
-    altered: tuple[str, ...] = ()
+    answer: Mapping[str, Any]  # The JSON form of the answer
+    report: VerifyReport | None  # What the check said when it was made
+    source: str  # IRI of the knowledge graph
+    revision: int  # Number of its state
+    at: str  # When it was checked
+    key: str = ""  # The public key that signed it; "" if none did
+    altered: tuple[str, ...] = ()  # What is not as it was made, in words
 
 
 def receipt(
@@ -307,30 +242,7 @@ def receipt(
     at: datetime,
     key: SigningKey | None = None,
 ) -> dict[str, Any]:
-    """Return the receipt of an answer that was checked.
-
-    Args:
-        answer: The JSON form of the answer.
-        report: What the check said.
-        source: IRI of the knowledge graph.
-        revision: Number of its state.
-        version: Version of mrag.
-        at: When it was checked.
-        key: What signs it.
-
-    Raises:
-        ModelError: If the answer has no canonical form.
-
-    Example:
-        >>> from datetime import UTC
-        >>> answer = {"question": "Who?", "text": "Ann [t1].", "citations": [], "query": "", "reading": ""}
-        >>> made = receipt(answer, VerifyReport(), source="urn:g", revision=3, version="0.1",
-        ...                at=datetime(2026, 1, 1, tzinfo=UTC))
-        >>> made["schema:parentItem"]["text"], opened(made).answer == answer, opened(made).altered
-        ('Who?', True, ())
-        >>> opened({**made, "at": "2027-01-01T00:00:00+00:00"}).altered[0]
-        'the receipt is not as it was made: @id, schema:review.at'
-    """
+    """Return the receipt of an answer that was checked."""
     parts = (answer, report, source, revision, version, at.isoformat())
     made = _made(*parts, _FIELD_NAME)
     made = _made(*parts, _FIELD_NAME + hashlib.sha256(canonical(made)).hexdigest())
@@ -347,12 +259,7 @@ def receipt(
 
 
 def opened(value: Mapping[str, Any]) -> Receipt | None:
-    """Read a receipt, and make it again from what it says; None of what is no receipt.
-
-    Raises:
-        ModelError: If it is a receipt without an answer.
-        ConfigError: If it is signed and `cryptography` is not installed.
-    """
+    """Read a receipt, and make it again from what it says; None of what is no receipt."""
     if "@context" not in value:
         return None
     kinds, answer = value.get("@type"), value.get("json")
@@ -490,12 +397,6 @@ def with_receipt(
 
     A signature of a trusted key vouches for what the receipt says of the check, and for those parts of the
     answer that were recomputed then. Nothing else does: whoever changes a receipt can make its hash anew.
-
-    Args:
-        report: What the check of the answer says now.
-        receipt: The receipt.
-        trusted: Returns the names of trusted keys, by key; asked only if it is signed.
-        source: IRI of the graph that was asked; "" if none was, and a signature is all that there is.
     """
     altered = [*receipt.altered]
     if source and receipt.source != source:
@@ -532,16 +433,7 @@ def with_receipt(
 
 
 def checked_alone(value: Mapping[str, Any], keys: KeyStore | None = None) -> VerifyReport:
-    """Check a receipt without the graph: that nothing in it contradicts the rest, and whose signature it has.
-
-    Args:
-        value: The receipt.
-        keys: The keys that are trusted; those of this installation by default.
-
-    Raises:
-        ModelError: If it is no receipt.
-        ConfigError: If it is signed and `cryptography` is not installed.
-    """
+    """Check a receipt without the graph: whether it contradicts itself, and whose signature it has."""
     receipt = opened(value)
     if receipt is None:
         raise ModelError(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Literal as OneOf
 
 from mrag import html, untrusted
 from mrag.context.render import Context, Line
-from mrag.errors import ModelError, TermError
+from mrag.errors import ModelError
 from mrag.generation.support.citations import VERDICTS, Verdict, verdict_of
 from mrag.generation.support.sentences import with_ids
 from mrag.graph.record import status_of
@@ -27,17 +28,38 @@ PROBABLE = 0.7
 """Certainty from which on it is called probable."""
 
 
+@contextmanager
+def form_of(what: str) -> Iterator[None]:
+    """Turn what goes wrong while JSON values are read into an error that says what they are no form of."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelError(f"Not the {what}.", hint=f"Missing or malformed: {error}.") from error
+
+
+def json_fields(one: Any) -> dict[str, Any]:
+    """Return the fields of an instance as JSON values."""
+    return {each.name: _value(getattr(one, each.name)) for each in fields(one)}
+
+
+def _value(value: Any) -> Any:
+    if is_dataclass(value):
+        return value.to_json() if hasattr(value, "to_json") else json_fields(value)
+    if isinstance(value, Mapping):
+        return {name: _value(part) for name, part in value.items()}
+    return [_value(part) for part in value] if isinstance(value, tuple | list) else value
+
+
+def _texts(values: Iterable[object]) -> tuple[str, ...]:
+    return tuple(map(str, values))
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerCell:
-    """A cell of a computed answer.
+    """A cell of a computed answer."""
 
-    Attributes:
-        term: The entity or value; None where there is none.
-        label: How it is shown.
-    """
-
-    term: Term | None
-    label: str
+    term: Term | None  # The entity or value; None where there is none
+    label: str  # How it is shown
 
     def to_json(self) -> dict[str, Any] | None:
         """Return the cell as `{type, value, label}`; None for an empty one."""
@@ -45,11 +67,7 @@ class AnswerCell:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any] | None) -> AnswerCell:
-        """Read a cell written by `to_json`.
-
-        Raises:
-            TermError: If it holds no term.
-        """
+        """Read a cell written by `to_json`."""
         if value is None:
             return cls(None, "")
         return cls(term_from_json(value), str(value.get("label", "")))
@@ -57,24 +75,18 @@ class AnswerCell:
 
 @dataclass(frozen=True, slots=True)
 class OtherReading:
-    """Another way of reading a question, which gives another answer.
+    """Another way of reading a question, which gives another answer."""
 
-    Attributes:
-        number: How to choose it: `mrag ask --reading 2`.
-        reading: The reading in words.
-        answer: Its answer in brief.
-    """
-
-    number: int
-    reading: str
-    answer: str
+    number: int  # How to choose it: `mrag ask --reading 2`
+    reading: str  # The reading in words
+    answer: str  # Its answer in brief
 
     def __str__(self) -> str:
         return f"{self.answer}, read as: {self.reading}"
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {"number": self.number, "reading": self.reading, "answer": self.answer}
+        return json_fields(self)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> OtherReading:
@@ -83,48 +95,26 @@ class OtherReading:
 
 
 def doubt_of(confidence: float) -> str:
-    """Return what an answer begins with that is not certain: "Probably" or, below .7, "Perhaps".
-
-    Example:
-        >>> doubt_of(0.95), doubt_of(0.8), doubt_of(0.6)
-        ('', 'Probably', 'Perhaps')
-    """
+    """Return what an answer begins with that is not certain: "Probably" or, below .7, "Perhaps"."""
     return "" if confidence >= CERTAIN else "Probably" if confidence >= PROBABLE else "Perhaps"
 
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """How an answer was computed.
+    """How an answer was computed."""
 
-    Attributes:
-        reading: How the question was read, in words.
-        plan: The query plan as JSON values, as `mrag.planning.plan_to_json` returns it.
-        query: The SPARQL that was run; it can be pasted into any endpoint.
-        columns: Names of the columns of `rows`.
-        rows: The rows.
-        confidence: How likely the reading is what was meant, from 0 to 1.
-        ignored: Words of the question that were not read.
-        readings: Other readings that give other answers.
-        truncated: Whether there may be more rows.
-        runners_up: The rows that come next, where only the first were asked for: what `rows` shows, and
-            behind it what they are ordered by.
-        last: The last of `rows` in the same columns, if `rows` does not show what it is ordered by.
-        follows: What the question goes on from, as JSON values: the question before it, its plan and columns,
-            and what that went on from; None for a question that stands alone.
-    """
-
-    reading: str
-    plan: Mapping[str, Any]
-    query: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[AnswerCell, ...], ...]
-    confidence: float = 1.0
-    ignored: tuple[str, ...] = ()
-    readings: tuple[OtherReading, ...] = ()
-    truncated: bool = False
-    runners_up: tuple[tuple[AnswerCell, ...], ...] = ()
-    last: tuple[AnswerCell, ...] = ()
-    follows: Mapping[str, Any] | None = None
+    reading: str  # How the question was read, in words
+    plan: Mapping[str, Any]  # The query plan as JSON values, as `mrag.planning.plan_to_json` returns it
+    query: str  # The SPARQL that was run; it can be pasted into any endpoint
+    columns: tuple[str, ...]  # Names of the columns of `rows`
+    rows: tuple[tuple[AnswerCell, ...], ...]  # The rows
+    confidence: float = 1.0  # How likely the reading is what was meant, from 0 to 1
+    ignored: tuple[str, ...] = ()  # Words of the question that were not read
+    readings: tuple[OtherReading, ...] = ()  # Other readings that give other answers
+    truncated: bool = False  # Whether there may be more rows
+    runners_up: tuple[tuple[AnswerCell, ...], ...] = ()  # The rows that come next
+    last: tuple[AnswerCell, ...] = ()  # The last of `rows` in the same columns
+    follows: Mapping[str, Any] | None = None  # What the question goes on from, as JSON values
 
     @property
     def next(self) -> str:
@@ -134,45 +124,25 @@ class Computed:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {
-            "reading": self.reading,
-            "plan": dict(self.plan),
-            "query": self.query,
-            "columns": list(self.columns),
-            "rows": [[cell.to_json() for cell in row] for row in self.rows],
-            "confidence": round(self.confidence, 4),
-            "ignored": list(self.ignored),
-            "doubt": doubt_of(self.confidence),
-            "readings": [other.to_json() for other in self.readings],
-            "truncated": self.truncated,
-            "runners_up": [[cell.to_json() for cell in row] for row in self.runners_up],
-            "last": [cell.to_json() for cell in self.last],
-            **({} if self.follows is None else {"follows": dict(self.follows)}),
-        }
+        sure = self.confidence
+        found = json_fields(self) | {"confidence": round(sure, 4), "doubt": doubt_of(sure)}
+        return {name: part for name, part in found.items() if name != "follows" or part is not None}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Computed:
-        """Read what `to_json` wrote.
-
-        Raises:
-            ModelError: If a field is missing or of another type.
-        """
-        try:
+        """Read what `to_json` wrote."""
+        with form_of("JSON form of a computed answer"):
             rows, runners_up, last = (
                 tuple(tuple(AnswerCell.from_json(cell) for cell in row) for row in some)
                 for some in (value["rows"], value.get("runners_up", ()), (value.get("last", ()),))
             )
-            others = tuple(map(OtherReading.from_json, value["readings"]))
+            follows = value.get("follows")
             return cls(
-                str(value["reading"]), dict(value["plan"]), str(value["query"]),
-                tuple(map(str, value["columns"])), rows, float(value["confidence"]),
-                tuple(map(str, value["ignored"])), others, bool(value["truncated"]),
-                runners_up, last[0], None if value.get("follows") is None else dict(value["follows"]),
+                str(value["reading"]), dict(value["plan"]), str(value["query"]), _texts(value["columns"]),
+                rows, float(value["confidence"]), _texts(value["ignored"]),
+                tuple(map(OtherReading.from_json, value["readings"])), bool(value["truncated"]),
+                runners_up, last[0], None if follows is None else dict(follows),
             )  # fmt: skip
-        except (KeyError, TypeError, ValueError, AttributeError, TermError) as error:
-            raise ModelError(
-                "Not the JSON form of a computed answer.", hint=f"Missing or malformed: {error}."
-            ) from error
 
 
 def _line(row: tuple[AnswerCell, ...]) -> str:
@@ -182,47 +152,29 @@ def _line(row: tuple[AnswerCell, ...]) -> str:
 
 @dataclass(frozen=True)
 class EvidenceRef:
-    """Where a completed triple was read.
+    """Where a completed triple was read."""
 
-    Attributes:
-        iri: The evidence node: a passage, a region of an image, or an image.
-        quote: The words relied on, as they stand there.
-        kind: What the node is.
-        source: The document or file that it belongs to.
-    """
-
-    iri: str
-    quote: str
-    kind: OneOf["passage", "region", "image"]
-    source: str
+    iri: str  # The evidence node: a passage, a region of an image, or an image
+    quote: str  # The words relied on, as they stand there
+    kind: OneOf["passage", "region", "image"]  # What the node is
+    source: str  # The document or file that it belongs to
 
 
 @dataclass(frozen=True)
 class Completed:
-    """How an answer was completed from evidence.
+    """How an answer was completed from evidence."""
 
-    Attributes:
-        answers: The values that answer the question, as a person reads them, best supported first.
-        evidence: For the id of each cited line that was read in evidence, where.
-        missing: Triples that the question needs and that neither the graph nor the evidence has.
-        ungrounded: Words of the question that name nothing in the graph.
-        truncated: Whether there are more solutions than were read.
-        triples: What was read, as JSON values: the triple, its confidence and its evidence.
-        run: What became of it, as `CompletionRun.to_json` returns it; None where nothing is kept for review.
-        entered: Number of triples that came into the graph.
-        reading: How the question was read, as JSON values: the triples of its plan, what they ask in words,
-            how sure the planner is, and what of the question is unread.
-    """
-
-    answers: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()  # The values that answer the question
+    # For the id of each cited line that was read in evidence, where
     evidence: Mapping[str, tuple[EvidenceRef, ...]] = field(default_factory=dict)
+    # Triples that the question needs and that neither the graph nor the evidence has
     missing: tuple[str, ...] = ()
-    ungrounded: tuple[str, ...] = ()
-    truncated: bool = False
-    triples: tuple[Mapping[str, Any], ...] = ()
-    run: Mapping[str, Any] | None = None
-    entered: int = 0
-    reading: Mapping[str, Any] | None = None
+    ungrounded: tuple[str, ...] = ()  # Words of the question that name nothing in the graph
+    truncated: bool = False  # Whether there are more solutions than were read
+    triples: tuple[Mapping[str, Any], ...] = ()  # What was read, as JSON values
+    run: Mapping[str, Any] | None = None  # What became of it, as `CompletionRun.to_json` returns it
+    entered: int = 0  # Number of triples that came into the graph
+    reading: Mapping[str, Any] | None = None  # How the question was read, as JSON values
 
     @property
     def read_as(self) -> str:
@@ -235,132 +187,73 @@ class Completed:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {
-            "answers": list(self.answers),
-            "evidence": {line: [asdict(ref) for ref in refs] for line, refs in self.evidence.items()},
-            "missing": list(self.missing),
-            "ungrounded": list(self.ungrounded),
-            "truncated": self.truncated,
-            "completed": [dict(triple) for triple in self.triples],
-            "run": None if self.run is None else dict(self.run),
-            "entered": self.entered,
-            "read_as": None if self.reading is None else dict(self.reading),
-        }
+        names = {"triples": "completed", "reading": "read_as"}
+        return {names.get(name, name): part for name, part in json_fields(self).items()}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Completed:
-        """Read what `to_json` wrote.
-
-        Raises:
-            ModelError: If a field is missing or of another type.
-        """
-        try:
-            evidence = {
-                str(line): tuple(EvidenceRef(**ref) for ref in refs)
-                for line, refs in value["evidence"].items()
-            }
+        """Read what `to_json` wrote."""
+        with form_of("JSON form of a completed answer"):
+            refs = value["evidence"].items()
             return cls(
-                tuple(map(str, value["answers"])), evidence, tuple(map(str, value["missing"])),
-                tuple(map(str, value["ungrounded"])), bool(value["truncated"]),
-                tuple(dict(triple) for triple in value["completed"]), value["run"], int(value["entered"]),
+                _texts(value["answers"]),
+                {str(line): tuple(EvidenceRef(**ref) for ref in some) for line, some in refs},
+                _texts(value["missing"]), _texts(value["ungrounded"]), bool(value["truncated"]),
+                tuple(map(dict, value["completed"])), value["run"], int(value["entered"]),
                 value.get("read_as"),
             )  # fmt: skip
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ModelError(
-                "Not the JSON form of a completed answer.", hint=f"Missing or malformed: {error}."
-            ) from error
 
 
 @dataclass(frozen=True)
 class ShownImage:
-    """An image that was found.
+    """An image that was found."""
 
-    Attributes:
-        iri: The image.
-        name: What to call it.
-        path: Its file; None where there is none that may be read.
-        score: As the ranker gave it.
-        rank: Counted from 1.
-        reasons: Why it was found.
-        lines: The triples about it and its parts, as the context has them.
-    """
-
-    iri: str
-    name: str
-    path: Path | None
-    score: float
-    rank: int
-    reasons: tuple[str, ...]
-    lines: tuple[Line, ...]
+    iri: str  # The image
+    name: str  # What to call it
+    path: Path | None  # Its file; None where there is none that may be read
+    score: float  # As the ranker gave it
+    rank: int  # Counted from 1
+    reasons: tuple[str, ...]  # Why it was found
+    lines: tuple[Line, ...]  # The triples about it and its parts, as the context has them
 
     def to_json(self) -> dict[str, Any]:
         """Return the image in types that JSON has."""
-        return {
-            "iri": self.iri,
-            "name": self.name,
-            "path": None if self.path is None else str(self.path),
-            "score": self.score,
-            "rank": self.rank,
-            "reasons": list(self.reasons),
-            "lines": [line.id for line in self.lines],
-        }
+        path = None if self.path is None else str(self.path)
+        return json_fields(self) | {"path": path, "lines": [line.id for line in self.lines]}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any], lines: Mapping[str, Line]) -> ShownImage:
-        """Read what `to_json` wrote.
-
-        Args:
-            value: The JSON form.
-            lines: The lines of the answer's context by id.
-
-        Raises:
-            ModelError: If a field is missing or of another type.
-        """
-        try:
+        """Read what `to_json` wrote, of the lines of the answer's context by id."""
+        with form_of("JSON form of an image that was found"):
             path = value["path"]
             return cls(
                 str(value["iri"]), str(value["name"]), None if path is None else Path(path),
-                float(value["score"]), int(value["rank"]), tuple(map(str, value["reasons"])),
+                float(value["score"]), int(value["rank"]), _texts(value["reasons"]),
                 tuple(lines[one] for one in value["lines"]),
             )  # fmt: skip
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(
-                "Not the JSON form of an image that was found.", hint=f"Missing or malformed: {error}."
-            ) from error
 
 
 def recorded(context: Context) -> Context:
     """Return a context as an answer records it: what is cited, each text made fit for its one line."""
     kept = tuple(
-        Line(
-            line.id,
-            untrusted.shown(line.text),
-            Triple(*line.triple),
-            str(line.graph),
-            bool(line.inferred),
-            (str(line.labels[0]), str(line.labels[1]), str(line.labels[2])),
-            str(line.entity),
-            float(line.score) if math.isfinite(line.score) else 0.0,  # JSON has no NaN
-            named=tuple(map(str, line.named)),
+        replace(
+            line,
+            text=untrusted.shown(line.text),
+            labels=_labels(line.labels),
+            score=line.score if math.isfinite(line.score) else 0.0,  # JSON has no NaN
+            hop=1,
+            path=(),
         )
         for line in context.lines
     )
-    return Context(kept, tuple(str(entity) for entity in context.entities), cut=context.cut)
+    return Context(kept, _texts(context.entities), cut=context.cut)
 
 
 def line_to_json(line: Line) -> dict[str, Any]:
     """Return a recorded line as JSON values."""
-    return {
-        "id": line.id,
-        "text": line.text,
-        "triple": triple_to_json(line.triple),
-        "graph": line.graph,
-        "inferred": line.inferred,
-        "labels": list(line.labels),
-        "entity": line.entity,
-        "score": line.score,
-        "named_graphs": list(line.named),
-    }
+    left = ("hop", "path", "named")
+    found = {name: part for name, part in json_fields(line).items() if name not in left}
+    return found | {"triple": triple_to_json(line.triple), "named_graphs": list(line.named)}
 
 
 def context_to_json(context: Context) -> dict[str, Any]:
@@ -369,32 +262,32 @@ def context_to_json(context: Context) -> dict[str, Any]:
 
 
 def context_from_json(value: Mapping[str, Any]) -> Context:
-    """Read a context written by `context_to_json`.
-
-    Raises:
-        ModelError: If a field is missing or of another type.
-    """
+    """Read a context written by `context_to_json`."""
     try:
         lines = tuple(line_from_json(line) for line in value["lines"])
-        return Context(lines, tuple(str(entity) for entity in value["entities"]))
-    except (KeyError, TypeError, ValueError, AttributeError, TermError) as error:
+        return Context(lines, _texts(value["entities"]))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelError("Not the context of a recorded answer.", term=repr(value)[:200]) from error
 
 
 def line_from_json(value: Mapping[str, Any]) -> Line:
     """Read a line written by `line_to_json`; what is wrong with it is an error of several kinds."""
-    s, p, o = (str(label) for label in value["labels"])
     return Line(
-        id=str(value["id"]),
-        text=str(value["text"]),
-        triple=triple_from_json(value["triple"]),
-        graph=str(value["graph"]),
-        inferred=bool(value["inferred"]),
-        labels=(s, p, o),
-        entity=str(value.get("entity", "")),
-        score=float(value.get("score", 0.0)),
-        named=tuple(map(str, value.get("named_graphs", ()))),
+        str(value["id"]),
+        str(value["text"]),
+        triple_from_json(value["triple"]),
+        str(value["graph"]),
+        bool(value["inferred"]),
+        _labels(value["labels"]),
+        str(value.get("entity", "")),
+        float(value.get("score", 0.0)),
+        named=_texts(value.get("named_graphs", ())),
     )
+
+
+def _labels(values: Iterable[object]) -> tuple[str, str, str]:
+    s, p, o = map(str, values)
+    return s, p, o
 
 
 Way: TypeAlias = OneOf["plan", "read", "complete", "images"]
@@ -443,13 +336,8 @@ class Citation:
 
     def to_json(self) -> dict[str, Any]:
         """Return the citation as JSON values."""
-        return {
-            "id": self.line_id,
-            "triple": triple_to_json(self.triple),
-            "graph": self.graph,
-            "inferred": self.inferred,
-            "text": self.text,
-        }
+        found = json_fields(self) | {"triple": triple_to_json(self.triple)}
+        return {"id": found.pop("line_id"), **found}
 
 
 @dataclass(frozen=True, slots=True)
@@ -566,17 +454,7 @@ class Answer:
             "model": self.model,
             "notice": self.notice,
             "sentences": [
-                {
-                    "text": s.text,
-                    "before": s.before,
-                    "citations": [c.line_id for c in s.citations],
-                    "supported": s.supported,
-                    "rejected_ids": list(s.rejected_ids),
-                    "verdict": s.verdict,
-                    "left": list(s.left),
-                    "against": list(s.against),
-                }
-                for s in self.sentences
+                json_fields(s) | {"citations": [c.line_id for c in s.citations]} for s in self.sentences
             ],
             "citations": [c.to_json() for c in self.citations],
             "context": context_to_json(self.context),
@@ -595,40 +473,35 @@ class Answer:
         Raises:
             ModelError: If it is not the JSON form of an answer, or cites a line that it does not hold.
         """
-        try:
+        with form_of("JSON form of an answer"):
             context = context_from_json(value["context"])
-            lines = {line.id: Citation.of(line) for line in context.lines}
+            by_id = {line.id: line for line in context.lines}
+            lines = {one: Citation.of(line) for one, line in by_id.items()}
             sentences = tuple(
                 Sentence(
                     str(s["text"]),
                     tuple(lines[one] for one in s["citations"]),
                     bool(s["supported"]),
                     str(s["before"]),
-                    tuple(str(one) for one in s["rejected_ids"]),
+                    _texts(s["rejected_ids"]),
                     verdict_of(s),
-                    tuple(str(one) for one in s.get("left", ())),
-                    tuple(str(one) for one in s.get("against", ())),
+                    _texts(s.get("left", ())),
+                    _texts(s.get("against", ())),
                 )
                 for s in value["sentences"]
             )
-            model, notice = value["model"], value["notice"]
-            cited = tuple(lines[c["id"]] for c in value["citations"])
-            way, why = value.get("way", "read"), str(value.get("why", ""))
+            way = value.get("way", "read")
             if way not in get_args(Way):
                 raise TypeError("no such way")
             computed = Computed.from_json(value) if value.get("plan") else None
-            completed = Completed.from_json(value) if way == "complete" else None
-            by_id = {line.id: line for line in context.lines}
-            offered = () if computed else tuple(map(OtherReading.from_json, value.get("readings", ())))
-            images = tuple(ShownImage.from_json(one, by_id) for one in value.get("images", ()))
             return cls(
-                str(value["question"]), str(value["text"]), sentences, cited, model, notice, context,
-                way, why, computed, completed, images, offered,
+                str(value["question"]), str(value["text"]), sentences,
+                tuple(lines[c["id"]] for c in value["citations"]), value["model"], value["notice"], context,
+                way, str(value.get("why", "")), computed,
+                Completed.from_json(value) if way == "complete" else None,
+                tuple(ShownImage.from_json(one, by_id) for one in value.get("images", ())),
+                () if computed else tuple(map(OtherReading.from_json, value.get("readings", ()))),
             )  # fmt: skip
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ModelError(
-                "Not the JSON form of an answer.", hint=f"Missing or malformed: {error}."
-            ) from error
 
     def doubted(self) -> dict[str, list[str]]:
         """Return the sentences that what was read does not support, under what holds of them instead."""
@@ -701,10 +574,8 @@ class Answer:
         if self.computed is not None:
             next_ = [f"Next: {inline(self.computed.next)}"] if self.computed.runners_up else []
             parts.append("\n".join([*next_, f"Read as: {inline(self.computed.reading)}"]))
-        if self.offered:
-            parts.append(
-                "\n".join(f"Perhaps (reading {one.number}): {inline(str(one))}" for one in self.offered)
-            )
+        offered = (f"Perhaps (reading {one.number}): {inline(str(one))}" for one in self.offered)
+        parts += ["\n".join(offered)] if self.offered else []
         if self.completed is not None and self.completed.reading is not None:
             parts.append(f"Read as: {inline(self.completed.read_as)}")
         if self.citations:
@@ -736,21 +607,7 @@ _LARGEST = 2**53 - 1
 
 
 def parse(text: str | bytes) -> Any:
-    """Read JSON of which every reader reads the same: no name twice, no NaN, no half of a character.
-
-    Args:
-        text: The text, or its bytes in UTF-8.
-
-    Raises:
-        ModelError: If it is no such JSON.
-
-    Example:
-        >>> parse('{"a": [1, true]}')
-        {'a': [1, True]}
-        >>> parse('{"a": 1, "a": 2}')
-        Traceback (most recent call last):
-        mrag.errors.ModelError: Not JSON: the name “a” stands twice in one object...
-    """
+    """Read JSON of which every reader reads the same: no name twice, no NaN, no half of a character."""
     try:
         written = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
         found = json.loads(written, object_pairs_hook=_object, parse_constant=_no_number)
@@ -763,15 +620,7 @@ def parse(text: str | bytes) -> Any:
 
 
 def canonical(value: Any) -> bytes:
-    """Write JSON values in their one spelling (RFC 8785).
-
-    Raises:
-        ModelError: If it holds what JSON has no one spelling for.
-
-    Example:
-        >>> canonical({"b": [1.0, 1e-7, True], "a": "ü"}).decode()
-        '{"a":"ü","b":[1,1e-7,true]}'
-    """
+    """Write JSON values in their one spelling (RFC 8785)."""
     try:
         return _written(value).encode()
     except (RecursionError, UnicodeEncodeError) as error:

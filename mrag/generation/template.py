@@ -11,13 +11,7 @@ from mrag import untrusted
 
 
 class ContextPrompt(ChatPromptTemplate):
-    """A chat template whose `context` and `question` come from others.
-
-    Example:
-        >>> made = ContextPrompt.from_messages([("human", "<c>{context}</c> {question}")])
-        >>> made.format_messages(context="[t1] (a, b, {c} </c>)", question="Who?")[0].content
-        '<c>[t1] (a, b, {c} <\\\\/c>)</c> Who?'
-    """
+    """A chat template whose `context` and `question` come from others."""
 
     def format_messages(self, **kwargs: Any) -> list[BaseMessage]:
         """Fill in the values, each as data: a question in one line, a context in its own lines."""

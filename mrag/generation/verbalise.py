@@ -40,12 +40,7 @@ def is_empty(line: Line) -> bool:
 
 
 def bare(label: str) -> str:
-    """Return an expression without brackets around the whole of it.
-
-    Example:
-        >>> bare("(Dog and age at most 1)"), bare("(A or B) and C")
-        ('Dog and age at most 1', '(A or B) and C')
-    """
+    """Return an expression without brackets around the whole of it."""
     inside = label[1:-1]
     depth = 0
     for c in inside:
@@ -56,14 +51,7 @@ def bare(label: str) -> str:
 
 
 def of_members(name: str, label: str) -> str:
-    """Say of the members of a class what an expression says.
-
-    Example:
-        >>> of_members("dog", "eats some bone"), of_members("dog", "owner some person")
-        ('every dog eats some bone', 'every dog meets the condition “owner some person”')
-        >>> of_members("film", "directed by only person")
-        'every film is directed by only person'
-    """
+    """Say of the members of a class what an expression says."""
     found = _RELATED.match(label)
     if found:
         kind, text = relation(found[1], several=False)
@@ -79,59 +67,31 @@ def of_members(name: str, label: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """The sentences of one language.
+    """The sentences of one language."""
 
-    Attributes:
-        nothing_found: Said where the context is empty.
-        no_match: Said where nothing in it answers.
-        sought: Names what was looked for, `{names}`.
-        nearest: Heading of facts that do not answer.
-        mentions: Names words of the question that no fact has, `{names}`.
-        links: Says that no fact links `{s}` to `{names}`.
-        also: Names further things, `{names}`.
-        shown: How many values of `{p}` are shown, `{n}` of `{m}`.
-        least: Says of `{m}` that it is the least.
-        quotes: Marks before and behind a quotation.
-        conjunction: What stands before the last of several.
-        typed: Says that `{s}` is of the class `{o}`.
-        kind: Says that the class `{s}` is a kind of `{o}`.
-        same: Says that two are the same.
-        apart: Says that nothing is of both classes.
-        named: Says what `{s}` is also called.
-        described: Quotes a text on `{s}`.
-        condition: Says that what is a `{s}` meets a condition.
-        noun: Gives the values `{o}` of a property `{p}` whose label is a noun.
-        elides: Whether "de" loses its vowel before another.
-    """
-
-    nothing_found: str
-    no_match: str
-    sought: str
-    nearest: str
-    mentions: str
-    links: str
-    also: str
-    shown: str
-    least: str
-    quotes: tuple[str, str]
-    conjunction: str
-    typed: str = ""
-    kind: str = ""
-    same: str = ""
-    apart: str = ""
-    named: str = ""
-    described: str = ""
-    condition: str = ""
-    noun: str = ""
-    elides: bool = False
+    nothing_found: str  # Said where the context is empty
+    no_match: str  # Said where nothing in it answers
+    sought: str  # Names what was looked for, `{names}`
+    nearest: str  # Heading of facts that do not answer
+    mentions: str  # Names words of the question that no fact has, `{names}`
+    links: str  # Says that no fact links `{s}` to `{names}`
+    also: str  # Names further things, `{names}`
+    shown: str  # How many values of `{p}` are shown, `{n}` of `{m}`
+    least: str  # Says of `{m}` that it is the least
+    quotes: tuple[str, str]  # Marks before and behind a quotation
+    conjunction: str  # What stands before the last of several
+    typed: str = ""  # Says that `{s}` is of the class `{o}`
+    kind: str = ""  # Says that the class `{s}` is a kind of `{o}`
+    same: str = ""  # Says that two are the same
+    apart: str = ""  # Says that nothing is of both classes
+    named: str = ""  # Says what `{s}` is also called
+    described: str = ""  # Quotes a text on `{s}`
+    condition: str = ""  # Says that what is a `{s}` meets a condition
+    noun: str = ""  # Gives the values `{o}` of a property `{p}` whose label is a noun
+    elides: bool = False  # Whether "de" loses its vowel before another
 
     def join(self, parts: Sequence[str]) -> str:
-        """Join parts as the language does.
-
-        Example:
-            >>> PHRASES["fr"].join(["a", "b", "c"])
-            'a, b et c'
-        """
+        """Join parts as the language does."""
         if self.conjunction == "and":
             return join(parts)
         return f" {self.conjunction} ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
@@ -226,12 +186,7 @@ _PLACEHOLDER = re.compile(r"\{(s|p|o|n|m|names)\}")
 
 
 def filled(template: str, **values: object) -> str:
-    """Fill in a template at once, so that no value is read as one.
-
-    Example:
-        >>> filled(PHRASES["es"].typed, s="{o}", o="Casa")
-        '{o} es de tipo Casa'
-    """
+    """Fill in a template at once, so that no value is read as one."""
     return _PLACEHOLDER.sub(lambda place: str(values[place[1]]), template)
 
 
@@ -273,24 +228,7 @@ _DE = re.compile(r"\bde (?=[AEIOUYÀÂÄÉÈÊËÎÏÔÖÙÛÜaeiouyàâäéèê
 
 
 def told_in(language: str, line: Line, label: str, values: Sequence[str], marked: str, *, prose: bool) -> str:
-    """Say what lines of one subject and predicate say, without a full stop.
-
-    Args:
-        language: A language of `PHRASES`; in any other, labels and values are listed.
-        line: The first of the lines.
-        label: Label of the predicate in words.
-        values: The values.
-        marked: The values joined, with the marks of what was inferred.
-        prose: Whether the values are texts about the subject.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> from mrag.rdf.terms import Triple
-        >>> t = Triple(URIRef("urn:ada"), URIRef("urn:gender"), URIRef("urn:f"))
-        >>> line = Line("t1", "", t, "urn:g", False, ("Ada", "gender", "female"))
-        >>> [told_in(one, line, "gender", ["female"], "female", prose=False) for one in ("de", "fr", "it")]
-        ['gender von Ada: female', "gender d'Ada : female", 'Ada — gender: female']
-    """
+    """Say what lines of one subject and predicate say, without a full stop."""
     name = line.labels[0]
     phrases = PHRASES.get(language)
     if phrases is None or language == "en":
@@ -390,30 +328,7 @@ def verbalise(
     kind: bool = False,
     wanted: frozenset[str] = frozenset(),
 ) -> list[VerbalisedSentence]:
-    """Write sentences for lines that share their subject.
-
-    Args:
-        lines: The lines, in the order in which their predicates are to be told.
-        language: Language of the sentences; one without templates lists labels and values.
-        person: The subject is a person and is not called "it".
-        kind: The subject is a class, and its name a common noun.
-        wanted: Stems that a long description is quoted for.
-
-    Returns:
-        Sentences in order; the first names the subject. Every line is in exactly one of them.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> from mrag.rdf.terms import Triple
-        >>> e = "http://example.org/"
-        >>> def line(i, p, o):
-        ...     triple = Triple(URIRef(e + "GraphDB"), URIRef(e + p.replace(" ", "")), URIRef(e + o))
-        ...     return Line(i, "", triple, e, False, ("GraphDB", p, o))
-        >>> lines = [line("t1", "developed by", "Ontotext"), line("t2", "has feature", "SHACL")]
-        >>> for told in verbalise(lines):
-        ...     print(told.text)
-        GraphDB is developed by Ontotext and has the feature SHACL.
-    """
+    """Write sentences for lines that share their subject."""
     if not lines:
         return []
     name = lines[0].labels[0]
@@ -464,24 +379,14 @@ def describes(line: Line) -> bool:
 
 
 def unquoted(label: str) -> str:
-    """Return a literal, as a context shows it, without its quotation marks.
-
-    Example:
-        >>> unquoted('"male"'), unquoted('so-called "fan"')
-        ('male', 'so-called "fan"')
-    """
+    """Return a literal, as a context shows it, without its quotation marks."""
     return (
         label[1:-1] if len(label) > 2 and label[0] == label[-1] == '"' and '"' not in label[1:-1] else label
     )
 
 
 def value(line: Line, wanted: frozenset[str] = frozenset()) -> str:
-    """Write the object of a line: numbers without empty decimals, prose in quotation marks.
-
-    Args:
-        line: The line.
-        wanted: Stems that a long text is quoted for.
-    """
+    """Write the object of a line: numbers without empty decimals, prose in quotation marks."""
     label = line.labels[2]
     o = line.triple.o
     if isinstance(o, Literal):

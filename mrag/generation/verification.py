@@ -20,19 +20,22 @@ from rdflib import Literal
 from mrag import untrusted
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError, MragError, TermError
-from mrag.generation.result import FORMAT, Answer, context_from_json, line_from_json, line_to_json, same
+from mrag.generation.result import (
+    FORMAT,
+    Answer,
+    context_from_json,
+    form_of,
+    json_fields,
+    line_from_json,
+    line_to_json,
+    same,
+)
 from mrag.generation.support.citations import Citer, FactSource, PictureCiter, judged, supports, verdict_of
 from mrag.generation.support.sentences import with_ids
 from mrag.generation.verbalise import unquoted
 from mrag.graph.record import status_of
 from mrag.rdf.terms import Term, Triple, triple_from_json
 from mrag.terminal import inline
-
-__all__ = [
-    "Recomputed",
-    "VerifyReport",
-    "verify",
-]
 
 _LISTED = 5
 _STRUCK = frozenset(map(chr, [*range(0x334, 0x339), 0x20D2, 0x20D3, 0x20D8, 0x20E0, 0x20E5]))
@@ -45,9 +48,6 @@ def read_form(value: Mapping[str, Any]) -> tuple[dict[str, Any] | None, list[str
     """Return an answer as answers are written, None if it is not read, and where it is not written so.
 
     A field that answers do not have, or a value of another type, would stand in it unread.
-
-    Args:
-        value: The JSON form.
     """
     try:
         written = Answer.from_json(value).to_json()
@@ -70,16 +70,7 @@ def wrong_layout(sentences: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def odd_signs(text: str, known: str) -> bool:
-    """Return whether a text has signs that cannot be seen, or that stand for words or other letters.
-
-    Args:
-        text: The text.
-        known: Texts whose signs are those of the graph.
-
-    Example:
-        >>> odd_signs("Gr\u0430phDB", "GraphDB"), odd_signs("GraphDB\u2122", "\u2122")
-        (True, False)
-    """
+    """Return whether a text has signs that cannot be seen, or that stand for words or other letters."""
     new = {sign for sign in text if ord(sign) > 127} - {*known}
     if any(unicodedata.category(s) in ("Cf", "So", "Co", "Cn") or s in _STRUCK for s in new):
         return True
@@ -91,11 +82,7 @@ def odd_signs(text: str, known: str) -> bool:
 def differences(one: Any, other: Any, where: str = "", *, lenient: bool = False) -> Iterator[str]:
     """Yield where two JSON values differ, as `context.lines[3].text`.
 
-    Args:
-        one: The first.
-        other: The second.
-        where: Where they stand.
-        lenient: Whether the first may lack what is empty in the second, as older answers do.
+    Where it is lenient, the first may lack what is empty in the second.
     """
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for name in dict.fromkeys([*one, *other]):
@@ -104,22 +91,16 @@ def differences(one: Any, other: Any, where: str = "", *, lenient: bool = False)
                 yield from differences(one[name], other[name], place, lenient=lenient)
             elif name in one or not lenient or other[name]:
                 yield place
-    elif _is_list(one) and _is_list(other) and len(one) == len(other):
+    elif isinstance(one, list | tuple) and isinstance(other, list | tuple) and len(one) == len(other):
         for at, (a, b) in enumerate(zip(one, other, strict=True)):
             yield from differences(a, b, f"{where}[{at}]", lenient=lenient)
-    elif not _same(one, other):
-        yield where
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
-
-
-def _same(one: Any, other: Any) -> bool:
-    try:
-        return same(one, other)
-    except ModelError:
-        return False
+    else:
+        try:
+            alike = same(one, other)
+        except ModelError:
+            alike = False
+        if not alike:
+            yield where
 
 
 def _bare(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,13 +140,7 @@ def agrees(citation: Mapping[str, Any], line: Line) -> bool:
 
 
 def wrong_line(line: Line, labels: Names | None, said: Said | None) -> list[str]:
-    """Return in what a line is not what its triple makes.
-
-    Args:
-        line: The line.
-        labels: Returns every name that the graph has for a term; without it names are taken as they are.
-        said: Returns what a line says of the named graphs of its triple; without it that is taken as it is.
-    """
+    """Return in what a line is not what its triple makes."""
     wrong = [] if _LINE_ID.fullmatch(line.id) else ["that is no id of a line"]
     for term, label in zip(line.triple, line.labels, strict=True):
         if isinstance(term, Literal):
@@ -213,18 +188,11 @@ READING = "that the query is a reading of the question"
 
 @dataclass(frozen=True, slots=True)
 class CheckedPart:
-    """One part of an answer or of its receipt, and what vouches for it.
+    """One part of an answer or of its receipt, and what vouches for it."""
 
-    Attributes:
-        name: What it is, in words.
-        state: `recomputed` from the graph or from other parts; `signed` by somebody who is trusted and, if it
-            is part of an answer, recomputed it; else `not checked`.
-        note: By whom it is signed, or why it is not checked.
-    """
-
-    name: str
-    state: State
-    note: str = ""
+    name: str  # What it is, in words
+    state: State  # `recomputed` from the graph or from other parts
+    note: str = ""  # By whom it is signed, or why it is not checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,15 +237,10 @@ class VerifyReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON values."""
-        return {
+        return json_fields(self) | {
             "ok": self.ok,
             "complete": self.complete,
-            "checked": self.checked,
             "missing": [line_to_json(line) for line in self.missing],
-            "unknown": list(self.unknown),
-            "altered": list(self.altered),
-            "unsupported": list(self.unsupported),
-            "flagged": list(self.flagged),
             "parts": [{"part": p.name, "state": p.state, "note": p.note} for p in self.parts],
         }
 
@@ -288,21 +251,14 @@ class VerifyReport:
         Raises:
             ModelError: If a field is missing or of another type.
         """
-        try:
+        with form_of("report of a check"):
             parts = tuple(CheckedPart(str(p["part"]), p["state"], str(p["note"])) for p in value["parts"])
             if not {part.state for part in parts} <= {*get_args(State)}:
                 raise ValueError("no such state")
-            return cls(
-                int(value["checked"]),
-                tuple(map(line_from_json, value["missing"])),
-                tuple(map(str, value["unknown"])),
-                tuple(map(str, value["altered"])),
-                tuple(map(str, value["unsupported"])),
-                parts,
-                tuple(map(str, value.get("flagged", ()))),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ModelError("Not the report of a check.", hint=f"Missing or malformed: {error}.") from error
+            names = ("unknown", "altered", "unsupported", "flagged")
+            texts = {name: tuple(map(str, value[name])) for name in names}
+            missing = tuple(map(line_from_json, value["missing"]))
+            return cls(int(value["checked"]), missing, parts=parts, **texts)
 
     def __str__(self) -> str:
         if self.ok:
@@ -338,8 +294,7 @@ def _told(parts: Iterable[CheckedPart]) -> str:
     notes: dict[str, list[str]] = {}
     for part in parts:
         notes.setdefault(part.note, []).append(part.name)
-    said = (", ".join(names) + (f" ({note})" if note else "") for note, names in notes.items())
-    return "; ".join(said)
+    return "; ".join(", ".join(names) + (f" ({note})" if note else "") for note, names in notes.items())
 
 
 NAMES = "the words of the lines"
@@ -349,17 +304,11 @@ OTHER_LINES = "the lines that no sentence cites"
 
 @dataclass(frozen=True)
 class Recomputed:
-    """What answering again gives.
+    """What answering again gives."""
 
-    Attributes:
-        parts: What vouches for the parts that it is about.
-        altered: What of the answer is not what is given now, in words.
-        sentences: The sentences that are given now, if the answer was computed.
-    """
-
-    parts: tuple[CheckedPart, ...] = ()
-    altered: tuple[str, ...] = ()
-    sentences: frozenset[str] = frozenset()
+    parts: tuple[CheckedPart, ...] = ()  # What vouches for the parts that it is about
+    altered: tuple[str, ...] = ()  # What of the answer is not what is given now, in words
+    sentences: frozenset[str] = frozenset()  # The sentences that are given now, if the answer was computed
 
 
 def verify(
@@ -456,24 +405,18 @@ def verify(
     texts = [f"{len(read)} were read in texts, which are not read again"] if read else []
     doubtful = _doubts(value, context, sentences, again)
     parts = [
-        _part(TRIPLES, ask is not None and not read, texts[0] if texts else asked),
-        _part(NAMES, labels is not None, asked),
-        _part(SENTENCES, stands and not (read or doubtful), [*texts, *doubtful, asked][0]),
+        part_of(TRIPLES, ask is not None and not read, texts[0] if texts else asked),
+        part_of(NAMES, labels is not None, asked),
+        part_of(SENTENCES, stands and not (read or doubtful), [*texts, *doubtful, asked][0]),
     ]
     if len(lines) > len(cited):
         others = f"{gone} of them are not so in the graph" if gone else asked
-        parts.append(_part(OTHER_LINES, graphs is not None and not gone, others))
+        parts.append(part_of(OTHER_LINES, graphs is not None and not gone, others))
     if idle:
         parts.append(CheckedPart(HOW, "not checked"))
-    return VerifyReport(
-        len(there),
-        tuple(missing),
-        tuple(unknown),
-        tuple(altered),
-        tuple(unsupported),
-        (*parts, *again.parts),
-        tuple(s["text"] for s in sentences if not s["supported"] and not computed),
-    )
+    flagged = tuple(s["text"] for s in sentences if not s["supported"] and not computed)
+    found = (tuple(missing), tuple(unknown), tuple(altered), tuple(unsupported))
+    return VerifyReport(len(there), *found, (*parts, *again.parts), flagged)
 
 
 def _doubts(
@@ -487,7 +430,8 @@ def _doubts(
     return [*found, *(["they have signs that cannot be seen or that look like others"] if odd else [])]
 
 
-def _part(name: str, recomputed: bool, why: str) -> CheckedPart:
+def part_of(name: str, recomputed: bool, why: str) -> CheckedPart:
+    """Return a part that was recomputed, or why it was not checked."""
     return CheckedPart(name, "recomputed") if recomputed else CheckedPart(name, "not checked", why)
 
 
@@ -503,11 +447,9 @@ def _evidence(value: Mapping[str, Any]) -> set[str]:
     return set(value.get("evidence") or ()) if value.get("way") == "complete" else set()
 
 
-def _parts(
-    value: Mapping[str, Any],
-) -> tuple[Context, list[dict[str, Any]], Sequence[Mapping[str, Any]]]:
+def _parts(value: Mapping[str, Any]) -> tuple[Context, list[dict[str, Any]], Sequence[Mapping[str, Any]]]:
     """Read the parts of an answer in JSON form that are to be checked."""
-    try:
+    with form_of("JSON form of an answer"):
         if value["format"] != FORMAT or value["format"] is True:
             raise ModelError(
                 f"This answer has format {value['format']!r}.", hint=f"Only format {FORMAT} can be checked."
@@ -518,34 +460,25 @@ def _parts(
                 "text": str(s["text"]),
                 "before": str(s["before"]),
                 "supported": bool(s["supported"]),
-                "citations": [str(one) for one in s["citations"]],
+                "citations": [*map(str, s["citations"])],
                 "verdict": verdict_of(s),
-                "left": [str(one) for one in s.get("left", ())],
-                "against": [str(one) for one in s.get("against", ())],
-                "rejected_ids": [str(one) for one in s.get("rejected_ids", ())],
+                **{name: [*map(str, s.get(name, ()))] for name in ("left", "against", "rejected_ids")},
             }
             for s in value["sentences"]
         ]
         if not isinstance(value["text"], str) or not isinstance(value["question"], str):
             raise TypeError("text and question are strings")
-        for citation in value["citations"]:
-            if not isinstance(citation["id"], str):
-                raise TypeError("ids are strings")
+        if not all(isinstance(citation["id"], str) for citation in value["citations"]):
+            raise TypeError("ids are strings")
         return context, sentences, value["citations"]
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, ModelError):
-            raise
-        raise ModelError("Not the JSON form of an answer.", hint=f"Missing or malformed: {error}.") from error
 
 
 def _citer(value: Mapping[str, Any], context: Context) -> Citer:
     question, images = str(value["question"]), value.get("images") or ()
     if value.get("way") != "images":
         return Citer(question, context)
-    try:
+    with form_of("JSON form of an answer"):
         return PictureCiter(question, context, [str(image["name"]) for image in images])
-    except (KeyError, TypeError) as error:
-        raise ModelError("Not the JSON form of an answer.", hint=f"Missing or malformed: {error}.") from error
 
 
 def _unsupported(
@@ -597,9 +530,6 @@ def _misjudged(
     wrong = []
     if sentence["verdict"] != again.verdict:
         wrong.append(f"judged as {sentence['verdict']}, which is {again.verdict}: {text[:80]}")
-    elif (
-        tuple(sentence["left"]) != again.support.left
-        or {known.get(x) for x in sentence["against"]} != against
-    ):
+    elif (*sentence["left"],) != again.support.left or {*map(known.get, sentence["against"])} != against:
         wrong.append(f"other words or lines are held against it than speak against it: {text[:80]}")
     return wrong

@@ -9,8 +9,6 @@ from mrag._lazy import lazy
 if TYPE_CHECKING:
     from mrag.generative.clue_index import ClueIndex
     from mrag.generative.decoding import DecodingSettings, decode
-    from mrag.generative.documents import build_clues, is_stale, open_clues
-    from mrag.generative.export import write_folder, write_gguf
     from mrag.generative.models import (
         ByteTokeniser,
         LanguageModel,
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
         language_model,
     )
     from mrag.generative.prefix import ObjectPrefix, PrefixLearner, PrefixSettings
-    from mrag.generative.ranker import GenerativeRanker
+    from mrag.generative.ranker import GenerativeRanker, build_clues, is_stale, open_clues
     from mrag.generative.training import (
         ClueSampling,
         LoraLearner,
@@ -33,6 +31,8 @@ if TYPE_CHECKING:
         read_questions,
         sample_clues,
         train,
+        write_folder,
+        write_gguf,
     )
 
 __all__ = [

@@ -21,9 +21,9 @@ import numpy.typing as npt
 from rdflib import URIRef
 
 from mrag.cel.concepts import concept_iri, find_concept
+from mrag.cel.expressions import Expression, Named
+from mrag.cel.notation import from_dl, from_manchester, to_dl
 from mrag.cel.problem import instances
-from mrag.cel.syntax.expressions import Expression, Named
-from mrag.cel.syntax.notation import from_dl, from_manchester, to_dl
 from mrag.errors import ConfigError, IndexMismatch, ModelError, TermError
 from mrag.generative.clue_index import ClueCursor, ClueIndex, Restriction, Start
 from mrag.generative.models import Beams, LanguageModel, LogProbabilities, PictureModel, clue_text
@@ -92,16 +92,7 @@ class DecodingSettings:
 
 @dataclass(frozen=True)
 class Clue:
-    """A token sequence that occurs in exactly one document; equal documents count as one.
-
-    Attributes:
-        tokens: Its tokens; the end token is last where the end of the document made it unique.
-        text: The same as text.
-        log_probability: Natural logarithm of the product of its tokens' probabilities.
-        score: The same less penalties and the share of the prior.
-        documents: The ids of its document; several if equal documents have several ids.
-        number: The number of the document in the index.
-    """
+    """A token sequence that occurs in exactly one document; equal documents count as one."""
 
     tokens: tuple[int, ...]
     text: str
@@ -132,19 +123,10 @@ def decode(
     restriction: Restriction | None = None,
     picture: Path | None = None,
 ) -> list[Clue]:
-    """Let a model write clues after a prompt.
+    """Let a model write clues after a prompt: best first, each once, ties in order of the tokens.
 
-    Args:
-        model: The model.
-        index: The documents, tokenised by the model's tokeniser.
-        prompt: What the model reads first, as text or tokens.
-        settings: The knobs.
-        restriction: The only documents that clues may lead to. A clue is unique among all documents
-            nevertheless.
-        picture: A picture that stands before the prompt, for a `PictureModel`.
-
-    Returns:
-        The clues, best first, each once; none if none was unique. Ties are in order of the tokens.
+    A clue leads to a document of the `restriction`, and is unique among all documents nevertheless. A
+    `picture` stands before the prompt, for a `PictureModel`.
 
     Raises:
         IndexMismatch: If another tokeniser made the index.
@@ -306,10 +288,7 @@ class _Group:
         return _Beam(tokens, cursor, log_probability, score, parent.row)
 
     def _settled(self, live: list[_Beam]) -> bool:
-        """Return whether no beam can be better than the clues that are done.
-
-        Scores fall with each token, but for the share of the prior, for which this is a good guess.
-        """
+        """Return whether no beam can be better than the clues that are done."""
         if len(self.done) < self.width or not live:
             return False
         worst = sorted((beam.score for beam in self.done), reverse=True)[self.width - 1]
@@ -364,14 +343,7 @@ Aggregation: TypeAlias = Literal["best", "sum"]
 
 @dataclass(frozen=True)
 class Found:
-    """A document that clues lead to.
-
-    Attributes:
-        number: Its number in the index.
-        ids: Its ids; several if equal documents have several.
-        score: Natural logarithm of its score.
-        clues: Its clues, best first.
-    """
+    """A document that clues lead to."""
 
     number: int
     ids: tuple[str, ...]
@@ -380,16 +352,7 @@ class Found:
 
 
 def aggregate(clues: Iterable[Clue], how: Aggregation = "best", *, overlap: float = 0.8) -> list[Found]:
-    """Gather clues by document.
-
-    Example:
-        >>> one = Clue((1, 2), "a b", -1.0, -1.0, ("urn:a",), 0)
-        >>> two = Clue((1, 3), "a c", -2.0, -2.0, ("urn:a",), 0)
-        >>> [round(found.score, 3) for found in aggregate([two, one])]
-        [-1.0]
-        >>> [round(found.score, 3) for found in aggregate([two, one], "sum")]
-        [-0.801]
-    """
+    """Gather clues by document."""
     gathered: dict[int, list[Clue]] = {}
     for clue in sorted(clues, key=lambda c: (-c.score, c.tokens)):
         gathered.setdefault(clue.number, []).append(clue)

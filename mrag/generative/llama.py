@@ -275,14 +275,7 @@ class GgufTokeniser:
 
 
 class GgufModel:
-    """A model file in GGUF format, run in this process.
-
-    Example:
-        >>> with GgufModel("model.gguf") as model:  # doctest: +SKIP
-        ...     beams = model.start(model.tokeniser.encode("The capital of France is"))
-        ...     model.tokeniser.decode([int(beams.log_probabilities[0].argmax())])
-        ' Paris'
-    """
+    """A model file in GGUF format, run in this process."""
 
     def __init__(self, path: str | Path, *, n_ctx: int = 4096, n_threads: int = 1) -> None:
         from mrag.generation.models import check

@@ -66,16 +66,7 @@ class ByteTokeniser:
 
 
 def spaced(text: str) -> str:
-    """Return a text as it is indexed: white space joined, and one space before it.
-
-    A word at the beginning of a text and the same word after a space are different tokens for most
-    tokenisers. With the space a document's first words are the tokens that a model writes after a prompt
-    that ends without one.
-
-    Example:
-        >>> spaced("GraphDB is a\\n triple store")
-        ' GraphDB is a triple store'
-    """
+    """Return a text as it is indexed: white space joined, and one space before it."""
     return " " + " ".join(text.split())
 
 
@@ -93,12 +84,7 @@ LogProbabilities = npt.NDArray[np.float32]
 
 
 class Beams(Protocol):
-    """Texts that a model writes side by side after one prompt, whose computation they share.
-
-    Attributes:
-        log_probabilities: Natural logarithms of the probabilities of each next token, one row for each
-            beam, normalised over the vocabulary; float32, shape (beams, vocabulary).
-    """
+    """Texts that a model writes side by side after one prompt, whose computation they share."""
 
     @property
     def log_probabilities(self) -> LogProbabilities: ...  # noqa: D102
@@ -112,12 +98,7 @@ class Beams(Protocol):
 
 @runtime_checkable
 class LanguageModel(Protocol):
-    """A causal language model that gives the probabilities of the next token.
-
-    Attributes:
-        name: What it is called, for people.
-        tokeniser: Its tokeniser.
-    """
+    """A causal language model that gives the probabilities of the next token."""
 
     @property
     def name(self) -> str: ...  # noqa: D102
@@ -170,12 +151,7 @@ def language_model(name: str, *, n_threads: int = 1) -> LanguageModel:
 
 
 def log_softmax(logits: npt.NDArray[np.floating]) -> LogProbabilities:
-    """Turn logits into logarithms of probabilities, row by row.
-
-    Example:
-        >>> log_softmax(np.array([[0.0, 0.0]], np.float32)).round(3).tolist()
-        [[-0.6930000185966492, -0.6930000185966492]]
-    """
+    """Turn logits into logarithms of probabilities, row by row."""
     shifted = logits.astype(np.float32) - logits.max(axis=-1, keepdims=True)
     shifted -= np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
     result: LogProbabilities = shifted
@@ -188,11 +164,7 @@ _CACHES: Final = ("cache", "past_key_values")
 
 
 def library(name: str) -> Any:
-    """Import a package that models of transformers and their training need.
-
-    Raises:
-        ModelError: If it is not installed.
-    """
+    """Import a package that models of transformers and their training need."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -200,13 +172,7 @@ def library(name: str) -> Any:
 
 
 def pretrained(name: str, source: str, **options: Any) -> tuple[Any, Any]:
-    """Return a causal model of transformers and its tokeniser; `name` is what a person called it.
-
-    The user names the model, and gets what is current; code that comes with a model is not run.
-
-    Raises:
-        ModelError: If a package is missing, or there is no such model.
-    """
+    """Return a causal model of transformers and its tokeniser; `name` is what a person called it."""
     library("torch")
     transformers, options = library("transformers"), {"trust_remote_code": False, **options}
     try:
@@ -222,11 +188,7 @@ def pretrained(name: str, source: str, **options: Any) -> tuple[Any, Any]:
 
 
 def checked_prompt(prompt: Sequence[int], name: str, vocabulary: int) -> list[int]:
-    """Return the tokens of a prompt.
-
-    Raises:
-        ModelError: If there are none, or the model of that name lacks one.
-    """
+    """Return the tokens of a prompt."""
     tokens = [int(token) for token in prompt]
     if not tokens:
         raise ModelError("The prompt is empty.", hint="Give one token at least.")
@@ -306,11 +268,8 @@ class SeeingTransformersModel(TransformersModel):
     """A causal model of transformers before whose prompt the features of a picture stand.
 
     Args:
-        model: The model.
-        tokeniser: Its tokeniser.
         see: Gives a picture's features as a tensor of shape (places, width), in the space of the
             model's input embeddings.
-        name: What to call it.
     """
 
     def __init__(

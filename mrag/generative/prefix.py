@@ -93,16 +93,7 @@ class ObjectPrefix:
             return self._inner.post_layernorm(self._inner(pixel_values=cutouts).last_hidden_state[:, 0])
 
     def __call__(self, pictures: Any, objects: Any, there: Any) -> tuple[Any, Any]:
-        """Return the embeddings of pictures.
-
-        Args:
-            pictures: Shape (pictures, 3, height, width).
-            objects: Features of their objects, shape (pictures, places, dim).
-            there: True for the places that hold an object, shape (pictures, places).
-
-        Returns:
-            Embeddings, shape (pictures, 1 + places, width), and the mask of those that are there.
-        """
+        """Return the embeddings of pictures."""
         inner, last = self._inner, self.settings.layers
         hidden = inner.pre_layrnorm(inner.embeddings(pictures))
         layers = inner.encoder.layers

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mrag.cel.syntax.expressions import Expression
-from mrag.errors import ConfigError
+from mrag.cel.expressions import Expression
+from mrag.errors import ConfigError, MissingIndex, StaleIndex
 from mrag.generative import decoding
 from mrag.generative.clue_index import ClueIndex, Restriction
 from mrag.generative.decoding import (
@@ -21,10 +22,105 @@ from mrag.generative.decoding import (
     check_tokeniser,
     decode,
 )
-from mrag.generative.models import LanguageModel, PictureModel, clue_text
+from mrag.generative.models import LanguageModel, PictureModel, Tokeniser, clue_text, document_tokens
 from mrag.generative.training import prompt
 from mrag.graph.kg import KnowledgeGraph
+from mrag.index.backends.base import home
+from mrag.index.documents import Definition, documents
+from mrag.jobs.runners import Runner
+from mrag.language.names import iri_words
 from mrag.retrieval.rankers import Hit, Question
+
+logger = logging.getLogger(__name__)
+
+
+def clue_texts(kg: KnowledgeGraph, definition: Definition | None = None) -> Iterator[tuple[str, str]]:
+    """Yield IRI and text of each document, in order of IRI: its name once, then what is said of it."""
+    found = dict(documents(kg, definition or Definition(languages=kg.languages)))
+    labels = kg.labels(found)
+    for iri, text in found.items():
+        label = (labels[iri] or iri_words(iri) or "").rstrip(".")
+        again = f"{label}. {label}"
+        while label and text.startswith(again) and text[len(again) : len(again) + 1] in ("", "."):
+            text = text[len(label) + 2 :]
+        yield iri, text
+
+
+def build_clues(
+    kg: KnowledgeGraph,
+    tokeniser: Tokeniser,
+    *,
+    definition: Definition | None = None,
+    folder: Path | None = None,
+    on_disk: bool = True,
+    runner: Runner | None = None,
+) -> ClueIndex:
+    """Build the clue index of a knowledge graph's documents.
+
+    It is kept in the `folder`, by default beside the store, unless `on_disk` is off; of a store in memory in
+    memory if there is no folder.
+
+    Raises:
+        ConfigError: If a query does not return `?documentID ?documentText`.
+        IndexError_: If the folder cannot be written, or another writer is at it.
+    """
+    definition = definition or Definition(languages=kg.languages)
+    place = (folder or clue_folder(kg)) if on_disk else None
+    extra: dict[str, Any] = {
+        "kg": kg.iri,
+        "revision": kg.revision,
+        "digest": definition.digest(),
+        "definition": asdict(definition),
+        "tokeniser": tokeniser.fingerprint,
+        "model": tokeniser.name,
+    }
+    texts = ((iri, document_tokens(tokeniser, text)) for iri, text in clue_texts(kg, definition))
+    return ClueIndex.build(
+        texts, tokeniser.vocabulary, end=tokeniser.end, folder=place, extra=extra, runner=runner
+    )
+
+
+def clue_folder(kg: KnowledgeGraph, name: str = "main") -> Path | None:
+    """Return where a knowledge graph's clue index lies; None for a store in memory."""
+    beside = home(kg)
+    return None if beside is None else beside.with_name("clues") / name
+
+
+def open_clues(kg: KnowledgeGraph, *, folder: Path | None = None, strict: bool = False) -> ClueIndex:
+    """Open the clue index of a knowledge graph.
+
+    An index older than the graph is an error if `strict` is set, else a warning.
+
+    Raises:
+        MissingIndex: If there is none.
+        StaleIndex: If the graph has changed since and `strict` is set.
+        IndexError_: If it is damaged.
+    """
+    place = folder or clue_folder(kg)
+    if place is None:
+        raise MissingIndex(
+            "A store in memory keeps no clue index.",
+            hint="Build one with build_clues, or use a store on disk.",
+        )
+    index = ClueIndex.open(place)
+    if is_stale(kg, index):
+        message, hint = "The clue index is older than the graph.", "Build it anew with `mrag clues build`."
+        if strict:
+            raise StaleIndex(message, hint=hint)
+        logger.warning("%s %s", message, hint)
+    return index
+
+
+def is_stale(kg: KnowledgeGraph, index: ClueIndex) -> bool:
+    """Return whether the graph, or the queries of the documents, have changed since an index was built."""
+    extra = index.extra
+    if extra.get("revision") != kg.revision or extra.get("kg") != kg.iri:
+        return True
+    try:
+        kept = Definition.from_json(extra["definition"])
+        return bool(kept.digest() != extra["digest"])
+    except (KeyError, TypeError, ConfigError):
+        return True
 
 
 @dataclass
@@ -35,10 +131,8 @@ class GenerativeRanker:
     there is no hit. There are at most about twice as many hits as beams, however large `k` is.
 
     Args:
-        kg: The knowledge graph.
-        index: The clue index of its documents; see `mrag.generative.documents.build_clues`.
+        index: The clue index of its documents; see `mrag.generative.ranker.build_clues`.
         model: The language model whose tokeniser made the index.
-        settings: The knobs of decoding.
         aggregation: How the clues of one document make its score.
         concept: Only instances of this class expression may be hits: an expression, the name of a kept
             concept, an IRI or CURIE, or DL or Manchester syntax.

@@ -14,6 +14,7 @@ import math
 import os
 import random
 import re
+import shutil
 import signal
 import threading
 import time
@@ -21,10 +22,13 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from itertools import pairwise
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
 
 from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.generative.models import Tokeniser, TransformersTokeniser, library, pretrained
@@ -80,12 +84,7 @@ class ClueSampling:
 
 
 def keywords(text: str) -> frozenset[str]:
-    """Return the keywords of a text, as terms of the BM25 index: no function words, English plurals folded.
-
-    Example:
-        >>> sorted(keywords("What are the symptoms of Acromegaly ?"))
-        ['acromegaly', 'symptom']
-    """
+    """Return the keywords of a text, as terms of the BM25 index: no function words, plurals folded."""
     tokens = [t for t in _ANALYSER.tokens(text) if t not in STOP_WORDS]
     return frozenset(term for token in tokens for term in _ANALYSER.terms(token))
 
@@ -94,29 +93,15 @@ def token_spans(tokeniser: Tokeniser, tokens: Sequence[int]) -> tuple[str, list[
     """Return the text of tokens, and from which to which character each goes.
 
     A token that holds a part of a letter only goes nowhere; its letter belongs to the token that ends it.
-
-    Example:
-        >>> from mrag.generative.models import ByteTokeniser
-        >>> token_spans(ByteTokeniser(), [32, 195, 169])
-        (' é', [(0, 1), (1, 1), (1, 2)])
     """
     text = tokeniser.decode(tokens)
     pieces = [tokeniser.decode([token]) for token in tokens]
-    if "".join(pieces) == text:
-        ends = [len(piece) for piece in pieces]
-        at, spans = 0, []
-        for length in ends:
-            spans.append((at, at + length))
-            at += length
-        return text, spans
-    spans, at = [], 0
-    for number in range(1, len(tokens) + 1):
+    ends = list(accumulate(map(len, pieces)))
+    if "".join(pieces) != text:
         # Half a letter shows as a replacement sign until the rest of it comes.
-        end = max(at, len(tokeniser.decode(tokens[:number]).rstrip("\ufffd")))
-        end = len(text) if number == len(tokens) else min(end, len(text))
-        spans.append((at, end))
-        at = end
-    return text, spans
+        shown = (tokeniser.decode(tokens[:number]).rstrip("\ufffd") for number in range(1, len(tokens)))
+        ends = [*accumulate((min(len(part), len(text)) for part in shown), max), len(text)]
+    return text, list(pairwise([0, *ends]))
 
 
 def sample_clues(
@@ -129,15 +114,8 @@ def sample_clues(
 ) -> list[tuple[int, ...]]:
     """Draw clues of a document for a question.
 
-    Args:
-        question: The question; if it has no keyword that the document has, the first sentence is taken.
-        tokens: The document as it is indexed.
-        tokeniser: What made the tokens.
-        settings: The knobs.
-        key: Sets one draw apart from another under the same seed, such as the document's id.
-
-    Returns:
-        Clues in the order of the document, each a run of its tokens; none if it has no tokens.
+    If the question has no keyword that the document has, the first sentence is taken. The `key` sets one draw
+    apart from another under the same seed, such as the document's id.
 
     Example:
         >>> from mrag.generative.models import ByteTokeniser
@@ -179,7 +157,9 @@ def _drawn(
 ) -> list[tuple[int, ...]]:
     inside = [i for i, (start, end) in enumerate(spans) if start < sentence[1] and end > sentence[0]]
     # A clue begins where a word begins, since the model writes it after a prompt that ends with one.
-    first = [i for i in inside if _begins_word(text, spans[i][0], spans[i][1])] or inside[:1] or [0]
+    pieces = [(i, text[spans[i][0] : spans[i][1]]) for i in inside]
+    begins = [i for i, piece in pieces if piece and (spans[i][0] == 0 or piece[0].isspace())]
+    first = begins or inside[:1] or [0]
     last = max(0, len(tokens) - settings.length)
     starts = sorted({min(i, last) for i in first})
     weights = []
@@ -196,24 +176,13 @@ def _drawn(
     return [tuple(tokens[at : at + settings.length]) for at in sorted(drawn)]
 
 
-def _begins_word(text: str, start: int, end: int) -> bool:
-    piece = text[start:end]
-    return bool(piece) and (start == 0 or piece[0].isspace())
-
-
 INSTRUCTION: Final = "Question: {question}\nWords from the text that answers it:"
 """The one format of instructions, in training and in use. It ends without a space: clues begin with one."""
 
 
 @dataclass(frozen=True)
 class TrainingQuestion:
-    """A question and the document that answers it.
-
-    Args:
-        question: The words.
-        document: Id of the document.
-        picture: Path of the picture that goes with the question; None for none.
-    """
+    """A question and the document that answers it."""
 
     question: str
     document: str
@@ -249,15 +218,6 @@ def make_pairs(
 ) -> list[TrainingPair]:
     """Draw the clues of questions.
 
-    Args:
-        asked: The questions.
-        documents: Id to tokens of each document, as indexed.
-        tokeniser: What made the tokens.
-        sampling: How clues are drawn.
-
-    Returns:
-        Pairs in the order of the questions.
-
     Raises:
         ConfigError: If a question's document is not there.
     """
@@ -277,13 +237,7 @@ def make_pairs(
 
 
 def batches(pairs: Sequence[TrainingPair], size: int, epoch: int, seed: int) -> Iterator[list[TrainingPair]]:
-    """Yield the pairs of an epoch in a random order that seed and epoch decide, the last batch shorter.
-
-    Example:
-        >>> pairs = [TrainingPair((1,), (n,)) for n in range(5)]
-        >>> [len(batch) for batch in batches(pairs, 2, 0, 0)]
-        [2, 2, 1]
-    """
+    """Yield the pairs of an epoch in a random order that seed and epoch decide, the last batch shorter."""
     order = list(range(len(pairs)))
     random.Random(f"{seed}\0{epoch}").shuffle(order)
     for at in range(0, len(order), size):
@@ -306,52 +260,31 @@ def read_questions(path: Path) -> list[TrainingQuestion]:
     Raises:
         LoadError: If the file cannot be read or a line is of another form.
     """
-    found: list[TrainingQuestion] = []
     try:
-        with path.open(encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    found.append(_asked(line, number, path))
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise LoadError(f"Questions cannot be read: {error}.", file=str(path)) from error
+    found: list[TrainingQuestion] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            fields = json.loads(line)
+            question, document, picture = fields["question"], fields["document"], fields.get("picture")
+            if not (question.strip() and isinstance(document, str) and isinstance(picture, str | None)):
+                raise ValueError
+        except (ValueError, KeyError, TypeError, AttributeError):
+            message = "A line of questions is a JSON object with the strings `question` and `document`."
+            raise LoadError(message, file=str(path), line=number) from None
+        found.append(TrainingQuestion(question, document, path.parent / picture if picture else None))
     if not found:
         raise LoadError("There is no question.", file=str(path))
     return found
 
 
-def _asked(line: str, number: int, path: Path) -> TrainingQuestion:
-    try:
-        given = json.loads(line)
-    except ValueError:
-        given = None
-    fields = given if isinstance(given, dict) else {}
-    question, document = fields.get("question"), fields.get("document")
-    picture = fields.get("picture")
-    if not (
-        isinstance(question, str)
-        and isinstance(document, str)
-        and question.strip()
-        and isinstance(picture, str | None)
-    ):
-        raise LoadError(
-            "A line of questions is a JSON object with the strings `question` and `document`.",
-            file=str(path),
-            line=number,
-        )
-    return TrainingQuestion(question, document, path.parent / picture if picture else None)
-
-
 @dataclass(frozen=True)
 class Backbone:
-    """A model that is trained and its tokeniser.
-
-    Attributes:
-        name: Under which it was opened.
-        model: A causal language model of transformers, in float32.
-        tokeniser: Its tokeniser.
-        own: The same as an object of transformers.
-        gguf: The file that it came from, if it is a GGUF file.
-    """
+    """A model that is trained and its tokeniser."""
 
     name: str
     model: Any
@@ -467,23 +400,14 @@ class LoraLearner:
 
 
 def pad(pairs: Sequence[TrainingPair]) -> tuple[list[list[int]], list[list[int]], list[list[int]], int]:
-    """Lay pairs side by side, so that the clues begin at one column.
-
-    Returns:
-        Ids, mask and targets, one row a pair, and the number of columns before the clues. A target of
-        -100 does not count.
-
-    Example:
-        >>> pad([TrainingPair((1, 2), (3,)), TrainingPair((4,), (5, 6))])
-        ([[1, 2, 3, 0], [0, 4, 5, 6]], [[1, 1, 1, 0], [0, 1, 1, 1]], [[3, -100], [5, 6]], 2)
-    """
+    """Lay pairs side by side, so that the clues begin at one column."""
     ahead = max(len(pair.prompt) for pair in pairs)
     after = max(len(pair.clue) for pair in pairs)
     ids, mask, targets = [], [], []
     for pair in pairs:
-        left, right = ahead - len(pair.prompt), after - len(pair.clue)
-        ids.append([0] * left + [*pair.prompt, *pair.clue] + [0] * right)
-        mask.append([0] * left + [1] * (len(pair.prompt) + len(pair.clue)) + [0] * right)
+        whole, left, right = (*pair.prompt, *pair.clue), ahead - len(pair.prompt), after - len(pair.clue)
+        ids.append([0] * left + [*whole] + [0] * right)
+        mask.append([0] * left + [1] * len(whole) + [0] * right)
         targets.append([*pair.clue] + [-100] * right)
     return ids, mask, targets, ahead
 
@@ -562,12 +486,8 @@ class TrainingSettings:
     """The knobs of training.
 
     Args:
-        epochs: How often all pairs are shown.
-        batch: Pairs of a step.
         rate: Learning rate of AdamW, reached after the warm-up and falling to 0 in a straight line.
         warm_up: Share of the steps in which the rate rises, from 0 to 1.
-        decay: Weight decay.
-        clip: Largest norm of the gradient.
         seed: Of order and dropout.
         every: Steps between checkpoints.
         threads: Of torch; more than there are idle cores makes it many times slower. None leaves it alone.
@@ -604,9 +524,6 @@ class TrainingReport:
 
     Attributes:
         steps: Steps done, those of earlier runs too.
-        total: Steps that there are.
-        losses: Loss of each step done.
-        seconds: What this run took.
         interrupted: Whether it was stopped before the end.
     """
 
@@ -631,12 +548,7 @@ def train(
     ends the step that is on its way, keeps a checkpoint and returns; a second one ends at once, with the
     last checkpoint kept. `log.jsonl` in the folder gets a line of JSON for each step.
 
-    Args:
-        learner: What is trained.
-        pairs: What it learns from.
-        folder: Of checkpoint, log and result; made if it is not there.
-        settings: The knobs.
-        on_step: Called with the steps done, all steps and the loss.
+    `on_step` is called with the steps done, all steps and the loss.
 
     Raises:
         ConfigError: If there are no pairs, or the checkpoint is of other pairs, settings or parts.
@@ -660,16 +572,21 @@ def train(
     optimiser = torch.optim.AdamW([p for _, p in named], lr=settings.rate, weight_decay=settings.decay)
     each = -(-len(pairs) // settings.batch)
     total = each * settings.epochs
-    about = {**learner.about, "pairs": digest(pairs), **asdict(settings)}
-    for free in ("threads", "device", "every"):
-        del about[free]
+    rising = max(1, round(total * settings.warm_up))
+    free = {"threads", "device", "every"}
+    fixed = {name: value for name, value in asdict(settings).items() if name not in free}
+    about = json.loads(json.dumps({**learner.about, "pairs": digest(pairs), **fixed}))
     folder.mkdir(parents=True, exist_ok=True)
     losses = _resumed(torch, folder, about, named, optimiser)
-    _cut(folder / LOG, len(losses))
+    if (folder / LOG).exists():
+        # Steps that no checkpoint holds are done again.
+        lines = (folder / LOG).read_text(encoding="utf-8").splitlines(keepends=True)
+        saved_text(folder / LOG, "".join(lines[: len(losses)]))
     started, kept = time.perf_counter(), len(losses)
     with (folder / LOG).open("a", encoding="utf-8") as log, _stopping() as asked:
-        for step, batch in _steps(pairs, settings, len(losses)):
-            rate = settings.rate * _share(step, total, settings.warm_up)
+        shown = (b for n in range(settings.epochs) for b in batches(pairs, settings.batch, n, settings.seed))
+        for step, batch in islice(enumerate(shown), len(losses), None):
+            rate = settings.rate * min((step + 1) / rising, (total - step) / max(1, total - rising + 1))
             for group in optimiser.param_groups:
                 group["lr"] = rate
             # Seeded by the step, so that dropout goes on after an interruption as it would have without.
@@ -711,22 +628,6 @@ def train(
     return TrainingReport(len(losses), total, tuple(losses), seconds, len(losses) < total)
 
 
-def _steps(
-    pairs: Sequence[TrainingPair], settings: TrainingSettings, done: int
-) -> Iterator[tuple[int, list[TrainingPair]]]:
-    step = 0
-    for epoch in range(settings.epochs):
-        for batch in batches(pairs, settings.batch, epoch, settings.seed):
-            if step >= done:
-                yield step, batch
-            step += 1
-
-
-def _share(step: int, total: int, warm_up: float) -> float:
-    rising = max(1, round(total * warm_up))
-    return min((step + 1) / rising, (total - step) / max(1, total - rising + 1))
-
-
 def _resumed(torch: Any, folder: Path, about: dict[str, Any], named: Any, optimiser: Any) -> list[float]:
     path = folder / CHECKPOINT
     if not path.exists():
@@ -736,8 +637,8 @@ def _resumed(torch: Any, folder: Path, about: dict[str, Any], named: Any, optimi
         losses, known = [float(x) for x in kept["losses"]], json.loads(kept["about"])
     except (OSError, RuntimeError, ValueError, KeyError, EOFError, UnpicklingError) as error:
         raise ConfigError(f"The checkpoint {path} cannot be read: {error}", hint="Remove it.") from error
-    if known != json.loads(json.dumps(about)):
-        other = sorted(k for k in {*known, *about} if known.get(k) != json.loads(json.dumps(about)).get(k))
+    if known != about:
+        other = sorted(k for k in {*known, *about} if known.get(k) != about.get(k))
         raise ConfigError(
             f"The checkpoint in {folder} is of another training: {', '.join(other)} differ.",
             hint="Use another folder, or the settings and questions of before.",
@@ -752,10 +653,9 @@ def _resumed(torch: Any, folder: Path, about: dict[str, Any], named: Any, optimi
 def _keep(
     torch: Any, folder: Path, about: dict[str, Any], named: Any, optimiser: Any, losses: list[float]
 ) -> None:
-    weights = {name: parameter.detach().cpu() for name, parameter in named}
     state = {
         "about": json.dumps(about),
-        "weights": weights,
+        "weights": {name: parameter.detach().cpu() for name, parameter in named},
         "optimiser": optimiser.state_dict(),
         "losses": losses,
     }
@@ -764,13 +664,6 @@ def _keep(
     with draft.open("rb+") as written:
         os.fsync(written.fileno())
     draft.replace(folder / CHECKPOINT)
-
-
-def _cut(log: Path, steps: int) -> None:
-    """Take lines of steps that no checkpoint holds out of the log: they are done again."""
-    if log.exists():
-        lines = log.read_text(encoding="utf-8").splitlines(keepends=True)[:steps]
-        saved_text(log, "".join(lines))
 
 
 @contextmanager
@@ -793,3 +686,126 @@ def _stopping() -> Iterator[threading.Event]:
         with suppress(ValueError):
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+_NAMES: Final[Mapping[str, str]] = {
+    "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k",
+    "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+}
+_HEADS: Final[Mapping[str, str]] = {
+    "attn_q": "llama.attention.head_count",
+    "attn_k": "llama.attention.head_count_kv",
+}
+
+Matrix = npt.NDArray[np.float32]
+
+
+def write_gguf(base: Path, adapter: Path, out: Path) -> Path:
+    """Write a GGUF file that is the base with the adapter's weights added to its own.
+
+    The layers that the adapter changes are written in 16 bits, the others as they are in the base.
+
+    The file `out` is replaced once the new one is whole.
+
+    Raises:
+        ModelError: If the base is of another architecture, the adapter does not fit it, or a package or
+            file is missing.
+    """
+    gguf = library("gguf")
+    if not base.is_file():
+        raise ModelError(f"There is no model file {base}.")
+    deltas = _deltas(adapter)
+    reader = gguf.GGUFReader(str(base))
+    kind = reader.fields["general.architecture"].contents()
+    if kind != "llama":
+        raise ModelError(
+            f"An adapter cannot be put into a model file of the architecture {kind}.",
+            hint="Use the model by transformers: hf:FOLDER.",
+        )
+    missing = deltas.keys() - {tensor.name for tensor in reader.tensors}
+    if missing:
+        raise ModelError(f"The adapter in {adapter} is of another model: {base} has no {min(missing)}.")
+    draft = out.with_name(f".{out.name}.new")
+    writer = gguf.GGUFWriter(str(draft), kind)
+    for field in reader.fields.values():
+        if field.name.startswith("GGUF.") or field.name == "general.architecture":
+            continue
+        array = field.types[0] == gguf.GGUFValueType.ARRAY
+        writer.add_key_value(
+            field.name, field.contents(), field.types[0], sub_type=field.types[-1] if array else None
+        )
+    for tensor in reader.tensors:
+        if tensor.name in deltas:
+            weights = gguf.dequantize(tensor.data, tensor.tensor_type)
+            change = deltas[tensor.name]
+            role = tensor.name.split(".")[2]
+            if role in _HEADS:
+                change = _rotated(change, int(reader.fields[_HEADS[role]].contents()))
+            if weights.shape != change.shape:
+                raise ModelError(f"The adapter in {adapter} does not fit {tensor.name} of {base}.")
+            writer.add_tensor(tensor.name, (weights + change).astype(np.float16))
+        else:
+            writer.add_tensor(tensor.name, tensor.data, raw_dtype=tensor.tensor_type)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    draft.replace(out)
+    return out
+
+
+def write_folder(model: Any, tokeniser: Any, out: Path) -> Path:
+    """Write a folder of transformers with the model and its adapter in one.
+
+    The model holds the adapter no longer. A folder that is there is replaced once the new one is whole.
+    """
+    draft, old = out.with_name(f".{out.name}.new"), out.with_name(f".{out.name}.old")
+    if old.exists() and not out.exists():
+        old.rename(out)  # a run was ended between the two steps below
+    for folder in (draft, old):
+        shutil.rmtree(folder, ignore_errors=True)
+    model.merge_and_unload().save_pretrained(str(draft))
+    tokeniser.save_pretrained(str(draft))
+    if out.exists():
+        out.rename(old)
+    draft.rename(out)
+    shutil.rmtree(old, ignore_errors=True)
+    return out
+
+
+def _deltas(adapter: Path) -> dict[str, Matrix]:
+    """Read what an adapter adds, by the names of GGUF files."""
+    try:
+        settings: Any = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
+        weights = library("safetensors.numpy").load_file(str(adapter / "adapter_model.safetensors"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"There is no adapter in {adapter}: {error}") from error
+    scale = float(settings["lora_alpha"]) / float(settings["r"])
+    found: dict[str, Matrix] = {}
+    for name, down in sorted(weights.items()):
+        if not name.endswith(".lora_A.weight"):
+            continue
+        path = name.removesuffix(".lora_A.weight")
+        layer, _, role = path.partition("layers.")[2].partition(".")
+        if role not in _NAMES:
+            raise ModelError(f"The adapter in {adapter} changes {path}, which a model file has no name for.")
+        up = weights[f"{path}.lora_B.weight"]
+        found[f"blk.{layer}.{_NAMES[role]}.weight"] = (scale * (up @ down)).astype(np.float32)
+    return found
+
+
+def _rotated(weights: Matrix, heads: int) -> Matrix:
+    """Put the rows in the order of GGUF: it turns neighbouring rows of a head together, not its halves.
+
+    Example:
+        >>> _rotated(np.arange(4, dtype=np.float32).reshape(4, 1), 1).ravel().tolist()
+        [0.0, 2.0, 1.0, 3.0]
+    """
+    rows, columns = weights.shape
+    halves = weights.reshape(heads, 2, rows // heads // 2, columns)
+    return np.ascontiguousarray(halves.swapaxes(1, 2).reshape(rows, columns))

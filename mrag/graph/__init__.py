@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.graph.connection import NarrowedGraph, connect, demo, open_store
+    from mrag.graph.connection import open_store
     from mrag.graph.kg import KnowledgeGraph
     from mrag.graph.layers import GraphLayers, Layer
     from mrag.graph.record import Record, Status, status_of
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from mrag.graph.views import VIEWS, View, make_view, make_views
 
 __all__ = [
-    "VIEWS", "GraphLayers", "KnowledgeGraph", "Layer", "NarrowedGraph", "Record", "Status", "UpdateReport",
-    "View", "connect", "demo", "make_view", "make_views", "open_store", "status_of", "update",
+    "VIEWS", "GraphLayers", "KnowledgeGraph", "Layer", "Record", "Status", "UpdateReport",
+    "View", "make_view", "make_views", "open_store", "status_of", "update",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(__name__)

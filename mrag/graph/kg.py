@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Protocol, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Protocol, TypeVar, cast
 
 from mrag.errors import ConfigError, StoreError
 from mrag.graph import loading
 from mrag.graph.layers import GraphLayers, Layer, write_quads
 from mrag.graph.naming import fetch_labels, language_rank, naming_properties
 from mrag.graph.record import Profile, Record, profile_of, stored_profile, with_profile
-from mrag.graph.shortcuts import Shortcuts
 from mrag.loaders.checks import LeftOutFile
 from mrag.loaders.rdf import Progress
 from mrag.rdf import queries
@@ -28,7 +27,11 @@ from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery, read_gate
 from mrag.rdf.terms import Triple, iri
 from mrag.stores.base import Dataset, Limits, LoadReport, SelectResult, TripleStore
 
-__all__ = ["KnowledgeGraph", "Layer", "Searcher"]
+if TYPE_CHECKING:
+    from mrag.front import Shortcuts
+else:
+    # `mrag.front`, which is above all that a knowledge graph is used by, gives it these methods.
+    Shortcuts = object
 
 logger = logging.getLogger(__name__)
 
@@ -93,8 +96,6 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
             self.recovered = loading.recover(self)
             logger.warning("%s", self.recovered)
 
-    # -- writing -----------------------------------------------------------------------------------
-
     def load(
         self,
         paths: Iterable[str | Path],
@@ -155,8 +156,6 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
             return
         for graph in graphs:
             self.store.dump(graph, output, format)
-
-    # -- reading -----------------------------------------------------------------------------------
 
     def count(self, layer: Layer = "asserted") -> int:
         """Count the triples of a layer, by a scan."""
@@ -313,14 +312,7 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         self.commit(replace(record, labels=labels, revision=revision, reasoned=reasoned))
 
     def language_rank(self, language: str) -> int:
-        """Return how far down the preferred languages a language tag stands; 0 is best.
-
-        Example:
-            >>> from mrag.stores.oxigraph import OxigraphStore
-            >>> kg = KnowledgeGraph(OxigraphStore(), languages=("de", "en"))
-            >>> [kg.language_rank(tag) for tag in ("de", "de-AT", "en", "fr")]
-            [0, 1, 2, 4]
-        """
+        """Return how far down the preferred languages a language tag stands; 0 is best."""
         return language_rank(language, self._languages)
 
     def close(self) -> None:
@@ -332,8 +324,6 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
 
     def __exit__(self, *exc: object) -> None:
         self.close()
-
-    # -- inside ------------------------------------------------------------------------------------
 
     def _count_profile(self) -> Profile:
         counts: dict[str, int] = {}

@@ -53,14 +53,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}\Z")
 
 
 class GraphLayers:
-    """The graphs of a knowledge graph in a store.
-
-    Args:
-        store: Where the triples are.
-        name: Its name in the store; letters, digits, `_` and `-`.
-        prefixes: Prefixes for display and for queries, beside the well-known ones.
-        graphs: IRIs of graphs of the store that make up the asserted triples, where mrag did not load
-            them. By default a store that mrag has no record in is taken as it is.
+    """The graphs of a knowledge graph in a store; its arguments are those of `KnowledgeGraph`.
 
     Attributes:
         cache: What others derived from the present triples; another one is begun when they change.
@@ -92,8 +85,6 @@ class GraphLayers:
         self.landing: AbstractContextManager[object] = nullcontext()
         self._found: tuple[str, ...] = ()
         self.record = self._opened(graphs)
-
-    # -- what is in sight --------------------------------------------------------------------------
 
     def dataset(self, layer: Layer = "all") -> Dataset:
         """Return the graphs of a layer as the dataset of a query."""
@@ -152,14 +143,8 @@ class GraphLayers:
         """Return the IRI of a graph on a server that reasons by itself, and so keeps no record."""
         return f"urn:graph:{self.name}:{part}" if part else f"urn:graph:{self.name}"
 
-    # -- change ------------------------------------------------------------------------------------
-
     def require_writable(self) -> None:
-        """Refuse where nothing can be written.
-
-        Raises:
-            ConfigError: If the triples are in graphs without names, which rules cannot read beside others.
-        """
+        """Refuse to write where triples are in graphs without names, which rules cannot read apart."""
         if self.as_found and not self.store.capabilities.reasoning:
             raise ConfigError(
                 "The triples are in the store's default graph, which is read only here.",
@@ -168,23 +153,13 @@ class GraphLayers:
             )
 
     def new_graph(self, status: Status = "asserted") -> str:
-        """Return the IRI of a graph that no one reads yet; it sorts behind all: the first is where loads go.
-
-        Example:
-            >>> from mrag.stores.oxigraph import OxigraphStore
-            >>> GraphLayers(OxigraphStore()).new_graph("completed")
-            'urn:mrag:kg:main:completed:1'
-        """
+        """Return the IRI of a graph that no one reads yet, which sorts behind all others."""
         record = self.record
         numbers = (int(n) for graph in record.asserted for n in re.findall(r"\d+", graph))
         return f"{self.iri}:{status}:{max(record.revision, *numbers, 0) + 1}"
 
     def begin(self, work: str) -> None:
-        """Note that long work has begun, so that a crash during it is known at the next opening.
-
-        Raises:
-            ConfigError: If nothing can be written.
-        """
+        """Note that long work has begun, so that a crash during it is known at the next opening."""
         self.require_writable()
         self.commit(replace(self.record, pending=json.dumps({work: True})))
 
@@ -195,14 +170,7 @@ class GraphLayers:
     def commit(
         self, after: Record, also: str = "", *, changed: bool = True, change: GraphChange | None = None
     ) -> None:
-        """Replace the record, and so what is in sight, in one transaction.
-
-        Args:
-            after: The new record.
-            also: An update that belongs to it, without a prologue.
-            changed: Whether the triples are others than before.
-            change: What makes the change; what it touches only where no inferences are dropped.
-        """
+        """Replace the record, and so what is in sight, in one transaction."""
         with self.landing:
             if not self.as_found:
                 after, before = replace(after, kept=True), self.revision
@@ -225,14 +193,9 @@ class GraphLayers:
         premises: Sequence[str] | None = None,
         touched: TouchedEntities | None = None,
     ) -> None:
-        """Make these graphs the inferred layer of the present triples, in one transaction.
+        """Make these graphs, of so many triples, the inferred layer of the present ones, in one transaction.
 
-        Args:
-            graphs: IRIs of the graphs.
-            count: Triples in them, if they have been counted.
-            apart: IRIs of graphs of what follows and contradicts the ontology.
-            premises: The named graphs that reasoning read, if they are others than before.
-            touched: What the inferred triples touch that were not there before, if that is known.
+        The graphs `apart` hold what contradicts the ontology, `premises` are the named graphs that were read.
         """
         if not (self.record.inferred or self.record.apart or graphs or apart):
             touched = TouchedEntities()
@@ -262,11 +225,7 @@ class GraphLayers:
         return queries.get("update/change").bind(graph_subject_predicate_object=out, g_s_p_o=into)
 
     def remove_doubles(self, rows: Sequence[tuple[str, str, str]]) -> None:
-        """Take triples out of a graph that stand in two.
-
-        Args:
-            rows: The smaller graph, the larger, and the one of them to take from.
-        """
+        """Take triples out of a graph that stand in two: the smaller, the larger, the one to take from."""
         if rows:
             self.store.update(queries.get("update/remove-doubles").bind(scanned_probed_graph=rows))
 
@@ -282,11 +241,7 @@ class GraphLayers:
         return sum(self.store.count(g) for g in (self.record.asserted if graphs is None else graphs))
 
     def collect(self, prefix: str = "") -> int:
-        """Remove graphs that earlier work left behind, and return how many there were.
-
-        Args:
-            prefix: Start of the names of those to remove, where not all are, for large ones take long.
-        """
+        """Remove graphs that earlier work left behind, all or those of a prefix, and return how many."""
         if self.as_found:
             return 0
         in_sight = {*self.record.asserted, *self.record.inferred, *self.record.hidden, self.originals}
@@ -327,8 +282,6 @@ class GraphLayers:
         if self.record.pending:
             self.end()
 
-    # -- inside ------------------------------------------------------------------------------------
-
     def _opened(self, graphs: Sequence[str]) -> Record:
         """Read the record, or make one for the graphs named or found."""
         layers = self.store.layers() if self.store.capabilities.reasoning else None
@@ -361,18 +314,8 @@ def _quad(quad: Quad) -> ox.Quad:
     return ox.Quad(s, p, o, graph)  # type: ignore[arg-type]  # they come from triples
 
 
-_FORMATS = {"nq": ox.RdfFormat.N_QUADS, "trig": ox.RdfFormat.TRIG}
-
-
 def write_quads(kg: GraphLayers, graphs: Sequence[str], output: IO[bytes], format: str) -> None:
-    """Write graphs of a knowledge graph as one default graph, and behind it the named graphs.
-
-    Args:
-        kg: The knowledge graph.
-        graphs: IRIs of its layers' graphs; named graphs are written beside asserted triples only.
-        output: The stream.
-        format: `nq` or `trig`.
-    """
+    """Write graphs of a knowledge graph as one default graph, and behind it the named graphs."""
     record = kg.record
     named = record.contexts if {*graphs} & {*record.asserted} else ()
 
@@ -384,7 +327,11 @@ def write_quads(kg: GraphLayers, graphs: Sequence[str], output: IO[bytes], forma
         for graph in named:
             yield from _quads_of(kg, graph, ox.NamedNode(graph))
 
-    ox.serialize(quads(), output, _FORMATS[format], prefixes=_usable(kg) if format == "trig" else None)
+    if format == "nq":
+        ox.serialize(quads(), output, ox.RdfFormat.N_QUADS)
+    else:
+        usable = {prefix: name for prefix, name in kg.prefixes.items() if name and "://" in name}
+        ox.serialize(quads(), output, ox.RdfFormat.TRIG, prefixes=usable)
 
 
 def _quads_of(kg: GraphLayers, graph: str, name: ox.NamedNode | ox.DefaultGraph) -> Iterator[ox.Quad]:
@@ -393,8 +340,3 @@ def _quads_of(kg: GraphLayers, graph: str, name: ox.NamedNode | ox.DefaultGraph)
         kept.seek(0)
         for quad in ox.parse(kept, ox.RdfFormat.N_TRIPLES, lenient=True):
             yield ox.Quad(quad.subject, quad.predicate, quad.object, name)
-
-
-def _usable(kg: GraphLayers) -> dict[str, str]:
-    """Return the prefixes that a serialiser takes."""
-    return {p: n for p, n in kg.prefixes.items() if n and "://" in n}

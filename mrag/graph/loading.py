@@ -39,11 +39,7 @@ _AMBIGUOUS = ""
 def described(
     paths: Iterable[str | Path], format: str | None, left_out: list[LeftOutFile] | None, *, imports: bool
 ) -> list[Source]:
-    """Describe the files of a load, with those that they import if that is wanted.
-
-    Raises:
-        LoadError: If one is missing and `left_out` is None.
-    """
+    """Describe the files of a load, with those that they import if that is wanted."""
     found = sources(paths, format=format, left_out=left_out)
     return with_imports(found, left_out) if imports else found
 
@@ -57,11 +53,7 @@ def load(
     replacing: bool,
     left_out: list[LeftOutFile] | None,
 ) -> LoadReport:
-    """Load RDF files into the asserted graph, as `KnowledgeGraph.load` does.
-
-    Raises:
-        LoadError: If a file is not well formed and `left_out` is None, or none is.
-    """
+    """Load RDF files into the asserted graph, as `KnowledgeGraph.load` does."""
     if left_out is not None:
         found = flawless(found, left_out, skip_bad_lines=skip_bad_lines)
         if not found and left_out:
@@ -101,11 +93,7 @@ def load(
 
 
 def insert(kg: GraphLayers, triples: Iterable[Triple]) -> int:
-    """Assert triples, whole or not at all, and return how many were new.
-
-    Raises:
-        TermError: If a term is not well formed, or is a blank node.
-    """
+    """Assert triples, whole or not at all, and return how many were new."""
     triples = list(triples)
     data = to_ntriples(triples)
     if not data:
@@ -150,13 +138,7 @@ def learn_prefixes(kg: GraphLayers) -> None:
 
 @dataclass(frozen=True)
 class _Written:
-    """The graphs that a load writes.
-
-    Attributes:
-        graph: The asserted graph for what files state in their default graphs.
-        merged: The asserted graph of what only named graphs assert; empty if there are none.
-        named: Those named graphs.
-    """
+    """The graphs that a load writes."""
 
     graph: str
     merged: str = ""

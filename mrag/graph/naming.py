@@ -72,11 +72,6 @@ def naming_properties(kg: KnowledgeGraph, counts: Mapping[str, int], named: Sequ
 
     For each class whose members mostly have no label it is the most selective of their properties of short
     texts: one that most of them have, each once, and few share.
-
-    Args:
-        kg: The knowledge graph.
-        counts: How many triples each property has.
-        named: Properties of labels that are known.
     """
     found: Counter[str] = Counter()
     rows = kg.select(queries.get("explore/classes").text) if counts.get(RDF + "type") else ()
@@ -106,15 +101,7 @@ def naming_properties(kg: KnowledgeGraph, counts: Mapping[str, int], named: Sequ
 
 @lru_cache(maxsize=4096)
 def name_part(p: str) -> str:
-    """Return the part of a person's name that a property gives: "given", "family", or "" for others.
-
-    Args:
-        p: The property.
-
-    Example:
-        >>> name_part("http://shop.example/customer_first_name"), name_part("http://shop.example/title")
-        ('given', '')
-    """
+    """Return the part of a person's name that a property gives: "given", "family", or "" for others."""
     words = " ".join(name_parts(iri_words(p) or "")).casefold()
     return next((part for part, names in _PARTS.items() if words.endswith(names)), "")
 
@@ -148,20 +135,7 @@ def _texts_of(kg: KnowledgeGraph, sample: str) -> list[Row]:
 
 
 def most_selective(rows: Iterable[Row], members: int) -> str | None:
-    """Return the property that tells things apart best by a short text; None if none does.
-
-    Args:
-        rows: Things, their properties and their texts.
-        members: How many things there are.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> pairs = [("urn:a", "Anna", "blue"), ("urn:b", "Ben", "blue"), ("urn:c", "Cem", "red")]
-        >>> rows = [(URIRef(s), URIRef(p), Literal(o)) for s, n, c in pairs
-        ...     for p, o in (("urn:p:called", n), ("urn:p:colour", c))]
-        >>> most_selective(rows, 3)
-        'urn:p:called'
-    """
+    """Return the property that tells things apart best by a short text; None if none does."""
     texts: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
     for member, p, text in rows:
         if isinstance(text, Literal):
@@ -195,16 +169,7 @@ def _is_worded(text: str) -> bool:
 
 
 def language_rank(tag: str, languages: Sequence[str]) -> int:
-    """Return how far down the preferred languages a language tag stands; 0 is best.
-
-    Args:
-        tag: A language tag, "" for a literal without.
-        languages: Preferred tags, best first.
-
-    Example:
-        >>> [language_rank(tag, ("de", "en")) for tag in ("de", "de-AT", "en", "fr")]
-        [0, 1, 2, 4]
-    """
+    """Return how far down the preferred languages a language tag stands; 0 is best."""
     tag = tag.lower()
     for at, wanted in enumerate(languages):
         if tag == wanted or (wanted and tag.startswith(wanted + "-")):
@@ -224,13 +189,6 @@ def fetch_labels(
 
     Language comes before property: an English `rdfs:label` beats a French `skos:prefLabel`. What a property
     of a later tier gives is taken only where the tiers before give nothing. Ties break by the text.
-
-    Args:
-        store: The store.
-        dataset: The graphs to read.
-        entities: IRIs.
-        naming: Tiers of label properties, best first, as in `Profile.naming`.
-        languages: Preferred language tags, best first.
     """
     properties = list(dict.fromkeys(p for tier in naming for p in tier))
     return best_labels(entities, label_texts(store, dataset, entities, properties), naming, languages)
@@ -239,14 +197,7 @@ def fetch_labels(
 def label_texts(
     store: TripleStore, dataset: Dataset, entities: Sequence[str], properties: Sequence[str]
 ) -> dict[str, list[LabelText]]:
-    """Read the labels of entities, none of those that have none.
-
-    Args:
-        store: The store.
-        dataset: The graphs to read.
-        entities: IRIs.
-        properties: IRIs of label properties.
-    """
+    """Read the labels of entities, none of those that have none."""
     read = _by_edges if store.capabilities.edges else _by_query
     return read(store, dataset, entities, properties)
 
@@ -323,13 +274,7 @@ _MOST: Final = 1000
 
 @dataclass(frozen=True)
 class Twins:
-    """What is known of the things of a graph that are `owl:sameAs` others.
-
-    Attributes:
-        home: How the IRIs begin of which the graph itself says most; such names stand for the others.
-        closed: Whether the store says of every name all that it says of one, or at least of that which
-            stands for the others.
-    """
+    """What is known of the things of a graph that are `owl:sameAs` others."""
 
     home: str
     closed: bool
@@ -356,28 +301,12 @@ def home_of(store: TripleStore, asserted: Dataset) -> str:
 
 
 def preference(iri: str, home: str) -> str:
-    """Return the key by which a thing's name is chosen, the least first: those at home before others.
-
-    Example:
-        >>> min(["http://a.org/x", "http://my.org/x"], key=lambda iri: preference(iri, "http://my.org/"))
-        'http://my.org/x'
-    """
+    """Return the key by which a thing's name is chosen, the least first: those at home before others."""
     return f"{0 if iri.startswith(home) else 1}{iri}"
 
 
 def twins_of(kg: KnowledgeGraph) -> Twins | None:
-    """Return which names of things stand for others, None where nothing is `owl:sameAs` anything.
-
-    Args:
-        kg: The knowledge graph.
-
-    Example:
-        >>> import mrag
-        >>> kg = mrag.demo(model="none")
-        >>> twins_of(kg) is None
-        True
-        >>> kg.close()
-    """
+    """Return which names of things stand for others, None where nothing is `owl:sameAs` anything."""
 
     def made() -> Twins | None:
         if f"{OWL}sameAs" not in kg.profile().predicates:
@@ -392,12 +321,7 @@ def twins_of(kg: KnowledgeGraph) -> Twins | None:
 
 
 def names_beside(kg: KnowledgeGraph, things: Iterable[str]) -> dict[str, str]:
-    """Return, of things that have several names, the one that stands for them; others are left out.
-
-    Args:
-        kg: The knowledge graph.
-        things: IRIs.
-    """
+    """Return, of things that have several names, the one that stands for them; others are left out."""
     twins, wanted = twins_of(kg), sorted(set(things))
     if twins is None or not wanted:
         return {}

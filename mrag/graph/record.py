@@ -141,14 +141,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Profile:
-    """Counts of a knowledge graph, for hub damping and for knowing which properties to look up.
-
-    Attributes:
-        predicates: Triples by predicate IRI, asserted and inferred together.
-        triples: Their sum.
-        naming: Properties that name things, by how surely they do: those that somebody chose, those of
-            `LABELS`, and those that were found to name what has no label.
-    """
+    """Counts of a knowledge graph, for hub damping and for knowing which properties to look up."""
 
     predicates: Mapping[str, int] = field(default_factory=dict)
     triples: int = 0
@@ -178,17 +171,7 @@ def status_of(graph: str, *, inferred: bool = False) -> Status:
 
 
 def named_graph(record: Record, graph: str, kg: str, prefixes: Mapping[str, str]) -> str:
-    """Return the IRI of a named graph.
-
-    Args:
-        record: The record of the knowledge graph.
-        graph: Its IRI or CURIE.
-        kg: The name of the knowledge graph, for errors.
-        prefixes: Those of CURIEs.
-
-    Raises:
-        ConfigError: If there is no such named graph.
-    """
+    """Return the IRI of a named graph."""
     name = str(as_iri(graph, prefixes))
     if name in record.contexts:
         return name
@@ -201,12 +184,7 @@ def named_graph(record: Record, graph: str, kg: str, prefixes: Mapping[str, str]
 
 
 def read_record(store: TripleStore, iri: str) -> Record:
-    """Read the record of a knowledge graph; a fresh one if there is none.
-
-    Args:
-        store: The store.
-        iri: IRI of the knowledge graph.
-    """
+    """Read the record of a knowledge graph; a fresh one if there is none."""
     rows = store.select(queries.get("kg/registry").bind(kg=[iri]), Dataset((SYSTEM,), (SYSTEM,)))
     found: dict[str, list[str]] = {}
     for p, o in rows:
@@ -239,13 +217,7 @@ def record_update(iri: str, record: Record) -> str:
 
 
 def joined(before: Record, graph: str, more: int) -> Record:
-    """Return the record after triples came to a graph: what was inferred still holds, there may be more.
-
-    Args:
-        before: The record of before.
-        graph: IRI of the graph, a new one or one of the asserted.
-        more: Triples that came.
-    """
+    """Return the record after triples came to a graph: what was inferred still holds, there may be more."""
     new = graph not in before.asserted
     added = before.added
     # The next reasoning can start from the additions alone only if it finds them in graphs of their own.
@@ -266,14 +238,7 @@ def joined(before: Record, graph: str, more: int) -> Record:
 
 
 def parted(before: Record, graphs: Set[str], fewer: int, *, gone: bool = False) -> Record:
-    """Return the record after triples left graphs: inferences that may rest on them are dropped.
-
-    Args:
-        before: The record of before.
-        graphs: IRIs of asserted graphs.
-        fewer: Triples that left.
-        gone: Whether the graphs themselves go.
-    """
+    """Return the record after triples left graphs: inferences that may rest on them are dropped."""
     # Nothing was inferred yet from graphs that came since the last reasoning.
     untouched = graphs <= {*before.added}
     before = before if untouched else before.without_inferences()
@@ -295,13 +260,7 @@ def parted(before: Record, graphs: Set[str], fewer: int, *, gone: bool = False) 
 
 
 def profile_of(counts: Mapping[str, int], chosen: Sequence[str] = (), found: Sequence[str] = ()) -> Profile:
-    """Return the profile with these counts by predicate.
-
-    Args:
-        counts: Triples by predicate IRI.
-        chosen: Properties that somebody chose to name things.
-        found: Properties that were found to name things.
-    """
+    """Return the profile with these counts by predicate."""
     tiers = (chosen, LABELS, found)
     naming = tuple(tuple(p for p in tier if p in counts) for tier in tiers)
     return Profile(dict(counts), sum(counts.values()), naming)
@@ -337,19 +296,7 @@ _Terms: TypeAlias = "Iterable[Triple | ox.Triple | ox.Quad]"
 
 @dataclass(frozen=True)
 class TouchedEntities:
-    """The entities that a change touched.
-
-    Attributes:
-        entities: Subjects and objects of the triples that came or went.
-        texts: Those whose texts are others now, which may be their names.
-        came: Marks of the triples that came, see `mark`.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> found = TouchedEntities.of([(URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:b"))])
-        >>> found is not None and sorted(found.entities)
-        ['urn:a', 'urn:b']
-    """
+    """The entities that a change touched."""
 
     entities: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
@@ -387,14 +334,7 @@ class TouchedEntities:
 
 @dataclass(frozen=True)
 class GraphChange:
-    """What made a change, and what it touched.
-
-    Attributes:
-        by: `load`, `insert`, `update`, `reasoning`, `concept`, `repair`, or `clear` and `replace`, which
-            leave nothing of what was asserted before.
-        what: The name of the file and how many more there were, or the name of the concept.
-        touched: What it touched; None where that is not known, or too much to keep.
-    """
+    """What made a change, and what it touched."""
 
     by: str
     what: str = ""
@@ -403,14 +343,7 @@ class GraphChange:
 
 @dataclass(frozen=True)
 class RecordedChange:
-    """A change as it was kept.
-
-    Attributes:
-        since: The revision before it.
-        revision: The revision that it led to.
-        at: When it was made, in UTC; empty where that was not kept.
-        change: What made it, and what it touched.
-    """
+    """A change as it was kept."""
 
     since: int
     revision: int
@@ -419,37 +352,19 @@ class RecordedChange:
 
 
 def mark(s: Any, p: Any, o: Any) -> str:
-    """Return a short text by which a triple is known again, for terms of rdflib and of pyoxigraph.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> mark(URIRef("urn:a"), ox.NamedNode("urn:p"), Literal("x"))
-        '4d737c93'
-    """
+    """Return a short text by which a triple is known again, for terms of rdflib and of pyoxigraph."""
     line = " ".join(str(t if isinstance(t, _OX) else to_ox(t)) for t in (s, p, o))
     return f"{zlib.crc32(line.encode()):08x}"
 
 
 def places(kg: str, revision: int | None = None) -> list[str]:
-    """Return the IRIs under which the changes of a knowledge graph are kept, or that of one revision.
-
-    Args:
-        kg: IRI of the knowledge graph.
-        revision: The revision that a change leads to.
-    """
+    """Return the IRIs under which the changes of a knowledge graph are kept, or that of one revision."""
     numbers = range(_PLACES) if revision is None else [revision % _PLACES]
     return [f"{kg}:change:{number}" for number in numbers]
 
 
 def entry(kg: str, before: int, after: int, change: GraphChange) -> str:
-    """Return the update that keeps what a change touched, and when and by what it was made.
-
-    Args:
-        kg: IRI of the knowledge graph.
-        before: Its revision before the change.
-        after: Its revision after it.
-        change: The change.
-    """
+    """Return the update that keeps what a change touched, and when and by what it was made."""
     [place] = places(kg, after)
     at = datetime.now(UTC).isoformat(timespec="seconds")
     kept: dict[str, Any] = {"from": before, "to": after, "at": at, "by": change.by, "what": change.what}
@@ -463,14 +378,7 @@ def entry(kg: str, before: int, after: int, change: GraphChange) -> str:
 
 
 def touched_since(store: TripleStore, kg: str, since: int, until: int) -> TouchedEntities | None:
-    """Return what all changes between two revisions touched, or None if that is not known.
-
-    Args:
-        store: The store.
-        kg: IRI of the knowledge graph.
-        since: The earlier revision.
-        until: The later one.
-    """
+    """Return what all changes between two revisions touched, or None if that is not known."""
     if since == until:
         return TouchedEntities()
     known = {one.since: one for one in recorded(store, kg, since, until)}
@@ -485,14 +393,7 @@ def touched_since(store: TripleStore, kg: str, since: int, until: int) -> Touche
 
 
 def recorded(store: TripleStore, kg: str, since: int, until: int) -> list[RecordedChange]:
-    """Return the changes between two revisions that are still kept, in their order.
-
-    Args:
-        store: The store.
-        kg: IRI of the knowledge graph.
-        since: The earlier revision.
-        until: The later one.
-    """
+    """Return the changes between two revisions that are still kept, in their order."""
     wanted = range(max(since + 1, until - _PLACES + 1), until + 1)
     names = [place for revision in wanted for place in places(kg, revision)]
     if not names:

@@ -14,20 +14,23 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+import pyoxigraph as ox
+
 from mrag.errors import QueryRefused
-from mrag.graph.record import GraphChange, TouchedEntities
+from mrag.graph.layers import GraphLayers
+from mrag.graph.record import GraphChange, Record, TouchedEntities
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
-from mrag.rdf.parser import UpdateParser
+from mrag.rdf.parser import parse_update
+from mrag.rdf.patterns import to_data
 from mrag.rdf.terms import DEFAULT_PREFIXES
+from mrag.stores.base import TripleStore
+from mrag.stores.changes import Changes, Layout, Operation, Refused, UpdateOutcome, carry_out, needs_queries
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.process.channel import timed_out
+from mrag.stores.process.parsing import Bounds, parsed
 
 if TYPE_CHECKING:
-    import pyoxigraph as ox
-
     from mrag.graph.kg import KnowledgeGraph
-    from mrag.graph.layers import GraphLayers
-    from mrag.graph.record import Record
-    from mrag.stores.base import TripleStore
-    from mrag.stores.changes import Changes, Layout, Operation, UpdateOutcome
     from mrag.stores.sparql import SparqlStore
 
 
@@ -50,15 +53,7 @@ class UpdateReport:
 
 @dataclass(frozen=True)
 class PlannedUpdate:
-    """What an update would change, before anything is written.
-
-    Attributes:
-        report: How much, and what becomes of the inferred triples.
-        added: Quads to write, by the names that graphs have inside.
-        removed: Quads to take out.
-        record: The record of the knowledge graph afterwards; None if nothing changes.
-        copies: Copies of the triples that came and went, from which the next reasoning starts.
-    """
+    """What an update would change, before anything is written."""
 
     report: UpdateReport
     added: Sequence[ox.Quad] = ()
@@ -68,13 +63,7 @@ class PlannedUpdate:
 
 
 def land(kg: GraphLayers, change: PlannedUpdate) -> None:
-    """Carry out what `preview` returned, in one transaction.
-
-    Raises:
-        QueryRefused: If the graph has changed since.
-    """
-    from mrag.rdf.patterns import to_data
-
+    """Carry out what `preview` returned, in one transaction."""
     record, before = change.record, kg.record
     if record is None:
         return
@@ -130,9 +119,7 @@ def record_after(
 
 
 def _copied(triple: ox.Triple, graph: str) -> ox.Quad:
-    import pyoxigraph
-
-    return pyoxigraph.Quad(triple.subject, triple.predicate, triple.object, pyoxigraph.NamedNode(graph))
+    return ox.Quad(triple.subject, triple.predicate, triple.object, ox.NamedNode(graph))
 
 
 def graph_of(quad: ox.Quad) -> str:
@@ -189,27 +176,9 @@ def parse(
     using_named: Sequence[str] = (),
     base: str | None = None,
 ) -> tuple[Operation, ...]:
-    """Read an update.
-
-    Args:
-        text: A SPARQL 1.1 Update request.
-        prefixes: Prefixes that need no declaration, beside the well-known ones.
-        using: Graphs that the protocol's `using-graph-uri` names.
-        using_named: Graphs that `using-named-graph-uri` names.
-        base: What relative IRIs are relative to, where the text does not say.
-
-    Returns:
-        Its operations, in plain values.
-
-    Raises:
-        QueryRefused: If it does not parse, or asks for what is not allowed.
-
-    Example:
-        >>> parse("CLEAR GRAPH <urn:g> ; CREATE SILENT GRAPH <urn:h>")
-        (('clear', 'graph', 'urn:g'), ('create', 'urn:h', True))
-    """
+    """Read an update."""
     known = {**DEFAULT_PREFIXES, **(prefixes or {})}
-    return UpdateParser(text, known, using, using_named, base).operations()
+    return parse_update(text, known, using, using_named, base)
 
 
 def apply(
@@ -221,20 +190,7 @@ def apply(
     max_changes: int = 1_000_000,
     commit: AbstractContextManager[Any] | None = None,
 ) -> UpdateReport:
-    """Carry out operations that `parse` read, whole or not at all.
-
-    Args:
-        kg: The knowledge graph; not in a server that reasons by itself.
-        operations: The operations.
-        union: Whether the default graph holds the triples of named graphs too.
-        seconds: Deadline of the whole.
-        max_changes: Most triples that may change.
-        commit: Held while triples and record are not of the same state.
-
-    Raises:
-        QueryRefused: If one is not allowed, or the store cannot be updated.
-        QueryTimeout: At the deadline; nothing has changed.
-    """
+    """Carry out operations that `parse` read, whole or not at all."""
     change = preview(kg, operations, union=union, seconds=seconds * _SHARE, max_changes=max_changes)
     with commit or nullcontext():
         land(kg, change)
@@ -249,26 +205,7 @@ def preview(
     seconds: float = 30.0,
     max_changes: int = 1_000_000,
 ) -> PlannedUpdate:
-    """Return what operations that `parse` read would change, and change nothing.
-
-    Args:
-        kg: The knowledge graph; not in a server that reasons by itself.
-        operations: The operations.
-        union: Whether the default graph holds the triples of named graphs too.
-        seconds: Deadline.
-        max_changes: Most triples that may change.
-
-    Raises:
-        QueryRefused: If one is not allowed, or the store cannot be updated.
-        QueryTimeout: At the deadline.
-
-    Example:
-        >>> import mrag
-        >>> kg = mrag.connect()
-        >>> preview(kg, parse("INSERT DATA { <urn:a> <urn:b> 1 }")).report.added, kg.record.triples
-        (1, 0)
-        >>> kg.close()
-    """
+    """Return what operations that `parse` read would change, and change nothing."""
     if kg.store.capabilities.reasoning:
         raise QueryRefused(
             "This server reasons by itself, so that what an update changes is known only to it.",
@@ -283,16 +220,13 @@ def preview(
         return PlannedUpdate(UpdateReport(inferred="kept" if before.inferred else "none"))
     record, copies = record_after(kg.iri, before, layout, outcome)
     here = {layout.merged, *layout.inferred}
+    inferred = "none" if not before.inferred else "pending" if record.removed else "kept"
+    if before.inferred and not record.inferred:
+        inferred = "dropped"
     report = UpdateReport(
         sum(graph_of(q) not in here for q in outcome.added),
         sum(graph_of(q) not in here for q in outcome.removed),
-        "none"
-        if not before.inferred
-        else "dropped"
-        if not record.inferred
-        else "pending"
-        if record.removed
-        else "kept",
+        inferred,
     )
     return PlannedUpdate(report, outcome.added, outcome.removed, record, copies)
 
@@ -300,26 +234,12 @@ def preview(
 def work_out(
     store: TripleStore, layout: Layout, operations: Sequence[Operation], seconds: float
 ) -> UpdateOutcome:
-    """Return what an update would change, without changing it.
-
-    Args:
-        store: The store.
-        layout: The graphs of the knowledge graph.
-        operations: The update, with the names that graphs have inside.
-        seconds: Deadline of the whole.
-
-    Raises:
-        QueryRefused: If an operation is not allowed, or the engine rejects it.
-        QueryTimeout: At the deadline.
-    """
-    from mrag.stores.changes import Changes, UpdateOutcome, needs_queries
-    from mrag.stores.oxigraph import OxigraphStore
-    from mrag.stores.process.parsing import Bounds, parsed
-    from mrag.stores.remote import RemoteChanges, copied
-
+    """Return what an update would change, without changing it."""
     until = time.monotonic() + seconds
     steps = parsed(operations, replace(Bounds.from_env(), seconds=seconds))
     if not isinstance(store, OxigraphStore):
+        from mrag.stores.remote import RemoteChanges, copied  # which loads what speaks HTTP
+
         server = cast("SparqlStore", store)
         if not needs_queries(steps[1:]):
             return _alone(RemoteChanges(server, layout, until=until), steps)
@@ -343,9 +263,6 @@ def work_out(
 
 def _alone(changes: Changes, steps: Sequence[Operation]) -> UpdateOutcome:
     """Work an update out in this process."""
-    from mrag.stores.changes import Refused, carry_out
-    from mrag.stores.process.channel import timed_out
-
     try:
         carry_out(changes, steps)
     except Refused as error:
@@ -356,15 +273,7 @@ def _alone(changes: Changes, steps: Sequence[Operation]) -> UpdateOutcome:
 
 
 def layout_of(kg: KnowledgeGraph, *, union: bool = True, max_changes: int = 1_000_000) -> Layout:
-    """Return the graphs of a knowledge graph as an update sees them.
-
-    Args:
-        kg: The knowledge graph.
-        union: Whether the default graph holds the triples of named graphs too.
-        max_changes: Most triples that may change.
-    """
-    from mrag.stores.changes import Layout
-
+    """Return the graphs of a knowledge graph as an update sees them."""
     record = kg.record
     merged = record.merged if record.merged in record.asserted else ""
     asserted = tuple(g for g in record.asserted if g != merged)
@@ -382,9 +291,6 @@ def layout_of(kg: KnowledgeGraph, *, union: bool = True, max_changes: int = 1_00
         union,
         max_changes,
     )
-
-
-# -- writing ---------------------------------------------------------------------------------------
 
 
 def _placed(operation: Operation, kg: KnowledgeGraph, layout: Layout) -> Operation:
@@ -408,11 +314,5 @@ def _placed(operation: Operation, kg: KnowledgeGraph, layout: Layout) -> Operati
                 found.append(graph)
         return tuple(dict.fromkeys(found))
 
-    return (
-        kind,
-        where,
-        None if default is None else inside(default),
-        None if named is None else inside(named),
-        deletes,
-        inserts,
-    )
+    seen = (None if graphs is None else inside(graphs) for graphs in (default, named))
+    return (kind, where, *seen, deletes, inserts)

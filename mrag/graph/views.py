@@ -7,6 +7,7 @@ graph, and one transaction then puts that graph in sight. What others add to a v
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import logging
 import zlib
@@ -20,7 +21,7 @@ from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from shutil import rmtree
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import pyoxigraph as ox
 from rdflib import BNode, Literal, URIRef
@@ -44,29 +45,13 @@ from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import Landing, OxigraphStore
 from mrag.stores.process.workers import snapshot_prefix
 
-__all__ = [
-    "VIEWS",
-    "View",
-    "find",
-    "make_view",
-    "make_views",
-    "refresh",
-    "stale",
-]
-
 _UNREPEATABLE = frozenset(("RAND", "NOW", "UUID", "STRUUID", "BNODE"))
 _OTHER = "mrag_other"
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """A variable by which the solutions of a branch are told apart.
-
-    Attributes:
-        name: Its name.
-        pattern: A triple pattern of the branch that binds it, so that it has no other values.
-        places: The tokens behind which its values are to stand.
-    """
+    """A variable by which the solutions of a branch are told apart."""
 
     name: str
     pattern: parser.TripleNode
@@ -98,12 +83,7 @@ class Anchor:
 
 @dataclass(frozen=True)
 class ViewBranch:
-    """A group of a CONSTRUCT query that can be answered by itself.
-
-    Attributes:
-        anchors: The variables by which its solutions can be told apart; none if it is one part.
-        why: Why there is none.
-    """
+    """A group of a CONSTRUCT query that can be answered by itself."""
 
     tokens: Tokens
     head: str
@@ -137,23 +117,7 @@ class ViewBranch:
 
 
 def branches(text: str) -> list[ViewBranch]:
-    """Return the branches of a CONSTRUCT query, of which each solution of the query belongs to one.
-
-    Args:
-        text: The query. What counts, cuts or makes up its solutions as a whole is one branch without anchor.
-
-    Raises:
-        QueryRefused: If it is no query.
-
-    Example:
-        >>> found = branches("CONSTRUCT { ?s ?p 1 } { { ?s a <urn:A> } UNION { ?x ?p 3 BIND(?x AS ?s) } }")
-        >>> [[anchor.name for anchor in branch.anchors] for branch in found]
-        [['s'], ['x']]
-        >>> print(found[0].over(found[0].anchors[0], ["urn:a"]))
-        CONSTRUCT { ?s ?p 1 } WHERE { VALUES (?s) { (<urn:a>) } ?s a <urn:A> }
-        >>> branches("CONSTRUCT { ?s a <urn:B> } { ?s a <urn:A> } LIMIT 3")[0].why
-        'it has GROUP BY, HAVING, LIMIT, OFFSET, VALUES or FROM'
-    """
+    """Return the branches of a CONSTRUCT query, of which each solution of the query belongs to one."""
     query, reading = parse_query(text)
     tokens, where = reading.tokens, query.select.where
     declared = reading.declarations()
@@ -162,7 +126,7 @@ def branches(text: str) -> list[ViewBranch]:
     if why:
         end = len(tokens.tokens) - 1
         return [ViewBranch(tokens, declared, 0, end, why=why)]
-    before = tokens.printed(0, where.first - 1 if _says_where(tokens, where) else where.first)
+    before = tokens.printed(0, where.first - (tokens.tokens[where.first - 1].key == "WHERE"))
     template = tokens.printed(where.first, where.last + 1) if short else ""
     head = f"{declared}{before}{' ' if template else ''}{template} WHERE "
     [*parts] = where.parts
@@ -185,12 +149,8 @@ def _whole(query: parser.QueryNode) -> str:
     """Return why a query cannot be divided, or nothing."""
     if query.form != "ConstructQuery":
         return "it is no CONSTRUCT query"
-    if (
-        query.graphs
-        or query.named
-        or query.select.values
-        or {"group by", "having", "slice"} & _steps(query.select)
-    ):
+    steps = {"group by", "having", "slice"} & _steps(query.select)
+    if query.graphs or query.named or query.select.values or steps:
         return "it has GROUP BY, HAVING, LIMIT, OFFSET, VALUES or FROM"
     for node in parser.walk(query):
         if isinstance(node, parser.CallNode) and node.name in _UNREPEATABLE:
@@ -198,10 +158,6 @@ def _whole(query: parser.QueryNode) -> str:
         if isinstance(node, parser.SelectNode) and "slice" in _steps(node):
             return "a sub-select of it has LIMIT or OFFSET"
     return ""
-
-
-def _says_where(tokens: Tokens, where: parser.GroupNode) -> bool:
-    return tokens.tokens[where.first - 1].key == "WHERE"
 
 
 def _steps(select: parser.SelectNode) -> set[str]:
@@ -225,6 +181,12 @@ def _anchors(tokens: Tokens, group: parser.GroupNode) -> Iterator[Anchor]:
         found = _Narrowing(tokens, name).of(group)
         if found is not None:
             yield found
+
+
+_INDEPENDENT = (
+    parser.TripleNode, parser.FilterNode, parser.ValuesNode,
+    parser.GroupNode, parser.SelectNode, parser.UnionNode,
+)  # fmt: skip
 
 
 class _Narrowing:
@@ -269,15 +231,7 @@ class _Narrowing:
 
     def _may_begin(self, before: Sequence[Any]) -> bool:
         """Return whether values may stand before some parts: none of them depends on what is bound."""
-        free = (
-            parser.TripleNode
-            | parser.FilterNode
-            | parser.ValuesNode
-            | parser.GroupNode
-            | parser.SelectNode
-            | parser.UnionNode
-        )
-        return all(isinstance(part, free) for part in before)
+        return all(isinstance(part, _INDEPENDENT) for part in before)
 
     def _passes(self, select: parser.SelectNode) -> bool:
         """Return whether fewer values inside a sub-select only mean fewer rows of it."""
@@ -316,37 +270,22 @@ _JOURNAL = "parts.jsonl"
 
 
 class ViewWork:
-    """Answers parts of a query wherever it is sent to; the copy of the source is opened there, once.
-
-    Args:
-        source: The folder of a copy, as `OxigraphStore.snapshot` makes it.
-        dataset: The graphs that the query sees.
-        blank: Whether the query makes blank nodes, which are to be the same each time.
-        sent: The triples of each graph, packed, for where the folder is not seen.
-    """
+    """Answers parts of a query wherever it is sent to; the copy of the source is opened there, once."""
 
     def __init__(
         self, source: Path, dataset: Dataset, *, blank: bool, sent: Mapping[str, bytes] | None = None
     ) -> None:
         self.source, self.dataset, self.blank, self.sent = source, dataset, blank, sent
-        self._opened: ox.Store | None = None
+        self.opened: ox.Store | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_opened": None}
+        return {**vars(self), "opened": None}
 
     def __call__(self, task: tuple[str, str]) -> bytes:
-        """Return the triples of a part as N-Triples, packed.
-
-        Args:
-            task: Name and query of the part.
-        """
+        """Return the triples of a part as N-Triples, packed."""
         name, query = task
         lines = cast(ox.QueryTriples, self.query(query)).serialize(format=ox.RdfFormat.N_TRIPLES) or b""
         return zlib.compress(named(lines, self.engine, name) if self.blank else lines, 1)
-
-    def open(self, engine: ox.Store) -> None:
-        """Take what is open in this process for the copy."""
-        self._opened = engine
 
     def query(self, text: str) -> Any:
         """Answer a query over the copy."""
@@ -359,36 +298,30 @@ class ViewWork:
     @property
     def engine(self) -> ox.Store:
         """The copy, opened."""
-        if self._opened is None:
-            self._opened = self._open()
-        return self._opened
+        if self.opened is None:
+            self.opened = _opened_copy(self.source, self.sent)
+        return self.opened
 
-    def _open(self) -> ox.Store:
-        if self.sent is None and not (self.source / "store.nq").exists():
-            return ox.Store.read_only(str(self.source))
-        store = ox.Store()
-        if self.sent is None:
-            path = str(self.source / "store.nq")
-            store.bulk_extend(ox.parse(path=path, format=ox.RdfFormat.N_QUADS, lenient=True))
-        for graph, data in (self.sent or {}).items():
-            node = ox.NamedNode(graph)
-            # Read and not loaded, since a load gives blank nodes other names on each machine.
-            triples = ox.parse(zlib.decompress(data), ox.RdfFormat.N_TRIPLES, lenient=True)
-            store.bulk_extend(ox.Quad(t.subject, t.predicate, t.object, node) for t in triples)
-        return store
+
+def _opened_copy(source: Path, sent: Mapping[str, bytes] | None) -> ox.Store:
+    whole = source / "store.nq"
+    if sent is None and not whole.exists():
+        return ox.Store.read_only(str(source))
+    store = ox.Store()
+    if sent is None:
+        store.bulk_extend(ox.parse(path=str(whole), format=ox.RdfFormat.N_QUADS, lenient=True))
+    for graph, data in (sent or {}).items():
+        node = ox.NamedNode(graph)
+        # Read and not loaded, since a load gives blank nodes other names on each machine.
+        triples = ox.parse(gzip.decompress(data), ox.RdfFormat.N_TRIPLES, lenient=True)
+        store.bulk_extend(ox.Quad(t.subject, t.predicate, t.object, node) for t in triples)
+    return store
 
 
 def named(lines: bytes, engine: ox.Store, key: str) -> bytes:
     """Return N-Triples in which the blank nodes that a query made are IRIs, the same each time.
 
-    Args:
-        lines: What the query gave.
-        engine: What it was asked, whose own blank nodes stay.
-        key: What the IRIs depend on, beside the order in which the nodes come.
-
-    Example:
-        >>> named(b"_:a <urn:p> _:b .\\n", ox.Store(), "k") == named(b"_:c <urn:p> _:d .\\n", ox.Store(), "k")
-        True
+    The IRIs depend on `key` and the order in which the nodes come; the engine's own blank nodes stay.
     """
     names: dict[ox.BlankNode, ox.NamedNode | ox.BlankNode] = {}
 
@@ -396,7 +329,8 @@ def named(lines: bytes, engine: ox.Store, key: str) -> bytes:
         if not isinstance(term, ox.BlankNode):
             return term
         if term not in names:
-            there = any(True for at in (0, 2) for _ in islice(_about(engine, term, at), 1))
+            about = engine.quads_for_pattern(term, None, None), engine.quads_for_pattern(None, None, term)
+            there = any(next(quads, None) is not None for quads in about)
             digest = hashlib.blake2b(f"{key} {len(names)}".encode(), digest_size=16).hexdigest()
             names[term] = term if there else ox.NamedNode(SKOLEM + digest)
         return names[term]
@@ -408,81 +342,45 @@ def named(lines: bytes, engine: ox.Store, key: str) -> bytes:
     return ox.serialize(triples, format=ox.RdfFormat.N_TRIPLES) or b""
 
 
-def _about(engine: ox.Store, node: ox.BlankNode, at: int) -> Iterator[ox.Quad]:
-    if at:
-        return engine.quads_for_pattern(None, None, node, None)
-    return engine.quads_for_pattern(node, None, None, None)
+@dataclass(frozen=True)
+class PartsJob:
+    """How a query is answered in parts."""
+
+    runner: Runner
+    state: str
+    folder: Path | None
+    on_progress: Progress | None
 
 
 @contextmanager
-def answered(
-    store: OxigraphStore,
-    text: str,
-    dataset: Dataset,
-    runner: Runner,
-    *,
-    state: str,
-    folder: Path | None = None,
-    told: Progress | None = None,
-) -> Iterator[Iterator[bytes]]:
-    """Have a runner answer a CONSTRUCT query, and give its triples as N-Triples in pieces.
-
-    Args:
-        store: What is asked, as it is now.
-        text: The query; one of our own, for it has no limits.
-        dataset: The graphs that it sees.
-        runner: What answers the parts.
-        state: What the source and the query are, as a text: parts of another state are not taken.
-        folder: Where parts are kept until all have been read; they are lost with the process if left out.
-        told: Called with the parts done, and the parts in all.
-
-    Raises:
-        BlockingIOError: If another process works in that folder.
-        StoreError: If a part has lost its worker too often.
-    """
-    key = hashlib.sha256(f"{state} {text}".encode()).hexdigest()
+def answered(store: OxigraphStore, text: str, dataset: Dataset, job: PartsJob) -> Iterator[Iterator[bytes]]:
+    """Have a runner answer a CONSTRUCT query, and give its triples as N-Triples in pieces."""
+    key = hashlib.sha256(f"{job.state} {text}".encode()).hexdigest()
     parent = None if store.path is None else store.path.parent
     prefix = None if store.path is None else snapshot_prefix(store.path)
-    with Scratch("snapshot", parent, prefix=prefix) as copies, _place(folder) as place:
+    made: AbstractContextManager[Path] = Scratch("view") if job.folder is None else nullcontext(job.folder)
+    with Scratch("snapshot", parent, prefix=prefix) as copies, made as place:
         store.snapshot(copies / "0")
-        sent = None if runner.shares_files else _packed(store, dataset)
+        sent = None if job.runner.shares_files else _packed(store, dataset)
         work = ViewWork(copies / "0", dataset, blank=has_blank_nodes(text), sent=sent)
         if store.path is None:
-            work.open(store.engine)
+            work.opened = store.engine
         make_folder(place)
         with Journal(place / _JOURNAL) as journal:
             if not any(record.get("job") == key for record in journal.records):
                 _emptied(journal)
-            names = _done(work, text, runner, key, journal, told or (lambda done, total: None))
+            names = _done(work, text, job.runner, key, journal, job.on_progress or (lambda done, total: None))
         yield (zlib.decompress((place / name).read_bytes()) for name in names)
 
 
-def _place(folder: Path | None) -> Any:
-    return Scratch("view") if folder is None else nullcontext(folder)
-
-
 def _packed(store: OxigraphStore, dataset: Dataset) -> dict[str, bytes]:
-    found = {}
+    graphs = {}
     for graph in sorted({*dataset.default, *dataset.named}):
-        packer, out = zlib.compressobj(1), BytesIO()
-        sink = _Packing(packer, out)
-        store.dump(graph, cast(Any, sink))
-        found[graph] = out.getvalue() + packer.flush()
-    return found
-
-
-class _Packing:
-    """A stream that packs what is written to it."""
-
-    def __init__(self, packer: Any, out: BytesIO) -> None:
-        self._packer, self._out = packer, out
-
-    def write(self, data: bytes) -> int:
-        self._out.write(self._packer.compress(data))
-        return len(data)
-
-    def flush(self) -> None:
-        """Do nothing: the packer is flushed at the end."""
+        out = BytesIO()
+        with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=1, mtime=0) as packer:
+            store.dump(graph, cast(IO[bytes], packer))
+        graphs[graph] = out.getvalue()
+    return graphs
 
 
 def _emptied(journal: Journal) -> None:
@@ -577,43 +475,8 @@ _LARGE = 100_000
 """Triples of a source from which on views are worked out in a process of their own."""
 
 
-@dataclass(frozen=True)
-class PartsJob:
-    """How a query is answered in parts.
-
-    Attributes:
-        runner: What answers them.
-        state: What source and query are, as a text.
-        folder: Where parts that are done are kept.
-        on_progress: Called with the parts done, and the parts in all.
-    """
-
-    runner: Runner
-    state: str
-    folder: Path | None
-    on_progress: Progress | None
-
-    def answered(
-        self, store: OxigraphStore, text: str, dataset: Dataset
-    ) -> AbstractContextManager[Iterator[bytes]]:
-        """Have the runner answer a query, see `mrag.graph.views.answered`."""
-        return answered(
-            store, text, dataset, self.runner, state=self.state, folder=self.folder, told=self.on_progress
-        )
-
-
 def fill(kg: KnowledgeGraph, text: str, graph: str, parts: PartsJob | None) -> None:
-    """Put what a CONSTRUCT query gives over the asserted triples into a graph that is not in sight yet.
-
-    Args:
-        kg: What is asked.
-        text: The query.
-        graph: IRI of the graph.
-        parts: How it is answered in parts; in one go if left out.
-
-    Raises:
-        EndpointError: If a server does not give its triples whole.
-    """
+    """Put what a CONSTRUCT query gives over the asserted triples into a graph that is not in sight yet."""
     if not isinstance(kg.store, OxigraphStore):
         with _copied(kg) as (local, copy), _answered(local, text, copy, parts) as lines:
             for batch in _batches(lines):
@@ -634,7 +497,7 @@ def _answered(
 ) -> Iterator[Iterator[bytes]]:
     """Give the N-Triples of a query in pieces of whole lines."""
     if parts is not None:
-        with parts.answered(store, text, dataset) as pieces:
+        with answered(store, text, dataset, parts) as pieces:
             yield pieces
         return
     # The engine lets one thread of a process work at a time, so a long query goes to another process.
@@ -706,25 +569,19 @@ VIEWS: Mapping[str, View] = {
     view.name: view
     for view in (
         View(
-            "fashion/garments",
-            "kg/fashion/garments",
-            "fashionpedia-garments.ttl",
+            "fashion/garments", "kg/fashion/garments", "fashionpedia-garments.ttl",
             "images with garments, each with its own attributes",
         ),
         View(
-            "fashion/images",
-            "kg/fashion/images",
-            "fashionpedia-images.ttl",
+            "fashion/images", "kg/fashion/images", "fashionpedia-images.ttl",
             "images with a sentence for each annotation",
         ),
         View(
-            "fashion/cel",
-            "kg/fashion/cel",
-            "fashionpedia-cel.ttl",
+            "fashion/cel", "kg/fashion/cel", "fashionpedia-cel.ttl",
             "images linked to the categories and attributes that they show",
         ),
     )
-}
+}  # fmt: skip
 """The views that come with the package, by name; the largest first."""
 
 
@@ -844,9 +701,6 @@ def make_views(
         journals: Folder of their journals.
         on_progress: Called with the parts of a view that are done, and its parts in all.
 
-    Returns:
-        The views by the names of their knowledge graphs.
-
     Raises:
         ConfigError: As `make_view` does.
     """
@@ -874,48 +728,23 @@ def make_views(
 
 
 def refresh(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph:
-    """Make a view anew if its source or its definition has changed since, else leave it as it is.
-
-    Args:
-        kg: The source.
-        view: A view, or the name of one of `VIEWS`.
-        into: Name of the knowledge graph of the view.
-
-    Returns:
-        The view, as `make_view` does.
-
-    Raises:
-        ConfigError: As `make_view` does.
-    """
+    """Make a view anew if its source or its definition has changed since; arguments as for `make_view`."""
     return make_view(kg, view, into) if stale(kg, view, into) else _opened(kg, into)
 
 
 def stale(kg: KnowledgeGraph, view: View | str, into: str) -> bool:
-    """Return whether a view is missing, or older than its source or its definition.
-
-    Args:
-        kg: The source.
-        view: A view, or the name of one of `VIEWS`.
-        into: Name of the knowledge graph of the view.
-    """
+    """Return whether a view is missing, or older than its source or its definition."""
     target = _opened(kg, into)
     return _state(find(view), kg) not in _generations(target).values()
 
 
 def find(view: View | str) -> View:
-    """Return the view of a name.
-
-    Raises:
-        ConfigError: If there is none.
-    """
+    """Return the view of a name."""
     if isinstance(view, View):
         return view
     if view not in VIEWS:
         raise ConfigError(f"There is no view {view!r}.", hint=f"There are: {', '.join(VIEWS)}.")
     return VIEWS[view]
-
-
-# -- inside --------------------------------------------------------------------------------------------
 
 
 def _opened(kg: KnowledgeGraph, into: str) -> KnowledgeGraph:

@@ -7,14 +7,25 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.graphcodes.code import Edge, GraphCode, Node, RelationRegistry, difference, intersection, union
+    from mrag.graphcodes.code import (
+        Edge,
+        GraphCode,
+        Node,
+        RelationRegistry,
+        difference,
+        from_folder,
+        from_json,
+        intersection,
+        to_json,
+        union,
+    )
     from mrag.graphcodes.code_index import CodeMatch, GraphCodeIndex
     from mrag.graphcodes.explanation import CodeVerbaliser, explain, matrix_svg
-    from mrag.graphcodes.interchange import from_folder, from_json, to_json
-    from mrag.graphcodes.meaning import CodeMeaning, CodeUsage
     from mrag.graphcodes.metrics import (
         CodeComparison,
+        CodeMeaning,
         CodeScores,
+        CodeUsage,
         Lexicographic,
         Ontology,
         Weighted,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from string import Formatter
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from mrag.errors import ConfigError
-from mrag.graphcodes.code import Edge, GraphCode, is_iri
+from mrag.graphcodes.code import Edge, GraphCode, is_iri, readable
 from mrag.graphcodes.metrics import CodeComparison, Ontology
-from mrag.language.names import name_parts
 from mrag.rdf.terms import RDF
 
 if TYPE_CHECKING:
@@ -40,15 +38,8 @@ def matrix_svg(
     A row leads to a column: the cell in row `dog` and column `man` is what the dog does to the man. A cell
     with several relations is divided. Cells without a relation are empty.
 
-    Args:
-        code: The code.
-        title: What stands above.
-        names: How nodes and relations are called, by id; their labels or ids by default.
-        matched: With a question's code, nodes and edges that it has too are outlined.
-        max_nodes: Most nodes that are drawn.
-
-    Returns:
-        An SVG document.
+    Nodes and relations are called by `names`, by default by their labels or ids. With a question's code as
+    `matched`, nodes and edges that it has too are outlined.
 
     Raises:
         ConfigError: If the code has more nodes than that.
@@ -163,9 +154,6 @@ DEFAULT_TEMPLATES: Final[Mapping[str, str]] = {
 
 _PLAIN: Final = "{source} {relation} {target}"
 _PLACES: Final = {"source", "relation", "target"}
-_LOCAL: Final = re.compile(r"[^/#:]+(?=[/#]?\Z)")
-_VERB: Final = re.compile(r"p?v:(.+)")  # as scene graphs mark verbs, active and passive
-_NUMBERED: Final = re.compile(r"([^:/]+):\d+")  # as extractors tell two things of one name
 
 
 @dataclass(frozen=True)
@@ -241,39 +229,9 @@ class CodeVerbaliser:
         return " ".join(said)
 
 
-def readable(node_id: str) -> str:
-    """Return words for an id for which there is no label.
-
-    Of an IRI it is the last part, its words apart; the marks of scene graphs, `v:` before verbs and a
-    number after a second thing of the same name, are left out.
-
-    Example:
-        >>> readable("http://example.org/hasEyeColor"), readable("v:look at"), readable("man:1")
-        ('has eye color', 'look at', 'man')
-    """
-    verb = _VERB.fullmatch(node_id)
-    if verb or not is_iri(node_id):
-        return verb[1] if verb else node_id
-    numbered = _NUMBERED.fullmatch(node_id)
-    if numbered:
-        return numbered[1]
-    local = _LOCAL.search(node_id)
-    return " ".join(name_parts(local[0])).lower() if local else node_id
-
-
 @dataclass(frozen=True)
 class Explanation:
-    """What a document has of a question and what it has not.
-
-    Attributes:
-        nodes: Ids of the question's nodes that are matched, each with the id of what matches it first.
-        missing_nodes: Ids of those that are not.
-        edges: Edges of the question that are matched.
-        other_types: Edges of the question whose nodes are connected, by other relations; with one that is.
-        turned: Edges that are there the other way round only.
-        missing_edges: Edges whose nodes are not connected.
-        unfit: Ids of nodes that are there but do not fit the types that the question demands.
-    """
+    """What a document has of a question and what it has not."""
 
     nodes: tuple[tuple[str, str], ...]
     missing_nodes: tuple[str, ...]
@@ -315,10 +273,7 @@ def _listed(things: Sequence[str], max_things: int) -> str:
 def explain(q: GraphCode, d: GraphCode, comparison: CodeComparison | None = None) -> Explanation:
     """Return what a document has of a question, by the matching of the comparison's metric.
 
-    Args:
-        q: The question's code.
-        d: The document's code, or the part of it that matches any node of the question.
-        comparison: How they are compared; `structural` by default.
+    `d` may be the part of the document that matches any node of the question.
 
     Example:
         >>> q = GraphCode.of([], [("dog", "bites", "man")])

@@ -151,15 +151,8 @@ POSTURES: Final = frozenset(
 """Verbs without a passive in captions, whose participle only looks like one: `bird perched on a branch`."""
 
 IDLE_PARTICLES: Final = frozenset(
-    [
-        ("lay", "down"),
-        ("sit", "down"),
-        ("hold", "up"),
-        ("hang", "up"),
-        ("stand", "up"),
-        ("hold", "out"),
-        ("sit", "up"),
-    ]
+    tuple(pair.split())
+    for pair in ("lay down", "sit down", "hold up", "hang up", "stand up", "hold out", "sit up")
 )
 """Particles that add nothing to their verb."""
 
@@ -196,11 +189,9 @@ JOINED: Final = {
 LEMMAS: Final = {
     "rid": "ride",
     "seat": "sit",
-    "dine": "dine",
     "lie": "lay",
     "lye": "lay",
     "'s": "be",
-    "have": "have",
     "has": "have",
     "'ve": "have",
 }
@@ -239,6 +230,7 @@ PLACES: Final = frozenset(
     "floor ground bench chair couch sofa bed stool".split()
 )
 """Places and seats, which do nothing to things."""
+
 FRAMED: Final = re.compile(
     r"(?:(?:this|here|there|it) (?:is|are|'s) )?(?:(?:a|an|the) )?"
     r"(?:(?:blurry|black and white|old|vintage|color) )?"
@@ -246,30 +238,12 @@ FRAMED: Final = re.compile(
     r"(?: (?:view|shot|photo|photograph|picture|image))? of "
 )
 """What a caption may begin with that is said of the picture, and of nothing in it."""
+
 ABREAST: Final = tuple(f"{one} by {one}".split() for one in ("side", "one", "two"))
 """Ways of standing that name no thing."""
+
 BEFORE_TO: Final = frozenset("next close attached tied connected".split())
 """Words whose `to` is a preposition."""
 
 AFTER_PREPOSITIONS: Final = BEFORE_THINGS | frozenset("top front back side between to and".split())
 """Words that go with a preposition and take no article after it."""
-
-
-def preposition(words: str) -> str:
-    """Return a preposition as scene graphs write it.
-
-    Example:
-        >>> preposition("underneath"), preposition("in middle of")
-        ('under', 'on middle of')
-    """
-    return PREPOSITIONS.get(words, words)
-
-
-def spelled(word: str) -> str:
-    """Return an attribute in the spelling that is used here.
-
-    Example:
-        >>> spelled("gray"), spelled("tall")
-        ('grey', 'tall')
-    """
-    return QUALITIES.get(word, word)

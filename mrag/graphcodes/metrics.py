@@ -1,4 +1,4 @@
-"""How alike two graph codes are: the metrics of the paper, their earlier variant, and ours.
+"""How alike two graph codes are: the metrics of the paper, their earlier variant, ours, and meaning.
 
 These are the plain formulas, one pair of codes at a time; the index computes the same numbers for all
 documents at once. q is the question's code, d the document's. V are the nodes, E the ordered pairs of
@@ -7,21 +7,32 @@ nodes that have edges, k = |V_q ∩ V_d|. A cell is the set of relations of one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
+import numpy as np
+
 from mrag.errors import ConfigError
-from mrag.graphcodes.code import GraphCode, Node, RelationRegistry
+from mrag.graphcodes.code import GraphCode, Node, RelationRegistry, readable
+from mrag.index.embedding import Embedder, Vectors
+from mrag.index.embedding import embedder as load_embedder
 from mrag.rdf import queries
+from mrag.rdf.terms import OWL, RDFS
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
 
-_ANYTHING: Final = frozenset(
-    {"http://www.w3.org/2002/07/owl#Thing", "http://www.w3.org/2000/01/rdf-schema#Resource"}
-)
+_ANYTHING: Final = (OWL + "Thing", RDFS + "Resource")
+
+EXCESS: Final = 0.5
+"""How much what only the document has counts against it in `structural`."""
+
+Component: TypeAlias = Literal["features", "relations", "types"]
+Metric: TypeAlias = Literal["structural", "paper", "paper-numbers", "query-relative"]
 
 
 @dataclass(frozen=True)
@@ -47,19 +58,18 @@ class Ontology:
             pairs: A narrower and a broader id each: subclass and class, or subproperty and property.
                 Cycles are allowed and make their members the same.
         """
-        direct: dict[str, set[str]] = {}
+        direct: defaultdict[str, set[str]] = defaultdict(set)
         for narrow, broad in pairs:
             if narrow != broad:
-                direct.setdefault(narrow, set()).add(broad)
+                direct[narrow].add(broad)
         closed = {}
         for start in direct:
             seen: set[str] = set()
             todo = [start]
             while todo:
-                for up in direct.get(todo.pop(), ()):
-                    if up not in seen:
-                        seen.add(up)
-                        todo.append(up)
+                new = direct.get(todo.pop(), set()) - seen
+                seen |= new
+                todo += new
             closed[start] = frozenset(seen - {start})
         return cls(closed)
 
@@ -76,10 +86,10 @@ class Ontology:
     @cached_property
     def narrower(self) -> Mapping[str, frozenset[str]]:
         """For each id, all its special cases, itself left out."""
-        found: dict[str, set[str]] = {}
+        found: defaultdict[str, set[str]] = defaultdict(set)
         for narrow, broads in self.broader.items():
             for broad in broads:
-                found.setdefault(broad, set()).add(narrow)
+                found[broad].add(narrow)
         return {broad: frozenset(narrows) for broad, narrows in found.items()}
 
     def fits(self, narrow: str, broad: str) -> bool:
@@ -101,12 +111,6 @@ class Ontology:
         return all(any(self.fits(w, demand) for w in what) for demand in asked.types)
 
 
-Component: TypeAlias = Literal["features", "relations", "types"]
-
-EXCESS: Final = 0.5
-"""How much what only the document has counts against it in `structural`."""
-
-
 @dataclass(frozen=True, slots=True)
 class CodeScores:
     """The three values of a metric, each in [0, 1].
@@ -122,14 +126,12 @@ class CodeScores:
     types: float
 
 
+_NOTHING: Final = CodeScores(0.0, 0.0, 0.0)
+
+
 @dataclass(frozen=True)
 class Weighted:
-    """Aggregates by a weighted mean.
-
-    Attributes:
-        features: Weight of the nodes.
-        relations: Weight of the connections.
-        types: Weight of the types of connections.
+    """Aggregates by a mean, weighted by how much nodes, connections, and types of connections count.
 
     Raises:
         ConfigError: If a weight is negative or all are 0.
@@ -201,12 +203,9 @@ def paper(q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) 
     * δ is 0 if both cells have the same relations, else 1, so that M_RT is in [0, 1] and does not depend
       on which numbers relations happen to have.
 
-    Args:
-        q: The question's code.
-        d: The document's code.
-        registry: With a registry, δ is |w·f(cell of q) − w·f(cell of d)| with the registry's numbers, as
-            printed in the paper; M_RT is then cut off at 0, below which the printed formula can fall.
-            New relations are registered, the question's first.
+    With a registry, δ is |w·f(cell of q) − w·f(cell of d)| with the registry's numbers, as printed in the
+    paper; M_RT is then cut off at 0, below which the printed formula can fall. New relations are
+    registered, the question's first.
 
     Example:
         >>> q = GraphCode.of([], [("woman", "holds", "umbrella")])
@@ -214,27 +213,26 @@ def paper(q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) 
         CodeScores(features=1.0, relations=0.5, types=1.0)
     """
     if not q:
-        return CodeScores(0.0, 0.0, 0.0)
+        return _NOTHING
+    # A new relation of the question has the same number whatever the document.
     if registry is not None:
-        # A new relation of the question has the same number whatever the document.
         for cell in q.cells.values():
             registry.number(cell)
     shared = q.by_id.keys() & d.by_id.keys()
     k = len(shared)
-    features = k / len(q)
     if k < 2:
-        return CodeScores(features, 0.0, 0.0)
-    mine = {pair for pair in q.cells if pair[0] != pair[1] and shared.issuperset(pair)}
-    theirs = {pair for pair in d.cells if pair[0] != pair[1] and shared.issuperset(pair)}
+        return CodeScores(k / len(q), 0.0, 0.0)
+    mine, theirs = (
+        {pair for pair in code.cells if pair[0] != pair[1] and shared.issuperset(pair)} for code in (q, d)
+    )
     cells = k * (k - 1)
-    relations = len(mine & theirs) / cells
-    if not mine | theirs:
-        return CodeScores(features, relations, 0.0)
+    either = sorted(mine | theirs)
     if registry is None:
-        difference = float(sum(q.cells.get(pair) != d.cells.get(pair) for pair in mine | theirs))
+        difference = float(sum(q.cells.get(pair) != d.cells.get(pair) for pair in either))
     else:
-        difference = sum(abs(_value(q, p, registry) - _value(d, p, registry)) for p in sorted(mine | theirs))
-    return CodeScores(features, relations, max(0.0, 1.0 - difference / cells))
+        difference = sum(abs(_value(q, pair, registry) - _value(d, pair, registry)) for pair in either)
+    types = max(0.0, 1.0 - difference / cells) if either else 0.0
+    return CodeScores(k / len(q), len(mine & theirs) / cells, types)
 
 
 def _value(code: GraphCode, pair: tuple[str, str], registry: RelationRegistry) -> float:
@@ -255,14 +253,12 @@ def query_relative(q: GraphCode, d: GraphCode) -> CodeScores:
         CodeScores(features=1.0, relations=1.0, types=0.0)
     """
     if not q:
-        return CodeScores(0.0, 0.0, 0.0)
+        return _NOTHING
     k = len(q.by_id.keys() & d.by_id.keys())
     asked = [pair for pair in q.cells if pair[0] != pair[1]]
     matched = [pair for pair in asked if pair in d.cells]
     same = sum(q.cells[pair] == d.cells[pair] for pair in matched)
-    return CodeScores(
-        k / len(q), len(matched) / len(asked) if asked else 0.0, same / len(matched) if matched else 0.0
-    )
+    return CodeScores(k / len(q), len(matched) / max(1, len(asked)), same / max(1, len(matched)))
 
 
 def structural(
@@ -283,11 +279,7 @@ def structural(
     A component without things (A + β·B = 0) has the value of the nodes: there is nothing that could
     tell. Two empty codes are equal (1); an empty one is unlike any other (0). Weights take no part.
 
-    Args:
-        q: The question's code.
-        d: The document's code.
-        ontology: Subclasses and subproperties.
-        excess: β, at least 0. At 0 only what is asked for counts, and a document that has more is as good.
+    At an `excess` of 0 only what is asked for counts, and a document that has more is as good.
 
     Raises:
         ConfigError: If `excess` is negative.
@@ -300,34 +292,31 @@ def structural(
     if not excess >= 0:
         raise ConfigError(f"The excess is a number of at least 0, not {excess!r}.")
     kinds = ontology or Ontology()
-    matches: Callable[[str, str], bool]
-    if ontology is None:
-        matches = lambda v, u: v == u and kinds.meets(q.by_id[v], d.by_id[u])  # noqa: E731
-    else:
-        matches = lambda v, u: kinds.matches(q.by_id[v], d.by_id[u])  # noqa: E731
-    met = {(v, u) for v in q.by_id for u in d.by_id if matches(v, u)}
-    nodes = _covered({v for v, _ in met}, {u for _, u in met}, len(q), len(d), excess)
-    features = nodes if nodes is not None else float(len(q) == len(d))
-    pairs = {(e, f) for e in q.cells for f in d.cells if (e[0], f[0]) in met and (e[1], f[1]) in met}
-    relations = _covered({e for e, _ in pairs}, {f for _, f in pairs}, len(q.cells), len(d.cells), excess)
-    edges = {
+
+    def matched(v: Node, u: Node) -> bool:
+        return kinds.matches(v, u) if ontology is not None else v.id == u.id and kinds.meets(v, u)
+
+    def covered(met: set[tuple[object, object]], of_q: int, of_d: int, empty: float) -> float:
+        whole = of_q + excess * of_d
+        asked, found = len({one for one, _ in met}), len({other for _, other in met})
+        return (asked + excess * found) / whole if whole else empty
+
+    nodes: set[tuple[object, object]] = {(v.id, u.id) for v in q.nodes for u in d.nodes if matched(v, u)}
+    pairs: set[tuple[object, object]] = {
+        (e, f) for e in q.cells for f in d.cells if (e[0], f[0]) in nodes and (e[1], f[1]) in nodes
+    }
+    edges: set[tuple[object, object]] = {
         (e.key, f.key)
         for e in q.edges
         for f in d.edges
         if ((e.source, e.target), (f.source, f.target)) in pairs and kinds.fits(f.relation, e.relation)
     }
-    types = _covered({e for e, _ in edges}, {f for _, f in edges}, len(q.edges), len(d.edges), excess)
+    features = covered(nodes, len(q), len(d), float(len(q) == len(d)))
     return CodeScores(
-        features, features if relations is None else relations, features if types is None else types
+        features,
+        covered(pairs, len(q.cells), len(d.cells), features),
+        covered(edges, len(q.edges), len(d.edges), features),
     )
-
-
-def _covered(asked: set[object], found: set[object], of_q: int, of_d: int, excess: float) -> float | None:
-    whole = of_q + excess * of_d
-    return (len(asked) + excess * len(found)) / whole if whole else None
-
-
-Metric: TypeAlias = Literal["structural", "paper", "paper-numbers", "query-relative"]
 
 
 @dataclass(frozen=True)
@@ -364,17 +353,171 @@ class CodeComparison:
             raise ConfigError(f"The excess is a number of at least 0, not {self.excess!r}.")
 
     def scores(self, q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) -> CodeScores:
-        """Compare two codes by the plain formulas.
+        """Compare a question's code with a document's by the plain formulas.
 
-        Args:
-            q: The question's code.
-            d: The document's code.
-            registry: Numbers of relations, for `paper-numbers`; a new registry by default.
+        The registry has the numbers of relations, for `paper-numbers`; a new one by default.
         """
-        if self.metric == "paper":
-            return paper(q, d)
-        if self.metric == "paper-numbers":
-            return paper(q, d, RelationRegistry() if registry is None else registry)
+        if self.metric == "structural":
+            return structural(q, d, self.ontology, excess=self.excess)
         if self.metric == "query-relative":
             return query_relative(q, d)
-        return structural(q, d, self.ontology, excess=self.excess)
+        if self.metric == "paper":
+            return paper(q, d)
+        return paper(q, d, RelationRegistry() if registry is None else registry)
+
+
+# -- meaning ---------------------------------------------------------------------------------------
+
+_FLOOR: Final = 0.1
+_SHARPNESS: Final = 4
+_PRIOR: Final = 1.0
+
+
+class _NameVectors:
+    """The vectors of names, each computed once."""
+
+    def __init__(self, embedder: str | Embedder) -> None:
+        model = load_embedder(embedder)
+        if model is None:
+            raise ConfigError("Meaning is compared by an embedding model.", hint="Name minilm or wordllama.")
+        self._model = model
+        self._known: dict[str, Vectors] = {}
+
+    def of(self, names: list[str]) -> Vectors:
+        """Return the vectors of names, in their order."""
+        new = sorted(set(names) - self._known.keys())
+        self._known.update(zip(new, self._model.embed_documents(new), strict=True) if new else ())
+        return np.stack([self._known[name] for name in names])
+
+    def of_nodes(self, code: GraphCode) -> Vectors:
+        """Return the vectors of a code's nodes."""
+        return self.of([_called(node) for node in code.nodes])
+
+
+def _called(node: Node) -> str:
+    return node.label or readable(node.id)
+
+
+def _likeness(mine: Vectors, theirs: Vectors) -> Vectors:
+    near: Vectors = np.clip((mine @ theirs.T - _FLOOR) / (1 - _FLOOR), 0, 1)
+    return near
+
+
+@dataclass
+class CodeMeaning:
+    """Compares codes by the meaning of their words, so that `holds` is near `carries` and `man` near `boy`.
+
+    The likeness s of two words is their cosine, with 0.1 and below as 0 and scaled to [0, 1]. Of the three
+    values, features is the mean over the question's nodes of their best s among the document's nodes. For an
+    edge, s(sources) · s(targets) says how well another edge connects the same things in the same direction;
+    relations is the mean of the best of it over the question's edges, and types the mean of the best of it
+    times s(relations). What only the document has does not count.
+
+    It has no index: every pair of nodes is compared, so it orders what an index has found, as
+    `GraphCodeRanker` does, or compares two codes.
+
+    Args:
+        embedder: `minilm`, `wordllama`, or an embedder.
+
+    Raises:
+        ConfigError: If there is no such embedder, or it is `none`.
+
+    Example:
+        >>> asked = GraphCode.of([], [("boy", "v:carry", "bag")])
+        >>> meaning = CodeMeaning("minilm")
+        >>> held = GraphCode.of([], [("man", "v:hold", "bag")])
+        >>> turned = GraphCode.of([], [("bag", "v:hold", "man")])
+        >>> meaning.score(asked, held) > meaning.score(asked, turned)
+        True
+    """
+
+    embedder: str | Embedder = "minilm"
+    aggregate: Weighted | Lexicographic = field(default_factory=Weighted)
+    _names: _NameVectors = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._names = _NameVectors(self.embedder)
+
+    def score(self, q: GraphCode, d: GraphCode) -> float | tuple[float, ...]:
+        """Return the three values as one order, greatest for the codes that are most alike."""
+        return self.aggregate(self.scores(q, d))
+
+    def scores(self, q: GraphCode, d: GraphCode) -> CodeScores:
+        """Compare two codes; all values are 0 if one of them is empty."""
+        if not q or not d:
+            return _NOTHING
+        nodes = _likeness(self._names.of_nodes(q), self._names.of_nodes(d))
+        features = float(nodes.max(axis=1).mean())
+        if not q.edges:
+            return CodeScores(features, features, features)
+        if not d.edges:
+            return CodeScores(features, 0.0, 0.0)
+        places = [{node_id: at for at, node_id in enumerate(code.dictionary)} for code in (q, d)]
+        ends = [
+            ([at[e.source] for e in code.edges], [at[e.target] for e in code.edges])
+            for code, at in zip((q, d), places, strict=True)
+        ]
+        said = [self._names.of([readable(e.relation) for e in code.edges]) for code in (q, d)]
+        joined = nodes[np.ix_(ends[0][0], ends[1][0])] * nodes[np.ix_(ends[0][1], ends[1][1])]
+        types = joined * _likeness(*said)
+        return CodeScores(features, float(joined.max(axis=1).mean()), float(types.max(axis=1).mean()))
+
+
+class CodeUsage:
+    """Tells how usual the edges of a code are among the codes of a collection.
+
+    That a man rides a horse is said more often than that he eats one. For an edge, usage is the logarithm of
+    P(relation | ends) / P(relation). P(relation) is its share of the collection's edges. P(relation | ends)
+    is its share of the edges with like ends: each counts (s(sources) · s(targets))⁴, s as in `CodeMeaning`,
+    and one edge's worth of P(relation) is added (Dirichlet's smoothing: Zhai and Lafferty, 2004, A Study of
+    Smoothing Methods for Language Models, ACM TOIS 22), so an edge between unheard-of things has 0.
+
+    It does not look at any document, so it never changes the order of documents for a question. It helps
+    to choose between codes for one document, such as captions for an image, added to how alike they are.
+    Write both in one way, by `CodeNormaliser`.
+
+    Args:
+        codes: The collection, such as what was said of other images.
+        embedder: `minilm`, `wordllama`, or an embedder.
+
+    Raises:
+        ConfigError: If there is no such embedder, or it is `none`.
+
+    Example:
+        >>> said = [("man", "ride", "horse"), ("girl", "ride", "pony"), ("horse", "eat", "grass")]
+        >>> usage = CodeUsage(GraphCode.of([], [edge]) for edge in said)
+        >>> ride, eat = (GraphCode.of([], [("boy", verb, "horse")]) for verb in ("ride", "eat"))
+        >>> usage.score(ride) > 0 > usage.score(eat)
+        True
+    """
+
+    def __init__(self, codes: Iterable[GraphCode], embedder: str | Embedder = "minilm") -> None:
+        self._names = _NameVectors(embedder)
+        edges = [
+            (_called(code.by_id[edge.source]), edge.relation, _called(code.by_id[edge.target]))
+            for code in codes
+            for edge in code.edges
+        ]
+        known = sorted({name for source, _, target in edges for name in (source, target)})
+        self._known = self._names.of(known) if known else None
+        self._shares = Counter(relation for _, relation, _ in edges)
+        self._numbers = {relation: at for at, relation in enumerate(self._shares)}
+        numbers = {name: at for at, name in enumerate(known)}
+        rows = [(numbers[source], self._numbers[said], numbers[target]) for source, said, target in edges]
+        self._sources, self._relations, self._targets = np.array(rows, np.int64).reshape(-1, 3).T
+
+    def score(self, code: GraphCode) -> float:
+        """Return the mean of the usage of a code's edges; 0 if it has none."""
+        if not code.edges or self._known is None:
+            return 0.0
+        near = _likeness(self._names.of_nodes(code), self._known) ** _SHARPNESS
+        rows = {node_id: at for at, node_id in enumerate(code.dictionary)}
+        total = 0.0
+        for edge in code.edges:
+            alike = near[rows[edge.source]][self._sources] * near[rows[edge.target]][self._targets]
+            same = alike[self._relations == self._numbers.get(edge.relation, -1)]
+            # One edge more, of a relation of its own, so that what is new has a share too.
+            share = (self._shares[edge.relation] + 1) / (len(alike) + len(self._shares) + 1)
+            given = (float(same.sum()) + _PRIOR * share) / (float(alike.sum()) + _PRIOR)
+            total += math.log(given / share)
+        return total / len(code.edges)

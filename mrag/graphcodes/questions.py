@@ -9,9 +9,8 @@ from itertools import permutations
 from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graphcodes.code import Edge, GraphCode, Node, is_iri, term
+from mrag.graphcodes.code import Edge, GraphCode, Node, is_iri, readable, term
 from mrag.graphcodes.code_index import GraphCodeIndex
-from mrag.graphcodes.explanation import readable
 from mrag.graphcodes.metrics import Ontology
 from mrag.language.names import name_parts
 from mrag.language.tokens import keys, tokens
@@ -43,23 +42,7 @@ class _End:
 
 @dataclass(frozen=True)
 class QuestionCodes:
-    """Reads the codes of questions by the names that `mrag ask` knows of a graph, without a parser.
-
-    Every word counts in the longest name that it is part of: `Eclipse RDF4J` is one thing. A property that
-    the question names is an edge between the two names that its subjects and objects allow, the nearest
-    first; where one of them is not named, the class that most of them have stands for it.
-
-    Example:
-        >>> import mrag
-        >>> kg = mrag.demo(model="none")
-        >>> code = QuestionCodes(kg).read("Which database supports Eclipse RDF4J?")
-        >>> [node.label for node in code.nodes]
-        ['database', 'Eclipse RDF4J']
-        >>> asked = QuestionCodes(kg).read("Who develops GraphDB?")
-        >>> [edge.relation.rpartition("#")[2] for edge in asked.edges]
-        ['developedBy']
-        >>> kg.close()
-    """
+    """Reads the codes of questions by the names that `mrag ask` knows of a graph, without a parser."""
 
     kg: KnowledgeGraph
     index: GraphCodeIndex | None = None
@@ -89,16 +72,7 @@ class QuestionCodes:
         return GraphCode.of([Node(end.id, end.label) for end in ends], [edge for edge in edges if edge])
 
     def linked(self, code: GraphCode) -> GraphCode:
-        """Return a code whose terms and relations are those of the graph that are called so.
-
-        Example:
-            >>> import mrag
-            >>> kg = mrag.demo(model="none")
-            >>> asked = GraphCode.of([], [("rdf4j", "made by", "eclipse foundation")])
-            >>> [node.id.rpartition("#")[2] for node in QuestionCodes(kg).linked(asked).nodes]
-            ['EclipseFoundation', 'RDF4J']
-            >>> kg.close()
-        """
+        """Return a code whose terms and relations are those of the graph that are called so."""
         nodes = {n.id: self._called(n.id, ("entity", "class")) for n in code.nodes if not is_iri(n.id)}
         relations = {e.relation: self._called(e.relation, ("property",)) for e in code.edges}
         ends = [Node(nodes.get(n.id) or n.id, n.label, n.types) for n in code.nodes]
@@ -173,10 +147,7 @@ class QuestionCodes:
 
 
 def _unknown(ends: Sequence[_End], words: str, near: Sequence[GraphCode]) -> Edge | None:
-    """Return the edge between a class and a thing that words say which name no property of the graph.
-
-    It leads where such a thing is really connected, so that codes which connect them count for more.
-    """
+    """Return the edge between a class and a thing that words say which name no property of the graph."""
     kinds, things = [end for end in ends if end.kind], [end for end in ends if not end.kind]
     if not words or len(kinds) != 1:
         return None

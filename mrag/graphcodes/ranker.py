@@ -14,8 +14,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import Extractor, GraphCode, centred
 from mrag.graphcodes.code_index import CodeMatch, GraphCodeIndex
 from mrag.graphcodes.explanation import CodeVerbaliser, explain
-from mrag.graphcodes.meaning import CodeMeaning
-from mrag.graphcodes.metrics import CodeComparison, CodeScores, Ontology
+from mrag.graphcodes.metrics import CodeComparison, CodeMeaning, CodeScores, Ontology
 from mrag.graphcodes.questions import Linker, QuestionCodes
 from mrag.graphcodes.reading import TextExtractor
 from mrag.retrieval.rankers import FusedRanker, Hit, Question
@@ -43,7 +42,6 @@ class GraphCodeRanker:
             `graphcodes`, if left out.
         comparison: How codes are compared; if left out by the structural metric, with the ontology of the
             graph, and with little weight on what the question does not ask for.
-        verbaliser: How codes are put in words in the reasons.
         link: Whether words of the question that are names in the graph, or labels in the index, stand for
             what they name.
         meaning: Orders the best hits by meaning, see `CodeMeaning`; by structure alone if left out.
@@ -132,10 +130,6 @@ class GraphCodeRanker:
         Entities are compared as they are seen from themselves, see `centred`: those that have the same links
         to the same things are alike. The best `NEAR` that share a node with the entity are compared.
 
-        Args:
-            entity: Its IRI.
-            k: How many at most.
-
         Raises:
             IndexError_: If the entity is not in the index.
         """
@@ -201,15 +195,7 @@ def _falling(key: float | tuple[float, ...]) -> tuple[float, ...]:
 def summed(
     rankings: Sequence[Mapping[str, float]], weights: Sequence[float] | None = None
 ) -> list[tuple[str, float]]:
-    """Add up the scores of several rankings, each divided by its best.
-
-    This is CombSUM (Fox and Shaw, 1994, Combination of Multiple Searches) over scores that are scaled to a
-    best of 1. What a ranking lacks has 0 in it.
-
-    Example:
-        >>> summed([{"a": 0.9, "b": 0.8}, {"b": 12.0, "c": 3.0}])
-        [('b', 1.888...), ('a', 1.0), ('c', 0.25)]
-    """
+    """Add up the scores of several rankings, each divided by its best."""
     chosen = [1.0] * len(rankings) if weights is None else list(weights)
     if len(chosen) != len(rankings) or any(not weight >= 0 for weight in chosen):
         raise ConfigError(f"{len(rankings)} rankings need as many weights of at least 0, not {chosen}.")
@@ -226,11 +212,6 @@ class ScoreFusedRanker(FusedRanker):
     """Fuses rankings by their scores, see `summed`.
 
     Graph codes have scores that mean something: 1 is the same graph. Reciprocal ranks throw that away.
-
-    Args:
-        rankers: The rankers to fuse.
-        weights: One weight for each; all 1 by default.
-        depth: How deep each ranking is read.
 
     Raises:
         ConfigError: When ranking, if there is not one weight of at least 0 for each ranker.
@@ -253,13 +234,7 @@ class ScoreFusedRanker(FusedRanker):
 
 
 def context_of(codes: Iterable[tuple[str, GraphCode]], verbaliser: CodeVerbaliser | None = None) -> str:
-    """Return documents in words, a line each, with ids by which an answer can point to them.
-
-    Example:
-        >>> code = GraphCode.of([], [("woman", "holds", "umbrella")])
-        >>> context_of([("picture 7", code)])
-        '[g1] picture 7: woman holds umbrella.'
-    """
+    """Return documents in words, a line each, with ids by which an answer can point to them."""
     verbaliser = verbaliser or CodeVerbaliser()
     return "\n".join(
         untrusted.line(f"g{at}", f"{name}: {verbaliser.verbalise(code)}")
@@ -287,14 +262,7 @@ def chain(
 ) -> Runnable[str, str]:
     """Build a chain from a question to an answer.
 
-    Args:
-        ranker: Finds the documents.
-        model: Answers.
-        k: How many documents the context has.
-        verbaliser: How codes are put in words; the ranker's by default.
-
-    Returns:
-        A runnable: the question in, the text of the answer out.
+    The context has `k` documents, in the words of the verbaliser; the ranker's by default.
 
     Raises:
         ConfigError: If k is below 1.

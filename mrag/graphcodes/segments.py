@@ -39,12 +39,7 @@ WeightedCell: TypeAlias = tuple[Cell, tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Flat:
-    """Codes as arrays: one entry per node of a document, one per ordered pair that has edges.
-
-    The nodes of a pair must be nodes of its document. Whoever has graphs as numbers already (a scene
-    parser, a dump) makes these arrays directly, which is several times as fast as going through
-    `GraphCode` objects.
-    """
+    """Codes as arrays: one entry per node of a document, one per ordered pair that has edges."""
 
     ids: Sequence[str]
     nodes: Sequence[Node]
@@ -65,13 +60,7 @@ class Flat:
 
     @classmethod
     def of(cls, codes: Mapping[str, GraphCode]) -> Flat:
-        """Take codes by document id apart.
-
-        Example:
-            >>> flat = Flat.of({"ex:1": GraphCode.of([], [("dog", "bites", "man")])})
-            >>> flat.node_slot.tolist(), flat.cells
-            ([0, 1], [(('bites',), (1.0,))])
-        """
+        """Take codes by document id apart."""
         slots: dict[tuple[str, frozenset[str]], int] = {}
         nodes: list[Node] = []
         cells: dict[WeightedCell, int] = {}
@@ -260,11 +249,7 @@ class CodeSegment(StoredSegment):
 
     @cached_property
     def relation_sets(self) -> tuple[Ints, dict[Cell, int], dict[str, list[int]]]:
-        """Number the distinct sets of relations, which cells of several weights share.
-
-        Returns:
-            The set of each cell, the number of each set, and the sets that have a relation.
-        """
+        """Number the distinct sets of relations, which cells of several weights share."""
         numbers: dict[Cell, int] = {}
         of_cell = np.array([numbers.setdefault(cell, len(numbers)) for cell, _ in self.cell_list], np.int64)
         having: dict[str, list[int]] = {}
@@ -402,14 +387,7 @@ KIND: Final = Kind("index of graph codes", 3, "Build it anew with `mrag codes bu
 
 @dataclass(frozen=True)
 class CodeState:
-    """What readers see: replaced as a whole by a writer.
-
-    Attributes:
-        segments: The segments.
-        live: False for every deleted document; None if none is.
-        committed: The manifest; None before the first commit, or in memory.
-        extra: What is kept with the index.
-    """
+    """What readers see: replaced as a whole by a writer."""
 
     segments: tuple[CodeSegment, ...] = ()
     live: Live = None

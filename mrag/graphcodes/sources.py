@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from mrag.errors import ConfigError
-from mrag.graph.kg import KnowledgeGraph, Layer
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.layers import Layer
 from mrag.graphcodes import lexicon
-from mrag.graphcodes.code import Edge, GraphCode, Node, RelationRegistry, term
-from mrag.graphcodes.interchange import from_json, to_json
+from mrag.graphcodes.code import Edge, GraphCode, Node, RelationRegistry, from_json, term, to_json
 from mrag.graphcodes.reading import TextExtractor
 from mrag.jobs.runners import InlineRunner, Runner, resumed
 from mrag.language.tokens import singular
@@ -181,9 +181,6 @@ def from_scene_triples(triples: Iterable[Sequence[str]]) -> GraphCode:
     passive, `pv:`; all of it stays. An object that is called as another one, `bear:1`, keeps its own
     node, with the name as its label.
 
-    Args:
-        triples: Subject, relation and object, each a text.
-
     Raises:
         ConfigError: If a triple is not three texts with something in them.
 
@@ -219,12 +216,7 @@ def regions(kg: KnowledgeGraph) -> dict[str, str]:
 
 
 def scene_codes(kg: KnowledgeGraph, wanted: Sequence[str] | None = None) -> Iterator[tuple[str, GraphCode]]:
-    """Yield the codes of regions of images.
-
-    Terms are the names of objects and attributes; two objects of one name in a region are told apart by
-    `:1`, `:2`, in order of their IRIs. Voice, which the store keeps in the property, comes back as `v:` and
-    `pv:` no more: what has `(passive)` in its label gets `pv:`, other relations their plain words.
-    """
+    """Yield the codes of regions of images."""
     iris = sorted(regions(kg)) if wanted is None else list(wanted)
     for start in range(0, len(iris), _BATCH):
         yield from _scene_codes(kg, iris[start : start + _BATCH])
@@ -272,7 +264,6 @@ class CodeNormaliser:
         compounds: A compound is its last word, with the others as attributes: `tennis ball` is a `ball`
             that `is` `tennis`.
         relations: A relation of several words is one edge for each word: who lays on a bed is on it too.
-        attribute: The relation of attributes.
 
     Example:
         >>> code = GraphCode.of([], [("tennis players", "v:sit", "bench"), ("bench", "is", "gray")])
@@ -370,17 +361,9 @@ def extract_codes(
 ) -> dict[str, GraphCode]:
     """Extract the graph codes of texts, the same with every runner.
 
-    Args:
-        texts: By the identifier of their document.
-        runner: What extracts them; this process if left out.
-        journal: File of what is done. A job that was broken off goes on there, if the texts that it had done
-            come in the same order again.
-        pipeline: As for `TextExtractor`.
-        on_progress: Called with how many batches are done, and how many there are.
-        stop: When set, the run ends early; what was done is kept.
-
-    Returns:
-        The codes by identifier, in the order of the texts; fewer if it was stopped.
+    A job that was broken off goes on from its `journal`, if the texts that it had done come in the same order
+    again. `on_progress` is called with how many batches are done, and how many there are. When `stop` is set,
+    the run ends early; what was done is kept.
 
     Raises:
         ConfigError: If spaCy or the pipeline is not installed.

@@ -261,11 +261,7 @@ class ImageCatalogue:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> tuple[ImageCatalogue, dict[str, object]]:
-        """Read what `to_bytes` wrote; return the catalogue and its state.
-
-        Raises:
-            DamagedIndex: If it is no such file, or not whole.
-        """
+        """Read what `to_bytes` wrote; return the catalogue and its state."""
         made = object.__new__(cls)
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as arrays:

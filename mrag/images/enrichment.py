@@ -41,7 +41,7 @@ from mrag.images.files import Box, Picture, PictureLimits, grid, open_picture, p
 from mrag.images.graph import ImageVocabulary, boxes, described, described_by, files_of
 from mrag.images.prompts import description_prompt
 from mrag.index.backends.base import home
-from mrag.jobs.runners import Runner, TaskOutcome, ThreadRunner
+from mrag.jobs.runners import Runner, ThreadRunner
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF, RDFS, XSD, Triple, to_ntriples
 from mrag.redaction import brief
@@ -85,15 +85,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be described.
-
-    Attributes:
-        image: IRI of the image.
-        path: Its file.
-        region: Fragment of the part that is meant; empty for the whole.
-        source: IRI of the annotation that the region comes from.
-        data: The file's content, where the file cannot be read from there.
-    """
+    """What is to be described."""
 
     image: str
     path: Path
@@ -131,20 +123,20 @@ class Work:
 
     def __call__(self, task: Task) -> Description:
         """Describe a picture; what goes wrong with it or with the model is part of the outcome."""
-        bare = Task(task.image, task.path, task.region, task.source)
+        bare = replace(task, data=None)
         try:
             box = Box.of(task.region) if task.region else None
             picture = open_picture(task.path, self.limits, box, data=task.data)
         except LoadError as error:
-            return Description(
-                bare, kind="box" if "region" in error.message else "picture", reason=str(error)
-            )
+            kind: Kind = "box" if "region" in error.message else "picture"
+            return Description(bare, kind=kind, reason=str(error))
         try:
             text = self.say(picture)
         except ConfigError:
             raise
         except Exception as error:  # each client has its own errors; all mean that there is no answer
-            return Description(bare, "", picture.digest, "model", _short(error), True)
+            reason = brief(f"{type(error).__name__}: {error}", 300)
+            return Description(bare, "", picture.digest, "model", reason, True)
         if not text:
             return Description(bare, "", picture.digest, "empty", "The model gave no text.", True)
         if refuses(text):
@@ -160,35 +152,35 @@ class Work:
         return clean(without_thoughts(str(answer.text)))
 
     def opened(self) -> BaseChatModel:
-        """Return the model, made when it is first asked for.
-
-        Raises:
-            ModelError: If it cannot be had.
-        """
+        """Return the model, made when it is first asked for."""
         if self._opened is None:
             if self.model == LABELS:
                 from mrag.images.labels import LabelModel
 
                 self._opened = LabelModel()
             elif isinstance(self.model, str):
-                self._opened = _resolved(self.model, self._wanted(), self.timeout)
+                provider, seconds = status(self.model).provider, self.timeout
+                waits: dict[str, dict[str, Any]]
+                waits = {"ollama": {"client_kwargs": {"timeout": seconds}}, "openai": {"timeout": seconds}}
+                self._opened = resolve(self.model, **self._known(), **waits.get(provider, {}))
+                if self._opened is None:
+                    hint = status(self.model).hint
+                    raise ModelError("Pictures cannot be described without a model.", hint=hint)
             else:
                 given: Any = self.model
                 self._opened = given if hasattr(given, "invoke") else given()
         return cast("BaseChatModel", self._opened)
 
     def options(self) -> str:
-        """Return what bears on a description beside model and prompt, as JSON with sorted keys.
+        """Return what bears on a description beside model and prompt, as JSON with sorted keys."""
+        return json.dumps({"max_side": self.limits.max_side, **self._known()}, sort_keys=True)
 
-        Settings that the model is not given are not claimed: a model object has its own.
-        """
-        given: dict[str, Any] = {"max_side": self.limits.max_side}
-        if isinstance(self.model, str) and self.model != LABELS:
-            given |= _taken(self.model, self._wanted())
-        return json.dumps(given, sort_keys=True)
-
-    def _wanted(self) -> dict[str, Any]:
-        return {"temperature": self.temperature, "seed": self.seed}
+    def _known(self) -> dict[str, Any]:
+        """Return those settings that a model of a name is given; others it would refuse."""
+        if not isinstance(self.model, str) or self.model == LABELS:
+            return {}
+        wanted, known = {"temperature": self.temperature, "seed": self.seed}, status(self.model).options
+        return {key: value for key, value in wanted.items() if key in known}
 
     def name(self) -> str:
         """Return the name of the model, for the provenance of what it says."""
@@ -199,11 +191,7 @@ class Work:
 
 
 def default_model() -> str:
-    """Return the name of the first model of `VISION` that Ollama has.
-
-    Raises:
-        ModelError: If there is none.
-    """
+    """Return the name of the first model of `VISION` that Ollama has."""
     first = status(f"ollama:{VISION[0]}")
     for name in VISION:
         if status(f"ollama:{name}").available:
@@ -212,46 +200,13 @@ def default_model() -> str:
 
 
 def refuses(text: str) -> bool:
-    """Return whether a text is a refusal instead of a description.
-
-    Example:
-        >>> refuses("I'm sorry, but I can't help with that."), refuses("I am unable to view images.")
-        (True, True)
-        >>> refuses("A sorry-looking coat that cannot keep anyone warm."), refuses("I can see a red coat.")
-        (False, False)
-    """
+    """Return whether a text is a refusal instead of a description."""
     return _REFUSAL.match(text) is not None
 
 
 def clean(text: str) -> str:
-    r"""Take out of a model's text what RDF or a terminal could not hold.
-
-    Example:
-        >>> clean(" A coat.\x00\ud800 ")
-        'A coat.'
-    """
+    """Take out of a model's text what RDF or a terminal could not hold."""
     return _CONTROL.sub("", text.encode("utf-8", "ignore").decode("utf-8")).strip()
-
-
-def _resolved(name: str, wanted: dict[str, Any], timeout: float) -> BaseChatModel:
-    limits: dict[str, dict[str, Any]] = {
-        "ollama": {"client_kwargs": {"timeout": timeout}},
-        "openai": {"timeout": timeout},
-    }
-    model = resolve(name, **_taken(name, wanted), **limits.get(status(name).provider, {}))
-    if model is None:
-        raise ModelError("Pictures cannot be described without a model.", hint=status(name).hint)
-    return model
-
-
-def _taken(name: str, wanted: dict[str, Any]) -> dict[str, Any]:
-    """Return those settings that the provider of a model knows; the others it would refuse."""
-    known = status(name).options
-    return {key: value for key, value in wanted.items() if key in known}
-
-
-def _short(error: Exception) -> str:
-    return brief(f"{type(error).__name__}: {error}", 300)
 
 
 Regions = typing.Literal["none", "boxes", "grid"]
@@ -303,9 +258,8 @@ class EnrichSettings:
     limits: PictureLimits = field(default_factory=PictureLimits)
 
     def __post_init__(self) -> None:
-        counts = {"workers": self.workers, "attempts": self.attempts, "give_up": self.give_up}
-        for name, value in counts.items():
-            if value < 1:
+        for name in ("workers", "attempts", "give_up"):
+            if (value := getattr(self, name)) < 1:
                 raise ConfigError(f"{name} is at least 1, not {value}.")
         if self.timeout <= 0 or (self.per_minute is not None and self.per_minute <= 0):
             raise ConfigError("timeout and per_minute are above 0; per_minute may be None for no limit.")
@@ -316,15 +270,7 @@ class EnrichSettings:
 
 @dataclass(frozen=True)
 class Failure:
-    """An image, or a part of one, without a description.
-
-    Attributes:
-        image: IRI of the image, or of the annotation whose box cannot be used.
-        region: Fragment of the part; empty for the whole.
-        kind: `file`, `picture`, `box`, `model`, `empty` or `refused`.
-        reason: The same in words.
-        attempts: How often it was tried.
-    """
+    """An image, or a part of one, without a description."""
 
     image: str
     region: str
@@ -385,20 +331,7 @@ class EnrichReport:
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """One description, as a model gave it.
-
-    Attributes:
-        image: IRI of the image.
-        region: Fragment of a part of it, such as `xywh=10,20,30,40`; empty for the whole.
-        text: The description.
-        model: Name of the model.
-        prompt: What the model was asked.
-        options: Settings that bear on the answer, as JSON with sorted keys.
-        time: When the answer came, in UTC, as xsd:dateTime writes it.
-        software: Name and version of the program that asked.
-        digest: SHA-256 of the image's file, in hexadecimal.
-        source: IRI of the annotation that the region was taken from; empty where there is none.
-    """
+    """One description, as a model gave it."""
 
     image: str
     region: str
@@ -418,12 +351,7 @@ class JournalEntry:
 
 
 class EnrichmentJournal:
-    """Entries in a file, or in memory.
-
-    Attributes:
-        entries: The entries, in the order in which they were written.
-        damaged: Lines that could not be read when the file was opened, besides a cut-off last one.
-    """
+    """Entries in a file, or in memory."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -433,12 +361,7 @@ class EnrichmentJournal:
 
     @contextmanager
     def opened(self) -> Iterator[EnrichmentJournal]:
-        """Hold the journal for writing; the system frees it when the process ends, however it ends.
-
-        Raises:
-            StoreLocked: If another process holds it.
-            LoadError: If the file cannot be read or written.
-        """
+        """Hold the journal for writing; the system frees it when the process ends, however it ends."""
         if self.path is None:
             yield self
             return
@@ -487,14 +410,7 @@ _ROWS: Final = 400
 def triples_of(
     entry: JournalEntry, vocabulary: ImageVocabulary | None = None
 ) -> tuple[list[Triple], list[Triple]]:
-    """Return the triples of a description: its own, and those that it shares with others.
-
-    Example:
-        >>> entry = JournalEntry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
-        >>> own, shared = triples_of(entry)
-        >>> own[0].o.value, len(own), len(shared)
-        ('A coat.', 6, 11)
-    """
+    """Return the triples of a description: its own, and those that it shares with others."""
     vocabulary = vocabulary or ImageVocabulary()
     subject, text = URIRef(entry.subject), Literal(entry.text)
     description = URIRef("urn:mrag:description:" + _digest(entry.subject, entry.text))
@@ -502,37 +418,35 @@ def triples_of(
     prompt = URIRef("urn:mrag:prompt:" + _digest(entry.prompt))
     software = URIRef("urn:mrag:software:" + _digest(entry.software))
     activity = URIRef(activity_of(entry.model, entry.prompt, entry.options, entry.software))
-    own: list[Triple] = []
-
-    def add(to: list[Triple], s: URIRef, p: str, o: URIRef | Literal) -> None:
-        to.append(Triple(s, URIRef(p), o))
-
-    if entry.region:
-        add(own, subject, DCTERMS + "description", text)
-        add(own, subject, DCTERMS + "isPartOf", URIRef(entry.image))
-    else:
-        add(own, subject, vocabulary.generated, text)
-    add(own, description, RDF + "type", URIRef(PROV + "Entity"))
-    add(own, description, PROV + "wasDerivedFrom", subject)
-    if entry.source:
-        add(own, description, PROV + "wasDerivedFrom", URIRef(entry.source))
-    add(own, description, PROV + "wasAttributedTo", model)
-    add(own, description, PROV + "wasGeneratedBy", activity)
     time = Literal(entry.time, datatype=URIRef(XSD + "dateTime"), normalize=False)
-    add(own, description, PROV + "generatedAtTime", time)
-    shared: list[Triple] = []
-    add(shared, activity, RDF + "type", URIRef(PROV + "Activity"))
-    add(shared, activity, PROV + "wasAssociatedWith", model)
-    add(shared, activity, PROV + "wasAssociatedWith", software)
-    add(shared, activity, PROV + "used", prompt)
-    add(shared, activity, RDFS + "comment", Literal(entry.options, datatype=URIRef(RDF + "JSON")))
-    add(shared, prompt, RDF + "type", URIRef(PROV + "Plan"))
-    # A datatype of its own keeps what was asked out of indexes of texts and of labels.
-    add(shared, prompt, PROV + "value", Literal(entry.prompt, datatype=URIRef(XSD + "normalizedString")))
-    for agent, name in ((model, entry.model), (software, entry.software)):
-        add(shared, agent, RDF + "type", URIRef(PROV + "SoftwareAgent"))
-        add(shared, agent, RDFS + "label", Literal(name))
-    return own, shared
+    own: list[tuple[URIRef, str, URIRef | Literal]] = [
+        (subject, DCTERMS + "description" if entry.region else vocabulary.generated, text),
+        (description, RDF + "type", URIRef(PROV + "Entity")),
+        (description, PROV + "wasDerivedFrom", subject),
+        (description, PROV + "wasAttributedTo", model),
+        (description, PROV + "wasGeneratedBy", activity),
+        (description, PROV + "generatedAtTime", time),
+    ]
+    if entry.region:
+        own.append((subject, DCTERMS + "isPartOf", URIRef(entry.image)))
+    if entry.source:
+        own.append((description, PROV + "wasDerivedFrom", URIRef(entry.source)))
+    shared: list[tuple[URIRef, str, URIRef | Literal]] = [
+        (activity, RDF + "type", URIRef(PROV + "Activity")),
+        (activity, PROV + "wasAssociatedWith", model),
+        (activity, PROV + "wasAssociatedWith", software),
+        (activity, PROV + "used", prompt),
+        (activity, RDFS + "comment", Literal(entry.options, datatype=URIRef(RDF + "JSON"))),
+        (prompt, RDF + "type", URIRef(PROV + "Plan")),
+        # A datatype of its own keeps what was asked out of indexes of texts and of labels.
+        (prompt, PROV + "value", Literal(entry.prompt, datatype=URIRef(XSD + "normalizedString"))),
+        (model, RDF + "type", URIRef(PROV + "SoftwareAgent")),
+        (model, RDFS + "label", Literal(entry.model)),
+        (software, RDF + "type", URIRef(PROV + "SoftwareAgent")),
+        (software, RDFS + "label", Literal(entry.software)),
+    ]
+    first, second = ([Triple(s, URIRef(p), o) for s, p, o in rows] for rows in (own, shared))
+    return first, second
 
 
 def activity_of(model: str, prompt: str, options: str, software: str) -> str:
@@ -541,13 +455,7 @@ def activity_of(model: str, prompt: str, options: str, software: str) -> str:
 
 
 class EnrichedGraph:
-    """The graph of a knowledge graph that holds what models wrote, made when the first text is written.
-
-    It is one of the asserted graphs, so that every query sees it; its name tells it from the others.
-
-    Raises:
-        ConfigError: If the triples are in graphs without names, which are read only here.
-    """
+    """The graph of a knowledge graph that holds what models wrote, made when the first text is written."""
 
     def __init__(self, kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> None:
         self.kg = kg
@@ -561,10 +469,7 @@ class EnrichedGraph:
         return enriched_graph(self.kg)
 
     def write(self, entries: Sequence[JournalEntry]) -> None:
-        """Write descriptions, each batch whole or not at all and, in an embedded store, with the record.
-
-        Entries that are there already change nothing but the revision.
-        """
+        """Write descriptions, each batch whole or not at all and, in an embedded store, with the record."""
         rows: list[Triple] = []
         for entry in entries:
             own, shared = triples_of(entry, self.vocabulary)
@@ -607,10 +512,8 @@ class EnrichedGraph:
             kg.commit(after)
 
     def _has(self, triple: Triple) -> bool:
-        graph = self.name
-        if graph is None:
-            return False
-        return self.kg.store.ask(queries.get("context/holds").bind(s_p_o=[tuple(triple)]), Dataset((graph,)))
+        graph, asked = self.name, queries.get("context/holds").bind(s_p_o=[tuple(triple)])
+        return graph is not None and self.kg.store.ask(asked, Dataset((graph,)))
 
 
 def enriched_graph(kg: KnowledgeGraph) -> str | None:
@@ -647,6 +550,8 @@ def describe(
 ) -> EnrichReport:
     """Have a multimodal model describe the images of a knowledge graph that it has no description of.
 
+    Whatever is raised, and also on Ctrl-C, what was described until then is in the graph.
+
     Args:
         kg: The knowledge graph; a new graph of its own gets the descriptions.
         model: A name as for `mrag.generation.models.resolve`, any chat model of LangChain that sees, or a
@@ -661,27 +566,16 @@ def describe(
         on_progress: Called when something is done.
         stop: When set from outside, the run ends; what was described is kept.
 
-    Returns:
-        The report; with `skip` it also tells what could not be described.
-
     Raises:
         ModelError: If the model cannot be had, fails on `give_up` images in a row, or on one with `stop`.
         LoadError: With `stop`, if a picture cannot be used.
         StoreLocked: If another process is describing these images.
-
-    Whatever is raised, and also on Ctrl-C, what was described until then is in the graph.
     """
     started = time.perf_counter()
     settings = settings or EnrichSettings()
     chosen = default_model() if model is None else model
-    work = Work(
-        chosen,
-        description_prompt(settings.prompt),
-        settings.limits,
-        settings.temperature,
-        settings.seed,
-        settings.timeout,
-    )
+    knobs = (settings.limits, settings.temperature, settings.seed, settings.timeout)
+    work = Work(chosen, description_prompt(settings.prompt), *knobs)
     name = work.name()
     work.opened()
     graph = EnrichedGraph(kg, vocabulary)
@@ -698,9 +592,21 @@ def describe(
         if settings.again:
             done = described_by(kg, activity_of(*same, _software()))
             done |= {e.subject for e in kept.entries if (e.model, e.prompt, e.options) == same}
-        tasks, failures, already = _plan(
-            kg, files, missing, done, settings, boxes_from or kg, graph.vocabulary
-        )
+        failures = [Failure(image, "", "file", why) for image, why in missing.items() if image not in done]
+        boxed: dict[str, list[tuple[Box, str]]] = {}
+        if settings.regions == "boxes":
+            boxed, bad = boxes(boxes_from or kg, graph.vocabulary)
+            failures += [Failure(annotation, "", "box", why) for annotation, why in bad.items()]
+        cells = grid(settings.rows, settings.columns) if settings.regions != "none" else []
+        tasks: list[Task] = []
+        already = sum(image in done for image in missing)
+        for image, path in files.items():
+            wanted = [Task(image, path)] if settings.whole else []
+            parts = boxed.get(image) or [(box, "") for box in cells]
+            wanted += [Task(image, path, box.fragment, source) for box, source in parts]
+            fresh = [t for t in wanted if part_of(t.image, t.region) not in done]
+            already += len(wanted) - len(fresh)
+            tasks += fresh
         run = _Run(settings, kept, graph, same, tasks[: settings.limit], failures, on_progress)
         if failures and settings.on_error == "stop":
             graph.finish()
@@ -712,33 +618,6 @@ def describe(
     return EnrichReport(
         graph.name, run.described, len(recovered), already, left, ordered, seconds, run.interrupted
     )
-
-
-def _plan(
-    kg: KnowledgeGraph,
-    files: dict[str, Path],
-    missing: dict[str, str],
-    done: set[str],
-    settings: EnrichSettings,
-    boxes_from: KnowledgeGraph,
-    vocabulary: ImageVocabulary,
-) -> tuple[list[Task], list[Failure], int]:
-    """Return what is to be described, what cannot be, and how much has been before."""
-    failures = [Failure(image, "", "file", why) for image, why in missing.items() if image not in done]
-    boxed: dict[str, list[tuple[Box, str]]] = {}
-    if settings.regions == "boxes":
-        boxed, bad = boxes(boxes_from, vocabulary)
-        failures += [Failure(annotation, "", "box", why) for annotation, why in bad.items()]
-    cells = [(box, "") for box in grid(settings.rows, settings.columns)] if settings.regions != "none" else []
-    tasks: list[Task] = []
-    already = sum(image in done for image in missing)
-    for image, path in files.items():
-        wanted = [Task(image, path)] if settings.whole else []
-        wanted += [Task(image, path, box.fragment, source) for box, source in boxed.get(image) or cells]
-        fresh = [t for t in wanted if part_of(t.image, t.region) not in done]
-        already += len(wanted) - len(fresh)
-        tasks += fresh
-    return tasks, failures, already
 
 
 class _Run:
@@ -791,25 +670,23 @@ class _Run:
                 return
             now = time.monotonic()
             while flying < runner.capacity and now >= slot and (task := self._due(now)) is not None:
-                sent = task if runner.shares_files else self._with_data(task)
-                if isinstance(sent, Description):
-                    self._take(sent, number)
+                try:
+                    most = self.settings.limits.max_bytes
+                    data = None if runner.shares_files else read_capped(task.path, most)
+                except LoadError as error:
+                    self._take(Description(task, kind="picture", reason=str(error)), number)
                     continue
-                runner.submit(sent)
+                runner.submit(replace(task, data=data))
                 flying, slot = flying + 1, max(slot, now) + pause
             outcome = runner.next(0.05)
             if outcome is not None:
                 flying, number = flying - 1, number + 1
-                self._take(_told(outcome), number)
+                # A worker that is lost counts as a failure of the model.
+                lost = Description(outcome.task, kind="model", reason=outcome.lost, again=True)
+                described: Description = lost if outcome.lost else outcome.value
+                self._take(replace(described, task=replace(described.task, data=None)), number)
             if len(self._unwritten) >= _FLUSH_ENTRIES or time.monotonic() - self._flushed > _FLUSH_SECONDS:
                 self._flush()
-
-    def _with_data(self, task: Task) -> Task | Description:
-        """Return a task with its picture, or why there is none."""
-        try:
-            return replace(task, data=read_capped(task.path, self.settings.limits.max_bytes))
-        except LoadError as error:
-            return Description(task, kind="picture", reason=str(error))
 
     def _due(self, now: float) -> Task | None:
         if self._later and self._later[0][0] <= now:
@@ -820,7 +697,19 @@ class _Run:
         task = outcome.task
         self._tries[task] += 1
         if outcome.kind is None:
-            entry = _entry(outcome, self.same)
+            model, prompt, options = self.same
+            entry = JournalEntry(
+                image=task.image,
+                region=task.region,
+                text=outcome.text,
+                model=model,
+                prompt=prompt,
+                options=options,
+                time=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                software=_software(),
+                digest=outcome.digest,
+                source=task.source,
+            )
             self.journal.append(entry)
             self._unwritten.append(entry)
             self.described += 1
@@ -848,39 +737,13 @@ class _Run:
     def _say(self) -> None:
         done = self.described + self.given_up
         left = self.total - done
-        pace = (time.monotonic() - self._began) / done if done else None
-        seconds_left = None if pace is None else pace * left
+        seconds_left = (time.monotonic() - self._began) / done * left if done else None
         self.on_progress(EnrichProgress(self.described, self.given_up, self.total, seconds_left))
 
     def _flush(self) -> None:
         entries, self._unwritten = self._unwritten, []
         self.graph.write(entries)
         self._flushed = time.monotonic()
-
-
-def _told(outcome: TaskOutcome) -> Description:
-    """Return what became of a task; a worker that is lost counts as a failure of the model."""
-    if outcome.lost:
-        return Description(replace(outcome.task, data=None), kind="model", reason=outcome.lost, again=True)
-    found: Description = outcome.value
-    return found
-
-
-def _entry(outcome: Description, same: tuple[str, str, str]) -> JournalEntry:
-    task, now = outcome.task, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    model, prompt, options = same
-    return JournalEntry(
-        task.image,
-        task.region,
-        outcome.text,
-        model,
-        prompt,
-        options,
-        now,
-        _software(),
-        outcome.digest,
-        task.source,
-    )
 
 
 def _software() -> str:

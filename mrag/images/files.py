@@ -23,15 +23,7 @@ from mrag.stores.process.parsing import perform
 
 
 def sniff(data: bytes, name: str = "") -> tuple[str, int, int]:
-    r"""Return media type, width and height from the first bytes of a picture.
-
-    Raises:
-        LoadError: If it is no JPEG, PNG, WebP or GIF.
-
-    Example:
-        >>> sniff(b"GIF89a\x02\x00\x03\x00")
-        ('image/gif', 2, 3)
-    """
+    """Return media type, width and height from the first bytes of a picture."""
     try:
         found = _sniffed(data)
     except (struct.error, IndexError):
@@ -121,14 +113,7 @@ class PictureLimits:
 
 @dataclass(frozen=True)
 class Box:
-    """A part of a picture, in whole pixels or in percent of its sides.
-
-    Example:
-        >>> Box(10, 20, 30, 40).fragment
-        'xywh=10,20,30,40'
-        >>> Box.read("10.5 20 30.2 40"), Box.of("xywh=percent:0,50,50,50").percent
-        (Box(x=10, y=20, w=31, h=40, percent=False), True)
-    """
+    """A part of a picture, in whole pixels or in percent of its sides."""
 
     x: int
     y: int
@@ -150,11 +135,7 @@ class Box:
 
     @classmethod
     def read(cls, text: str) -> Box:
-        """Read `left top width height` in pixels; broken ones are widened to whole pixels.
-
-        Raises:
-            LoadError: If the text is no such box, or it has no area.
-        """
+        """Read `left top width height` in pixels; broken ones are widened to whole pixels."""
         try:
             x, y, w, h = (float(part) for part in text.split())
             left, top = max(math.floor(x), 0), max(math.floor(y), 0)
@@ -166,11 +147,7 @@ class Box:
         return box
 
     def within(self, width: int, height: int) -> tuple[int, int, int, int]:
-        """Return left, top, right and bottom in pixels, cut at the edges of a picture.
-
-        Raises:
-            LoadError: If nothing of the box lies in the picture.
-        """
+        """Return left, top, right and bottom in pixels, cut at the edges of a picture."""
         sx, sy = (width / 100, height / 100) if self.percent else (1.0, 1.0)
         left, top = round(self.x * sx), round(self.y * sy)
         right, bottom = min(round((self.x + self.w) * sx), width), min(round((self.y + self.h) * sy), height)
@@ -180,25 +157,12 @@ class Box:
 
 
 def part_of(image: str, fragment: str) -> str:
-    """Return the IRI of a part of an image; of an image that is a fragment itself, as one more dimension.
-
-    Example:
-        >>> part_of("http://x/a", "xywh=1,2,3,4"), part_of("http://x/g#a", "xywh=1,2,3,4")
-        ('http://x/a#xywh=1,2,3,4', 'http://x/g#a&xywh=1,2,3,4')
-    """
+    """Return the IRI of a part of an image; of an image that is a fragment itself, as one more dimension."""
     return f"{image}{'&' if '#' in image else '#'}{fragment}" if fragment else image
 
 
 def grid(rows: int, columns: int) -> list[Box]:
-    """Cut a picture into equal parts, row by row.
-
-    Raises:
-        ConfigError: If there would be none, or more than 100 in a row or column.
-
-    Example:
-        >>> [box.fragment for box in grid(1, 3)]
-        ['xywh=percent:0,0,33,100', 'xywh=percent:33,0,33,100', 'xywh=percent:66,0,34,100']
-    """
+    """Cut a picture into equal parts, row by row."""
     if not (0 < rows <= 100 and 0 < columns <= 100):
         raise ConfigError(f"A grid of {rows} by {columns} parts is no use.")
 
@@ -211,15 +175,7 @@ def grid(rows: int, columns: int) -> list[Box]:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture, ready to be sent.
-
-    Attributes:
-        data: The encoded picture.
-        mime: Its media type.
-        width: In pixels, as sent.
-        height: In pixels, as sent.
-        digest: SHA-256 of the file that it comes from, in hexadecimal.
-    """
+    """A picture, ready to be sent."""
 
     data: bytes
     mime: str
@@ -241,16 +197,7 @@ class Picture:
 
 
 def file_in(folder: Path, name: str) -> Path:
-    """Return the file that a graph names.
-
-    Raises:
-        LoadError: If the name leads out of the folder, to the web, or nowhere.
-
-    Example:
-        >>> file_in(Path("/tmp"), "../etc/passwd")
-        Traceback (most recent call last):
-        mrag.errors.LoadError: The name leads out of the folder of pictures. [../etc/passwd]
-    """
+    """Return the file that a graph names."""
     parts = urlsplit(name) if "://" in name or name.startswith("file:") else None
     if parts is not None and (parts.scheme != "file" or parts.netloc not in ("", "localhost")):
         raise LoadError("The picture lies on the web; nothing is fetched from there.", file=name)
@@ -277,18 +224,7 @@ def file_in(folder: Path, name: str) -> Path:
 def open_picture(
     path: Path, limits: PictureLimits | None = None, box: Box | None = None, *, data: bytes | None = None
 ) -> Picture:
-    """Read a picture, check it, and make it small enough.
-
-    Args:
-        path: The file: JPEG, PNG, WebP or GIF. It gives the name in errors when `data` is given.
-        limits: What may be read and sent.
-        box: The part that is wanted, counted in the pixels of the file; the whole by default.
-        data: The content of the file, where it has been read already.
-
-    Raises:
-        LoadError: If the file cannot be read, is no such picture, is truncated, or is over a limit.
-        ConfigError: If Pillow is needed and not installed.
-    """
+    """Read a picture, check it, and make it small enough."""
     limits = limits or PictureLimits()
     data = read_capped(path, limits.max_bytes) if data is None else data
     mime, width, height = sniff(data, str(path))
@@ -318,12 +254,7 @@ def open_picture(
 
 
 def pixels(picture: Picture, name: str = "") -> Any:
-    """Return a picture as an array of 8-bit red, green and blue, shape (height, width, 3).
-
-    Raises:
-        ConfigError: If Pillow is not installed.
-        LoadError: If the picture cannot be decoded.
-    """
+    """Return a picture as an array of 8-bit red, green and blue, shape (height, width, 3)."""
     import numpy as np
 
     if find_spec("PIL") is None:
@@ -336,11 +267,7 @@ def pixels(picture: Picture, name: str = "") -> Any:
 
 
 def read_capped(path: Path, max_bytes: int) -> bytes:
-    """Read a file of at most so many bytes.
-
-    Raises:
-        LoadError: If it is larger or cannot be read.
-    """
+    """Read a file of at most so many bytes."""
     try:
         with path.open("rb") as stream:
             data = stream.read(max_bytes + 1)
@@ -362,11 +289,7 @@ _MOST_PIXELS = 80_000_000
 
 
 def made_small(data: bytes, limits: PictureLimits, box: Box | None) -> tuple[bytes, tuple[int, int]] | None:
-    """Return a picture as a JPEG that is small enough, with its size; None if it can be sent as it is.
-
-    Raises:
-        LoadError: If it cannot be decoded whole, or is too large.
-    """
+    """Return a picture as a JPEG that is small enough, with its size; None if it can be sent as it is."""
     image, turned = _decoded(data, limits.max_pixels, upright=box is None)
     large = limits.max_side and max(image.size) > limits.max_side
     if box is not None:
@@ -382,11 +305,7 @@ def made_small(data: bytes, limits: PictureLimits, box: Box | None) -> tuple[byt
 
 
 def values(data: bytes) -> tuple[bytes, tuple[int, int, int]]:
-    """Return the red, green and blue of a picture, row by row, and the shape of the array.
-
-    Raises:
-        LoadError: If it cannot be decoded whole.
-    """
+    """Return the red, green and blue of a picture, row by row, and the shape of the array."""
     image = _flat(_decoded(data, _MOST_PIXELS, upright=True)[0])
     return image.tobytes(), (image.height, image.width, 3)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
@@ -48,14 +48,7 @@ class ImageVocabulary:
 
 @dataclass(frozen=True)
 class ImageTexts:
-    """The sentences about an image.
-
-    Attributes:
-        image: IRI of the image.
-        sentences: Those of the graph, sorted.
-        generated: What models said of the whole, sorted.
-        regions: What models said of parts of it: fragment and text, sorted.
-    """
+    """The sentences about an image."""
 
     image: str
     sentences: tuple[str, ...] = ()
@@ -63,21 +56,9 @@ class ImageTexts:
     regions: tuple[tuple[str, str], ...] = ()
 
     def document(self, length: int = 4000) -> str:
-        r"""Put the sentences together to one text, those of the graph first.
-
-        Example:
-            >>> ImageTexts("urn:i", ("Contains coat", "Contains hat"), ("A long coat.",)).document()
-            'Contains coat\nContains hat\nA long coat.'
-        """
+        """Put the sentences together to one text, those of the graph first."""
         said = (*self.generated, *(text for _, text in self.regions))
         return "\n".join((*self.sentences, *(text[:length] for text in said)))
-
-
-@dataclass
-class _Texts:
-    sentences: set[str] = field(default_factory=set)
-    generated: set[str] = field(default_factory=set)
-    regions: set[tuple[str, str]] = field(default_factory=set)
 
 
 def file_names(
@@ -115,26 +96,21 @@ def files_of(
 
 
 def image_texts(kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> list[ImageTexts]:
-    """Return what a graph says of each image, in order of IRI, whatever the order of its triples.
-
-    Images with a file and without a sentence are among them.
-    """
+    """Return what a graph says of each image, in order of IRI, whatever the order of its triples."""
     vocabulary = vocabulary or ImageVocabulary()
-    texts: dict[str, _Texts] = {image: _Texts() for image in file_names(kg, vocabulary)}
-    wanted = [*vocabulary.sentences, vocabulary.generated]
-    for value in property_values(kg, wanted):
+    texts: dict[str, tuple[set[str], set[str], set[tuple[str, str]]]] = {
+        image: (set(), set(), set()) for image in file_names(kg, vocabulary)
+    }
+    for value in property_values(kg, [*vocabulary.sentences, vocabulary.generated]):
         if value.literal:
-            one = texts.setdefault(value.subject, _Texts())
-            said = one.generated if value.property == vocabulary.generated else one.sentences
-            said.add(_line(value.text))
+            sentences, generated, _ = texts.setdefault(value.subject, (set(), set(), set()))
+            (generated if value.property == vocabulary.generated else sentences).add(_line(value.text))
     for whole, region, text in _of_regions(kg):
         fragment = "xywh=" + region.rpartition("xywh=")[2]
-        texts.setdefault(whole, _Texts()).regions.add((fragment, _line(text)))
+        texts.setdefault(whole, (set(), set(), set()))[2].add((fragment, _line(text)))
     return [
-        ImageTexts(
-            image, tuple(sorted(one.sentences)), tuple(sorted(one.generated)), tuple(sorted(one.regions))
-        )
-        for image, one in sorted(texts.items())
+        ImageTexts(image, tuple(sorted(sentences)), tuple(sorted(generated)), tuple(sorted(regions)))
+        for image, (sentences, generated, regions) in sorted(texts.items())
     ]
 
 
@@ -183,10 +159,7 @@ def _of_regions(kg: KnowledgeGraph) -> Iterator[tuple[str, str, str]]:
 def boxes(
     kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None
 ) -> tuple[dict[str, list[tuple[Box, str]]], dict[str, str]]:
-    """Return the boxes of each image with the IRI of what has it, and why others cannot be used.
-
-    Equal boxes of one image count once.
-    """
+    """Return the boxes of each image with the IRI of what has it, and why others cannot be used."""
     vocabulary = vocabulary or ImageVocabulary()
     found: dict[str, dict[Box, str]] = {}
     bad: dict[str, str] = {}
@@ -229,13 +202,7 @@ def of_class(kg: KnowledgeGraph, iri: str) -> Allowed:
 def of_pattern(
     kg: KnowledgeGraph, pattern: Iterable[patterns.TriplePattern], image: ox.Variable | None = None
 ) -> Allowed:
-    """Allow what stands for a variable in a typed pattern.
-
-    Args:
-        kg: The knowledge graph, which may be another view of the same images.
-        pattern: Triple patterns that must all hold.
-        image: The variable; `?image` by default.
-    """
+    """Allow what stands for a variable in a typed pattern."""
     variable = image or patterns.var("image")
     group = patterns.Group(tuple(pattern))
     text = to_sparql(patterns.Select((variable,), group, distinct=True))
@@ -266,12 +233,7 @@ def with_category(kg: KnowledgeGraph, names: Iterable[str]) -> Allowed:
 
 
 def all_of(*filters: Allowed) -> Allowed:
-    """Allow what every filter allows.
-
-    Example:
-        >>> sorted(all_of(lambda: {"a", "b"}, lambda: {"b", "c"})())
-        ['b']
-    """
+    """Allow what every filter allows."""
     return lambda: set.intersection(*(set(one()) for one in filters)) if filters else set()
 
 
@@ -333,26 +295,13 @@ _MASK_LENGTH = 100_000
 
 @dataclass(frozen=True)
 class PartFeatures:
-    """What is known of something annotated in an image.
-
-    Attributes:
-        categories: IRIs of its categories; of its classes where it has none.
-        attributes: IRIs of its attributes.
-
-    Example:
-        >>> coat = PartFeatures(frozenset(["coat"]), frozenset(["plain", "long"]))
-        >>> coat.likeness(PartFeatures(frozenset(["coat"]), frozenset(["plain"])))
-        0.75
-    """
+    """What is known of something annotated in an image."""
 
     categories: frozenset[str]
     attributes: frozenset[str]
 
     def likeness(self, other: PartFeatures) -> float:
-        """Return how alike two are, from 0 to 1: half for a shared category, half for shared attributes.
-
-        Attributes count by the share of those of either that both have (Jaccard's index).
-        """
+        """Return how alike two are, from 0 to 1: half for a shared category, half for shared attributes."""
         either = self.attributes | other.attributes
         shared = len(self.attributes & other.attributes) / len(either) if either else 1.0
         if self.categories and not self.categories & other.categories:
@@ -362,14 +311,7 @@ class PartFeatures:
 
 @dataclass(frozen=True)
 class ImagePart:
-    """Something annotated in an image.
-
-    Attributes:
-        iri: Its IRI.
-        boxes: Where it is; none if that is not said, or not so that it can be read.
-        masks: The polygons that it fills, each as x, y, x, y and so on, in pixels.
-        features: What is known of it.
-    """
+    """Something annotated in an image."""
 
     iri: str
     boxes: tuple[Box, ...]
@@ -401,12 +343,7 @@ def parts_of(kg: KnowledgeGraph, image: str) -> list[ImagePart]:
 
 
 def polygons(text: str) -> list[tuple[float, ...]]:
-    """Read polygons as `hasSegmentation` has them; what is none is left out, as is what has too many points.
-
-    Example:
-        >>> polygons("1,2 3,4 5,6; 1,2 3; nan,1 2,2 3,3")
-        [(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]
-    """
+    """Read polygons as `hasSegmentation` has them, but for what is none or has too many points."""
     found: list[tuple[float, ...]] = []
     for one in text[:_MASK_LENGTH].split(";"):
         points = [point.split(",") for point in one.split()]
@@ -422,27 +359,16 @@ def polygons(text: str) -> list[tuple[float, ...]]:
 
 
 def inside(parts: Iterable[ImagePart], box: Box) -> list[ImagePart]:
-    """Return the parts that lie in a box by half or more; where none does, the smallest that the box lies in.
-
-    Example:
-        >>> nothing = PartFeatures(frozenset(), frozenset())
-        >>> hat, coat = (ImagePart(f"urn:{n}", (Box(*b),), nothing)
-        ...              for n, b in (("hat", (10, 10, 20, 20)), ("coat", (0, 40, 80, 90))))
-        >>> [part.iri for part in inside([hat, coat], Box(0, 0, 90, 50))]
-        ['urn:hat']
-        >>> [part.iri for part in inside([hat, coat], Box(30, 60, 9, 9))]
-        ['urn:coat']
-    """
+    """Return the parts that are in a box by half or more; if none is, the smallest that the box is in."""
     found: list[ImagePart] = []
     around: list[tuple[int, str, ImagePart]] = []
     for part in parts:
-        for one in part.boxes:
-            shared = _shared(one, box)
-            if shared and 2 * shared >= one.w * one.h:
-                found.append(part)
-                break
-            if shared and 2 * shared >= box.w * box.h:
-                around.append((one.w * one.h, part.iri, part))
+        shared = [(_shared(one, box), one.w * one.h) for one in part.boxes]
+        if any(common and 2 * common >= size for common, size in shared):
+            found.append(part)
+            continue
+        sizes = [size for common, size in shared if common and 2 * common >= box.w * box.h]
+        around += [(size, part.iri, part) for size in sizes]
     return found or [part for _, _, part in sorted(around, key=lambda one: one[:2])[:1]]
 
 
@@ -462,35 +388,19 @@ def features_of(values: Mapping[str, Collection[str]]) -> PartFeatures:
 
 def all_features(kg: KnowledgeGraph, images: Collection[str]) -> Iterator[tuple[str, PartFeatures]]:
     """Yield each image with what is known of each of its parts, itself among them."""
-    parts = _images_of_all(kg, images)
-    for part, one in _features_of_all(kg, parts):
-        yield from ((image, one) for image in parts[part])
-
-
-def _images_of_all(kg: KnowledgeGraph, images: Collection[str]) -> dict[str, list[str]]:
-    """Return the images that each part is of; an image is a part of itself."""
-    found: dict[str, list[str]] = {iri: [iri] for iri in images}
+    of: dict[str, list[str]] = {iri: [iri] for iri in images}
     for value in property_values(kg, (*IMAGE_OF, *PARTS_OF)):
         ends = (value.subject, value.text)
         part, image = ends if value.property in IMAGE_OF else ends[::-1]
         if image in images and not value.literal:
-            found.setdefault(part, []).append(image)
-    return found
-
-
-def _features_of_all(
-    kg: KnowledgeGraph, parts: Mapping[str, list[str]]
-) -> Iterable[tuple[str, PartFeatures]]:
-    """Yield what is known of each part, of those of which something is."""
+            of.setdefault(part, []).append(image)
     values: dict[str, dict[str, set[str]]] = {}
-    for value in property_values(kg, (*CATEGORIES, *ATTRIBUTES)):
-        if value.subject in parts and not value.literal:
+    for value in property_values(kg, (*CATEGORIES, *ATTRIBUTES, *((TYPE,) if typed(kg) else ()))):
+        if value.subject in of and not value.literal and value.text not in GENERAL:
             values.setdefault(value.subject, {}).setdefault(value.property, set()).add(value.text)
-    if typed(kg):
-        for value in property_values(kg, (TYPE,)):
-            if value.subject in parts and value.text not in GENERAL:
-                values.setdefault(value.subject, {}).setdefault(TYPE, set()).add(value.text)
-    yield from ((part, features_of(found)) for part, found in values.items())
+    for part, found in values.items():
+        features = features_of(found)
+        yield from ((image, features) for image in of[part])
 
 
 def typed(kg: KnowledgeGraph) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections import defaultdict
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
@@ -16,16 +17,12 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from mrag.errors import ModelError
-from mrag.images.embedding import class_names, efficientnet, prepared
-from mrag.images.files import Picture, pixels, sniff
+from mrag.images.embedding import class_names, likeliest
+from mrag.images.files import Picture, sniff
 
 
 class LabelModel(BaseChatModel):
-    """Answers with the labels of the last picture that it is shown.
-
-    Raises:
-        ModelError: When asked, if the extra `conse` is not installed, or no picture is shown.
-    """
+    """Answers with the labels of the last picture that it is shown."""
 
     model: str = "labels:efficientnet-lite0"
     max_labels: int = 3
@@ -42,12 +39,10 @@ class LabelModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        shares = efficientnet().probabilities(prepared(pixels(_shown(messages))))
-        order = sorted(range(len(shares)), key=lambda i: (-float(shares[i]), i))[: self.max_labels]
-        named = [i for i in order if shares[i] >= self.min_probability] or order[:1]
-        by_name: dict[str, float] = {}  # some classes share a name
-        for i in named:
-            by_name[class_names()[i]] = by_name.get(class_names()[i], 0.0) + float(shares[i])
+        top = likeliest(_shown(messages), self.max_labels)
+        by_name: defaultdict[str, float] = defaultdict(float)  # some classes share a name
+        for number, share in [one for one in top if one[1] >= self.min_probability] or top[:1]:
+            by_name[class_names()[number]] += share
         words = ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in by_name.items())
         text = f"A classifier sees: {words}."
         return ChatResult(generations=[ChatGeneration(message=AIMessage(text))])

@@ -43,15 +43,7 @@ TASK = (
 
 
 def description_prompt(name: str) -> str:
-    """Return the prompt of a name, or the text itself when it is none.
-
-    Raises:
-        ConfigError: If the text is empty.
-
-    Example:
-        >>> description_prompt("general") == GENERAL, description_prompt("Say what you see.")
-        (True, 'Say what you see.')
-    """
+    """Return the prompt of a name, or the text itself when it is none."""
     if not name.strip():
         raise ConfigError("The prompt is empty.", hint=f"Known prompts: {', '.join(PROMPTS)}.")
     return PROMPTS.get(name, name)
@@ -62,13 +54,7 @@ def answer_messages(
     found: Sequence[tuple[str, str, Mapping[str, str] | None]],
     asked: Mapping[str, str] | None = None,
 ) -> list[BaseMessage]:
-    """Build the messages for an answer with pictures.
-
-    Example:
-        >>> system, human = answer_messages("a red coat", [("image 1", "[t1] (image 1, is a, image)", None)])
-        >>> [block["type"] for block in human.content]
-        ['text', 'text']
-    """
+    """Build the messages for an answer with pictures."""
     from langchain_core.messages import HumanMessage, SystemMessage
 
     content: list[str | dict[Any, Any]] = []
@@ -104,13 +90,6 @@ _ASKED: Final = compiled(
 
 
 def wanted(question: str) -> str | None:
-    """Return what the images that a question asks for are to show, None if it does not ask for images.
-
-    Example:
-        >>> wanted("Show me some pictures of a red dress"), wanted("Which image shows a hat?")
-        ('a red dress', 'a hat')
-        >>> wanted("Show me the photos"), wanted("How many images are there?")
-        ('', None)
-    """
+    """Return what the images that a question asks for are to show, None if it does not ask for images."""
     found = _ASKED.match(question.strip())
     return None if found is None else question.strip()[found.end() :].strip(" ?.!")

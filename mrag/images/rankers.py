@@ -5,14 +5,16 @@ All give one hit for each image, ties in order of IRI. A question may have words
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast, get_args
 
 import numpy as np
 
-from mrag.errors import ConfigError, DamagedIndex, IndexMismatch
+from mrag.errors import ConfigError, DamagedIndex, IndexMismatch, LoadError, MissingIndex
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.embedding import ImageEmbedder, image_embedder
 from mrag.images.files import PictureLimits, open_picture
@@ -20,8 +22,7 @@ from mrag.images.graph import Allowed, ImageVocabulary, files_of, image_texts
 from mrag.index.backends.base import home
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, Mode
-from mrag.index.embedding import Embedder, embedder
-from mrag.index.image_index import ImageIndex, Vectors
+from mrag.index.embedding import Embedder, Vectors, embedder
 from mrag.index.intake import Progress, SyncReport
 from mrag.index.similarity import SimilarityIndex
 from mrag.retrieval.rankers import FusedRanker, Hit, Question, Ranker
@@ -30,11 +31,7 @@ logger = logging.getLogger(__name__)
 
 
 def image_mode(name: str) -> Mode:
-    """Return the name of a ranker as one that ranks images by the sentences about them.
-
-    Raises:
-        ConfigError: If images are not ranked so.
-    """
+    """Return the name of a ranker as one that ranks images by the sentences about them."""
     if name not in get_args(Mode):
         raise ConfigError(
             f"Images are not ranked by {name!r}.", hint=f"There are: {', '.join(get_args(Mode))}."
@@ -186,39 +183,75 @@ class ImageLooksRanker:
         self.allowed = allowed
         self.vocabulary = vocabulary or ImageVocabulary()
         self.bad: dict[str, str] = {}
-        self._model = _OfFiles(found, limits or PictureLimits())
-        self._index: ImageIndex | None = None
+        self._model = found
+        self._limits = limits or PictureLimits()
+        self._pictures = _Pictures(self._model, self._limits)
+        self._index: DocumentIndex | None = None
         self._seen: int | None = None
         self._keep = keep
 
     def lacking(self) -> int:
         """Return how many pictures an update would have to embed, at most."""
         files, _ = files_of(self.kg, self.folder, self.vocabulary)
-        return 0 if self._opened().current(files) else len(files)
-
-    def _opened(self) -> ImageIndex:
-        if self._index is None:
-            self._index = ImageIndex(_beside(self.kg, "looks"), self._model, write=self._keep)
-        return self._index
+        index = self._index = self._index or self._opened()
+        return 0 if index.extra.get("stamp") == _stamp(files) else len(files)
 
     def update(self, on_progress: Progress | None = None) -> SyncReport:
         """Bring the index up to date with graph and files; only new and changed files are embedded."""
         files, missing = files_of(self.kg, self.folder, self.vocabulary)
-        index = self._opened()
-        if not self._keep and not index.current(files):
-            # What lies beside the store is left as it is.
-            index = self._index = ImageIndex(None, self._model)
-        report, bad = index.sync(files, on_progress=on_progress)
+        index = self._index = self._index or self._opened()
+        # Reading all files takes minutes where there are many; their sizes and times take a moment.
+        stamp = _stamp(files)
+        if index.extra.get("stamp") == stamp:
+            report, bad = SyncReport(0, 0, 0, len(index), 0.0), dict(index.extra["bad"])
+        else:
+            if not self._keep:
+                # What lies beside the store is left as it is.
+                index = self._index = DocumentIndex.create(None, embedder=self._pictures)
+            documents, bad = self._documents(index, files)
+            extra = {"stamp": stamp, "bad": bad}
+            report = index.sync(documents, extra=extra, on_progress=on_progress, batch=16)
+            self._pictures.files.clear()
         self.bad = {**missing, **bad}
         self._seen = self.kg.revision
         return report
 
-    def rank(self, question: Question, k: int) -> list[Hit]:
-        """Return at most `k` images, best first.
+    def _documents(
+        self, index: DocumentIndex, files: Mapping[str, Path]
+    ) -> tuple[list[tuple[str, str]], dict[str, str]]:
+        """Return the images that can be used, with the digests of their files, and why others cannot."""
+        documents: list[tuple[str, str]] = []
+        bad: dict[str, str] = {}
+        for iri, path in sorted(files.items()):
+            try:
+                with path.open("rb") as stream:
+                    digest = hashlib.file_digest(stream, "sha256").hexdigest()
+                if iri not in index or index.text_of(iri) != digest:
+                    open_picture(path, self._limits)
+            except LoadError as error:
+                bad[iri] = str(error)
+            except OSError as error:
+                bad[iri] = f"The file cannot be read: {error.strerror or error}. [{path}]"
+            else:
+                documents.append((iri, digest))
+                self._pictures.files[digest] = path
+        return documents, bad
 
-        Raises:
-            LoadError: If the picture of the question cannot be used.
-        """
+    def _opened(self) -> DocumentIndex:
+        folder, damaged = _beside(self.kg, "looks"), False
+        try:
+            if folder is not None:
+                return DocumentIndex.open(folder, embedder=self._pictures, thorough=True)
+        except MissingIndex:
+            pass
+        except (DamagedIndex, IndexMismatch) as error:
+            logger.warning("%s It is built anew.", error.message)
+            damaged = True
+        place = folder if self._keep else None
+        return DocumentIndex.create(place, embedder=self._pictures, replace=damaged and place is not None)
+
+    def rank(self, question: Question, k: int) -> list[Hit]:
+        """Return at most `k` images, best first."""
         if self._seen != self.kg.revision:
             self.update()
         index = self._index
@@ -226,20 +259,19 @@ class ImageLooksRanker:
             return []
         parts: list[Vectors] = []
         if question.image is not None:
-            self._model.check(question.image)
-            parts.append(self._model.embed_file(question.image))
+            parts.append(self._pictures.embed_file(question.image))
         if question.text.strip():
             parts.append(self._model.embed_query(question.text))
         vector = np.sum(parts, axis=0)
         length = float(np.linalg.norm(vector))
-        vector = np.asarray(vector / length if length else vector, np.float32)
+        self._pictures.here.vector = np.asarray(vector / length if length else vector, np.float32)
         only = None if self.allowed is None else self.allowed()
         what = " and ".join(
             name for name, has in (("picture", question.image), ("words", question.text)) if has
         )
         return [
             Hit(m.doc_id, m.score, rank, (f"looks {m.score:.2f} like the {what} (rank {rank})",))
-            for rank, m in enumerate(index.search(vector, k, only), start=1)
+            for rank, m in enumerate(index.search("", k, mode="dense", allowed=only), start=1)
         ]
 
 
@@ -281,11 +313,13 @@ def image_ranker(
     return FusedRanker((by_text, by_looks), weights)
 
 
-class _OfFiles:
-    """What an index of pictures needs of a model."""
+class _Pictures:
+    """Embeds the file that has a digest; as the vector of a query it gives what the thread has put there."""
 
     def __init__(self, model: ImageEmbedder, limits: PictureLimits) -> None:
         self.name = model.name
+        self.files: dict[str, Path] = {}
+        self.here = threading.local()
         self._model = model
         self._limits = limits
 
@@ -293,16 +327,27 @@ class _OfFiles:
     def dim(self) -> int:
         return self._model.dim
 
-    def check(self, path: Path) -> None:
-        open_picture(path, self._limits)
-
     def embed_file(self, path: Path) -> Vectors:
         vector: Vectors = self._model.embed_images([open_picture(path, self._limits)])[0]
         return vector
 
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([self.embed_file(self.files[digest]) for digest in texts])
+
     def embed_query(self, text: str) -> Vectors:
-        vector: Vectors = self._model.embed_query(text)
+        vector: Vectors = self.here.vector
         return vector
+
+
+def _stamp(files: Mapping[str, Path]) -> str:
+    seen = hashlib.blake2b(digest_size=16)
+    for iri, path in sorted(files.items()):
+        try:
+            state = path.stat()
+            seen.update(f"{iri}\0{path}\0{state.st_size}\0{state.st_mtime_ns}\n".encode())
+        except OSError:
+            seen.update(f"{iri}\0{path}\0\n".encode())
+    return seen.hexdigest()
 
 
 def _beside(kg: KnowledgeGraph, name: str) -> Path | None:

@@ -15,13 +15,12 @@ if TYPE_CHECKING:
     from mrag.index.documents import Definition
     from mrag.index.embedding import Embedder, LangChainEmbedder, embedder
     from mrag.index.fusion import reciprocal_rank_fusion, weighted_scores
-    from mrag.index.image_index import ImageIndex
     from mrag.index.intake import SyncReport
     from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 
 __all__ = [
     "Abilities", "Bm25Index", "Bm25Params", "Definition", "DenseParams", "DocumentIndex", "Embedder",
-    "ImageIndex", "IndexBackend", "LangChainEmbedder", "Mode", "SimilarityIndex", "SimilarityIndexes",
+    "IndexBackend", "LangChainEmbedder", "Mode", "SimilarityIndex", "SimilarityIndexes",
     "StoredIndex", "SyncReport", "VectorStoreBackend", "copy_to", "embedder", "reciprocal_rank_fusion",
     "weighted_scores",
 ]  # fmt: skip

@@ -89,20 +89,7 @@ _PIECE: Final = re.compile(r"[^\n,;]+")
 
 @dataclass(frozen=True)
 class Postings:
-    """The term frequencies of one segment, by term (compressed columns). Never changed once built.
-
-    Args:
-        terms: The terms, sorted.
-        starts: Where the postings of each term begin and the last end, int64, shape (terms + 1,).
-        rows: Ascending rows of each term, int32, shape (postings,).
-        counts: How often the term occurs in the row, int32, shape (postings,).
-        lengths: Number of terms of each row, int32, shape (rows,).
-
-    Example:
-        >>> postings = Postings.build(["red shoes, red laces", "a shoe"], Analyser(name="plural"))
-        >>> list(postings.terms), postings.counts.tolist(), postings.lengths.tolist()
-        (['a', 'lace', 'red', 'shoe'], [1, 1, 2, 1, 1], [4, 2])
-    """
+    """The term frequencies of one segment, by term (compressed columns). Never changed once built."""
 
     terms: StringTable
     starts: npt.NDArray[np.int64]
@@ -363,11 +350,7 @@ class Impacts:
 
 
 def best_rows(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | None) -> Ranking:
-    """Rank the rows that have a term of a query.
-
-    Returns:
-        Rows and their scores, above 0, best first, ties by document ID.
-    """
+    """Rank the rows that have a term of a query."""
     known = {name: times for name, times in query.items() if impacts.df(name)}
     if impacts.rows.total > _SMALL and known:
         found = _chosen(impacts, known, k, mask)
@@ -385,12 +368,7 @@ def _ranked(rows: Rows, found: npt.NDArray[np.int64], scores: npt.NDArray[np.flo
 
 
 def _chosen(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | None) -> Ranking | None:
-    """Rank rows that have a rare term of a query and, if they do not suffice, those best by the others.
-
-    A row without a rare term cannot score more than the frequent terms weigh (MaxScore: Turtle and Flood,
-    1995, Query Evaluation: Strategies and Optimizations). Where that may be enough, the best rows by the
-    frequent terms alone are ranked once and kept. None where all rows have to be scored.
-    """
+    """Rank rows that have a rare term of a query and, if they do not suffice, those best by the others."""
     names = sorted(query, key=lambda name: (impacts.df(name), name))
     tops = [query[name] * impacts.top(name) for name in names]
     sizes = np.cumsum([query[name] * impacts.df(name) for name in names])
@@ -492,24 +470,16 @@ class Bm25Index:
     `ln(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * length / mean length))`
     (Robertson and Zaragoza, 2009, The Probabilistic Relevance Framework: BM25 and Beyond; the idf
     as in Kamphuis et al., 2020, Which BM25 Do You Mean?, row "Lucene"). N, df and the mean length
-    count live documents only. English function words of a query are passed over if it has others. The
-    knobs of `Bm25Params` change what of this is used.
+    count live documents only. English function words of a query are passed over if it has others.
 
-    An index is never changed: `add` and `delete` give a new one that shares the segments. Scores equal those
-    of an index built anew, to the bit (see `mrag.index.bm25`).
-
-    Args:
-        params: The knobs.
-        rows: The documents.
-        postings: One per segment of `rows`.
+    `add` and `delete` give a new index that shares the segments. Its scores equal those of an index built
+    anew, to the bit.
 
     Example:
         >>> index = Bm25Index.of([("ex:1", "a red leather shoe"), ("ex:2", "a blue coat")])
         >>> rows, scores = index.search("red shoes", 10)
         >>> [index.rows.id_of(row) for row in rows], [round(float(s), 3) for s in scores]
         (['ex:1'], [0.595])
-        >>> index.delete(["ex:1"]).search("red shoes", 10)[0].tolist()
-        []
     """
 
     def __init__(self, params: Bm25Params, rows: Rows, postings: Sequence[Postings]) -> None:
@@ -520,20 +490,11 @@ class Bm25Index:
 
     @classmethod
     def of(cls, documents: Iterable[tuple[str, str]], params: Bm25Params | None = None) -> Bm25Index:
-        """Index documents.
-
-        Args:
-            documents: Document IDs with their texts; each ID once.
-            params: The knobs; the usual ones if left out.
-        """
+        """Index documents."""
         return cls(params or Bm25Params(), Rows([]), ()).add(documents)
 
     def add(self, documents: Iterable[tuple[str, str]]) -> Bm25Index:
-        """Return the index with documents added; those whose ID is known are replaced.
-
-        Raises:
-            IndexError_: If an ID occurs twice.
-        """
+        """Return the index with documents added; those whose ID is known are replaced."""
         new = sorted(documents)
         if not new:
             return self
@@ -565,15 +526,9 @@ class Bm25Index:
         return counts
 
     def search(self, text: str, k: int, mask: Mask | None = None) -> Ranking:
-        """Rank the documents that share a term with a text.
+        """Rank documents by a text: rows (int64) and scores (float32, above 0), best first, ties by ID.
 
-        Args:
-            text: The query, in words. There is no query syntax.
-            k: How many documents at most.
-            mask: True for the rows that may be found, shape (rows.total,); all if left out.
-
-        Returns:
-            Rows (int64) and scores (float32, above 0), best first, ties by document ID.
+        `mask` is True for the rows that may be found, shape (rows.total,). There is no query syntax.
         """
         query = self.counted(text) if self.rows.count else {}
         if k < 1 or not query:
@@ -581,13 +536,7 @@ class Bm25Index:
         return best_rows(self._impacts, query, k, mask)
 
     def score_of(self, text: str, document: str) -> float:
-        """Return the score for a query of a document that is not there, by the statistics of those that are.
-
-        Example:
-            >>> index = Bm25Index.of([("ex:1", "a red leather shoe"), ("ex:2", "a blue coat")])
-            >>> round(index.score_of("red shoes", "a red leather shoe"), 3)
-            0.595
-        """
+        """Return the score of a document that is not there, by the statistics of those that are."""
         analysis = self.params.analysis
         terms = [term for token in analysis.tokens(document) for term in analysis.terms(token)]
         [norm] = self._impacts.norm(np.array([len(terms)], np.int32))
@@ -598,18 +547,7 @@ class Bm25Index:
         return math.fsum(parts)
 
     def explain(self, text: str, doc_id: str) -> list[tuple[str, float]]:
-        """Return what each term of a query adds to the score of a document.
-
-        Returns:
-            Terms with their contributions, largest first, then by term; an analyser with `+words` has `=red`
-            for the word as it stands, beside its stem. They sum to the score. Empty if the document is
-            unknown or shares no term.
-
-        Example:
-            >>> index = Bm25Index.of([("ex:1", "red red shoe"), ("ex:2", "shoe")])
-            >>> [(term, round(part, 3)) for term, part in index.explain("red shoes", "ex:1")]
-            [('red', 0.38), ('shoe', 0.069)]
-        """
+        """Return what each term of a query adds to the score of a document."""
         row = self.rows.row_of(doc_id)
         if row is None:
             return []
@@ -622,12 +560,7 @@ class Bm25Index:
         return sorted(parts, key=lambda part: (-part[1], part[0]))
 
     def matching(self, text: str, rows: npt.NDArray[np.int64]) -> list[tuple[str, ...]]:
-        """Return which words of a query each row contains.
-
-        Returns:
-            For each row the query's words as normalised, unstemmed, in their order; for unspaced
-            scripts the bigrams found.
-        """
+        """Return which words of a query each row contains."""
         found: list[list[str]] = [[] for _ in rows]
         shown: dict[str, str] = {}
         for token in self.words(text):

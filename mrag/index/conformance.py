@@ -62,17 +62,7 @@ QUERIES: Final = [
 
 
 class Trigrams:
-    """A model of hashed trigrams, which needs no files and knows no words.
-
-    Attributes:
-        embedded: All texts that it was given.
-        fail_after: After how many of them it is interrupted; None for never.
-
-    Example:
-        >>> model = Trigrams()
-        >>> float(model.embed_query("a shoe") @ model.embed_query("a shoe")) > 0.999
-        True
-    """
+    """A model of hashed trigrams, which needs no files and knows no words."""
 
     def __init__(self, name: str = "trigrams", dim: int = 48) -> None:
         self.name, self.dim = name, dim

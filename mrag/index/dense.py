@@ -72,20 +72,7 @@ def _width(rows: int) -> int:
 
 
 def sign_planes(vectors: Vectors) -> Planes:
-    """Reduce vectors to the signs of their pseudo-random projections.
-
-    The share of equal signs estimates the angle (Charikar, 2002, Similarity estimation techniques
-    from rounding algorithms); the projections are two rounds of fixed random sign flips and a
-    Walsh-Hadamard transform, which act like a random rotation (Andoni et al., 2015, Practical and
-    optimal LSH for angular distance).
-
-    Example:
-        >>> planes = sign_planes(np.array([[1, 0], [0.9, 0.1], [-1, 0]], np.float32))
-        >>> bits = np.unpackbits(planes, axis=1, bitorder="little")
-        >>> near, far = (int((bits[:, 0] != bits[:, row]).sum()) for row in (1, 2))
-        >>> planes.shape, near < 100, far > 400
-        ((512, 8), True, True)
-    """
+    """Reduce vectors to the signs of their pseudo-random projections."""
     planes = np.zeros((_bits(vectors.shape[1]), _width(len(vectors))), np.uint8)
     for start in range(0, len(vectors), _CHUNK):
         packed = np.packbits(_rotated(vectors[start : start + _CHUNK]) > 0, axis=0, bitorder="little")
@@ -94,14 +81,7 @@ def sign_planes(vectors: Vectors) -> Planes:
 
 
 def rows_of_planes(planes: Planes | Lazy) -> SignRows:
-    """Return the same bits row by row, in which they can be read of a few rows.
-
-    Example:
-        >>> planes = sign_planes(np.array([[1, 0], [0.9, 0.1]], np.float32))
-        >>> rows = rows_of_planes(planes)
-        >>> rows.shape, np.array_equal(np.unpackbits(rows[1], bitorder="little"), planes[:, 0] >> 1)
-        ((64, 64), True)
-    """
+    """Return the same bits row by row, in which they can be read of a few rows."""
     whole = np.asarray(planes)
     out = np.empty((8 * whole.shape[1], whole.shape[0] // 8), np.uint8)
     for start in range(0, whole.shape[1], _CHUNK // 8):
@@ -128,25 +108,7 @@ class SegmentSigns:
 def nearest_by_signs(
     signs: Sequence[SegmentSigns], query: Vectors, wanted: int, first: int, allowed: Sequence[Words]
 ) -> list[npt.NDArray[np.int64]]:
-    """Return the rows that are nearest to a query by the signs of their projections.
-
-    Args:
-        signs: Those of each segment.
-        query: A vector, shape (dim,).
-        wanted: How many rows, 1 or more.
-        first: How many rows a few planes choose, of which all bits are then read.
-        allowed: The rows of each segment that may be found, as `packed` gives them.
-
-    Returns:
-        Rows of each segment, ascending: so many with all that tie with the last, or all that are allowed.
-
-    Example:
-        >>> vectors = np.array([[1, 0], [0.9, 0.1], [-1, 0]], np.float32)
-        >>> every = [np.array([7], np.uint64)]
-        >>> [found] = nearest_by_signs([SegmentSigns.of(vectors)], vectors[0], 2, 3, every)
-        >>> found.tolist()
-        [0, 1]
-    """
+    """Return the rows that are nearest to a query by the signs of their projections."""
     rotated = _rotated(query[np.newaxis])[0]
     parts = _by_planes([one.planes for one in signs], rotated, max(first, wanted), allowed)
     unlike = [_unlike(one.rows, part, rotated) for one, part in zip(signs, parts, strict=True)]
@@ -181,10 +143,7 @@ def _by_planes(
 
 
 def _unlike(signs: SignRows | Lazy, rows: npt.NDArray[np.int64], rotated: Vectors) -> npt.NDArray[np.int64]:
-    """Return how much the signs of some rows differ from those of a query.
-
-    Each sign weighs as much as the query projects there, in units of the mean, rounded, and 3 at most.
-    """
+    """Return how much the signs of some rows differ from those of a query."""
     size = np.abs(rotated)
     weight = np.minimum(np.rint(size / (size.mean() or 1.0)), 3).astype(np.uint8)
     asked, once, twice = (_bits_of(flags) for flags in (rotated > 0, weight & 1 > 0, weight & 2 > 0))
@@ -262,19 +221,7 @@ class DenseParams:
 
 
 class DenseIndex:
-    """Cosine similarity over one or more segments of vectors of length 1.
-
-    Up to `params.prefilter_from` documents every vector is compared. Above, signs choose candidates, and
-    their exact vectors decide. Final scores are summed in
-    binary64, row by row, so they depend neither on the order of documents nor on threads.
-
-    Example:
-        >>> vectors = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
-        >>> index = DenseIndex.of(["ex:a", "ex:b", "ex:c"], vectors)
-        >>> found, scores = index.search(np.array([0, 1], np.float32), 2)
-        >>> [index.rows.id_of(row) for row in found], [round(float(s), 3) for s in scores]
-        (['ex:b', 'ex:c'], [1.0, 0.8])
-    """
+    """Cosine similarity over one or more segments of vectors of length 1."""
 
     def __init__(
         self,
@@ -308,17 +255,7 @@ class DenseIndex:
         mask: Mask | None = None,
         also: npt.NDArray[np.int64] | None = None,
     ) -> Ranking:
-        """Rank documents by the cosine of their vectors with one vector.
-
-        Args:
-            vector: Shape (dim,), of length 1.
-            k: How many documents at most.
-            mask: True for the rows that may be found, shape (rows.total,); all if left out.
-            also: Rows, of those that may be found, which are compared whatever their signs are.
-
-        Returns:
-            Rows (int64) and cosines (float32), best first, ties by document ID.
-        """
+        """Rank documents by the cosine of their vectors with one vector."""
         query = np.ascontiguousarray(vector, np.float32)
         if self.dim is not None and query.shape != (self.dim,):
             raise IndexError_(

@@ -51,11 +51,7 @@ class Match:
 
 @dataclass(frozen=True)
 class TextSearch:
-    """What is asked of an index; the arguments of `StoredIndex.search`.
-
-    Raises:
-        ConfigError: If k, the mode or the weight cannot be used.
-    """
+    """What is asked of an index; the arguments of `StoredIndex.search`."""
 
     text: str
     k: int
@@ -144,8 +140,8 @@ class StoredIndex(ABC):
     def __len__(self) -> int:
         """Return the number of documents."""
 
-    @abstractmethod
-    def __contains__(self, doc_id: object) -> bool: ...
+    def __contains__(self, doc_id: object) -> bool:
+        return isinstance(doc_id, str) and bool(self.texts_of([doc_id]))
 
     @property
     @abstractmethod
@@ -169,11 +165,7 @@ class StoredIndex(ABC):
 
     @abstractmethod
     def refresh(self) -> bool:
-        """Take over what others have committed, and return whether there was something.
-
-        Raises:
-            MissingIndex: If it has been removed.
-        """
+        """Take over what others have committed, and return whether there was something."""
 
     def search(
         self,
@@ -184,23 +176,18 @@ class StoredIndex(ABC):
         allowed: Collection[str] | None = None,
         weight: float = 0.5,
     ) -> list[Match]:
-        """Find the documents nearest to a text.
+        """Find the documents nearest to a text, best first, ties by ID.
 
         Args:
             text: What is sought, in words.
             k: How many documents at most, 1 or more.
-            mode: `bm25` by words, `dense` by vectors, `hybrid` by both: the weighted mean of the
-                scaled scores of the best max(100, 10 k) of each. In an index without vectors, `hybrid`
-                has one ranker.
+            mode: `bm25` by words, `dense` by vectors, `hybrid` by the weighted mean of the scaled scores of
+                the best max(100, 10 k) of each; by words alone in an index without vectors.
             allowed: IDs of the documents that may be found; all if left out.
             weight: Of `hybrid`, the share of the vectors, between 0 and 1.
 
-        Returns:
-            Matches, best first, ties by ID. The same documents and query give the same list.
-
         Raises:
-            ConfigError: If k, the mode or the weight cannot be used, or vectors are asked for that the
-                index has not or for which it was opened without model.
+            ConfigError: If k, the mode or the weight cannot be used, or there are no vectors or no model.
             IndexMismatch: If the model gives vectors of another dimension.
             ModelError: If the model fails.
         """
@@ -244,11 +231,7 @@ class StoredIndex(ABC):
         return replaced(report, seconds=time.perf_counter() - started)
 
     def text_of(self, doc_id: str) -> str:
-        """Return the text of a document.
-
-        Raises:
-            IndexError_: If there is no such document.
-        """
+        """Return the text of a document."""
         found = self.texts_of([str(doc_id)])
         if not found:
             hint = "Bring the index up to date, or check the ID; IRIs are written whole."
@@ -263,11 +246,9 @@ class StoredIndex(ABC):
         on_progress: Progress | None = None,
         batch: int = 256,
     ) -> SyncReport:
-        """Make the index hold exactly these documents; embed only new texts.
+        """Make the index hold exactly these documents; embed only texts that it has under no ID.
 
-        The change becomes visible in one step at the end. An interrupted run loses at most one
-        batch: the next `sync` finds the vectors that were made, and vectors of texts known under
-        another ID are taken over too.
+        The change becomes visible in one step at the end. An interrupted run loses at most one batch.
 
         Args:
             documents: IDs and texts; each ID once.
@@ -275,12 +256,8 @@ class StoredIndex(ABC):
             on_progress: Called with the number of new texts that have vectors, and their number.
             batch: Texts that the model gets at once, 1 or more.
 
-        Returns:
-            What changed.
-
         Raises:
-            IndexError_: If an ID occurs twice, another writer is at work, or the folder cannot be
-                written; the index is then as before.
+            IndexError_: If an ID occurs twice, another writer is at work, or the folder cannot be written.
             IndexMismatch: If the model does not fit, see `open`.
             ConfigError: If `extra` is not JSON, or a document is not a pair of strings.
             ModelError: If the model fails.
@@ -302,19 +279,16 @@ class StoredIndex(ABC):
 class DocumentIndex(StoredIndex):
     """Documents with their texts, found by words (BM25), by meaning (vectors), or by both.
 
-    Made by `create` or `open`. Searches may run in threads while one writes; they see the state
-    before or after a change, never half of it. In a folder, one process writes at a time and any
-    number read; a reader sees what others wrote once it calls `refresh`. Results depend on the
-    documents alone, not on the order in which they came or how they lie in files.
+    Made by `create` or `open`. Searches may run in threads while one writes; they see the state before or
+    after a change. In a folder, one process writes at a time and any number read; a reader sees what others
+    wrote once it calls `refresh`. Results depend on the documents alone, not on how they came.
 
     Example:
         >>> index = DocumentIndex.create(None, embedder=None)
-        >>> report = index.sync([("ex:1", "red leather shoes"), ("ex:2", "a blue coat")], extra={})
-        >>> report.added, len(index)
-        (2, 2)
-        >>> [match] = index.search("a shoe of leather", 1)
-        >>> match.doc_id, match.terms
-        ('ex:1', ('shoe', 'leather'))
+        >>> index.sync([("ex:1", "red leather shoes"), ("ex:2", "a blue coat")], extra={}).added
+        2
+        >>> [(match.doc_id, match.terms) for match in index.search("a shoe of leather", 1)]
+        [('ex:1', ('shoe', 'leather'))]
     """
 
     def __init__(
@@ -346,8 +320,7 @@ class DocumentIndex(StoredIndex):
             bm25: The knobs of BM25, kept with the index.
             dense: The knobs of vector search, of this object.
             extra: JSON to keep with the index.
-            replace: If there is an index already, keep it until the first `sync` or `add`, which
-                takes its place in one step.
+            replace: Whether the first `sync` or `add` takes the place of an index that is there.
 
         Raises:
             IndexError_: If there is an index already, or the folder cannot be written.
@@ -378,8 +351,7 @@ class DocumentIndex(StoredIndex):
 
         Args:
             path: The folder.
-            embedder: The model the index was built with. None opens any index, for BM25 alone if it
-                has vectors, and then for reading only.
+            embedder: The model it was built with; None to read, and to search by words.
             dense: The knobs of vector search, of this object.
             thorough: Whether to check all of it at once.
 
@@ -416,11 +388,7 @@ class DocumentIndex(StoredIndex):
         return self._state.manifest.generation
 
     def refresh(self) -> bool:
-        """Take over what another process has committed, and return whether there was something.
-
-        Raises:
-            MissingIndex, IndexMismatch, DamagedIndex: As `open` does.
-        """
+        """Take over what another process has committed, and return whether there was something."""
         if self._folder is None or self._replacing or not (self.generation or self._folder.exists()):
             return False
         if self._folder.committed().generation == self.generation:

@@ -68,11 +68,7 @@ class Definition:
 
     @property
     def bm25(self) -> Bm25Params:
-        """The knobs of BM25 for such an index.
-
-        Raises:
-            ConfigError: If its analyser cannot be used here.
-        """
+        """The knobs of BM25 for such an index."""
         auto = self.analyser == AUTO
         return Bm25Params(analyser=by_languages(self.languages) if auto else self.analyser)
 
@@ -109,16 +105,7 @@ _LATELY: Final = 100_000
 
 
 class EntityStatement(NamedTuple):
-    """Some of what is stated of an entity.
-
-    Attributes:
-        entity: Its IRI.
-        named: Whether a property names it.
-        thing: Whether it is told of because it occurs, not because it has texts.
-        texts: Its texts, each with the place of its query in the definition.
-        links: What it is linked to.
-        labels: The labels that it has, where edges are read.
-    """
+    """Some of what is stated of an entity."""
 
     entity: str
     named: bool = False
@@ -156,15 +143,11 @@ def _queried(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityState
     labels = list(profile.labels)
     for place, name in enumerate([*definition.queries, *((OTHERS,) if definition.fallback else ())]):
         query = queries.get(name)
-        values: dict[str, list[Literal] | list[str]] = {}
-        if "language" in query.params:
-            values["language"] = [Literal(tag) for tag in definition.languages]
-        if "property" in query.params:
-            values["property"] = labels
         if name == LINKED and not labels:
             # There is nothing to find, and Virtuoso estimates that looking for it takes minutes.
             continue
-        yield from _texts(kg.store.stream(query.bind(**values), kg.dataset()), name, place)
+        bound = query.bind(**query_values(kg, definition, query))
+        yield from _texts(kg.store.stream(bound, kg.dataset()), name, place)
     if not (definition.fallback and TEXTS in definition.queries and profile.triples):
         return
     for (thing,) in kg.store.stream(queries.get("planning/unnamed").bind(property=labels), kg.dataset()):
@@ -173,6 +156,15 @@ def _queried(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityState
         queries.get("index/unnamed-links").bind(property=labels), kg.dataset()
     ):
         yield EntityStatement(str(thing), links=(str(linked),))
+
+
+def query_values(
+    kg: KnowledgeGraph, definition: Definition, query: queries.Query
+) -> dict[str, list[Literal] | list[str]]:
+    """Return the values of those parameters that a query of a definition has."""
+    values: dict[str, list[Literal] | list[str]] = {"property": list(kg.profile().labels)}
+    values["language"] = [Literal(tag) for tag in definition.languages]
+    return {name: value for name, value in values.items() if name in query.params}
 
 
 def _texts(result: SelectResult | SelectStream, query: str, place: int) -> Iterator[EntityStatement]:
@@ -268,27 +260,9 @@ _KEPT: Final = 100_000
 """Labels of linked things that are kept."""
 
 
-@dataclass
-class _Entity:
-    """All that is stated of an entity."""
-
-    iri: str
-    named: bool
-    thing: bool
-    texts: list[tuple[int, str]]
-    links: list[str]
-    labels: list[LabelText]
-
-
 def namespace(iri: str) -> str:
     """Return the part of an IRI that it shares with others of its source."""
     return iri[: max(iri.rfind("#"), iri.rfind("/"), iri.rfind(":")) + 1]
-
-
-def compose_documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str, str]]:
-    """Yield IRI and text of each document, in order of IRI; see `mrag.index.documents.documents`."""
-    with SortedRows(map(tuple, statements(kg, definition))) as rows:
-        yield from _Composer(kg, definition).documents(lambda: map(EntityStatement._make, rows))
 
 
 class _Composer:
@@ -317,14 +291,14 @@ class _Composer:
             made = [(one, texts) for one in batch if (texts := self._texts(one)) is not None]
             own = self._own_labels([one for one, _ in made])
             for one, texts in made:
-                if one.iri.startswith(SKOLEM) and not own[one.iri]:
+                if one.entity.startswith(SKOLEM) and not own[one.entity]:
                     continue  # a part of an expression or of a list
-                label = own[one.iri] or iri_words(one.iri)
+                label = own[one.entity] or iri_words(one.entity)
                 parts = [label] * NAME_WEIGHT if label else []
                 parts += [t for t in texts if t != label]
-                yield one.iri, ". ".join(p.rstrip(".") for p in parts)[: self._definition.length]
+                yield one.entity, ". ".join(p.rstrip(".") for p in parts)[: self._definition.length]
 
-    def _entities(self, rows: Iterable[EntityStatement]) -> Iterator[_Entity]:
+    def _entities(self, rows: Iterable[EntityStatement]) -> Iterator[EntityStatement]:
         for iri, group in groupby(rows, attrgetter("entity")):
             told = list(group)
             if iri.startswith(BLANK):
@@ -333,15 +307,15 @@ class _Composer:
             texts = {text for one in told for text in one.texts}
             if self._edges and any(place == self._place for place, _ in texts):
                 texts = {text for text in texts if text[0] != self._others}
-            links = sorted({linked for one in told for linked in one.links})
-            labels = [label for one in told for label in one.labels]
+            links = tuple(sorted({linked for one in told for linked in one.links}))
+            labels = tuple(label for one in told for label in one.labels)
             named, thing = any(one.named for one in told), any(one.thing for one in told)
-            yield _Entity(iri, named, thing, sorted(texts), links, labels)
+            yield EntityStatement(iri, named, thing, tuple(sorted(texts)), links, labels)
 
     def _look_around(self, rows: Iterable[EntityStatement]) -> None:
         """Collect the namespaces of things that have a text, or of which something is stated."""
         for one in self._entities(rows):
-            space = namespace(one.iri)
+            space = namespace(one.entity)
             if space in self._spaces:
                 continue
             if one.texts or (one.links and not one.named and _iris(one.links)):
@@ -351,17 +325,14 @@ class _Composer:
                 if any(True for _ in self._linked_texts(one)):
                     self._spaces.add(space)
 
-    def _is_own(self, one: _Entity) -> bool:
-        """Return whether a thing without a name becomes a document even if it has no text.
-
-        What is only linked to may be a page or a datatype; the graph's own things share their namespaces.
-        """
-        if not self._unnamed or one.named or not one.thing or one.iri in self._predicates:
+    def _is_own(self, one: EntityStatement) -> bool:
+        """Return whether a thing without a name becomes a document even if it has no text."""
+        if not self._unnamed or one.named or not one.thing or one.entity in self._predicates:
             return False
-        own = bool(_iris(one.links)) or namespace(one.iri) in self._spaces
-        return own and is_asked(one.iri) and bool(iri_words(one.iri))
+        own = bool(_iris(one.links)) or namespace(one.entity) in self._spaces
+        return own and is_asked(one.entity) and bool(iri_words(one.entity))
 
-    def _texts(self, one: _Entity) -> list[str] | None:
+    def _texts(self, one: EntityStatement) -> list[str] | None:
         """Return the texts of an entity in their order; None if it is no document."""
         found = sorted([*one.texts, *self._linked_texts(one)])
         if not found and not self._is_own(one):
@@ -374,7 +345,7 @@ class _Composer:
                     texts[words] = None
         return list(texts)
 
-    def _linked_texts(self, one: _Entity) -> Iterator[tuple[int, str]]:
+    def _linked_texts(self, one: EntityStatement) -> Iterator[tuple[int, str]]:
         """Yield what `index/linked-labels` gives, where edges are read."""
         if self._edges and self._linked >= 0:
             for linked in one.links:
@@ -382,9 +353,9 @@ class _Composer:
                     if language in self._definition.languages:
                         yield self._linked, " ".join(text.split())
 
-    def _own_labels(self, made: list[_Entity]) -> dict[str, str | None]:
-        iris = [one.iri for one in made]
-        labels = {one.iri: one.labels for one in made} if self._edges else self._read(iris)
+    def _own_labels(self, made: list[EntityStatement]) -> dict[str, str | None]:
+        iris = [one.entity for one in made]
+        labels = {one.entity: one.labels for one in made} if self._edges else self._read(iris)
         return best_labels(iris, labels, self._naming, self._kg.languages)
 
     def _best(self, linked: str) -> str | None:
@@ -414,18 +385,7 @@ def _iris(links: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class IndexInfo:
-    """What is known of an index without searching it.
-
-    Attributes:
-        name: Its name.
-        documents: How many documents it holds; None where a server does not tell.
-        embedder: Name of the embedding model, None for BM25 alone, `server` for an index of the server.
-        revision: Revision of the graph that it was built from; None where a server does not tell.
-        stale: Whether the graph, or the definition's queries, have changed since.
-        definition: What it is made of; None where a server keeps it.
-        analyser: How its words are stemmed; empty where a server keeps it.
-        fusion: How words and vectors are fused; None where there are no vectors, or a server does it.
-    """
+    """What is known of an index without searching it."""
 
     name: str
     documents: int | None
@@ -438,18 +398,9 @@ class IndexInfo:
 
 
 def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str, str]]:
-    """Return IRI and text of each document, in order of IRI, made as they are asked for.
-
-    Example:
-        >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> kg = KnowledgeGraph(OxigraphStore())
-        >>> from rdflib import RDFS, Literal, URIRef
-        >>> from mrag.rdf.terms import Triple
-        >>> _ = kg.insert([Triple(URIRef("urn:a"), RDFS.label, Literal("A dog", lang="en"))])
-        >>> list(documents(kg, Definition()))
-        [('urn:a', 'A dog. A dog. A dog. A dog')]
-    """
-    return compose_documents(kg, definition)
+    """Return IRI and text of each document, in order of IRI, made as they are asked for."""
+    with SortedRows(map(tuple, statements(kg, definition))) as rows:
+        yield from _Composer(kg, definition).documents(lambda: map(EntityStatement._make, rows))
 
 
 def why_empty(kg: KnowledgeGraph, definition: Definition) -> str:
@@ -472,12 +423,7 @@ _QUERIES = (TEXTS, LINKED)
 
 @dataclass(frozen=True)
 class ChangedDocuments:
-    """What an index lacks.
-
-    Attributes:
-        texts: IRIs and texts of documents that may be new or have changed.
-        gone: IRIs of those that are no documents any more.
-    """
+    """What an index lacks."""
 
     texts: Mapping[str, str]
     gone: frozenset[str]

@@ -20,10 +20,8 @@ import inspect
 import logging
 import os
 import re
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib.resources import files
@@ -38,7 +36,6 @@ import numpy.typing as npt
 
 from mrag.config import is_loopback, ollama_host
 from mrag.errors import ConfigError, IndexError_, ModelError
-from mrag.index.rows import digest
 from mrag.jobs.runners import Runner, carried
 from mrag.redaction import brief, redact_url
 
@@ -61,12 +58,7 @@ _loading: Final = Lock()
 
 
 def unit(vectors: npt.ArrayLike) -> Vectors:
-    """Scale vectors to length 1, leaving those of length 0.
-
-    Example:
-        >>> unit([[3, 4], [0, 0]]).tolist()
-        [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
-    """
+    """Scale vectors to length 1, leaving those of length 0."""
     array = np.asarray(vectors, np.float64)
     if not np.isfinite(array).all():
         raise ModelError(
@@ -171,12 +163,7 @@ class MiniLmEmbedder:
         return vectors
 
     def embed_words(self, texts: Sequence[str]) -> list[Vectors]:
-        """Return the vectors of the tokens of each text in its context, shape (tokens, 384).
-
-        Example:
-            >>> [words.shape for words in MiniLmEmbedder(threads=1).embed_words(["a red hat", ""])]
-            [(3, 384), (0, 384)]
-        """
+        """Return the vectors of the tokens of each text in its context, shape (tokens, 384)."""
         found: dict[int, Vectors] = {}
         for rows, hidden in self._hidden(texts):
             # The first and the last are the marks of the ends.
@@ -264,9 +251,6 @@ class WordLlamaEmbedder:
         return cast(Vectors, self.embed_documents([text])[0])
 
 
-SERVED: Final = ("ollama", "openai", "tei")
-"""What the names of served models begin with."""
-
 _SENT = 64
 _TRIES = 3
 _SECONDS = (5.0, 300.0)
@@ -280,46 +264,22 @@ _PREFIXES: Final = (
 """What families of models were trained to have before questions and before documents, by their names."""
 
 
-@dataclass(frozen=True)
-class _Protocol:
-    """How a server is asked."""
-
-    path: str
-    body: Callable[[str, Sequence[str]], dict[str, Any]]
-    read: Callable[[Any], Any]
-
-
-def _in_order(reply: Any) -> list[Any]:
-    return [item["embedding"] for item in sorted(reply["data"], key=lambda item: item["index"])]
-
-
-_PROTOCOLS: Final = {
-    "ollama": _Protocol(
-        "/api/embed",
-        lambda model, texts: {"model": model, "input": list(texts), "truncate": True},
-        lambda reply: reply["embeddings"],
-    ),
-    "openai": _Protocol(
-        "/embeddings",
-        lambda model, texts: {"model": model, "input": list(texts), "encoding_format": "float"},
-        _in_order,
-    ),
-    "tei": _Protocol("/embed", lambda model, texts: {"inputs": list(texts), "truncate": True}, list),
+SERVED: Final[Mapping[str, tuple[str, str, Mapping[str, Any]]]] = {
+    "ollama": ("/api/embed", "input", {"truncate": True}),
+    "openai": ("/embeddings", "input", {"encoding_format": "float"}),
+    "tei": ("/embed", "inputs", {"truncate": True}),
 }
+"""By the beginning of a model's name: path, the name under which texts are sent, and what else is said."""
+
+
+def _vectors_in(kind: str, reply: Any) -> Any:
+    if kind == "openai":
+        return [item["embedding"] for item in sorted(reply["data"], key=lambda item: item["index"])]
+    return reply["embeddings"] if kind == "ollama" else list(reply)
 
 
 class ServedEmbedder:
-    """A model on a server; vectors are scaled to length 1.
-
-    Models of the families E5, BGE, Nomic and the like get the words before each text that they were trained
-    with. The name says model and words, not the server: vectors from two servers can be compared.
-
-    Example:
-        >>> ServedEmbedder("ollama", "bge-m3", "http://127.0.0.1:11434").name
-        'ollama:bge-m3'
-        >>> ServedEmbedder("tei", "intfloat/multilingual-e5-small", "http://127.0.0.1:8080").prefixes
-        ('query: ', 'passage: ')
-    """
+    """A model on a server; vectors are scaled to length 1."""
 
     def __init__(self, kind: str, model: str, url: str, key: str | None = None) -> None:
         self._kind, self._model, self._url, self._key = kind, model, url.rstrip("/"), key
@@ -359,12 +319,12 @@ class ServedEmbedder:
         return found
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:
-        protocol = _PROTOCOLS[self._kind]
+        path, sent, more = SERVED[self._kind]
         # Some servers refuse empty texts, and JSON has no lone surrogates.
-        clean = [text.encode("utf-8", "replace").decode() or " " for text in texts]
-        reply = self._asked(protocol.path, protocol.body(self._model, clean))
+        body = {sent: [_clean(text) or " " for text in texts], **more}
+        reply = self._asked(path, body if self._kind == "tei" else {"model": self._model, **body})
         try:
-            vectors = unit(protocol.read(reply))
+            vectors = unit(_vectors_in(self._kind, reply))
         except (KeyError, TypeError, ValueError) as error:
             raise self._failed("its answer cannot be read") from error
         dim = self._dim or (vectors.shape[-1] if vectors.ndim == 2 else 0)
@@ -375,28 +335,32 @@ class ServedEmbedder:
 
     def _asked(self, path: str, body: dict[str, Any]) -> Any:
         import requests
+        from requests.adapters import HTTPAdapter
+        from urllib3.util import Retry
 
         if self._session is None:
             self._session = requests.Session()
             self._session.trust_env = not is_loopback(self._url)  # no proxy on this machine
+            busy = Retry(
+                _TRIES - 1,
+                status_forcelist=(429, 500, 502, 503, 504),
+                allowed_methods=None,
+                backoff_factor=0.2,
+                raise_on_status=False,
+                respect_retry_after_header=False,
+            )
+            self._session.mount(self._url, HTTPAdapter(max_retries=busy))
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        for attempt in range(_TRIES):
-            try:
-                answer = self._session.post(self._url + path, json=body, headers=headers, timeout=_SECONDS)
-            except requests.RequestException as error:
-                problem = f"it does not answer ({type(error).__name__})"
-            else:
-                if answer.ok:
-                    try:
-                        return answer.json()
-                    except ValueError as error:
-                        raise self._failed("its answer is no JSON") from error
-                problem = f"status {answer.status_code}, {brief(answer.text, 200)}"
-                if answer.status_code not in (429, 500, 502, 503, 504):
-                    break
-            if attempt + 1 < _TRIES:
-                time.sleep(0.2 * 4**attempt)
-        raise self._failed(problem)
+        try:
+            answer = self._session.post(self._url + path, json=body, headers=headers, timeout=_SECONDS)
+        except requests.RequestException as error:
+            raise self._failed(f"it does not answer ({type(error).__name__})") from error
+        if not answer.ok:
+            raise self._failed(f"status {answer.status_code}, {brief(answer.text, 200)}")
+        try:
+            return answer.json()
+        except ValueError as error:
+            raise self._failed("its answer is no JSON") from error
 
     def _failed(self, why: str) -> ModelError:
         return ModelError(
@@ -406,12 +370,7 @@ class ServedEmbedder:
 
 
 def served(name: str) -> ServedEmbedder:
-    """Return the served model of a name.
-
-    Example:
-        >>> served("ollama:bge-m3").name
-        'ollama:bge-m3'
-    """
+    """Return the served model of a name."""
     import requests
 
     kind, _, rest = name.partition(":")
@@ -466,12 +425,12 @@ class Embedder(Protocol):
 class LangChainEmbedder:
     """Any LangChain `Embeddings` object, its vectors scaled to length 1.
 
-    LangChain is not imported: an object with `embed_documents` and `embed_query` will do.
-
     Args:
-        embeddings: The object.
-        name: Identifies the model; its class with its attribute `model`, `model_name` or `model_id`
-            if left out.
+        embeddings: An object with `embed_documents` and `embed_query`; LangChain is not imported.
+        name: Identifies the model; by default its class with its `model`, `model_name` or `model_id`.
+
+    Raises:
+        ModelError: By its methods, if the model fails or gives vectors of another shape.
 
     Example:
         >>> from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -486,12 +445,7 @@ class LangChainEmbedder:
         kind = type(embeddings)
         named = (getattr(embeddings, attribute, None) for attribute in ("model", "model_name", "model_id"))
         model = next((value for value in named if isinstance(value, str) and value), None)
-        self._name = name or f"{kind.__module__}.{kind.__qualname__}" + (f" {model}" if model else "")
-
-    @property
-    def name(self) -> str:
-        """Class and model."""
-        return self._name
+        self.name = name or f"{kind.__module__}.{kind.__qualname__}" + (f" {model}" if model else "")
 
     @property
     def dim(self) -> int:
@@ -501,11 +455,7 @@ class LangChainEmbedder:
         return cast(int, self._dim)
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Return one vector per text, shape (len(texts), dim).
-
-        Raises:
-            ModelError: If the model fails or gives vectors of another shape.
-        """
+        """Return one vector per text, shape (len(texts), dim)."""
         try:
             given = self._embeddings.embed_documents(list(texts))
         except Exception as error:
@@ -515,11 +465,7 @@ class LangChainEmbedder:
         return self._checked(given, (len(texts),))
 
     def embed_query(self, text: str) -> Vectors:
-        """Return the vector of a query, shape (dim,).
-
-        Raises:
-            ModelError: If the model fails or gives a vector of another shape.
-        """
+        """Return the vector of a query, shape (dim,)."""
         try:
             given = self._embeddings.embed_query(text)
         except Exception as error:
@@ -536,10 +482,8 @@ class LangChainEmbedder:
         try:
             vectors = unit(given)
         except (TypeError, ValueError) as error:
-            raise ModelError(
-                f"The embedding model {self.name} did not give vectors of numbers: {error}.",
-                hint="Try the model on single texts.",
-            ) from error
+            message = f"The embedding model {self.name} did not give vectors of numbers: {error}."
+            raise ModelError(message, hint="Try the model on single texts.") from error
         dim = self._dim or vectors.shape[-1]
         if vectors.shape != (*leading, dim) or dim == 0:
             raise ModelError(
@@ -607,9 +551,6 @@ def embedder(model: str | Embedder | Any | None = "minilm") -> Embedder | None:
     return LangChainEmbedder(model)
 
 
-_BATCH = 256
-
-
 class VectorSource(Protocol):
     """Something that has vectors of texts."""
 
@@ -638,14 +579,7 @@ class EmbeddingWork:
 
 
 class PreparedEmbedder:
-    """A model for the time of one build of an index.
-
-    Example:
-        >>> from mrag.index.embedding import embedder
-        >>> model = PreparedEmbedder(embedder("wordllama"), "wordllama", None, lambda name: ())
-        >>> [(number, vectors.shape) for number, vectors in model.embed_batches([["a shoe"], ["a", "b"]])]
-        [(0, (1, 256)), (1, (2, 256))]
-    """
+    """A model for the time of one build of an index."""
 
     def __init__(
         self,
@@ -675,23 +609,10 @@ class PreparedEmbedder:
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return one vector per text."""
-        keys = [digest(text) for text in texts]
-        found = dict(self.recalled(set(keys)))
-        fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
-        names, missing = list(fresh), list(fresh.values())
-        parts = [missing[start : start + _BATCH] for start in range(0, len(missing), _BATCH)]
-        for number, vectors in self.embed_batches(parts):
-            found.update(zip(names[number * _BATCH :], vectors, strict=False))
-        if not keys:
-            return self._model.embed_documents([])
-        return np.stack([found[key] for key in keys])
+        return self._model.embed_documents(texts)
 
     def embed_batches(self, batches: Iterable[Sequence[str]]) -> Iterator[tuple[int, Vectors]]:
-        """Embed batches of texts.
-
-        Yields:
-            The number of a batch, from 0, and its vectors, in the order in which they are ready.
-        """
+        """Embed batches of texts."""
         rest = iter(batches)
         first = list(islice(rest, 2))
         if self._runner is None or len(first) < 2:

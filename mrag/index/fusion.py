@@ -39,12 +39,7 @@ _SCALED: Final = 100
 
 
 def candidates(k: int) -> int:
-    """Return how many hits each ranker should contribute so that the best k of the fusion settle.
-
-    Example:
-        >>> candidates(5), candidates(50)
-        (100, 500)
-    """
+    """Return how many hits each ranker should contribute so that the best k of the fusion settle."""
     return max(100, 10 * k)
 
 
@@ -57,20 +52,16 @@ def reciprocal_rank_fusion(
     """Fuse rankings: each gives its item at rank r the score `weight / (k + r)`, counted from 1.
 
     Scores of different rankers need not be comparable (Cormack, Clarke and Büttcher, 2009,
-    Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods, SIGIR).
+    Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods, SIGIR). An item that a
+    list repeats counts where it is best. Ties are in the order of the items' text.
 
     Args:
-        rankings: Lists of items, best first. An item that a list repeats counts where it is best.
+        rankings: Lists of items, best first.
         weights: One number per ranking, 0 or more; all 1 if left out.
         k: The constant of the formula, above -1.
 
-    Returns:
-        Every item with its score, best first, ties in the order of the items' text. The order of
-        the rankings plays no part.
-
     Raises:
-        ConfigError: If the weights are negative, not finite or not as many as the rankings, or if k
-            is -1 or less.
+        ConfigError: If `k` or the weights cannot be used, or they are not as many as the rankings.
 
     Example:
         >>> fused = reciprocal_rank_fusion([["a", "b"], ["b", "c"]])
@@ -98,16 +89,14 @@ def weighted_scores(
     of; and no more than 100 are looked at, so that a longer ranking starts with the same hits.
 
     Args:
-        rankings: Items with their scores, higher is better, no item twice. An item that a ranking lacks
-            scores 0 there.
+        rankings: Items with their scores, higher is better, no item twice; what a ranking lacks scores 0.
         weights: One number per ranking, 0 or more, and one of them above 0; all 1 if left out.
 
     Returns:
-        Every item with the weighted mean of its scaled scores, best first, ties in the order of the items'
-        text. The order of the rankings plays no part.
+        Every item with the weighted mean of its scaled scores, best first, ties by the items' text.
 
     Raises:
-        ConfigError: If the weights are negative, not finite or not as many as the rankings.
+        ConfigError: If the weights cannot be used, or are not as many as the rankings.
 
     Example:
         >>> fused = weighted_scores([[("a", 9.0), ("b", 3.0)], [("b", 0.7), ("c", 0.6)]])
@@ -127,14 +116,7 @@ def weighted_scores(
 def weighted_rows(
     rankings: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]], weights: Sequence[float]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Fuse two rankings of rows as `weighted_scores` does, to the bit.
-
-    Example:
-        >>> words = np.array([4, 2]), np.array([9, 3], np.float32)
-        >>> rows, scores = weighted_rows([words, (np.array([2]), np.array([0.7], np.float32))], [0.5, 0.5])
-        >>> rows.tolist(), [round(score, 4) for score in scores.tolist()]
-        ([2, 4], [0.4167, 0.3333])
-    """
+    """Fuse two rankings of rows as `weighted_scores` does, to the bit."""
     shares = _checked(weights, len(rankings))
     total = math.fsum(shares) or 1.0
     rows, places = np.unique(np.concatenate([found for found, _ in rankings]), return_inverse=True)
@@ -201,18 +183,7 @@ _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？])|\n+")
 
 @dataclass(frozen=True)
 class FusionWeight:
-    """How vectors and words are fused, and what that rests on.
-
-    Attributes:
-        dense: The share of the vectors, between 0 and 1.
-        questions: How many questions it was learnt from; 0 if there were too few.
-        fused: The mean reciprocal rank of the right document with this share.
-        words: The same by words alone.
-        vectors: The same by vectors alone.
-        documents: How many documents the index had then.
-        changed: How many came, went or changed since.
-        length: How many words a text has, in the median; 0 if nothing was learnt.
-    """
+    """How vectors and words are fused, and what that rests on."""
 
     dense: float = EVEN
     questions: int = 0
@@ -224,13 +195,7 @@ class FusionWeight:
     length: float = 0
 
     def of(self, text: str) -> float:
-        """Return the share of the vectors for a search: in short texts smaller if it is a question.
-
-        Example:
-            >>> short = FusionWeight(0.7, questions=100, length=4)
-            >>> short.of("a man in a red hat"), short.of("Which man wears a hat?")
-            (0.7, 0.5)
-        """
+        """Return the share of the vectors for a search: in short texts smaller if it is a question."""
         if not self.questions or self.dense <= EVEN or not asks(text):
             return self.dense
         return round(max(EVEN, self.dense - (usual(self.length) - EVEN)), 2)
@@ -305,12 +270,7 @@ def _moved(share: float, words: _Found, vectors: _Found) -> float:
 
 
 def usual(length: float) -> float:
-    """Return the share of the vectors for texts of so many words.
-
-    Example:
-        >>> [usual(words) for words in (4, 32, 200)]
-        [0.7, 0.6, 0.5]
-    """
+    """Return the share of the vectors for texts of so many words."""
     short, most = _SHORT
     if length <= short:
         return most
@@ -327,10 +287,7 @@ def _texts(state: DocumentState) -> Iterator[tuple[int, str]]:
 
 
 def _questions(state: DocumentState) -> list[tuple[int, str, str]]:
-    """Return rows, a sentence of each, and its text without that sentence.
-
-    If too few have several sentences, two of three words of the others ask for all of their text.
-    """
+    """Return rows, a sentence of each, and its text without that sentence."""
     found: list[tuple[int, str, str]] = []
     whole: list[tuple[int, str, str]] = []
     for row, text in _texts(state):

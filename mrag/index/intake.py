@@ -52,14 +52,7 @@ class SyncReport:
 
 @dataclass(frozen=True)
 class DocumentComparison:
-    """Documents compared with those of an index.
-
-    Attributes:
-        fresh: Those that are new or have another text.
-        kept: The rows that stay.
-        same: How many documents are as before.
-        changed: How many have another text.
-    """
+    """Documents compared with those of an index."""
 
     fresh: Documents
     kept: Mask
@@ -118,22 +111,7 @@ Progress: TypeAlias = Callable[[int, int | None], None]
 
 
 class PendingVectors:
-    """Vectors by digest of their text, appended to a journal batch by batch.
-
-    What a crash leaves of the last batch is cut off when the file is next opened, a damaged one is passed
-    over, and its texts are embedded again. A file of another model is thrown away.
-
-    Attributes:
-        vectors: Those that are in no segment.
-        earlier: How many segments an interrupted run has left.
-
-    Example:
-        >>> pending = PendingVectors(None)
-        >>> pending.load("some model")
-        >>> pending.append([b"0123456789abcdef"], np.ones((1, 2), np.float32))
-        >>> pending.vectors[b"0123456789abcdef"].tolist()
-        [1.0, 1.0]
-    """
+    """Vectors by digest of their text, appended to a journal batch by batch."""
 
     def __init__(self, folder: DocumentFolder | None) -> None:
         self.vectors: dict[bytes, npt.NDArray[np.float32]] = {}
@@ -227,13 +205,7 @@ class PendingVectors:
 
 
 def fitting(vectors: npt.NDArray[np.float32], dim: int | None) -> npt.NDArray[np.float32]:
-    """Return vectors if they have the dimensions of the index.
-
-    Example:
-        >>> fitting(np.zeros(3, np.float32), 2)
-        Traceback (most recent call last):
-        mrag.errors.IndexMismatch: The model gave vectors of 3 dimensions; those of the index have 2. ...
-    """
+    """Return vectors if they have the dimensions of the index."""
     if dim is not None and vectors.shape[-1] != dim:
         raise IndexMismatch(
             f"The model gave vectors of {vectors.shape[-1]} dimensions; those of the index have {dim}.",

@@ -27,15 +27,7 @@ _READ: Final = 8192
 
 
 class StringTable(Sequence[str]):
-    """Strings packed into one UTF-8 array with offsets, so that a file can be mapped and not parsed.
-
-    UTF-8 keeps the order of code points: in a sorted table, `find` is a binary search over bytes.
-
-    Example:
-        >>> table = StringTable.of(["apple", "élan", ""])
-        >>> table[1], len(table), table.find("apple")
-        ('élan', 3, 0)
-    """
+    """Strings packed into one UTF-8 array with offsets, so that a file can be mapped and not parsed."""
 
     __slots__ = ("_need", "_places", "_text", "blob", "offsets")
 
@@ -129,20 +121,7 @@ class StoredSegment:
 
 
 class Rows:
-    """The documents of an index as numbered rows: one run of rows per segment, some of them deleted.
-
-    Within a segment, rows stand in the order of document IDs, so that ties are broken by row there
-    and strings are compared only between segments.
-
-    Args:
-        ids: The sorted document IDs of each segment.
-        live: True for every row that is not deleted, shape (rows of all segments,).
-
-    Example:
-        >>> rows = Rows([StringTable.of(["a", "c"]), StringTable.of(["b"])])
-        >>> rows.row_of("b"), rows.id_of(1), rows.without(["c"]).count
-        (2, 'c', 2)
-    """
+    """The documents of an index as numbered rows: one run of rows per segment, some of them deleted."""
 
     def __init__(self, ids: Sequence[StringTable], live: Mask | None = None) -> None:
         self.ids = tuple(ids)
@@ -221,17 +200,7 @@ class Rows:
         return Rows(self.ids, live)
 
     def order(self, rows: npt.NDArray[np.int64], scores: npt.NDArray[np.float32], k: int) -> Ranking:
-        """Return the best k of ascending rows: by score, then by document ID.
-
-        Args:
-            rows: Row numbers, ascending, shape (m,).
-            scores: Their scores, shape (m,).
-            k: How many at most.
-
-        Returns:
-            At most k rows and their scores. Which rows, and in which order, does not depend on the
-            order in which documents came in.
-        """
+        """Return the best k of ascending rows: by score, then by document ID."""
         if len(rows) > k:
             cut = np.partition(scores, len(scores) - k)[len(scores) - k]
             keep = scores > cut
@@ -262,13 +231,7 @@ def twice(doc_id: str) -> IndexError_:
 
 
 def distinct(ids: Sequence[str]) -> Sequence[str]:
-    """Return sorted document IDs as they are if no two are equal.
-
-    Example:
-        >>> distinct(["ex:1", "ex:1"])
-        Traceback (most recent call last):
-        mrag.errors.IndexError_: A document ID occurs twice. [term ex:1] Return one text per ID...
-    """
+    """Return sorted document IDs as they are if no two are equal."""
     for one, other in pairwise(ids):
         if one == other:
             raise twice(one)
@@ -276,22 +239,7 @@ def distinct(ids: Sequence[str]) -> Sequence[str]:
 
 
 def best(values: npt.NDArray[np.floating] | npt.NDArray[np.uint16], k: int) -> float:
-    """Return a value that at least k of the values reach, close to the k-th best.
-
-    The k-th best of block maxima is such a bound, and is found in one pass over memory, where
-    selecting among all values takes some ten times as long.
-
-    Args:
-        values: One number per row, shape (n,), n > 0.
-        k: How many rows are wanted, at least 1.
-
-    Returns:
-        The exact k-th best, or a lower value; the lowest value where k is n or more.
-
-    Example:
-        >>> best(np.array([3.0, 1.0, 2.0]), 2)
-        2.0
-    """
+    """Return a value that at least k of the values reach, close to the k-th best."""
     size = min(_BLOCK, len(values) // (2 * k + 1))
     if size >= _LEAST_BLOCK:
         # Which values make up a block is all the same; maxima of columns are found several at once.
@@ -303,17 +251,7 @@ def best(values: npt.NDArray[np.floating] | npt.NDArray[np.uint16], k: int) -> f
 
 
 def contenders(values: npt.NDArray[np.floating], k: int, *, margin: float = 0.0) -> npt.NDArray[np.int64]:
-    """Return every row that may be among the best k, ascending.
-
-    Args:
-        values: One number per row, shape (n,).
-        k: How many rows are wanted, at least 1.
-        margin: How far below the k-th best a row may lie and still be given.
-
-    Example:
-        >>> contenders(np.array([3.0, 1.0, 2.0, 2.0]), 2).tolist()
-        [0, 2, 3]
-    """
+    """Return every row that may be among the best k, ascending."""
     if len(values) == 0:
         return np.empty(0, np.int64)
     return np.flatnonzero(values >= best(values, k) - margin).astype(np.int64, copy=False)
@@ -323,10 +261,5 @@ DIGEST_BYTES: Final = 16
 
 
 def digest(text: str) -> bytes:
-    """Return the BLAKE2b digest of a text, by which changed texts and known vectors are told.
-
-    Example:
-        >>> digest("a red shoe").hex()
-        '9bd8a83305de6f4dab0bbf1128d225e8'
-    """
+    """Return the BLAKE2b digest of a text, by which changed texts and known vectors are told."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()

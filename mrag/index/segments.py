@@ -28,13 +28,7 @@ from mrag.storage.folder import Committed, Kind, Live, SegmentFolder, first_to_m
 
 
 class DocumentSegment(StoredSegment):
-    """A run of documents, sorted by ID.
-
-    Example:
-        >>> segment = DocumentSegment.build({"ex:b": "a coat", "ex:a": "a shoe"}, Analyser(), None)
-        >>> list(segment.ids), segment.texts[0], len(segment)
-        (['ex:a', 'ex:b'], 'a shoe', 2)
-    """
+    """A run of documents, sorted by ID."""
 
     @cached_property
     def texts(self) -> StringTable:
@@ -292,12 +286,7 @@ class DocumentState:
 
 
 def as_json(extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of the caller's JSON.
-
-    Example:
-        >>> as_json({"languages": ("en", "mul")})
-        {'languages': ['en', 'mul']}
-    """
+    """Return a copy of the caller's JSON."""
     try:
         return dict(json.loads(json.dumps(extra, allow_nan=False)))
     except (TypeError, ValueError) as error:
@@ -316,12 +305,7 @@ Sealed: TypeAlias = Callable[[DocumentSegment, str, FileEntry | None], None]
 
 
 def most_rows(dim: int | None) -> int:
-    """Return how many rows a segment may have.
-
-    Example:
-        >>> most_rows(None), most_rows(256), most_rows(1024), most_rows(16_000)
-        (250000, 250000, 65536, 25000)
-    """
+    """Return how many rows a segment may have."""
     return max(_LEAST_ROWS, min(_MOST_ROWS, _MOST_BYTES // (4 * (dim or 1))))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rdflib import Literal, URIRef
-from rdflib import Literal as RdfLiteral
 from rdflib.term import Node, Variable
 
 from mrag import errors
@@ -36,12 +35,13 @@ from mrag.index.documents import (
     changed_documents,
     documents,
     follow_changes,
+    query_values,
     state_of,
     why_empty,
 )
 from mrag.index.embedding import Embedder, VectorSource, embedder, prepared
 from mrag.index.fusion import FusionWeight
-from mrag.index.intake import SyncReport
+from mrag.index.intake import Progress, SyncReport
 from mrag.jobs.runners import Runner
 from mrag.rdf import queries
 from mrag.rdf.guard import Pattern, ReadQuery
@@ -90,11 +90,7 @@ class SimilarityIndex:
         return self.files.search(text, k, mode=mode, allowed=allowed, weight=self.weight.of(text))
 
     def search_document(self, iri: str, k: int) -> list[Match]:
-        """Return the documents most similar to the document of an entity, itself left out.
-
-        Raises:
-            IndexError_: If the entity has no document.
-        """
+        """Return the documents most similar to the document of an entity, itself left out."""
         return [m for m in self.search(self.files.text_of(iri), k + 1) if m.doc_id != iri][:k]
 
     @staticmethod
@@ -116,7 +112,7 @@ _DEFAULT_RESULTS: Final = 20
 _MOST_RESULTS: Final = 10_000
 _RESULTS: Final = re.compile(r"-numsearchresults\s+(\d+)")
 
-Search = tuple[str, str, URIRef | RdfLiteral, RdfLiteral | None]
+Search = tuple[str, str, URIRef | Literal, Literal | None]
 
 
 def searches(query: ReadQuery) -> Iterator[Search]:
@@ -156,13 +152,8 @@ def searches(query: ReadQuery) -> Iterator[Search]:
     yield from seen
 
 
-def results_wanted(parameters: RdfLiteral | None) -> int:
-    """Return how many results the parameters of a search ask for.
-
-    Example:
-        >>> results_wanted(RdfLiteral("-numsearchresults 5")), results_wanted(None)
-        (5, 20)
-    """
+def results_wanted(parameters: Literal | None) -> int:
+    """Return how many results the parameters of a search ask for."""
     wanted = _RESULTS.search(str(parameters)) if parameters is not None else None
     return min(int(wanted[1]), _MOST_RESULTS) if wanted else _DEFAULT_RESULTS
 
@@ -176,7 +167,7 @@ def as_triples(number: int, search: Search, results: Sequence[tuple[str, float]]
         lines.append(f"{node} <{SIM}searchParameters> {term(parameters)} .")
     for rank, (doc_id, score) in enumerate(results):
         result = f"{node}r{rank}"
-        value = RdfLiteral(repr(score), datatype=URIRef(XSD + "double"))
+        value = Literal(repr(score), datatype=URIRef(XSD + "double"))
         lines.append(f"{node} <{SIM}documentResult> {result} .")
         lines.append(f"{result} <{SIM}value> {term(URIRef(doc_id))} .")
         lines.append(f"{result} <{SIM}score> {term(value)} .")
@@ -250,28 +241,19 @@ def build_on_server(
     server: GraphDBSimilarity,
     name: str,
     definition: Definition,
-    on_progress: Callable[[int, int | None], None] | None,
+    on_progress: Progress | None,
 ) -> SyncReport:
     """Have the server make an index, in place of one of that name."""
-    if definition.queries == Definition().queries:
-        names: tuple[str, ...] = ("index/texts-and-links",)
-    else:
-        names = definition.queries
+    usual = definition.queries == Definition().queries
+    names = ("index/texts-and-links",) if usual else definition.queries
     if len(names) != 1:
-        raise ConfigError(
-            "The server takes one query for an index.",
-            hint="Put them together with UNION, or use --embedder.",
-        )
+        hint = "Put them together with UNION, or use --embedder."
+        raise ConfigError("The server takes one query for an index.", hint=hint)
     started = time.perf_counter()
     query = queries.get(names[0])
-    values: dict[str, list[Literal] | list[str]] = {}
-    if "language" in query.params:
-        values["language"] = [Literal(tag) for tag in definition.languages]
-    if "property" in query.params:
-        values["property"] = list(kg.profile().labels)
     with suppress(MissingIndex):
         server.delete(name)
-    server.create(name, query.bind(**values))
+    server.create(name, query.bind(**query_values(kg, definition, query)))
     if on_progress is not None:
         on_progress(1, 1)
     # The server does not tell how many documents it read.
@@ -339,7 +321,7 @@ class SimilarityIndexes:
         model: str | Embedder | Any | None = "minilm",
         backend: str | IndexBackend | None = None,
         runner: Runner | None = None,
-        on_progress: Callable[[int, int | None], None] | None = None,
+        on_progress: Progress | None = None,
     ) -> SyncReport:
         """Build an index, or bring it up to date; only texts that no index of the graph knows are embedded.
 
@@ -364,9 +346,12 @@ class SimilarityIndexes:
                 hint = "Use minilm or another model."
                 raise errors.ConfigError("This store keeps no similarity indexes.", hint=hint)
             return build_on_server(self.kg, self.server, name, definition, on_progress)
-        started, knobs = time.perf_counter(), definition.bm25
+        started = time.perf_counter()
+        definition.bm25  # noqa: B018 - is refused before a model is loaded
         with prepared(embedder(model), model, runner, partial(self._donors, name)) as chosen:
-            report = self._built(name, definition, chosen, knobs, model, backend, on_progress)
+            named = model if isinstance(model, str) else ""
+            kept_by = self.places.of(name) if backend is None else self.places.resolved(backend)
+            report = self._built(name, definition, chosen, named, kept_by, on_progress)
         return replace(report, seconds=time.perf_counter() - started)
 
     def _built(
@@ -374,14 +359,12 @@ class SimilarityIndexes:
         name: str,
         definition: Definition,
         chosen: Embedder | None,
-        knobs: Bm25Params,
-        model: str | Embedder | Any | None,
-        backend: str | IndexBackend | None,
-        on_progress: Callable[[int, int | None], None] | None,
+        model: str,
+        kept_by: IndexBackend,
+        on_progress: Progress | None,
     ) -> SyncReport:
-        extra = {**state_of(self.kg, definition), "model": model if isinstance(model, str) else ""}
-        kept_by = self.places.of(name) if backend is None else self.places.resolved(backend)
-        known, files = self._open.get(name), self._files(kept_by, name, chosen, knobs)
+        extra = {**state_of(self.kg, definition), "model": model}
+        known, files = self._open.get(name), self._files(kept_by, name, chosen, definition.bm25)
         kept = {"fusion": found} if (found := files.extra.get("fusion")) else {}
         before = FusionWeight.from_json(kept.get("fusion"))
         report = follow_changes(self.kg, definition, files, {**extra, **kept}, on_progress)
@@ -463,11 +446,7 @@ class SimilarityIndexes:
         return IndexInfo(name, *told, files.bm25_params.analyser, fusion)
 
     def delete(self, name: str) -> None:
-        """Remove an index.
-
-        Raises:
-            MissingIndex: If there is none of that name.
-        """
+        """Remove an index."""
         if name not in self.names():
             raise errors.MissingIndex(f"There is no similarity index {name!r}.")
         if self._on_server(name) and self.server is not None:
@@ -492,11 +471,9 @@ class SimilarityIndexes:
                 continue  # the server answers that itself
             index = self.get(name)
             k = results_wanted(parameters)
-            found = (
-                index.search(" ".join(str(sought).split()), k)
-                if by == "searchTerm"
-                else index.search_document(str(sought), k)
-            )
+            words = " ".join(str(sought).split())
+            by_text = by == "searchTerm"
+            found = index.search(words, k) if by_text else index.search_document(str(sought), k)
             results = [(m.doc_id, float(m.score)) for m in found]
             lines += as_triples(number, search, results)
         return "".join(line + "\n" for line in lines).encode()
@@ -584,24 +561,7 @@ _WORDS = 5_000
 
 
 def freshen(kg: KnowledgeGraph, name: str = "main", *, write: bool = True) -> str | None:
-    """Bring an index up to date if only a little has changed.
-
-    Returns:
-        What a reader should know of the index, or None if it is up to date or there is none.
-
-    Example:
-        >>> import mrag
-        >>> from rdflib import RDFS, Literal, URIRef
-        >>> kg = mrag.connect()
-        >>> _ = kg.insert([mrag.Triple(URIRef("urn:a"), RDFS.label, Literal("A red dress"))])
-        >>> _ = kg.index(model="none")
-        >>> _ = kg.insert([mrag.Triple(URIRef("urn:b"), RDFS.label, Literal("A blue coat"))])
-        >>> print(freshen(kg))
-        None
-        >>> kg.search("coat").names
-        ('A blue coat',)
-        >>> kg.close()
-    """
+    """Bring an index up to date if only a little has changed."""
     indexes = SimilarityIndexes.of(kg)
     old = f"The index {name!r} is older than the graph, so hits may be missing or outdated; run `mrag index`."
     try:

@@ -65,21 +65,13 @@ class Runner(Protocol):
         """Whether workers see the files of this machine."""
 
     def start(self, work: Work) -> None:
-        """Make ready.
-
-        Raises:
-            ConfigError: If the work cannot be sent to where it is to be done.
-        """
+        """Make ready."""
 
     def submit(self, task: Any) -> None:
         """Begin a task."""
 
     def next(self, timeout: float) -> TaskOutcome | None:
-        """Return an outcome, None if there is none within so many seconds.
-
-        Raises:
-            Exception: What the work raised.
-        """
+        """Return an outcome, None if there is none within so many seconds."""
 
     def close(self) -> None:
         """Give up what is under way. The runner can be started again."""
@@ -122,12 +114,7 @@ class InlineRunner:
 
 
 class ThreadRunner:
-    """Runs tasks on threads of this process: for work that waits, such as for a model on a server.
-
-    Example:
-        >>> ThreadRunner(2).capacity
-        2
-    """
+    """Runs tasks on threads of this process: for work that waits, such as for a model on a server."""
 
     shares_files = True
     cores = 1
@@ -180,23 +167,12 @@ def _serve(
 
 
 class ProcessRunner:
-    """Runs tasks in processes of this machine, for work that computes.
+    """Runs tasks in processes of this machine, by default one for each processor, for work that computes.
 
     They are other interpreters: the work is sent to them pickled, so its class is one that can be imported.
 
-    Args:
-        workers: How many processes; as many as there are processors by default.
-
     Raises:
         ConfigError: If there is to be none.
-
-    Example:
-        >>> runner = ProcessRunner(1)
-        >>> runner.start(abs)
-        >>> runner.submit(-3)
-        >>> runner.next(30.0)
-        TaskOutcome(task=-3, value=3, lost='')
-        >>> runner.close()
     """
 
     shares_files = True
@@ -437,17 +413,15 @@ def carried(
 ) -> Iterator[tuple[int, Any]]:
     """Carry out tasks; the runner is started, and closed at the end.
 
-    A task whose worker is lost is done again, and no result comes twice.
+    A task whose worker is lost is done again, and no result comes twice. Tasks are read as they are needed;
+    results come with the number of their task, counted from 0, in the order in which they are ready.
 
     Args:
         runner: What carries them out.
         work: What is done with each.
-        tasks: Read as they are needed.
+        tasks: What it is done with.
         attempts: How often a task may lose its worker before the job fails.
         stop: When set, no further task is begun and those under way are given up.
-
-    Yields:
-        The number of a task, counted from 0, and its result, in the order in which results come.
 
     Raises:
         StoreError: If a task has lost its worker too often.
@@ -508,14 +482,11 @@ def resumed(
     Args:
         runner: What carries them out.
         work: What is done with each.
-        tasks: By name.
+        tasks: By name; the results are in their order, fewer if the run was stopped.
         journal: The file of results; None to keep none.
         job: What the results depend on beside the tasks, as JSON; those of another job are not taken.
         on_progress: Called with how many are done, and how many there are.
         stop: When set, the run ends early; what was done is kept.
-
-    Returns:
-        The results by name, in the order of the tasks; fewer if it was stopped.
 
     Raises:
         BlockingIOError: If another process works on that journal.

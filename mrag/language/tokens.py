@@ -431,6 +431,11 @@ def stem(word: str) -> str:
     return text[:-1] if len(text) > 4 and text.endswith("e") else text
 
 
+def stems(text: str) -> frozenset[str]:
+    """Return the stems of words with blanks between them."""
+    return frozenset(map(stem, text.split()))
+
+
 def alike(one: str, other: str) -> bool:
     """Return whether two stems are of one word, as far as endings go.
 

@@ -24,8 +24,7 @@ from mrag.rdf.terms import Term, curie, iri, to_ox
 
 Kind = Literal["iri", "literal"]
 
-INTERNAL = frozenset({"kg", "reasoning", "update"})
-"""Groups that serve this package's own bookkeeping."""
+INTERNAL = frozenset({"kg", "reasoning", "update"})  # groups that serve this package's own bookkeeping
 
 _MOST_ROWS = 500
 _MOST_NUMBER = 100_000
@@ -55,21 +54,13 @@ _SHORT_TERM: dict[str, Any] = {"type": ["string", "number", "boolean", "object"]
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a catalogue query.
+    """One parameter of a catalogue query."""
 
-    Attributes:
-        name: Its name in the catalogue.
-        description: From the header.
-        variables: The variables of its VALUES; empty for a whole number.
-        kinds: For each variable what its example is.
-        example: The example's first row.
-    """
-
-    name: str
-    description: str
-    variables: tuple[str, ...] = ()
-    kinds: tuple[Kind, ...] = ()
-    example: tuple[Node, ...] = ()
+    name: str  # its name in the catalogue
+    description: str  # from the header
+    variables: tuple[str, ...] = ()  # the variables of its VALUES; empty for a whole number
+    kinds: tuple[Kind, ...] = ()  # for each variable what its example is
+    example: tuple[Node, ...] = ()  # the example's first row
 
     @property
     def required(self) -> bool:
@@ -77,11 +68,7 @@ class Parameter:
         return bool(self.variables)
 
     def schema(self, term: Mapping[str, Any] = TERM_SCHEMA) -> dict[str, Any]:
-        """Return its JSON schema.
-
-        Args:
-            term: The schema of one term.
-        """
+        """Return its JSON schema."""
         if not self.variables:
             schema = {"type": "integer", "minimum": 0, "maximum": _MOST_NUMBER}
             return {**schema, "description": self.description}
@@ -98,16 +85,7 @@ class Parameter:
         }
 
     def read(self, value: Any, prefixes: Mapping[str, str]) -> int | list[tuple[Term, ...]]:
-        """Read a JSON value as what the catalogue binds.
-
-        Args:
-            value: A whole number, or an array of terms or of rows of terms; one row may stand alone.
-            prefixes: Prefixes that CURIEs may use.
-
-        Raises:
-            ConfigError: If it has another shape.
-            TermError: If a term is not well formed.
-        """
+        """Read a JSON value as what the catalogue binds."""
         if not self.variables:
             if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MOST_NUMBER:
                 raise ConfigError(f"{self.name} is a whole number from 0 to {_MOST_NUMBER}.")
@@ -136,15 +114,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """A catalogue query that may be run by name.
+    """A catalogue query that may be run by name."""
 
-    Attributes:
-        query: The file.
-        parameters: Its parameters.
-    """
-
-    query: Query
-    parameters: tuple[Parameter, ...]
+    query: Query  # the file
+    parameters: tuple[Parameter, ...]  # its parameters
 
     @property
     def signature(self) -> str:
@@ -162,12 +135,7 @@ class CatalogueEntry:
         }
 
     def bind(self, values: Mapping[str, Any], prefixes: Mapping[str, str]) -> str:
-        """Return the query with these parameters set.
-
-        Raises:
-            ConfigError: If one is missing, unknown or of another shape.
-            TermError: If a term is not well formed.
-        """
+        """Return the query with these parameters set."""
         known = {p.name: p for p in self.parameters}
         missing = [p.name for p in self.parameters if p.required and p.name not in values]
         unknown = sorted(set(values) - set(known))
@@ -182,41 +150,25 @@ class CatalogueEntry:
 
 
 def read_term(value: Any, kind: Kind, prefixes: Mapping[str, str] | None = None) -> Term:
-    """Read a term from JSON.
-
-    Args:
-        value: A string, taken for what `kind` says; a number or a truth value; or an object with `type`
-            and `value`, as the SPARQL 1.1 JSON results format has them.
-        kind: What a plain string is: an IRI (whole, in angle brackets, or a CURIE), or a text.
-        prefixes: Prefixes that CURIEs may use.
-
-    Raises:
-        TermError: If it is none of these, or not well formed.
-
-    Example:
-        >>> read_term("rdfs:label", "iri")
-        rdflib.term.URIRef('http://www.w3.org/2000/01/rdf-schema#label')
-        >>> read_term({"type": "literal", "value": "Wien", "xml:lang": "de"}, "iri").n3()
-        '"Wien"@de'
-        >>> read_term("http://x.example/> } DROP ALL #", "iri")
-        Traceback (most recent call last):
-        mrag.errors.TermError: Not a well-formed IRI...
-    """
+    """Read a term from JSON."""
     if isinstance(value, bool | int | float):
         return RdfLiteral(value)
+    given = value
     if isinstance(value, str):
-        given: dict[str, Any] = {"type": "uri" if kind == "iri" else "literal", "value": value}
-    elif isinstance(value, dict):
-        given = value
-    else:
-        raise _not_a_term(value)
+        given = {"type": "uri" if kind == "iri" else "literal", "value": value}
     if (
-        not all(isinstance(part, str) for part in given.values())
+        not isinstance(given, dict)
+        or not all(isinstance(part, str) for part in given.values())
         or not {"type", "value"} <= set(given) <= {"type", "value", "xml:lang", "datatype"}
         or given["type"] not in ("uri", "literal")
         or len(given["value"]) > _MOST_TEXT
     ):
-        raise _not_a_term(value)
+        raise TermError(
+            "Not a term.",
+            term=str(value)[:200],
+            hint='Give an IRI, a CURIE, a text, or {"type": "uri" or "literal", "value": …} with "xml:lang" '
+            'or "datatype" where it has one.',
+        )
     if given["type"] == "uri":
         return iri(given["value"], prefixes)
     language = given.get("xml:lang") or None
@@ -251,12 +203,7 @@ def common() -> list[CatalogueEntry]:
 
 
 def nearest(name: str) -> list[str]:
-    """Return the three names of queries that are most like a name, the nearest first.
-
-    Example:
-        >>> nearest("explore/clases")[0], nearest("superclasses")[0]
-        ('explore/classes', 'context/superclasses')
-    """
+    """Return the three names of queries that are most like a name, the nearest first."""
 
     def likeness(other: str) -> float:
         # A name without its folder is often all that is remembered.
@@ -268,12 +215,7 @@ def nearest(name: str) -> list[str]:
 
 
 def listing() -> str:
-    """Return a line for each common query: its signature and what it answers.
-
-    Example:
-        >>> [line for line in listing().splitlines() if "explore/classes" in line]
-        ['explore/classes(): How many instances each class has.']
-    """
+    """Return a line for each common query: its signature and what it answers."""
     return "\n".join(f"{entry.signature}: {entry.query.summary}" for entry in common())
 
 
@@ -313,12 +255,3 @@ def _variables(name: str, read: ReadQuery) -> tuple[str, ...]:
         return (name,)
     parts = tuple(name.split("_"))
     return parts if len(parts) > 1 and all(part in read.values for part in parts) else ()
-
-
-def _not_a_term(value: Any) -> TermError:
-    return TermError(
-        "Not a term.",
-        term=str(value)[:200],
-        hint='Give an IRI, a CURIE, a text, or {"type": "uri" or "literal", "value": …} with "xml:lang" or '
-        '"datatype" where it has one.',
-    )

@@ -41,10 +41,6 @@ class Answered:
 
     JSON can name halves of characters, which no text may hold, so the SDK cannot read a line with one. It
     would drop the line, and the client would wait for its answer.
-
-    Args:
-        incoming: The messages, and the errors of lines that could not be read.
-        outgoing: Where answers go.
     """
 
     def __init__(self, incoming: Any, outgoing: Any) -> None:
@@ -79,30 +75,20 @@ class Answered:
 
 
 def refusal(error: Exception) -> types.JSONRPCError:
-    """Return the answer to a line that is no message: with its id, if it has one.
-
-    Example:
-        >>> refusal(ValueError("no JSON")).error.code
-        -32700
-    """
+    """Return the answer to a line that is no message: with its id, if it has one."""
     inputs = [one["input"] for one in error.errors()] if isinstance(error, ValidationError) else []
     said: Any = next((one for one in inputs if isinstance(one, dict) and "jsonrpc" in one), None)
     line: Any = inputs[0] if inputs else None
     if said is None and isinstance(line, str | bytes) and len(line) < _LONGEST:
         with suppress(ValueError, RecursionError):
             said = json.loads(line)
-    if said is None:
-        return _error(None, types.PARSE_ERROR, "The line is not JSON.")
+    code, message = types.PARSE_ERROR, "The line is not JSON."
     id = said.get("id") if isinstance(said, dict) else None
+    if said is not None:
+        code = types.INVALID_REQUEST
+        message = "The line is no message of the protocol, or holds half of a character."
     id = id.encode(errors="replace").decode() if isinstance(id, str) else id
-    return _error(
-        id if isinstance(id, int | str) and not isinstance(id, bool) else None,
-        types.INVALID_REQUEST,
-        "The line is no message of the protocol, or holds half of a character.",
-    )
-
-
-def _error(id: int | str | None, code: int, message: str) -> types.JSONRPCError:
+    id = id if isinstance(id, int | str) and not isinstance(id, bool) else None
     return types.JSONRPCError(jsonrpc="2.0", id=id, error=types.ErrorData(code=code, message=message))
 
 
@@ -111,91 +97,51 @@ _MOST = 2_000
 
 @dataclass(frozen=True)
 class McpPrompt:
-    """A prompt.
+    """A prompt."""
 
-    Attributes:
-        name: Its name.
-        title: A short title.
-        description: What a person reads of it.
-        steps: What the assistant is asked to do.
-        arguments: Its arguments, all required, with what they are.
-    """
-
-    name: str
     title: str
-    description: str
-    steps: str
-    arguments: Mapping[str, str]
-
-    def text(self, given: Mapping[str, str]) -> str:
-        """Return the text for some arguments.
-
-        Raises:
-            ConfigError: If one is missing, unknown or too long.
-
-        Example:
-            >>> print(prompts()["about"].text({"thing": "GraphDB"}).splitlines()[-1])
-            thing: GraphDB
-        """
-        wrong = set(given) ^ set(self.arguments)
-        if wrong:
-            raise ConfigError(
-                f"The prompt {self.name} takes {', '.join(self.arguments) or 'no arguments'}.",
-                hint="Give each of them, and no others.",
-            )
-        if any(not value.strip() or len(value) > _MOST for value in given.values()):
-            raise ConfigError(
-                f"An argument of a prompt has 1 to {_MOST} characters.", hint="Write it shorter, or say more."
-            )
-        said = [f"{name}: {untrusted.one_line(given[name])}" for name in self.arguments]
-        return "\n".join([self.steps, *said])
+    description: str  # what a person reads of it
+    steps: str  # what the assistant is asked to do
+    arguments: Mapping[str, str]  # what each is; all are required
 
 
-def prompts() -> dict[str, McpPrompt]:
-    """Return the prompts by name, in the order in which a client shows them."""
-    found = (
-        McpPrompt(
-            "overview",
-            "What is in this graph?",
-            "Describe the graph to somebody who has not seen it.",
-            "Describe this knowledge graph. Read `schema` first. Say in a paragraph what it is about, "
-            "then list the main classes with their numbers, how they are linked, and three questions that "
-            "it can answer. Use `run_query` with evaluation/instances for examples. Say which triples are "
-            "inferred.",
-            {},
-        ),
-        McpPrompt(
-            "answer",
-            "Answer a question with its sources",
-            "Answer from the graph alone, citing the triples.",
-            "Answer the question below from this knowledge graph alone. Call `ask` first. If its answer "
-            "is read and not computed, or leaves words of the question out, check it with `search` and "
-            "`context`, or with `schema` and `query`. Cite the line of a triple behind each statement, "
-            "mark what is inferred, and say so where the graph does not tell.",
-            {"question": "The question."},
-        ),
-        McpPrompt(
-            "about",
-            "What is known of a thing?",
-            "Summarise what the graph states and what it infers of one thing.",
-            "Tell what this knowledge graph knows of the thing below. Find it by `search`, and ask which "
-            "one is meant where several fit. Show `context`, group what is said by topic, and prove the "
-            "two most interesting inferred triples by `explain`.",
-            {"thing": "A name, a description or an IRI."},
-        ),
-        McpPrompt(
-            "sparql",
-            "Write a query",
-            "Write, run and explain a SPARQL query.",
-            "Write a SPARQL query for the request below. Read `schema` for classes, predicates and "
-            "prefixes, and look at a few triples by `run_query` with context/out. Run it by `query` with "
-            "a LIMIT, mend it until its rows fit the request, then show the query, its first rows, and "
-            "what each line of it does.",
-            {"request": "What the query is to give."},
-        ),
-    )
-    return {prompt.name: prompt for prompt in found}
-
+_PROMPTS = {
+    "overview": McpPrompt(
+        "What is in this graph?",
+        "Describe the graph to somebody who has not seen it.",
+        "Describe this knowledge graph. Read `schema` first. Say in a paragraph what it is about, "
+        "then list the main classes with their numbers, how they are linked, and three questions that "
+        "it can answer. Use `run_query` with evaluation/instances for examples. Say which triples are "
+        "inferred.",
+        {},
+    ),
+    "answer": McpPrompt(
+        "Answer a question with its sources",
+        "Answer from the graph alone, citing the triples.",
+        "Answer the question below from this knowledge graph alone. Call `ask` first. If its answer "
+        "is read and not computed, or leaves words of the question out, check it with `search` and "
+        "`context`, or with `schema` and `query`. Cite the line of a triple behind each statement, "
+        "mark what is inferred, and say so where the graph does not tell.",
+        {"question": "The question."},
+    ),
+    "about": McpPrompt(
+        "What is known of a thing?",
+        "Summarise what the graph states and what it infers of one thing.",
+        "Tell what this knowledge graph knows of the thing below. Find it by `search`, and ask which "
+        "one is meant where several fit. Show `context`, group what is said by topic, and prove the "
+        "two most interesting inferred triples by `explain`.",
+        {"thing": "A name, a description or an IRI."},
+    ),
+    "sparql": McpPrompt(
+        "Write a query",
+        "Write, run and explain a SPARQL query.",
+        "Write a SPARQL query for the request below. Read `schema` for classes, predicates and "
+        "prefixes, and look at a few triples by `run_query` with context/out. Run it by `query` with "
+        "a LIMIT, mend it until its rows fit the request, then show the query, its first rows, and "
+        "what each line of it does.",
+        {"request": "What the query is to give."},
+    ),
+}
 
 logger = logging.getLogger(__name__)
 
@@ -211,9 +157,6 @@ class Threads:
 
     A call that is cancelled or late is given up, not stopped, because a thread cannot be; its place is
     taken until it ends, so that calls given up cannot pile up. A SPARQL query ends with its process.
-
-    Args:
-        max_parallel: Maximum number of calls at once.
     """
 
     def __init__(self, max_parallel: int) -> None:
@@ -249,11 +192,7 @@ class Threads:
 
 
 def build(desk: ToolContext) -> Server[Any]:
-    """Return the server of one knowledge graph.
-
-    Args:
-        desk: The knowledge graph, with index, deadline, model and bounds.
-    """
+    """Return the server of one knowledge graph."""
     kg, settings = desk.kg, desk.settings
     offered = {tool.name: tool for tool in tools()}
     threads = Threads(settings.calls)
@@ -280,11 +219,16 @@ def build(desk: ToolContext) -> Server[Any]:
             asked = tool.arguments.model_validate(params.arguments or {})
             # A second more, so that a query's own deadline speaks first.
             with anyio.fail_after(settings.seconds + 1):
-                return _success(await threads.run(lambda: tool.run(desk, asked)), settings)
+                return _success(await threads.run(lambda: tool.run(desk, **dict(asked))), settings)
         except ValidationError as error:
-            return _failure(_misfits(error), f"See the schema of the tool {tool.name}.")
+            found = error.errors(include_url=False, include_context=False, include_input=False)
+            parts = [f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in found[:5]]
+            message = f"The arguments do not fit. {'; '.join(parts)}."
+            return _failure(message, f"See the schema of the tool {tool.name}.")
         except MragError as error:
-            return _failure(_said(error), error.hint)
+            # The query's text is known to whoever wrote it.
+            term = f" Term: {error.term[:200]}" if error.term else ""
+            return _failure(error.message + term, error.hint)
         except TimeoutError:
             return _failure(
                 f"The call passed its deadline of {settings.seconds:g} s and was given up.",
@@ -332,7 +276,16 @@ def build(desk: ToolContext) -> Server[Any]:
     async def read_resource(_: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = params.uri
         if uri == _QUERIES:
-            text, kind = json.dumps(_catalogue(), ensure_ascii=False, indent=1), "application/json"
+            listed = [
+                {
+                    "name": name,
+                    "summary": entry.query.summary,
+                    "parameters": entry.schema(),
+                    "uri": f"{_QUERIES}/{name}",
+                }
+                for name, entry in entries().items()
+            ]
+            text, kind = json.dumps(listed, ensure_ascii=False, indent=1), "application/json"
         elif (entry := entries().get(uri.removeprefix(f"{_QUERIES}/"))) is not None:
             text, kind = entry.query.text, "application/sparql-query"
         else:
@@ -395,56 +348,41 @@ def _failure(message: str, hint: str | None) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
-def _said(error: MragError) -> str:
-    """Return the message with the term it is about; the query's text is known to whoever wrote it."""
-    return f"{error.message} Term: {error.term[:200]}" if error.term else error.message
-
-
-def _misfits(error: ValidationError) -> str:
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    parts = [f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in found[:5]]
-    return f"The arguments do not fit. {'; '.join(parts)}."
-
-
 async def _list_prompts(_: Any, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
     return types.ListPromptsResult(
         prompts=[
             types.Prompt(
-                name=prompt.name,
+                name=name,
                 title=prompt.title,
                 description=prompt.description,
                 arguments=[
-                    types.PromptArgument(name=name, description=what, required=True)
-                    for name, what in prompt.arguments.items()
+                    types.PromptArgument(name=argument, description=what, required=True)
+                    for argument, what in prompt.arguments.items()
                 ],
             )
-            for prompt in prompts().values()
+            for name, prompt in _PROMPTS.items()
         ]
     )
 
 
 async def _get_prompt(_: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-    prompt = prompts().get(params.name)
+    prompt, given = _PROMPTS.get(params.name), params.arguments or {}
+    problem = ""
     if prompt is None:
-        raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name[:100]!r}.")
-    try:
-        text = prompt.text(params.arguments or {})
-    except MragError as error:
-        raise MCPError(types.INVALID_PARAMS, f"{error.message} {error.hint}") from error
-    message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        problem = f"There is no prompt {params.name[:100]!r}."
+    elif given.keys() != prompt.arguments.keys():
+        problem = (
+            f"The prompt {params.name} takes {', '.join(prompt.arguments) or 'no arguments'}. "
+            "Give each of them, and no others."
+        )
+    elif any(not value.strip() or len(value) > _MOST for value in given.values()):
+        problem = f"An argument of a prompt has 1 to {_MOST} characters. Write it shorter, or say more."
+    if prompt is None or problem:
+        raise MCPError(types.INVALID_PARAMS, problem)
+    said = [f"{name}: {untrusted.one_line(given[name])}" for name in prompt.arguments]
+    content = types.TextContent(text="\n".join([prompt.steps, *said]))
+    message = types.PromptMessage(role="user", content=content)
     return types.GetPromptResult(description=prompt.description, messages=[message])
-
-
-def _catalogue() -> list[dict[str, Any]]:
-    return [
-        {
-            "name": name,
-            "summary": entry.query.summary,
-            "parameters": entry.schema(),
-            "uri": f"{_QUERIES}/{name}",
-        }
-        for name, entry in entries().items()
-    ]
 
 
 def _instructions(kg: KnowledgeGraph) -> str:

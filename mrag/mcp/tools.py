@@ -7,9 +7,11 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal
+from functools import cached_property
+from inspect import signature
+from typing import Annotated, Any, Literal, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from rdflib import Literal as RdfLiteral
 from rdflib import URIRef
 
@@ -18,34 +20,34 @@ from mrag import generation, untrusted
 from mrag.context import ContextSettings, expand
 from mrag.context.display import Display
 from mrag.errors import ConfigError
+from mrag.generation.models import check_model
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.mcp import McpSettings
 from mrag.mcp.catalogue import entries, listing, nearest, parameters_schema, read_term
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM, XSD, Term, Triple, curie, iri, term_to_json
+from mrag.retrieval import registry
 from mrag.retrieval.rankers import Question, Ranker
 from mrag.retrieval.reading import QuestionReader
+from mrag.retrieval.routing import with_unused
 from mrag.stores.base import Limits, SelectResult
 from mrag.untrusted import one_line
 
-_BYTES = 16 << 20
-"""Bytes that a query's answer may have."""
+_BYTES = 16 << 20  # bytes that a query's answer may have
+_CELL = 200
+_VALUE = 2_000
+_ENDS = re.compile("[\x85\u2028\u2029]")
+_BARE = frozenset(XSD + name for name in ("integer", "decimal", "double", "float", "boolean"))
 
 
 @dataclass
 class ToolContext:
-    """What all tools work with.
+    """What all tools work with."""
 
-    Attributes:
-        kg: The knowledge graph.
-        settings: The bounds.
-        questions: What reads questions, within the deadline.
-    """
-
-    kg: KnowledgeGraph
-    settings: McpSettings
-    questions: QuestionReader = field(init=False)
+    kg: KnowledgeGraph  # the knowledge graph
+    settings: McpSettings  # the bounds
+    questions: QuestionReader = field(init=False)  # what reads questions, within the deadline
     _model: Any = None
     _ranker: Ranker | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -71,31 +73,14 @@ class ToolContext:
                 self._model = generation.resolve(self.settings.model) or "none"
         return self._model
 
-    def check_ranker(self, name: str | None) -> None:
-        """Make sure that a client may choose a ranker; None stands for that of the settings.
-
-        Raises:
-            ConfigError: If there is no such ranker, or only the operator may choose it.
-        """
-        from mrag.retrieval.registry import check_client_ranker
-
-        if name is not None:
-            check_client_ranker(name, self.settings.ranker)
-
     def ranker(self, name: str | None = None) -> Ranker:
-        """Return a ranker; that of the settings is made once.
-
-        Raises:
-            ConfigError: If there is no such ranker, or only the operator may choose it.
-        """
-        from mrag.retrieval.registry import ranker
-
+        """Return a ranker that a client may choose; that of the settings is made once."""
         if name is not None:
-            self.check_ranker(name)
-            return ranker(name, self.kg, index=self.settings.index)
+            registry.check_client_ranker(name, self.settings.ranker)
+            return registry.ranker(name, self.kg, index=self.settings.index)
         with self._lock:
             if self._ranker is None:
-                self._ranker = ranker(self.settings.ranker, self.kg, index=self.settings.index)
+                self._ranker = registry.ranker(self.settings.ranker, self.kg, index=self.settings.index)
         return self._ranker
 
     def open_index(self) -> None:
@@ -104,42 +89,18 @@ class ToolContext:
             SimilarityIndexes.of(self.kg).get(self.settings.index)
 
 
-_ENDS = re.compile("[\x85\u2028\u2029]")
-_CELL = 200
-_VALUE = 2_000
-_BARE = frozenset(XSD + name for name in ("integer", "decimal", "double", "float", "boolean"))
-
-
 @dataclass(frozen=True)
 class Result:
-    """What a tool gives.
+    """What a tool gives."""
 
-    Attributes:
-        text: For a model to read.
-        data: The same for programs, in types that JSON has.
-    """
-
-    text: str
-    data: dict[str, Any] = field(default_factory=dict)
+    text: str  # for a model to read
+    data: dict[str, Any] = field(default_factory=dict)  # the same for programs, in types that JSON has
 
 
 def of_query(
     found: SelectResult | bool | Sequence[Triple], max_rows: int, prefixes: Mapping[str, str]
 ) -> Result:
-    """Show what a query found.
-
-    Args:
-        found: Rows, a truth value, or triples.
-        max_rows: Maximum number of rows or triples to show.
-        prefixes: Prefixes for the table; the JSON has IRIs whole.
-
-    Example:
-        >>> from rdflib import Literal
-        >>> print(of_query(SelectResult(("n",), [(Literal(1),), (Literal(2),)]), 1, {}).text)
-        ?n
-        1
-        1 of 2 rows are shown.
-    """
+    """Show what a query found."""
     if isinstance(found, bool):
         return Result(str(found).lower(), {"boolean": found})
     if isinstance(found, SelectResult):
@@ -165,13 +126,7 @@ def of_query(
 
 
 def cell(term: Term | None, prefixes: Mapping[str, str]) -> str:
-    """Show a term in a table: an IRI as a CURIE, a literal in one line and no longer than it must be.
-
-    Example:
-        >>> from rdflib import Literal
-        >>> cell(Literal("two\\nlines", lang="en"), {})
-        '"two\\\\nlines"@en'
-    """
+    """Show a term in a table: an IRI as a CURIE, a literal in one line and no longer than it must be."""
     if term is None:
         return ""
     if not isinstance(term, RdfLiteral):
@@ -190,14 +145,7 @@ def cell(term: Term | None, prefixes: Mapping[str, str]) -> str:
 
 
 def clip(text: str, max_length: int) -> str:
-    """Cut a text at a line, saying so.
-
-    Example:
-        >>> print(clip("one\\ntwo\\nthree", 8))
-        one
-        two
-        … cut: 13 characters in all. Ask for less at once.
-    """
+    """Cut a text at a line, saying so."""
     if len(text) <= max_length:
         return text
     kept = text[:max_length].rpartition("\n")[0] or text[:max_length]
@@ -213,144 +161,29 @@ def _json(term: Term) -> dict[str, Any]:
 
 Words = Annotated[str, Field(min_length=1, max_length=2_000)]
 Iri = Annotated[str, Field(min_length=1, max_length=2_000)]
+RankerName = Annotated[str, Field(min_length=1, max_length=100)]
 Layer = Annotated[Literal["all", "asserted", "inferred"], Field(description="Which triples the query sees.")]
 Most = Annotated[int, Field(ge=1, le=500, description="Maximum number of rows to show.")]
 
 
-class Arguments(BaseModel):
-    """Arguments of a tool; unknown ones are refused, so that a misspelt one is noticed."""
+def search(
+    desk: ToolContext,
+    text: Annotated[Words, Field(description="What to search for, in words.")],
+    k: Annotated[int, Field(ge=1, le=100, description="Maximum number of entities.")] = 10,
+    ranker: Annotated[
+        RankerName | None,
+        Field(
+            description="By words (bm25), by meaning (dense), both (hybrid) or structure (codes); behind it "
+            "+mmr for variety or +cel for a learnt concept. The server's own if left out."
+        ),
+    ] = None,
+) -> Result:
+    """Find the entities most similar to a text, with labels, scores and why each was found.
 
-    model_config = ConfigDict(extra="forbid")
-
-
-RankerName = Annotated[str, Field(min_length=1, max_length=100)]
-
-
-class SearchArguments(Arguments):
-    """Arguments of `search`."""
-
-    text: Words = Field(description="What to search for, in words.")
-    k: int = Field(default=10, ge=1, le=100, description="Maximum number of entities.")
-    ranker: RankerName | None = Field(
-        default=None,
-        description="By words (bm25), by meaning (dense), both (hybrid) or structure (codes); behind it "
-        "+mmr for variety or +cel for a learnt concept. The server's own if left out.",
-    )
-
-
-class ContextArguments(Arguments):
-    """Arguments of `context`."""
-
-    entities: list[Iri] = Field(min_length=1, max_length=20, description="IRIs or CURIEs of entities.")
-    question: str = Field(
-        default="", max_length=2_000, description="Triples that share words with it come first."
-    )
-    hops: int = Field(default=1, ge=1, le=2, description="Steps from each entity.")
-    most: int = Field(default=60, ge=1, le=300, description="Maximum number of triples.")
-
-
-class AskArguments(Arguments):
-    """Arguments of `ask`."""
-
-    question: Words = Field(description="The question, in words.")
-    k: int = Field(
-        default=10, ge=1, le=50, description="Maximum number of entities to start from, if it is read."
-    )
-    how: Literal["auto", "plan", "read"] = Field(
-        default="auto",
-        description="plan: compute the answer or say why that cannot be done. read: read it around the most "
-        "similar entities. auto: compute where that is sure, else read.",
-    )
-    ranker: RankerName | None = Field(
-        default=None, description="What finds the entities to start from, if it is read; as for `search`."
-    )
-    reading: int | None = Field(
-        default=None,
-        ge=1,
-        le=100,
-        description="Number of the reading to compute, of those that `ask` offers.",
-    )
-    most: Most = 50
-
-
-class ExplainArguments(Arguments):
-    """Arguments of `explain`."""
-
-    subject: Iri = Field(description="IRI or CURIE of an entity.")
-    predicate: Iri | None = Field(default=None, description="With `object`: the one triple to explain.")
-    object: Any = Field(
-        default=None,
-        description='IRI or CURIE. A literal is {"type": "literal", "value": …} and its "xml:lang" or '
-        '"datatype".',
-    )
-    most: int = Field(
-        default=5, ge=1, le=50, description="Maximum number of inferred triples of the entity to explain."
-    )
-
-
-class SchemaArguments(Arguments):
-    """Arguments of `schema`."""
-
-    contains: str = Field(
-        default="", max_length=200, description="Only classes and predicates whose label or IRI contains it."
-    )
-    most: Most = 50
-
-
-class SparqlArguments(Arguments):
-    """Arguments of `query`."""
-
-    sparql: str = Field(
-        min_length=1, max_length=50_000, description="A SPARQL 1.1 SELECT, ASK, CONSTRUCT or DESCRIBE query."
-    )
-    layer: Layer = "all"
-    most: Most = 50
-
-
-class RunQueryArguments(Arguments):
-    """Arguments of `run_query`."""
-
-    name: str = Field(max_length=200, description="Name of the query.")
-    parameters: dict[str, Any] = Field(default_factory=dict, description="Its parameters.")
-    layer: Layer = "all"
-    most: Most = 50
-
-
-@dataclass(frozen=True)
-class Tool:
-    """A tool as it is offered.
-
-    Attributes:
-        name: Its name.
-        title: A short title.
-        description: What a model reads of it.
-        arguments: Model of its arguments.
-        run: What it does.
-        schema: Additions to the properties of its schema.
+    Start here: other tools take the IRIs that it returns.
     """
-
-    name: str
-    title: str
-    description: str
-    arguments: type[Arguments]
-    run: Callable[[ToolContext, Any], Result]
-    schema: Callable[[], dict[str, Any]] = dict
-
-    def input_schema(self) -> dict[str, Any]:
-        """Return the JSON schema of the arguments."""
-        schema = self.arguments.model_json_schema()
-        schema.pop("title", None)
-        schema.pop("description", None)
-        for name, part in schema["properties"].items():
-            part.pop("title", None)
-            part.update(self.schema().get(name, {}))
-        return schema
-
-
-def search(desk: ToolContext, asked: SearchArguments) -> Result:
-    """Rank entities by a similarity index."""
     desk.open_index()
-    hits = desk.ranker(asked.ranker).rank(Question(asked.text), asked.k)
+    hits = desk.ranker(ranker).rank(Question(text), k)
     display = Display(desk.kg)
     display.prepare([hit.iri for hit in hits])
     found = [
@@ -372,13 +205,25 @@ def search(desk: ToolContext, asked: SearchArguments) -> Result:
     return Result("\n".join([*lines, *notes]) or "Nothing was found.", {"entities": found, "notes": notes})
 
 
-def context(desk: ToolContext, asked: ContextArguments) -> Result:
-    """Show the bounded neighbourhood of entities."""
-    seeds = [(str(desk.iri(text)), 1.0) for text in asked.entities]
-    settings = ContextSettings(
-        hops=asked.hops, max_triples=asked.most, token_budget=max(1, desk.settings.characters // 5)
-    )
-    found = expand(desk.kg, seeds, settings, question=asked.question)
+def context(
+    desk: ToolContext,
+    entities: Annotated[
+        list[Iri], Field(min_length=1, max_length=20, description="IRIs or CURIEs of entities.")
+    ],
+    question: Annotated[
+        str, Field(max_length=2_000, description="Triples that share words with it come first.")
+    ] = "",
+    hops: Annotated[int, Field(ge=1, le=2, description="Steps from each entity.")] = 1,
+    most: Annotated[int, Field(ge=1, le=300, description="Maximum number of triples.")] = 60,
+) -> Result:
+    """Show the triples around entities, the most relevant first, as lines with ids to cite.
+
+    Lines marked inferred follow by reasoning; `explain` proves them.
+    """
+    seeds = [(str(desk.iri(text)), 1.0) for text in entities]
+    budget = max(1, desk.settings.characters // 5)
+    settings = ContextSettings(hops=hops, max_triples=most, token_budget=budget)
+    found = expand(desk.kg, seeds, settings, question=question)
     lines = []
     for entity, name in zip(found.entities, found.names, strict=True):
         lines.append(f"{one_line(name)} {_short(desk, entity)}")
@@ -389,31 +234,54 @@ def context(desk: ToolContext, asked: ContextArguments) -> Result:
         for d in found.dropped
         if d.count
     ]
-    text = "\n".join(
-        [*lines, "", "Lines marked inferred follow by reasoning; the others are asserted.", found.text()]
-    )
-    return Result("\n".join([text, *notes]), found.to_json())
+    head = "Lines marked inferred follow by reasoning; the others are asserted."
+    return Result("\n".join([*lines, "", head, found.text(), *notes]), found.to_json())
 
 
-def ask(desk: ToolContext, asked: AskArguments) -> Result:
-    """Answer a question with citations: computed where that is sure, else read."""
-    from mrag.generation.models import check_model
-    from mrag.retrieval.routing import with_unused
+def ask(
+    desk: ToolContext,
+    question: Annotated[Words, Field(description="The question, in words.")],
+    k: Annotated[
+        int, Field(ge=1, le=50, description="Maximum number of entities to start from, if it is read.")
+    ] = 10,
+    how: Annotated[
+        Literal["auto", "plan", "read"],
+        Field(
+            description="plan: compute the answer or say why that cannot be done. read: read it around the "
+            "most similar entities. auto: compute where that is sure, else read."
+        ),
+    ] = "auto",
+    ranker: Annotated[
+        RankerName | None,
+        Field(description="What finds the entities to start from, if it is read; as for `search`."),
+    ] = None,
+    reading: Annotated[
+        Annotated[int, Field(ge=1, le=100)] | None,
+        Field(description="Number of the reading to compute, of those that `ask` offers."),
+    ] = None,
+    most: Most = 50,
+) -> Result:
+    """Answer a question in words, citing the triples it rests on.
 
-    desk.check_ranker(asked.ranker)
+    Counts, superlatives, averages, comparisons, groups, lists, yes or no are computed: the JSON has the rows,
+    how the question was read, the SPARQL, and other readings. What cannot be computed for sure is read around
+    the most similar entities; there, sentences that no triple supports are named.
+    """
+    if ranker is not None:
+        registry.check_client_ranker(ranker, desk.settings.ranker)
     check_model(desk.settings.model)
-    found, why, offered = desk.questions.computed(asked.question, asked.how, asked.reading)
+    found, why, offered = desk.questions.computed(question, how, reading)
     notes: list[str] = []
     if found is None:
         desk.open_index()
         found = mrag.ask(
             desk.kg,
-            asked.question,
+            question,
             model=desk.model(),
-            k=asked.k,
+            k=k,
             index=desk.settings.index,
             how="read",
-            ranker=desk.ranker(asked.ranker),
+            ranker=desk.ranker(ranker),
         )
         found = replace(found, why=why, offered=offered)
         notes = _staleness(desk)
@@ -424,9 +292,9 @@ def ask(desk: ToolContext, asked: AskArguments) -> Result:
     data = found.to_json()
     # The lines it was made from are many, and those that count are cited.
     data["entities"] = (data.pop("context", None) or {}).get("entities", [])
-    data |= {"rows": data["rows"][: asked.most], "count": len(data["rows"])}
-    if data["count"] > asked.most:
-        notes.append(f"{asked.most} of {data['count']} rows are in the JSON.")
+    data |= {"rows": data["rows"][:most], "count": len(data["rows"])}
+    if data["count"] > most:
+        notes.append(f"{most} of {data['count']} rows are in the JSON.")
     if found.computed is not None:
         notes += [
             f"Reading {other.number} would give {one_line(other.answer)}: {one_line(other.reading)}"
@@ -435,29 +303,55 @@ def ask(desk: ToolContext, asked: AskArguments) -> Result:
     return Result("\n".join([str(found), *notes]), data)
 
 
-def explain(desk: ToolContext, asked: ExplainArguments) -> Result:
-    """Prove one triple, or the inferred triples of an entity."""
-    if (asked.predicate is None) != (asked.object is None):
+def explain(
+    desk: ToolContext,
+    subject: Annotated[Iri, Field(description="IRI or CURIE of an entity.")],
+    predicate: Annotated[Iri | None, Field(description="With `object`: the one triple to explain.")] = None,
+    object: Annotated[
+        Any,
+        Field(
+            description='IRI or CURIE. A literal is {"type": "literal", "value": …} and its "xml:lang" or '
+            '"datatype".'
+        ),
+    ] = None,
+    most: Annotated[
+        int, Field(ge=1, le=50, description="Maximum number of inferred triples of the entity to explain.")
+    ] = 5,
+) -> Result:
+    """Prove an inferred triple, or those of an entity.
+
+    Each has the rule, its axiom and its premises down to asserted triples.
+    """
+    if (predicate is None) != (object is None):
         raise ConfigError(
             "Give predicate and object, or neither.",
             hint="With neither, the entity's inferred triples are explained.",
         )
-    subject = desk.iri(asked.subject)
-    if asked.predicate is None:
-        found = mrag.explain(desk.kg, subject, max_triples=asked.most)
+    entity = desk.iri(subject)
+    if predicate is None:
+        found = mrag.explain(desk.kg, entity, max_triples=most)
     else:
-        end = read_term(asked.object, "iri", desk.kg.prefixes)
-        found = mrag.explain(desk.kg, subject, desk.iri(asked.predicate), end)
+        end = read_term(object, "iri", desk.kg.prefixes)
+        found = mrag.explain(desk.kg, entity, desk.iri(predicate), end)
     texts = list(found.texts)
-    if found.inferred > asked.most:
-        texts.append(f"{asked.most} of {found.inferred} inferred triples are explained.")
+    if found.inferred > most:
+        texts.append(f"{most} of {found.inferred} inferred triples are explained.")
     return Result("\n\n".join(texts), {"proofs": found.to_json(), "inferred": found.inferred})
 
 
-def schema(desk: ToolContext, asked: SchemaArguments) -> Result:
-    """Count classes and predicates."""
+def schema(
+    desk: ToolContext,
+    contains: Annotated[
+        str,
+        Field(max_length=200, description="Only classes and predicates whose label or IRI contains it."),
+    ] = "",
+    most: Most = 50,
+) -> Result:
+    """List the classes and predicates of the graph with counts and labels, and the prefixes.
+
+    Read it before writing SPARQL.
+    """
     kg, display = desk.kg, Display(desk.kg)
-    wanted = asked.contains.lower()
     data: dict[str, Any] = {
         "name": kg.name,
         "asserted_triples": kg.record.triples,
@@ -468,21 +362,19 @@ def schema(desk: ToolContext, asked: SchemaArguments) -> Result:
         f"Knowledge graph {kg.name}: {kg.record.triples:,} asserted triples, "
         f"{'inferred triples up to date' if kg.reasoned else 'inferred triples not up to date or none'}."
     ]
-    for kind, query in (("classes", "explore/classes"), ("predicates", "explore/predicates")):
-        found = _counts(desk, query)
+    for kind, label in (("classes", display.entity), ("predicates", display.predicate)):
+        found = _counts(desk, f"explore/{kind}")
         display.prepare([name for name, _ in found])
-        label = display.entity if kind == "classes" else display.predicate
         rows = [{"iri": name, "label": label(name), "count": count} for name, count in found]
-        rows = [r for r in rows if wanted in f"{r['iri']} {r['label']}".lower()]
-        data[kind] = rows[: asked.most]
+        rows = [r for r in rows if contains.lower() in f"{r['iri']} {r['label']}".lower()]
+        data[kind] = rows[:most]
         data[f"{kind}_in_all"] = len(rows)
         parts.append(f"\n{kind.capitalize()} ({len(rows)}):")
         parts += [
-            f"{r['count']:>8}  {one_line(str(r['label']))}  {_short(desk, r['iri'])}"
-            for r in rows[: asked.most]
+            f"{r['count']:>8}  {one_line(str(r['label']))}  {_short(desk, r['iri'])}" for r in data[kind]
         ]
-        if len(rows) > asked.most:
-            parts.append(f"{asked.most} of {len(rows)} are shown.")
+        if len(rows) > most:
+            parts.append(f"{most} of {len(rows)} are shown.")
     shown = (*data["classes"], *data["predicates"])
     used = {curie(row["iri"], kg.prefixes).partition(":")[0] for row in shown}
     data["prefixes"] = {p: n for p, n in sorted(kg.prefixes.items()) if p in used}
@@ -490,23 +382,49 @@ def schema(desk: ToolContext, asked: SchemaArguments) -> Result:
     return Result("\n".join(parts), data)
 
 
-def query(desk: ToolContext, asked: SparqlArguments) -> Result:
-    """Answer a query through the read gate, in a process that ends at the deadline."""
-    found = desk.kg.query(asked.sparql, limits=desk.limits, layer=asked.layer)
-    return of_query(found, asked.most, desk.kg.prefixes)
+def query(
+    desk: ToolContext,
+    sparql: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=50_000,
+            description="A SPARQL 1.1 SELECT, ASK, CONSTRUCT or DESCRIBE query.",
+        ),
+    ],
+    layer: Layer = "all",
+    most: Most = 50,
+) -> Result:
+    """Run a SPARQL 1.1 read query.
+
+    The prefixes that `schema` lists need no declaration. Updates, SERVICE and graphs elsewhere are refused;
+    time and rows are bounded, so write a LIMIT. GraphDB's similarity vocabulary works, and FROM onto:explicit
+    or onto:implicit.
+    """
+    # The process that answers it ends at the deadline.
+    return of_query(desk.kg.query(sparql, limits=desk.limits, layer=layer), most, desk.kg.prefixes)
 
 
-def run_query(desk: ToolContext, asked: RunQueryArguments) -> Result:
-    """Run a query of the catalogue."""
-    entry = entries().get(asked.name)
+def run_query(
+    desk: ToolContext,
+    name: Annotated[str, Field(max_length=200, description="Name of the query.")],
+    parameters: Annotated[dict[str, Any], Field(default_factory=dict, description="Its parameters.")],
+    layer: Layer = "all",
+    most: Most = 50,
+) -> Result:
+    """Run a query of the catalogue.
+
+    A parameter takes an array of terms, or of rows of terms where its name joins several; a ? marks one that
+    may be left out.
+    """
+    entry = entries().get(name)
     if entry is None:
         raise ConfigError(
-            f"There is no query {asked.name!r}.",
-            hint=f"The nearest names are {', '.join(nearest(asked.name))}; mrag://queries lists all.",
+            f"There is no query {name!r}.",
+            hint=f"The nearest names are {', '.join(nearest(name))}; mrag://queries lists all.",
         )
-    text = entry.bind(asked.parameters, desk.kg.prefixes)
-    found = desk.kg.query(text, limits=desk.limits, layer=asked.layer)
-    return of_query(found, asked.most, desk.kg.prefixes)
+    text = entry.bind(parameters, desk.kg.prefixes)
+    return of_query(desk.kg.query(text, limits=desk.limits, layer=layer), most, desk.kg.prefixes)
 
 
 def _short(desk: ToolContext, entity: object) -> str:
@@ -530,71 +448,61 @@ def _staleness(desk: ToolContext) -> list[str]:
     return []
 
 
+@dataclass(frozen=True)
+class Tool:
+    """A tool as it is offered: what a model reads of it is said where it is done."""
+
+    title: str
+    run: Callable[..., Result]
+    more: str = ""  # what its description says beside its docstring
+    schema: Mapping[str, Any] = field(default_factory=dict)  # additions to the properties of its schema
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+        return self.run.__name__
+
+    @property
+    def description(self) -> str:
+        """Return what a model reads of it."""
+        return " ".join((self.run.__doc__ or "").split()) + self.more
+
+    @cached_property
+    def arguments(self) -> type[BaseModel]:
+        """Return the model of its arguments; unknown ones are refused, so that a misspelt one is noticed."""
+        hints = get_type_hints(self.run, include_extras=True)
+        _, *given = signature(self.run).parameters.values()
+        fields: dict[str, Any] = {
+            one.name: (hints[one.name], ... if one.default is one.empty else one.default) for one in given
+        }
+        return create_model(self.name, __config__=ConfigDict(extra="forbid"), **fields)
+
+    def input_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the arguments."""
+        schema = self.arguments.model_json_schema()
+        schema.pop("title", None)
+        for name, part in schema["properties"].items():
+            part.pop("title", None)
+            part.update(self.schema.get(name, {}))
+        return schema
+
+
 def tools() -> Sequence[Tool]:
     """Return the tools, in the order in which a client shows them."""
+    more = (
+        f" The resource mrag://queries lists {len(entries())} queries with their parameters; "
+        f"those asked for most are:\n{listing()}"
+    )
+    common = {
+        "name": {"examples": list(queries.COMMON)},
+        "parameters": {"properties": parameters_schema()},
+    }
     return (
-        Tool(
-            "search",
-            "Search entities",
-            "Find the entities most similar to a text, with labels, scores and why each was found. "
-            "Start here: other tools take the IRIs that it returns.",
-            SearchArguments,
-            search,
-        ),
-        Tool(
-            "context",
-            "Show what is known of entities",
-            "Show the triples around entities, the most relevant first, as lines with ids to cite. Lines "
-            "marked inferred follow by reasoning; `explain` proves them.",
-            ContextArguments,
-            context,
-        ),
-        Tool(
-            "ask",
-            "Ask a question",
-            "Answer a question in words, citing the triples it rests on. Counts, superlatives, averages, "
-            "comparisons, groups, lists, yes or no are computed: the JSON has the rows, how the question was "
-            "read, the SPARQL, and other readings. What cannot be computed for sure is read around the most "
-            "similar entities; there, sentences that no triple supports are named.",
-            AskArguments,
-            ask,
-        ),
-        Tool(
-            "explain",
-            "Explain an inference",
-            "Prove an inferred triple, or those of an entity: the rule, its axiom and its premises down to "
-            "asserted triples.",
-            ExplainArguments,
-            explain,
-        ),
-        Tool(
-            "schema",
-            "Describe the graph",
-            "List the classes and predicates of the graph with counts and labels, and the prefixes. Read it "
-            "before writing SPARQL.",
-            SchemaArguments,
-            schema,
-        ),
-        Tool(
-            "query",
-            "Run SPARQL",
-            "Run a SPARQL 1.1 read query. The prefixes that `schema` lists need no declaration. Updates, "
-            "SERVICE and graphs elsewhere are refused; time and rows are bounded, so write a LIMIT. "
-            "GraphDB's similarity vocabulary works, and FROM onto:explicit or onto:implicit.",
-            SparqlArguments,
-            query,
-        ),
-        Tool(
-            "run_query",
-            "Run a query by name",
-            "Run a query of the catalogue. A parameter takes an array of terms, or of rows of terms where "
-            "its name joins several; a ? marks one that may be left out. The resource mrag://queries lists "
-            f"{len(entries())} queries with their parameters; those asked for most are:\n" + listing(),
-            RunQueryArguments,
-            run_query,
-            lambda: {
-                "name": {"examples": list(queries.COMMON)},
-                "parameters": {"properties": parameters_schema()},
-            },
-        ),
+        Tool("Search entities", search),
+        Tool("Show what is known of entities", context),
+        Tool("Ask a question", ask),
+        Tool("Explain an inference", explain),
+        Tool("Describe the graph", schema),
+        Tool("Run SPARQL", query),
+        Tool("Run a query by name", run_query, more, common),
     )

@@ -134,17 +134,7 @@ def _gate(text: str, prefixes: tuple[tuple[str, str], ...], seconds: float) -> R
 
 
 def paths_in_negation(text: str) -> bool:
-    """Return whether a query has a path with `*` or `+` inside MINUS or NOT EXISTS.
-
-    Args:
-        text: A query that the read gate has let through.
-
-    Example:
-        >>> paths_in_negation("ASK { ?x a ?c MINUS { ?c <urn:sub>+ <urn:top> } }")
-        True
-        >>> paths_in_negation("ASK { ?c <urn:sub>+ <urn:top> MINUS { ?c <urn:sub>/<urn:p> ?d } }")
-        False
-    """
+    """Return whether a query has a path with `*` or `+` inside MINUS or NOT EXISTS."""
     return any(
         isinstance(inner, parser.Path) and inner.operator in "*+?"
         for node in parser.walk(_tree(text))
@@ -154,11 +144,7 @@ def paths_in_negation(text: str) -> bool:
 
 
 def query_form(text: str) -> str:
-    """Return `SelectQuery`, `AskQuery`, `ConstructQuery` or `DescribeQuery`.
-
-    Args:
-        text: A query that the read gate has let through.
-    """
+    """Return `SelectQuery`, `AskQuery`, `ConstructQuery` or `DescribeQuery`."""
     return _tree(text).form
 
 

@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from rdflib import RDF, BNode, Literal, URIRef
 from rdflib.term import Variable
@@ -82,42 +82,19 @@ _PRINTED = str.maketrans({character: f"\\{name}" for name, character in _ESCAPES
 
 
 class SparqlToken(NamedTuple):
-    """One terminal.
-
-    Attributes:
-        key: What it is: a word in upper case, a sign, or the kind of terminal in lower case.
-        text: How it is printed.
-        value: What it stands for: an IRI without brackets, a string's content, a variable's name.
-        start: Where it begins in the text that was read.
-        end: Where it ends there.
-    """
+    """One terminal."""
 
     key: str
+    """A word in upper case, a sign, or the kind of terminal in lower case."""
     text: str
+    """How it is printed; its value is an IRI without brackets, a string's content, a variable's name."""
     value: str
     start: int
     end: int
 
 
 class Tokens:
-    r"""A text as tokens; the last of them is the end.
-
-    Args:
-        text: A query or an update.
-        kind: `query` or `update`, which says what words may stand in it.
-        deadline: When reading must have come to its end, on the monotonic clock.
-
-    Raises:
-        QueryTimeout: At the deadline.
-        QueryRefused: At a character that begins no terminal, or a word that is not allowed.
-
-    Example:
-        >>> Tokens("SELECT * { # all\r  ?s ?p '''a\nb''' }").printed()
-        'SELECT * {\n  ?s ?p "a\\nb" }'
-        >>> Tokens("ASK { SERVICE <http://a.example/> {} }")
-        Traceback (most recent call last):
-        mrag.errors.QueryRefused: SERVICE is not allowed: a query may not call other servers...
-    """
+    """A text as tokens; the last of them is the end."""
 
     def __init__(self, text: str, kind: str = "query", deadline: float = math.inf) -> None:
         self.given = text
@@ -126,18 +103,22 @@ class Tokens:
         self.source = text = resolve_codepoints(text.removeprefix("\ufeff"))
         self._words = _WORDS[kind]
         self.tokens: list[SparqlToken] = []
-        note, match, skip = self.tokens.append, _TOKEN.match, _SPACE.match
-        at = skip(text).end()  # type: ignore[union-attr]
         end = len(text)
+        self._scan(_SPACE.match(text).end(), end, self.tokens)  # type: ignore[union-attr]
+        self.tokens.append(SparqlToken("end", "", "", end, end))
+
+    def _scan(self, at: int, end: int, into: list[SparqlToken]) -> int:
+        """Read the tokens that begin before a place, and return where the next one begins."""
+        text, match, skip = self.source, _TOKEN.match, _SPACE.match
         while at < end:
-            found = match(text, at)
-            if found is None:
+            terminal = match(text, at)
+            if terminal is None:
                 raise self._unknown(at)
-            note(self._token(found))
-            at = skip(text, found.end()).end()  # type: ignore[union-attr]
-            if not len(self.tokens) % CHECKED:
+            into.append(self._token(terminal))
+            at = skip(text, terminal.end()).end()  # type: ignore[union-attr]
+            if not len(into) % CHECKED:
                 self.check_time()
-        note(SparqlToken("end", "", "", end, end))
+        return at
 
     def check_time(self) -> None:
         """Stop at the deadline."""
@@ -151,13 +132,7 @@ class Tokens:
     def printed(
         self, first: int = 0, last: int | None = None, instead: Mapping[int, str] | None = None
     ) -> str:
-        """Print tokens as SPARQL, on the lines on which they stood.
-
-        Args:
-            first: Number of the first.
-            last: Number behind the last; all by default.
-            instead: What is printed in place of some, by number.
-        """
+        """Print tokens as SPARQL, on the lines on which they stood."""
         parts: list[str] = []
         before = None
         for number in range(first, len(self.tokens) - 1 if last is None else last):
@@ -192,15 +167,8 @@ class Tokens:
         two comparisons, and so do people.
         """
         start = self.tokens[number].start
-        inside = self.tokens[number].end
         parts = [SparqlToken("<", "<", "", start, start + 1)]
-        at = start + 1
-        while at < inside:
-            found = _TOKEN.match(self.source, at)
-            if found is None:
-                raise self._unknown(at)
-            parts.append(self._token(found))
-            at = _SPACE.match(self.source, found.end()).end()  # type: ignore[union-attr]
+        at = self._scan(start + 1, self.tokens[number].end, parts)
         rest = number + 1
         while self.tokens[rest].start < at and self.tokens[rest].key != "end":
             rest += 1
@@ -287,15 +255,7 @@ _CLOSED_BEFORE = frozenset("(){}[],;")
 
 
 def resolve_codepoints(text: str) -> str:
-    r"""Resolve codepoint escapes (SPARQL 1.1 Query, section 19.2).
-
-    Raises:
-        QueryRefused: If one names no character, or stands for syntax.
-
-    Example:
-        >>> resolve_codepoints("ASK { ?s ?p 'caf\\u00E9' }")
-        "ASK { ?s ?p 'café' }"
-    """
+    r"""Resolve codepoint escapes (SPARQL 1.1 Query, section 19.2)."""
 
     def replace(match: re.Match[str]) -> str:
         code = int(match[2] or match[3], 16)
@@ -312,17 +272,13 @@ def resolve_codepoints(text: str) -> str:
     return _CODEPOINT.sub(replace, text)
 
 
+T = TypeVar("T")
 Term: TypeAlias = "URIRef | Literal | BNode | Variable"
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A property path (section 9.1).
-
-    Attributes:
-        operator: `/`, `|`, `^`, `!`, `*`, `+` or `?`.
-        parts: What it is made of.
-    """
+    """A property path (section 9.1)."""
 
     operator: str
     parts: tuple[URIRef | Path, ...]
@@ -339,12 +295,7 @@ class TripleNode:
 
 @dataclass(frozen=True, slots=True)
 class CallNode:
-    """An operator, a function or an aggregate with its arguments.
-
-    Attributes:
-        name: A sign such as `+`, a word such as `STR`, or a function's IRI.
-        arguments: What it is applied to.
-    """
+    """An operator, a function or an aggregate with its arguments."""
 
     name: str
     arguments: tuple[Expression, ...]
@@ -352,13 +303,7 @@ class CallNode:
 
 @dataclass(frozen=True, slots=True)
 class GroupNode:
-    """A group graph pattern (section 5.2).
-
-    Attributes:
-        parts: What stands in it.
-        first: Number of the token that opens it.
-        last: Number of the token that closes it.
-    """
+    """A group graph pattern (section 5.2)."""
 
     parts: tuple[Node, ...]
     first: int
@@ -435,35 +380,19 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class SelectNode:
-    """A SELECT, as a query or inside one (section 12).
-
-    Attributes:
-        projection: Its variables and expressions; None is `*`.
-        where: Its pattern.
-        modifiers: What stands in GROUP BY, HAVING and ORDER BY.
-        values: Inline data behind it.
-        steps: What it does (`distinct`, `select`, `group by`, `having`, `order by`, `slice`),
-            each with the numbers of its first token and of the one behind its last.
-    """
+    """A SELECT, as a query or inside one (section 12)."""
 
     projection: tuple[Item, ...] | None
     where: GroupNode
     modifiers: tuple[Item, ...] = ()
     values: ValuesNode | None = None
     steps: tuple[tuple[str, int, int], ...] = ()
+    """What it does (`distinct`, `select`, `group by`, …), its first token and the one behind it."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryNode:
-    """A query.
-
-    Attributes:
-        form: `SelectQuery`, `AskQuery`, `ConstructQuery` or `DescribeQuery`.
-        select: Its pattern and modifiers; other forms have no projection.
-        template: The triples of a CONSTRUCT.
-        graphs: IRIs named by `FROM`.
-        named: IRIs named by `FROM NAMED`.
-    """
+    """A query."""
 
     form: str
     select: SelectNode
@@ -501,11 +430,7 @@ _TERMS = frozenset((URIRef, Literal, BNode, Variable))
 
 
 def inside(node: Node) -> tuple[Any, ...]:
-    """Return the nodes and terms right below a node, in the order in which they stand.
-
-    Raises:
-        TypeError: If its kind is not known.
-    """
+    """Return the nodes and terms right below a node, in the order in which they stand."""
     found = _INSIDE.get(type(node))
     if found is None:
         raise TypeError(f"{type(node).__name__} is no kind of node that may be read.")
@@ -513,11 +438,7 @@ def inside(node: Node) -> tuple[Any, ...]:
 
 
 def walk(node: Node) -> Iterator[Any]:
-    """Yield a node and all below it, without the terms, in the order in which they stand.
-
-    Raises:
-        TypeError: At a node whose kind is not known.
-    """
+    """Yield a node and all below it, without the terms, in the order in which they stand."""
     stack: list[Any] = [node]
     while stack:
         found = stack.pop()
@@ -563,24 +484,15 @@ TERM_KEYS = frozenset(("iri", "pname", "string", "blank", "TRUE", "FALSE", "+", 
 
 
 class TokenCursor:
-    """Goes through tokens one by one.
-
-    Args:
-        tokens: The tokens.
-        prefixes: Namespaces that need no declaration.
-        base: What relative IRIs are relative to, until the text says otherwise.
-
-    Attributes:
-        at: Number of the token that comes next.
-        key: What it is.
-        undeclared: Prefixes that the text uses without declaring them.
-    """
+    """Goes through tokens one by one."""
 
     def __init__(self, tokens: Tokens, prefixes: Mapping[str, str], base: str | None = None) -> None:
         self.tokens = tokens
         self.at = 0
         self.key = tokens.tokens[0].key
         self.undeclared: dict[str, None] = {}
+        self.graphs: list[str] = []
+        self.named: list[str] = []
         self._known = prefixes
         self._declared: dict[str, str] = {}
         self._base = base
@@ -634,11 +546,7 @@ class TokenCursor:
         )
 
     def deeper(self) -> None:
-        """Note that something opens here.
-
-        Raises:
-            QueryRefused: If too much is open already.
-        """
+        """Note that something opens here."""
         self._depth += 1
         if self._depth > _DEEPEST:
             raise QueryRefused(
@@ -648,12 +556,7 @@ class TokenCursor:
             )
 
     def limit(self, count: int, what: str) -> None:
-        """Refuse more of something in a row than an engine can take.
-
-        Args:
-            count: How many there are.
-            what: Their name, in the plural.
-        """
+        """Refuse more of something in a row than an engine can take."""
         if count > _LONGEST:
             raise QueryRefused(
                 f"More than {_LONGEST} {what} in a row, at {self.tokens.place(self.token)}.",
@@ -664,8 +567,6 @@ class TokenCursor:
     def shallower(self) -> None:
         """Note that what opened last is closed."""
         self._depth -= 1
-
-    # -- prologue ----------------------------------------------------------------------------------
 
     def prologue(self) -> None:
         """Read declarations of prefixes and bases (section 4.1)."""
@@ -679,8 +580,6 @@ class TokenCursor:
                 raise self.refused(f"{prefix}: alone")
             self._declared[prefix] = str(self._resolved(self.expect("iri").value))
             self._names.clear()
-
-    # -- terms -------------------------------------------------------------------------------------
 
     def variable(self) -> Variable:
         """Read a variable."""
@@ -772,652 +671,556 @@ class TokenCursor:
         return URIRef(value, base=self._base)
 
 
+def parse_query(
+    text: str,
+    prefixes: Mapping[str, str] | None = None,
+    base: str | None = None,
+    deadline: float = math.inf,
+) -> tuple[QueryNode, TokenCursor]:
+    """Read a query to the end of its text, and return its tree and the cursor with its tokens."""
+    cursor = TokenCursor(Tokens(text, deadline=deadline), prefixes or {}, base)
+    cursor.prologue()
+    if cursor.key not in _FORMS:
+        raise cursor.refused("SELECT, ASK, CONSTRUCT or DESCRIBE", EXPECTED["query"])
+    form, read = _FORMS[cursor.key]
+    select, template = read(cursor)
+    cursor.expect("end")
+    return QueryNode(form, select, template, tuple(cursor.graphs), tuple(cursor.named)), cursor
+
+
+_Form: TypeAlias = tuple[SelectNode, tuple[TripleNode, ...]]
+
+
+def _read_select(cursor: TokenCursor, *, outermost: bool = True) -> _Form:
+    cursor.expect("SELECT")
+    steps: list[tuple[str, int, int]] = []
+    if cursor.key in ("DISTINCT", "REDUCED"):
+        cursor.advance()
+        steps.append(("distinct", cursor.at, cursor.at))
+    star = cursor.at
+    projection = None if cursor.accept("*") else _read_projection(cursor)
+    steps.append(("select", star, cursor.at))
+    if outermost:
+        _read_dataset(cursor)
+    cursor.accept("WHERE")
+    select = _read_modifiers(cursor, projection, _read_group(cursor), steps)
+    if projection is None and outermost and (names := visible(select)):
+        # Engines order the columns of * as they like; readers expect the order of the query.
+        cursor.tokens.spell(star, " ".join(f"?{name}" for name in names))
+    return select, ()
+
+
+def _read_ask(cursor: TokenCursor) -> _Form:
+    cursor.advance()
+    _read_dataset(cursor)
+    cursor.accept("WHERE")
+    return _read_modifiers(cursor, None, _read_group(cursor)), ()
+
+
+def _read_construct(cursor: TokenCursor) -> _Form:
+    cursor.advance()
+    if cursor.key == "{":
+        template = _read_template(cursor)
+        _read_dataset(cursor)
+        cursor.accept("WHERE")
+        where = _read_group(cursor)
+    else:
+        _read_dataset(cursor)
+        cursor.expect("WHERE")
+        first = cursor.at
+        template = _read_template(cursor)
+        where = GroupNode(template, first, cursor.at - 1)
+    return _read_modifiers(cursor, None, where), template
+
+
+def _read_describe(cursor: TokenCursor) -> _Form:
+    cursor.advance()
+    items: list[Item] = []
+    if not cursor.accept("*"):
+        items.append(Item(cursor.variable_or_iri()))
+        while cursor.key in ("var", "iri", "pname"):
+            items.append(Item(cursor.variable_or_iri()))
+    _read_dataset(cursor)
+    has_group = cursor.accept("WHERE") or cursor.key == "{"
+    where = _read_group(cursor) if has_group else GroupNode((), cursor.at, cursor.at)
+    return _read_modifiers(cursor, tuple(items) or None, where), ()
+
+
+_FORMS: dict[str, tuple[str, Callable[[TokenCursor], _Form]]] = {
+    "SELECT": ("SelectQuery", _read_select),
+    "ASK": ("AskQuery", _read_ask),
+    "CONSTRUCT": ("ConstructQuery", _read_construct),
+    "DESCRIBE": ("DescribeQuery", _read_describe),
+}
+
+
+def _read_template(cursor: TokenCursor) -> tuple[TripleNode, ...]:
+    triples: list[TripleNode] = []
+    cursor.expect("{")
+    _read_triples(cursor, triples.append)
+    cursor.expect("}")
+    return tuple(triples)
+
+
+def _read_dataset(cursor: TokenCursor) -> None:
+    while cursor.accept("FROM"):
+        target = cursor.named if cursor.accept("NAMED") else cursor.graphs
+        number = cursor.at
+        graph = cursor.iri()
+        target.append(str(graph))
+        # What was judged is what runs: the engine may resolve a relative name in another way.
+        cursor.tokens.replace(number, graph)
+
+
+def _read_projection(cursor: TokenCursor) -> tuple[Item, ...]:
+    items: list[Item] = []
+    while True:
+        if cursor.key in AGGREGATES or cursor.key in FUNCTIONS:
+            raise cursor.refused(
+                "a variable, or an expression in brackets with a name",
+                f"SPARQL 1.1 wants brackets and a name: SELECT ({cursor.key}(?x) AS ?{cursor.key.lower()}) …",
+            )
+        if cursor.key == "var":
+            items.append(Item(cursor.variable()))
+        elif cursor.key == "(":
+            items.append(_read_named_expression(cursor))
+        elif items:
+            return tuple(items)
+        else:
+            raise cursor.refused("variables or *")
+        cursor.limit(len(items), "columns")
+
+
+def _read_named_expression(cursor: TokenCursor, *, must: bool = True) -> Item:
+    cursor.expect("(")
+    expression = _read_expression(cursor)
+    if must:
+        cursor.expect("AS")
+    variable = cursor.variable() if must or cursor.accept("AS") else None
+    cursor.expect(")")
+    return Item(expression, variable)
+
+
+def _read_modifiers(
+    cursor: TokenCursor,
+    projection: tuple[Item, ...] | None,
+    where: GroupNode,
+    steps: Sequence[tuple[str, int, int]] = (),
+) -> SelectNode:
+    items: list[Item] = []
+    steps = list(steps)
+    for key, read, what in _MODIFIERS:
+        if not cursor.accept(key):
+            continue
+        if key != "HAVING":
+            cursor.expect("BY")
+        first = cursor.at
+        while (item := read(cursor)) is not None:
+            items.append(item)
+        if cursor.at == first:
+            raise cursor.refused(what)
+        steps.append((f"{key} BY".lower() if key != "HAVING" else "having", first, cursor.at))
+    first = cursor.at
+    for one, other in (("LIMIT", "OFFSET"), ("OFFSET", "LIMIT")):
+        if cursor.accept(one):
+            cursor.expect("integer")
+            if cursor.accept(other):
+                cursor.expect("integer")
+    if cursor.at > first:
+        steps.append(("slice", first, cursor.at))
+    values = _read_values(cursor) if cursor.key == "VALUES" else None
+    return SelectNode(projection, where, tuple(items), values, tuple(steps))
+
+
+def _read_condition(cursor: TokenCursor) -> Item | None:
+    starts = cursor.key in ("(", "iri", "pname", "EXISTS", "NOT") or cursor.key in FUNCTIONS | AGGREGATES
+    return Item(_read_constraint(cursor)) if starts else None
+
+
+def _read_key(cursor: TokenCursor) -> Item | None:
+    if cursor.key in ("ASC", "DESC"):
+        cursor.advance()
+        return Item(_read_bracketed(cursor))
+    return Item(cursor.variable()) if cursor.key == "var" else _read_condition(cursor)
+
+
+def _read_grouping(cursor: TokenCursor) -> Item | None:
+    if cursor.key == "(":
+        return _read_named_expression(cursor, must=False)
+    return Item(cursor.variable()) if cursor.key == "var" else _read_condition(cursor)
+
+
+_MODIFIERS: tuple[tuple[str, Callable[[TokenCursor], Item | None], str], ...] = (
+    ("GROUP", _read_grouping, "what to group by"),
+    ("HAVING", _read_condition, "a condition in brackets"),
+    ("ORDER", _read_key, "what to order by"),
+)
+
+
+def _read_group(cursor: TokenCursor) -> GroupNode:
+    cursor.deeper()
+    first = cursor.at
+    cursor.expect("{")
+    parts: list[Node] = []
+    if cursor.key == "SELECT":
+        parts.append(_read_select(cursor, outermost=False)[0])
+    else:
+        may_have_triples = True
+        while cursor.key != "}":
+            if (read := _READERS.get(cursor.key)) is not None:
+                parts.append(read(cursor))
+                cursor.accept(".")
+                may_have_triples = True
+            elif may_have_triples and cursor.key in _SUBJECTS:
+                _read_same_subject(cursor, parts.append, paths=True)
+                may_have_triples = cursor.accept(".")
+            else:
+                raise cursor.refused("a pattern or }" if may_have_triples else "a dot or }")
+            cursor.limit(len(parts), "patterns")
+    last = cursor.at
+    cursor.expect("}")
+    cursor.shallower()
+    return GroupNode(tuple(parts), first, last)
+
+
+def _read_group_behind(cursor: TokenCursor) -> GroupNode:
+    cursor.advance()
+    return _read_group(cursor)
+
+
+def _read_groups(cursor: TokenCursor) -> GroupNode | UnionNode:
+    groups = _read_row(cursor, _read_group, "UNION", "groups")
+    return UnionNode(groups) if len(groups) > 1 else groups[0]
+
+
+def _read_row(
+    cursor: TokenCursor, read: Callable[[TokenCursor], T], separator: str, what: str
+) -> tuple[T, ...]:
+    parts = [read(cursor)]
+    while cursor.accept(separator):
+        parts.append(read(cursor))
+        cursor.limit(len(parts), what)
+    return tuple(parts)
+
+
+def _read_graph(cursor: TokenCursor) -> GraphNode:
+    cursor.advance()
+    return GraphNode(cursor.variable_or_iri(), _read_group(cursor))
+
+
+def _read_filter(cursor: TokenCursor) -> FilterNode:
+    cursor.advance()
+    return FilterNode(_read_constraint(cursor))
+
+
+def _read_bind(cursor: TokenCursor) -> BindNode:
+    cursor.advance()
+    item = _read_named_expression(cursor)
+    assert item.variable is not None
+    return BindNode(item.expression, item.variable)
+
+
+def _read_values(cursor: TokenCursor) -> ValuesNode:
+    cursor.expect("VALUES")
+    single = cursor.key == "var"
+    if single:
+        names = [cursor.variable()]
+    else:
+        cursor.expect("(")
+        names = []
+        while not cursor.accept(")"):
+            names.append(cursor.variable())
+    cursor.expect("{")
+    rows: list[tuple[URIRef | Literal | None, ...]] = []
+    while not cursor.accept("}"):
+        if single:
+            rows.append((_read_value(cursor),))
+            continue
+        token = cursor.expect("(")
+        row = []
+        while not cursor.accept(")"):
+            row.append(_read_value(cursor))
+        if len(row) != len(names):
+            what = f"A row of VALUES has {len(row)} terms instead of {len(names)}"
+            raise cursor.tokens.forbidden(what, token)
+        rows.append(tuple(row))
+    return ValuesNode(tuple(names), tuple(rows))
+
+
+def _read_value(cursor: TokenCursor) -> URIRef | Literal | None:
+    if cursor.accept("UNDEF"):
+        return None
+    if cursor.key not in TERM_KEYS or cursor.key == "blank":
+        raise cursor.refused("an IRI, a literal or UNDEF")
+    return cursor.term()  # type: ignore[return-value]
+
+
+_READERS: dict[str, Callable[[TokenCursor], Node]] = {
+    "{": _read_groups,
+    "OPTIONAL": lambda cursor: OptionalNode(_read_group_behind(cursor)),
+    "MINUS": lambda cursor: MinusNode(_read_group_behind(cursor)),
+    "GRAPH": _read_graph,
+    "FILTER": _read_filter,
+    "BIND": _read_bind,
+    "VALUES": _read_values,
+}
+_SUBJECTS = TERM_KEYS | {"var", "[", "("}
+_VERBS = frozenset(("var", "iri", "pname", "a", "^", "!", "("))
+_LOADS_CODE = ("java:",)
+"""Jena runs a class of this name for a triple pattern."""
+_Note: TypeAlias = Callable[[TripleNode], None]
+
+
+def _read_triples(cursor: TokenCursor, note: _Note) -> None:
+    """Read triples without paths as far as they go, and note each."""
+    while cursor.key in _SUBJECTS:
+        _read_same_subject(cursor, note, paths=False)
+        if not cursor.accept("."):
+            return
+
+
+def _read_same_subject(cursor: TokenCursor, note: _Note, *, paths: bool) -> None:
+    bracketed = cursor.key in ("[", "(") and cursor.following() not in ("]", ")")
+    subject = _read_node(cursor, note, paths)
+    if not bracketed or cursor.key in _VERBS:
+        _read_properties(cursor, subject, note, paths)
+
+
+def _read_properties(cursor: TokenCursor, subject: Term, note: _Note, paths: bool) -> None:
+    while True:
+        if cursor.key == "var":
+            verb: Variable | URIRef | Path = cursor.variable()
+        else:
+            verb = _read_alternatives(cursor) if paths else _read_property(cursor)
+        note(TripleNode(subject, verb, _read_node(cursor, note, paths)))
+        while cursor.accept(","):
+            note(TripleNode(subject, verb, _read_node(cursor, note, paths)))
+        if cursor.key != ";":
+            return
+        while cursor.accept(";"):
+            continue
+        if cursor.key not in _VERBS:
+            return
+
+
+def _read_node(cursor: TokenCursor, note: _Note, paths: bool) -> Term:
+    if cursor.key == "var":
+        return cursor.variable()
+    if cursor.key == "[":
+        return _read_described(cursor, note, paths)
+    if cursor.key == "(":
+        return _read_collection(cursor, note, paths)
+    if cursor.key not in TERM_KEYS:
+        raise cursor.refused("a term or a variable")
+    return cursor.term()
+
+
+def _read_described(cursor: TokenCursor, note: _Note, paths: bool) -> BNode:
+    cursor.deeper()
+    cursor.expect("[")
+    node = cursor.fresh()
+    if cursor.key != "]":
+        _read_properties(cursor, node, note, paths)
+    cursor.expect("]")
+    cursor.shallower()
+    return node
+
+
+def _read_collection(cursor: TokenCursor, note: _Note, paths: bool) -> Term:
+    cursor.deeper()
+    cursor.expect("(")
+    first: Term = RDF.nil
+    before: BNode | None = None
+    while not cursor.accept(")"):
+        node = cursor.fresh()
+        if before is None:
+            first = node
+        else:
+            note(TripleNode(before, RDF.rest, node))
+        note(TripleNode(node, RDF.first, _read_node(cursor, note, paths)))
+        before = node
+    if before is not None:
+        note(TripleNode(before, RDF.rest, RDF.nil))
+    cursor.shallower()
+    return first
+
+
+def _read_property(cursor: TokenCursor) -> URIRef:
+    if cursor.accept("a"):
+        return RDF.type
+    token = cursor.token
+    name = cursor.iri()
+    if name.lower().startswith(_LOADS_CODE):
+        raise cursor.tokens.forbidden(f"The property <{name}> may not be used", token)
+    return name
+
+
+def _read_alternatives(cursor: TokenCursor) -> URIRef | Path:
+    parts = _read_row(cursor, _read_sequence, "|", "paths")
+    return Path("|", parts) if len(parts) > 1 else parts[0]
+
+
+def _read_sequence(cursor: TokenCursor) -> URIRef | Path:
+    parts = _read_row(cursor, _read_step, "/", "paths")
+    return Path("/", parts) if len(parts) > 1 else parts[0]
+
+
+def _read_step(cursor: TokenCursor) -> URIRef | Path:
+    inverse = cursor.accept("^")
+    step: URIRef | Path
+    if cursor.accept("!"):
+        step = Path("!", _read_negated(cursor))
+    elif cursor.key == "(":
+        cursor.deeper()
+        cursor.advance()
+        step = _read_alternatives(cursor)
+        cursor.expect(")")
+        cursor.shallower()
+    else:
+        step = _read_property(cursor)
+    if cursor.key in ("*", "+", "?"):
+        step = Path(cursor.advance().key, (step,))
+    return Path("^", (step,)) if inverse else step
+
+
+def _read_negated(cursor: TokenCursor) -> tuple[URIRef | Path, ...]:
+    if not cursor.accept("("):
+        return (_read_one_negated(cursor),)
+    parts = []
+    while cursor.key != ")":
+        parts.append(_read_one_negated(cursor))
+        if cursor.key != ")":
+            cursor.expect("|")
+    cursor.advance()
+    return tuple(parts)
+
+
+def _read_one_negated(cursor: TokenCursor) -> URIRef | Path:
+    return Path("^", (_read_property(cursor),)) if cursor.accept("^") else _read_property(cursor)
+
+
 _BINDING = {
     "||": 1,
     "&&": 2,
     **dict.fromkeys(("=", "!=", "<", ">", "<=", ">=", "IN", "NOT"), 3),
-    "+": 4,
-    "-": 4,
-    "*": 5,
-    "/": 5,
+    **dict.fromkeys("+-", 4),
+    **dict.fromkeys("*/", 5),
 }
 """How closely the operators bind."""
 _COMPARING = 3
 _CALLABLE = ("http:", "https:", "urn:")
 
 
-class Expressions(TokenCursor):
-    """Reads expressions; a subclass reads the groups inside them."""
+def _read_expression(cursor: TokenCursor) -> Expression:
+    cursor.deeper()
+    expression = _read_binary(cursor, 1)
+    cursor.shallower()
+    return expression
 
-    def group(self) -> GroupNode:
-        """Read a group graph pattern."""
-        raise NotImplementedError
 
-    def expression(self) -> Expression:
-        """Read an expression."""
-        self.deeper()
-        found = self._binary(1)
-        self.shallower()
-        return found
+def _read_bracketed(cursor: TokenCursor) -> Expression:
+    cursor.expect("(")
+    expression = _read_expression(cursor)
+    cursor.expect(")")
+    return expression
 
-    def bracketed(self) -> Expression:
-        """Read an expression in brackets."""
-        self.expect("(")
-        found = self.expression()
-        self.expect(")")
-        return found
 
-    def constraint(self) -> Expression:
-        """Read what may stand behind FILTER and HAVING."""
-        if self.key == "(":
-            return self.bracketed()
-        if self.key in ("iri", "pname"):
-            return self._call_by_name()
-        found = self._built_in()
-        if found is None:
-            raise self.refused("a condition in brackets")
-        return found
+def _read_constraint(cursor: TokenCursor) -> Expression:
+    """Read what may stand behind FILTER and HAVING."""
+    if cursor.key == "(":
+        return _read_bracketed(cursor)
+    if cursor.key in ("iri", "pname"):
+        return _read_call_by_name(cursor)
+    return _read_built_in(cursor, "a condition in brackets")
 
-    def starts_constraint(self) -> bool:
-        """Return whether a constraint begins here."""
-        return self.key in ("(", "iri", "pname", "EXISTS", "NOT") or self.key in FUNCTIONS | AGGREGATES
 
-    def _binary(self, least: int) -> Expression:
-        left = self._unary()
-        length = 0
-        while True:
-            if self.key == "iri":
-                # Behind an operand no IRI can stand, so this is a comparison without white space.
-                self.tokens.as_less_than(self.at)
-                self.key = self.token.key
-            binding = _BINDING.get(self.key, 0)
-            if binding < least:
-                return left
-            length += 1
-            self.limit(length, "operators")
-            left = self._operated(left, binding)
-            if binding == _COMPARING and _BINDING.get(self.key) == _COMPARING:
-                raise self.refused("no second comparison", "Comparisons do not chain: use && and brackets.")
-
-    def _operated(self, left: Expression, binding: int) -> Expression:
-        operator = self.advance().key
+def _read_binary(cursor: TokenCursor, least: int) -> Expression:
+    left = _read_unary(cursor)
+    length = 0
+    while True:
+        if cursor.key == "iri":
+            # Behind an operand no IRI can stand, so this is a comparison without white space.
+            cursor.tokens.as_less_than(cursor.at)
+            cursor.key = cursor.token.key
+        binding = _BINDING.get(cursor.key, 0)
+        if binding < least:
+            return left
+        length += 1
+        cursor.limit(length, "operators")
+        operator = cursor.advance().key
         if operator == "NOT":
-            self.expect("IN")
-            return CallNode("NOT IN", (left, *self.arguments()))
-        if operator == "IN":
-            return CallNode("IN", (left, *self.arguments()))
-        return CallNode(operator, (left, self._binary(binding + 1)))
-
-    def _unary(self) -> Expression:
-        if self.key not in ("!", "+", "-"):
-            return self._primary()
-        self.deeper()
-        found = CallNode(self.advance().key, (self._unary(),))
-        self.shallower()
-        return found
-
-    def _primary(self) -> Expression:
-        if self.key == "(":
-            return self.bracketed()
-        if self.key == "var":
-            return self.variable()
-        if self.key in ("iri", "pname"):
-            return self._call_by_name() if self.following() == "(" else self.iri()
-        if self.key in TERM_KEYS and self.key != "blank":
-            return self.literal()
-        found = self._built_in()
-        if found is None:
-            raise self.refused("an expression")
-        return found
-
-    def _built_in(self) -> Expression | None:
-        if self.key in ("EXISTS", "NOT"):
-            negated = self.accept("NOT")
-            self.expect("EXISTS")
-            return Exists(self.group(), negated)
-        if self.key in AGGREGATES:
-            return self._aggregate()
-        if self.key in FUNCTIONS:
-            return CallNode(self.advance().key, self.arguments())
-        return None
-
-    def _call_by_name(self) -> CallNode:
-        token = self.token
-        name = str(self.iri())
-        if not name.lower().startswith(_CALLABLE):
-            # Some engines load code or call databases by functions of other schemes.
-            raise self.tokens.forbidden(f"The function <{name}> may not be called", token)
-        return CallNode(name, self.arguments())
-
-    def arguments(self) -> tuple[Expression, ...]:
-        """Read expressions in brackets, or none."""
-        self.expect("(")
-        self.accept("DISTINCT")
-        if self.accept(")"):
-            return ()
-        found = [self.expression()]
-        while self.accept(","):
-            found.append(self.expression())
-        self.expect(")")
-        return tuple(found)
-
-    def _aggregate(self) -> CallNode:
-        name = self.advance().key
-        self.expect("(")
-        self.accept("DISTINCT")
-        if name == "COUNT" and self.accept("*"):
-            self.expect(")")
-            return CallNode(name, ())
-        found = self.expression()
-        if name == "GROUP_CONCAT" and self.accept(";"):
-            self.expect("SEPARATOR", "=", "string")
-        self.expect(")")
-        return CallNode(name, (found,))
-
-
-_SUBJECTS = TERM_KEYS | {"var", "[", "("}
-_VERBS = frozenset(("var", "iri", "pname", "a", "^", "!", "("))
-_LOADS_CODE = ("java:",)
-"""Jena runs a class of this name for a triple pattern."""
-
-
-class Patterns(Expressions):
-    """Reads graph patterns; a subclass reads the queries inside them."""
-
-    def sub_select(self) -> SelectNode:
-        """Read a SELECT inside a group."""
-        raise NotImplementedError
-
-    # -- groups ------------------------------------------------------------------------------------
-
-    def group(self) -> GroupNode:
-        """Read a group graph pattern."""
-        self.deeper()
-        first = self.at
-        self.expect("{")
-        parts: list[Node] = []
-        if self.key == "SELECT":
-            parts.append(self.sub_select())
+            cursor.expect("IN")
+            operator = "NOT IN"
+        if operator in ("IN", "NOT IN"):
+            left = CallNode(operator, (left, *_read_arguments(cursor)))
         else:
-            self._content(parts)
-        last = self.at
-        self.expect("}")
-        self.shallower()
-        return GroupNode(tuple(parts), first, last)
-
-    def _content(self, parts: list[Node]) -> None:
-        readers = self._readers
-        may_have_triples = True
-        while self.key != "}":
-            if (reader := readers.get(self.key)) is not None:
-                parts.append(reader())
-                self.accept(".")
-                may_have_triples = True
-            elif may_have_triples and self.key in _SUBJECTS:
-                self.same_subject(parts.append)
-                may_have_triples = self.accept(".")
-            else:
-                raise self.refused("a pattern or }" if may_have_triples else "a dot or }")
-            self.limit(len(parts), "patterns")
-
-    @property
-    def _readers(self) -> dict[str, Callable[[], Node]]:
-        return {
-            "{": self._group_or_union,
-            "OPTIONAL": lambda: OptionalNode(self._group_behind()),
-            "MINUS": lambda: MinusNode(self._group_behind()),
-            "GRAPH": self._graph,
-            "FILTER": self._filter,
-            "BIND": self._bind,
-            "VALUES": self.values,
-        }
-
-    def _group_behind(self) -> GroupNode:
-        self.advance()
-        return self.group()
-
-    def _group_or_union(self) -> GroupNode | UnionNode:
-        groups = [self.group()]
-        while self.accept("UNION"):
-            groups.append(self.group())
-            self.limit(len(groups), "groups")
-        return UnionNode(tuple(groups)) if len(groups) > 1 else groups[0]
-
-    def _graph(self) -> GraphNode:
-        self.advance()
-        return GraphNode(self.variable_or_iri(), self.group())
-
-    def _filter(self) -> FilterNode:
-        self.advance()
-        return FilterNode(self.constraint())
-
-    def _bind(self) -> BindNode:
-        self.advance()
-        self.expect("(")
-        expression = self.expression()
-        self.expect("AS")
-        variable = self.variable()
-        self.expect(")")
-        return BindNode(expression, variable)
-
-    def values(self) -> ValuesNode:
-        """Read inline data (section 10.2)."""
-        self.expect("VALUES")
-        if self.key == "var":
-            variables = (self.variable(),)
-            self.expect("{")
-            single = []
-            while not self.accept("}"):
-                single.append((self._value(),))
-            return ValuesNode(variables, tuple(single))
-        self.expect("(")
-        names = []
-        while not self.accept(")"):
-            names.append(self.variable())
-        self.expect("{")
-        rows = []
-        while not self.accept("}"):
-            rows.append(self._row(len(names)))
-        return ValuesNode(tuple(names), tuple(rows))
-
-    def _row(self, size: int) -> tuple[URIRef | None, ...]:
-        token = self.expect("(")
-        row = []
-        while not self.accept(")"):
-            row.append(self._value())
-        if len(row) != size:
-            raise self.tokens.forbidden(f"A row of VALUES has {len(row)} terms instead of {size}", token)
-        return tuple(row)
-
-    def _value(self) -> URIRef | None:
-        if self.accept("UNDEF"):
-            return None
-        if self.key not in TERM_KEYS or self.key == "blank":
-            raise self.refused("an IRI, a literal or UNDEF")
-        return self.term()  # type: ignore[return-value]
-
-    # -- triples -----------------------------------------------------------------------------------
-
-    def triples(self, note: Callable[[TripleNode], None], *, paths: bool = True) -> None:
-        """Read triples as far as they go.
-
-        Args:
-            note: Called with each.
-            paths: Whether property paths may stand in them.
-        """
-        while self.key in _SUBJECTS:
-            self.same_subject(note, paths=paths)
-            if not self.accept("."):
-                return
-
-    def same_subject(self, note: Callable[[TripleNode], None], *, paths: bool = True) -> None:
-        """Read a subject with what is said of it."""
-        bracketed = self.key in ("[", "(") and self.following() not in ("]", ")")
-        subject = self._node(note, paths)
-        if not bracketed or self.key in _VERBS:
-            self._properties(subject, note, paths)
-
-    def _properties(self, subject: Term, note: Callable[[TripleNode], None], paths: bool) -> None:
-        while True:
-            verb = self._verb(paths)
-            note(TripleNode(subject, verb, self._node(note, paths)))
-            while self.accept(","):
-                note(TripleNode(subject, verb, self._node(note, paths)))
-            if self.key != ";":
-                return
-            while self.accept(";"):
-                continue
-            if self.key not in _VERBS:
-                return
-
-    def _node(self, note: Callable[[TripleNode], None], paths: bool) -> Term:
-        if self.key == "var":
-            return self.variable()
-        if self.key == "[":
-            return self._described(note, paths)
-        if self.key == "(":
-            return self._collection(note, paths)
-        if self.key not in TERM_KEYS:
-            raise self.refused("a term or a variable")
-        return self.term()
-
-    def _described(self, note: Callable[[TripleNode], None], paths: bool) -> BNode:
-        self.deeper()
-        self.expect("[")
-        node = self.fresh()
-        if self.key != "]":
-            self._properties(node, note, paths)
-        self.expect("]")
-        self.shallower()
-        return node
-
-    def _collection(self, note: Callable[[TripleNode], None], paths: bool) -> Term:
-        self.deeper()
-        self.expect("(")
-        first: Term = RDF.nil
-        before: BNode | None = None
-        while not self.accept(")"):
-            node = self.fresh()
-            if before is None:
-                first = node
-            else:
-                note(TripleNode(before, RDF.rest, node))
-            note(TripleNode(node, RDF.first, self._node(note, paths)))
-            before = node
-        if before is not None:
-            note(TripleNode(before, RDF.rest, RDF.nil))
-        self.shallower()
-        return first
-
-    # -- paths -------------------------------------------------------------------------------------
-
-    def _verb(self, paths: bool) -> Variable | URIRef | Path:
-        if self.key == "var":
-            return self.variable()
-        return self._alternatives() if paths else self._step_name()
-
-    def _step_name(self) -> URIRef:
-        if self.accept("a"):
-            return RDF.type
-        token = self.token
-        name = self.iri()
-        if name.lower().startswith(_LOADS_CODE):
-            raise self.tokens.forbidden(f"The property <{name}> may not be used", token)
-        return name
-
-    def _alternatives(self) -> URIRef | Path:
-        parts = [self._sequence()]
-        while self.accept("|"):
-            parts.append(self._sequence())
-            self.limit(len(parts), "paths")
-        return Path("|", tuple(parts)) if len(parts) > 1 else parts[0]
-
-    def _sequence(self) -> URIRef | Path:
-        parts = [self._step()]
-        while self.accept("/"):
-            parts.append(self._step())
-            self.limit(len(parts), "paths")
-        return Path("/", tuple(parts)) if len(parts) > 1 else parts[0]
-
-    def _step(self) -> URIRef | Path:
-        inverse = self.accept("^")
-        found = self._path_primary()
-        if self.key in ("*", "+", "?"):
-            found = Path(self.advance().key, (found,))
-        return Path("^", (found,)) if inverse else found
-
-    def _path_primary(self) -> URIRef | Path:
-        if self.accept("!"):
-            return Path("!", self._negated())
-        if self.key != "(":
-            return self._step_name()
-        self.deeper()
-        self.advance()
-        found = self._alternatives()
-        self.expect(")")
-        self.shallower()
-        return found
-
-    def _negated(self) -> tuple[URIRef | Path, ...]:
-        if not self.accept("("):
-            return (self._one_negated(),)
-        parts = []
-        while self.key != ")":
-            parts.append(self._one_negated())
-            if self.key != ")":
-                self.expect("|")
-        self.advance()
-        return tuple(parts)
-
-    def _one_negated(self) -> URIRef | Path:
-        return Path("^", (self._step_name(),)) if self.accept("^") else self._step_name()
+            left = CallNode(operator, (left, _read_binary(cursor, binding + 1)))
+        if binding == _COMPARING and _BINDING.get(cursor.key) == _COMPARING:
+            raise cursor.refused("no second comparison", "Comparisons do not chain: use && and brackets.")
 
 
-_FORMS = {
-    "SELECT": "SelectQuery",
-    "ASK": "AskQuery",
-    "CONSTRUCT": "ConstructQuery",
-    "DESCRIBE": "DescribeQuery",
-}
+def _read_unary(cursor: TokenCursor) -> Expression:
+    if cursor.key in ("!", "+", "-"):
+        cursor.deeper()
+        call = CallNode(cursor.advance().key, (_read_unary(cursor),))
+        cursor.shallower()
+        return call
+    if cursor.key == "(":
+        return _read_bracketed(cursor)
+    if cursor.key == "var":
+        return cursor.variable()
+    if cursor.key in ("iri", "pname"):
+        return _read_call_by_name(cursor) if cursor.following() == "(" else cursor.iri()
+    if cursor.key in TERM_KEYS and cursor.key != "blank":
+        return cursor.literal()
+    return _read_built_in(cursor, "an expression")
 
 
-class QueryParser(Patterns):
-    """Reads one query.
-
-    Example:
-        >>> QueryParser(Tokens("SELECT ?s { ?s a ?c }"), {}).query().form
-        'SelectQuery'
-    """
-
-    def query(self) -> QueryNode:
-        """Read a query to the end of its text.
-
-        Raises:
-            QueryRefused: At the first token that the grammar does not allow.
-        """
-        self.prologue()
-        form = _FORMS.get(self.key)
-        if form is None:
-            raise self.refused(
-                "SELECT, ASK, CONSTRUCT or DESCRIBE",
-                EXPECTED["query"],
-            )
-        self.graphs: list[str] = []
-        self.named: list[str] = []
-        readers = {
-            "SELECT": lambda: (self._select(outermost=True), ()),
-            "ASK": self._ask,
-            "CONSTRUCT": self._construct,
-            "DESCRIBE": self._describe,
-        }
-        select, template = readers[self.key]()
-        self.expect("end")
-        return QueryNode(form, select, template, tuple(self.graphs), tuple(self.named))
-
-    def sub_select(self) -> SelectNode:
-        """Read a SELECT inside a group."""
-        return self._select(outermost=False)
-
-    # -- forms -------------------------------------------------------------------------------------
-
-    def _select(self, *, outermost: bool) -> SelectNode:
-        self.expect("SELECT")
-        steps: list[tuple[str, int, int]] = []
-        if self.key in ("DISTINCT", "REDUCED"):
-            self.advance()
-            steps.append(("distinct", self.at, self.at))
-        star = self.at
-        projection = None if self.accept("*") else self._projection()
-        steps.append(("select", star, self.at))
-        if outermost:
-            self._dataset()
-        self.accept("WHERE")
-        found = self._modified(projection, self.group(), steps)
-        if projection is None and outermost and (names := visible(found)):
-            # Engines order the columns of * as they like; readers expect the order of the query.
-            self.tokens.spell(star, " ".join(f"?{name}" for name in names))
-        return found
-
-    def _ask(self) -> tuple[SelectNode, tuple[TripleNode, ...]]:
-        self.advance()
-        self._dataset()
-        self.accept("WHERE")
-        return self._modified(None, self.group()), ()
-
-    def _construct(self) -> tuple[SelectNode, tuple[TripleNode, ...]]:
-        self.advance()
-        template: list[TripleNode] = []
-        short = self.key != "{"
-        if not short:
-            self._template(template)
-        self._dataset()
-        if short:
-            self.expect("WHERE")
-            first = self.at
-            self._template(template)
-            where = GroupNode(tuple(template), first, self.at - 1)
-        else:
-            self.accept("WHERE")
-            where = self.group()
-        return self._modified(None, where), tuple(template)
-
-    def _describe(self) -> tuple[SelectNode, tuple[TripleNode, ...]]:
-        self.advance()
-        items: list[Item] = []
-        if not self.accept("*"):
-            items.append(Item(self.variable_or_iri()))
-            while self.key in ("var", "iri", "pname"):
-                items.append(Item(self.variable_or_iri()))
-        self._dataset()
-        where = self.group() if self.accept("WHERE") or self.key == "{" else GroupNode((), self.at, self.at)
-        return self._modified(tuple(items) or None, where), ()
-
-    def _template(self, into: list[TripleNode]) -> None:
-        self.expect("{")
-        self.triples(into.append, paths=False)
-        self.expect("}")
-
-    def _dataset(self) -> None:
-        while self.accept("FROM"):
-            target = self.named if self.accept("NAMED") else self.graphs
-            number = self.at
-            graph = self.iri()
-            target.append(str(graph))
-            # What was judged is what runs: the engine may resolve a relative name in another way.
-            self.tokens.replace(number, graph)
-
-    # -- parts -------------------------------------------------------------------------------------
-
-    def _projection(self) -> tuple[Item, ...]:
-        items: list[Item] = []
-        while True:
-            if self.key == "var":
-                items.append(Item(self.variable()))
-            elif self.key == "(":
-                items.append(self._named_expression())
-            elif items:
-                return tuple(items)
-            else:
-                raise self._bare_expression()
-            if self.key in AGGREGATES or self.key in FUNCTIONS:
-                raise self._bare_expression()
-            self.limit(len(items), "columns")
-
-    def _bare_expression(self) -> QueryRefused:
-        if self.key not in AGGREGATES and self.key not in FUNCTIONS:
-            return self.refused("variables or *")
-        word = self.key
-        return self.refused(
-            "a variable, or an expression in brackets with a name",
-            f"SPARQL 1.1 wants brackets and a name: SELECT ({word}(?x) AS ?{word.lower()}) …",
-        )
-
-    def _named_expression(self) -> Item:
-        self.expect("(")
-        expression = self.expression()
-        self.expect("AS")
-        variable = self.variable()
-        self.expect(")")
-        return Item(expression, variable)
-
-    def _modified(
-        self,
-        projection: tuple[Item, ...] | None,
-        where: GroupNode,
-        before: Sequence[tuple[str, int, int]] = (),
-    ) -> SelectNode:
-        modifiers: list[Item] = []
-        steps = list(before)
-        if self.accept("GROUP"):
-            self.expect("BY")
-            first_at = self.at
-            self._groupings(modifiers)
-            steps.append(("group by", first_at, self.at))
-        if self.accept("HAVING"):
-            first_at = self.at
-            self._some(modifiers)
-            steps.append(("having", first_at, self.at))
-        if self.accept("ORDER"):
-            self.expect("BY")
-            first_at = self.at
-            self._orderings(modifiers)
-            steps.append(("order by", first_at, self.at))
-        first_at = self.at
-        for first, second in (("LIMIT", "OFFSET"), ("OFFSET", "LIMIT")):
-            if self.accept(first):
-                self.expect("integer")
-                if self.accept(second):
-                    self.expect("integer")
-        if self.at > first_at:
-            steps.append(("slice", first_at, self.at))
-        values = self.values() if self.key == "VALUES" else None
-        return SelectNode(projection, where, tuple(modifiers), values, tuple(steps))
-
-    def _groupings(self, into: list[Item]) -> None:
-        before = len(into)
-        while True:
-            if self.key == "var":
-                into.append(Item(self.variable()))
-            elif self.key == "(":
-                into.append(self._grouping())
-            elif self.starts_constraint():
-                into.append(Item(self.constraint()))
-            elif len(into) > before:
-                return
-            else:
-                raise self.refused("what to group by")
-
-    def _grouping(self) -> Item:
-        self.expect("(")
-        expression = self.expression()
-        variable = self.variable() if self.accept("AS") else None
-        self.expect(")")
-        return Item(expression, variable)
-
-    def _some(self, into: list[Item]) -> None:
-        into.append(Item(self.constraint()))
-        while self.starts_constraint():
-            into.append(Item(self.constraint()))
-
-    def _orderings(self, into: list[Item]) -> None:
-        before = len(into)
-        while True:
-            if self.key in ("ASC", "DESC"):
-                self.advance()
-                into.append(Item(self.bracketed()))
-            elif self.key == "var":
-                into.append(Item(self.variable()))
-            elif self.starts_constraint():
-                into.append(Item(self.constraint()))
-            elif len(into) > before:
-                return
-            else:
-                raise self.refused("what to order by")
+def _read_built_in(cursor: TokenCursor, expected: str) -> Expression:
+    if cursor.key in ("EXISTS", "NOT"):
+        negated = cursor.accept("NOT")
+        cursor.expect("EXISTS")
+        return Exists(_read_group(cursor), negated)
+    if cursor.key in AGGREGATES:
+        return _read_aggregate(cursor)
+    if cursor.key in FUNCTIONS:
+        return CallNode(cursor.advance().key, _read_arguments(cursor))
+    raise cursor.refused(expected)
 
 
-def parse_query(
-    text: str,
-    prefixes: Mapping[str, str] | None = None,
-    base: str | None = None,
-    deadline: float = math.inf,
-) -> tuple[QueryNode, QueryParser]:
-    """Read a query.
+def _read_call_by_name(cursor: TokenCursor) -> CallNode:
+    token = cursor.token
+    name = str(cursor.iri())
+    if not name.lower().startswith(_CALLABLE):
+        # Some engines load code or call databases by functions of other schemes.
+        raise cursor.tokens.forbidden(f"The function <{name}> may not be called", token)
+    return CallNode(name, _read_arguments(cursor))
 
-    Args:
-        text: A SPARQL 1.1 query.
-        prefixes: Namespaces that need no declaration.
-        base: What relative IRIs are relative to, where the text does not say.
-        deadline: When reading must have come to its end, on the monotonic clock.
 
-    Returns:
-        Its tree, and the parser with its tokens.
+def _read_arguments(cursor: TokenCursor) -> tuple[Expression, ...]:
+    cursor.expect("(")
+    cursor.accept("DISTINCT")
+    if cursor.accept(")"):
+        return ()
+    arguments = [_read_expression(cursor)]
+    while cursor.accept(","):
+        arguments.append(_read_expression(cursor))
+    cursor.expect(")")
+    return tuple(arguments)
 
-    Raises:
-        QueryRefused: If it is none.
-        QueryTimeout: At the deadline.
-    """
-    parser = QueryParser(Tokens(text, deadline=deadline), prefixes or {}, base)
-    return parser.query(), parser
+
+def _read_aggregate(cursor: TokenCursor) -> CallNode:
+    name = cursor.advance().key
+    cursor.expect("(")
+    cursor.accept("DISTINCT")
+    if name == "COUNT" and cursor.accept("*"):
+        cursor.expect(")")
+        return CallNode(name, ())
+    argument = _read_expression(cursor)
+    if name == "GROUP_CONCAT" and cursor.accept(";"):
+        cursor.expect("SEPARATOR", "=", "string")
+    cursor.expect(")")
+    return CallNode(name, (argument,))
 
 
 Operation: TypeAlias = tuple[Any, ...]
@@ -1426,238 +1229,222 @@ _Quad: TypeAlias = tuple["Term | None", Any, Any, Any]
 _Graphs: TypeAlias = "tuple[tuple[str, ...] | None, tuple[str, ...] | None]"
 
 
-class UpdateParser(QueryParser):
-    """Reads an update.
+class _Update:
+    """An update as far as it has been read."""
 
-    Args:
-        text: A SPARQL 1.1 Update request.
-        prefixes: Namespaces that need no declaration.
-        using: Graphs that the protocol's `using-graph-uri` names.
-        using_named: Graphs that `using-named-graph-uri` names.
-        base: What relative IRIs are relative to, where the text does not say.
+    def __init__(self, cursor: TokenCursor, using: _Graphs | None, base: str) -> None:
+        self.cursor = cursor
+        self.using = using
+        self._base = base
+        self.prologue = ""
+        self.labels: set[str] = set()
 
-    Example:
-        >>> UpdateParser("DROP SILENT ALL ; ADD <urn:a> TO DEFAULT", {}).operations()
-        (('clear', 'all'), ('transfer', 'add', 'urn:a', None, False))
-    """
+    def before(self) -> str:
+        return self._base + self.cursor.declarations() + self.prologue
 
-    def __init__(
-        self,
-        text: str,
-        prefixes: Mapping[str, str],
-        using: Sequence[str] = (),
-        using_named: Sequence[str] = (),
-        base: str | None = None,
-    ) -> None:
-        super().__init__(Tokens(text, "update"), prefixes, base)
-        self._using = (tuple(using), tuple(using_named)) if using or using_named else None
-        self._start = f"BASE {term(base)}\n" if base is not None else ""
-        self._prologue = ""
-        self._labels: set[str] = set()
+    def refused(self, message: str, hint: str | None = None) -> QueryRefused:
+        return QueryRefused(message, query=self.cursor.tokens.given, hint=hint)
 
-    def operations(self) -> tuple[Operation, ...]:
-        """Read all operations.
 
-        Raises:
-            QueryRefused: If the text is no update, or asks for what is not allowed.
-        """
-        found: list[Operation] = []
-        while True:
-            first = self.at
-            self.prologue()
-            if self.at > first:
-                self._prologue += self.tokens.printed(first, self.at) + "\n"
-            if self.key == "end":
-                break
-            found.append(self._operation())
-            if not self.accept(";"):
-                break
-        self.expect("end")
-        return tuple(found)
+def parse_update(
+    text: str,
+    prefixes: Mapping[str, str],
+    using: Sequence[str] = (),
+    using_named: Sequence[str] = (),
+    base: str | None = None,
+) -> tuple[Operation, ...]:
+    """Read the operations of an update."""
+    cursor = TokenCursor(Tokens(text, "update"), prefixes, base)
+    graphs = (tuple(using), tuple(using_named)) if using or using_named else None
+    update = _Update(cursor, graphs, f"BASE {term(base)}\n" if base is not None else "")
+    operations: list[Operation] = []
+    while True:
+        first = cursor.at
+        cursor.prologue()
+        if cursor.at > first:
+            update.prologue += cursor.tokens.printed(first, cursor.at) + "\n"
+        if cursor.key == "end":
+            break
+        if cursor.key not in _OPERATIONS:
+            raise cursor.refused("an operation", EXPECTED["update"])
+        operations.append(_OPERATIONS[cursor.key](update))
+        if not cursor.accept(";"):
+            break
+    cursor.expect("end")
+    return tuple(operations)
 
-    def _operation(self) -> Operation:
-        readers: dict[str, Callable[[], Operation]] = {
-            "INSERT": self._insert,
-            "DELETE": self._delete,
-            "WITH": self._with,
-            "LOAD": self._load,
-            "CLEAR": self._clear,
-            "DROP": self._clear,
-            "CREATE": self._create,
-            "ADD": self._transfer,
-            "MOVE": self._transfer,
-            "COPY": self._transfer,
-        }
-        reader = readers.get(self.key)
-        if reader is None:
-            raise self.refused("an operation", EXPECTED["update"])
-        return reader()
 
-    # -- triples -----------------------------------------------------------------------------------
+def _read_insert(update: _Update) -> Operation:
+    if update.cursor.following() != "DATA":
+        return _read_modify(update, None)
+    update.cursor.expect("INSERT", "DATA")
+    quads, text = _read_data(update)
+    labels = {term for quad in quads for term in quad if isinstance(term, BNode) and term[0] != "."}
+    if shared := labels & update.labels:
+        raise update.refused(f"Two operations use the blank node _:{min(shared)}.")
+    update.labels |= labels
+    return "data", True, text
 
-    def _insert(self) -> Operation:
-        if self.following() != "DATA":
-            return self._modify(None)
-        self.expect("INSERT", "DATA")
-        labels: set[str] = set()
-        text = self._data(lambda quad: labels.update(t for t in quad if isinstance(t, BNode) and t[0] != "."))
-        if shared := labels & self._labels:
-            raise QueryRefused(f"Two operations use the blank node _:{min(shared)}.", query=self.tokens.given)
-        self._labels |= labels
-        return "data", True, text
 
-    def _delete(self) -> Operation:
-        if self.following() == "DATA":
-            self.expect("DELETE", "DATA")
+def _read_delete(update: _Update) -> Operation:
+    cursor = update.cursor
+    if cursor.following() == "DATA":
+        cursor.expect("DELETE", "DATA")
+        quads, text = _read_data(update)
+        if _has_blank(quads):
+            raise update.refused("Blank nodes cannot be deleted as data.")
+        return "data", False, text
+    if cursor.following() == "WHERE":
+        cursor.expect("DELETE", "WHERE")
+        first = cursor.at
+        deletes = _read_quads(cursor)
+        where = as_select(update.before(), _printed_braces(cursor, first))
+        return _modification(update, where, update.using or (None, None), deletes, [])
+    return _read_modify(update, None)
 
-            def check(quad: _Quad) -> None:
-                if _blank((quad,)):
-                    raise QueryRefused("Blank nodes cannot be deleted as data.", query=self.tokens.given)
 
-            return "data", False, self._data(check)
-        if self.following() == "WHERE":
-            self.expect("DELETE", "WHERE")
-            deletes: list[_Quad] = []
-            first = self.at
-            self._quads(deletes.append)
-            where = as_select(self._before(), self._braces(first))
-            return self._modification(where, self._using or (None, None), deletes, [])
-        return self._modify(None)
+def _read_data(update: _Update) -> tuple[list[_Quad], str]:
+    first = update.cursor.at
+    quads = _read_quads(update.cursor)
+    if any(isinstance(term, Variable) for quad in quads for term in quad):
+        raise update.refused("Data cannot have variables.")
+    return quads, as_insert_data(update.before(), _printed_braces(update.cursor, first))
 
-    def _data(self, note: Callable[[_Quad], None]) -> str:
-        def ground(quad: _Quad) -> None:
-            if any(isinstance(t, Variable) for t in quad):
-                raise QueryRefused("Data cannot have variables.", query=self.tokens.given)
-            note(quad)
 
-        first = self.at
-        self._quads(ground)
-        return as_insert_data(self._before(), self._braces(first))
+def _read_with(update: _Update) -> Operation:
+    update.cursor.advance()
+    return _read_modify(update, update.cursor.iri())
 
-    def _with(self) -> Operation:
-        self.advance()
-        return self._modify(self.iri())
 
-    def _modify(self, outer: Term | None) -> Operation:
-        deletes: list[_Quad] = []
-        inserts: list[_Quad] = []
-        if self.key not in ("DELETE", "INSERT"):
-            raise self.refused("DELETE or INSERT")
-        if self.accept("DELETE"):
-            self._quads(deletes.append, outer)
-        if self.accept("INSERT"):
-            self._quads(inserts.append, outer)
-        graphs = self._seen(outer)
-        self.expect("WHERE")
-        first = self.at
-        self.group()
-        where = as_select(self._before(), self._braces(first))
-        return self._modification(where, graphs, deletes, inserts)
+def _read_modify(update: _Update, outer: Term | None) -> Operation:
+    cursor = update.cursor
+    if cursor.key not in ("DELETE", "INSERT"):
+        raise cursor.refused("DELETE or INSERT")
+    deletes = _read_quads(cursor, outer) if cursor.accept("DELETE") else []
+    inserts = _read_quads(cursor, outer) if cursor.accept("INSERT") else []
+    graphs = _read_using(update, outer)
+    cursor.expect("WHERE")
+    first = cursor.at
+    _read_group(cursor)
+    where = as_select(update.before(), _printed_braces(cursor, first))
+    return _modification(update, where, graphs, deletes, inserts)
 
-    def _seen(self, outer: Term | None) -> _Graphs:
-        """Read USING, and return the graphs that the WHERE clause sees."""
-        default: list[str] = []
-        named: list[str] = []
-        while self.accept("USING"):
-            target = named if self.accept("NAMED") else default
-            target.append(str(self.iri()))
-        here = bool(default or named or outer is not None)
-        if self._using is not None:
-            if here:
-                raise QueryRefused(
-                    "The update names its graphs by USING or WITH, and so does the request.",
-                    query=self.tokens.given,
-                    hint="Use one of the two (SPARQL 1.1 Protocol, section 2.2.3).",
-                )
-            return self._using
-        if default or named:
-            return tuple(default), tuple(named)
-        return ((str(outer),), None) if outer is not None else (None, None)
 
-    def _modification(
-        self, where: str, graphs: _Graphs, deletes: Sequence[_Quad], inserts: Sequence[_Quad]
-    ) -> Operation:
-        if _blank(deletes):
-            raise QueryRefused(
-                "What DELETE names cannot have blank nodes.", query=self.tokens.given, hint="Use variables."
+def _read_using(update: _Update, outer: Term | None) -> _Graphs:
+    """Read USING, and return the graphs that the WHERE clause sees."""
+    default: list[str] = []
+    named: list[str] = []
+    while update.cursor.accept("USING"):
+        target = named if update.cursor.accept("NAMED") else default
+        target.append(str(update.cursor.iri()))
+    if update.using is not None:
+        if default or named or outer is not None:
+            raise update.refused(
+                "The update names its graphs by USING or WITH, and so does the request.",
+                "Use one of the two (SPARQL 1.1 Protocol, section 2.2.3).",
             )
-        return "modify", where, *graphs, tuple(map(_template, deletes)), tuple(map(_template, inserts))
-
-    def _quads(self, note: Callable[[_Quad], None], graph: Term | None = None) -> None:
-        """Read triples in braces, those of named graphs among them."""
-
-        def noted(triple: TripleNode) -> None:
-            note((current, triple.s, triple.p, triple.o))
-
-        self.expect("{")
-        while True:
-            current = graph
-            self.triples(noted, paths=False)
-            if not self.accept("GRAPH"):
-                break
-            current = self.variable_or_iri()
-            self.expect("{")
-            self.triples(noted, paths=False)
-            self.expect("}")
-            self.accept(".")
-        self.expect("}")
-
-    def _before(self) -> str:
-        return f"{self._start}{self.declarations()}{self._prologue}"
-
-    def _braces(self, first: int) -> str:
-        """Print what has been read since a token; no word of an update can be in it."""
-        if any(token.key in WRITING or token.key in CALLING for token in self.tokens.tokens[first : self.at]):
-            raise self.tokens.forbidden("Operations cannot be nested", self.tokens.tokens[first])
-        return self.tokens.printed(first, self.at)
-
-    # -- graphs ------------------------------------------------------------------------------------
-
-    def _load(self) -> Operation:
-        self.advance()
-        silent = self.accept("SILENT")
-        self.iri()
-        if self.accept("INTO"):
-            self.expect("GRAPH")
-            self.iri()
-        if silent:
-            return ("nothing",)  # it fails in silence
-        raise QueryRefused(
-            "LOAD is not allowed: nothing is fetched from the web.",
-            query=self.tokens.given,
-            hint="Send the document itself, by POST or PUT to the graph store.",
-        )
-
-    def _clear(self) -> Operation:
-        self.advance()
-        self.accept("SILENT")
-        if self.key in ("DEFAULT", "NAMED", "ALL"):
-            return "clear", self.advance().key.lower()
-        self.expect("GRAPH")
-        return "clear", "graph", str(self.iri())
-
-    def _create(self) -> Operation:
-        self.advance()
-        silent = self.accept("SILENT")
-        self.expect("GRAPH")
-        return "create", str(self.iri()), silent
-
-    def _transfer(self) -> Operation:
-        kind = self.advance().key.lower()
-        silent = self.accept("SILENT")
-        source = self._graph_or_default()
-        self.expect("TO")
-        return "transfer", kind, source, self._graph_or_default(), silent
-
-    def _graph_or_default(self) -> str | None:
-        if self.accept("DEFAULT"):
-            return None
-        self.accept("GRAPH")
-        return str(self.iri())
+        return update.using
+    if default or named:
+        return tuple(default), tuple(named)
+    return ((str(outer),), None) if outer is not None else (None, None)
 
 
-def _blank(quads: Iterable[_Quad]) -> bool:
-    return any(isinstance(t, BNode) for quad in quads for t in quad)
+def _modification(
+    update: _Update, where: str, graphs: _Graphs, deletes: Sequence[_Quad], inserts: Sequence[_Quad]
+) -> Operation:
+    if _has_blank(deletes):
+        raise update.refused("What DELETE names cannot have blank nodes.", "Use variables.")
+    return "modify", where, *graphs, tuple(map(_template, deletes)), tuple(map(_template, inserts))
+
+
+def _read_quads(cursor: TokenCursor, graph: Term | None = None) -> list[_Quad]:
+    """Read triples in braces, those of named graphs among them."""
+    quads: list[_Quad] = []
+    cursor.expect("{")
+    while True:
+        triples: list[TripleNode] = []
+        _read_triples(cursor, triples.append)
+        quads += [(graph, triple.s, triple.p, triple.o) for triple in triples]
+        if not cursor.accept("GRAPH"):
+            break
+        named = cursor.variable_or_iri()
+        quads += [(named, triple.s, triple.p, triple.o) for triple in _read_template(cursor)]
+        cursor.accept(".")
+    cursor.expect("}")
+    return quads
+
+
+def _printed_braces(cursor: TokenCursor, first: int) -> str:
+    """Print what has been read since a token; no word of an update can be in it."""
+    tokens = cursor.tokens.tokens[first : cursor.at]
+    if any(token.key in WRITING or token.key in CALLING for token in tokens):
+        raise cursor.tokens.forbidden("Operations cannot be nested", tokens[0])
+    return cursor.tokens.printed(first, cursor.at)
+
+
+def _read_load(update: _Update) -> Operation:
+    cursor = update.cursor
+    cursor.advance()
+    silent = cursor.accept("SILENT")
+    cursor.iri()
+    if cursor.accept("INTO"):
+        cursor.expect("GRAPH")
+        cursor.iri()
+    if silent:
+        return ("nothing",)  # it fails in silence
+    raise update.refused(
+        "LOAD is not allowed: nothing is fetched from the web.",
+        "Send the document itself, by POST or PUT to the graph store.",
+    )
+
+
+def _read_clear(update: _Update) -> Operation:
+    cursor = update.cursor
+    cursor.advance()
+    cursor.accept("SILENT")
+    if cursor.key in ("DEFAULT", "NAMED", "ALL"):
+        return "clear", cursor.advance().key.lower()
+    cursor.expect("GRAPH")
+    return "clear", "graph", str(cursor.iri())
+
+
+def _read_create(update: _Update) -> Operation:
+    cursor = update.cursor
+    cursor.advance()
+    silent = cursor.accept("SILENT")
+    cursor.expect("GRAPH")
+    return "create", str(cursor.iri()), silent
+
+
+def _read_transfer(update: _Update) -> Operation:
+    cursor = update.cursor
+    kind = cursor.advance().key.lower()
+    silent = cursor.accept("SILENT")
+    source = _read_graph_or_default(cursor)
+    cursor.expect("TO")
+    return "transfer", kind, source, _read_graph_or_default(cursor), silent
+
+
+def _read_graph_or_default(cursor: TokenCursor) -> str | None:
+    if cursor.accept("DEFAULT"):
+        return None
+    cursor.accept("GRAPH")
+    return str(cursor.iri())
+
+
+_OPERATIONS: dict[str, Callable[[_Update], Operation]] = {
+    "INSERT": _read_insert,
+    "DELETE": _read_delete,
+    "WITH": _read_with,
+    "LOAD": _read_load,
+    **dict.fromkeys(("CLEAR", "DROP"), _read_clear),
+    "CREATE": _read_create,
+    **dict.fromkeys(("ADD", "MOVE", "COPY"), _read_transfer),
+}
+
+
+def _has_blank(quads: Iterable[_Quad]) -> bool:
+    return any(isinstance(term, BNode) for quad in quads for term in quad)
 
 
 def _template(quad: _Quad) -> tuple[tuple[str, ...] | None, ...]:

@@ -35,16 +35,7 @@ FoldName: TypeAlias = OneOf["SUM", "AVG", "MIN", "MAX", "SAMPLE"]
 
 
 def iri(value: str) -> ox.NamedNode:
-    """Return an IRI, validated.
-
-    Raises:
-        ReasoningError: If it is not well formed.
-
-    Example:
-        >>> iri("no spaces")
-        Traceback (most recent call last):
-        mrag.errors.ReasoningError: Not a well-formed IRI. [term no spaces]
-    """
+    """Return an IRI, validated."""
     try:
         return ox.NamedNode(value)
     except ValueError as error:
@@ -52,12 +43,7 @@ def iri(value: str) -> ox.NamedNode:
 
 
 def var(name: str) -> ox.Variable:
-    """Return a variable, validated.
-
-    Example:
-        >>> str(var("x"))
-        '?x'
-    """
+    """Return a variable, validated."""
     try:
         return ox.Variable(name)
     except ValueError as error:
@@ -91,12 +77,7 @@ Path: TypeAlias = ox.NamedNode | Inverse | Alternative | Repeated
 
 @dataclass(frozen=True)
 class TriplePattern:
-    """A triple pattern; the predicate may be a property path.
-
-    Example:
-        >>> TriplePattern(var("s"), iri("urn:p"), ox.Literal('"')).substitute({var("s"): iri("urn:a")}).ground
-        True
-    """
+    """A triple pattern; the predicate may be a property path."""
 
     s: Node
     p: Node | Path
@@ -172,13 +153,7 @@ class Bind:
 
 @dataclass(frozen=True)
 class Values:
-    """Inline data (section 10.2); None stands for UNDEF.
-
-    Example:
-        >>> from mrag.rdf.patterns import to_sparql
-        >>> print(to_sparql(Ask(Values((var("x"), var("y")), ((iri("urn:a"), None),)))))
-        ASK { VALUES (?x ?y) { (<urn:a> UNDEF) } }
-    """
+    """Inline data (section 10.2); None stands for UNDEF."""
 
     variables: tuple[ox.Variable, ...]
     rows: tuple[tuple[ox.NamedNode | ox.Literal | None, ...], ...]
@@ -302,27 +277,7 @@ Expression: TypeAlias = Node | _Condition | Count | Folded | Calculation | Cast
 
 @dataclass(frozen=True)
 class Select:
-    """A SELECT query (sections 9 to 15, 18.2.4).
-
-    Attributes:
-        variables: What is projected; a pair is a value with its name.
-        where: The pattern.
-        distinct: Whether equal rows are given once.
-        group_by: Variables to group by.
-        having: Condition on the groups.
-        order_by: What to sort by, the first key first.
-        limit: Most rows.
-        offset: Rows left out before them.
-        sized: Whether there are never more than `limit`, which only tells the engine how few there are.
-
-    Example:
-        >>> from mrag.rdf.patterns import to_sparql
-        >>> x, y = var("x"), var("y")
-        >>> print(to_sparql(Select((x,), TriplePattern(x, iri("urn:p"), y), group_by=(x,),
-        ...     having=Compare(Count(y, distinct=True), ">=", ox.Literal(2)), order_by=(x,))))
-        SELECT ?x WHERE { ?x <urn:p> ?y . } GROUP BY ?x
-        HAVING(COUNT(DISTINCT ?y) >= 2) ORDER BY ?x
-    """
+    """A SELECT query (sections 9 to 15, 18.2.4)."""
 
     variables: tuple[ox.Variable | tuple[Expression, ox.Variable], ...]
     where: Pattern
@@ -384,23 +339,7 @@ def to_sparql(query: Select | Ask | Construct) -> str:
 
 
 def to_insert(query: Construct, into: str, default: Sequence[str], named: Sequence[str] = ()) -> str:
-    """Print the update that puts what a CONSTRUCT query gives into a graph.
-
-    Source:
-        SPARQL 1.1 Update, section 3.1.3.
-
-    Args:
-        query: The query.
-        into: IRI of the graph to write.
-        default: IRIs of the graphs that make up the default graph.
-        named: IRIs of the graphs that `GRAPH` can reach.
-
-    Example:
-        >>> from mrag.rdf import patterns as pt
-        >>> t = TriplePattern(var("y"), iri("urn:q"), var("x"))
-        >>> print(to_insert(Construct((t,), t), "urn:i", ["urn:g"]))
-        INSERT { GRAPH <urn:i> { ?y <urn:q> ?x . } } USING <urn:g> WHERE { ?y <urn:q> ?x . }
-    """
+    """Print the update that puts what a CONSTRUCT query gives into a graph."""
     graphs = [*(str(iri(g)) for g in default), *(f"NAMED {iri(g)}" for g in named)]
     using = "".join(f" USING {graph}" for graph in graphs)
     inserted = _pattern(Graph(iri(into), Group(query.template)))
@@ -408,40 +347,17 @@ def to_insert(query: Construct, into: str, default: Sequence[str], named: Sequen
 
 
 def to_pattern(pattern: Pattern) -> str:
-    """Print a pattern as it stands in a group.
-
-    Example:
-        >>> to_pattern(Filter(Call("isIRI", (var("s"),))))
-        'FILTER(isIRI(?s))'
-    """
+    """Print a pattern as it stands in a group."""
     return _pattern(pattern)
 
 
 def as_select(prologue: str, group: str) -> str:
-    """Return the query for all solutions of an update's WHERE clause.
-
-    Args:
-        prologue: The prefixes before it.
-        group: The clause with its braces, as the grammar has cut it out of the update.
-
-    Example:
-        >>> as_select("", "{ ?s ?p ?o }")
-        'SELECT * WHERE { ?s ?p ?o }'
-    """
+    """Return the query for all solutions of an update's WHERE clause."""
     return f"{prologue}SELECT * WHERE {group}"
 
 
 def as_insert_data(prologue: str, data: str) -> str:
-    """Return the insertion of the data of an INSERT DATA or DELETE DATA, to have them read.
-
-    Args:
-        prologue: The prefixes before it.
-        data: The data with their braces, as the grammar has cut them out of the update.
-
-    Example:
-        >>> as_insert_data("", "{ <urn:a> <urn:b> 1 }")
-        'INSERT DATA { <urn:a> <urn:b> 1 }'
-    """
+    """Return the insertion of the data of an INSERT DATA or DELETE DATA, to have them read."""
     return f"{prologue}INSERT DATA {data}"
 
 
@@ -530,14 +446,6 @@ def to_data(removed: Iterable[ox.Quad], added: Iterable[ox.Quad]) -> str:
     r"""Print an update that takes triples out of named graphs and puts others in.
 
     The engine's own N-Triples are well-formed SPARQL, whatever the literals hold.
-
-    Example:
-        >>> s, g = ox.NamedNode("urn:s"), ox.NamedNode("urn:g")
-        >>> print(to_data([], [ox.Quad(s, s, ox.Literal("} ; DROP ALL #"), g)]))
-        DELETE DATA { };
-        INSERT DATA { GRAPH <urn:g> {
-        <urn:s> <urn:s> "} ; DROP ALL #" .
-        } }
     """
     return f"DELETE DATA {{ {_by_graph(removed)}}};\nINSERT DATA {{ {_by_graph(added)}}}"
 

@@ -41,14 +41,7 @@ _BIND = "#+ bind:"
 
 @dataclass(frozen=True)
 class Query:
-    """One file of the catalogue.
-
-    Attributes:
-        name: Path below `sparql/` without ending, such as `context/out`.
-        text: The file as it is.
-        summary: What it answers, from its header.
-        params: Names of its parameters, in order of first use.
-    """
+    """One file of the catalogue."""
 
     name: str
     text: str
@@ -56,25 +49,7 @@ class Query:
     params: tuple[str, ...]
 
     def bind(self, **values: int | Sequence[Value] | Sequence[Sequence[Value]]) -> str:
-        """Return the query text with its parameters set.
-
-        Args:
-            **values: A whole number for a `LIMIT` or `OFFSET`; for VALUES of one variable a sequence
-                of terms; for VALUES of several (joined by `_` in the argument's name) a sequence of
-                rows. What is not given keeps the file's example.
-
-        Raises:
-            ConfigError: For a name that is not a parameter or a value of the wrong kind.
-            TermError: For a term that RDF does not allow, or a blank node.
-
-        Example:
-            >>> q = get("context/out")
-            >>> "<http://example.org/a>" in q.bind(entity=["http://example.org/a"])
-            True
-            >>> q.bind(entity=['http://example.org/> } ; DROP ALL #'])
-            Traceback (most recent call last):
-            mrag.errors.TermError: Not a well-formed IRI...
-        """
+        """Return the query text with its parameters set."""
         unknown = sorted(set(values) - set(self.params))
         if unknown:
             raise ConfigError(
@@ -89,33 +64,14 @@ class Query:
     def batches(
         self, parameter: str, values: Sequence[Any], size: int = 500, **others: int | Sequence[Value]
     ) -> Iterator[str]:
-        """Yield the query text for many values of a parameter, some at a time, since servers limit VALUES.
-
-        Args:
-            parameter: The name as `bind` takes it.
-            values: The values; the query is not yielded at all where there are none.
-            size: Most values at a time.
-            others: Further parameters.
-
-        Example:
-            >>> texts = get("context/out").batches("entity", ["urn:x:a", "urn:x:b"], 1)
-            >>> [text.count("urn:x:") for text in texts]
-            [1, 1]
-        """
+        """Yield the query text for many values of a parameter, some at a time, since servers limit VALUES."""
         for start in range(0, len(values), size):
             yield self.bind(**{parameter: values[start : start + size]}, **others)
 
 
 @lru_cache(maxsize=256)
 def get(name: str) -> Query:
-    """Return a query of the catalogue.
-
-    Args:
-        name: Path below `sparql/` without ending, such as `context/out`.
-
-    Raises:
-        ConfigError: If there is none of that name.
-    """
+    """Return a query of the catalogue."""
     for ending in (".rq", ".ru"):
         found = _root() / (name + ending)
         if found.is_file():
@@ -124,12 +80,7 @@ def get(name: str) -> Query:
 
 
 def name_of(text: str) -> str | None:
-    """Return which query of the catalogue a text is, bound or not, by its header; None for any other.
-
-    Example:
-        >>> name_of(get("explore/graphs").text)
-        'explore/graphs'
-    """
+    """Return which query of the catalogue a text is, bound or not, by its header; None for any other."""
     return _headers().get(_header(text)) if text.startswith("#+") else None
 
 
@@ -148,12 +99,7 @@ def names() -> list[str]:
 
 
 def parse(name: str, text: str) -> Query:
-    """Read a query file's header and parameters.
-
-    Args:
-        name: What to call it in errors.
-        text: The file's content.
-    """
+    """Read a query file's header and parameters."""
     params: dict[str, None] = {}
     summary = ""
     for line in text.splitlines():
@@ -166,13 +112,7 @@ def parse(name: str, text: str) -> Query:
 
 
 def values_block(variables: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
-    r"""Print a VALUES block; every term passes through a class that validates and escapes it.
-
-    Example:
-        >>> from rdflib import Literal
-        >>> values_block(["x"], [[Literal('a"b')]])
-        'VALUES (?x) { ("a\\"b") }'
-    """
+    r"""Print a VALUES block; every term passes through a class that validates and escapes it."""
     body = " ".join("(" + " ".join(term(v) for v in row) + ")" for row in rows)
     return f"VALUES ({' '.join('?' + v for v in variables)}) {{ {body} }}"
 

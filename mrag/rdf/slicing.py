@@ -19,18 +19,7 @@ _KEY = 200
 
 
 def sliced(text: str, limit: int | None, offset: int = 0, *, distinct: bool = False) -> str:
-    """Return a query for some of the solutions of another, counted after its own LIMIT and OFFSET.
-
-    Args:
-        text: A query that the read gate has printed.
-        limit: How many solutions; all by default.
-        offset: How many are left out before them.
-        distinct: Whether the query, a SELECT, is to say DISTINCT.
-
-    Example:
-        >>> print(sliced("SELECT ?s { ?s ?p ?o } ORDER BY ?s LIMIT 10 OFFSET 2", 20, 5))
-        SELECT ?s { ?s ?p ?o } ORDER BY ?s LIMIT 5 OFFSET 7
-    """
+    """Return a query for some of the solutions of another, counted after its own LIMIT and OFFSET."""
     read = Tokens(text)
     own: dict[str, int] = {}
     modifiers: dict[int, str] = {}
@@ -73,19 +62,6 @@ def paged(text: str, names: Sequence[str], limit: int, offset: int) -> str | Non
 
     The order is that of a sub-select, because Virtuoso sorts no more than ten thousand rows for a query that
     leaves some out.
-
-    Args:
-        text: The query, whose own order, where it has one, is to be total.
-        names: Its columns.
-        limit: Rows of the page.
-        offset: Rows before it.
-
-    Returns:
-        The query; None where the other cannot be a sub-select, because it names its graphs.
-
-    Example:
-        >>> print(paged("SELECT ?s { ?s ?p ?o } ORDER BY ?s", ["s"], 10, 20))
-        SELECT ?s WHERE { { SELECT ?s { ?s ?p ?o } ORDER BY ?s } } LIMIT 10 OFFSET 20
     """
     read = Tokens(text)
     depth, start, ordered = 0, None, False
@@ -110,15 +86,7 @@ def paged(text: str, names: Sequence[str], limit: int, offset: int) -> str | Non
 
 
 def short_keys(text: str) -> str:
-    """Return a query that puts in order by the beginnings of texts only, where it says `STR`.
-
-    Args:
-        text: The query.
-
-    Example:
-        >>> print(short_keys("SELECT ?s ?o { ?s ?p ?o } ORDER BY ?s STR(?o) ?o LIMIT 3"))
-        SELECT ?s ?o { ?s ?p ?o } ORDER BY ?s SUBSTR(STR(?o), 1, 200) ?o LIMIT 3
-    """
+    """Return a query that puts in order by the beginnings of texts only, where it says `STR`."""
     read = Tokens(text)
     changed: dict[int, str] = {}
     keys = False
@@ -140,21 +108,6 @@ def pieces(query: pt.Construct, level: int = 0) -> list[pt.Construct]:
 
     The solutions of its first sub-select, or else of its first triple pattern, are told apart by a digit of
     their hash, so that no order and no count is needed.
-
-    Args:
-        query: The query.
-        level: Which digit; one more for the pieces of a piece.
-
-    Returns:
-        The pieces; none where there is nothing to tell its solutions apart by.
-
-    Example:
-        >>> from mrag.rdf import patterns as pt
-        >>> triple = pt.TriplePattern(pt.var("s"), pt.iri("urn:p"), pt.var("o"))
-        >>> from mrag.rdf.patterns import to_sparql
-        >>> parts = pieces(pt.Construct((triple,), triple))
-        >>> len(parts), to_sparql(parts[10]).partition(". ")[2].partition(". ")[2]
-        (16, 'FILTER(substr(md5(concat(str(?s), str(?o))), 1, 1) IN ("a")) }')
     """
     group = query.where.parts if isinstance(query.where, pt.Group) else (query.where,)
     found: list[pt.Construct] = []
@@ -167,16 +120,7 @@ def pieces(query: pt.Construct, level: int = 0) -> list[pt.Construct]:
 
 
 def unsized(query: pt.Construct) -> pt.Construct:
-    """Return a query without the sub-selects that only tell the engine how few rows they have.
-
-    Example:
-        >>> from mrag.rdf import patterns as pt
-        >>> from mrag.rdf.patterns import to_sparql
-        >>> triple = pt.TriplePattern(pt.var("s"), pt.iri("urn:p"), pt.var("o"))
-        >>> first = pt.SubSelect(pt.Select((pt.var("s"), pt.var("o")), triple, limit=110, sized=True))
-        >>> print(to_sparql(unsized(pt.Construct((triple,), pt.Group((first,))))))
-        CONSTRUCT { ?s <urn:p> ?o . } WHERE { ?s <urn:p> ?o . }
-    """
+    """Return a query without the sub-selects that only tell the engine how few rows they have."""
     return replace(query, where=_unsized(query.where))
 
 
@@ -193,15 +137,7 @@ def _unsized(pattern: pt.Pattern) -> pt.Pattern:
 
 
 def pushable(condition: pt.Expression, names: frozenset[ox.Variable]) -> bool:
-    """Return whether a condition can be decided where these variables are bound, without looking at triples.
-
-    Example:
-        >>> from mrag.rdf import patterns as pt
-        >>> x, y = pt.var("x"), pt.var("y")
-        >>> unlike = pt.Compare(x, "!=", y)
-        >>> pushable(unlike, frozenset({x, y})), pushable(unlike, frozenset({x}))
-        (True, False)
-    """
+    """Return whether a condition can be decided where these variables are bound, without triples."""
     inside = list(_inside(condition))
     return not any(isinstance(part, pt.NotExists | pt.Holds) for part in inside) and names.issuperset(
         part for part in inside if isinstance(part, ox.Variable)

@@ -73,12 +73,7 @@ logging.getLogger("rdflib.term").addFilter(_wanted)
 
 
 def typed_literal(text: str, datatype: str) -> Literal:
-    """Return a literal as it is written in data, which may be no value of its datatype.
-
-    Example:
-        >>> typed_literal("2023-02-29", XSD + "date").n3()
-        '"2023-02-29"^^<http://www.w3.org/2001/XMLSchema#date>'
-    """
+    """Return a literal as it is written in data, which may be no value of its datatype."""
     _reading.now = True
     try:
         return Literal(text, datatype=URIRef(datatype), normalize=False)
@@ -87,24 +82,7 @@ def typed_literal(text: str, datatype: str) -> Literal:
 
 
 def to_ox(term: Node | str) -> OxTerm:
-    r"""Turn a term of rdflib into one of pyoxigraph, validating it.
-
-    Args:
-        term: An rdflib term. A plain `str` is taken for an IRI.
-
-    Returns:
-        The same term for the embedded store. The lexical form is kept as it is.
-
-    Raises:
-        TermError: If the IRI or language tag is not well formed.
-
-    Example:
-        >>> str(to_ox(Literal('say "hi"', lang="en")))
-        '"say \\"hi\\""@en'
-        >>> to_ox("no spaces allowed")
-        Traceback (most recent call last):
-        mrag.errors.TermError: Not a well-formed IRI. [term no spaces allowed] ...
-    """
+    r"""Turn a term of rdflib into one of pyoxigraph, validating it."""
     if isinstance(term, Literal):
         try:
             if term.language:
@@ -131,15 +109,7 @@ def to_ox(term: Node | str) -> OxTerm:
 
 
 def from_ox(term: ox.NamedNode | ox.Literal | ox.BlankNode | ox.Triple) -> Term:
-    """Turn a term of pyoxigraph into one of rdflib, keeping its lexical form.
-
-    Raises:
-        TermError: For a triple term (RDF 1.2), which rdflib cannot hold.
-
-    Example:
-        >>> from_ox(ox.Literal("007", datatype=ox.NamedNode(XSD + "integer"))).n3()
-        '"007"^^<http://www.w3.org/2001/XMLSchema#integer>'
-    """
+    """Turn a term of pyoxigraph into one of rdflib, keeping its lexical form."""
     if isinstance(term, ox.NamedNode):
         return URIRef(term.value)
     if isinstance(term, ox.Literal):
@@ -154,12 +124,7 @@ def from_ox(term: ox.NamedNode | ox.Literal | ox.BlankNode | ox.Triple) -> Term:
 
 
 def term_to_json(term: Term) -> dict[str, str]:
-    """Return a term as the SPARQL 1.1 JSON results format has it (section 3.2.2).
-
-    Example:
-        >>> term_to_json(Literal("Wien", lang="de"))
-        {'type': 'literal', 'value': 'Wien', 'xml:lang': 'de'}
-    """
+    """Return a term as the SPARQL 1.1 JSON results format has it (section 3.2.2)."""
     if isinstance(term, Literal):
         found = {"type": "literal", "value": str(term)}
         if term.language:
@@ -171,15 +136,7 @@ def term_to_json(term: Term) -> dict[str, str]:
 
 
 def term_from_json(value: Mapping[str, Any]) -> Term:
-    """Read a term written by `term_to_json`, keeping its lexical form.
-
-    Raises:
-        TermError: If it is no such term.
-
-    Example:
-        >>> term_from_json({"type": "uri", "value": "http://example.org/a"})
-        rdflib.term.URIRef('http://example.org/a')
-    """
+    """Read a term written by `term_to_json`, keeping its lexical form."""
     try:
         kind, text = value["type"], value["value"]
         if not isinstance(text, str):
@@ -204,11 +161,7 @@ def triple_to_json(triple: Triple) -> dict[str, dict[str, str]]:
 
 
 def triple_from_json(value: Mapping[str, Any]) -> Triple:
-    """Read a triple written by `triple_to_json`.
-
-    Raises:
-        TermError: If a term is missing, malformed or in a place where RDF does not allow it.
-    """
+    """Read a triple written by `triple_to_json`."""
     try:
         s, p, o = (term_from_json(value[place]) for place in "spo")
     except (KeyError, TypeError) as error:
@@ -219,12 +172,7 @@ def triple_from_json(value: Mapping[str, Any]) -> Triple:
 
 
 def ntriples_terms(terms: Iterable[Term]) -> list[str]:
-    """Return terms as N-Triples writes them, whether they are well formed or not.
-
-    Example:
-        >>> ntriples_terms([URIRef("no iri"), Literal("Wien", lang="de")])
-        ['<no iri>', '"Wien"@de']
-    """
+    """Return terms as N-Triples writes them, whether they are well formed or not."""
     return [f"<{term}>" if isinstance(term, URIRef) else term.n3() for term in terms]
 
 

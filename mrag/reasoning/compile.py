@@ -19,26 +19,7 @@ from mrag.rdf import patterns as pt
 from mrag.rdf.patterns import TriplePattern, iri
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 from mrag.reasoning import rules as ax
-from mrag.reasoning.rules import (
-    NOTHING,
-    SAME,
-    THING,
-    TYPE,
-    Axiom,
-    Branch,
-    ClassName,
-    ConsistencyCheck,
-    Plain,
-    PropertyExpression,
-    Rule,
-    Ruleset,
-    TBox,
-    TripleKey,
-    inside,
-    outside,
-    resolve,
-    within,
-)
+from mrag.reasoning.rules import NOTHING, SAME, THING, TYPE, Axiom, Branch, Plain, PropertyExpression, Rule
 from mrag.stores.base import Dataset, TripleStore
 
 _SUB = iri(RDFS + "subClassOf")
@@ -59,7 +40,7 @@ class _Graph:
         self.up.setdefault(sub, {})[sup] = (name, why)
         return True
 
-    def reach(self, start: Plain, *, through_named: bool, box: TBox) -> dict[Plain, tuple[str, Why]]:
+    def reach(self, start: Plain, *, through_named: bool, box: ax.TBox) -> dict[Plain, tuple[str, Why]]:
         """Return what lies above a node, with the shortest reason; named nodes end a way on request."""
         found: dict[Plain, tuple[str, Why]] = {}
         todo: deque[tuple[Plain, str, Why]] = deque([(start, "", ())])
@@ -75,12 +56,8 @@ class _Graph:
         return found
 
 
-def schema_rules(box: TBox) -> list[Rule]:
-    """Return rules without variables: a named inclusion follows from axioms that stand in the graph.
-
-    Source:
-        scm-int, scm-uni, scm-svf1, scm-svf2, scm-avf1, scm-avf2, scm-hv, scm-cls.
-    """
+def schema_rules(box: ax.TBox) -> list[Rule]:
+    """Return rules without variables: a named inclusion follows from axioms that stand in the graph."""
     written = (n for n in sorted(box.structure, key=str) if box.has_structure(n))
     nodes = [n for n in written if isinstance(n, ox.NamedNode)]
     graph = _stated(box, nodes)
@@ -104,7 +81,7 @@ def schema_rules(box: TBox) -> list[Rule]:
     return rules
 
 
-def _stated(box: TBox, nodes: list[ox.NamedNode]) -> _Graph:
+def _stated(box: ax.TBox, nodes: list[ox.NamedNode]) -> _Graph:
     graph = _Graph()
     for s, o in box.triples.get(RDFS + "subClassOf", []):
         graph.add(s, o, "scm-sco", ((s, _SUB, o),))
@@ -126,7 +103,7 @@ def _stated(box: TBox, nodes: list[ox.NamedNode]) -> _Graph:
     return graph
 
 
-def _restrictions(box: TBox, nodes: list[ox.NamedNode], graph: _Graph) -> bool:
+def _restrictions(box: ax.TBox, nodes: list[ox.NamedNode], graph: _Graph) -> bool:
     """Add inclusions between restrictions and into intersections; tell whether there were new ones."""
     changed = False
     above: dict[Plain, dict[Plain, tuple[str, Why]]] = {}
@@ -171,7 +148,7 @@ def _restrictions(box: TBox, nodes: list[ox.NamedNode], graph: _Graph) -> bool:
     return changed
 
 
-def _under_property(box: TBox, p: Plain, q: Plain) -> Why | None:
+def _under_property(box: ax.TBox, p: Plain, q: Plain) -> Why | None:
     """Return the axioms by which `p` is a kind of `q`, or None."""
     if p == q:
         return ()
@@ -262,14 +239,16 @@ def language_rules() -> list[Rule]:
     return rules
 
 
-def language_checks() -> list[ConsistencyCheck]:
+def language_checks() -> list[ax.ConsistencyCheck]:
     """Return what contradicts the language itself."""
     bottom = (pt.iri(OWL + "bottomObjectProperty"), pt.iri(OWL + "bottomDataProperty"))
     return [
-        ConsistencyCheck("cls-nothing2", None, (pt.TriplePattern(X, TYPE, NOTHING.iri),)),
-        ConsistencyCheck("eq-diff1", None, (pt.TriplePattern(X, SAME, Y), pt.TriplePattern(X, DIFFERENT, Y))),
-        ConsistencyCheck("eq-diff1", None, (pt.TriplePattern(X, DIFFERENT, X),)),
-        *(ConsistencyCheck("prp-bottom", None, (pt.TriplePattern(X, p, Y),)) for p in bottom),
+        ax.ConsistencyCheck("cls-nothing2", None, (pt.TriplePattern(X, TYPE, NOTHING.iri),)),
+        ax.ConsistencyCheck(
+            "eq-diff1", None, (pt.TriplePattern(X, SAME, Y), pt.TriplePattern(X, DIFFERENT, Y))
+        ),
+        ax.ConsistencyCheck("eq-diff1", None, (pt.TriplePattern(X, DIFFERENT, X),)),
+        *(ax.ConsistencyCheck("prp-bottom", None, (pt.TriplePattern(X, p, Y),)) for p in bottom),
     ]
 
 
@@ -278,13 +257,13 @@ _MAX_BRANCHES = 4096
 
 
 class Compiler:
-    """Turns the axioms of a TBox into rules and checks."""
+    """Turns the axioms of a ax.TBox into rules and checks."""
 
-    def __init__(self, box: TBox) -> None:
+    def __init__(self, box: ax.TBox) -> None:
         self.box = box
         self.rules: dict[Rule, None] = {}
-        self.checks: dict[ConsistencyCheck, None] = {}
-        self._missing: dict[ax.Axiom, dict[tuple[str, str] | None, None]] = {}
+        self.checks: dict[ax.ConsistencyCheck, None] = {}
+        self._missing: dict[Axiom, dict[tuple[str, str] | None, None]] = {}
         self._left = ""
         self.datatypes: dict[ox.NamedNode, ax.Expression] = {}
         self._fresh = count()
@@ -302,10 +281,10 @@ class Compiler:
                 if c in self.datatypes:
                     return self.matches(self.datatypes[c], x)
                 if self.box.is_datatype(c):
-                    return [Branch(filters=(inside(c, x),))]
+                    return [Branch(filters=(ax.inside(c, x),))]
                 if c.value in _SILENT:
                     return [Branch()]
-                return [] if expression == ax.NOTHING else [Branch((pt.TriplePattern(x, ax.TYPE, c),))]
+                return [] if expression == NOTHING else [Branch((pt.TriplePattern(x, TYPE, c),))]
             case ax.IntersectionOf(parts):
                 return self._all(parts, x)
             case ax.UnionOf(parts):
@@ -325,7 +304,7 @@ class Compiler:
             case ax.HasSelf(p):
                 return [Branch((pt.TriplePattern(x, p.iri, x),), beyond=True)]
             case ax.Facets(datatype, limits):
-                test = within(datatype, limits, x, clash=False)
+                test = ax.within(datatype, limits, x, clash=False)
                 return None if test is None else [Branch(filters=(test,), beyond=True)]
             case _:
                 return None
@@ -339,7 +318,7 @@ class Compiler:
             branches = [b.with_(w) for b in branches for w in ways]
         return branches
 
-    def _one_of(self, members: tuple[ax.Plain, ...], x: pt.Node) -> list[Branch]:
+    def _one_of(self, members: tuple[Plain, ...], x: pt.Node) -> list[Branch]:
         if not isinstance(x, ox.Variable):
             return [Branch()] if x in members else []
         if all(isinstance(m, ox.Literal) for m in members):
@@ -347,7 +326,7 @@ class Compiler:
         return [Branch(binding=((x, m),)) for m in members]
 
     def _related(
-        self, p: ax.PropertyExpression, filler: ax.Expression, x: pt.Node, *, beyond: bool
+        self, p: PropertyExpression, filler: ax.Expression, x: pt.Node, *, beyond: bool
     ) -> list[Branch] | None:
         y = self.new()
         ways = self.matches(filler, y)
@@ -356,16 +335,14 @@ class Compiler:
             return None
         return [Branch((atom,), beyond=beyond).with_(w) for w in ways]
 
-    def atom(self, p: ax.PropertyExpression, x: pt.Node, y: pt.Node) -> pt.TriplePattern | None:
+    def atom(self, p: PropertyExpression, x: pt.Node, y: pt.Node) -> pt.TriplePattern | None:
         """Return the triple of a property or its inverse; None with a literal for a subject."""
         s, o = (y, x) if p.inverse else (x, y)
         return None if isinstance(s, ox.Literal) else pt.TriplePattern(s, p.iri, o)
 
     # -- right sides -----------------------------------------------------------------------------------
 
-    def follow(
-        self, name: str, axiom: ax.Axiom, branch: Branch, expression: ax.Expression, x: pt.Node
-    ) -> None:
+    def follow(self, name: str, axiom: Axiom, branch: Branch, expression: ax.Expression, x: pt.Node) -> None:
         """Add the rules by which `x`, matched by `branch`, is an instance of the expression."""
         match expression:
             case ax.ClassName(c):
@@ -380,14 +357,14 @@ class Compiler:
             case ax.UnionOf():
                 self._follow_or(name, axiom, branch, expression, x)
             case ax.Facets(datatype, limits):
-                test = within(datatype, limits, x, clash=True)
+                test = ax.within(datatype, limits, x, clash=True)
                 if test is not None:
                     self.check("dt-facet", axiom, branch.with_(Branch(filters=(test,))))
             case _:
                 self._follow_restriction(name, axiom, branch, expression, x)
 
     def _follow_restriction(
-        self, name: str, axiom: ax.Axiom, branch: Branch, restriction: ax.Restriction, x: pt.Node
+        self, name: str, axiom: Axiom, branch: Branch, restriction: ax.Restriction, x: pt.Node
     ) -> None:
         match restriction:
             case ax.AllValuesFrom(p, filler):
@@ -395,7 +372,7 @@ class Compiler:
                 atom = self.atom(p, x, y)
                 if atom is not None:
                     step, left = branch.with_(Branch((atom,))), self._left
-                    back = ax.manchester(ax.PropertyExpression(p.iri, not p.inverse), ax.local_name)
+                    back = ax.manchester(PropertyExpression(p.iri, not p.inverse), ax.local_name)
                     self._left = f"{back} some ({left})" if " " in left else f"{back} some {left}"
                     self.follow("cls-avf" if name.startswith("cax") else name, axiom, step, filler, y)
                     self._left = left
@@ -417,12 +394,7 @@ class Compiler:
                 self.note(axiom, restriction)
 
     def _clash(
-        self,
-        name: str,
-        axiom: ax.Axiom,
-        branch: Branch,
-        ways: list[Branch] | None,
-        right: ax.Expression,
+        self, name: str, axiom: Axiom, branch: Branch, ways: list[Branch] | None, right: ax.Expression
     ) -> None:
         """Add a check for each way to be an instance of what is excluded."""
         if ways is None:
@@ -430,34 +402,34 @@ class Compiler:
         for way in ways or []:
             self.check(name, axiom, branch.with_(way))
 
-    def _follow_named(self, name: str, axiom: ax.Axiom, branch: Branch, c: ox.NamedNode, x: pt.Node) -> None:
+    def _follow_named(self, name: str, axiom: Axiom, branch: Branch, c: ox.NamedNode, x: pt.Node) -> None:
         if c in self.datatypes:
             self.follow(name, axiom, branch, self.datatypes[c], x)
         elif self.box.is_datatype(c):
-            test = outside(c, x)
+            test = ax.outside(c, x)
             if test is not None:
                 self.check("dt-not-type", axiom, branch.with_(Branch(filters=(test,))))
         elif c.value == OWL + "Nothing":
             self.check("cls-nothing2", axiom, branch)
         elif c.value not in _SILENT:
-            self.rule(name, axiom, branch, pt.TriplePattern(x, ax.TYPE, c))
+            self.rule(name, axiom, branch, pt.TriplePattern(x, TYPE, c))
 
-    def _follow_one_of(self, axiom: ax.Axiom, branch: Branch, right: ax.Enumeration, x: pt.Node) -> None:
+    def _follow_one_of(self, axiom: Axiom, branch: Branch, right: ax.Enumeration, x: pt.Node) -> None:
         members = right.members
         if all(isinstance(m, ox.Literal) for m in members):
             test = pt.AllOf((pt.Call("isLiteral", (x,)), *(pt.Compare(x, "!=", m) for m in members)))
             self.check("dt-facet", axiom, branch.with_(Branch(filters=(test,))))
         elif len(members) == 1:
             different = Branch(filters=(pt.Compare(x, "!=", members[0]),))
-            head = pt.TriplePattern(x, ax.SAME, members[0])
+            head = pt.TriplePattern(x, SAME, members[0])
             self.rule("cls-oo", axiom, branch.with_(different), head, beyond=True)
         else:
             self.note(axiom, right)
 
-    def _follow_or(self, name: str, axiom: ax.Axiom, branch: Branch, right: ax.UnionOf, x: pt.Node) -> None:
+    def _follow_or(self, name: str, axiom: Axiom, branch: Branch, right: ax.UnionOf, x: pt.Node) -> None:
         # A ⊑ ¬B ⊔ C says the same as A ⊓ B ⊑ C, so negated parts move to the left.
         negated = [p.of for p in right.parts if isinstance(p, ax.ComplementOf)]
-        rest = [p for p in right.parts if not isinstance(p, ax.ComplementOf) and p != ax.NOTHING]
+        rest = [p for p in right.parts if not isinstance(p, ax.ComplementOf) and p != NOTHING]
         ways = self._all(tuple(negated), x)
         if len(rest) > 1 or ways is None:
             self.note(axiom, right)
@@ -468,9 +440,9 @@ class Compiler:
             else:
                 self.check("cls-com", axiom, branch.with_(way))
 
-    def _at_most(self, axiom: ax.Axiom, branch: Branch, right: ax.MaxCardinality, x: pt.Node) -> None:
+    def _at_most(self, axiom: Axiom, branch: Branch, right: ax.MaxCardinality, x: pt.Node) -> None:
         n, p, filler = right.n, right.property, right.filler
-        qualified = filler != ax.THING
+        qualified = filler != THING
         name = f"cls-max{'q' if qualified else ''}c"
         if n == 0:
             self._clash(name + "1", axiom, branch, self._related(p, filler, x, beyond=False), right)
@@ -481,21 +453,17 @@ class Compiler:
                 return
             for a in one:
                 for b in two:
-                    y, z = (self._value(w.body[0], p) for w in (a, b))
+                    y, z = (w.body[0].s if p.inverse else w.body[0].o for w in (a, b))
                     self.equate(name + ("3" if qualified else "2"), axiom, branch.with_(a).with_(b), y, z, p)
         else:
             self.note(axiom, right)
-
-    @staticmethod
-    def _value(atom: pt.TriplePattern, p: ax.PropertyExpression) -> pt.Node:
-        return atom.s if p.inverse else atom.o
 
     # -- adding ----------------------------------------------------------------------------------------
 
     def rule(
         self,
         name: str,
-        axiom: ax.Axiom | None,
+        axiom: Axiom | None,
         branch: Branch,
         head: pt.TriplePattern,
         *,
@@ -503,7 +471,7 @@ class Compiler:
         beyond: bool = False,
     ) -> None:
         """Add a rule, with `owl:Thing` spelt out where the left side matches everything."""
-        resolved = resolve(branch, head)
+        resolved = ax.resolve(branch, head)
         if resolved is None:
             return
         body, filters, head = resolved
@@ -512,40 +480,34 @@ class Compiler:
             bodies = [(pt.TriplePattern(*axiom.source),)]
         elif not body:
             kinds = (OWL + "NamedIndividual", OWL + "Thing")
-            bodies = [(pt.TriplePattern(head.s, ax.TYPE, pt.iri(k)),) for k in kinds]
+            bodies = [(pt.TriplePattern(head.s, TYPE, pt.iri(k)),) for k in kinds]
         for each in bodies:
             if head not in each:
                 filters_ = tuple(dict.fromkeys(filters))
                 self.rules[Rule(name, axiom, each, filters_, (), head, path, beyond or branch.beyond)] = None
 
-    def check(self, name: str, axiom: ax.Axiom | None, branch: Branch) -> None:
+    def check(self, name: str, axiom: Axiom | None, branch: Branch) -> None:
         """Add a check."""
-        resolved = resolve(branch, None)
+        resolved = ax.resolve(branch, None)
         if resolved is not None and (resolved[0] or resolved[1]):
             body = resolved[0]
             if not body and axiom is not None:
                 body = (pt.TriplePattern(*axiom.source),)
-            self.checks[ConsistencyCheck(name, axiom, body, tuple(dict.fromkeys(resolved[1])))] = None
+            self.checks[ax.ConsistencyCheck(name, axiom, body, tuple(dict.fromkeys(resolved[1])))] = None
 
     def equate(
-        self,
-        name: str,
-        axiom: ax.Axiom,
-        branch: Branch,
-        y: pt.Node,
-        z: pt.Node,
-        p: ax.PropertyExpression,
+        self, name: str, axiom: Axiom, branch: Branch, y: pt.Node, z: pt.Node, p: PropertyExpression
     ) -> None:
         """Add the rule that two values are one thing, and the check that two literals are one value."""
         differ = pt.Compare(y, "!=", z)
         if not self.box.is_kind(p.iri, "DatatypeProperty") or p.inverse:
             things = Branch(filters=(pt.Call("isIRI", (y,)), pt.Call("isIRI", (z,)), differ))
-            self.rule(name, axiom, branch.with_(things), pt.TriplePattern(y, ax.SAME, z))
+            self.rule(name, axiom, branch.with_(things), pt.TriplePattern(y, SAME, z))
         if not self.box.is_kind(p.iri, "ObjectProperty") and not p.inverse:
             values = Branch(filters=(pt.Call("isLiteral", (y,)), pt.Call("isLiteral", (z,)), differ))
             self.check(name, axiom, branch.with_(values))
 
-    def note(self, axiom: ax.Axiom, right: ax.Expression | None = None) -> None:
+    def note(self, axiom: Axiom, right: ax.Expression | None = None) -> None:
         """Remember that an axiom has no rule, or none by which the left side of it implies `right`."""
         missing = None if right is None else (self._left, ax.manchester(right, ax.local_name))
         self._missing.setdefault(axiom, {})[missing] = None
@@ -562,7 +524,7 @@ class Compiler:
             found.append(f"Applied, except that {said}: {axiom.text()}")
         return tuple(sorted(set(found)))
 
-    def subsume(self, name: str, axiom: ax.Axiom, left: ax.Expression, right: ax.Expression) -> None:
+    def subsume(self, name: str, axiom: Axiom, left: ax.Expression, right: ax.Expression) -> None:
         """Add the rules of `left ⊑ right`."""
         self._fresh = count()
         self._left = ax.manchester(left, ax.local_name)
@@ -574,12 +536,12 @@ class Compiler:
             self.follow(name, axiom, branch, right, x)
 
 
-def compile_rules(store: TripleStore, dataset: Dataset) -> Ruleset:
+def compile_rules(store: TripleStore, dataset: Dataset) -> ax.Ruleset:
     """Compile the axioms of a dataset to rules."""
-    return compile_box(TBox.read(store, dataset))
+    return compile_box(ax.TBox.read(store, dataset))
 
 
-def compile_box(box: TBox) -> Ruleset:
+def compile_box(box: ax.TBox) -> ax.Ruleset:
     """Compile a TBox that has been read."""
     c = Compiler(box)
     for s, o in box.triples.get(OWL + "equivalentClass", []):
@@ -592,7 +554,7 @@ def compile_box(box: TBox) -> Ruleset:
         c.rules[rule] = None
     for check in language_checks():
         c.checks[check] = None
-    return Ruleset(tuple(c.rules), tuple(c.checks), c.notes())
+    return ax.Ruleset(tuple(c.rules), tuple(c.checks), c.notes())
 
 
 def _classes(c: Compiler) -> None:
@@ -616,7 +578,7 @@ def _classes(c: Compiler) -> None:
         if isinstance(node, ox.NamedNode) and box.named(node) and box.has_structure(node):
             if node in box.kinds.get(RDFS + "Datatype", ()):
                 continue
-            left, right = ClassName(node), box.expression(node, inside=True)
+            left, right = ax.ClassName(node), box.expression(node, inside=True)
             a = Axiom("EquivalentTo", (left, right), (node, TYPE, pt.iri(OWL + "Class")))
             c.subsume("cax-eqc1", a, left, right)
             c.subsume("cax-eqc2", a, right, left)
@@ -624,12 +586,12 @@ def _classes(c: Compiler) -> None:
         if not box.named(node):
             right = box.expression(node)
             a = Axiom("Type", (right,), (node, TYPE, pt.iri(OWL + "Class")))
-            c.subsume("cax-sco", a, ClassName(node), right)
+            c.subsume("cax-sco", a, ax.ClassName(node), right)
     for s, o in box.triples.get(OWL + "disjointWith", []):
         a = axiom("DisjointWith", s, OWL + "disjointWith", o, box.expression(s), box.expression(o))
         _disjoint(c, "cax-dw", a, (box.expression(s), box.expression(o)))
     for s, o in box.triples.get(OWL + "disjointUnionOf", []):
-        left, members = ClassName(s), tuple(box.expression(m) for m in box.members(o))
+        left, members = ax.ClassName(s), tuple(box.expression(m) for m in box.members(o))
         a = axiom("DisjointUnionOf", s, OWL + "disjointUnionOf", o, left, *members)
         c.subsume("cax-eqc1", a, left, ax.UnionOf(members))
         c.subsume("cax-eqc2", a, ax.UnionOf(members), left)
@@ -652,13 +614,13 @@ def _members(c: Compiler, kind: str) -> list[tuple[ox.NamedNode, tuple[Plain, ..
 
 
 def _disjoint(c: Compiler, name: str, axiom: Axiom, parts: tuple[ax.Expression, ...]) -> None:
-    if len(parts) > 3 and all(isinstance(p, ClassName) for p in parts):
+    if len(parts) > 3 and all(isinstance(p, ax.ClassName) for p in parts):
         # One query for the whole list instead of one for each pair of its members.
-        rows = tuple((p.iri,) for p in parts if isinstance(p, ClassName))
+        rows = tuple((p.iri,) for p in parts if isinstance(p, ax.ClassName))
         body = (pt.TriplePattern(X, TYPE, Y), pt.TriplePattern(X, TYPE, Z))
         ordered = pt.Compare(pt.Call("str", (Y,)), "<", pt.Call("str", (Z,)))
         c.checks[
-            ConsistencyCheck(name, axiom, body, (ordered,), (pt.Values((Y,), rows), pt.Values((Z,), rows)))
+            ax.ConsistencyCheck(name, axiom, body, (ordered,), (pt.Values((Y,), rows), pt.Values((Z,), rows)))
         ] = None
         return
     for i, left in enumerate(parts):
@@ -708,9 +670,9 @@ def _properties(c: Compiler) -> None:
 
 def _schema_triples(
     c: Compiler, predicate: str
-) -> list[tuple[PropertyExpression, Plain, PropertyExpression | None, TripleKey]]:
+) -> list[tuple[PropertyExpression, Plain, PropertyExpression | None, ax.TripleKey]]:
     """Return the axioms of a predicate between properties: subject, object, the object as a property."""
-    found: list[tuple[PropertyExpression, Plain, PropertyExpression | None, TripleKey]] = []
+    found: list[tuple[PropertyExpression, Plain, PropertyExpression | None, ax.TripleKey]] = []
     for s, o in c.box.triples.get(predicate, []):
         p = c.box.property(s)
         if p is not None:
@@ -743,7 +705,9 @@ def _inclusions(c: Compiler) -> None:
             implies("prp-inv2", a, q, there)
 
 
-def _chain(c: Compiler, p: PropertyExpression, steps: tuple[PropertyExpression, ...], key: TripleKey) -> None:
+def _chain(
+    c: Compiler, p: PropertyExpression, steps: tuple[PropertyExpression, ...], key: ax.TripleKey
+) -> None:
     nodes = (X, *(pt.var(f"y{i}") for i in range(1, len(steps))), Z)
     atoms = [c.atom(q, nodes[i], nodes[i + 1]) for i, q in enumerate(steps)]
     head = c.atom(p, X, Z)
@@ -809,9 +773,9 @@ def _individuals(c: Compiler) -> None:
             rows = tuple((m,) for m in members)
             ordered = pt.Compare(pt.Call("str", (X,)), "<", pt.Call("str", (Y,)))
             values = (pt.Values((X,), rows), pt.Values((Y,), rows))
-            c.checks[ConsistencyCheck("eq-diff2", a, (pt.TriplePattern(X, SAME, Y),), (ordered,), values)] = (
-                None
-            )
+            c.checks[
+                ax.ConsistencyCheck("eq-diff2", a, (pt.TriplePattern(X, SAME, Y),), (ordered,), values)
+            ] = None
         else:
             for one, two in combinations(members, 2):
                 c.check("eq-diff2", a, Branch((pt.TriplePattern(one, SAME, two),)))
@@ -832,4 +796,4 @@ def _individuals(c: Compiler) -> None:
                 c.check("prp-npa1", a, Branch((atom,)))
 
 
-# -- rules of the language, the same for every TBox ------------------------------------------------------
+# -- rules of the language, the same for every ax.TBox ------------------------------------------------------

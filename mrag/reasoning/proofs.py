@@ -37,7 +37,6 @@ class Proof:
     """A triple and why it holds.
 
     Attributes:
-        triple: What is proved.
         rule: Name of the rule of OWL 2 RL/RDF; None for an asserted triple.
         axiom: The axiom in words; empty for rules of the language itself.
         source: The stored triple that states the axiom, or the head of it.
@@ -78,13 +77,7 @@ class Proof:
         return 0 if self.asserted else 1 + max((p.depth for p in self.premises), default=0)
 
     def replay(self, store: TripleStore, asserted: Dataset, ruleset: Ruleset | None = None) -> bool:
-        """Check every step anew: leaves are asserted, and each step is an application of a rule.
-
-        Args:
-            store: The store.
-            asserted: The asserted graphs, from which the rules are compiled again.
-            ruleset: Rules compiled before.
-        """
+        """Check every step anew: leaves are asserted, and each step is an application of a rule."""
         rules = (ruleset or compile_rules(store, asserted)).rules
         return self._replay(store, asserted, rules)
 

@@ -10,7 +10,6 @@ that infers about individuals is taken over.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,16 +23,315 @@ import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
 from mrag.errors import InconsistentOntology, ReasoningError
+from mrag.rdf import patterns as pt
 from mrag.rdf import queries as texts
 from mrag.rdf.patterns import Construct, Count, Select, TriplePattern, iri, to_sparql, var
+from mrag.rdf.slicing import pushable
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, Term, Triple, from_ox, ntriples_terms
 from mrag.reasoning.compile import compile_rules
-from mrag.reasoning.evaluate import TripleCounts, clashes, closure, queries
-from mrag.reasoning.rules import SAME, TYPE, ConsistencyCheck, Label, Rule, Ruleset, query
+from mrag.reasoning.rules import SAME, TYPE, ConsistencyCheck, Label, Plain, Rule, Ruleset
 from mrag.reasoning.sameness import Sameness
 from mrag.storage.files import Scratch
 from mrag.stores.base import Dataset, Row, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
+
+_VERY_MANY = 10**9
+_CAP = 20_000
+"""Triples of a symbol from which on it counts as one that has very many."""
+_BATCH = 8
+_MANY = 1000
+_SLICE = 1_000_000
+"""Rows of a query's first atom that are worked on at once, which bounds what the engine holds in memory."""
+_ROWS = 400
+_S, _P, _O = pt.var("s"), pt.var("p"), pt.var("o")
+_N = pt.var("n")
+_Sized: TypeAlias = tuple[int, int, pt.Pattern, pt.TriplePattern]
+"""Most matches of an atom, its place in the body, how it is matched, and the atom."""
+
+
+@dataclass
+class TripleCounts:
+    """How many triples a dataset has by predicate, and instances by class."""
+
+    predicates: dict[str, int] = field(default_factory=dict)
+    classes: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, store: TripleStore, graphs: Sequence[str]) -> TripleCounts:
+        """Count the triples of some graphs, in about a third of a second per million."""
+        counts = cls()
+        for name, into in (("predicates", counts.predicates), ("classes", counts.classes)):
+            for symbol, n in store.select(
+                texts.get(f"reasoning/{name}").text, Dataset(default=tuple(graphs))
+            ):
+                if symbol is not None and n is not None:
+                    into[str(symbol)] = int(n)
+        return counts
+
+    @property
+    def total(self) -> int:
+        """Return the number of triples."""
+        return sum(self.predicates.values())
+
+    def add(self, other: TripleCounts) -> None:
+        """Add the counts of a disjoint dataset."""
+        for mine, theirs in ((self.predicates, other.predicates), (self.classes, other.classes)):
+            for symbol, n in theirs.items():
+                mine[symbol] = mine.get(symbol, 0) + n
+
+    def match(self, atom: pt.TriplePattern) -> int:
+        """Return an upper bound for the matches of an atom; 0 means that there are none."""
+        if not isinstance(atom.p, ox.NamedNode):
+            return self.total
+        if atom.p == TYPE and isinstance(atom.o, ox.NamedNode):
+            return self.classes.get(atom.o.value, 0)
+        return self.predicates.get(atom.p.value, 0)
+
+
+class LazyCounts(TripleCounts):
+    """Counts of a large dataset for work on a small part: of what is asked for alone, up to a cap."""
+
+    def __init__(self, store: TripleStore, graphs: Sequence[str]) -> None:
+        super().__init__()
+        self._store, self._dataset = store, Dataset(default=tuple(graphs))
+        self._known: dict[pt.TriplePattern, int] = {}
+
+    def match(self, atom: pt.TriplePattern) -> int:
+        """Return an upper bound for the matches of an atom; 0 means that there are none."""
+        if not isinstance(atom.p, ox.NamedNode):
+            return _VERY_MANY
+        typed = atom.p == TYPE and isinstance(atom.o, ox.NamedNode)
+        asked = pt.TriplePattern(_S, atom.p, atom.o if typed else _O)
+        if asked not in self._known:
+            first = pt.SubSelect(pt.Select((_S,), asked, limit=_CAP))
+            rows = self._store.select(to_sparql(pt.Select(((pt.Count(), _N),), first)), self._dataset)
+            found = int(str(next(iter(rows))[0] or 0))
+            self._known[asked] = found if found < _CAP else _VERY_MANY
+        return min(self._known[asked] + super().match(atom), _VERY_MANY)
+
+
+def applies(rule: ConsistencyCheck, counts: TripleCounts, delta: TripleCounts | None = None) -> bool:
+    """Return whether all atoms can match, and one of them in what is new."""
+    if delta is not None and not any(delta.match(atom) for atom in rule.body):
+        return False
+    return all(counts.match(atom) for atom in rule.body)
+
+
+def queries(
+    rules: Iterable[Rule],
+    counts: TripleCounts,
+    delta: tuple[str, TripleCounts] | None = None,
+    *,
+    ordered: bool = False,
+) -> Iterator[tuple[pt.Construct, int]]:
+    """Yield the CONSTRUCT queries of one round, each with the most rows its first atom can give."""
+    live = [r for r in rules if applies(r, counts, delta[1] if delta else None)]
+    ready, batched = _batches(live)
+    for rule in ready:
+        if delta is None:
+            most = max(counts.match(a) for a in rule.body)
+            yield from ((one, most) for one in _constructs(rule, counts, None, None, ordered))
+            continue
+        for at, atom in enumerate(rule.body):
+            if most := delta[1].match(atom):
+                yield from ((one, most) for one in _constructs(rule, counts, at, delta, ordered))
+    for rule in batched:
+        for one in _constructs(rule, counts, 0 if delta else None, delta, ordered):
+            yield one, counts.total
+
+
+def _constructs(
+    rule: Rule,
+    counts: TripleCounts,
+    at: int | None,
+    delta: tuple[str, TripleCounts] | None,
+    sliced: bool,
+) -> Iterator[pt.Construct]:
+    sizes = sized(rule.body, counts, at, *((pt.iri(delta[0]), delta[1]) if delta else ()))
+    rows, *_, first = min(sizes, key=_place, default=(0, 0, rule.head, rule.head))
+    streams = len(sizes) == 1 and not counts.match(rule.head) and not _repeats(rule)
+    if streams or not sliced or rule.values or rows <= _SLICE or not _loose(first):
+        yield _construct(rule, counts, sizes, None)
+        return
+    for start in range(0, rows, _SLICE):
+        # The last one has no end, as all have whose number is known too low.
+        size = _SLICE if start + _SLICE < rows else 2 * rows
+        yield _construct(rule, counts, sizes, (start, size))
+
+
+def sized(
+    body: Sequence[pt.TriplePattern],
+    counts: TripleCounts,
+    at: int | None = None,
+    graph: ox.NamedNode | ox.Variable | None = None,
+    inside: TripleCounts | None = None,
+) -> list[_Sized]:
+    """Return how many matches atoms have and how they are matched, the one at a place in a graph alone."""
+    found: list[_Sized] = []
+    for i, atom in enumerate(body):
+        if i == at and graph is not None:
+            found.append(((inside or counts).match(atom), i, pt.Graph(graph, atom), atom))
+        else:
+            found.append((counts.match(atom), i, atom, atom))
+    return found
+
+
+def _construct(
+    rule: Rule, counts: TripleCounts, sizes: list[_Sized], part: tuple[int, int] | None
+) -> pt.Construct:
+    head = rule.head
+    parts: list[pt.Pattern] = list(rule.values)
+    # Symbols bound by VALUES have no count of their own, and VALUES is already the best start.
+    parts += ordered(sizes, hint=not rule.values, filters=rule.filters, part=part)
+    rows, known = min((size for size, *_ in sizes), default=0), counts.match(head)
+    names = tuple(dict.fromkeys(head.variables()))
+    many = rows > _MANY and not rule.values and bool(names)
+    if many and _repeats(rule):
+        # What is derived in several ways is made one before its terms are read.
+        parts = [pt.SubSelect(pt.Select(names, pt.Group(tuple(parts)), distinct=True))]
+    if many and known and rows * 4 > known and (part is None or known <= 2 * _SLICE):
+        parts.append(pt.Minus(head))  # reads the head's triples once instead of looking up each
+    elif known or rule.values:
+        parts.append(pt.Filter(pt.NotExists(head)))
+    return pt.Construct((head,), pt.Group(tuple(parts)))
+
+
+def ordered(
+    sizes: list[_Sized],
+    *,
+    hint: bool,
+    bound: Sequence[ox.Variable] = (),
+    filters: Sequence[pt.Expression] = (),
+    part: tuple[int, int] | None = None,
+) -> list[pt.Pattern]:
+    """Order atoms by size, each after one that it shares a variable with."""
+    todo = sorted(sizes, key=_place)
+    known = set(bound)
+    parts: list[pt.Pattern] = []
+    while todo:
+        joined = [t for t in todo if known.intersection(t[3].variables())]
+        size, _, pattern, atom = entry = (joined or todo)[0]
+        todo.remove(entry)
+        names = tuple(dict.fromkeys(atom.variables()))
+        if hint and not parts and names and (len(sizes) > 1 or part) and _loose(atom):
+            early = [f for f in filters if _is_early(f, frozenset(names))]
+            filters = [f for f in filters if f not in early]
+            first = pt.Group((pattern, *map(pt.Filter, early))) if early else pattern
+            start, most = part or (0, 2 * size + 100)
+            hinted = pt.Select(names, first, limit=most, offset=start, sized=part is None)
+            parts.append(pt.SubSelect(hinted))
+        else:
+            parts.append(pattern)
+        known.update(names)
+    return [*parts, *map(pt.Filter, filters)]
+
+
+def _is_early(condition: pt.Expression, names: frozenset[ox.Variable]) -> bool:
+    """Return whether a condition can be decided at the first atom, be it by a look into one graph."""
+    match condition:
+        case pt.Negation(pt.Holds(pt.Graph(ox.NamedNode(), pt.TriplePattern() as triple))):
+            return not names.isdisjoint(triple.variables())
+    return pushable(condition, names)
+
+
+def _repeats(rule: Rule) -> bool:
+    """Return whether a rule may derive a triple in several ways."""
+    return bool({v for atom in rule.body for v in atom.variables()} - {*rule.head.variables()})
+
+
+def _place(sized: _Sized) -> tuple[int, int]:
+    size, place, _, atom = sized
+    return (size if _loose(atom) else size // 50), place
+
+
+def _loose(atom: pt.TriplePattern) -> bool:
+    """Return whether the count of an atom's symbol is the count of its matches."""
+    if isinstance(atom.s, ox.Variable) and isinstance(atom.o, ox.Variable):
+        return True
+    return atom.p == TYPE and isinstance(atom.s, ox.Variable)
+
+
+def closure(rule: Rule, counts: TripleCounts) -> pt.Construct | None:
+    """Return the query of a transitive rule's whole closure, or None for other rules."""
+    if rule.path is None or not counts.match(rule.body[0]):
+        return None
+    start, end, middle = rule.head.s, rule.head.o, pt.var("m")
+    if not isinstance(start, ox.Variable) or not isinstance(end, ox.Variable):
+        return None
+    first = pt.Select((start,), pt.TriplePattern(start, rule.path, middle), distinct=True)
+    if isinstance(rule.head.p, ox.NamedNode) and len(rule.body) > 1:
+        first = pt.Select((start,), pt.TriplePattern(start, rule.head.p, middle), distinct=True)
+    where: tuple[pt.Pattern, ...] = (pt.SubSelect(first), pt.TriplePattern(start, rule.path, end))
+    where += tuple(pt.Filter(f) for f in rule.filters)
+    return pt.Construct((rule.head,), pt.Group((*where, pt.Filter(pt.NotExists(rule.head)))))
+
+
+def clashes(check: ConsistencyCheck, counts: TripleCounts, limit: int) -> str | None:
+    """Return the query for the clashing triples of a check, or None if there cannot be any."""
+    if not check.body or not applies(check, counts):
+        return None
+    names = check.variables()
+    # A body without variables still needs a column.
+    where = clashing(check, counts)
+    return to_sparql(pt.Select(names or (pt.var("nothing"),), where, distinct=True, limit=limit))
+
+
+def clashing(check: ConsistencyCheck, counts: TripleCounts, at: int | None = None) -> pt.Group:
+    """Return the pattern that the clashing triples of a check match."""
+    sizes = sized(check.body, counts, at, pt.var("graph"))
+    atoms = ordered(sizes, hint=not check.values, filters=check.filters)
+    return pt.Group((*check.values[:1], *atoms, *check.values[1:]))
+
+
+# -- many rules of one shape as one query ---------------------------------------------------------------
+
+
+def _batches(rules: Sequence[Rule]) -> tuple[list[Rule], list[Rule]]:
+    """Join rules that differ in their IRIs only, such as those of a class hierarchy."""
+    shapes: dict[tuple[object, ...], list[tuple[Rule, tuple[Plain, ...]]]] = {}
+    ready: list[Rule] = []
+    for rule in rules:
+        if rule.head.ground and all(atom.ground for atom in rule.body):
+            shapes.setdefault(("ground",), []).append((rule, _terms(rule.head)))
+        elif len(rule.body) == 1 and not rule.values and not rule.filters:
+            shape, terms = _shape(rule)
+            shapes.setdefault(shape, []).append((rule, terms))
+        else:
+            ready.append(rule)
+    batched: list[Rule] = []
+    for shape, members in shapes.items():
+        if len(members) < _BATCH or shape == ("ground",):
+            ready += [r for r, _ in members]
+            continue
+        first = members[0][0]
+        names = [pt.var(f"k{i}") for i in range(len(members[0][1]))]
+        body = _rename(first.body[0], iter(names))
+        head = _rename(first.head, iter(names[len(names) - len(_terms(first.head)) :]))
+        for start in range(0, len(members), _ROWS):
+            rows = tuple(terms for _, terms in members[start : start + _ROWS])
+            values = (pt.Values(tuple(names), rows),)
+            batched.append(Rule(first.name, None, (body,), (), values, head))
+    return ready, batched
+
+
+def _terms(atom: pt.TriplePattern) -> tuple[Plain, ...]:
+    return tuple(t for t in (atom.s, atom.p, atom.o) if _slot(t))  # type: ignore[misc]  # no variables here
+
+
+def _slot(term: object) -> bool:
+    return isinstance(term, ox.NamedNode | ox.Literal) and term != TYPE
+
+
+def _shape(rule: Rule) -> tuple[tuple[object, ...], tuple[Plain, ...]]:
+    atoms = (rule.body[0], rule.head)
+    shape = tuple(None if _slot(t) else t for atom in atoms for t in (atom.s, atom.p, atom.o))
+    return shape, (*_terms(atoms[0]), *_terms(atoms[1]))
+
+
+def _rename(atom: pt.TriplePattern, names: Iterator[ox.Variable]) -> pt.TriplePattern:
+    s, p, o = (next(names) if _slot(t) else t for t in (atom.s, atom.p, atom.o))
+    return pt.TriplePattern(s, p, o)  # type: ignore[arg-type]  # bodies have no paths
+
 
 _MAX_CLASHES = 100
 _MAX_ROWS = 20_000
@@ -54,12 +352,8 @@ class ClashGroup:
     """Contradictions of one axiom by literals of one datatype, or without literals.
 
     Attributes:
-        axiom: The axiom in words.
-        rule: Name of the rule of OWL 2 RL/RDF.
         datatype: Datatypes of the literals that clash, shortened; empty if none take part.
-        count: How many there are.
         cut: Whether counting ended early, so that there may be more.
-        clashes: The first of them.
     """
 
     axiom: str
@@ -70,12 +364,7 @@ class ClashGroup:
     clashes: tuple[Clash, ...]
 
     def text(self) -> str:
-        """Return the group in one line.
-
-        Example:
-            >>> ClashGroup("age Range: integer", "dt-not-type", "xsd:string", 1200, False, ()).text()
-            'age Range: integer (dt-not-type), values of xsd:string: 1,200'
-        """
+        """Return the group in one line."""
         values = f", values of {self.datatype}" if self.datatype else ""
         return f"{self.axiom} ({self.rule}){values}: {'at least ' if self.cut else ''}{self.count:,}"
 
@@ -87,11 +376,7 @@ class ClashGroup:
 
 
 def check(
-    store: TripleStore,
-    dataset: Dataset,
-    *,
-    ruleset: Ruleset | None = None,
-    label: Label | None = None,
+    store: TripleStore, dataset: Dataset, *, ruleset: Ruleset | None = None, label: Label | None = None
 ) -> list[ClashGroup]:
     """Find triples that contradict the axioms."""
     rules = ruleset or compile_rules(store, dataset)
@@ -196,7 +481,7 @@ _THREADS_FROM = 20_000
 _MAX_LIVE = 4
 _SMALL = 20_000
 _LARGE, _MAX_LARGE = 50_000, 2
-_ANY = TriplePattern(var("s"), var("p"), var("o"))
+_ANY = TriplePattern(_S, _P, _O)
 _COPY = Construct((_ANY,), _ANY)
 _SAMES = TriplePattern(var("s"), SAME, var("o"))
 
@@ -217,9 +502,6 @@ class Closure:
 
     Attributes:
         graphs: The inferred graphs, disjoint from each other and from the asserted ones.
-        triples: How many triples they hold.
-        rounds: What each round did.
-        seconds: Wall-clock time of it all.
         counts: New triples by predicate, and by class for types.
         clashes: The first contradictions, when they were to be reported only.
         contradictions: All of them, grouped by axiom and datatype.
@@ -410,34 +692,29 @@ class Rounds:
         found = find_clashes(self.store, Dataset(default=self.dataset), self.rules.checks, self.counts, label)
         if found and on_inconsistency == "error":
             raise inconsistent(found, label)
+        symbols = {p: n for p, n in self.new.predicates.items() if p != TYPE.value} | self.new.classes
+        overlap = 0
+        if added is not None and self.inferred:
+            doubled = texts.get("reasoning/overlap").text
+            rows = self.store.select(doubled, Dataset(default=self.inferred, named=(added,)))
+            overlap = int(next(iter(rows))[0] or 0)
         return Closure(
             graphs=(*self.inferred, *self.live),
             triples=sum(self.live.values()) + sum(self.store.count(g) for g in self.inferred),
             rounds=tuple(self.rounds),
             seconds=time.perf_counter() - self.started,
-            counts=_by_symbol(self.new),
+            counts={s: symbols[s] for s in sorted(symbols)},
             clashes=flat(found),
             contradictions=tuple(found),
             notes=self.rules.notes,
             leftover=tuple(self.leftover),
-            overlap=self._overlap(added),
+            overlap=overlap,
         )
-
-    def _overlap(self, added: str | None) -> int:
-        if added is None or not self.inferred:
-            return 0
-        rows = self.store.select(query("overlap"), Dataset(default=self.inferred, named=(added,)))
-        return int(next(iter(rows))[0] or 0)
 
 
 def _joins_sets(rule: Rule) -> bool:
     """Return whether a rule is that of symmetry or transitivity for what is the same: these work on sets."""
     return rule.name in ("eq-sym", "eq-trans")
-
-
-def _by_symbol(counts: TripleCounts) -> dict[str, int]:
-    found = {p: n for p, n in counts.predicates.items() if p != RDF + "type"} | dict(counts.classes)
-    return {s: found[s] for s in sorted(found)}
 
 
 def materialise(
@@ -451,37 +728,10 @@ def materialise(
     threads: int = 2,
     ruleset: Ruleset | None = None,
 ) -> Closure:
-    """Infer everything that follows from the asserted graphs by OWL 2 RL and a little more.
+    """Infer everything that follows from the asserted graphs, which must not share triples.
 
-    Args:
-        store: The store.
-        asserted: Its asserted graphs, as `default`. They must not share triples.
-        prefix: Start of the names of the graphs to write, `{prefix}:1` and so on. On any error, or if
-            the process ends, graphs of such names may be left behind; nothing else is touched.
-        on_round: Called after each round.
-        on_inconsistency: Raise on contradictions, or report them in the closure.
-        label: Returns the names in messages.
-        threads: How many rules of a round may run at once.
-        ruleset: Rules compiled before, to save that time.
-
-    Raises:
-        InconsistentOntology: If the triples contradict the axioms. `clashes` holds the triples.
-
-    Source:
-        OWL 2 Profiles, section 4.3; semi-naive evaluation: Abiteboul, Hull and Vianu, Foundations of
-        Databases, section 13.1.
-
-    Example:
-        >>> store, g = OxigraphStore(), Dataset(default=("urn:g",))
-        >>> store.update('''PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
-        ... INSERT DATA { GRAPH <urn:g> {
-        ...   <urn:hasPart> rdfs:range <urn:Part> . <urn:car> <urn:hasPart> <urn:wheel> }}''')
-        >>> closure = materialise(store, g, "urn:i")
-        >>> closure.graphs, closure.triples
-        (('urn:i:1',), 1)
-        >>> store.ask("ASK { <urn:wheel> a <urn:Part> }", Dataset(default=closure.graphs))
-        True
-        >>> store.close()
+    It is written to graphs `{prefix}:1` and so on; on any error some of these may be left behind, but
+    nothing else is touched. Semi-naive evaluation: Abiteboul, Hull and Vianu, Foundations of Databases, 13.1.
     """
     rules = ruleset or compile_rules(store, asserted)
     run = Rounds(store, asserted.default, (), prefix, rules, on_round, threads)
@@ -501,11 +751,7 @@ def extend(
     label: Label | None = None,
     threads: int = 2,
 ) -> Closure:
-    """Infer what follows from triples that have been added to a graph with a closure.
-
-    Raises:
-        InconsistentOntology: If the triples contradict the axioms.
-    """
+    """Infer what follows from triples that have been added to a graph with a closure."""
     before = compile_rules(store, asserted)
     known = set(before.rules)
     whole = Dataset(default=tuple(dict.fromkeys((*asserted.default, added))))
@@ -517,9 +763,7 @@ def extend(
 
 
 _CHUNK = 200_000
-_S, _P, _O = var("s"), var("p"), var("o")
 _VOCABULARIES = (OWL, RDF, RDFS)
-_SAMENESS = TriplePattern(_S, SAME, _O)
 _KEPT = (TYPE.value, SAME.value, OWL + "differentFrom")
 
 
@@ -536,18 +780,6 @@ def accelerate(
 
     The accelerator puts data triples into `{prefix}:1`. Rules that it lacks, and those about classes and
     properties, then run over everything; if they add data, all rules go on from there.
-
-    Args:
-        store: The store.
-        asserted: Its asserted graphs.
-        prefix: Start of the names of the graphs to write.
-        on_round: Called after each round; the accelerator is round 1.
-        on_inconsistency: Raise on contradictions, or report them.
-        label: Returns the names in messages.
-
-    Raises:
-        ReasoningError: If sparq-rdf is not installed.
-        InconsistentOntology: If the triples contradict the axioms.
     """
     try:
         import sparq
@@ -567,7 +799,9 @@ def accelerate(
     whole.reason("owl")
     with ThreadPoolExecutor(1) as writer:
         # The store writes one part while the next is read.
-        parts = [writer.submit(store.insert, part, out) for part in _parts(_new(given, whole))]
+        lines = _new(given, whole)
+        chunks = iter(lambda: "".join(islice(lines, _CHUNK)).encode(), b"")
+        parts = [writer.submit(store.insert, chunk, out) for chunk in chunks]
         for part in parts:
             part.result()
     del given, whole
@@ -575,11 +809,6 @@ def accelerate(
     run.started = began
     run.second([r for r in rules.rules if r.beyond or r.name.startswith("scm-")])
     return run.finish(on_inconsistency, label)
-
-
-def _parts(lines: Iterator[str]) -> Iterator[bytes]:
-    while part := "".join(islice(lines, _CHUNK)):
-        yield part.encode()
 
 
 def _dump(
@@ -591,7 +820,7 @@ def _dump(
     typical graph are literals that no axiom mentions.
     """
     heads = {r.head.p for r in rules.rules if r.axiom is not None}
-    if not isinstance(store, OxigraphStore) or counts.match(_SAMENESS) or SAME in heads:
+    if not isinstance(store, OxigraphStore) or counts.match(_SAMES) or SAME in heads:
         for graph in asserted.default:
             store.dump(graph, stream)
         return
@@ -621,50 +850,23 @@ def _new(given: Any, whole: Any) -> Iterator[str]:
 
 
 def _grown(given: Any, whole: Any, predicate: ox.NamedNode | None) -> list[str]:
-    symbol = _P if predicate is None else _O
-    text = _count_query(symbol)
-    before, after = (
-        {row[symbol.value]["value"]: int(row["n"]["value"]) for row in _json(graph, text)}
-        for graph in (given, whole)
-    )
+    symbol, atom = (_P, _ANY) if predicate is None else (_O, TriplePattern(_S, predicate, _O))
+    text = to_sparql(Select((symbol, (Count(), var("n"))), atom, group_by=(symbol,)))
+    before, after = ({s.value: int(n.value) for s, n in _solutions(graph, text)} for graph in (given, whole))
     return sorted(name for name, n in after.items() if n != before.get(name, 0))
 
 
-def _count_query(symbol: ox.Variable) -> str:
-    atom = TriplePattern(_S, _P, _O) if symbol == _P else TriplePattern(_S, TYPE, _O)
-    return to_sparql(Select((symbol, (Count(), var("n"))), atom, group_by=(symbol,)))
-
-
 def _difference(given: Any, whole: Any, atom: TriplePattern) -> Iterator[str]:
-    names = tuple(dict.fromkeys(atom.variables()))
-    text = to_sparql(Select(names, atom))
-    before = {tuple(map(_term, row.values())) for row in _rows(given, text, names)}
-    end = f" {atom.p} "
-    for row in _rows(whole, text, names):
-        key = tuple(map(_term, row.values()))
+    text = to_sparql(Select(tuple(dict.fromkeys(atom.variables())), atom))
+    before = {tuple(map(str, row)) for row in _solutions(given, text)}
+    for row in _solutions(whole, text):
+        key = tuple(map(str, row))
         if key in before or key[0].startswith('"'):
             continue
-        last = key[-1] if len(names) > 1 else str(atom.o)
+        last = key[1] if len(key) > 1 else str(atom.o)
         if key[0] != last or atom.p != SAME:
-            yield f"{key[0]}{end}{last} .\n"
+            yield f"{key[0]} {atom.p} {last} .\n"
 
 
-def _rows(graph: Any, text: str, names: tuple[ox.Variable, ...]) -> Iterator[dict[str, Any]]:
-    for row in _json(graph, text):
-        yield {v.value: row[v.value] for v in names}
-
-
-def _json(graph: Any, text: str) -> list[dict[str, Any]]:
-    bindings: list[dict[str, Any]] = json.loads(graph.query_json(text))["results"]["bindings"]
-    return bindings
-
-
-def _term(cell: dict[str, str]) -> str:
-    if cell["type"] == "uri":
-        return f"<{cell['value']}>"
-    if cell["type"] == "bnode":
-        return f"_:{cell['value']}"
-    if "xml:lang" in cell:
-        return str(ox.Literal(cell["value"], language=cell["xml:lang"]))
-    datatype = iri(cell["datatype"]) if "datatype" in cell else None
-    return str(ox.Literal(cell["value"], datatype=datatype))
+def _solutions(graph: Any, text: str) -> Iterator[Any]:
+    yield from ox.parse_query_results(graph.query_json(text).encode(), ox.QueryResultsFormat.JSON)  # type: ignore[misc]  # of SELECT

@@ -12,13 +12,12 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
 from typing import TypeAlias
 
 import pyoxigraph as ox
 
 from mrag.rdf import patterns as pt
+from mrag.rdf import queries
 from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, In, Negation, Node, Operator, iri
 from mrag.rdf.patterns import Expression as Condition
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, to_ox
@@ -152,27 +151,14 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Axiom:
-    """An axiom that rules come from.
-
-    Attributes:
-        kind: Name of its construct, such as `SubClassOf` or `PropertyChain`.
-        parts: Its properties, classes and individuals in order.
-        source: The stored triple that states it, or the head of it.
-    """
+    """An axiom that rules come from."""
 
     kind: str
     parts: tuple[Expression | PropertyExpression | Plain, ...]
     source: TripleKey
 
     def text(self, label: Label | None = None) -> str:
-        """Return the axiom in Manchester-like words.
-
-        Example:
-            >>> a, p = ClassName(iri("urn:x#A")), PropertyExpression(iri("urn:x#p"))
-            >>> key = (a.iri, TYPE, a.iri)
-            >>> Axiom("EquivalentTo", (a, SomeValuesFrom(p, THING)), key).text()
-            'A EquivalentTo: p some Thing'
-        """
+        """Return the axiom in Manchester-like words."""
         name = label or local_name
         words = [manchester(part, name) for part in self.parts]
         if self.kind == "PropertyChain":
@@ -188,13 +174,7 @@ def local_name(value: str) -> str:
 
 
 def manchester(part: Expression | PropertyExpression | Plain, name: Label) -> str:
-    """Print an expression in Manchester-like syntax (OWL 2 Manchester Syntax, section 2).
-
-    Example:
-        >>> part = PropertyExpression(iri("urn:p"), inverse=True)
-        >>> manchester(AllValuesFrom(part, UnionOf((ClassName(iri("urn:A")), NOTHING))), local_name)
-        'inverse p only (A or Nothing)'
-    """
+    """Print an expression in Manchester-like syntax (OWL 2 Manchester Syntax, section 2)."""
     match part:
         case ox.NamedNode():
             return name(part.value)
@@ -220,18 +200,15 @@ def manchester(part: Expression | PropertyExpression | Plain, name: Label) -> st
 
 def _restriction(part: Restriction, name: Label) -> str:
     match part:
-        case SomeValuesFrom(_, filler):
-            return f"some {_bracket(filler, name)}"
-        case AllValuesFrom(_, filler):
-            return f"only {_bracket(filler, name)}"
-        case HasValue(_, value):
-            return f"value {manchester(value, name)}"
         case HasSelf():
             return "Self"
-        case MinCardinality(n, _, filler):
-            return f"min {n} {_bracket(filler, name)}"
-        case MaxCardinality(n, _, filler):
-            return f"max {n} {_bracket(filler, name)}"
+        case HasValue(_, value):
+            return f"value {manchester(value, name)}"
+        case MinCardinality(n) | MaxCardinality(n):
+            word = f"{'min' if isinstance(part, MinCardinality) else 'max'} {n}"
+        case _:
+            word = "some" if isinstance(part, SomeValuesFrom) else "only"
+    return f"{word} {_bracket(part.filler, name)}"
 
 
 def _bracket(part: Expression, name: Label) -> str:
@@ -241,15 +218,7 @@ def _bracket(part: Expression, name: Label) -> str:
 
 @dataclass(frozen=True)
 class ConsistencyCheck:
-    """A pattern that must not match.
-
-    Attributes:
-        name: Rule of OWL 2 RL/RDF whose conclusion is `false`.
-        axiom: The axiom behind it, None for the rules of the language itself.
-        body: Triples that clash.
-        filters: Conditions on them.
-        values: Members that the variables range over.
-    """
+    """A pattern that must not match."""
 
     name: str
     axiom: Axiom | None
@@ -264,13 +233,7 @@ class ConsistencyCheck:
 
 @dataclass(frozen=True)
 class Rule(ConsistencyCheck):
-    """A pattern and the triple that follows from it.
-
-    Attributes:
-        head: What follows. Heads with a literal for a subject are dropped by CONSTRUCT.
-        path: A path that gives the same closure in one query, for transitive rules.
-        beyond: Whether OWL 2 RL lacks the rule, so that engines of that profile do.
-    """
+    """A pattern and the triple that follows from it; OWL 2 RL lacks those that are `beyond`."""
 
     head: pt.TriplePattern = field(default=pt.TriplePattern(pt.var("s"), TYPE, pt.var("o")))
     path: pt.Path | None = None
@@ -283,13 +246,7 @@ class Rule(ConsistencyCheck):
 
 @dataclass(frozen=True)
 class Ruleset:
-    """Everything compiled from a TBox.
-
-    Attributes:
-        rules: Rules in a fixed order, without repetition.
-        checks: Checks for inconsistency.
-        notes: Axioms that have no rule, and of others what does not follow, in words.
-    """
+    """Everything compiled from a TBox."""
 
     rules: tuple[Rule, ...]
     checks: tuple[ConsistencyCheck, ...]
@@ -357,22 +314,9 @@ def replace(expression: pt.Expression, binding: Mapping[ox.Variable, pt.Node]) -
 _DATATYPES = (RDFS + "Literal", RDF + "langString", RDF + "PlainLiteral", OWL + "real", OWL + "rational")
 
 
-@cache
-def query(name: str) -> str:
-    """Return the text of a query of `sparql/reasoning/`."""
-    return (files("mrag") / "sparql" / "reasoning" / f"{name}.rq").read_text(encoding="utf-8")
-
-
 @dataclass
 class TBox:
-    """What the four queries gave, and the expressions read from it.
-
-    Attributes:
-        triples: Axiom triples by predicate, each in order.
-        structure: Triples of expressions: subject to predicate to objects.
-        kinds: Nodes by kind, in order.
-        typed: Class expressions that have asserted instances.
-    """
+    """What the four queries gave, and the expressions read from it."""
 
     triples: dict[str, list[tuple[ox.NamedNode, Plain]]] = field(default_factory=lambda: defaultdict(list))
     structure: dict[Plain, dict[str, list[Plain]]] = field(default_factory=dict)
@@ -462,21 +406,14 @@ class TBox:
             parts += [ComplementOf(self.expression(o)) for o in cell.get(key, [])]
         parts += [Enumeration(self.members(o)) for o in cell.get("oneOf", [])]
         for o in cell.get("onDatatype", []):
-            parts.append(self._facets(o, cell))
-        if "onProperty" in cell:
-            for o in cell["onProperty"]:
-                prop = self.property(o)
-                if prop is not None:
-                    parts += self._restrictions(prop, cell)
+            items = (item for each in cell.get("withRestrictions", []) for item in self.members(each))
+            facets = (facet for item in items for facet in self.structure.get(item, {}).items())
+            limits = [(f.removeprefix(XSD), v) for f, vs in facets for v in vs if isinstance(v, ox.Literal)]
+            parts.append(Facets(_node(o), tuple(sorted(limits, key=lambda x: (x[0], x[1].value)))))
+        for o in cell.get("onProperty", []):
+            if (prop := self.property(o)) is not None:
+                parts += self._restrictions(prop, cell)
         return ClassName(node) if not parts else parts[0] if len(parts) == 1 else IntersectionOf(tuple(parts))
-
-    def _facets(self, datatype: Plain, cell: Mapping[str, list[Plain]]) -> Expression:
-        limits: list[tuple[str, ox.Literal]] = []
-        for items in cell.get("withRestrictions", []):
-            for item in self.members(items):
-                for facet, values in self.structure.get(item, {}).items():
-                    limits += [(facet.removeprefix(XSD), v) for v in values if isinstance(v, ox.Literal)]
-        return Facets(_node(datatype), tuple(sorted(limits, key=lambda x: (x[0], x[1].value))))
 
     def _restrictions(self, prop: PropertyExpression, cell: Mapping[str, list[Plain]]) -> list[Expression]:
         found: list[Expression] = []
@@ -505,7 +442,7 @@ def _count(number: Plain, prop: PropertyExpression, filler: Expression, low: boo
 
 
 def _rows(store: TripleStore, name: str, dataset: Dataset) -> list[tuple[Plain, ...]]:
-    rows = store.select(query(name), dataset)
+    rows = store.select(queries.get(f"reasoning/{name}").text, dataset)
     found = {tuple(to_ox(term) for term in row if term is not None) for row in rows}
     plain = [row for row in found if all(isinstance(t, ox.NamedNode | ox.Literal) for t in row)]
     return sorted(plain, key=lambda row: [str(t) for t in row])  # type: ignore[arg-type]
@@ -555,14 +492,7 @@ def _members(datatype: str) -> tuple[str, ...] | None:
 
 
 def inside(datatype: ox.NamedNode, value: Node) -> Condition:
-    """Return the condition under which a value is certainly in a datatype.
-
-    Example:
-        >>> from mrag.rdf.patterns import Ask, Filter, var
-        >>> from mrag.rdf.patterns import to_sparql
-        >>> print(to_sparql(Ask(Filter(inside(iri(XSD + "boolean"), var("v"))))))
-        ASK { FILTER(datatype(?v) IN (<http://www.w3.org/2001/XMLSchema#boolean>)) }
-    """
+    """Return the condition under which a value is certainly in a datatype."""
     members = _members(datatype.value)
     if members is None:
         return Call("isLiteral", (value,))

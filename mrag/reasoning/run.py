@@ -1,43 +1,485 @@
-"""Reasoning over a knowledge graph: from scratch or from what was added, landing as one change."""
+"""Reasoning over a knowledge graph: from scratch or from what came and went, landing as one change.
+
+What goes is taken out with all that rests on it, and what follows from something else is put back, in graphs
+that nobody reads meanwhile. What a rule infers from asserted triples alone is not taken out at all. Of the
+inferred triples those go apart that clash; and where two things are one only by inference and what they have
+together clashes, that they are one goes apart too. `repair_datatypes` puts right literals whose datatype is
+not the declared one and whose characters are.
+
+Source: Gupta, Mumick and Subrahmanian, Maintaining Views Incrementally (SIGMOD 1993); compare Motik,
+Nenov, Piro and Horrocks, Incremental Update of Datalog Materialisation (AAAI 2015).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import cast
+
+import pyoxigraph as ox
+from rdflib import Literal, URIRef
 
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import UNNAMED, TouchedEntities, named_graph
-from mrag.rdf.patterns import Construct, Graph, TriplePattern, iri, var
-from mrag.rdf.terms import Triple, curie
+from mrag.graph.record import UNNAMED, GraphChange, Record, TouchedEntities, named_graph
+from mrag.graph.updates import graph_of
+from mrag.rdf import patterns as pt
+from mrag.rdf import queries
+from mrag.rdf.patterns import Construct, Filter, Graph, Group, NotExists, TriplePattern, iri, to_data, var
+from mrag.rdf.terms import RDFS, SKOLEM, XSD, Triple, curie
+from mrag.reasoning import rounds
 from mrag.reasoning.compile import compile_rules
-from mrag.reasoning.evaluate import TripleCounts
-from mrag.reasoning.incremental import Follower, TooFarReaching, withhold, without
 from mrag.reasoning.proofs import Proof, prove
-from mrag.reasoning.rounds import (
-    ClashGroup,
-    Closure,
-    OnInconsistency,
-    Round,
-    accelerate,
-    check,
-    extend,
-    materialise,
-)
-from mrag.stores.base import Dataset
+from mrag.reasoning.rounds import ClashGroup, Closure, OnInconsistency, Round, Rounds, TripleCounts
+from mrag.reasoning.rules import SAME, Label, Plain, Rule, Ruleset, TBox, outside
+from mrag.reasoning.sameness import has_large_sets
+from mrag.stores.base import Dataset, TripleStore
+from mrag.stores.oxigraph import OxigraphStore
 
-_ANY = TriplePattern(var("s"), var("p"), var("o"))
+_ANY = pt.TriplePattern(pt.var("s"), pt.var("p"), pt.var("o"))
+_SOMEWHERE = pt.var("graph")
+
+
+def _copy(
+    store: TripleStore,
+    graph: str,
+    into: str,
+    *,
+    inside: tuple[str, ...] = (),
+    without: tuple[str, ...] = (),
+) -> None:
+    """Copy the triples of a graph, or of them those that stand in some other graphs, or in none of these."""
+    more = [_ANY] if inside else [Filter(NotExists(_ANY))] if without else []
+    where = Group((Graph(iri(graph), _ANY), *more))
+    store.derive(Construct((_ANY,), where), Dataset(inside or without, (graph,)), into)
+
+
+class TooFarReaching(Exception):
+    """So much would have to be taken out that inferring everything anew is quicker."""
+
+
+class Retraction:
+    """Finds what no longer follows."""
+
+    def __init__(
+        self,
+        store: TripleStore,
+        rules: Sequence[Rule],
+        asserted: Sequence[str],
+        inferred: Sequence[str],
+        prefix: str,
+        most: int | None = None,
+    ) -> None:
+        self.store, self.rules, self.prefix, self.most = store, rules, prefix, most
+        self.asserted, self.inferred = tuple(asserted), tuple(inferred)
+        self.lost, self.back, self._safe = (f"{prefix}:{name}" for name in ("lost", "back", "safe"))
+        self._scratch = [self._safe]
+
+    def run(self, gone: str, *, barred: bool = False) -> int:
+        """Take triples out with all that rests on them, and put back what follows still."""
+        known = (*self.asserted, *self.inferred, gone)
+        counts = rounds.LazyCounts(self.store, known)
+        _copy(self.store, gone, self.lost, without=self.asserted)
+        delta, size = self.lost, self._size(self.lost)
+        out = size.total
+        while size.total:
+            found = self._reached(delta, size, known, counts)
+            delta = self._graph("out")
+            _copy(self.store, found, delta, without=(self._safe,))
+            _copy(self.store, delta, self.lost)
+            size = self._size(delta)
+            out += size.total
+            if self.most is not None and out > self.most:
+                raise TooFarReaching
+        if out:
+            self._put_back(counts, gone if barred else None)
+        for graph in self._scratch:
+            self.store.clear(graph)
+        return self.store.count(self.lost)
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _reached(self, delta: str, size: TripleCounts, known: tuple[str, ...], counts: TripleCounts) -> str:
+        """Collect what rests on what was taken out last, and note what asserted triples alone support."""
+        found = self._graph("found")
+        data = Dataset(known, (*self.asserted, self.lost, delta))
+        for rule, at in self._touched(size, counts):
+            stands = pt.Filter(pt.Negation(pt.Holds(pt.Graph(_SOMEWHERE, rule.head))))
+            self.store.derive(_forward(rule, at, delta, size, counts, [stands]), data, found)
+        heads = self._size(found)
+        sure = Dataset((*self.asserted, self._safe), (found,))
+        for rule in self.rules:
+            if heads.match(rule.head) and rounds.applies(rule, counts):
+                self.store.derive(_supported(rule, found, heads, counts), sure, self._safe)
+        return found
+
+    def _put_back(self, counts: TripleCounts, barred: str | None) -> None:
+        """Put back what follows from what is left, then what follows from that."""
+        known = (*self.asserted, *self.inferred, self.back)
+        named = (self.lost, barred) if barred else (self.lost,)
+        delta, heads = self._graph("back"), self._size(self.lost)
+        for rule in self.rules:
+            if heads.match(rule.head) and rounds.applies(rule, counts):
+                more = [*_free(rule.body, self.lost, heads), *_free((rule.head,), barred)]
+                query = _supported(rule, self.lost, heads, counts, more)
+                self.store.derive(query, Dataset(known, named), delta)
+        while (size := self._size(delta)).total:
+            _copy(self.store, delta, self.back)
+            self.store.update(
+                queries.get("update/remove-doubles").bind(
+                    scanned_probed_graph=[(delta, self.lost, self.lost)]
+                )
+            )
+            fresh = self._graph("back")
+            data = Dataset(known, (*named, delta))
+            for rule, at in self._touched(size, counts):
+                others = tuple(atom for i, atom in enumerate(rule.body) if i != at)
+                more = [*_free(others, self.lost, heads), pt.Graph(pt.iri(self.lost), rule.head)]
+                more += _free((rule.head,), barred)
+                self.store.derive(_forward(rule, at, delta, size, counts, more), data, fresh)
+            delta = fresh
+
+    def _touched(self, size: TripleCounts, counts: TripleCounts) -> Iterator[tuple[Rule, int]]:
+        for rule in self.rules:
+            if rounds.applies(rule, counts, size):
+                for at, atom in enumerate(rule.body):
+                    if size.match(atom):
+                        yield rule, at
+
+    def _size(self, graph: str) -> TripleCounts:
+        return TripleCounts.of(self.store, (graph,))
+
+    def _graph(self, name: str) -> str:
+        graph = f"{self.prefix}:{name}:{len(self._scratch)}"
+        self._scratch.append(graph)
+        return graph
+
+
+def _forward(
+    rule: Rule, at: int, delta: str, size: TripleCounts, counts: TripleCounts, more: Sequence[pt.Pattern]
+) -> Construct:
+    """Return the query of a rule with one atom held to the graph `delta`, and more that has to match."""
+    sizes = rounds.sized(rule.body, counts, at, iri(delta), size)
+    parts = [*rule.values, *rounds.ordered(sizes, hint=not rule.values, filters=rule.filters)]
+    return Construct((rule.head,), Group((*parts, *more)))
+
+
+def _supported(
+    rule: Rule, heads: str, size: TripleCounts, counts: TripleCounts, more: Sequence[pt.Pattern] = ()
+) -> pt.Construct:
+    """Return the query for the triples of a graph that a rule infers.
+
+    A body of one triple is looked for as a condition, which ends at the first match. Oxigraph would read
+    all matches of a longer one for each triple, so that it is joined.
+    """
+    given, names = pt.Graph(pt.iri(heads), rule.head), tuple(dict.fromkeys(rule.head.variables()))
+    rest = (*more, *map(pt.Filter, rule.filters))
+    if len(rule.body) == 1 or not names:
+        return pt.Construct(
+            (rule.head,), pt.Group((given, pt.Filter(pt.Holds(pt.Group((*rule.values, *rule.body, *rest))))))
+        )
+    first = pt.SubSelect(pt.Select(names, given, limit=2 * size.match(rule.head) + 100, sized=True))
+    # The triples come first whatever the sizes say, then atoms that share a variable with them.
+    parts = (
+        *rule.values,
+        first,
+        *rounds.ordered(rounds.sized(rule.body, counts), hint=False, bound=names),
+        *rest,
+    )
+    return pt.Construct((rule.head,), pt.SubSelect(pt.Select(names, pt.Group(parts), distinct=True)))
+
+
+def _free(
+    atoms: Sequence[pt.TriplePattern], graph: str | None, held: TripleCounts | None = None
+) -> list[pt.Pattern]:
+    if graph is None:
+        return []
+    there = [a for a in atoms if held is None or held.match(a)]
+    return [pt.Filter(pt.Negation(pt.Holds(pt.Graph(pt.iri(graph), atom)))) for atom in there]
+
+
+_S, _P, _O, _X = (var(name) for name in "spox")
+_SAMES = TriplePattern(_S, SAME, _O)
+_MOST_APART = 20_000
+"""Triples taken out from which on inferring everything anew is quicker."""
+
+
+def withhold(
+    store: TripleStore,
+    rules: Ruleset,
+    asserted: Sequence[str],
+    inferred: Sequence[str],
+    prefix: str,
+    counts: TripleCounts,
+) -> str | None:
+    """Find the inferred triples that are to be kept apart."""
+    clash = barred_graph(prefix)
+    if not _clashing(store, rules, asserted, inferred, clash, counts).total:
+        return None
+    if TripleCounts.of(store, (clash,)).match(_SAMES):
+        # What is the same shares all triples, and each of them follows from every other way round.
+        raise TooFarReaching
+    taken = Retraction(store, rules.rules, asserted, inferred, prefix, _MOST_APART)
+    taken.run(clash, barred=True)
+    for graph in (clash, taken.back):
+        store.clear(graph)
+    return taken.lost
+
+
+def barred_graph(prefix: str) -> str:
+    """Return the IRI of the graph in which `withhold` collects what clashes."""
+    return f"{prefix}:clash"
+
+
+def without(
+    store: TripleStore, rules: Ruleset, asserted: Sequence[str], inferred: Sequence[str], prefix: str
+) -> tuple[tuple[str, ...], str]:
+    """Infer everything anew without the triples that `withhold` found."""
+    barred, apart = barred_graph(prefix), f"{prefix}:lost"
+    store.clear(apart)
+    run = Rounds(store, tuple(asserted), (), f"{prefix}:kept", rules, None, 2, stepwise=True, barred=barred)
+    run.first(plain=rules.rules)
+    kept = run.merged()
+    for graph in inferred:
+        _copy(store, graph, apart, without=kept)
+    store.clear(barred)
+    return kept, apart
+
+
+def _clashing(
+    store: TripleStore,
+    rules: Ruleset,
+    asserted: Sequence[str],
+    inferred: Sequence[str],
+    clash: str,
+    counts: TripleCounts,
+) -> TripleCounts:
+    whole = Dataset((*asserted, *inferred), tuple(inferred))
+    for each in rules.checks:
+        if each.body and rounds.applies(each, counts):
+            for at, atom in enumerate(each.body):
+                store.derive(Construct((atom,), rounds.clashing(each, counts, at)), whole, clash)
+    found = TripleCounts.of(store, (clash,))
+    if found.total and counts.match(_SAMES):
+        _blame(store, whole, clash)
+    return found
+
+
+def _blame(store: TripleStore, whole: Dataset, clash: str) -> None:
+    """Add the inferred equalities through which clashing triples follow."""
+    blamed = f"{clash}:same"
+    data = Dataset(whole.default, (*whole.named, clash))
+    ways = (
+        (TriplePattern(_S, _P, _O), TriplePattern(_X, SAME, _S), TriplePattern(_X, _P, _O)),
+        (TriplePattern(_S, _P, _O), TriplePattern(_X, SAME, _O), TriplePattern(_S, _P, _X)),
+    )
+    for wrong, same, other in ways:
+        parts = (Graph(iri(clash), wrong), Graph(_SOMEWHERE, same), other, Filter(pt.Compare(_P, "!=", SAME)))
+        back = TriplePattern(same.o, SAME, _X)
+        store.derive(Construct((same, back), Group(parts)), data, blamed)
+    _copy(store, blamed, clash)
+    store.clear(blamed)
+
+
+_MOST = 500_000
+"""Triples taken out for a while from which on everything is inferred anew."""
+_SMALL = 20_000
+"""Inferred triples up to this many go to a graph that is there: each graph more makes reading slower."""
+
+
+class Follower:
+    """Brings the inferred triples of a knowledge graph in an embedded store up to date."""
+
+    def __init__(
+        self,
+        kg: KnowledgeGraph,
+        prefix: str,
+        on_round: Callable[[Round], None] | None,
+        on_inconsistency: OnInconsistency,
+        label: Label,
+    ) -> None:
+        self.kg, self.store, self.prefix = kg, kg.store, prefix
+        self.on_round, self.on_inconsistency, self.label = on_round, on_inconsistency, label
+
+    def run(self) -> Closure | None:
+        """Follow the changes, in one transaction for what went and one for what came."""
+        began, record = time.perf_counter(), self.kg.record
+        changes = (*record.added, *record.came, *record.removed)
+        if self._axioms(changes) or has_large_sets(self.store, (*record.asserted, *record.inferred)):
+            return None
+        rules = compile_rules(self.store, Dataset(record.asserted))
+        try:
+            if record.removed:
+                self._take_out(rules)
+            done, groups = self._bring_in(rules)
+        except TooFarReaching:
+            return None
+        if self.kg.record.inferences < 0:
+            count = sum(self.store.count(g) for g in self.kg.record.inferred)
+            self.kg.commit(replace(self.kg.record, inferences=count), changed=False)
+        return Closure(
+            self.kg.record.inferred,
+            self.kg.record.inferences,
+            done,
+            time.perf_counter() - began,
+            clashes=rounds.flat(groups),
+            contradictions=tuple(groups),
+            notes=rules.notes,
+        )
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _axioms(self, graphs: Sequence[str]) -> bool:
+        """Return whether axioms, or instances of classes without a name, are among the changes."""
+        box = TBox.read(self.store, Dataset(tuple(graphs)))
+        counts = TripleCounts.of(self.store, graphs)
+        nameless = any(name.startswith(SKOLEM) for name in counts.classes)
+        return bool(box.triples or box.structure or box.kinds or nameless)
+
+    def _take_out(self, rules: Ruleset) -> None:
+        """Take out what rested on what went, and commit that."""
+        record, store = self.kg.record, self.store
+        gone = self._one(record.removed, "gone")
+        known = (*record.inferred, *record.apart)
+        work = Retraction(store, rules.rules, record.asserted, known, f"{self.prefix}:retract", _MOST)
+        work.run(gone)
+        out = [q for g in known for q in self._held(work.lost, g)]
+        back = [q for q in self._quads(work.back, record.inferred[0]) if not self._anywhere(q, known)]
+        after = replace(record, removed=())
+        self._commit(after, out, back, done=not (record.added or record.came or record.apart))
+        for graph in {*record.removed, gone, work.lost, work.back}:
+            store.clear(graph)
+
+    def _bring_in(self, rules: Ruleset) -> tuple[tuple[Round, ...], list[ClashGroup]]:
+        """Infer what follows from what came, look for contradictions, and commit that."""
+        record, store = self.kg.record, self.store
+        if not (record.added or record.came or record.apart):
+            return (), []
+        delta = self._delta(record)
+        known = (*record.inferred, *record.apart)
+        counts = rounds.LazyCounts(store, (*record.asserted, *known))
+        run = Rounds(
+            store,
+            record.asserted,
+            known,
+            f"{self.prefix}:new",
+            rules,
+            self.on_round,
+            1,
+            counts,
+            stepwise=True,
+        )
+        run.first(plain=(), old=rules.rules, added=delta)
+        fresh = tuple(run.live)
+        if run.same.centre:
+            run.same.forget()
+            raise TooFarReaching  # what was said of a name of a set that is large now goes to one alone
+        groups = self._clashes(rules, (*record.asserted, *known, *fresh), (delta, *fresh), counts)
+        if groups and self.on_inconsistency == "error":
+            raise rounds.inconsistent(groups, self.label)
+        whole = (*known, *fresh)
+        apart = None
+        if record.apart or groups:
+            sizes = TripleCounts.of(store, (*record.asserted, *whole))
+            apart = withhold(store, rules, record.asserted, whole, f"{self.prefix}:apart", sizes)
+        self._settle(record, fresh, apart)
+        for graph in {delta, *record.came, *record.apart, *fresh} - {*self._named(self.kg.record)}:
+            store.clear(graph)
+        return tuple(run.rounds), groups
+
+    def _settle(self, record: Record, fresh: tuple[str, ...], apart: str | None) -> None:
+        """Put what was inferred in sight, and what is to be kept apart out of it."""
+        store, base = self.store, record.inferred[0]
+        large = [g for g in fresh if store.count(g) > _SMALL]
+        barred = {q.triple for q in self._quads(apart, base)} if apart else set[ox.Triple]()
+        into = [q for g in fresh if g not in large for q in self._quads(g, base) if q.triple not in barred]
+        for graph in record.apart:
+            # Asserted since then, it is in sight already.
+            into += [
+                q
+                for q in self._quads(graph, base)
+                if q.triple not in barred and not self._anywhere(q, record.asserted)
+            ]
+        out = [q for g in (*record.inferred, *large) for q in self._held(apart, g)] if apart else []
+        count = record.inferences
+        after = replace(
+            record,
+            inferred=(*record.inferred, *large),
+            inferences=count if record.inferences < 0 else record.inferences + sum(map(store.count, large)),
+            added=(),
+            came=(),
+            apart=(apart,) if apart else (),
+        )
+        self._commit(after, out, into, done=True)
+
+    def _clashes(
+        self, rules: Ruleset, graphs: tuple[str, ...], fresh: Iterable[str], counts: TripleCounts
+    ) -> list[ClashGroup]:
+        """Find the contradictions that something new takes part in."""
+        sizes = TripleCounts()
+        for graph in fresh:
+            sizes.add(TripleCounts.of(self.store, (graph,)))
+        checks = [c for c in rules.checks if any(sizes.match(atom) for atom in c.body)]
+        return rounds.find_clashes(self.store, Dataset(graphs), checks, counts, self.label)
+
+    def _commit(self, after: Record, out: list[ox.Quad], into: list[ox.Quad], *, done: bool) -> None:
+        count = after.inferences
+        if count >= 0:
+            count += len(into) - sum(graph_of(q) in after.inferred for q in out)
+        revision = after.revision + 1
+        after = replace(after, inferences=count, revision=revision, pending="")
+        after = replace(after, reasoned=revision) if done else after
+        known = after.inferred == self.kg.record.inferred
+        touched = TouchedEntities.of(into, out) if known else None
+        self.kg.commit(after, to_data(out, into), change=GraphChange("reasoning", touched=touched))
+
+    def _delta(self, record: Record) -> str:
+        """Return the graph of all that came and is still asserted."""
+        if len(record.added) == 1 and not record.came:
+            return record.added[0]
+        into = f"{self.prefix}:delta"
+        for graph in record.added:
+            _copy(self.store, graph, into)
+        for graph in record.came:
+            _copy(self.store, graph, into, inside=record.asserted)
+        return into
+
+    def _one(self, graphs: tuple[str, ...], name: str) -> str:
+        if len(graphs) == 1:
+            return graphs[0]
+        for graph in graphs:
+            _copy(self.store, graph, f"{self.prefix}:{name}")
+        return f"{self.prefix}:{name}"
+
+    def _quads(self, graph: str, into: str) -> list[ox.Quad]:
+        """Return the triples of a graph as quads of another."""
+        name = ox.NamedNode(into)
+        return [ox.Quad(q.subject, q.predicate, q.object, name) for q in self.store.edges(graph)]
+
+    def _held(self, graph: str, other: str) -> list[ox.Quad]:
+        """Return those triples of a graph that another holds, as quads of that."""
+        return [q for q in self._quads(graph, other) if self._anywhere(q, (other,))]
+
+    def _anywhere(self, quad: ox.Quad, graphs: Iterable[str]) -> bool:
+        engine = cast(OxigraphStore, self.store).engine
+        return any(
+            ox.Quad(quad.subject, quad.predicate, quad.object, ox.NamedNode(g)) in engine for g in graphs
+        )
+
+    @staticmethod
+    def _named(record: Record) -> tuple[str, ...]:
+        return (*record.asserted, *record.inferred, *record.hidden)
+
+
 _DEFAULT = "default"
 
 
 def chosen(kg: KnowledgeGraph, graphs: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the named graphs that reasoning is to read, in order; none for all that is asserted.
-
-    Raises:
-        ConfigError: If there is no such named graph.
-    """
+    """Return the named graphs that reasoning is to read, in order; none for all that is asserted."""
     if graphs is None:
         return kg.record.premises
     named = {
@@ -65,7 +507,7 @@ def united(kg: KnowledgeGraph, names: Sequence[str], prefix: str) -> Iterator[Da
     into = f"{prefix}:premises"
     try:
         for graph in found.default:
-            kg.store.derive(Construct((_ANY,), Graph(iri(graph), _ANY)), Dataset((), (graph,)), into)
+            _copy(kg.store, graph, into)
         yield Dataset((into,))
     finally:
         kg.store.clear(into)
@@ -79,23 +521,6 @@ def without_asserted(kg: KnowledgeGraph, closure: Closure) -> Closure:
     taken = [g for g in closure.graphs for _ in graphs]
     kg.remove_doubles([(*pair, graph) for pair, graph in zip(pairs, taken, strict=True)])
     return replace(closure, triples=sum(kg.store.count(g) for g in closure.graphs))
-
-
-def refuse_choice(kg: KnowledgeGraph, graphs: Sequence[str] | None) -> None:
-    """Refuse to choose where the server reasons over all of its graphs.
-
-    Raises:
-        ConfigError: If graphs are chosen.
-    """
-    if graphs:
-        raise ConfigError(
-            "This server reasons over all of its graphs together.",
-            endpoint=kg.store.url,
-            hint="Leave --graph (graphs=) out.",
-        )
-
-
-Engine = Literal["rules", "sparq"]
 
 
 def reason(
@@ -148,7 +573,12 @@ def reason(
     if engine not in ("rules", "sparq"):
         raise ConfigError(f"There is no reasoner {engine!r}.", hint="Use rules or sparq.")
     if kg.store.capabilities.reasoning:
-        refuse_choice(kg, graphs)
+        if graphs:
+            raise ConfigError(
+                "This server reasons over all of its graphs together.",
+                endpoint=kg.store.url,
+                hint="Leave --graph (graphs=) out.",
+            )
         inferred = sum(kg.store.count(g) for g in kg.record.inferred)
         note = "The server infers by its own rules as triples come in."
         return Closure(kg.record.inferred, inferred, (), 0.0, notes=(note,))
@@ -164,15 +594,10 @@ def reason(
                 return done
             prefix = f"{kg.iri}:inferred:{kg.record.revision + 1}:0"
         kg.collect()
-        run = accelerate if engine == "sparq" else materialise
+        run = rounds.accelerate if engine == "sparq" else rounds.materialise
         with united(kg, names, prefix) as asserted:
             closure = run(
-                kg.store,
-                asserted,
-                prefix,
-                on_round=on_round,
-                on_inconsistency=on_inconsistency,
-                label=label,
+                kg.store, asserted, prefix, on_round=on_round, on_inconsistency=on_inconsistency, label=label
             )
             closure, apart = _kept_apart(kg, closure, asserted, f"{prefix}:apart")
         closure = without_asserted(kg, closure) if names else closure
@@ -203,7 +628,7 @@ def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
     asserted = premises(kg, kg.record.premises)
     rules = compile_rules(kg.store, asserted)
     whole = Dataset((*asserted.default, *kg.record.inferred, *kg.record.apart))
-    return check(kg.store, whole, ruleset=rules, label=_label(kg))
+    return rounds.check(kg.store, whole, ruleset=rules, label=_label(kg))
 
 
 def _followed(
@@ -247,7 +672,7 @@ def _extended(
     graphs = record.inferred
     closure = Closure(graphs, 0, (), 0.0)
     for number, added in enumerate(record.added):
-        closure = extend(
+        closure = rounds.extend(
             kg.store,
             Dataset(tuple(known)),
             graphs,
@@ -284,3 +709,136 @@ def _kept_apart(
 
 def _label(kg: KnowledgeGraph) -> Callable[[str], str]:
     return lambda iri: kg.labels([iri])[iri] or curie(iri, kg.prefixes)
+
+
+_G = var("g")
+_INTEGER, _DECIMAL = r"[+-]?\d+", r"[+-]?(\d+(\.\d*)?|\.\d+)"
+_DOUBLE = rf"({_DECIMAL}([eE][+-]?\d+)?|[+-]?INF|NaN)"
+_ZONE = r"(Z|[+-]\d\d:\d\d)?"
+_DAY, _TIME = r"-?\d{4,}-\d\d-\d\d", r"\d\d:\d\d:\d\d(\.\d+)?"
+_FORMS: dict[str, str] = {
+    "decimal": _DECIMAL, "double": _DOUBLE, "float": _DOUBLE, "boolean": "true|false|0|1",
+    "date": _DAY + _ZONE, "time": _TIME + _ZONE, "dateTime": f"{_DAY}T{_TIME}{_ZONE}",
+    "gYear": r"-?\d{4,}" + _ZONE, "string": r"[\s\S]*", "anyURI": r"\S*",
+    **dict.fromkeys(("integer", "long", "int", "short", "byte"), _INTEGER),
+    **dict.fromkeys(("nonNegativeInteger", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte"),
+                    r"\+?\d+"),
+    "positiveInteger": r"\+?0*[1-9]\d*", "negativeInteger": r"-0*[1-9]\d*", "nonPositiveInteger": r"-\d+|0",
+}  # fmt: skip
+_CALENDAR = {"date", "time", "dateTime", "gYear"}
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Literals of one property that were given the declared datatype."""
+
+    property: str
+    found: str
+    declared: str
+    count: int
+    example: str
+
+
+def repair_datatypes(kg: KnowledgeGraph) -> list[Repair]:
+    """Give literals the datatype that is declared for their property, where their characters fit it.
+
+    Literals with a language tag, and those that do not fit, stay as they are. The triples as they were go to
+    a graph that no query sees, and `originals` returns them.
+    """
+    if not kg.store.capabilities.edges:
+        raise ConfigError("Datatypes are repaired in an embedded store only.", endpoint=kg.store.url)
+    kg.require_writable()
+    box = TBox.read(kg.store, kg.dataset("asserted"))
+    out: dict[ox.Quad, None] = {}
+    into: dict[ox.Quad, None] = {}
+    counts: Counter[tuple[str, str, str]] = Counter()
+    examples: dict[tuple[str, str, str], str] = {}
+    for prop, declared in _declared(box):
+        for quad, value in _misfits(kg, prop, declared):
+            if quad in out:
+                continue
+            key = (prop.value, quad.object.datatype.value, declared.value)  # type: ignore[union-attr]  # literals
+            counts[key] += 1
+            examples.setdefault(key, quad.object.value)  # type: ignore[union-attr]
+            out[quad] = None
+            into[ox.Quad(quad.subject, prop, value, quad.graph_name)] = None
+    if out:
+        _land(kg, list(out), list(into))
+    found = [Repair(*key, count, examples[key]) for key, count in counts.items()]
+    return sorted(found, key=lambda r: (r.property, r.found, r.declared))
+
+
+def fits(text: str, datatype: str) -> bool:
+    """Return whether a text is in the lexical space of a datatype (XML Schema 1.1 Datatypes, section 3)."""
+    name = datatype.removeprefix(XSD)
+    form = _FORMS.get(name)
+    if form is None or not re.fullmatch(form, text.strip()):
+        return False
+    if name in _CALENDAR:
+        return Literal(text.strip(), datatype=URIRef(datatype)).value is not None
+    return True
+
+
+def originals(kg: KnowledgeGraph) -> list[Triple]:
+    """Return the repaired triples as they were before, in order."""
+    return sorted(kg.store.construct(queries.get("kg/graph").text, Dataset((kg.originals,))))
+
+
+def _declared(box: TBox) -> Iterator[tuple[ox.NamedNode, ox.NamedNode]]:
+    """Yield properties with the datatype that is declared for them, or for one that they are a kind of."""
+    ranges = [(s, o) for s, o in box.triples.get(RDFS + "range", []) if isinstance(o, ox.NamedNode)]
+    below: dict[Plain, list[ox.NamedNode]] = {}
+    for s, o in box.triples.get(RDFS + "subPropertyOf", []):
+        below.setdefault(o, []).append(s)
+    for start, datatype in ranges:
+        if datatype.value.removeprefix(XSD) not in _FORMS or not datatype.value.startswith(XSD):
+            continue
+        todo, seen = [start], {start}
+        while todo:
+            prop = todo.pop()
+            yield prop, datatype
+            fresh = [p for p in below.get(prop, []) if p not in seen]
+            seen.update(fresh)
+            todo += fresh
+
+
+def _misfits(
+    kg: KnowledgeGraph, prop: ox.NamedNode, declared: ox.NamedNode
+) -> Iterator[tuple[ox.Quad, ox.Literal]]:
+    """Yield the quads whose literal is of another datatype, and the literal that it should be."""
+    test = outside(declared, _O)
+    if test is None:
+        return
+    # What named graphs of clients hold is theirs.
+    graphs = tuple(g for g in kg.record.asserted if g != kg.record.merged)
+    atom = Graph(_G, TriplePattern(_S, prop, _O))
+    text = pt.to_sparql(pt.Select((_S, _O, _G), Group((atom, Filter(test))), order_by=(_G, _S, _O)))
+    for s, o, g in kg.store.select(text, Dataset((), graphs)):
+        if isinstance(o, Literal) and not o.language and fits(str(o), declared.value):
+            old = ox.Literal(str(o), datatype=iri(str(o.datatype or XSD + "string")))
+            white = str(o) if declared.value == XSD + "string" else str(o).strip()
+            yield ox.Quad(iri(str(s)), prop, old, iri(str(g))), ox.Literal(white, datatype=declared)
+
+
+def _land(kg: KnowledgeGraph, out: list[ox.Quad], into: list[ox.Quad]) -> None:
+    """Exchange the literals in one transaction, and keep the triples as they were."""
+    kept = iri(kg.originals)
+    record = kg.record
+    copies = [ox.Quad(q.subject, q.predicate, q.object, kept) for q in out]
+    if record.followed:
+        revision = record.revision + 1
+        came = record.came or (f"{kg.iri}:came:{revision}",)
+        removed = record.removed or (f"{kg.iri}:removed:{revision}",)
+        copies += [ox.Quad(q.subject, q.predicate, q.object, iri(came[-1])) for q in into]
+        copies += [ox.Quad(q.subject, q.predicate, q.object, iri(removed[-1])) for q in out]
+        record = replace(record, came=came, removed=removed)
+    elif record.inferred:
+        record = record.without_inferences()
+    out += [
+        ox.Quad(q.subject, q.predicate, q.object, iri(g))
+        for q in into
+        for g in (*record.inferred, *(a for a in record.asserted if a != str(q.graph_name.value)))  # type: ignore[union-attr]
+    ]
+    after = replace(record, revision=kg.record.revision + 1, pending="")
+    kg.commit(after, to_data(out, [*into, *copies]), change=GraphChange("repair"))
+    kg.commit(replace(kg.record, triples=kg.counted(), inferences=-1), changed=False)

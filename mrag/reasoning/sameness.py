@@ -39,11 +39,7 @@ Pair = tuple[str, str]
 
 
 class Sameness:
-    """What is the same in some graphs, as far as it has been closed.
-
-    Attributes:
-        centre: The representatives of the other names of large sets.
-    """
+    """What is the same in some graphs, as far as it has been closed."""
 
     def __init__(self, store: TripleStore, asserted: Sequence[str], scratch: str) -> None:
         self._store, self._asserted, self._scratch = store, asserted, scratch
@@ -52,22 +48,7 @@ class Sameness:
         self.centre: dict[str, str] = {}
 
     def close(self, graphs: Sequence[str], out: str, within: Collection[str] = ()) -> int:
-        """Put the pairs of `owl:sameAs` that follow from others by symmetry and transitivity into a graph.
-
-        Args:
-            graphs: IRIs of the graphs that are read, later on of `out` alone.
-            out: IRI of the graph that is written, one of them.
-            within: Things whose sets are looked at alone; those of all things by default.
-
-        Example:
-            >>> from mrag.stores.oxigraph import OxigraphStore
-            >>> store = OxigraphStore()
-            >>> store.update('''PREFIX owl: <http://www.w3.org/2002/07/owl#>
-            ... INSERT DATA { GRAPH <urn:g> { <urn:a> owl:sameAs <urn:b> . <urn:b> owl:sameAs <urn:c> } }''')
-            >>> Sameness(store, ["urn:g"], "urn:sets").close(["urn:g"], "urn:g")
-            4
-            >>> store.close()
-        """
+        """Put the pairs of `owl:sameAs` that follow from others by symmetry and transitivity into a graph."""
         if within:
             known = set(_near(self._store, Dataset(tuple(graphs)), within))
         else:
@@ -154,12 +135,7 @@ def has_large_sets(store: TripleStore, graphs: Sequence[str]) -> bool:
 
 
 def same_groups(pairs: Iterable[Pair]) -> list[list[str]]:
-    """Return the classes of things of which pairs say that they are the same, each in order of name.
-
-    Example:
-        >>> same_groups([("d", "c"), ("a", "b"), ("c", "e")])
-        [['a', 'b'], ['c', 'd', 'e']]
-    """
+    """Return the classes of things of which pairs say that they are the same, each in order of name."""
     above: dict[str, str] = {}
 
     def top(name: str) -> str:

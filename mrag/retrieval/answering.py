@@ -366,22 +366,7 @@ class TripleProofs:
 
 
 def named_term(kg: KnowledgeGraph, text: str) -> URIRef:
-    """Return what a person named: by an IRI, a CURIE, or its label in whatever case.
-
-    Args:
-        kg: The knowledge graph.
-        text: What was typed.
-
-    Raises:
-        ConfigError: If the graph has no such thing, or several of that name.
-
-    Example:
-        >>> import mrag
-        >>> kg = mrag.demo(model="none")
-        >>> str(named_term(kg, "graphdb")) == str(named_term(kg, "ex:GraphDB"))
-        True
-        >>> kg.close()
-    """
+    """Return what a person named: by an IRI, a CURIE, or its label in whatever case."""
     with suppress(TermError):
         return iri(text, kg.prefixes)
     name = " ".join(text.split()).lower()

@@ -36,21 +36,6 @@ class QuestionReader:
     Whatever a question makes of the reader, an endless loop or a process without memory, the process of the
     caller goes on with what others ask. A child answers its own queries from a copy of the store; where
     another server holds the triples it reaches no network, and has the caller ask.
-
-    Args:
-        kg: The knowledge graph.
-        seconds: Deadline of a question.
-        size: Most questions that are read at once.
-        memory: Most bytes of memory of a process, 0 for no cap.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.demo(model="none") as kg:
-        ...     reader = QuestionReader(kg)
-        ...     given, *_ = reader.computed("How many triple stores are there?")
-        ...     reader.close()
-        >>> given.computed.rows[0][0].label
-        '11'
     """
 
     def __init__(
@@ -71,12 +56,7 @@ class QuestionReader:
         reading: int | None = None,
         follows: Mapping[str, Any] | None = None,
     ) -> Routed:
-        """Return what `mrag.retrieval.routing.computed` returns.
-
-        Raises:
-            QueryTimeout: At the deadline; the process that read the question is gone.
-            ConfigError: As `computed` does.
-        """
+        """Return what `mrag.retrieval.routing.computed` returns."""
         question, deadline = folded(question), time.monotonic() + self._seconds
         if how not in ("auto", "plan"):
             return Routed(None, "")

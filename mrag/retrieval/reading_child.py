@@ -43,12 +43,7 @@ from mrag.terminal import Guarded
 
 
 class CopiedStore(OxigraphStore):
-    """A copy of a store, which is only read; another copy may take its place.
-
-    Args:
-        url: The URL of the store that was copied, beside which what is known of it is kept.
-        workers: What runs queries that must be bounded.
-    """
+    """A copy of a store, which is only read; another copy may take its place."""
 
     def __init__(self, url: str, workers: WorkerPool) -> None:
         super().__init__()
@@ -75,14 +70,7 @@ class CopiedStore(OxigraphStore):
 
 
 class AskedStore(BaseStore):
-    """A store on another server, which the parent asks; it is only read.
-
-    Args:
-        url: Its URL, as it may be shown.
-        identity: What tells it from others.
-        capabilities: What it offers.
-        ask: Has the parent call a method of the store.
-    """
+    """A store on another server, which the parent asks; it is only read."""
 
     def __init__(self, url: str, identity: str, capabilities: Capabilities, ask: Callable[..., Any]) -> None:
         self.url, self.identity, self.capabilities = url, identity, capabilities
@@ -114,14 +102,7 @@ class AskedStore(BaseStore):
 
 
 class KnownGraph(KnowledgeGraph):
-    """A graph whose state is known to whoever opens it.
-
-    Args:
-        store: Where the triples are.
-        state: Its record.
-        as_found: Whether its graphs are the store's own layers.
-        **options: As for `KnowledgeGraph`.
-    """
+    """A graph whose state is known to whoever opens it."""
 
     def __init__(self, store: TripleStore, state: Record, as_found: bool, **options: Any) -> None:
         self._state, self._as_found = replace(state, pending=""), as_found
@@ -200,12 +181,7 @@ def packed(work: Any, *arguments: Any) -> bytes:
 
 
 def unpacked(reply: tuple[Any, ...]) -> Any:
-    """Return or raise what the other process has.
-
-    Example:
-        >>> unpacked(pickle.loads(packed(len, "abc")))
-        3
-    """
+    """Return or raise what the other process has."""
     if reply[0] == "done":
         return reply[1]
     if reply[0] == "broken":

@@ -56,23 +56,6 @@ class GuardedRanker:
     What can be put right is: hits beyond `k`, entities that come twice, ranks that do not count from 1, and
     an iterator in the place of a list. Entities that the graph does not have are left out, with a warning.
     The rest is an error that names the ranker.
-
-    Args:
-        name: What the ranker is called.
-        ranker: The ranker.
-        kg: The knowledge graph.
-        hint: What to do about it if it fails.
-
-    Example:
-        >>> import mrag
-        >>> class Careless:
-        ...     def rank(self, question, k):
-        ...         yield Hit("urn:not-here", 2.0, 0)
-        ...         yield Hit("https://w3id.org/mrag/demo/products#RDFox", 1.0, 0)
-        >>> with mrag.demo(model="none") as kg:
-        ...     [hit] = GuardedRanker("careless", Careless(), kg).rank(Question("reasoner"), 5)
-        >>> hit.rank, hit.iri
-        (1, 'https://w3id.org/mrag/demo/products#RDFox')
     """
 
     name: str
@@ -81,11 +64,7 @@ class GuardedRanker:
     hint: str | None = None
 
     def rank(self, question: Question, k: int) -> list[Hit]:
-        """Return at most `k` hits, best first.
-
-        Raises:
-            RankerError: If the ranker fails, or gives what are no hits or scores that are no numbers.
-        """
+        """Return at most `k` hits, best first."""
         found: dict[str, Hit] = {}
         try:
             for hit in islice(self.ranker.rank(question, k), _MOST):
@@ -226,15 +205,7 @@ def ranker(name: str | Ranker, kg: KnowledgeGraph, *, index: str = "main") -> Ra
 
 
 def check_ranker(name: str) -> list[tuple[RankerInfo, str]]:
-    """Return the rankers that a name joins, each with its argument, without making them.
-
-    Raises:
-        ConfigError: If there is no such ranker.
-
-    Example:
-        >>> [(info.name, argument) for info, argument in check_ranker("bm25+mmr:0.5")]
-        [('bm25', ''), ('mmr', '0.5')]
-    """
+    """Return the rankers that a name joins, each with its argument, without making them."""
     known, found = known_rankers(), []
     for part in name.split("+"):
         kind, _, argument = part.strip().partition(":")
@@ -245,21 +216,7 @@ def check_ranker(name: str) -> list[tuple[RankerInfo, str]]:
 
 
 def check_client_ranker(name: str, own: str) -> None:
-    """Make sure that a client of a server may choose a ranker: one that names no model and no file.
-
-    Args:
-        name: What the client asks for.
-        own: The server's own, which is always allowed.
-
-    Raises:
-        ConfigError: If there is no such ranker, or only the operator may choose it.
-
-    Example:
-        >>> check_client_ranker("bm25+mmr:0.5", "hybrid")
-        >>> check_client_ranker("hybrid+llm", "hybrid")
-        Traceback (most recent call last):
-        mrag.errors.ConfigError: The ranker llm runs a model, which only the operator chooses. ...
-    """
+    """Make sure that a client of a server may choose a ranker: one that names no model and no file."""
     if name == own:
         return
     if len(parts := check_ranker(name)) > _JOINED:
@@ -400,9 +357,8 @@ def _codes(asked: RankerRequest) -> Ranker:
 
 
 def _clues(asked: RankerRequest) -> Ranker:
-    from mrag.generative.documents import open_clues
     from mrag.generative.models import language_model
-    from mrag.generative.ranker import GenerativeRanker
+    from mrag.generative.ranker import GenerativeRanker, open_clues
 
     if not asked.argument:
         raise ConfigError("The ranker clues needs a model.", hint="Such as clues:local:model.gguf.")
@@ -794,13 +750,7 @@ class LateInteraction:
 
 
 def met(asked: Vectors, said: Vectors) -> float:
-    """Return the mean over some word vectors of their best cosine with others; 0 if there are none.
-
-    Example:
-        >>> import numpy as np
-        >>> met(np.eye(2, dtype=np.float32), np.eye(1, 2, dtype=np.float32))
-        0.5
-    """
+    """Return the mean over some word vectors of their best cosine with others; 0 if there are none."""
     if not len(asked) or not len(said):
         return 0.0
     return max(0.0, float((asked @ said.T).max(axis=1).mean()))

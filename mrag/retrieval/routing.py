@@ -53,17 +53,11 @@ _COMPUTING: frozenset[CueKind] = frozenset(
 
 
 class Routed(NamedTuple):
-    """What came of answering a question without reading.
+    """What came of answering a question without reading."""
 
-    Attributes:
-        given: The answer; None where it has to be read.
-        why: Why it was computed, or has to be read.
-        offered: Readings that can be chosen where none is certain enough.
-    """
-
-    given: Answer | None
-    why: str
-    offered: tuple[OtherReading, ...] = ()
+    given: Answer | None  # The answer; None where it has to be read
+    why: str  # Why it was computed, or has to be read
+    offered: tuple[OtherReading, ...] = ()  # Readings that can be chosen where none is certain enough
 
     @property
     def said(self) -> str:
@@ -89,15 +83,7 @@ class AskOptions(TypedDict, total=False):
 
 
 def folded(text: str) -> str:
-    """Return the text of a question with single blanks for white space.
-
-    Raises:
-        QuestionTooLong: If it has more than `MAX_QUESTION` characters.
-
-    Example:
-        >>> folded("  Who   develops GraphDB? ")
-        'Who develops GraphDB?'
-    """
+    """Return the text of a question with single blanks for white space."""
     text = " ".join(text.split())
     if len(text) > MAX_QUESTION:
         raise QuestionTooLong(
@@ -108,24 +94,7 @@ def folded(text: str) -> str:
 
 
 def routed(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: Unpack[AskOptions]) -> Routed:
-    """Return the answer to a question that need not be read, or None where it has to be, and why.
-
-    Args:
-        kg: The knowledge graph; it needs no index.
-        question: As for `mrag.ask`.
-        **options: As for `mrag.ask`; `k` is the number of images, and of passages for each triple.
-
-    Raises:
-        ConfigError: If there is no such way, ranker or reading, the way lacks what it needs, or the plan to
-            go on from is malformed.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.demo(model="none") as kg:
-        ...     given, why, _ = routed(kg, "Show me pictures of a triple store.")
-        >>> given is None, "image" in why
-        (True, False)
-    """
+    """Return the answer to a question that need not be read, or None where it has to be, and why."""
     how, planner, ranker = options.get("how", "auto"), options.get("planner", "judge"), options.get("ranker")
     model, k = options.get("model"), options.get("k")
     media, texts = options.get("media"), options.get("texts")
@@ -173,26 +142,7 @@ def computed(
     model: str | BaseChatModel | None = "none",
     planner: Planner = "judge",
 ) -> Routed:
-    """Return the answer that `ask` computes, or None where it takes another way, and why it does which.
-
-    Args:
-        kg: The knowledge graph; it needs no index.
-        question: As for `mrag.ask`.
-        how: `auto`, `plan` or `read`, as for `mrag.ask`.
-        reading: As for `mrag.ask`.
-        follows: As for `mrag.ask`.
-        model: As for `mrag.ask`; by default none helps.
-        planner: As for `mrag.ask`.
-
-    Raises:
-        ConfigError: If there is no such reading, or the plan to go on from is malformed.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.demo(model="none") as kg:
-        ...     print(computed(kg, "Tell me something nice.").why)
-        no part of the question names anything in this graph
-    """
+    """Return the answer that `ask` computes, or None where it takes another way, and why it does which."""
     text = question.text if isinstance(question, Question) else question
     if how not in ("auto", "plan") or not isinstance(text, str) or not text.strip():
         return Routed(None, "")

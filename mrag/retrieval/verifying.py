@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import groupby
 from typing import Any, Final
 
 from rdflib import BNode, Literal, URIRef
@@ -22,7 +22,7 @@ from mrag.generation.prompts import PENDING
 from mrag.generation.receipts import ENVELOPE, THEN, KeyStore, opened, receipt, with_receipt
 from mrag.generation.result import Answer, OtherReading, context_from_json, same
 from mrag.generation.support.mentions import ContextNames
-from mrag.generation.verification import READING, CheckedPart, Recomputed, VerifyReport, differences
+from mrag.generation.verification import READING, CheckedPart, Recomputed, VerifyReport, differences, part_of
 from mrag.generation.verification import verify as checked
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
@@ -51,19 +51,7 @@ _AROUND: Final = ContextSettings(hops=1, asked_hop=False, schema=False, max_trip
 
 
 class StoreFacts:
-    """Asks a knowledge graph about sentences.
-
-    Args:
-        kg: The knowledge graph.
-
-    Example:
-        >>> import mrag
-        >>> kg = mrag.demo(model="none")
-        >>> extended = StoreFacts(kg).about("Virtuoso is developed by OpenLink Software.", Context((), ()))
-        >>> any(line.text == "(Virtuoso, developed by, OpenLink Software)" for line in extended.lines)
-        True
-        >>> kg.close()
-    """
+    """Asks a knowledge graph about sentences."""
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
@@ -118,21 +106,15 @@ class StoreFacts:
     def _called(self, sentence: str, free: Sequence[int]) -> list[URIRef]:
         """Return what is called as runs of words of a sentence are, the longest runs first."""
         told = tokens(sentence)
-        runs: list[list[int]] = [[]]
-        for before, i in pairwise([-2, *free]):
-            if i != before + 1:
-                runs.append([])
-            runs[-1].append(i)
+        runs = [[i for _, i in some] for _, some in groupby(enumerate(free), key=lambda x: x[1] - x[0])]
         forms: dict[str, None] = {}
         for size in range(_WORDS, 0, -1):
             for run in runs:
-                for at in range(len(run) - size + 1):
-                    first, last = told[run[at]], told[run[at + size - 1]]
-                    if size == 1 and (is_stopword(first.key) or len(first.raw) < 2):
-                        continue
-                    text = sentence[first.start : last.end]
-                    forms[text.removesuffix("'s").removesuffix("’s")] = None
-                    forms[sentence[first.start : last.end + 1].strip(" ,;:!?")] = None  # "Acme Inc."
+                for first, last in zip(run, run[size - 1 :], strict=False):
+                    start, end = told[first].start, told[last].end
+                    if size > 1 or not (is_stopword(told[first].key) or len(told[first].raw) < 2):
+                        forms[sentence[start:end].removesuffix("'s").removesuffix("’s")] = None
+                        forms[sentence[start : end + 1].strip(" ,;:!?")] = None  # "Acme Inc."
         wanted = [
             Literal(form, lang=tag or None)
             for form in list(forms)[:_MOST_FORMS]
@@ -156,19 +138,10 @@ class StoreFacts:
         for s, p, o in self.kg.select(queries.get("context/between").bind(s_o=pairs)):
             if not (isinstance(s, URIRef | BNode) and isinstance(p, URIRef) and o is not None):
                 continue
-            graph = self._graph(s, p, o)
+            graph, triple = self._graph(s, p, o), Triple(s, p, o)
             shown = (display.entity(str(s)), display.predicate(str(p)), display.term(to_ox(o)))
-            found.append(
-                Line(
-                    "",
-                    untrusted.fact(shown),
-                    Triple(s, p, o),
-                    graph,
-                    self.kg.is_inferred(graph),
-                    shown,
-                    str(s),
-                )
-            )
+            inferred = self.kg.is_inferred(graph)
+            found.append(Line("", untrusted.fact(shown), triple, graph, inferred, shown, str(s)))
         return found
 
     def _graph(self, s: Term, p: Term, o: Term) -> str:
@@ -195,13 +168,7 @@ Retrieve = Callable[[str], Any]
 
 
 def answered_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve) -> Recomputed:
-    """Answer the question of an answer again, and compare.
-
-    Args:
-        kg: The graph.
-        value: The JSON form of the answer, whose form is known to be right.
-        retrieve: Returns what the answer to a question is read in.
-    """
+    """Answer the question of an answer again, and compare."""
     if value.get("plan"):
         return _computed_again(kg, value)
     return _read_again(kg, value, retrieve)
@@ -212,23 +179,14 @@ def answered_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retri
 
 @dataclass(frozen=True)
 class _Read:
-    """A reading of a question that has the plan of an answer, or why there is none.
+    """A reading of a question that has the plan of an answer, or why there is none."""
 
-    Attributes:
-        given: What is computed by it; None where there is none.
-        number: Its number among the readings; 0 where it was saved by somebody.
-        learnt: Whether saved questions told how to read it.
-        whys: What an answer may say of why it is taken.
-        note: Why it cannot be told whether there is one.
-        wrong: What shows that there is none.
-    """
-
-    given: Answer | None = None
-    number: int = 0
-    learnt: bool = True
-    whys: frozenset[str] = frozenset()
-    note: str = ""
-    wrong: str = ""
+    given: Answer | None = None  # What is computed by it
+    number: int = 0  # Its number among the readings; 0 where it was saved by somebody
+    learnt: bool = True  # Whether saved questions told how to read it
+    whys: frozenset[str] = frozenset()  # What an answer may say of why it is taken
+    note: str = ""  # Why it cannot be told whether there is one
+    wrong: str = ""  # What shows that there is none
 
 
 def _computed_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
@@ -244,16 +202,12 @@ def _computed_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
         ]
         wrong = [read.wrong] if read.wrong else []
         return _compared(kg, value, replay(kg, value), parts, wrong, _OF_READING)
-    told, wrong = CheckedPart(WHY, "recomputed"), list[str]()
-    if not said:
-        told = CheckedPart(WHY, "not checked", "it does not tell")
-    elif said != why:
-        told = CheckedPart(WHY, "not checked", "it says that a language model helped")
-    elif why not in read.whys:
+    untold = "" if said == why else "it says that a language model helped"
+    wrong = []
+    if said and not untold and why not in read.whys:
         wrong.append("why it was answered so is not what is found now")
-    unknown = (
-        "it says that a language model helped" if said != why else "" if said else "it does not tell why"
-    )
+    told = part_of(WHY, bool(said) and not untold, untold or "it does not tell")
+    unknown = untold or ("" if said else "it does not tell why")
     soft, doubtful = _certainty(kg, value, read, unknown)
     parts = [CheckedPart(READING, "recomputed"), soft, told]
     # A model moves the certainty, of which a notice tells.
@@ -267,15 +221,7 @@ _OF_READING = ("why", "readings", "confidence", "ignored", "notice", "follows")
 def _read(
     kg: KnowledgeGraph, question: str, known: LastAnswer, said: str, ignored: Collection[str] = ()
 ) -> _Read:
-    """Return the reading of a question that has a plan.
-
-    Args:
-        kg: The graph.
-        question: The question.
-        known: The plan, and what the question goes on from.
-        said: What is said of why it is read so; "" where that is not known.
-        ignored: Words that the answer itself says were not understood.
-    """
+    """Return the reading of a question that has a plan."""
     if known.before is not None:
         if not known.before.question:
             return _Read(note=_UNTOLD)
@@ -470,24 +416,25 @@ def _read_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve
     again = [one.to_json() for one in _once_more(kg, value, retrieve)]
     bare = _timeless(value)
     whole = [one for one in again if same(_timeless(one) | _APART, bare | _APART)]
-    parts = [_part(FOUND, any(same(_timeless(one)["context"], bare["context"]) for one in again), _OTHERWISE)]
+    found = any(same(_timeless(one)["context"], bare["context"]) for one in again)
+    parts = [part_of(FOUND, found, _OTHERWISE)]
     if value["way"] == "images":
         shown = [[_unplaced(image) for image in one["images"]] for one in (value, *again)]
-        parts.append(_part(IMAGES, any(same(shown[0], one) for one in shown[1:]), _OTHERWISE))
+        parts.append(part_of(IMAGES, any(same(shown[0], one) for one in shown[1:]), _OTHERWISE))
         if any(image["path"] for image in value["images"]):
             parts.append(CheckedPart("where the files of the images are", "not checked"))
     if value["way"] == "complete":
         parts.append(CheckedPart("what was read in texts, and what is missing", "not checked"))
     told = f"it says {value['model'] or 'that no model did'}"
-    parts.append(_part(WRITER, value["model"] is None and bool(whole), told))
+    parts.append(part_of(WRITER, value["model"] is None and bool(whole), told))
     if value["model"] is not None:
         parts.append(CheckedPart("bullets, numbers of items and ids that did not hold", "not checked"))
     notices = [one["notice"] for one in whole] or [None] * (value["model"] is not None)
     right = value["notice"] in _with_pending(kg, notices)
-    parts.append(_part(NOTICE, right, "it may be of that time"))
+    parts.append(part_of(NOTICE, right, "it may be of that time"))
     why, offered = _reason(kg, value)
     right = why == value["why"] and same([one.to_json() for one in offered], value["readings"])
-    parts.append(_part(WHY, right, "another way may have been asked for"))
+    parts.append(part_of(WHY, right, "another way may have been asked for"))
     return Recomputed(tuple(parts))
 
 
@@ -544,10 +491,6 @@ def _with_pending(kg: KnowledgeGraph, notices: Iterable[str | None]) -> list[str
     return [*pending, *(() if kg.pending else notices)]
 
 
-def _part(name: str, recomputed: bool, why: str) -> CheckedPart:
-    return CheckedPart(name, "recomputed") if recomputed else CheckedPart(name, "not checked", why)
-
-
 def _unplaced(image: Mapping[str, Any]) -> dict[str, Any]:
     return {name: part for name, part in image.items() if name != "path"}
 
@@ -560,17 +503,7 @@ _LAYER = re.compile(r"(asserted|inferred|completed|enriched):(\d+)\Z")
 def verified(
     kg: KnowledgeGraph, given: Answer | Mapping[str, Any], retrieve: Retrieve, keys: KeyStore | None = None
 ) -> VerifyReport:
-    """Check an answer or a receipt against a graph.
-
-    Args:
-        kg: The graph.
-        given: The answer, its JSON form, or its receipt.
-        retrieve: Returns what the answer to a question is read in.
-        keys: The keys that are trusted; those of this installation by default.
-
-    Raises:
-        ModelError: If it is neither.
-    """
+    """Check an answer or a receipt against a graph."""
     try:
         return _verified(kg, given, retrieve, keys)
     except (RecursionError, OverflowError) as error:
@@ -599,18 +532,7 @@ def _verified(
 def receipt_of(
     kg: KnowledgeGraph, given: Mapping[str, Any], report: VerifyReport, keys: KeyStore | None = None
 ) -> dict[str, Any]:
-    """Return the receipt of an answer that was checked now, signed if this installation has a key.
-
-    Args:
-        kg: The graph.
-        given: The JSON form of the answer, or an earlier receipt of it.
-        report: What the check said.
-        keys: The keys; those of this installation by default.
-
-    Raises:
-        ModelError: If it is no answer.
-        ConfigError: If the key cannot be used.
-    """
+    """Return the receipt of an answer that was checked now, signed if this installation has a key."""
     before = opened(given)
     answer, report = (given, report) if before is None else (before.answer, _own(report))
     now = datetime.now(UTC).replace(microsecond=0)
@@ -634,13 +556,7 @@ def _lines(value: Mapping[str, Any]) -> tuple[Line, ...]:
 
 
 class GraphLookup:
-    """What a graph has of the lines of an answer, looked up for all at once.
-
-    Args:
-        kg: The graph.
-        lines: The lines.
-        layers: Whether lines may tell the layer of their triple and no graph, as those of completion do.
-    """
+    """What a graph has of the lines of an answer, looked up for all at once."""
 
     def __init__(self, kg: KnowledgeGraph, lines: Sequence[Line], *, layers: bool = False) -> None:
         self._kg, self._display = kg, Display(kg)

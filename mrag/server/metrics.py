@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -42,49 +41,32 @@ logger = logging.getLogger("mrag.requests")
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 """Names the folder in which the processes of one server share what they count."""
 
-_ENDED = "ended"
-"""A file of that folder, with a byte for each process that ended unforeseen."""
+_ENDED = "ended"  # A file of that folder, with a byte for each process that ended unforeseen
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-_ELSEWHERE = "other"
-"""Stands for addresses that there are not, so that nobody can make the metrics grow."""
+_ELSEWHERE = "other"  # stands for addresses that there are not, so that nobody can make the metrics grow
 
 
 class ServerMetrics:
-    """Counts what a server does.
-
-    Example:
-        >>> metrics = ServerMetrics()
-        >>> metrics.answered("plan", 0.02)
-        >>> b'mrag_answer_seconds_count{way="plan"} 1.0' in metrics.text()
-        True
-    """
+    """Counts what a server does."""
 
     def __init__(self) -> None:
         from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
         self._registry = CollectorRegistry()
         self._states: list[_State] = []
-        self._requests = Histogram(
-            "mrag_request_seconds",
-            "Time until a request was answered, by route.",
-            ("method", "route", "status"),
-            registry=self._registry,
-            buckets=_BUCKETS,
+
+        def histogram(name: str, meaning: str, *labels: str) -> Histogram:
+            return Histogram(name, meaning, labels, registry=self._registry, buckets=_BUCKETS)
+
+        route = ("method", "route", "status")
+        self._requests = histogram(
+            "mrag_request_seconds", "Time until a request was answered, by route.", *route
         )
-        self._answers = Histogram(
-            "mrag_answer_seconds",
-            "Time until a question was answered, by the way that was taken.",
-            ("way",),
-            registry=self._registry,
-            buckets=_BUCKETS,
-        )
-        self._errors = Counter(
-            "mrag_errors",
-            "Errors that ended a request, by kind; QueryRefused are those of the read gate.",
-            ("kind",),
-            registry=self._registry,
-        )
+        meaning = "Time until a question was answered, by the way that was taken."
+        self._answers = histogram("mrag_answer_seconds", meaning, "way")
+        meaning = "Errors that ended a request, by kind; QueryRefused are those of the read gate."
+        self._errors = Counter("mrag_errors", meaning, ("kind",), registry=self._registry)
         self._running, self._waiting = (
             Gauge(name, meaning, registry=self._registry, multiprocess_mode="livesum")
             for name, meaning in (
@@ -94,23 +76,11 @@ class ServerMetrics:
         )
 
     def observed(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count a request.
-
-        Args:
-            method: Its method.
-            route: The pattern of its address.
-            status: Status of the answer.
-            seconds: How long it took.
-        """
+        """Count a request."""
         self._requests.labels(method, route, str(status)).observe(seconds)
 
     def answered(self, way: str, seconds: float) -> None:
-        """Count an answer to a question.
-
-        Args:
-            way: The way that was taken, as `plan` or `read`.
-            seconds: How long it took.
-        """
+        """Count an answer to a question."""
         self._answers.labels(way).observe(seconds)
 
     def failed(self, error: Exception) -> None:
@@ -153,44 +123,35 @@ class _State:
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
         engine, record = self._engine, self._engine.record
-        numbers = {
-            "mrag_graph_triples": (record.triples, "Asserted triples."),
-            "mrag_graph_revision": (record.revision, "Revision of the graph."),
-            "mrag_graph_reasoned": (
-                not record.outdated,
-                "Whether what was inferred belongs to the present triples.",
-            ),
+        numbers: dict[str, tuple[float, str]] = {
+            "graph_triples": (record.triples, "Asserted triples."),
+            "graph_revision": (record.revision, "Revision of the graph."),
+            "graph_reasoned": (not record.outdated, "Whether inferences belong to the present triples."),
         }
-        for name, (value, meaning) in (numbers | self._index()).items():
-            yield GaugeMetricFamily(name, meaning, float(value))
+        documents = "Documents of the similarity index."
+        try:
+            info = mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index)
+        except IndexError_:
+            numbers["index_documents"] = (0, documents)
+        else:
+            behind = 0 if info.revision is None else record.revision - info.revision
+            numbers["index_documents"] = (info.documents or 0, documents)
+            numbers["index_stale"] = (info.stale, "Whether the graph has changed since it was built.")
+            numbers["index_revisions_behind"] = (behind, "Changes of the graph since it was built.")
+        for name, (value, meaning) in numbers.items():
+            yield GaugeMetricFamily(f"mrag_{name}", meaning, float(value))
         if engine.pool is not None:
             meaning = "Worker processes that were killed, at a deadline for the most part."
             yield CounterMetricFamily("mrag_workers_killed", meaning, float(engine.pool.killed))
         elif engine.settings.shared is not None:
             meaning = "Processes of the server that ended unforeseen and were replaced."
-            yield CounterMetricFamily("mrag_workers_killed", meaning, float(ended(engine.settings.shared)))
-
-    def _index(self) -> dict[str, tuple[float, str]]:
-        engine = self._engine
-        try:
-            info = mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index)
-        except IndexError_:
-            return {"mrag_index_documents": (0, "Documents of the similarity index.")}
-        behind = 0 if info.revision is None else engine.record.revision - info.revision
-        return {
-            "mrag_index_documents": (info.documents or 0, "Documents of the similarity index."),
-            "mrag_index_stale": (info.stale, "Whether the graph has changed since it was built."),
-            "mrag_index_revisions_behind": (behind, "Changes of the graph since it was built."),
-        }
+            file = engine.settings.shared / _ENDED
+            ended = file.stat().st_size if file.exists() else 0
+            yield CounterMetricFamily("mrag_workers_killed", meaning, float(ended))
 
 
 def count_ended(settings: ServerSettings, pid: int) -> None:
-    """Count a process of a server that ended unforeseen, and forget what it alone was doing.
-
-    Args:
-        settings: The server's settings, which name the folder that its processes share.
-        pid: The number of the process.
-    """
+    """Count a process of a server that ended unforeseen, and forget what it alone was doing."""
     if settings.shared is None:
         return
     with (settings.shared / _ENDED).open("ab") as file:
@@ -201,18 +162,8 @@ def count_ended(settings: ServerSettings, pid: int) -> None:
         mark_process_dead(pid, str(settings.shared / "metrics"))  # type: ignore[no-untyped-call]
 
 
-def ended(shared: Path) -> int:
-    """Return how many processes of a server have ended unforeseen."""
-    return (shared / _ENDED).stat().st_size if (shared / _ENDED).exists() else 0
-
-
 class Observed:
-    """Gives each request an identifier, counts it, and logs it.
-
-    Args:
-        app: The application behind it.
-        metrics: What counts.
-    """
+    """Gives each request an identifier, counts it, and logs it."""
 
     def __init__(self, app: ASGIApp, metrics: ServerMetrics) -> None:
         self._app = app
@@ -247,13 +198,13 @@ class Observed:
             seconds = time.perf_counter() - began
             self._metrics.observed(method, _route_of(scope), status, seconds)
             if logger.isEnabledFor(logging.INFO):
-                line: dict[str, Any] = {
-                    "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-                    "id": name,
-                }
-                line |= {"method": scope["method"], "path": scope["path"], "status": status}
-                line |= {"seconds": round(seconds, 4), "bytes": size}
+                line = {"time": _now(), "id": name, "method": scope["method"], "path": scope["path"]}
+                line |= {"status": status, "seconds": round(seconds, 4), "bytes": size}
                 logger.info("%s", json.dumps(line))
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 _TRACE = ("traceparent", "tracestate")
@@ -277,7 +228,7 @@ def count_error(request: Request, error: MragError) -> None:
         metrics.failed(error)
 
 
-async def show(request: Request) -> Response:
+async def show(request: Request, _engine: Engine) -> Response:
     """Handle `/metrics`."""
     from anyio import to_thread
     from prometheus_client import CONTENT_TYPE_LATEST
@@ -286,11 +237,10 @@ async def show(request: Request) -> Response:
     return Response(await to_thread.run_sync(metrics.text), media_type=CONTENT_TYPE_LATEST)
 
 
-async def ready(request: Request) -> Response:
+async def ready(_request: Request, engine: Engine) -> Response:
     """Handle `/ready`: whether requests may be sent here, and how old what they are answered from is."""
     from anyio import to_thread
 
-    engine: Engine = request.app.state.engine
     fine = await engine.alive()
     index = await to_thread.run_sync(_index_state, engine)
     about = {"status": "ok" if fine else "failing", "revision": engine.record.revision, "index": index}
@@ -309,34 +259,17 @@ _SHOWN = 2_000
 
 @dataclass
 class ActiveQuery:
-    """A query that is being answered.
+    """A query that is being answered."""
 
-    Attributes:
-        id: Its number.
-        text: What is asked; empty where statements are read without a query.
-        process: Number of the process that answers it; None where that is another server.
-        began: When it began, by the monotonic clock.
-        stopped: Whether somebody has ended it.
-    """
-
-    id: int
-    text: str
-    process: int | None
-    began: float = field(default_factory=time.monotonic)
-    stopped: bool = False
+    id: int  # its number
+    text: str  # what is asked; empty where statements are read without a query
+    process: int | None  # number of the process that answers it; None where that is another server
+    began: float = field(default_factory=time.monotonic)  # when it began, by the monotonic clock
+    stopped: bool = False  # whether somebody has ended it
 
 
 class ActiveQueries:
-    """The queries that a server is answering.
-
-    Example:
-        >>> queries = ActiveQueries()
-        >>> with queries.running("ASK {}", None):
-        ...     queries.stop(queries.listed()[0]["id"])
-        False
-        >>> queries.listed()
-        []
-    """
+    """The queries that a server is answering."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -345,15 +278,7 @@ class ActiveQueries:
 
     @contextmanager
     def running(self, text: str, process: int | None) -> Iterator[ActiveQuery]:
-        """Count a query while the block answers it.
-
-        Args:
-            text: The query.
-            process: The process that answers it, which nobody takes away before the block ends.
-
-        Raises:
-            QueryRefused: If somebody has ended it.
-        """
+        """Count a query while the block answers it."""
         one = ActiveQuery(next(self._numbers), text, process)
         with self._lock:
             self._active[one.id] = one
@@ -400,26 +325,13 @@ _KEPT_ERRORS = 50
 
 
 class RecentErrors:
-    """The last errors of a server, oldest first, without what was asked.
-
-    Example:
-        >>> errors = RecentErrors()
-        >>> errors.note("/sparql", 503, MragError("The query passed its deadline."))
-        >>> errors.listed()[0]["message"]
-        'The query passed its deadline.'
-    """
+    """The last errors of a server, oldest first, without what was asked."""
 
     def __init__(self) -> None:
         self._errors: deque[dict[str, Any]] = deque(maxlen=_KEPT_ERRORS)
 
     def note(self, where: str, status: int | None, error: Exception) -> None:
-        """Keep an error, unless the client is to blame for it.
-
-        Args:
-            where: The path of the request, or the name of the work.
-            status: The status of the answer; None where there was no request.
-            error: The error.
-        """
+        """Keep an error, unless the client is to blame for it."""
         if status is not None and status < 500:
             return
         message = "An error that nobody expected; the server's log says more."
@@ -430,7 +342,7 @@ class RecentErrors:
             message = error.detail
         self._errors.append(
             {
-                "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                "time": _now(),
                 "where": where[:200],
                 "status": status,
                 "type": type(error).__name__,
@@ -445,13 +357,7 @@ class RecentErrors:
 
 
 def note_error(request: Request, status: int, error: Exception) -> None:
-    """Keep the error that a request ended in, in the application that it was sent to.
-
-    Args:
-        request: The request.
-        status: The status of the answer.
-        error: The error.
-    """
+    """Keep the error that a request ended in, in the application that it was sent to."""
     engine = getattr(request.app.state, "engine", None)
     if engine is not None:
         engine.errors.note(request.scope["path"], status, error)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import pickle
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TextIO, TypeAlias, cast
+from urllib.parse import parse_qsl
 
 from rdflib import BNode, Literal, URIRef
 from rdflib.term import Variable
 
-from mrag.errors import QueryRefused
-from mrag.rdf import parser
-from mrag.rdf.guard import ReadQuery
+from mrag.errors import ConfigError, MragError, QueryRefused
+from mrag.rdf import parser, queries
+from mrag.rdf.guard import ReadQuery, read_gate
 from mrag.rdf.namespaces import RDF, XSD
 from mrag.rdf.parser import GroupNode, SelectNode, inside, parse_query, visible
 from mrag.rdf.queries import values_block
 from mrag.rdf.terms import curie
+from mrag.stores.process.query_child import HEAD, confined, frame
+from mrag.terminal import Guarded
 
 Values = Mapping[str, URIRef | Literal]
 
@@ -23,29 +28,7 @@ Values = Mapping[str, URIRef | Literal]
 def bind(
     read: ReadQuery, values: Values, *, substitutes: bool = True
 ) -> tuple[str, dict[str, URIRef | Literal]]:
-    """Bind variables of a query to values.
-
-    Args:
-        read: A query that has passed the read gate.
-        values: Terms by the names of variables; those that the query does not name have no effect.
-        substitutes: Whether the engine can start from values; a server cannot be given any, and then all of
-            them are put into the text.
-
-    Returns:
-        The text to run, and the values that the engine has to start from.
-
-    Raises:
-        QueryRefused: If a value cannot be put into the text.
-
-    Example:
-        >>> from mrag.rdf.guard import read_gate
-        >>> read = read_gate("SELECT ?o { ?x ?p ?o FILTER EXISTS { ?x a ?t } }")
-        >>> text, rest = bind(read, {"x": URIRef("urn:a"), "o": Literal("c")})
-        >>> print(text)
-        SELECT ?o { VALUES (?x) { (<urn:a>) } ?x ?p ?o FILTER EXISTS { VALUES (?x) { (<urn:a>) } ?x a ?t } }
-        >>> sorted(rest)
-        ['o']
-    """
+    """Bind variables of a query to values."""
     if not substitutes:
         return _with_values(read.text, values), {}
     if read.form != "SelectQuery":
@@ -110,8 +93,7 @@ def _parts(node: Any) -> tuple[Any, ...]:
     return () if isinstance(node, URIRef | Literal | BNode | Variable) else inside(node)
 
 
-_MOST: Final = 2_000
-"""Maximum number of characters of a detail."""
+_MOST: Final = 2_000  # maximum number of characters of a detail
 
 _PLAIN: Final = frozenset(XSD + name for name in ("integer", "decimal", "double", "boolean"))
 _INFIX: Final = frozenset(("=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "&&", "||"))
@@ -122,22 +104,7 @@ Operator = dict[str, Any]
 
 
 def operators(text: str, prefixes: Mapping[str, str], seconds: float = 30.0) -> Operator:
-    """Return the operators of a query, the outermost first.
-
-    Args:
-        text: A query that the read gate has let through.
-        prefixes: Prefixes that shorten IRIs.
-        seconds: Deadline for reading it.
-
-    Returns:
-        `operator`, `detail`, for a triple pattern its `predicate` (an IRI, or None), and the `parts` that it
-        takes its rows from.
-
-    Example:
-        >>> tree = operators("SELECT ?s { ?s <urn:p> ?o } ORDER BY ?s", {})
-        >>> tree["operator"], tree["detail"], tree["parts"][0]["operator"]
-        ('select', '?s', 'order by')
-    """
+    """Return the operators of a query, the outermost first."""
     query, parser = parse_query(text, prefixes, deadline=time.monotonic() + seconds)
     printer = _Printer(prefixes, parser.tokens.printed)
     form = query.form.removesuffix("Query").lower()
@@ -145,12 +112,7 @@ def operators(text: str, prefixes: Mapping[str, str], seconds: float = 30.0) -> 
 
 
 def predicates(operator: Operator) -> Iterator[Operator]:
-    """Yield the triple patterns of a tree whose predicate can be counted.
-
-    Example:
-        >>> [one["detail"] for one in predicates(operators("ASK { ?s a ?c ; <urn:p> ?o ; ?q ?r }", {}))]
-        ['?s <urn:p> ?o']
-    """
+    """Yield the triple patterns of a tree whose predicate can be counted."""
     # How many things have some class says nothing of how many have this one.
     if operator.get("predicate") not in (None, RDF + "type"):
         yield operator
@@ -286,3 +248,68 @@ def _walk(expression: Any) -> Iterator[Any]:
     if isinstance(expression, parser.CallNode):
         for one in expression.arguments:
             yield from _walk(one)
+
+
+Fields: TypeAlias = list[tuple[str, str]]
+
+
+def pairs(data: bytes) -> Fields:
+    """Read the parameters of a form or of an address."""
+    try:
+        text = data.decode("ascii")
+        return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=1000)
+    except (UnicodeDecodeError, ValueError) as error:
+        raise ConfigError(f"The parameters cannot be read: {error}.") from error
+
+
+_MEMORY = 2 << 30  # maximum number of bytes that reading may take; an update of some 50 megabytes fits
+
+
+def parse_request(request: dict[str, Any]) -> tuple[Any, ...]:
+    """Parse a query or an update."""
+    try:
+        if request["do"] == "update":
+            from mrag.graph.updates import parse
+
+            return "update", parse(
+                request["text"],
+                request["prefixes"],
+                using=request.get("using", ()),
+                using_named=request.get("using_named", ()),
+                base=request.get("base"),
+            )
+        read = read_gate(request["text"], request["graphs"], request["prefixes"])
+        if request["do"] == "operators":
+            return "operators", operators(read.text, request["prefixes"]), read.text
+        if not request["values"]:
+            return "query", read, read.text, {}
+
+        return "query", read, *bind(read, request["values"], substitutes=request.get("substitutes", True))
+    except MragError as error:
+        where = f" <{error.term}>" if error.term and isinstance(error, QueryRefused) else ""
+        return "refused", f"{error.message.rstrip('.')}{where}.", error.hint
+    except RecursionError:
+        return "refused", "The text is nested too deeply.", None
+
+
+def serve() -> None:
+    """Answer requests until the input ends."""
+    defences = confined(_MEMORY)
+    stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
+
+    def reply(value: object) -> None:
+        frame(stdout, b"P", pickle.dumps(value))
+        stdout.flush()
+
+    first = queries.get("explore/any").text
+    parse_request({"do": "query", "text": first, "graphs": (), "prefixes": {}, "values": {}})
+    reply(("ready", defences))
+    while head := stdin.read(HEAD.size):
+        _, size = HEAD.unpack(head)
+        reply(parse_request(pickle.loads(stdin.read(size))))  # noqa: S301 # our own parent wrote it
+
+
+if __name__ == "__main__":
+    # What ends this process unforeseen may quote a query.
+    sys.stderr = cast(TextIO, Guarded(sys.stderr))
+    serve()

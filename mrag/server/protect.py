@@ -10,9 +10,9 @@ import ipaddress
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -28,16 +28,25 @@ from mrag.server.settings import ServerSettings
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
+_TERMS = (errors.QueryRefused, errors.LoadError, errors.TermError, errors.IndexError_)
+_STATUS: tuple[tuple[type[errors.MragError] | tuple[type[errors.MragError], ...], int], ...] = (
+    (errors.QueryTimeout, 503),
+    (errors.MissingIndex, 404),
+    (errors.EndpointError, 502),
+    (errors.DamagedIndex, 500),
+    (_TERMS, 400),
+    (errors.StoreError, 503),
+)
 _OPEN = ("/", "/health", "/ready", "/rest/login", "/favicon.ico")
 _OPEN_UNDER = ("/page/", "/rest/login/")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _LONGEST_URI = 32_768
 _LENGTHS = {b"content-length", b"transfer-encoding"}
 _HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|[A-Za-z0-9._~-]{1,255})(?::(?P<port>[0-9]{0,5}))?")
-_PARTS = 200_000
-"""Commas and opening brackets that JSON in a body may have."""
-_SLOWEST = 1 << 16
-"""Bytes of a body that must come in a second, once its time is over."""
+_PARTS = 200_000  # commas and opening brackets that JSON in a body may have
+_SLOWEST = 1 << 16  # bytes of a body that must come in a second, once its time is over
 
 
 def failure(status: int, message: str, hint: str | None = None, **headers: str) -> Response:
@@ -52,20 +61,10 @@ def failure(status: int, message: str, hint: str | None = None, **headers: str) 
 
 def of_error(error: errors.MragError) -> Response:
     """Return the response that an error of mrag stands for."""
-    if isinstance(error, errors.QueryTimeout):
-        return failure(503, error.message, error.hint, Retry_After="5")
-    if isinstance(error, errors.MissingIndex):
-        return failure(404, error.message, error.hint)
-    if isinstance(error, errors.EndpointError):
-        return failure(502, error.message, error.hint)
-    if isinstance(error, errors.DamagedIndex):
-        return failure(500, error.message, error.hint)
-    if isinstance(error, errors.QueryRefused | errors.LoadError | errors.TermError | errors.IndexError_):
-        where = f" ({error.term})" if error.term else ""
-        return failure(400, error.message + where, error.hint)
-    if isinstance(error, errors.StoreError):
-        return failure(503, error.message, error.hint)
-    return failure(400, error.message, error.hint)
+    status = next((status for kinds, status in _STATUS if isinstance(error, kinds)), 400)
+    where = f" ({error.term})" if error.term and status == 400 and isinstance(error, _TERMS) else ""
+    later = {"Retry_After": "5"} if isinstance(error, errors.QueryTimeout) else {}
+    return failure(status, error.message + where, error.hint, **later)
 
 
 async def mrag_error(request: Request, error: Exception) -> Response:
@@ -119,12 +118,7 @@ class OneLength:
 
 
 class AccessGuard:
-    """Lets a request in when it may come in, whole and not too large, and ends it when its client leaves.
-
-    Args:
-        app: The application behind it.
-        settings: The server's settings.
-    """
+    """Lets a request in when it may come in, whole and not too large, and ends it when its client leaves."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self._app = app
@@ -165,14 +159,9 @@ class AccessGuard:
         origin = headers.get("origin")
         if origin and method not in _SAFE and not self._same(origin, host):
             return failure(403, "Pages of other origins may not send this.", "Start the server with --cors.")
-        site = headers.get("sec-fetch-site", "none")
-        if (
-            not origin
-            and method not in _SAFE
-            and site not in ("none", "same-origin")
-            and "*" not in self._settings.cors_origins
-        ):
-            # Not every browser names the page that a form comes from, but it says that it is another's.
+        # Not every browser names the page that a form comes from, but it says that it is another's.
+        foreign = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        if not origin and method not in _SAFE and foreign and "*" not in self._settings.cors_origins:
             return failure(403, "Pages of other origins may not send this.", "Start the server with --cors.")
         if method == "OPTIONS" or path in _OPEN or path.startswith(_OPEN_UNDER):
             return None
@@ -263,15 +252,7 @@ def authorised(headers: Headers, token: str) -> bool:
 
 
 def json_object(body: bytes | bytearray) -> dict[str, Any]:
-    """Read a body that is a JSON object, with nothing in it that could not be written down again.
-
-    Raises:
-        ConfigError: If it is none.
-
-    Example:
-        >>> json_object(b'{"question": "who?"}')
-        {'question': 'who?'}
-    """
+    """Read a body that is a JSON object, with nothing in it that could not be written down again."""
     hint = 'Send an object: {"name": "…"}.'
     # Others wait while it is read, which takes as long as it has parts, not as it has bytes.
     if sum(map(body.count, (b",", b"[", b"{"))) > _PARTS:
@@ -281,7 +262,7 @@ def json_object(body: bytes | bytearray) -> dict[str, Any]:
     except errors.ModelError as error:
         raise errors.ConfigError(f"The body cannot be read. {error.message}", hint=hint) from error
     if not isinstance(found, dict):
-        raise errors.ConfigError("The body is not a JSON object.", hint='Send an object: {"name": "…"}.')
+        raise errors.ConfigError("The body is not a JSON object.", hint=hint)
     return found
 
 
@@ -306,26 +287,24 @@ def allowed(methods: Iterable[str]) -> Response:
     return Response(status_code=204, headers={"Allow": ", ".join(sorted({*methods, "OPTIONS"}))})
 
 
-_BODIES = 4
-"""All bodies together may take this many times what one may."""
+_BODIES = 4  # all bodies together may take this many times what one may
 
-RETRY_SECONDS = "5"
-"""When to come back, where nothing nearer to the cause said so."""
+RETRY_SECONDS = "5"  # when to come back, where nothing nearer to the cause said so
+
+
+async def within(seconds: float, work: Awaitable[T], late: str, retry: str = "1") -> T:
+    """Return what comes of some work in time; 503 if it does not end until then."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await work
+    except errors.QueryTimeout:
+        raise
+    except TimeoutError as error:
+        raise HTTPException(503, late, {"Retry-After": retry}) from error
 
 
 class Slots:
-    """Places for work of one kind; more work waits, and is turned away when it has waited for too long.
-
-    Args:
-        size: How many there are.
-        queue: How many may wait for one.
-        name: What waits, in an error.
-
-    Attributes:
-        running: Places that are taken.
-        waiting: How many wait for one.
-        told: Called with both when they have changed.
-    """
+    """Places for work of one kind; more work waits, and is turned away when it has waited for too long."""
 
     def __init__(self, size: int, queue: int, name: str) -> None:
         self._free = asyncio.Semaphore(size)
@@ -336,24 +315,13 @@ class Slots:
 
     @asynccontextmanager
     async def taken(self, seconds: float) -> AsyncIterator[None]:
-        """Take a place while the block runs.
-
-        Args:
-            seconds: How long to wait for it.
-
-        Raises:
-            HTTPException: 503 if too many wait already, or none came free in time.
-        """
+        """Take a place while the block runs."""
         if self.waiting >= self._queue:
             raise HTTPException(503, f"Too many {self._name} wait already.", {"Retry-After": "1"})
         self._count(waiting=1)
         try:
-            async with asyncio.timeout(seconds):
-                await self._free.acquire()
-        except TimeoutError as error:
-            raise HTTPException(
-                503, f"Other {self._name} were being answered until the deadline.", {"Retry-After": "1"}
-            ) from error
+            late = f"Other {self._name} were being answered until the deadline."
+            await within(seconds, self._free.acquire(), late)
         finally:
             self._count(waiting=-1)
         self._count(running=1)
@@ -374,10 +342,6 @@ class Bounded:
 
     A request counts from the end of its body to the beginning of its answer: who sends or reads slowly
     takes nobody's place.
-
-    Args:
-        app: The application behind it.
-        settings: The server's settings.
     """
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:

@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 from xml.sax.saxutils import escape, quoteattr
@@ -22,6 +22,7 @@ from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery
 from mrag.rdf.patterns import Construct, Group, TriplePattern, to_sparql, var
 from mrag.rdf.queries import Value, term
 from mrag.rdf.terms import XSD, Term, Triple, term_to_json, to_ox
+from mrag.server.streams import Spool
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.changes import RESERVED
 from mrag.stores.process.query_child import serialized, term_of
@@ -30,79 +31,37 @@ from mrag.stores.sparql import SparqlEndpoint
 
 @dataclass(frozen=True)
 class QueryRequest:
-    """A query with the other parameters of a request.
+    """A query with the other parameters of a request."""
 
-    Attributes:
-        text: The query.
-        default: Graphs that `default-graph-uri` names.
-        named: Graphs that `named-graph-uri` names.
-        infer: Whether inferred triples count.
-        values: Terms that variables have from the start.
-        seconds: The client's own deadline.
-        base: What relative IRIs are relative to, where the query does not say.
-        limit: How many of its solutions are asked for; all by default.
-        offset: How many are left out before them.
-        distinct: Whether solutions that are the same count once, as if the query said DISTINCT.
-    """
-
-    text: str
-    default: tuple[str, ...] = ()
-    named: tuple[str, ...] = ()
-    infer: bool = True
-    values: Mapping[str, Value] = field(default_factory=dict)
-    seconds: float | None = None
-    base: str | None = None
-    limit: int | None = None
-    offset: int = 0
-    distinct: bool = False
+    text: str  # the query
+    default: tuple[str, ...] = ()  # graphs that `default-graph-uri` names
+    named: tuple[str, ...] = ()  # graphs that `named-graph-uri` names
+    infer: bool = True  # whether inferred triples count
+    values: Mapping[str, Value] = field(default_factory=dict)  # terms that variables have from the start
+    seconds: float | None = None  # the client's own deadline
+    base: str | None = None  # what relative IRIs are relative to, where the query does not say
+    limit: int | None = None  # how many of its solutions are asked for; all by default
+    offset: int = 0  # how many are left out before them
+    distinct: bool = False  # whether solutions that are the same count once, as if the query said DISTINCT
 
 
 @dataclass(frozen=True)
 class CheckedQuery:
-    """A query that has passed the read gate.
+    """A query that has passed the read gate."""
 
-    Attributes:
-        query: What the gate found.
-        text: What is run.
-        start: Terms that the engine starts from, taken apart.
-        asked: What was asked.
-        until: Time of the event loop's clock by which the answer must begin.
-    """
-
-    query: ReadQuery
-    text: str
-    start: Mapping[str, Any]
-    asked: QueryRequest
-    until: float
+    query: ReadQuery  # what the gate found
+    text: str  # what is run
+    start: Mapping[str, Any]  # terms that the engine starts from, taken apart
+    asked: QueryRequest  # what was asked
+    until: float  # time of the event loop's clock by which the answer must begin
 
 
+@dataclass(frozen=True)
 class ResultStream:
-    """A result on its way: the first piece is there, the others follow.
+    """A result on its way: the first piece is there, the others follow, if there are any."""
 
-    Attributes:
-        first: The first piece.
-        whole: Whether that is all.
-    """
-
-    def __init__(self, first: bytes, rest: AsyncIterator[bytes] | None = None) -> None:
-        self.first = first
-        self.whole = rest is None
-        self._rest = rest
-
-    async def rest(self) -> AsyncIterator[bytes]:
-        """Yield the pieces after the first.
-
-        Raises:
-            MragError: If the answer cannot be completed.
-        """
-        if self._rest is not None:
-            async for piece in self._rest:
-                yield piece
-
-    async def close(self) -> None:
-        """End the query, if it still runs."""
-        if self._rest is not None:
-            await cast(Any, self._rest).aclose()
+    first: bytes
+    rest: Spool | None = None
 
 
 def plain_term(term: Any) -> tuple[str, str, str | None, str | None]:
@@ -114,11 +73,6 @@ def plain_term(term: Any) -> tuple[str, str, str | None, str | None]:
 
 def written(result: Any, format: str, prefixes: Mapping[str, str]) -> bytes:
     """Serialise the result of a store that returns terms."""
-    import pyoxigraph as ox
-
-    from mrag.rdf.terms import to_ox
-    from mrag.stores.process.query_child import serialized
-
     if isinstance(result, bool):
         return answer(result, format)
     if isinstance(result, SelectResult):
@@ -130,11 +84,9 @@ def written(result: Any, format: str, prefixes: Mapping[str, str]) -> bytes:
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
-_LARGEST = 16
-"""One entry may take up this part of a cache at most."""
+_LARGEST = 16  # one entry may take up this part of a cache at most
 
-_ENTRY = 512
-"""Bytes that an entry takes beside its key and its value, about."""
+_ENTRY = 512  # bytes that an entry takes beside its key and its value, about
 
 
 class SizedCache(Generic[K, V]):
@@ -171,13 +123,7 @@ class SizedCache(Generic[K, V]):
         return found[0]
 
     def put(self, key: K, value: V, size: int) -> None:
-        """Keep a value, and forget the oldest when there are too many.
-
-        Args:
-            key: Its key.
-            value: The value.
-            size: Bytes of both, about.
-        """
+        """Keep a value, and forget the oldest when there are too many."""
         size += _ENTRY
         if size * _LARGEST > self._size:
             return
@@ -193,68 +139,19 @@ class SizedCache(Generic[K, V]):
         self._held = 0
 
 
-class AnswerCache:
-    """The answers to the queries that were asked last, forgotten at any write.
-
-    Args:
-        size: Maximum number of bytes of all answers; 0 keeps none.
-
-    Example:
-        >>> cache = AnswerCache(64_000)
-        >>> cache.put(1, "query", b"answer", 5)
-        >>> cache.get(1, "query")
-        b'answer'
-        >>> cache.get(2, "query") is None
-        True
-    """
-
-    def __init__(self, size: int) -> None:
-        self._generation = -1
-        self._answers: SizedCache[Hashable, bytes] = SizedCache(size)
-
-    def get(self, generation: int, key: Hashable) -> bytes | None:
-        """Return the answer to a query in a state of the store."""
-        return self._answers.get(key) if generation == self._generation else None
-
-    def put(self, generation: int, key: Hashable, answer: bytes, size: int) -> None:
-        """Keep an answer, and forget those of other states, and the oldest when there are too many.
-
-        Args:
-            generation: The state of the store that was answered from.
-            key: What tells the query from others.
-            answer: The answer.
-            size: Bytes of the key, about.
-        """
-        if generation < self._generation:
-            return
-        if generation != self._generation:
-            self._answers.clear()
-            self._generation = generation
-        self._answers.put(key, answer, size + len(answer))
-
-
 _IGNORED = frozenset({"http://www.ontotext.com/disable-sameAs"})
 
 
 @dataclass(frozen=True)
 class GraphView:
-    """The graphs of a knowledge graph as clients see them.
+    """The graphs of a knowledge graph as clients see them."""
 
-    Attributes:
-        record: Describes the state that is meant.
-        contexts: The named graphs of the clients.
-        union: Whether the default graph holds the triples of named graphs too.
-        as_found: Whether the data is a server's own, so that its graphs are named as they are there.
-        beside: Graphs of where its triples come from, which a query sees if it names them together.
-        all_graphs: Name of the union of the named graphs on such a server; empty if it has none.
-    """
-
-    record: Record
-    contexts: tuple[str, ...]
-    union: bool = True
-    as_found: bool = False
-    all_graphs: str = ""
-    beside: tuple[str, ...] = ()
+    record: Record  # describes the state that is meant
+    contexts: tuple[str, ...]  # the named graphs of the clients
+    union: bool = True  # whether the default graph holds the triples of named graphs too
+    as_found: bool = False  # whether the data is a server's own, with its graphs named as there
+    all_graphs: str = ""  # name of the union of the named graphs on such a server; empty if it has none
+    beside: tuple[str, ...] = ()  # graphs of origins, seen by a query that names them together
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -268,11 +165,7 @@ class GraphView:
         return tuple(g for g in self.record.asserted if g not in (self.record.merged, self.all_graphs))
 
     def default(self, infer: bool = True) -> tuple[str, ...]:
-        """Return the graphs of the default graph.
-
-        Args:
-            infer: Whether inferred triples count.
-        """
+        """Return the graphs of the default graph."""
         asserted = self.record.asserted if self.union else self.unnamed
         return (*asserted, *(self.record.inferred if infer else ()))
 
@@ -293,10 +186,6 @@ def dataset_of(read: CheckedQuery, view: GraphView) -> Dataset:
 
     The protocol's graphs come before those of the query. A graph that is not there is an empty one; nothing
     is fetched from the web.
-
-    Args:
-        read: A query that has passed the read gate.
-        view: The graphs that there are.
     """
     asked, record = read.asked, view.record
     default, named = read.query.graphs, read.query.named
@@ -325,17 +214,7 @@ _SPARQL = "http://www.w3.org/2005/sparql-results#"
 
 
 def table(variables: Sequence[str], rows: Rows, format: str) -> bytes:
-    r"""Write rows as SPARQL 1.1 Query Results in JSON, XML, CSV or TSV.
-
-    Args:
-        variables: Names of the columns.
-        rows: Terms; None where a variable has no value.
-        format: `json`, `xml`, `csv` or `tsv`.
-
-    Example:
-        >>> table(["a", "b"], [[URIRef("urn:x"), Literal("one, two")]], "csv")
-        b'a,b\r\nurn:x,"one, two"\r\n'
-    """
+    r"""Write rows as SPARQL 1.1 Query Results in JSON, XML, CSV or TSV."""
     if format == "json":
         bindings = [
             {v: term_to_json(t) for v, t in zip(variables, row, strict=True) if t is not None} for row in rows
@@ -356,12 +235,7 @@ def table(variables: Sequence[str], rows: Rows, format: str) -> bytes:
 
 
 def answer(value: bool, format: str) -> bytes:
-    """Write the answer of an ASK query.
-
-    Example:
-        >>> answer(True, "json")
-        b'{"head":{},"boolean":true}'
-    """
+    """Write the answer of an ASK query."""
     word = "true" if value else "false"
     if format == "json":
         return _dumped({"head": {}, "boolean": value})
@@ -406,8 +280,7 @@ def _tsv(t: Term | None) -> str:
 
 _RECORD = 1.0
 """Seconds for which a record is taken for the present one, unless an answer has to be sure of it."""
-_COUNT = 60.0
-"""The same for triples that can only be counted, by a scan."""
+_COUNT = 60.0  # the same for triples that can only be counted, by a scan
 
 
 class RecordFollower:
@@ -415,13 +288,6 @@ class RecordFollower:
 
     Other processes may load, reason and change; the record in the store names the graphs that are then in
     sight. Data that mrag did not load has no record, and is counted instead.
-
-    Args:
-        kg: The knowledge graph, in a store that is a server.
-
-    Attributes:
-        graphs: The named graphs of a store whose data mrag did not load, as they were listed last.
-        all_graphs: Name of the union of those, where the server has one.
     """
 
     def __init__(self, kg: KnowledgeGraph) -> None:
@@ -442,14 +308,7 @@ class RecordFollower:
         return self._kg.record.kept and not self._kg.store.capabilities.reasoning
 
     def catch_up(self, *, now: bool = False) -> None:
-        """Take over what has been written meanwhile.
-
-        Args:
-            now: Whether to ask the store for its record even if that has been done a moment ago.
-
-        Raises:
-            StoreError: If the store does not answer.
-        """
+        """Take over what has been written meanwhile."""
         now = now and self._kept
         if not (now or self.due):
             return
@@ -482,9 +341,8 @@ class RecordFollower:
 
 
 T = TypeVar("T")
-_TRIES = 3
-"""Times that a query is run where graphs that it reads are replaced meanwhile."""
-_WITH_PREFIXES = ("turtle", "trig", "rdfxml")
+_TRIES = 3  # times that a query is run where graphs that it reads are replaced meanwhile
+WITH_PREFIXES = ("turtle", "trig", "rdfxml")
 
 
 class RemoteAnswers:
@@ -492,9 +350,6 @@ class RemoteAnswers:
 
     What is answered belongs to one state of the graph: where another process has replaced a graph while the
     query ran, it runs again.
-
-    Args:
-        kg: The knowledge graph.
     """
 
     def __init__(self, kg: KnowledgeGraph) -> None:
@@ -509,20 +364,7 @@ class RemoteAnswers:
         limits: Limits,
         extra: bytes,
     ) -> bytes:
-        """Return the answer to a query.
-
-        Args:
-            read: A query that has passed the read gate, its values bound in its text.
-            seen: Returns the graphs that it sees at present.
-            format: Name of the format.
-            limits: Its caps.
-            extra: Hits of similarity searches in it, as N-Triples.
-
-        Raises:
-            QueryRefused: If the server or a cap refuses it.
-            QueryTimeout: At the deadline.
-            EndpointError: If the server does not answer.
-        """
+        """Return the answer to a query."""
         base = read.asked.base
         # The server would take relative IRIs to be relative to its own address.
         text = f"BASE {term(URIRef(base))} {read.text}" if base else read.text
@@ -542,20 +384,7 @@ class RemoteAnswers:
         *,
         named: bool,
     ) -> bytes:
-        """Return the statements of some graphs that match.
-
-        Args:
-            graphs: Returns the graphs to read at present, each with the name that clients know it by.
-            pattern: Subject, predicate and object, taken apart, or None for any.
-            format: Name of the format.
-            limits: How many there may be, and how long it may take.
-            named: Whether the names of graphs are written too.
-
-        Raises:
-            QueryRefused: If there are more.
-            QueryTimeout: At the deadline.
-            EndpointError: If the server does not answer.
-        """
+        """Return the statements of some graphs that match."""
         terms = [None if value is None else term_of(value) for value in pattern]
         nodes = [var(name) if t is None else t for name, t in zip("spo", terms, strict=True)]
         # A server's blank nodes have no names that a query could use; in one they would stand for anything.
@@ -574,7 +403,7 @@ class RemoteAnswers:
                 for s, p, o in (map(to_ox, t) for t in triples):
                     t = ox.Triple(cast(Any, s), cast(Any, p), o)
                     found.append(ox.Quad(t.subject, t.predicate, t.object, graph) if named else t)
-            prefixes = self.kg.prefixes if format in _WITH_PREFIXES else None
+            prefixes = self.kg.prefixes if format in WITH_PREFIXES else None
             return serialized(found, format, prefixes)
 
         return self._in_one_state(lambda: Dataset(tuple(graphs())), limits, run)

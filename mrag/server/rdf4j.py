@@ -8,6 +8,7 @@ changed something, because its own changes would be missing.
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 import os
 import pickle
@@ -24,42 +25,47 @@ import pyoxigraph as ox
 from rdflib import Literal, URIRef
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
+import mrag
 from mrag.rdf.terms import DEFAULT_PREFIXES, Term, from_ox
-from mrag.server import forms, sparql
+from mrag.server import sparql
 from mrag.server.engine import Engine
+from mrag.server.parsing import pairs
+from mrag.server.protect import json_object
 from mrag.server.queries import QueryRequest, plain_term, table
-from mrag.server.sparql import RESULTS, choose, content_type, documents, graph_store, statements
+from mrag.server.sparql import (
+    RESULTS,
+    Fields,
+    accepts,
+    choose,
+    content_type,
+    documents,
+    graph_store,
+    one,
+    query_fields,
+    statements,
+)
 from mrag.stores.changes import Operation
 
-PROTOCOL = "12"
-"""Version of RDF4J's protocol; clients ask for at least this."""
-
-_TRUE = ("true", "1", "")
-
-
-def repository(request: Request) -> Engine:
-    """Return the engine of the repository that an address names.
-
-    Raises:
-        HTTPException: 404 if there is none of that name.
-    """
-    engine: Engine = request.app.state.engine
-    name = request.path_params["id"]
-    if name != engine.kg.name:
-        raise HTTPException(404, f"There is no repository {name[:100]!r}. It is called {engine.kg.name!r}.")
-    return engine
+PROTOCOL = "12"  # version of RDF4J's protocol; clients ask for at least this
+OFFERED = "10.8.0"  # version of GraphDB whose calls are offered; clients compare it with what they need
+_MOST = 64  # transactions that may be open
+_SECONDS = 60.0
+_BODIES = 4  # all open ones may hold this many times the largest body
+_OPEN = ".open"
+_LATER = {"Retry-After": "10"}
+_MOST_JSON = 1 << 20
+_CONFIG = "https://www.openrdf.org/config/repository#"
 
 
-async def protocol(_request: Request) -> Response:
+async def protocol(_request: Request, _engine: Engine) -> Response:
     """Handle `/protocol`: the version of RDF4J's protocol."""
     return PlainTextResponse(PROTOCOL)
 
 
-async def list_repositories(request: Request) -> Response:
+async def list_repositories(request: Request, engine: Engine) -> Response:
     """Handle `/repositories`: the one repository, as a table."""
-    engine: Engine = request.app.state.engine
     name = engine.kg.name
     row = (
         URIRef(f"{str(request.url).partition('?')[0].rstrip('/')}/{name}"),
@@ -71,103 +77,78 @@ async def list_repositories(request: Request) -> Response:
     return _table(request, ("uri", "id", "title", "readable", "writable"), [row])
 
 
-async def query(request: Request) -> Response:
+async def query(request: Request, engine: Engine) -> Response:
     """Handle `/repositories/{id}`: queries, with values for variables (`$name=term`)."""
-    engine = repository(request)
     if request.method in ("PUT", "DELETE"):
         raise HTTPException(
             403, "Repositories are made and removed with the mrag command, not over the network."
         )
-    fields, kind, text = await sparql.read_fields(request)
-    if kind == sparql.UPDATE or (not sparql.has(fields, "query") and sparql.has(fields, "update")):
+    fields, kind, text = await sparql.read_fields(request, engine)
+    if kind == sparql.UPDATE or ("query" not in fields and "update" in fields):
         raise HTTPException(400, f"Updates are sent to /repositories/{engine.kg.name}/statements.")
     asked = asked_of(request, fields, text if kind == sparql.QUERY else None)
-    return await sparql.respond(request, asked, sparql.seconds_of(fields, engine))
+    return await sparql.respond(request, engine, asked, fields)
 
 
-def asked_of(request: Request, fields: forms.Fields, text: str | None = None) -> QueryRequest:
-    """Return the query that a request's parameters describe.
-
-    Args:
-        request: The request.
-        fields: Its parameters.
-        text: The query, where the body is one.
-
-    Raises:
-        HTTPException: 400 if a parameter cannot be used.
-    """
-    if sparql.one(fields, "queryLn", "sparql").lower() != "sparql":
+def asked_of(request: Request, fields: Fields, text: str | None = None) -> QueryRequest:
+    """Return the query that a request's parameters describe."""
+    if one(fields, "queryLn", "sparql").lower() != "sparql":
         raise HTTPException(400, "Queries are in SPARQL.")
     return QueryRequest(
-        text if text is not None else sparql.one(fields, "query"),
-        tuple(sparql.many(fields, "default-graph-uri")),
-        tuple(sparql.many(fields, "named-graph-uri")),
+        text if text is not None else one(fields, "query"),
+        tuple(fields.getlist("default-graph-uri")),
+        tuple(fields.getlist("named-graph-uri")),
         infer=_flag(fields, "infer", True),
         values=_values(fields),
-        base=sparql.one(fields, "baseURI").strip("<>")
-        if sparql.has(fields, "baseURI")
-        else sparql.base_of(request),
+        base=_base(fields) or sparql.base_of(request),
         limit=_number(fields, "limit"),
         offset=_number(fields, "offset") or 0,
         distinct=_flag(fields, "distinct", False),
     )
 
 
-def _number(fields: forms.Fields, name: str) -> int | None:
-    """Return a number of solutions; None if it is not given, or is negative, as RDF4J reads it.
-
-    Raises:
-        HTTPException: 400 if it is no number.
-    """
-    if not sparql.has(fields, name):
+def _number(fields: Fields, name: str) -> int | None:
+    """Return a number of solutions; None if it is not given, or is negative, as RDF4J reads it."""
+    if name not in fields:
         return None
-    text = sparql.one(fields, name).strip()
+    text = one(fields, name).strip()
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
         raise HTTPException(400, f"The parameter `{name}` is no whole number.")
     return None if text.startswith("-") else int(text)
 
 
-async def on_statements(request: Request) -> Response:
+async def on_statements(request: Request, engine: Engine) -> Response:
     """Handle `/repositories/{id}/statements`: read, add, replace and remove statements, and update."""
-    engine = repository(request)
     kind = content_type(request.headers.get("content-type"))
     if request.method == "POST" and kind in (sparql.FORM, sparql.UPDATE):
         return await _update(request, engine)
-    fields = forms.pairs(request.scope["query_string"])
-    graphs = contexts(fields)
-    pattern = pattern_of(fields)
+    fields = query_fields(request)
+    graphs, pattern = contexts(fields), pattern_of(fields)
     if request.method in ("GET", "HEAD"):
-        return await statements(request, graphs, infer=_flag(fields, "infer", True), pattern=pattern)
+        return await statements(request, engine, graphs, infer=_flag(fields, "infer", True), pattern=pattern)
     engine.writer.writable()
+    operations: list[Operation] = []
     if request.method == "DELETE":
-        operation = ("match", *(_tuple(term) for term in pattern), graphs)
-        return sparql.done(await engine.writer.change([operation]))
-    base = sparql.one(fields, "baseURI").strip("<>") if sparql.has(fields, "baseURI") else None
-    added = await documents(request, graphs, base=base)
-    if request.method == "PUT":
-        removed = [("match", None, None, None, graphs)]
-        return sparql.done(await engine.writer.change([*removed, *added]))
-    return sparql.done(await engine.writer.change(added))
+        operations.append(("match", *map(_tuple, pattern), graphs))
+    elif request.method == "PUT":
+        operations.append(("match", None, None, None, graphs))
+    if request.method != "DELETE":
+        operations += await documents(request, engine, graphs, base=_base(fields))
+    return sparql.done(await engine.writer.change(operations))
 
 
 async def _update(request: Request, engine: Engine) -> Response:
     engine.writer.writable()
-    fields, kind, text = await sparql.read_fields(request)
-    if any(key.startswith("$") for key, _ in fields):
+    fields, _, text = await sparql.read_fields(request, engine)
+    if any(key.startswith("$") for key in fields):
         raise HTTPException(400, "Updates take no values for variables. Put them into VALUES.")
-    operations = await engine.writer.operations(
-        text if kind == sparql.UPDATE and text is not None else sparql.one(fields, "update"),
-        *sparql.using(fields),
-        sparql.base_of(request),
-    )
+    operations = await sparql.operations_of(request, engine, fields, text)
     return sparql.done(await engine.writer.change(operations, sparql.seconds_of(fields, engine)))
 
 
-async def repository_size(request: Request) -> Response:
+async def repository_size(request: Request, engine: Engine) -> Response:
     """Handle `/repositories/{id}/size`: how many statements have been asserted."""
-    engine = repository(request)
-    graphs = contexts(forms.pairs(request.scope["query_string"]))
-    return PlainTextResponse(str(await count(engine, graphs)))
+    return PlainTextResponse(str(await count(engine, contexts(query_fields(request)))))
 
 
 async def count(engine: Engine, graphs: Sequence[str | None] = ()) -> int:
@@ -181,21 +162,18 @@ async def count(engine: Engine, graphs: Sequence[str | None] = ()) -> int:
     return await asyncio.to_thread(lambda: sum(store.count(name) for name in names))
 
 
-async def on_contexts(request: Request) -> Response:
+async def on_contexts(request: Request, engine: Engine) -> Response:
     """Handle `/repositories/{id}/contexts`: the clients' named graphs."""
-    engine = repository(request)
     return _table(request, ("contextID",), [(URIRef(g),) for g in engine.view().contexts])
 
 
-async def graphs_reply(request: Request) -> Response:
+async def graphs_reply(request: Request, engine: Engine) -> Response:
     """Handle `/repositories/{id}/rdf-graphs/service`, the graph store of a repository."""
-    repository(request)
-    return await graph_store(request)
+    return await graph_store(request, engine)
 
 
-async def namespaces(request: Request) -> Response:
+async def namespaces(request: Request, engine: Engine) -> Response:
     """Handle `/repositories/{id}/namespaces`: list the prefixes, or forget the repository's own."""
-    engine = repository(request)
     if request.method == "DELETE":
         engine.writer.writable()
         await engine.writer.set_prefixes({})
@@ -204,9 +182,8 @@ async def namespaces(request: Request) -> Response:
     return _table(request, ("prefix", "namespace"), rows)
 
 
-async def namespace(request: Request) -> Response:
+async def namespace(request: Request, engine: Engine) -> Response:
     """Handle `/repositories/{id}/namespaces/{prefix}`."""
-    engine = repository(request)
     prefix = request.path_params["prefix"]
     if request.method in ("GET", "HEAD"):
         found = engine.kg.prefixes.get(prefix)
@@ -230,62 +207,43 @@ async def namespace(request: Request) -> Response:
     return Response(status_code=204)
 
 
-async def health(request: Request) -> Response:
+async def health(request: Request, engine: Engine) -> Response:
     """Handle `/repositories/{id}/health`."""
-    engine = repository(request)
     status = "green" if await engine.alive() else "red"
-    body = {"name": engine.kg.name, "status": status, "components": []}
-    return Response(json.dumps(body), 200, None, "application/json")
+    return JSONResponse({"name": engine.kg.name, "status": status, "components": []})
 
 
-def contexts(fields: forms.Fields) -> tuple[str | None, ...]:
-    """Return the graphs that the parameters `context` name, None for the unnamed one (`null`).
-
-    Raises:
-        HTTPException: 400 if one is no IRI.
-    """
+def contexts(fields: Fields) -> tuple[str | None, ...]:
+    """Return the graphs that the parameters `context` name, None for the unnamed one (`null`)."""
     found: list[str | None] = []
-    for value in sparql.many(fields, "context"):
-        for part in (
-            value.split(",") if value.startswith("<") and ">,<" in value.replace(" ", "") else [value]
-        ):
-            given = part.strip()
-            if given in ("null", ""):
-                found.append(None)
-                continue
-            term = parse_term(given)
-            if not isinstance(term, ox.NamedNode):
+    for value in fields.getlist("context"):
+        several = value.startswith("<") and ">,<" in value.replace(" ", "")
+        for given in map(str.strip, value.split(",") if several else [value]):
+            term = None if given in ("null", "") else parse_term(given)
+            if term is not None and not isinstance(term, ox.NamedNode):
                 raise HTTPException(400, f"{given[:200]!r} is not the IRI of a graph.")
-            found.append(term.value)
+            found.append(None if term is None else term.value)
     return tuple(dict.fromkeys(found))
 
 
 def parse_term(text: str) -> ox.NamedNode | ox.Literal | ox.BlankNode:
-    """Read a term as N-Triples writes it; an IRI may come without its angle brackets.
-
-    Raises:
-        HTTPException: 400 if it is none.
-    """
+    """Read a term as N-Triples writes it; an IRI may come without its angle brackets."""
     written = text.strip()
     if ":" in written and written[0] not in '<"_':
         written = f"<{written}>"
     try:
-        found = list(ox.parse(f"<urn:s> <urn:p> {written} .".encode(), ox.RdfFormat.N_TRIPLES))
+        (found,) = ox.parse(f"<urn:s> <urn:p> {written} .".encode(), ox.RdfFormat.N_TRIPLES)
+        if isinstance(found.object, ox.Triple):
+            raise ValueError
     except (SyntaxError, ValueError) as error:
         raise HTTPException(400, f"{text[:200]!r} is no RDF term as N-Triples writes it.") from error
-    term = found[0].object if len(found) == 1 else None
-    if term is None or isinstance(term, ox.Triple):
-        raise HTTPException(400, f"{text[:200]!r} is no RDF term as N-Triples writes it.")
-    return cast("ox.NamedNode | ox.Literal | ox.BlankNode", term)
+    return cast("ox.NamedNode | ox.Literal | ox.BlankNode", found.object)
 
 
-def pattern_of(fields: forms.Fields) -> tuple[Any, ...]:
+def pattern_of(fields: Fields) -> tuple[Any, ...]:
     """Return subject, predicate and object that the parameters ask for, taken apart; None for any."""
-    return tuple(_term(fields, name) for name in ("subj", "pred", "obj"))
-
-
-def _term(fields: forms.Fields, name: str) -> Any:
-    return plain_term(from_ox(parse_term(sparql.one(fields, name)))) if sparql.has(fields, name) else None
+    names = ("subj", "pred", "obj")
+    return tuple(plain_term(from_ox(parse_term(one(fields, n)))) if n in fields else None for n in names)
 
 
 def _tuple(term: Any) -> tuple[str, ...] | None:
@@ -295,9 +253,9 @@ def _tuple(term: Any) -> tuple[str, ...] | None:
     return ("l", text, language or "", datatype or "") if kind == "l" else (kind, text)
 
 
-def _values(fields: forms.Fields) -> dict[str, Term]:
+def _values(fields: Fields) -> dict[str, Term]:
     found: dict[str, Term] = {}
-    for key, value in fields:
+    for key, value in fields.multi_items():
         if key.startswith("$") and len(key) > 1:
             term = from_ox(parse_term(value))
             if not isinstance(term, URIRef | Literal):
@@ -308,8 +266,12 @@ def _values(fields: forms.Fields) -> dict[str, Term]:
     return found
 
 
-def _flag(fields: forms.Fields, name: str, default: bool) -> bool:
-    return sparql.one(fields, name).lower() in _TRUE if sparql.has(fields, name) else default
+def _flag(fields: Fields, name: str, default: bool) -> bool:
+    return one(fields, name).lower() in ("true", "1", "") if name in fields else default
+
+
+def _base(fields: Fields) -> str | None:
+    return one(fields, "baseURI").strip("<>") if "baseURI" in fields else None
 
 
 def _table(request: Request, variables: Sequence[str], rows: Sequence[Sequence[Term]]) -> Response:
@@ -317,21 +279,11 @@ def _table(request: Request, variables: Sequence[str], rows: Sequence[Sequence[T
     return Response(table(variables, rows, name), 200, None, media)
 
 
-_MOST = 64
-_SECONDS = 60.0
-_BODIES = 4
-"""All open ones may hold this many times the largest body."""
-_OPEN = ".open"
-
-
 class Transactions:
     """The transactions of a server; one that is left alone for a minute is forgotten.
 
     Each is a file of the operations that wait for its commit, so that any of several processes which serve
     one graph can take the next request of it.
-
-    Args:
-        folder: Where the files are; a folder of its own, made when it is first needed, by default.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -354,18 +306,14 @@ class Transactions:
             self._own = None
 
     def begin(self) -> str:
-        """Begin one, and return its name.
-
-        Raises:
-            HTTPException: 503 if too many are open.
-        """
+        """Begin one, and return its name."""
         now = time.time()
         for file in self._files():
             with suppress(FileNotFoundError):
                 if now - file.stat().st_mtime > _SECONDS:
                     file.unlink()
         if len(self._files()) >= _MOST:
-            raise HTTPException(503, "Too many transactions are open.", {"Retry-After": "10"})
+            raise HTTPException(503, "Too many transactions are open.", _LATER)
         name = uuid.uuid4().hex
         (self.folder / f"{name}{_OPEN}").touch(0o600)
         return name
@@ -379,11 +327,7 @@ class Transactions:
         return found
 
     def used(self, name: str) -> int:
-        """Return the bytes that one holds, which is thereby in use.
-
-        Raises:
-            HTTPException: 404 if there is none of that name.
-        """
+        """Return the bytes that one holds, which is thereby in use."""
         file = self._file(name)
         with suppress(FileNotFoundError):
             os.utime(file)
@@ -391,22 +335,14 @@ class Transactions:
         raise _no_such()
 
     def add(self, name: str, operations: Sequence[Operation]) -> None:
-        """Have operations wait for the commit.
-
-        Raises:
-            HTTPException: 404 if it is not open any more.
-        """
+        """Have operations wait for the commit."""
         self.used(name)
         with self._file(name).open("r+b") as file:
             file.seek(0, os.SEEK_END)
             pickle.dump(list(operations), file)
 
     def end(self, name: str) -> list[Operation]:
-        """Take one out, and return its operations; whoever comes second finds none.
-
-        Raises:
-            HTTPException: 404 if there is none of that name.
-        """
+        """Take one out, and return its operations; whoever comes second finds none."""
         taken = self.folder / f"{name}.{uuid.uuid4().hex}"
         try:
             self._file(name).rename(taken)
@@ -432,70 +368,231 @@ def _no_such() -> HTTPException:
     return HTTPException(404, "There is no such transaction; it may have been left alone for too long.")
 
 
-async def begin(request: Request) -> Response:
+async def begin(request: Request, engine: Engine) -> Response:
     """Handle POST to `/repositories/{id}/transactions`."""
-    engine = repository(request)
     engine.writer.writable()
     name = request.app.state.transactions.begin()
     where = f"{str(request.url).partition('?')[0].rstrip('/')}/{name}"
     return Response(status_code=201, headers={"Location": where})
 
 
-async def on_transaction(request: Request) -> Response:
+async def on_transaction(request: Request, engine: Engine) -> Response:
     """Handle `/repositories/{id}/transactions/{transaction}`."""
-    engine = repository(request)
     open_ones: Transactions = request.app.state.transactions
     name = request.path_params["transaction"]
     if request.method == "DELETE":
         open_ones.end(name)
         return Response(status_code=204)
-    fields = forms.pairs(request.scope["query_string"])
-    body_kind = content_type(request.headers.get("content-type"))
-    if body_kind == sparql.FORM:
-        fields = [*fields, *forms.pairs(await request.body())]
-    action = sparql.one(fields, "action").upper()
-    size = open_ones.used(name)
-    if action == "PING":
-        return PlainTextResponse("", 200)
-    if action == "ROLLBACK":
-        open_ones.end(name)
-        return Response(status_code=204)
-    if action == "COMMIT":
-        operations = open_ones.end(name)
-        return sparql.done(await engine.writer.change(operations), 200) if operations else Response()
-    if action in ("ADD", "DELETE", "UPDATE"):
-        if size + len(await request.body()) > engine.settings.max_body:
-            raise HTTPException(413, f"The transaction is larger than {engine.settings.max_body} bytes.")
-        if open_ones.size() + len(await request.body()) > _BODIES * engine.settings.max_body:
-            raise HTTPException(503, "The open transactions hold too much already.", {"Retry-After": "10"})
-        found = await _collected(request, engine, action, fields, body_kind)
-        await asyncio.to_thread(open_ones.add, name, found)
-        return Response(status_code=200)
+    fields = query_fields(request)
+    body, kind = await request.body(), content_type(request.headers.get("content-type"))
+    if kind == sparql.FORM:
+        fields = Fields([*fields.multi_items(), *pairs(body)])
+    action, size = one(fields, "action").upper(), open_ones.used(name)
+    match action:
+        case "PING":
+            return PlainTextResponse("", 200)
+        case "ROLLBACK":
+            open_ones.end(name)
+            return Response(status_code=204)
+        case "COMMIT":
+            operations: Sequence[Operation] = open_ones.end(name)
+            return sparql.done(await engine.writer.change(operations), 200) if operations else Response()
+        case "ADD" | "DELETE" | "UPDATE":
+            most = engine.settings.max_body
+            if size + len(body) > most:
+                raise HTTPException(413, f"The transaction is larger than {most} bytes.")
+            if open_ones.size() + len(body) > _BODIES * most:
+                raise HTTPException(
+                    503, "The open transactions hold too much already.", {"Retry-After": "10"}
+                )
+            if action == "UPDATE":
+                text = body.decode("utf-8-sig", "replace") if kind == sparql.UPDATE else None
+                operations = await sparql.operations_of(request, engine, fields, text)
+            else:
+                graphs, adding = contexts(fields), action == "ADD"
+                operations = await documents(request, engine, graphs, inserting=adding, base=_base(fields))
+            await asyncio.to_thread(open_ones.add, name, operations)
+            return Response(status_code=200)
     if size:
         raise HTTPException(
             400, "This transaction has changed something, and cannot be read from until it is committed."
         )
-    if action == "QUERY":
-        text = await request.body() if body_kind == sparql.QUERY else None
-        asked = asked_of(request, fields, None if text is None else text.decode("utf-8-sig", "replace"))
-        return await sparql.respond(request, asked, sparql.seconds_of(fields, engine))
-    if action == "SIZE":
-        return PlainTextResponse(str(await count(engine, contexts(fields))))
-    if action == "GET":
-        infer = not sparql.has(fields, "infer") or sparql.one(fields, "infer").lower() != "false"
-        return await statements(request, contexts(fields), infer=infer, pattern=pattern_of(fields))
+    match action:
+        case "QUERY":
+            text = body.decode("utf-8-sig", "replace") if kind == sparql.QUERY else None
+            return await sparql.respond(request, engine, asked_of(request, fields, text), fields)
+        case "SIZE":
+            return PlainTextResponse(str(await count(engine, contexts(fields))))
+        case "GET":
+            infer, pattern = one(fields, "infer", "true").lower() != "false", pattern_of(fields)
+            return await statements(request, engine, contexts(fields), infer=infer, pattern=pattern)
     raise HTTPException(400, f"There is no action {action[:50]!r}.")
 
 
-async def _collected(
-    request: Request, engine: Engine, action: str, fields: forms.Fields, body_kind: str
-) -> Sequence[Operation]:
-    if action == "UPDATE":
-        text = (
-            (await request.body()).decode("utf-8-sig", "replace")
-            if body_kind == sparql.UPDATE
-            else sparql.one(fields, "update")
+async def repositories(request: Request, engine: Engine) -> Response:
+    """Handle `/rest/repositories`."""
+    if request.method != "GET":
+        raise HTTPException(
+            403, "Repositories are made and removed with the mrag command, not over the network."
         )
-        return await engine.writer.operations(text, *sparql.using(fields), sparql.base_of(request))
-    base = sparql.one(fields, "baseURI").strip("<>") if sparql.has(fields, "baseURI") else None
-    return await documents(request, contexts(fields), inserting=action == "ADD", base=base)
+    return JSONResponse([_entry(request, engine)])
+
+
+async def one_repository(request: Request, engine: Engine) -> Response:
+    """Handle `/rest/repositories/{id}`: its settings, as JSON or Turtle."""
+    if request.method != "GET":
+        raise HTTPException(403, "Repositories are changed with the mrag command, not over the network.")
+    if accepts(request.headers.get("accept"), "text/turtle"):
+        return Response(_config(engine), 200, None, "text/turtle")
+    settings = {
+        "ruleset": ("Ruleset", "owl2-rl" if engine.kg.record.inferred else "empty"),
+        "enableFtsIndex": ("Enable full-text search index", "false"),
+        "readOnly": ("Read-only", "false" if engine.settings.update else "true"),
+        "queryTimeout": ("Query timeout", str(int(engine.settings.seconds))),
+    }
+    parameters = {n: {"name": n, "label": label, "value": value} for n, (label, value) in settings.items()}
+    entry = _entry(request, engine)
+    body = {name: entry[name] for name in ("id", "title", "type", "sesameType", "location")}
+    return JSONResponse({**body, "params": parameters})
+
+
+async def download(request: Request, engine: Engine) -> Response:
+    """Handle `/rest/repositories/{id}/download-ttl`: the settings as a file."""
+    name = {"Content-Disposition": f'attachment; filename="{engine.kg.name}-config.ttl"'}
+    return Response(_config(engine), 200, name, "text/turtle")
+
+
+async def size(request: Request, engine: Engine) -> Response:
+    """Handle `/rest/repositories/{id}/size`."""
+    record, store = engine.kg.record, engine.kg.store
+    inferred = await asyncio.to_thread(lambda: sum(store.count(g) for g in record.inferred))
+    explicit = record.triples
+    return JSONResponse({"inferred": inferred, "total": inferred + explicit, "explicit": explicit})
+
+
+async def restart(_request: Request, _engine: Engine) -> Response:
+    """Handle `/rest/repositories/{id}/restart`, which has nothing to do."""
+    return PlainTextResponse("The repository needs no restart.", 202)
+
+
+async def version(_request: Request, _engine: Engine) -> Response:
+    """Handle `/rest/info/version`."""
+    about = {"productType": "mrag", "productVersion": OFFERED}
+    return JSONResponse({**about, "implementation": f"mrag {mrag.__version__}"})
+
+
+async def security(request: Request, engine: Engine) -> Response:
+    """Handle `/rest/security`: whether a token is needed."""
+    if request.method != "GET":
+        raise HTTPException(403, "Access is set where the server is started, not over the network.")
+    return JSONResponse(engine.settings.token is not None)
+
+
+async def free_access(_request: Request, _engine: Engine) -> Response:
+    """Handle `/rest/security/free-access`."""
+    return JSONResponse({"enabled": False, "authorities": [], "appSettings": {}})
+
+
+async def login(request: Request, engine: Engine) -> Response:
+    """Handle `/rest/login`: the token, sent as the password, comes back as GraphDB's own kind of token.
+
+    Older clients send the name in the address and the password in a header (`/rest/login/NAME`).
+    """
+    given: dict[str, Any] = dict(request.path_params)
+    given |= {"password": request.headers.get("x-graphdb-password")} if given else await _given(request)
+    token = engine.settings.token
+    password = given.get("password")
+    if token is not None and not hmac.compare_digest(str(password).encode(), token.encode()):
+        raise HTTPException(401, "The password is the server's token.")
+    body = _user(engine, str(given.get("username", "")))
+    return JSONResponse(body, headers={"Authorization": f"GDB {token or 'none'}"})
+
+
+async def user(request: Request, engine: Engine) -> Response:
+    """Handle `/rest/security/authenticated-user`: what whoever came in with the token may do."""
+    return JSONResponse(_user(request.app.state.engine, "user"))
+
+
+async def similarity(request: Request, engine: Engine) -> Response:
+    """Handle `/rest/similarity`: list, create, rebuild and delete similarity indexes."""
+    wanted = request.headers.get("x-graphdb-repository")
+    if wanted and wanted != engine.kg.name:
+        raise HTTPException(404, f"There is no repository {wanted[:100]!r}.")
+
+    indexes = mrag.SimilarityIndexes.of(engine.kg)
+    if request.method in ("GET", "HEAD"):
+        found = await asyncio.to_thread(lambda: [_index(indexes.info(name)) for name in indexes.names()])
+        return JSONResponse(found)
+    engine.writer.writable()
+    if request.method == "DELETE":
+        name = one(query_fields(request), "name")
+        await asyncio.to_thread(indexes.delete, name)
+        return Response(status_code=200)
+    given = await _given(request)
+    name = str(given.get("name", ""))
+    if given.get("type", "text") not in ("text", "textLiteral"):
+        raise HTTPException(400, "Only text indexes can be built here.")
+    await engine.writer.build_index(name, str(given.get("selectQuery") or ""), again=request.method == "PUT")
+    return Response(status_code=201 if request.method == "POST" else 200)
+
+
+def _index(info: Any) -> dict[str, Any]:
+    about = info.definition
+    return {
+        "name": info.name,
+        "type": "text",
+        "status": "OUTDATED" if info.stale else "BUILT",
+        "documents": info.documents,
+        "embedder": info.embedder,
+        "options": "",
+        "infer": True,
+        "sameAs": True,
+        "selectQuery": "" if about is None else about.select or ", ".join(about.queries),
+    }
+
+
+def _entry(request: Request, engine: Engine) -> dict[str, Any]:
+    name = engine.kg.name
+    url = f"{str(request.base_url).rstrip('/')}/repositories/{name}"
+    return {
+        "id": name,
+        "title": f"mrag: {name}",
+        "uri": url,
+        "externalUrl": url,
+        "local": True,
+        "type": "graphdb",
+        "sesameType": "graphdb:SailRepository",
+        "location": "",
+        "readable": True,
+        "writable": engine.settings.update,
+        "unsupported": False,
+        "state": "RUNNING",
+    }
+
+
+def _user(engine: Engine, name: str) -> dict[str, Any]:
+    roles = ["ROLE_USER", *([f"WRITE_REPO_{engine.kg.name}"] if engine.settings.update else [])]
+    return {
+        "username": name,
+        "authorities": [*roles, f"READ_REPO_{engine.kg.name}"],
+        "appSettings": {},
+        "external": False,
+    }
+
+
+def _config(engine: Engine) -> bytes:
+    node, name = ox.BlankNode("repository"), engine.kg.name
+    rows: list[tuple[str, Any]] = [
+        ("http://www.w3.org/1999/02/22-rdf-syntax-ns#type", ox.NamedNode(_CONFIG + "Repository")),
+        (_CONFIG + "repositoryID", ox.Literal(name)),
+        ("http://www.w3.org/2000/01/rdf-schema#label", ox.Literal(f"mrag: {name}")),
+    ]
+    triples = [ox.Triple(node, ox.NamedNode(p), o) for p, o in rows]
+    return ox.serialize(triples, format=ox.RdfFormat.TURTLE, prefixes={"rep": _CONFIG}) or b""
+
+
+async def _given(request: Request) -> dict[str, Any]:
+    body = await request.body()
+    if len(body) > _MOST_JSON:
+        raise HTTPException(413, f"A description has at most {_MOST_JSON} bytes.")
+    return json_object(body)

@@ -1,42 +1,256 @@
-"""Running the server until it is told to stop, on connections whose clients must send and read in time."""
+"""The application of a server, and running it until it is told to stop, in one process or several.
+
+Clients of its connections must send and read in time.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ctypes
 import logging
+import multiprocessing
 import os
+import re
 import signal
 import socket
 import struct
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from multiprocessing.connection import wait
+from multiprocessing.context import SpawnProcess
+from multiprocessing.synchronize import Event
+from pathlib import Path
 from types import FrameType
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
-from starlette.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, MragError, StoreError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.server.app import create_app, create_apps
+from mrag.server import rdf4j, sparql
 from mrag.server.engine import Engine
-from mrag.server.protect import RETRY_SECONDS
-from mrag.server.settings import Patience, ServerSettings
+from mrag.server.metrics import MULTIPROCESS, Observed, ServerMetrics, count_ended, ready, show
+from mrag.server.protect import (
+    RETRY_SECONDS,
+    AccessGuard,
+    Bounded,
+    OneLength,
+    allowed,
+    crash,
+    http_error,
+    mrag_error,
+)
+from mrag.server.settings import BELOW, Patience, ServerSettings
+from mrag.server.web import routes as page
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.tracing import export_spans
+
+logger = logging.getLogger(__name__)
+
+HEADER = "X-Mrag-Inference"
+"""`current`, `pending` while inferences are brought up to date, or `none` without reasoning."""
+
+
+class InferenceState:
+    """Adds a header to replies."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        engine: Engine = scope["app"].state.engine
+        await engine.catch_up()
+        before = (engine.record, engine.kg.record)
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                # A long answer may have been read between a change and what follows from it.
+                records = (*before, engine.record, engine.kg.record)
+                changed = len({record.revision for record in records}) > 1
+                pending = changed or any(record.outdated for record in records)
+                state = "none" if records[-1].reasoned < 0 else "pending" if pending else "current"
+                message["headers"] = [*message["headers"], (HEADER.lower().encode(), state.encode())]
+            await send(message)
+
+        await self.app(scope, receive, sent)
+
+
+Handler = Callable[[Request, Engine], Awaitable[Response]]
+
+_ALL = ("GET", "POST", "PUT", "DELETE")
+_RAISED = ["X-Request-ID", "MRAG-Added", "MRAG-Removed", "MRAG-Inferred", HEADER, "Location", "Authorization"]
+
+
+def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
+    """Return the application that serves a knowledge graph."""
+    metrics = ServerMetrics()
+    layers = [Middleware(Observed, metrics=metrics), Middleware(OneLength)]
+    if settings.cors_origins:
+        layers.append(
+            Middleware(
+                CORSMiddleware,
+                allow_origins=list(settings.cors_origins),
+                allow_methods=["HEAD", *_ALL],
+                # Drivers add headers of their own; there are no cookies that these could lead astray.
+                allow_headers=["*"],
+                expose_headers=_RAISED,
+            )
+        )
+    layers += [Middleware(Bounded, settings=settings), Middleware(AccessGuard, settings=settings)]
+    app = Starlette(
+        routes=[*_routes(), *page.routes(kg, settings), *page.page_routes()],
+        middleware=[*layers, Middleware(InferenceState)],
+        exception_handlers={MragError: mrag_error, HTTPException: http_error, Exception: crash},
+        lifespan=_lifespan,
+    )
+    app.state.engine, app.state.metrics = Engine(kg, settings), metrics
+    metrics.watch(app.state.engine)
+    app.state.transactions = rdf4j.Transactions(settings.shared)
+    return app
+
+
+@contextlib.asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    engine: Engine = app.state.engine
+    await engine.start()
+    try:
+        yield
+    finally:
+        await engine.stop()
+        app.state.transactions.close()
+
+
+def _routes() -> Sequence[BaseRoute]:
+    one, many = "/repositories/{id}", "/rest/repositories/{id}"
+    return [
+        _route("/sparql", sparql.query_or_update, "GET", "POST"),
+        _route("/update", sparql.update, "GET", "POST"),
+        _route("/graphs", sparql.graph_store, *_ALL),
+        _route("/graphs/{name:path}", sparql.named_graph, *_ALL),
+        _route("/health", _health, "GET"),
+        _route("/ready", ready, "GET"),
+        _route("/metrics", show, "GET"),
+        _route("/protocol", rdf4j.protocol, "GET"),
+        _route("/repositories", rdf4j.list_repositories, "GET"),
+        _route(one, rdf4j.query, *_ALL),
+        _route(f"{one}/statements", rdf4j.on_statements, *_ALL),
+        _route(f"{one}/size", rdf4j.repository_size, "GET"),
+        _route(f"{one}/contexts", rdf4j.on_contexts, "GET"),
+        _route(f"{one}/namespaces", rdf4j.namespaces, "GET", "DELETE"),
+        _route(f"{one}/namespaces/{{prefix}}", rdf4j.namespace, "GET", "PUT", "DELETE"),
+        _route(f"{one}/rdf-graphs", rdf4j.on_contexts, "GET"),
+        _route(f"{one}/rdf-graphs/service", rdf4j.graphs_reply, *_ALL),
+        _route(f"{one}/health", rdf4j.health, "GET"),
+        _route(f"{one}/transactions", rdf4j.begin, "POST"),
+        _route(f"{one}/transactions/{{transaction}}", rdf4j.on_transaction, "POST", "PUT", "DELETE"),
+        _route("/rest/repositories", rdf4j.repositories, *_ALL),
+        _route(many, rdf4j.one_repository, *_ALL),
+        _route(f"{many}/size", rdf4j.size, "GET"),
+        _route(f"{many}/download-ttl", rdf4j.download, "GET"),
+        _route(f"{many}/restart", rdf4j.restart, "POST"),
+        _route("/rest/similarity", rdf4j.similarity, *_ALL),
+        _route("/rest/info/version", rdf4j.version, "GET"),
+        _route("/rest/security", rdf4j.security, "GET", "POST"),
+        _route("/rest/security/authenticated-user", rdf4j.user, "GET"),
+        _route("/rest/security/free-access", rdf4j.free_access, "GET"),
+        _route("/rest/login", rdf4j.login, "POST"),
+        _route("/rest/login/{username}", rdf4j.login, "POST"),
+    ]
+
+
+def _route(path: str, handler: Handler, *methods: str) -> Route:
+    async def answered(request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return allowed({*methods, *(["HEAD"] if "GET" in methods else [])})
+        engine: Engine = request.app.state.engine
+        name = request.path_params.get("id", engine.kg.name)
+        if name != engine.kg.name:
+            raise HTTPException(
+                404, f"There is no repository {name[:100]!r}. It is called {engine.kg.name!r}."
+            )
+        return await handler(request, engine)
+
+    return Route(path, answered, methods=[*methods, "OPTIONS"])
+
+
+async def _health(_request: Request, engine: Engine) -> Response:
+    """Handle `/health`: whether a query is answered, without a token."""
+    fine = await engine.alive()
+    return JSONResponse({"status": "ok" if fine else "failing"}, 200 if fine else 503)
+
+
+MOST: Final = 16  # maximum number of graphs of one server: each has processes of its own
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
+
+def create_apps(graphs: Mapping[str, KnowledgeGraph], settings: ServerSettings) -> Starlette:
+    """Return the application that serves knowledge graphs: one at `/`, the others below `/kg/NAME/`.
+
+    Each has its own interfaces, page, processes and limits; token and other settings are the same for all.
+    """
+    names = tuple(graphs)
+    for name in names[1:]:
+        if not _NAME.fullmatch(name):
+            raise ConfigError(f"{name!r} cannot name a graph.", hint="Use letters, digits, - and _.")
+    if len(names) > MOST:
+        raise ConfigError(f"One server serves at most {MOST} graphs.", hint="Start another on another port.")
+    settings = replace(settings, graphs=names)
+    first, *others = (create_app(kg, settings) for kg in graphs.values())
+    if not others:
+        return first
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        async with contextlib.AsyncExitStack() as stack:
+            for app in (first, *others):
+                await stack.enter_async_context(app.router.lifespan_context(app))
+            yield
+
+    routes: list[BaseRoute] = []
+    for name, app in zip(names[1:], others, strict=True):
+        routes += [Route(BELOW + name, _to_its_page), Mount(BELOW + name, app=_own(app))]
+    return Starlette(
+        routes=[*routes, Mount("/", app=first)], middleware=[Middleware(OneLength)], lifespan=lifespan
+    )
+
+
+def _own(app: Starlette) -> ASGIApp:
+    """Return an application that takes its address below the server's for its own."""
+
+    async def answered(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, "app_root_path": scope["root_path"]}, receive, send)
+
+    return answered
+
+
+async def _to_its_page(request: Request) -> Response:
+    return RedirectResponse(f"{request.url.path}/")
+
 
 _TURNED_AWAY = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 5\r\n"
     b"Content-Length: 31\r\nConnection: close\r\n\r\nToo many connections are open.\r\n"
 )
-_LEAST, _MOST = 1 << 10, 1 << 18
-"""Bytes that are read at once, before others get their turn."""
+_LEAST, _MOST = 1 << 10, 1 << 18  # bytes that are read at once, before others get their turn
 _LONG = 0.005
 """Seconds that reading them may take. Chunks of a body may be one byte long, and each is an event."""
 
@@ -46,12 +260,6 @@ class Draining:
 
     `/ready` is answered 503 then, as is what does not come to its end, and each answer is the last of its
     connection.
-
-    Args:
-        app: The application.
-
-    Attributes:
-        stopping: Whether it is about to stop.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -87,13 +295,7 @@ class Draining:
 
 
 class Connection(H11Protocol):
-    """One connection.
-
-    Args:
-        *arguments: What uvicorn gives.
-        patience: What its client is given.
-        **more: What uvicorn gives.
-    """
+    """One connection."""
 
     def __init__(self, *arguments: Any, patience: Patience, **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -138,9 +340,8 @@ class Connection(H11Protocol):
         began = time.thread_time()
         super().data_received(data)
         transport, long = cast(Any, self.transport), time.thread_time() - began > _LONG
-        transport.max_size = max(
-            _LEAST, min(_MOST, transport.max_size // 2 if long else transport.max_size * 2)
-        )
+        size = transport.max_size // 2 if long else transport.max_size * 2
+        transport.max_size = max(_LEAST, min(_MOST, size))
         if not self.idle:
             self._asking = None
         elif self._asking is None:
@@ -175,35 +376,11 @@ class Connection(H11Protocol):
         self._checks = self.loop.call_later(min(1.0, patience.head / 4, patience.stall / 4), self._check)
 
 
-def patient(patience: Patience) -> Callable[..., Connection]:
-    """Return what makes a connection, as `uvicorn.Config` takes it for `http`.
-
-    Args:
-        patience: What clients are given.
-
-    Example:
-        >>> callable(patient(Patience(connections=2)))
-        True
-    """
-
-    def made(*arguments: Any, **more: Any) -> Connection:
-        return Connection(*arguments, patience=patience, **more)
-
-    return made
-
-
-logger = logging.getLogger(__name__)
-
-_CLOSING = 1.5
-"""Seconds for closing the store after the requests have ended, or have not."""
+_CLOSING = 1.5  # seconds for closing the store after the requests have ended, or have not
 _M_ARENA_MAX = -8
-
-
-def _warmed(app: Starlette) -> None:
-    """Have questions read at once: the first one need not wait for the names of the graph."""
-    engine: Engine | None = getattr(app.state, "engine", None)  # of several graphs each starts its own later
-    if engine is not None:
-        threading.Thread(target=engine.questions.warm, name="mrag-questions", daemon=True).start()
+_FAILURES = 3  # processes in a row that may end before one of them has answered
+_PAUSE = 0.5
+_LEFT = 3.0  # seconds that a process gets beyond those of its requests
 
 
 class _Server(uvicorn.Server):
@@ -221,17 +398,15 @@ class _Server(uvicorn.Server):
         self._told = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        if self._told:  # again: at once
-            super().handle_exit(sig, frame)
-            return
-        self._told = True
-        self._stopping()
-        if not self._drain:
-            super().handle_exit(sig, frame)
-            return
-        later = threading.Timer(self._drain, super().handle_exit, (sig, None))
-        later.daemon = True
-        later.start()
+        if not self._told:
+            self._told = True
+            self._stopping()
+            if self._drain:
+                later = threading.Timer(self._drain, super().handle_exit, (sig, None))
+                later.daemon = True
+                later.start()
+                return
+        super().handle_exit(sig, frame)  # at once, where it comes again
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -253,20 +428,6 @@ def serve(
 
     Requests are then still taken for `settings.drain` seconds, running ones get `settings.grace` seconds
     more, and no process is left behind.
-
-    Args:
-        kg: The knowledge graph; the caller closes it.
-        settings: The server's settings.
-        bound: The socket to listen on; one for the settings' address by default.
-        listening: Called with the server's address once it answers.
-        exits: Whether this process ends soon after that in any case, also in the middle of an update, of
-            reasoning or of building an index, which no one can interrupt. The store is as before or after
-            the update then, as it is when the process is killed.
-        beside: Other graphs by name, each served below `/kg/NAME/`; the caller closes them.
-        title: What the page calls the first graph, where there are others; its name by default.
-
-    Raises:
-        ConfigError: If the address cannot be listened on.
     """
     _share_arenas()
     bound = bound or listen(settings)
@@ -278,43 +439,53 @@ def serve(
     graphs.update(beside or {})
     served = create_apps(graphs, settings) if beside else create_app(kg, settings)
     app = Draining(served)
-    config = config_of(app, settings)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     if settings.log_requests:
-        _log_requests()
+        requests = logging.getLogger("mrag.requests")
+        requests.setLevel(logging.INFO)
+        requests.propagate = False
+        if not requests.handlers:
+            requests.addHandler(logging.StreamHandler())
 
     def stopping() -> None:
         app.stopping = True
         if exits:
+            # Also in the middle of an update or of reasoning, which the store then is as before or after.
             _exit_after(settings.drain + settings.grace + _CLOSING, tuple(graphs.values()))
 
     def listens() -> None:
-        _warmed(served)
+        # The first question need not wait for the names of the graph; of several, each starts its own later.
+        engine: Engine | None = getattr(served.state, "engine", None)
+        if engine is not None:
+            threading.Thread(target=engine.questions.warm, name="mrag-questions", daemon=True).start()
         if listening:
             listening(url)
 
-    server = _Server(config, listens, stopping, settings.drain)
+    server = _Server(config_of(app, settings), listens, stopping, settings.drain)
     # uvicorn raises the signal again when it has stopped; the caller still has a store to close then.
-    before = {number: signal.signal(number, _stopped) for number in (signal.SIGINT, signal.SIGTERM)}
+    with _on_signals(lambda *_: None):
+        try:
+            server.run(sockets=[bound])
+        finally:
+            bound.close()
+
+
+@contextlib.contextmanager
+def _on_signals(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        server.run(sockets=[bound])
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        bound.close()
+        for number, old in before.items():
+            signal.signal(number, old)
 
 
 def config_of(app: ASGIApp, settings: ServerSettings) -> uvicorn.Config:
-    """Return what uvicorn is told.
-
-    Args:
-        app: The application.
-        settings: The server's settings.
-    """
+    """Return what uvicorn is told."""
     return uvicorn.Config(
         app,
         # uvicorn makes a connection by calling this, whether it is a class or not.
-        http=cast("type[asyncio.Protocol]", patient(settings.patience)),
+        http=cast("type[asyncio.Protocol]", partial(Connection, patience=settings.patience)),
         ws="none",
         log_config=None,
         access_log=False,
@@ -334,11 +505,7 @@ def address_of(bound: socket.socket) -> str:
 
 
 def listen(settings: ServerSettings) -> socket.socket:
-    """Open the server's port.
-
-    Raises:
-        ConfigError: If it cannot be opened.
-    """
+    """Open the server's port."""
     try:
         family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
         # With the protocol named, small answers are sent at once (TCP_NODELAY).
@@ -351,15 +518,6 @@ def listen(settings: ServerSettings) -> socket.socket:
             hint="Another server may have the port. Choose one with --port.",
         ) from error
     return bound
-
-
-def _log_requests() -> None:
-    """Have each request logged as it is, one line for each."""
-    requests = logging.getLogger("mrag.requests")
-    requests.setLevel(logging.INFO)
-    requests.propagate = False
-    if not requests.handlers:
-        requests.addHandler(logging.StreamHandler())
 
 
 def _exit_after(seconds: float, graphs: Sequence[KnowledgeGraph]) -> None:
@@ -391,5 +549,89 @@ def _share_arenas() -> None:
         mallopt(_M_ARENA_MAX, 2)
 
 
-def _stopped(_number: int, _frame: FrameType | None) -> None:
-    """Do nothing: the server has seen the signal."""
+def serve_in_processes(
+    open_graph: Callable[[], KnowledgeGraph],
+    settings: ServerSettings,
+    bound: socket.socket,
+    number: int,
+    listening: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve a knowledge graph by several processes until SIGINT or SIGTERM; `open_graph` must be picklable.
+
+    Each opens the graph for itself and keeps nothing that the others need; what they share is in the store,
+    and in a folder for as long as they run. One that ends unforeseen is replaced.
+    """
+    bound.listen(1024)
+    context = multiprocessing.get_context("spawn")
+    stopping, ready = threading.Event(), context.Event()
+    with tempfile.TemporaryDirectory(prefix="mrag-serve-") as folder, _on_signals(lambda *_: stopping.set()):
+        shared = replace(settings, shared=Path(folder))
+
+        def start() -> SpawnProcess:
+            process = context.Process(target=_work, args=(open_graph, shared, bound, ready, os.getpid()))
+            process.start()
+            return process
+
+        processes = [start() for _ in range(number)]
+        failures, told = 0, False
+        try:
+            while not stopping.is_set():
+                if ready.is_set() and not told:
+                    told = True
+                    listening()
+                ended = wait([process.sentinel for process in processes], _PAUSE if told else 0.1)
+                for at, process in enumerate(processes):
+                    if process.sentinel not in ended or stopping.is_set():
+                        continue
+                    process.join()
+                    failures = 0 if told else failures + 1
+                    if failures >= _FAILURES:
+                        raise StoreError(
+                            "The processes that should answer ended before they did.",
+                            hint="What they said is above. Run it with --workers 1 to see more.",
+                        )
+                    code = process.exitcode
+                    logger.warning("A process of the server ended (code %s); another takes its place.", code)
+                    count_ended(shared, process.pid or 0)
+                    stopping.wait(_PAUSE)
+                    processes[at] = start()
+        finally:
+            # Else clients could still connect here when nobody takes their requests any more.
+            bound.close()
+            _end(processes, settings.drain + settings.grace + _LEFT)
+
+
+def _end(processes: Sequence[SpawnProcess], seconds: float) -> None:
+    for process in processes:
+        process.terminate()
+    until = time.monotonic() + seconds
+    for process in processes:
+        process.join(max(0.0, until - time.monotonic()))
+        if process.is_alive():
+            process.kill()
+            process.join()
+
+
+def _work(
+    open_graph: Callable[[], KnowledgeGraph],
+    settings: ServerSettings,
+    bound: socket.socket,
+    ready: Event,
+    parent: int,
+) -> None:
+    """Serve in a process of its own, and not longer than its parent lives."""
+    if settings.shared is not None:
+        counts = settings.shared / "metrics"
+        counts.mkdir(exist_ok=True)
+        os.environ[MULTIPROCESS] = str(counts)  # read when prometheus_client is imported
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_PAUSE)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()
+    # Ctrl-C reaches all processes of a terminal; the parent tells this one when it has to stop.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with open_graph() as kg:
+        serve(kg, settings, bound=bound, listening=lambda _url: ready.set(), exits=True)

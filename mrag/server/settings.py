@@ -12,98 +12,50 @@ from mrag.errors import ConfigError
 from mrag.stores.base import Limits
 from mrag.stores.process.parsing import Bounds
 
-BELOW: Final = "/kg/"
-"""Where the graphs beside the first one are."""
-_LONGEST: Final = 3600
-"""Seconds that stopping may take."""
+BELOW: Final = "/kg/"  # where the graphs beside the first one are
+_LONGEST: Final = 3600  # seconds that stopping may take
 
 
 @dataclass(frozen=True)
 class Patience:
-    """What clients are given for sending a request and for reading its answer.
+    """What clients are given for sending a request and for reading its answer."""
 
-    Attributes:
-        connections: Maximum number of connections; beyond it, the longest idle ones are closed.
-        head: Seconds for sending the head of a request.
-        body: Seconds for sending its body, and one more for each 64 KiB that have come.
-        stall: Seconds in which a client to whom an answer is sent must have read some of it.
-    """
-
-    connections: int = 512
-    head: float = 10.0
-    body: float = 30.0
-    stall: float = 30.0
+    connections: int = 512  # maximum number of connections; beyond it, the longest idle ones are closed
+    head: float = 10.0  # seconds for sending the head of a request
+    body: float = 30.0  # seconds for sending its body, and one more for each 64 KiB that have come
+    stall: float = 30.0  # seconds in which a client to whom an answer is sent must have read some of it
 
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """The settings of one server.
+    """The settings of one server."""
 
-    Attributes:
-        host: Address to listen on; other machines reach it only where this is not a loopback address.
-        port: TCP port; 0 takes a free one.
-        update: Whether clients may change the graph.
-        token: Bearer token that every request must carry, None for none.
-        cors_origins: Origins whose pages may call the server (`*` for any); none by default.
-        seconds: Deadline of a request's query; a client may ask for less.
-        max_rows: Maximum number of rows or triples of a result.
-        max_bytes: Maximum number of bytes of a result, as it is sent.
-        max_body: Maximum number of bytes of a request's body.
-        workers: Queries that run at once, each in a process of its own.
-        queue: Queries that may wait for a worker; more are answered 503.
-        model: Language model that words answers, as `mrag.generation.models` names it.
-        index: Name of the similarity index used for questions.
-        ranker: What ranks entities for questions, by a name of `mrag.known_rankers()`.
-        union: Whether the default graph of queries holds the triples of named graphs too, as in GraphDB.
-        memory: Maximum bytes of memory of a process that answers queries or parses requests; 0 for
-            no cap.
-        reason: Whether reasoning runs again after each update.
-        cache_bytes: Maximum number of bytes of answers kept for repeated queries; 0 keeps none.
-        grace: Seconds that running requests get when the server stops.
-        drain: Seconds before that in which it still takes requests, but says at `/ready` that it stops.
-        patience: What clients are given for sending a request and for reading its answer.
-        media: Folder of the image files that the graph names; None serves none.
-        learn_seconds: Time limit of learning a concept from marks on the page.
-        log_requests: Whether each request is logged on the error output, as a line of JSON.
-        graphs: What the server's graphs are called on its page, the first at `/`; empty for a single one.
-        shared: Folder that several processes which serve one graph share; None for a single process.
-
-    Raises:
-        ConfigError: If a number is out of range, or others could change the graph without a token.
-
-    Example:
-        >>> ServerSettings().limits.seconds
-        30.0
-        >>> ServerSettings(host="0.0.0.0").local
-        False
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 7333
-    update: bool = False
-    token: str | None = field(default=None, repr=False)
-    cors_origins: tuple[str, ...] = ()
-    seconds: float = 30.0
-    max_rows: int = 1_000_000
-    max_bytes: int = 256 << 20
-    max_body: int = 64 << 20
-    workers: int = max(2, os.cpu_count() or 2)
-    queue: int = 256
-    model: str | None = None
-    index: str = "main"
-    ranker: str = "hybrid"
-    union: bool = True
-    memory: int = 4 << 30
-    reason: bool = False
-    cache_bytes: int = 32 << 20
-    grace: float = 3.0
-    drain: float = 0.0
-    patience: Patience = Patience()
-    media: Path | None = None
-    learn_seconds: float = 0.8
-    log_requests: bool = False
-    graphs: tuple[str, ...] = ()
-    shared: Path | None = None
+    host: str = "127.0.0.1"  # other machines reach it only where this is not a loopback address
+    port: int = 7333  # TCP port; 0 takes a free one
+    update: bool = False  # whether clients may change the graph
+    token: str | None = field(default=None, repr=False)  # that every request must carry; None for none
+    cors_origins: tuple[str, ...] = ()  # whose pages may call the server; `*` for any
+    seconds: float = 30.0  # deadline of a request's query; a client may ask for less
+    max_rows: int = 1_000_000  # maximum number of rows or triples of a result
+    max_bytes: int = 256 << 20  # maximum number of bytes of a result, as it is sent
+    max_body: int = 64 << 20  # maximum number of bytes of a request's body
+    workers: int = max(2, os.cpu_count() or 2)  # queries that run at once, each in a process of its own
+    queue: int = 256  # queries that may wait for a worker; more are answered 503
+    model: str | None = None  # language model that words answers, as `mrag.generation.models` names it
+    index: str = "main"  # name of the similarity index used for questions
+    ranker: str = "hybrid"  # what ranks entities for questions, by a name of `mrag.known_rankers()`
+    union: bool = True  # whether the default graph holds the triples of named graphs too, as in GraphDB
+    memory: int = 4 << 30  # maximum bytes of a process that queries or parses; 0 for no cap
+    reason: bool = False  # whether reasoning runs again after each update
+    cache_bytes: int = 32 << 20  # maximum number of bytes of answers kept for repeated queries; 0 keeps none
+    grace: float = 3.0  # seconds that running requests get when the server stops
+    drain: float = 0.0  # seconds before that in which requests are taken, but `/ready` says that it stops
+    patience: Patience = Patience()  # what clients are given for sending a request and for reading its answer
+    media: Path | None = None  # folder of the image files that the graph names; None serves none
+    learn_seconds: float = 0.8  # time limit of learning a concept from marks on the page
+    log_requests: bool = False  # whether each request is logged on the error output, as a line of JSON
+    graphs: tuple[str, ...] = ()  # what they are called on the page, the first at `/`; empty for a single one
+    shared: Path | None = None  # folder of the processes that serve one graph together; None for a single one
 
     def __post_init__(self) -> None:
         positive = {
@@ -144,21 +96,12 @@ class ServerSettings:
         return Bounds(self.seconds, self.memory, self.max_bytes)
 
     def limits_of(self, seconds: float | None) -> Limits:
-        """Return the caps of one query whose client has a deadline of its own.
-
-        Args:
-            seconds: The client's deadline, or None.
-        """
+        """Return the caps of one query whose client has a deadline of its own."""
         return replace(self.limits, seconds=min(self.seconds, seconds)) if seconds else self.limits
 
     @property
     def addresses(self) -> dict[str, str]:
-        """Return where each graph of the server is, by what it is called.
-
-        Example:
-            >>> ServerSettings(graphs=("main", "people")).addresses
-            {'main': '/', 'people': '/kg/people/'}
-        """
+        """Return where each graph of the server is, by what it is called."""
         return {name: f"{BELOW}{name}/" if at else "/" for at, name in enumerate(self.graphs)}
 
     @property

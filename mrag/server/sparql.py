@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from functools import partial
+from typing import Any, TypeAlias, cast
 from uuid import uuid4
 
 import pyoxigraph as ox
+from starlette.datastructures import ImmutableMultiDict
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,13 +22,21 @@ from mrag.graph.record import Record
 from mrag.graph.updates import UpdateReport
 from mrag.rdf.terms import RDF, XSD
 from mrag.server.engine import Engine
-from mrag.server.forms import Fields, pairs
-from mrag.server.queries import CheckedQuery, GraphView, QueryRequest, ResultStream
+from mrag.server.parsing import pairs
+from mrag.server.queries import WITH_PREFIXES, GraphView, QueryRequest, ResultStream
 from mrag.server.settings import ServerSettings
 from mrag.stores.base import Limits
 from mrag.stores.process.parsing import Bounds, parts_of, perform
 from mrag.stores.process.query_child import serialized
 
+logger = logging.getLogger(__name__)
+
+Fields: TypeAlias = ImmutableMultiDict[str, str]
+
+FORM = "application/x-www-form-urlencoded"
+QUERY = "application/sparql-query"
+UPDATE = "application/sparql-update"
+_LARGE = 1 << 20  # forms of more bytes take too long to be read between other requests
 SD = "http://www.w3.org/ns/sparql-service-description#"
 VOID = "http://rdfs.org/ns/void#"
 FORMATS = "http://www.w3.org/ns/formats/"
@@ -36,21 +46,7 @@ _RDF = ("Turtle", "N-Triples", "RDF_XML", "JSON-LD", "N-Quads", "TriG")
 
 
 def description(kg: KnowledgeGraph, settings: ServerSettings, url: str, format: str) -> bytes:
-    """Describe the endpoint in RDF.
-
-    Args:
-        kg: The knowledge graph that it serves.
-        settings: The server's settings.
-        url: The endpoint's address.
-        format: Name of the RDF format.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.connect() as kg:
-        ...     text = description(kg, ServerSettings(), "http://127.0.0.1:7333/sparql", "turtle")
-        >>> b"sd:SPARQL11Query" in text
-        True
-    """
+    """Describe the endpoint in RDF."""
     service, dataset, graph = (ox.BlankNode(name) for name in ("service", "dataset", "graph"))
     found: list[ox.Triple] = []
 
@@ -134,55 +130,26 @@ QUADS: Mapping[str, str] = {
 }
 """Formats of statements, those with graph names first."""
 
-_PARSED = {
-    "application/x-turtle": "text/turtle",
-    "application/turtle": "text/turtle",
-    "text/plain": "application/n-triples",
-    "text/x-nquads": "application/n-quads",
-    "application/x-trig": "application/trig",
-    "application/x-turtlestar": "text/turtle",
-    "application/x-trigstar": "application/trig",
-    "application/xml": "application/rdf+xml",
-    "text/xml": "application/rdf+xml",
-    "application/json": "application/ld+json",
-}
-_READ = tuple(media for media, name in QUADS.items() if name not in ("n3", "rdfjson"))
+_READ = {m: name for m, name in {**QUADS, "text/xml": "rdfxml"}.items() if name not in ("n3", "rdfjson")}
+_PARSED = {name: media for media, name in reversed(_READ.items())}  # what the parser calls each format
+_WITH_GRAPHS = ("nquads", "trig")
 
 
 def choose(accept: str | None, offers: Mapping[str, str]) -> tuple[str, str]:
-    """Return the media type and the format that a client likes best.
-
-    Args:
-        accept: Its Accept header.
-        offers: Formats by media type, best first.
-
-    Raises:
-        HTTPException: 406 if it accepts none of them.
-
-    Example:
-        >>> choose("text/csv;q=0.5, application/sparql-results+xml", RESULTS)
-        ('application/sparql-results+xml', 'xml')
-        >>> choose(None, RESULTS)
-        ('application/sparql-results+json', 'json')
-    """
-    first = next(iter(offers.items()))
+    """Return the media type and the format that a client likes best; 406 if it accepts none of them."""
     if not accept or not accept.strip():
-        return first
+        return next(iter(offers.items()))
     ranges = [_range(part) for part in accept.split(",") if part.strip()]
-    best: tuple[float, int, int] | None = None
-    found = first
-    for place, (media, name) in enumerate(offers.items()):
-        fits = [(_fit(pattern, media), q) for pattern, q in ranges]
-        fitting = [(fit, q) for fit, q in fits if fit]
-        if not fitting:
-            continue
+    found: list[tuple[float, int, int, str]] = []
+    for place, media in enumerate(offers):
         # The most specific range decides (RFC 9110), then the client's weight, then our order.
-        fit, q = max(fitting)
-        if q > 0 and (best is None or (q, fit, -place) > best):
-            best, found = (q, fit, -place), (media, name)
-    if best is None:
+        fit, q = max(((_fit(pattern, media), q) for pattern, q in ranges), default=(0, 0.0))
+        if fit and q > 0:
+            found.append((q, fit, -place, media))
+    if not found:
         raise HTTPException(406, f"None of {accept[:200]} can be sent. There are: {', '.join(offers)}.")
-    return found
+    media = max(found)[-1]
+    return media, offers[media]
 
 
 def accepts(accept: str | None, media: str) -> bool:
@@ -196,21 +163,12 @@ def content_type(header: str | None) -> str:
 
 
 def rdf_type(header: str | None) -> str:
-    """Return the media type of an RDF body, under the name that the parser knows.
-
-    Raises:
-        HTTPException: 415 if it is no RDF format that can be read.
-
-    Example:
-        >>> rdf_type("application/x-turtle; charset=utf-8")
-        'text/turtle'
-    """
+    """Return the media type of an RDF body, under the name that the parser knows; 415 if there is none."""
     media = content_type(header)
-    known = _PARSED.get(media, media)
-    if known not in _READ:
+    if media not in _READ:
         named = f"{media!r} is" if media else "The request names"
         raise HTTPException(415, f"{named} no RDF format that can be read. There are: {', '.join(_READ)}.")
-    return known
+    return _PARSED[_READ[media]]
 
 
 def _range(part: str) -> tuple[str, float]:
@@ -235,141 +193,109 @@ def _fit(pattern: str, media: str) -> int:
     return 1 if pattern in ("*/*", "*") else 0
 
 
-logger = logging.getLogger(__name__)
-
-FORM = "application/x-www-form-urlencoded"
-QUERY = "application/sparql-query"
-UPDATE = "application/sparql-update"
-_LARGE = 1 << 20
-"""Forms of more bytes take too long to be read between other requests."""
-
-
 class SparqlDocument(Response):
     """A document that is sent while it is being written.
 
     Whatever ends it too early ends the connection without its last chunk, so that a part never looks
     like the whole.
-
-    Args:
-        answer: The answer, its first piece there.
-        media: Its media type.
-        headers: Further headers.
     """
 
-    def __init__(self, answer: ResultStream, media: str, headers: dict[str, str] | None = None) -> None:
-        body = answer.first if answer.whole else b""
-        super().__init__(body, 200, headers, media)
+    def __init__(self, answer: ResultStream, media: str) -> None:
+        super().__init__(b"" if answer.rest else answer.first, 200, None, media)
         self._answer = answer
-        if not answer.whole:
+        if answer.rest is not None:
             del self.headers["content-length"]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""
-        if self._answer.whole:
+        rest = self._answer.rest
+        if rest is None:
             await super().__call__(scope, receive, send)
             return
         try:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             if scope["method"] != "HEAD":
                 await send({"type": "http.response.body", "body": self._answer.first, "more_body": True})
-                async for piece in self._answer.rest():
+                async for piece in rest:
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
         except MragError as error:
             logger.warning("An answer broke off after its beginning had been sent: %s", error)
         finally:
-            await self._answer.close()
+            await rest.aclose()
 
 
-async def query_or_update(request: Request) -> Response:
+async def query_or_update(request: Request, engine: Engine) -> Response:
     """Handle `/sparql`: queries, updates where allowed, and the service description."""
-    fields, kind, text = await read_fields(request)
-    if kind == UPDATE or (kind == FORM and has(fields, "update") and not has(fields, "query")):
-        return await _update_reply(request, fields, text)
-    if kind != QUERY and not has(fields, "query") and request.method in ("GET", "HEAD"):
+    fields, kind, text = await read_fields(request, engine)
+    if kind == UPDATE or (kind == FORM and "update" in fields and "query" not in fields):
+        return await update_reply(request, engine, fields, text)
+    if kind != QUERY and "query" not in fields and request.method in ("GET", "HEAD"):
         if fields:
             raise HTTPException(400, "There is no query. Send it as the parameter `query`.")
-        engine: Engine = request.app.state.engine
         media, name = choose(request.headers.get("accept"), GRAPHS)
         return Response(description(engine.kg, engine.settings, str(request.url), name), 200, None, media)
-    return await _query(request, fields, text if kind == QUERY else None)
+    body = text if kind == QUERY else None
+    if body is not None and any(given != body for given in fields.getlist("query")):
+        raise HTTPException(400, "The query is given twice, as the body and as a parameter.")
+    default, named = (tuple(fields.getlist(f"{name}-graph-uri")) for name in ("default", "named"))
+    asked = QueryRequest(
+        one(fields, "query") if body is None else body, default, named, base=base_of(request)
+    )
+    return await respond(request, engine, asked, fields)
 
 
-async def update(request: Request) -> Response:
+async def update(request: Request, engine: Engine) -> Response:
     """Handle `/update`."""
     if request.method != "POST":
         raise HTTPException(405, "Updates are sent by POST.", {"Allow": "POST, OPTIONS"})
-    fields, kind, text = await read_fields(request)
-    return await _update_reply(request, fields, text if kind == UPDATE else None)
+    fields, kind, text = await read_fields(request, engine)
+    return await update_reply(request, engine, fields, text if kind == UPDATE else None)
 
 
-async def _query(request: Request, fields: Fields, text: str | None) -> Response:
-    engine: Engine = request.app.state.engine
-    asked = QueryRequest(
-        text if text is not None else one(fields, "query"),
-        tuple(many(fields, "default-graph-uri")),
-        tuple(many(fields, "named-graph-uri")),
-        base=base_of(request),
-    )
-    if text is not None and any(given != text for given in many(fields, "query")):
-        raise HTTPException(400, "The query is given twice, as the body and as a parameter.")
-    return await respond(request, asked, seconds_of(fields, engine))
-
-
-async def respond(request: Request, asked: QueryRequest, seconds: float | None) -> Response:
-    """Answer a query in the format that the client prefers.
-
-    Args:
-        request: The request.
-        asked: The query.
-        seconds: The client's own deadline.
-    """
-    engine: Engine = request.app.state.engine
-    read = await engine.read(replace(asked, seconds=seconds))
-    media, name = format_of(request, read)
+async def respond(request: Request, engine: Engine, asked: QueryRequest, fields: Fields) -> Response:
+    """Answer a query, within the client's own deadline, in the format that it prefers."""
+    read = await engine.read(replace(asked, seconds=seconds_of(fields, engine)))
+    offers = {"SelectQuery": RESULTS, "AskQuery": BOOLEANS}.get(read.query.form, GRAPHS)
+    media, name = choose(request.headers.get("accept"), offers)
     return SparqlDocument(await engine.answer(read, name), media)
 
 
-def format_of(request: Request, read: CheckedQuery) -> tuple[str, str]:
-    """Return the media type and the format of a query's answer.
-
-    Raises:
-        HTTPException: 406 if the client accepts none.
-    """
-    offers = {"SelectQuery": RESULTS, "AskQuery": BOOLEANS}.get(read.query.form, GRAPHS)
-    return choose(request.headers.get("accept"), offers)
-
-
-async def _update_reply(request: Request, fields: Fields, text: str | None) -> Response:
-    engine: Engine = request.app.state.engine
+async def update_reply(request: Request, engine: Engine, fields: Fields, text: str | None) -> Response:
+    """Carry out an update, the body or a parameter."""
     engine.writer.writable()
-    if text is not None and has(fields, "update"):
+    if text is not None and "update" in fields:
         raise HTTPException(400, "The update is given twice, as the body and as a parameter.")
-    operations = await engine.writer.operations(
-        text if text is not None else one(fields, "update"), *using(fields), base_of(request)
-    )
+    operations = await operations_of(request, engine, fields, text)
     return done(await engine.writer.change(operations, seconds_of(fields, engine)))
+
+
+async def operations_of(request: Request, engine: Engine, fields: Fields, text: str | None) -> Sequence[Any]:
+    """Read an update, and the graphs that it is to read: `using-graph-uri` and `using-named-graph-uri`."""
+    for name in ("insert-graph-uri", "remove-graph-uri"):
+        # RDF4J's, which would have it write to other graphs than it says.
+        if name in fields:
+            raise HTTPException(400, f"`{name}` is not supported. Write GRAPH or WITH into the update.")
+    default, named = fields.getlist("using-graph-uri"), fields.getlist("using-named-graph-uri")
+    text = one(fields, "update") if text is None else text
+    return await engine.writer.operations(text, default, named, base_of(request))
 
 
 def done(report: UpdateReport, status: int = 204) -> Response:
     """Return the response to an update, with what it did in its headers."""
-    return Response(
-        status_code=status,
-        headers={
-            "MRAG-Added": str(report.added),
-            "MRAG-Removed": str(report.removed),
-            "MRAG-Inferred": report.inferred,
-        },
-    )
+    names = ("added", "removed", "inferred")
+    headers = {f"MRAG-{name.title()}": str(getattr(report, name)) for name in names}
+    return Response(status_code=status, headers=headers)
 
 
-async def read_fields(request: Request) -> tuple[Fields, str, str | None]:
-    """Return the parameters of a request, the media type of its body, and the body where it is a text.
+def query_fields(request: Request) -> Fields:
+    """Return the parameters of a request's address."""
+    return ImmutableMultiDict(pairs(request.scope["query_string"]))
 
-    Raises:
-        HTTPException: 400 for text that is not UTF-8, 415 for a body of another kind.
-    """
-    fields = pairs(request.scope["query_string"])
+
+async def read_fields(request: Request, engine: Engine) -> tuple[Fields, str, str | None]:
+    """Return the parameters of a request, the media type of its body, and the body where it is a text."""
+    fields = query_fields(request)
     if request.method in ("GET", "HEAD", "DELETE"):
         return fields, "", None
     kind = content_type(request.headers.get("content-type"))
@@ -377,44 +303,23 @@ async def read_fields(request: Request) -> tuple[Fields, str, str | None]:
         given = f"not {kind}" if kind else "and its Content-Type says which"
         raise HTTPException(415, f"A body is {FORM}, {QUERY} or {UPDATE}, {given}.")
     body = await request.body()
-    if kind == FORM and len(body) > _LARGE:
-        engine: Engine = request.app.state.engine
-        return [*fields, *await engine.writer.read(_apart, body)], kind, None
     if kind == FORM:
-        return [*fields, *pairs(body)], kind, None
+        more = pairs(body) if len(body) <= _LARGE else await engine.writer.read(_pairs_of_large, body)
+        return ImmutableMultiDict([*fields.multi_items(), *more]), kind, None
     try:
         return fields, kind, body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise HTTPException(400, f"The body is not UTF-8: {error.reason}.") from error
 
 
-def _apart(body: bytes, bounds: Bounds) -> Fields:
+def _pairs_of_large(body: bytes, bounds: Bounds) -> list[tuple[str, str]]:
     """Read the parameters of a large form in a child process."""
-    return cast(Fields, perform("mrag.server.forms:pairs", body, bounds=bounds))
-
-
-def has(fields: Fields, name: str) -> bool:
-    """Return whether a parameter is given."""
-    return any(key == name for key, _ in fields)
-
-
-def many(fields: Fields, name: str) -> Sequence[str]:
-    """Return all values of a parameter."""
-    return [value for key, value in fields if key == name]
+    return cast(list[tuple[str, str]], perform("mrag.server.parsing:pairs", body, bounds=bounds))
 
 
 def one(fields: Fields, name: str, default: str | None = None) -> str:
-    """Return the value of a parameter that must be given once; the same value twice is one.
-
-    Args:
-        fields: The parameters.
-        name: Its name.
-        default: Its value if it is not given; without one, it must be.
-
-    Raises:
-        HTTPException: 400 if it is not.
-    """
-    found = list(dict.fromkeys(many(fields, name)))
+    """Return the value of a parameter that must be given once; the same value twice is one."""
+    found = list(dict.fromkeys(fields.getlist(name)))
     if not found and default is not None:
         return default
     if len(found) != 1:
@@ -423,30 +328,14 @@ def one(fields: Fields, name: str, default: str | None = None) -> str:
     return found[0]
 
 
-def using(fields: Fields) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the graphs that an update reads: `using-graph-uri` and `using-named-graph-uri`.
-
-    Raises:
-        HTTPException: 400 for RDF4J's parameters that would have it write to other graphs than it says.
-    """
-    for name in ("insert-graph-uri", "remove-graph-uri"):
-        if has(fields, name):
-            raise HTTPException(400, f"`{name}` is not supported. Write GRAPH or WITH into the update.")
-    return many(fields, "using-graph-uri"), many(fields, "using-named-graph-uri")
-
-
 def base_of(request: Request) -> str:
     """Return what relative IRIs are relative to: the address of the endpoint."""
     return str(request.url).partition("?")[0]
 
 
 def seconds_of(fields: Fields, engine: Engine) -> float | None:
-    """Return the client's own deadline, from the parameter `timeout` in seconds.
-
-    Raises:
-        HTTPException: 400 if it is no number.
-    """
-    given = many(fields, "timeout")
+    """Return the client's own deadline, from the parameter `timeout` in seconds."""
+    given = fields.getlist("timeout")
     if not given:
         return None
     try:
@@ -457,100 +346,83 @@ def seconds_of(fields: Fields, engine: Engine) -> float | None:
     return min(seconds, engine.settings.seconds) if seconds > 0 else None
 
 
-_WITH_GRAPHS = ("nquads", "trig")
-_QUADS = ("application/n-quads", "application/trig", "text/x-nquads", "application/x-trig")
-
-
-async def graph_store(request: Request) -> Response:
+async def graph_store(request: Request, engine: Engine) -> Response:
     """Handle `/graphs?default` and `/graphs?graph=IRI`; with neither it is the whole dataset."""
-    fields = pairs(request.scope["query_string"])
-    named = many(fields, "graph")
-    if len(named) > 1 or (named and has(fields, "default")):
+    fields = query_fields(request)
+    named = fields.getlist("graph")
+    if len(named) > 1 or (named and "default" in fields):
         raise HTTPException(400, "One graph at a time: `?default` or `?graph=IRI`.")
     if named and (":" not in named[0] or named[0].startswith("_:")):
         raise HTTPException(400, f"{named[0]!r} is not a whole IRI.")
-    graphs: tuple[str | None, ...] = tuple(named) if named else (None,) if has(fields, "default") else ()
+    graphs: tuple[str | None, ...] = tuple(named) if named else (None,) if "default" in fields else ()
     kind = content_type(request.headers.get("content-type"))
-    if request.method == "POST" and not graphs and kind not in _QUADS:
-        return await _new_graph(request)
-    return await on_graphs(request, graphs)
+    if request.method == "POST" and not graphs and QUADS.get(kind) not in _WITH_GRAPHS:
+        # A document becomes a graph with a new name (Graph Store Protocol, section 5.5).
+        where = f"{str(request.base_url).rstrip('/')}/graphs/{uuid4().hex}"
+        response = await on_graphs(request, engine, (where,))
+        response.headers["Location"] = where
+        return response
+    return await on_graphs(request, engine, graphs)
 
 
-async def _new_graph(request: Request) -> Response:
-    """Put a document into a graph with a new name (Graph Store Protocol, section 5.5)."""
-    where = f"{str(request.base_url).rstrip('/')}/graphs/{uuid4().hex}"
-    response = await on_graphs(request, (where,))
-    response.headers["Location"] = where
-    return response
-
-
-async def named_graph(request: Request) -> Response:
+async def named_graph(request: Request, engine: Engine) -> Response:
     """Handle a graph whose IRI is the address itself (Graph Store Protocol, section 4.1)."""
-    return await on_graphs(request, (str(request.url).partition("?")[0],))
+    return await on_graphs(request, engine, (base_of(request),))
 
 
-async def on_graphs(request: Request, graphs: tuple[str | None, ...]) -> Response:
+async def on_graphs(request: Request, engine: Engine, graphs: tuple[str | None, ...]) -> Response:
     """Read, replace, extend or remove a graph, None for the unnamed one; all of them if none is given."""
-    engine: Engine = request.app.state.engine
-    named = graphs[0] if graphs else None
+    named, method = graphs[0] if graphs else None, request.method
     there = named is None or named in engine.view().contexts
-    if request.method in ("GET", "HEAD"):
-        if not there:
-            raise HTTPException(404, f"There is no graph <{named}>.")
-        return await statements(request, graphs, infer=False, named=not graphs)
-    engine.writer.writable()
-    if request.method == "DELETE":
-        if not there:
-            raise HTTPException(404, f"There is no graph <{named}>.")
-        return done(await engine.writer.change([_clear(graphs)]))
-    if request.method == "PUT":
-        report = await engine.writer.change([_clear(graphs), *await documents(request, graphs)])
-        return done(report, 204 if there else 201)
-    return done(await engine.writer.change(await documents(request, graphs)), 204 if there else 201)
+    if method not in ("GET", "HEAD"):
+        engine.writer.writable()
+    if not there and method in ("GET", "HEAD", "DELETE"):
+        raise HTTPException(404, f"There is no graph <{named}>.")
+    if method in ("GET", "HEAD"):
+        return await statements(request, engine, graphs, infer=False, named=not graphs)
+    operations: list[tuple[Any, ...]] = []
+    if method in ("PUT", "DELETE"):
+        what = ("all",) if not graphs else ("default",) if named is None else ("graph", named)
+        operations.append(("clear", *what))
+    if method != "DELETE":
+        operations += await documents(request, engine, graphs)
+    return done(await engine.writer.change(operations), 204 if there else 201)
 
 
 async def documents(
-    request: Request, graphs: tuple[str | None, ...], *, inserting: bool = True, base: str | None = None
+    request: Request,
+    engine: Engine,
+    graphs: tuple[str | None, ...],
+    *,
+    inserting: bool = True,
+    base: str | None = None,
 ) -> list[tuple[Any, ...]]:
     """Return the operations that insert (or delete) the statements of a request's body.
 
-    Args:
-        request: The request; a form of several parts holds a document in each.
-        graphs: Graphs to put them into; those that the documents name if empty.
-        inserting: Whether they are inserted.
-        base: What relative IRIs are relative to.
-
-    Raises:
-        HTTPException: 415 if a document is in no RDF format that can be read.
+    A form of several parts holds a document in each. Without `graphs` they go where the documents say.
     """
-    engine: Engine = request.app.state.engine
     header = str(request.headers.get("content-type") or "")
     body = await request.body()
     parts = [(header, body)]
     if content_type(header) == "multipart/form-data":
         parts = await engine.writer.read(parts_of, body, header)
-    relative_to = base or _base(request, graphs)
+    relative_to = base or next((graph for graph in graphs if graph), base_of(request))
     return [("rdf", inserting, data, rdf_type(kind), relative_to, graphs) for kind, data in parts]
 
 
 async def statements(
     request: Request,
+    engine: Engine,
     graphs: Sequence[str | None],
     *,
     infer: bool,
     pattern: Sequence[Any] = (None, None, None),
     named: bool = True,
 ) -> Response:
-    """Send the statements of some graphs that match.
+    """Send the statements of some graphs, or of all, that match a pattern of terms, taken apart.
 
-    Args:
-        request: The request.
-        graphs: Their names, None for the unnamed one; all if empty.
-        infer: Whether inferred triples count, as of the unnamed graph.
-        pattern: Subject, predicate and object, taken apart, or None for any.
-        named: Whether formats that have graphs say the graph of each.
+    Inferred triples count as of the unnamed graph; with `named`, formats that can say the graph of each.
     """
-    engine: Engine = request.app.state.engine
     media, name = choose(request.headers.get("accept"), GRAPHS if len(graphs) == 1 else QUADS)
     quads = named and name in _WITH_GRAPHS
     limits: Limits = engine.settings.limits
@@ -559,10 +431,8 @@ async def statements(
         return _inside(engine.view(record), graphs, infer=infer, quads=quads)
 
     if engine.remote is not None:
-        work = engine.remote.statements
-        return SparqlDocument(
-            await engine.elsewhere(limits, work, inside, pattern, name, limits, named=quads), media
-        )
+        work = partial(engine.remote.statements, inside, pattern, name, limits, named=quads)
+        return SparqlDocument(await engine.elsewhere(limits, work), media)
 
     def job(record: Record) -> dict[str, Any]:
         return {
@@ -573,7 +443,7 @@ async def statements(
             "format": name,
             "rows": limits.rows,
             "bytes": limits.bytes,
-            "prefixes": engine.kg.prefixes if name in ("turtle", "trig", "rdfxml") else None,
+            "prefixes": engine.kg.prefixes if name in WITH_PREFIXES else None,
         }
 
     return SparqlDocument(await engine.run(job, "", limits), media)
@@ -583,25 +453,14 @@ def _inside(
     view: GraphView, graphs: Sequence[str | None], *, infer: bool, quads: bool
 ) -> Mapping[str, str | None]:
     """Return the graphs to read, each with the name that clients know it by."""
-    unnamed = [*view.unnamed, *(view.record.inferred if infer else ())]
-    if not graphs:
-        if not quads:
-            return dict.fromkeys([*view.record.asserted, *(view.record.inferred if infer else ())])
-        return {**dict.fromkeys(unnamed), **{g: g for g in view.contexts}}
+    inferred = view.record.inferred if infer else ()
+    unnamed = dict.fromkeys([*view.unnamed, *inferred])
+    if not graphs and not quads:
+        return dict.fromkeys([*view.record.asserted, *inferred])
     found: dict[str, str | None] = {}
-    for graph in graphs:
+    for graph in graphs or (None, *view.contexts):
         if graph is None:
-            found.update(dict.fromkeys(unnamed))
+            found.update(unnamed)
         elif graph in view.contexts:
             found[graph] = graph
     return found
-
-
-def _clear(graphs: tuple[str | None, ...]) -> tuple[Any, ...]:
-    if not graphs:
-        return "clear", "all"
-    return ("clear", "default") if graphs[0] is None else ("clear", "graph", graphs[0])
-
-
-def _base(request: Request, graphs: tuple[str | None, ...]) -> str:
-    return next((g for g in graphs if g), str(request.url).partition("?")[0])

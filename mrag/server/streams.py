@@ -12,19 +12,17 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TypeVar, cast
 
-from starlette.exceptions import HTTPException
-
-from mrag.errors import MragError, QueryTimeout, StoreError
+from mrag.errors import MragError, QueryRefused, QueryTimeout, StoreError
+from mrag.server.protect import within
 from mrag.stores.process.channel import Child, Frame, Reply, ended, timed_out
 from mrag.stores.process.sandbox import Defences
 
-_DIRECT = 1 << 15
-"""Requests up to this many bytes fit into a pipe, so that writing them does not wait."""
+T = TypeVar("T")
+_DIRECT = 1 << 15  # requests up to this many bytes fit into a pipe, so that writing them does not wait
 
-_SHORT = 1 << 14
-"""Characters of a text that is read in a moment, whatever it says."""
+_SHORT = 1 << 14  # characters of a text that is read in a moment, whatever it says
 
 
 async def send(child: Child, request: object) -> None:
@@ -36,17 +34,7 @@ async def send(child: Child, request: object) -> None:
 
 
 async def frames(child: Child, deadline: float, query: str) -> AsyncIterator[Frame]:
-    """Yield the frames of one answer.
-
-    Args:
-        child: A process that a request has been sent to.
-        deadline: Time of the event loop's clock until which the next frame must come.
-        query: For the error.
-
-    Raises:
-        QueryTimeout: At the deadline.
-        StoreError: If the process ended before it answered.
-    """
+    """Yield the frames of one answer."""
     loop = asyncio.get_running_loop()
     descriptor = child.fileno()
     while True:
@@ -91,12 +79,7 @@ async def chained(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGener
 
 
 class QueryParsers:
-    """Child processes that parse queries and updates; each is killed when a text takes too long.
-
-    Args:
-        size: How many texts are parsed at once.
-        seconds: Longest time for one text.
-    """
+    """Child processes that parse queries and updates; each is killed when a text takes too long."""
 
     def __init__(self, size: int, seconds: float) -> None:
         self._seconds = seconds
@@ -109,37 +92,29 @@ class QueryParsers:
 
     async def start(self) -> None:
         """Start one, so that the first request need not wait."""
-        self._idle.append(await asyncio.to_thread(Child, "mrag.server.query_parser"))
+        self._idle.append(await asyncio.to_thread(Child, "mrag.server.parsing"))
 
     async def parse(self, request: dict[str, object]) -> Reply:
-        """Parse a query or an update.
-
-        Raises:
-            QueryTimeout: If it takes too long.
-            StoreError: If it made the process end.
-            HTTPException: 503 if others were read until the deadline.
-        """
+        """Parse a query or an update, which may be refused."""
         text = str(request["text"])
         turn = self._long if len(text) > _SHORT else self._free
         deadline = asyncio.get_running_loop().time() + self._seconds
+        late = "Other queries were being read until the deadline."
+        await within(self._seconds, turn.acquire(), late)
         try:
-            async with asyncio.timeout_at(deadline):
-                await turn.acquire()
-        except TimeoutError as error:
-            raise HTTPException(
-                503, "Other queries were being read until the deadline.", {"Retry-After": "1"}
-            ) from error
-        try:
-            return await self._parsed(request, text, deadline)
+            reply = await self._parsed(request, text, deadline)
         except QueryTimeout:
             raise
         except StoreError:
             # Something else may have ended the process; a short text can do it little harm.
             if turn is self._long:
                 raise
-            return await self._parsed(request, text, deadline)
+            reply = await self._parsed(request, text, deadline)
         finally:
             turn.release()
+        if reply[0] == "refused":
+            raise QueryRefused(str(reply[1]), hint=reply[2])
+        return reply
 
     async def _parsed(self, request: dict[str, object], text: str, deadline: float) -> Reply:
         while self._idle and self._idle[-1].ended:
@@ -157,15 +132,8 @@ class QueryParsers:
         return reply
 
     async def _started(self) -> Child:
-        starting = asyncio.get_running_loop().run_in_executor(None, Child, "mrag.server.query_parser")
-        try:
-            return await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            # The client has left; the next one can have it.
-            starting.add_done_callback(
-                lambda done: None if done.exception() else self._idle.append(done.result())
-            )
-            raise
+        starting = asyncio.get_running_loop().run_in_executor(None, Child, "mrag.server.parsing")
+        return await kept_for_others(starting, self._idle.append)
 
     def processes(self) -> list[int]:
         """Return the numbers of the processes."""
@@ -183,6 +151,15 @@ class QueryParsers:
         self._busy.clear()
 
 
+async def kept_for_others(making: asyncio.Future[T], give: Callable[[T], object]) -> T:
+    """Return what is being made; if the client leaves meanwhile, the next one can have it."""
+    try:
+        return await asyncio.shield(making)
+    except asyncio.CancelledError:
+        making.add_done_callback(lambda done: None if done.exception() else give(done.result()))
+        raise
+
+
 def finish(
     work: Callable[[], None], kept: set[asyncio.Future[None]], threads: Executor | None = None
 ) -> None:
@@ -197,23 +174,16 @@ def finish(
     future.add_done_callback(kept.discard)
 
 
-_HELD = 1 << 18
-"""Bytes of an answer that are held in memory; the rest goes to a file."""
+_HELD = 1 << 18  # bytes of an answer that are held in memory; the rest goes to a file
 
 
 @dataclass
 class Room:
-    """Where answers wait.
+    """Where answers wait."""
 
-    Attributes:
-        threads: What writes and reads files.
-        free: Bytes that may still be written.
-        folder: Where files are made; the system's folder for temporary files if None.
-    """
-
-    threads: Executor
-    free: int
-    folder: Path | None = None
+    threads: Executor  # what writes and reads files
+    free: int  # bytes that may still be written
+    folder: Path | None = None  # where files are made; the system's folder for temporary files if None
 
 
 class _File:
@@ -252,11 +222,6 @@ class Spool:
     """An answer that is taken as fast as it comes, and given as fast as it is read.
 
     Where there is no room it is taken no faster than it is read.
-
-    Args:
-        pieces: The answer.
-        room: Where it may wait.
-        seconds: How long it may wait there, in all.
     """
 
     def __init__(self, pieces: AsyncGenerator[bytes, None], room: Room, seconds: float) -> None:

@@ -159,17 +159,7 @@ _ALIGN: Final = 64
 
 
 def pack(sink: Sink, arrays: Arrays) -> None:
-    """Write arrays into one file, which takes one sync to disk instead of one for each.
-
-    Example:
-        >>> import tempfile
-        >>> from mrag.storage.files import write
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     file = Path(folder) / "numbers"
-        ...     entry = write(file, lambda sink: pack(sink, {"a": np.arange(3), "b": np.ones(2)}))
-        ...     {name: array.tolist() for name, array in Packed(file, entry).items()}
-        {'a': [0, 1, 2], 'b': [1.0, 1.0]}
-    """
+    """Write arrays into one file, which takes one sync to disk instead of one for each."""
     at, table = 0, {}
     for name, array in arrays.items():
         table[name] = {"type": array.dtype.str, "shape": array.shape, "at": at}
@@ -320,15 +310,7 @@ def _view(buffer: memoryview, start: int, spec: Mapping[str, Any]) -> npt.NDArra
 
 
 def save_arrays(path: Path, what: str, arrays: Mapping[str, npt.ArrayLike]) -> None:
-    """Write arrays to a file: a line that says what it is, with a checksum, then an archive of numpy.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     save_arrays(Path(folder) / "a", "numbers 1", {"a": np.arange(3)})
-        ...     load_arrays(Path(folder) / "a", "numbers 1")["a"].tolist()
-        [0, 1, 2]
-    """
+    """Write arrays to a file: a line that says what it is, with a checksum, then an archive of numpy."""
     archive = io.BytesIO()
     named: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
     np.savez_compressed(archive, **named)

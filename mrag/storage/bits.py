@@ -24,12 +24,7 @@ def packed(mask: npt.NDArray[np.bool_]) -> Words:
 
 
 def set_bits(words: Words) -> npt.NDArray[np.int64]:
-    """Return the places of the bits that are set, ascending.
-
-    Example:
-        >>> set_bits(np.array([5, 0, 1], np.uint64)).tolist()
-        [0, 2, 128]
-    """
+    """Return the places of the bits that are set, ascending."""
     # Only bytes with a bit are unpacked: of most bytes none is set.
     some = words.astype("<u8", copy=False).view(np.uint8)
     at = np.flatnonzero(some)
@@ -39,13 +34,7 @@ def set_bits(words: Words) -> npt.NDArray[np.int64]:
 
 
 def added(parts: Iterable[tuple[Words, bool, int]]) -> list[Words]:
-    """Add up bits, of each position in the words apart.
-
-    Example:
-        >>> ones = np.array([0b11, 0b01, 0b01], np.uint64)
-        >>> [digit.tolist() for digit in added((ones[at : at + 1], False, 0) for at in range(3))]
-        [[3], [1]]
-    """
+    """Add up bits, of each position in the words apart."""
     waiting: list[list[tuple[Words, bool]]] = []
     spare: list[Words] = []
 
@@ -103,12 +92,7 @@ def largest(digits: Sequence[Words], valid: Words, wanted: int) -> Words:
 
 
 def byte_sums(counts: npt.NDArray[np.uint8]) -> Words:
-    """Return the sum of each row, of a multiple of 8 bytes.
-
-    Example:
-        >>> byte_sums(np.full((1, 16), 255, np.uint8)).tolist()
-        [4080]
-    """
+    """Return the sum of each row, of a multiple of 8 bytes."""
     # Eight at a time: to sum along short rows takes several times as long.
     eight = counts.view(np.uint64)
     for wide, mask in ((8, 0x00FF00FF00FF00FF), (16, 0x0000FFFF0000FFFF), (32, 0x00000000FFFFFFFF)):

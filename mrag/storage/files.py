@@ -31,12 +31,7 @@ BLOCK: Final = 1 << 13
 
 @dataclass(frozen=True)
 class FileEntry:
-    """What a manifest knows of a file: content in blocks of `BLOCK` bytes, then the checksum of each block.
-
-    Attributes:
-        size: Bytes of its content.
-        crc32: The checksum of the checksums.
-    """
+    """A file in a manifest: content in blocks of `BLOCK` bytes, then the checksum of each block."""
 
     size: int
     crc32: int
@@ -53,12 +48,7 @@ class FileEntry:
 
 
 def checksum(fields: Mapping[str, Any]) -> str:
-    """Return the CRC-32 of JSON, whatever way it is written, in hexadecimal.
-
-    Example:
-        >>> checksum({"a": 1}) == checksum(json.loads('{ "a" : 1 }'))
-        True
-    """
+    """Return the CRC-32 of JSON, whatever way it is written, in hexadecimal."""
     return f"{zlib.crc32(json.dumps(fields).encode()):08x}"
 
 
@@ -193,16 +183,7 @@ def is_private(path: Path) -> bool:
 
 @contextmanager
 def saved(path: str | Path) -> Iterator[BinaryIO]:
-    """Write a file, in place of one of that name only once it is whole and on the disk.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with saved(Path(folder) / "a") as stream:
-        ...         _ = stream.write(b"whole")
-        ...     [(file.name, file.read_bytes()) for file in Path(folder).iterdir()]
-        [('a', b'whole')]
-    """
+    """Write a file, in place of one of that name only once it is whole and on the disk."""
     path = Path(path)
     part = path.with_name(f".{path.name}.part")
     try:
@@ -236,15 +217,7 @@ _MAKING = 60.0
 
 
 class Scratch:
-    """A temporary folder for this process alone.
-
-    Example:
-        >>> with Scratch("example") as folder:
-        ...     folder.is_dir()
-        True
-        >>> folder.exists()
-        False
-    """
+    """A temporary folder for this process alone."""
 
     def __init__(self, purpose: str, parent: Path | None = None, *, prefix: str | None = None) -> None:
         self.path = Path(tempfile.mkdtemp(prefix=prefix or f".mrag.{purpose}-", dir=parent))
@@ -310,21 +283,7 @@ def _hold(path: Path, flags: int = 0) -> int | None:
 
 
 class Journal:
-    """Records in a file, open for writing; one process has it open at a time.
-
-    Attributes:
-        records: The records that were there when it was opened, in the order of writing.
-        damaged: Numbers of the lines, from 1, that were passed over.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with Journal(Path(folder) / "a.jsonl") as journal:
-        ...         journal.add({"query": "1"})
-        ...     with Journal(Path(folder) / "a.jsonl") as journal:
-        ...         journal.records
-        [{'query': '1'}]
-    """
+    """Records in a file, open for writing; one process has it open at a time."""
 
     def __init__(self, path: Path, *, synced: bool = True) -> None:
         self.path = path
@@ -392,15 +351,7 @@ def append(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def lines(data: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
-    """Read the content of a journal; a last line without end is left out.
-
-    Returns:
-        The number of each line, and its record, None if it is not as it was written.
-
-    Example:
-        >>> list(lines(b'fba18e97 {"a": 1}\\nfba18e97 {"a": 2}\\nfba1'))
-        [(1, {'a': 1}), (2, None)]
-    """
+    """Read the content of a journal; a last line without end is left out."""
     for number, line in enumerate(data[: data.rfind(b"\n") + 1].split(b"\n")[:-1], start=1):
         text = line[9:]
         whole = line[:9] == b"%08x " % zlib.crc32(text)

@@ -41,13 +41,7 @@ _RETRIES: Final = 100
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of index.
-
-    Attributes:
-        name: What it is called in messages, such as `similarity index`.
-        format: Version of its files.
-        hint: How to build it.
-    """
+    """A kind of index."""
 
     name: str
     format: int
@@ -56,13 +50,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Committed:
-    """What a manifest says.
-
-    Attributes:
-        generation: Number of the commit; rises with each.
-        files: The files that count.
-        about: What the kind of index keeps besides.
-    """
+    """What a manifest says."""
 
     generation: int
     files: Mapping[str, FileEntry] = field(default_factory=dict)
@@ -246,12 +234,7 @@ def begun(path: Path) -> bool:
 
 
 def read_manifest(path: Path) -> tuple[str, object, Committed | None]:
-    """Read the manifest of a folder, of whatever kind it is.
-
-    Returns:
-        Name of the kind, empty if it was written before manifests said it; its format; and what it says,
-        None if it was written before manifests had checksums.
-    """
+    """Read the manifest of a folder, of whatever kind it is."""
     file = path / MANIFEST
     try:
         fields = json.loads(file.read_bytes())
@@ -295,13 +278,7 @@ S = TypeVar("S", bound=_Segment)
 
 
 class SegmentFolder(Folder, Generic[S]):
-    """Reads and writes the files of an index in segments.
-
-    Args:
-        path: The folder. It need not exist.
-        kind: What index it holds.
-        segment: Builds a segment of what its `arrays` returned.
-    """
+    """Reads and writes the files of an index in segments."""
 
     def __init__(self, path: Path, kind: Kind, segment: Callable[[Arrays], S]) -> None:
         super().__init__(path, kind)
@@ -338,15 +315,7 @@ class SegmentFolder(Folder, Generic[S]):
     def put(
         self, before: Committed | None, kept: int, built: Iterable[S], live: Live, about: Mapping[str, Any]
     ) -> Committed:
-        """Write what has changed and put a new manifest in place. Only for who holds the lock.
-
-        Args:
-            before: The manifest in place, if there is one.
-            kept: How many of its segments stay, the first ones.
-            built: The segments that follow them.
-            live: False for every deleted document; None if none is.
-            about: What the kind of index keeps besides.
-        """
+        """Write what has changed and put a new manifest in place. Only for who holds the lock."""
         files = {name: before.files[name] for name in before.segments[:kept]} if before is not None else {}
         with self.refusals():
             generation = self.next_generation()
@@ -366,10 +335,6 @@ def first_to_merge(sizes: Sequence[tuple[int, int]], new: int) -> int:
 
     Segments at least double from the last to the first, so a document is rewritten about log2(n)
     times in all and there are about as many segments; one that is half deleted is rewritten too.
-
-    Example:
-        >>> first_to_merge([(1000, 1000), (10, 10), (4, 4)], 3), first_to_merge([(40, 100)], 0)
-        (1, 0)
     """
     first, total = len(sizes), new
     while first and sizes[first - 1][0] <= 2 * total:
@@ -384,14 +349,7 @@ _JOURNALS: Final = ("*.jsonl", "*.pending")
 
 @dataclass(frozen=True)
 class IntegrityReport:
-    """What was found of an index or a journal.
-
-    Attributes:
-        path: Its folder, or the journal's file.
-        kind: What it is.
-        size: Bytes that were read.
-        error: What is amiss; None if nothing is.
-    """
+    """What was found of an index or a journal."""
 
     path: Path
     kind: str
@@ -400,17 +358,7 @@ class IntegrityReport:
 
 
 def check(folder: Path, on_progress: Callable[[int, int], None] | None = None) -> Iterator[IntegrityReport]:
-    """Read every index and every journal in a folder, and in those below it, and check all of them.
-
-    Example:
-        >>> import tempfile
-        >>> from mrag.storage.files import Journal
-        >>> with tempfile.TemporaryDirectory() as place:
-        ...     with Journal(Path(place) / "a.jsonl") as journal:
-        ...         journal.add({"query": "1"})
-        ...     [(found.kind, found.error) for found in check(Path(place))]
-        [('journal', None)]
-    """
+    """Read every index and every journal in a folder, and in those below it, and check all of them."""
     folders = sorted({file.parent for file in folder.rglob(MANIFEST)})
     unfinished = sorted(
         place for place in folder.rglob("*") if place.is_dir() and place not in folders and begun(place)

@@ -26,13 +26,7 @@ _HEAD: Final = 8
 
 
 class SortedRows(Generic[R]):
-    """Rows sorted by their first value, a string, and where that is equal by all of them.
-
-    Example:
-        >>> with SortedRows([("b", 1), ("a", 2), ("b", 0)], most=1) as rows:
-        ...     len(rows), list(rows), list(rows)
-        (3, [('a', 2), ('b', 0), ('b', 1)], [('a', 2), ('b', 0), ('b', 1)])
-    """
+    """Rows sorted by their first value, a string, and where that is equal by all of them."""
 
     def __init__(self, rows: Iterable[R], *, folder: Path | None = None, most: int = _MOST) -> None:
         self._folder = folder

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
@@ -192,7 +191,19 @@ class TripleStore(Protocol):
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
     ) -> SelectResult | bool | list[Triple]:
-        """Answer a read query of any form, ended at its limits; it alone sees `extra` (N-Triples)."""
+        """Answer a read query of any form that the read gate has let through.
+
+        Args:
+            query: The query.
+            dataset: The graphs it sees.
+            limits: Its caps; it is ended at its deadline, whether the server knows that or not.
+            extra: N-Triples for its sight alone.
+
+        Raises:
+            QueryTimeout: At the deadline.
+            QueryRefused: If the result is larger than the caps, or the store rejects the query.
+            EndpointError: If the answer of a server is not whole.
+        """
 
     def bulk_load(
         self,
@@ -203,10 +214,19 @@ class TripleStore(Protocol):
         skip_bad_lines: bool = False,
         merged: str | None = None,
     ) -> LoadNotes:
-        """Load files into a graph, whole or not at all.
+        """Load files into a graph, whole or not at all, and return what was left out or let pass.
 
-        Their named graphs are merged into it, unless `merged` is given: then they are filled as well, and
-        what is in them goes to the graph that it names instead, to none for "".
+        Args:
+            sources: The files.
+            graph: IRI of the graph; no one reads it yet where loads are not atomic.
+            on_progress: Called with bytes read and bytes in all.
+            skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
+            merged: Graph for what the files' named graphs, which are then kept, hold; "" for none. By default
+                it goes to `graph`, and they are not kept.
+
+        Raises:
+            LoadError: If a file is not well formed, or the disk is full.
+            EndpointError: If a server refuses or goes away.
         """
 
     def edges(
@@ -268,7 +288,7 @@ def traced(method: _Method) -> _Method:
 
 
 class BaseStore:
-    """What stores share: async twins of the reads, for they release the GIL or wait on a socket."""
+    """What stores share."""
 
     def __enter__(self) -> Self:
         return self
@@ -288,11 +308,3 @@ class BaseStore:
 
     def remember(self, prefixes: Mapping[str, str]) -> None:
         """Keep no prefixes; the knowledge graph's record does."""
-
-    async def aselect(self: TripleStore, query: str, dataset: Dataset) -> SelectResult:
-        """Answer a SELECT query without blocking the event loop."""
-        return await asyncio.to_thread(self.select, query, dataset)
-
-    async def aask(self: TripleStore, query: str, dataset: Dataset) -> bool:
-        """Answer an ASK query without blocking the event loop."""
-        return await asyncio.to_thread(self.ask, query, dataset)

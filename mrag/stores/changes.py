@@ -35,19 +35,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Layout:
-    """The graphs of a knowledge graph, as far as an update needs them.
-
-    Attributes:
-        asserted: Asserted graphs, without the graph `merged`.
-        target: The one of them (or a new one) that receives what is inserted into the default graph.
-        merged: The graph of triples that only the clients' named graphs assert.
-        contexts: The clients' named graphs.
-        inferred: Graphs of inferred triples.
-        foreign: Graphs of the store that are others'.
-        union: Whether the default graph holds the triples of the clients' named graphs too.
-        max_changes: Most triples that may change.
-        max_contexts: Most named graphs of clients; every query is given their names.
-    """
+    """The graphs of a knowledge graph, as far as an update needs them."""
 
     asserted: tuple[str, ...]
     target: str
@@ -67,16 +55,7 @@ class Layout:
 
 @dataclass
 class UpdateOutcome:
-    """The net of an update.
-
-    Attributes:
-        added: Quads to write, by the names that they have inside.
-        removed: Quads to take out.
-        contexts: The clients' named graphs that hold a triple afterwards.
-        lost: Whether a triple is no longer asserted anywhere, so that inferences may not hold any more.
-        gained: Whether a triple is asserted that was not before.
-        merged: Whether one of those came with a named graph.
-    """
+    """The net of an update."""
 
     added: list[ox.Quad] = field(default_factory=list)
     removed: list[ox.Quad] = field(default_factory=list)
@@ -97,23 +76,7 @@ class UpdateOutcome:
 
 
 class Changes:
-    """Changes of a knowledge graph's triples, kept apart from the store or also carried out on it.
-
-    Args:
-        store: The store as it is.
-        layout: The graphs of the knowledge graph.
-        apply: Whether to change `store` as well, so that later operations can query it. Only for a
-            private copy.
-        until: Time of the monotonic clock at which it is given up with a `TimeoutError`.
-
-    Example:
-        >>> t = ox.Triple(ox.NamedNode("urn:a"), ox.NamedNode("urn:b"), ox.Literal("c"))
-        >>> changes = Changes(ox.Store(), Layout(("urn:0",), "urn:0", "urn:1"))
-        >>> changes.insert(t, None)
-        >>> changes.insert(t, "urn:mine")
-        >>> [quad.graph_name.value for quad in changes.outcome().added]
-        ['urn:0', 'urn:mine']
-    """
+    """Changes of a knowledge graph's triples, kept apart from the store or also carried out on it."""
 
     def __init__(
         self, store: ox.Store, layout: Layout, *, apply: bool = False, until: float | None = None
@@ -223,17 +186,11 @@ class Changes:
         """Return whether a client's named graph holds a triple."""
         return graph in self._contexts and self._any(graph)
 
-    # -- inside ------------------------------------------------------------------------------------
-
     def _named_elsewhere(self, t: ox.Triple) -> bool:
         return any(self._has(t, name) for name in self._contexts)
 
     def check(self, graph: str) -> None:
-        """Refuse to write a graph that is not the client's.
-
-        Raises:
-            Refused: If the name is kept for mrag, or is another knowledge graph's.
-        """
+        """Refuse to write a graph that is not the client's."""
         if graph.startswith(RESERVED):
             raise Refused(f"The names of graphs that begin with {RESERVED} are kept for mrag itself.")
         if graph in self.layout.foreign:
@@ -349,15 +306,7 @@ Operation: TypeAlias = tuple[Any, ...]
 
 
 def carry_out(changes: Changes, operations: Iterable[Operation]) -> None:
-    """Work out the operations of an update, one after the other (SPARQL 1.1 Update, section 3).
-
-    Args:
-        changes: Where they are noted. It must carry changes out if any but the first is a `modify`.
-        operations: As `mrag.graph.updates` writes them.
-
-    Raises:
-        Refused: If one is not allowed or not possible.
-    """
+    """Work out the operations of an update, one after the other (SPARQL 1.1 Update, section 3)."""
     for operation in operations:
         _OPERATIONS[operation[0]](changes, *operation[1:])
 
@@ -371,10 +320,7 @@ def _quads(changes: Changes, inserting: bool, pieces: Iterable[bytes]) -> None:
     """Insert or delete statements that `mrag.stores.process.parsing` has read."""
     act = changes.insert if inserting else changes.delete
     for piece in pieces:
-        quads = [
-            (quad.triple, quad.graph_name.value if isinstance(quad.graph_name, ox.NamedNode) else None)
-            for quad in ox.parse(piece, ox.RdfFormat.N_QUADS, lenient=True)
-        ]
+        quads = [(quad.triple, _graph(quad) or None) for quad in _parsed(piece)]
         changes.expect(t for t, _ in quads)
         for t, graph in quads:
             act(t, graph)
@@ -402,7 +348,7 @@ def _modify(
             fresh: dict[str, ox.NamedNode] = {}
             for graph, *terms in template:
                 s, p, o = (_instance(term, row, fresh, known) for term in terms)
-                g = _instance(graph, row, fresh, known) if graph is not None else None
+                g = _instance(graph, row, fresh, known)
                 if s is None or isinstance(s, ox.Literal) or not isinstance(p, ox.NamedNode) or o is None:
                     continue
                 if graph is not None and not isinstance(g, ox.NamedNode):
@@ -451,30 +397,16 @@ def _create(changes: Changes, graph: str, silent: bool) -> None:
         raise Refused(f"The graph <{graph}> is there already.")
 
 
-def _match(
-    changes: Changes,
-    s: TermTuple | None,
-    p: TermTuple | None,
-    o: TermTuple | None,
-    graphs: tuple[str | None, ...],
-) -> None:
+def _match(changes: Changes, s: Any, p: Any, o: Any, graphs: tuple[str | None, ...]) -> None:
     """Delete the triples that match, from some graphs or from all."""
-    wanted = _wanted(s), _wanted(p), _wanted(o)
+    wanted = tuple(_instance(term, {}, {}, {}) for term in (s, p, o))
     for graph in graphs or (None, *changes.contexts()):
-        for t in changes.triples(graph, wanted):
+        for t in changes.triples(graph, cast(Wanted, wanted)):
             changes.discard(t, graph)
 
 
-def _wanted(term: TermTuple | None) -> Any:
-    return None if term is None else _instance(term, {}, {}, {})
-
-
-def _nothing(_changes: Changes) -> None:
-    """Do nothing."""
-
-
 _OPERATIONS: dict[str, Any] = {
-    "nothing": _nothing,
+    "nothing": lambda changes: None,
     "quads": _quads,
     "modify": _modify,
     "clear": _clear,
@@ -495,7 +427,7 @@ def _instance(
     kind, value = term[0], term[1]
     if kind == "v":
         found = row.get(value)
-        return _named(found, known) if isinstance(found, ox.BlankNode) else found
+        return skolemised(found, known) if isinstance(found, ox.BlankNode) else found
     if kind == "b":
         return fresh.setdefault(value, _skolem())
     if kind == "i":
@@ -505,7 +437,7 @@ def _instance(
     return ox.Literal(value, datatype=ox.NamedNode(term[3])) if term[3] else ox.Literal(value)
 
 
-def _named(term: Any, names: dict[str, ox.NamedNode]) -> Any:
+def skolemised(term: Any, names: dict[str, ox.NamedNode]) -> Any:
     """Give a blank node a name of its own, so that later requests can speak of it."""
     if isinstance(term, ox.Triple):
         raise Refused("Triple terms (RDF 1.2) cannot be stored.")

@@ -20,6 +20,7 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import datetime
 from importlib.resources import as_file, files
 from inspect import signature
@@ -28,22 +29,18 @@ from typing import Any
 
 import pyoxigraph as ox
 import pytest
-from rdflib import BNode, Literal, URIRef
+from rdflib import RDFS, BNode, Literal, URIRef
 from rdflib.plugins.sparql.datatypes import XSD_DTs
 
 from mrag.errors import EndpointError, LoadError, MragError, QueryRefused, QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.rdf import Source
 from mrag.rdf import queries
-from mrag.rdf.patterns import Construct, TriplePattern, iri, var
-from mrag.rdf.terms import XSD, Term, to_ox
+from mrag.rdf.patterns import Construct, Group, TriplePattern, iri, var
+from mrag.rdf.terms import XSD, Term, Triple, to_ox
 from mrag.stores.base import Dataset, Limits, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.parsing import well_formed_tag
-
-__all__ = [
-    "StoreConformance",
-]
 
 C = "urn:conformance:"
 G, H = f"{C}g", f"{C}h"
@@ -100,6 +97,18 @@ def skip_where_served(store: TripleStore) -> None:
     """Skip a test on a server that reasons by itself."""
     if store.capabilities.reasoning:
         pytest.skip("the server keeps one knowledge graph, and infers by rules of its own")
+
+
+@contextmanager
+def fresh(store: TripleStore, name: str) -> Iterator[KnowledgeGraph]:
+    """Give a knowledge graph without triples, and leave none in it."""
+    skip_where_served(store)
+    kg = KnowledgeGraph(store, name)
+    kg.clear()
+    try:
+        yield kg
+    finally:
+        kg.clear()
 
 
 # Not compared: updates, searches (a test of their own), and what is about the store's own graphs.
@@ -376,8 +385,6 @@ class StoreConformance:
         """A CONSTRUCT pattern fills another graph, also one it reads."""
         store.insert(ntriples(("urn:a", "urn:p", URIRef("urn:b")), ("urn:b", "urn:p", URIRef("urn:c"))), G)
         x, y, z, p = var("x"), var("y"), var("z"), iri("urn:p")
-        from mrag.rdf.patterns import Group
-
         two = Group((TriplePattern(x, p, y), TriplePattern(y, p, z)))
         store.derive(Construct((TriplePattern(x, p, z),), two), Dataset((G, H)), H)
         assert [tuple(map(str, r)) for r in store.select("SELECT ?s ?o { ?s ?p ?o }", Dataset((H,)))] == [
@@ -436,15 +443,9 @@ class StoreConformance:
 
     def test_adding_reasons_on(self, store: TripleStore) -> None:
         """Triples added after reasoning are reasoned over, and removed ones are forgotten."""
-        skip_where_served(store)
-        from rdflib import RDFS
-
-        from mrag.rdf.terms import Triple
         from mrag.reasoning.run import reason
 
-        kg = KnowledgeGraph(store, "conformance-a")
-        kg.clear()
-        try:
+        with fresh(store, "conformance-a") as kg:
             a, b, p, c = (URIRef(f"urn:c:{n}") for n in "abpc")
             kg.insert([Triple(p, RDFS.range, c), Triple(a, p, b)])
             assert reason(kg).triples == 1
@@ -454,15 +455,10 @@ class StoreConformance:
             assert kg.count("inferred") == 2
             kg.clear()
             assert kg.count("all") == 0
-        finally:
-            kg.clear()
 
     def test_a_load_that_breaks_off_is_told(self, store: TripleStore, tmp_path: Path) -> None:
         """After a load has failed the graph is as before, and opening it again agrees."""
-        skip_where_served(store)
-        kg = KnowledgeGraph(store, "conformance-b")
-        kg.clear()
-        try:
+        with fresh(store, "conformance-b") as kg:
             good, bad = tmp_path / "good.nt", tmp_path / "bad.nt"
             good.write_text("<urn:a> <urn:p> <urn:b> .\n", encoding="utf-8")
             bad.write_text("<urn:c> <urn:p> <urn:d> .\nnonsense\n", encoding="utf-8")
@@ -471,15 +467,10 @@ class StoreConformance:
                 kg.load([bad])
             assert kg.count() == 1
             assert KnowledgeGraph(store, "conformance-b").count() == 1
-        finally:
-            kg.clear()
 
     def test_named_graphs_are_kept(self, store: TripleStore, tmp_path: Path) -> None:
         """The named graphs of files are in sight by their names, merged by default, and written out again."""
-        skip_where_served(store)
-        kg = KnowledgeGraph(store, "conformance-n")
-        kg.clear()
-        try:
+        with fresh(store, "conformance-n") as kg:
             first, second = tmp_path / "a.trig", tmp_path / "b.nq"
             shared = f"<{C}s> <{C}p> <{C}o> ."
             first.write_text(
@@ -507,5 +498,3 @@ class StoreConformance:
             assert kg.record.contexts == (f"{C}v2", f"{C}v3")
             assert not {f"{C}v1"} & set(store.graphs())
             assert store.count(f"{C}v2") == 1
-        finally:
-            kg.clear()

@@ -88,11 +88,7 @@ class FusekiStore(SparqlStore):
         yield from lines_of(self.http.chunks(response))
 
     def server(self) -> str:
-        """Return the server's name and version.
-
-        Raises:
-            EndpointError: If it cannot be reached.
-        """
+        """Return the server's name and version."""
         self.http.text(self.http.send("GET", f"{self.base}/$/ping", repeat=True, ok=(200, 404)))
         return super().server()
 

@@ -63,8 +63,6 @@ class GraphDBStore(StatementsStore):
         self.base = base or host(address)
         self.repository = name
 
-    # -- layers ------------------------------------------------------------------------------------
-
     def layers(self) -> StoreLayers | None:
         """Return the server's asserted and inferred triples, also while there are none."""
         return StoreLayers((EXPLICIT,), (IMPLICIT,))
@@ -130,14 +128,8 @@ class GraphDBStore(StatementsStore):
             return None
         return str(found.rows[0][0])
 
-    # -- the server --------------------------------------------------------------------------------
-
     def server(self) -> str:
-        """Return the server's name and version, and the repository's size.
-
-        Raises:
-            EndpointError: If it cannot be reached or has no such repository.
-        """
+        """Return the server's name and version, and the repository's size."""
         size = self._size()
         try:
             told = json.loads(self._get(f"{self.base}/rest/info/version", "application/json"))
@@ -202,17 +194,7 @@ class GraphDBStore(StatementsStore):
 
 
 def repository_config(name: str, ruleset: str, title: str = "") -> bytes:
-    """Return the configuration of a repository as Turtle (GraphDB documentation, "Repository configuration").
-
-    Args:
-        name: The repository.
-        ruleset: Its ruleset.
-        title: What the workbench calls it.
-
-    Example:
-        >>> b'"owl2-rl-optimized"' in repository_config("products", "owl2-rl-optimized")
-        True
-    """
+    """Return a repository configuration as Turtle (GraphDB documentation, "Repository configuration")."""
     from rdflib import Graph, Literal, URIRef
 
     rep, graphdb = "http://www.openrdf.org/config/repository#", "http://www.ontotext.com/config/graphdb#"
@@ -246,19 +228,7 @@ _KEPT = tuple("options analyzer stopList infer sameAs selectQuery searchQuery an
 
 @dataclass(frozen=True)
 class ServerIndexInfo:
-    """What the server tells of a similarity index.
-
-    Attributes:
-        name: Its name.
-        kind: `text` or `predication`.
-        status: `BUILT` when it can be searched; others are CREATING, BUILDING, REBUILDING, OUTDATED,
-            INTERRUPTED, OBSOLETE and FAILED.
-        query: The query of its documents or triples.
-        options: The plugin's options.
-        analyzer: Java class of the Lucene analyzer; empty where the server does not tell.
-        stop_words: Words left out, as the server writes them; empty for the analyzer's own.
-        infer: Whether its query sees inferred triples.
-    """
+    """What the server tells of a similarity index."""
 
     name: str
     kind: str
@@ -289,11 +259,7 @@ class GraphDBSimilarity:
         return sorted(map(_info, self._told()), key=lambda info: info.name)
 
     def get(self, name: str) -> ServerIndexInfo:
-        """Return what is known of an index.
-
-        Raises:
-            MissingIndex: If there is none of that name.
-        """
+        """Return what is known of an index."""
         found = {info.name: info for info in self.indexes()}
         if name not in found:
             raise MissingIndex(
@@ -372,11 +338,7 @@ class GraphDBSimilarity:
         return self._wait(name, on_status)
 
     def delete(self, name: str) -> None:
-        """Remove an index.
-
-        Raises:
-            MissingIndex: If there is none of that name.
-        """
+        """Remove an index."""
         self.get(name)
         response = self.store.http.send(
             "DELETE", self._url, repeat=True, params={"name": name}, headers=self._headers
@@ -400,14 +362,8 @@ class GraphDBSimilarity:
         text = queries.get("similarity/predication").bind(index_entity_predicate_parameters=[row])
         return self._hits(text, k)
 
-    # -- beside similarity -------------------------------------------------------------------------
-
     def fulltext(self, text: str, k: int) -> list[tuple[str, str]]:
-        """Return entity and literal that the server's full-text index finds.
-
-        Raises:
-            EndpointError: If the repository was made without one.
-        """
+        """Return entity and literal that the server's full-text index finds."""
         rows = self.store.select(
             queries.get("similarity/fulltext").bind(text=[RdfLiteral(text)], limit=k), _ALL
         )
@@ -421,8 +377,6 @@ class GraphDBSimilarity:
     def compute_ranks(self) -> None:
         """Have the server compute RDF ranks, which takes minutes on large repositories."""
         self.store.update(queries.get("update/compute-rank").text)
-
-    # -- inside ------------------------------------------------------------------------------------
 
     def _told(self) -> list[dict[str, Any]]:
         response = self.store.http.send("GET", self._url, repeat=True, headers=self._headers)

@@ -18,7 +18,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 from urllib.parse import quote, quote_plus, urlsplit
 
 import pyoxigraph as ox
@@ -32,6 +32,7 @@ from mrag.language.possessive import compiled
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.terms import XSD, Term, Triple, from_ox, typed_literal
 from mrag.redaction import HIDDEN, hidden_in, hide_in_logs, names_secret, redact
+from mrag.stores.base import Row
 
 _SHORTEST = 4
 """Characters of a secret from which on it is sought in messages; shorter ones are in every word."""
@@ -71,12 +72,7 @@ class Access:
 
 
 def is_address(url: str) -> bool:
-    """Return whether a URL is one of HTTP with a host, and a port that can be.
-
-    Example:
-        >>> is_address("http://localhost:7200/x"), is_address("http://ann:pass/word@localhost/")
-        (True, False)
-    """
+    """Return whether a URL is one of HTTP with a host, and a port that can be."""
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -85,12 +81,7 @@ def is_address(url: str) -> bool:
 
 
 def host(url: str) -> str:
-    """Return scheme, host and port of a URL.
-
-    Example:
-        >>> host("http://localhost:7200/repositories/x?y=1")
-        'http://localhost:7200'
-    """
+    """Return scheme, host and port of a URL."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
@@ -134,9 +125,6 @@ def access_from_env(given: Access | None = None) -> Access:
 
     `MRAG_STORE_USER`, `MRAG_STORE_PASSWORD`, `MRAG_STORE_TOKEN`, and `MRAG_STORE_CA` for the file of an
     authority to trust.
-
-    Raises:
-        LoadError: If the file of the authority is not there.
     """
     if given is not None:
         return given
@@ -152,13 +140,8 @@ def access_from_env(given: Access | None = None) -> Access:
 
 
 _TRANSIENT = (429, 502, 503, 504)
-_TIMEOUTS = (
-    "timed out",
-    "timeout",
-    "time limit",
-    "deadline",
-    "has been cancelled",
-    "estimated execution time",
+_TIMEOUTS = re.compile(
+    "timed out|timeout|time limit|deadline|has been cancelled|estimated execution time", re.I
 )
 _CHUNK = 1 << 16
 _PAUSE, _UPLOAD = 300.0, 3600.0
@@ -169,17 +152,7 @@ _DEADLOCKS = 5
 
 
 class Http:
-    """A session to one server.
-
-    Args:
-        endpoint: The store's URL, for messages.
-        access: How it is reached.
-        digest: Whether the server asks for digest instead of basic authentication.
-        places: URLs that requests go to; what they hold of a login is kept out of messages.
-
-    Attributes:
-        server: What the server last called itself.
-    """
+    """A session to one server."""
 
     def __init__(
         self, endpoint: str, access: Access, *, digest: bool = False, places: Sequence[str] = ()
@@ -214,26 +187,7 @@ class Http:
         ok: tuple[int, ...] = (200, 201, 202, 204),
         query: str | None = None,
     ) -> requests.Response:
-        """Send a request and return the response, its body not read yet.
-
-        Args:
-            method: The HTTP method.
-            url: Where to.
-            repeat: Whether sending it twice does no harm, so that it is tried again.
-            params: Parameters of the URL.
-            data: The body.
-            headers: Headers of this request.
-            files: Parts of a multipart form.
-            seconds: How long to wait for the first part of the answer.
-            upload: Whether the body is long, so that the server may pause while it takes it in.
-            ok: Status codes that are no error.
-            query: Text of the query, for messages.
-
-        Raises:
-            EndpointError: If the server cannot be reached, refuses, or breaks off.
-            QueryRefused: If it says that the query is at fault.
-            QueryTimeout: If nothing came in time.
-        """
+        """Send a request and return the response, its body not read yet."""
         wait = self.access.read_seconds if seconds is None else seconds
         # The first of the two also bounds each piece that is sent.
         limits = (_PAUSE, _UPLOAD) if upload else (self.access.connect_seconds, wait)
@@ -269,12 +223,7 @@ class Http:
             time.sleep(0.1 * 2**attempt)
 
     def chunks(self, response: requests.Response, query: str | None = None) -> Iterator[bytes]:
-        """Yield the body of a response as it comes.
-
-        Raises:
-            EndpointError: If the connection breaks before the end.
-            QueryTimeout: If the next part does not come in time.
-        """
+        """Yield the body of a response as it comes."""
         try:
             yield from response.iter_content(_CHUNK)
         except (requests.RequestException, OSError) as error:
@@ -394,11 +343,6 @@ class Http:
         return found
 
 
-def upload(stream: Iterator[bytes]) -> IO[bytes]:
-    """Return a body that requests sends in chunks; an iterator is all that it needs."""
-    return stream  # type: ignore[return-value]
-
-
 def _transient(error: Exception) -> bool:
     if isinstance(error, requests.exceptions.SSLError | requests.exceptions.ReadTimeout):
         return False
@@ -406,12 +350,10 @@ def _transient(error: Exception) -> bool:
 
 
 def _says_timeout(text: str) -> bool:
-    low = text.lower()
-    return any(mark in low for mark in _TIMEOUTS)
+    return bool(_TIMEOUTS.search(text))
 
 
 NT = "application/n-triples"
-Row = tuple[Term | None, ...]
 _BLANK = re.compile(r"[ \t\n\r]*")
 _DECODE = json.JSONDecoder(strict=False).raw_decode
 
@@ -421,22 +363,7 @@ class Incomplete(Exception):
 
 
 class JsonResult:
-    """A SPARQL JSON result, read piece by piece.
-
-    Args:
-        chunks: The bytes of the answer.
-        term: Turns a cell into a term.
-
-    Attributes:
-        boolean: The answer of an ASK query; None for rows.
-        variables: The columns.
-
-    Example:
-        >>> head = b'{"head": {"vars": ["x"]}, "results": {"bindings": '
-        >>> result = JsonResult([head, b'[{"x": {"type": "uri", "val', b'ue": "urn:a"}}]}}'])
-        >>> list(result)
-        [(rdflib.term.URIRef('urn:a'),)]
-    """
+    """A SPARQL JSON result, read piece by piece."""
 
     def __init__(self, chunks: Iterable[bytes], term: Callable[[dict[str, Any]], Term] | None = None) -> None:
         self._term = term or cell_term
@@ -451,13 +378,12 @@ class JsonResult:
     def __iter__(self) -> Iterator[Row]:
         if self._bindings is None:
             return
-        late = isinstance(self._bindings, list)
-        source = iter(self._bindings) if isinstance(self._bindings, list) else self._stream()
-        for binding in source:
+        early = self._bindings if isinstance(self._bindings, list) else None
+        for binding in self._stream() if early is None else early:
             cells = (binding.get(name) for name in self.variables)
             yield tuple(None if cell is None else self._term(cell) for cell in cells)
-        if not late:
-            self._rest("results")
+        if early is None:
+            self._rest()
 
     def _head(self) -> list[dict[str, Any]] | bool | None:
         """Read up to the first row; rows that stand before their columns are read whole."""
@@ -485,8 +411,7 @@ class JsonResult:
                 early = text.value().get("bindings", [])
             else:
                 text.value()
-            if text.peek() == "}":
-                text.expect("}")
+            if text.accept("}"):
                 text.end()
                 if self.boolean is None and early is None and not self.variables:
                     raise Incomplete("it is not a SPARQL result")
@@ -495,22 +420,19 @@ class JsonResult:
 
     def _stream(self) -> Iterator[dict[str, Any]]:
         text = self._text
-        if text.peek() == "]":
-            text.expect("]")
+        if text.accept("]"):
             return
         while True:
             yield text.value()
-            if text.peek() == "]":
-                text.expect("]")
+            if text.accept("]"):
                 return
             text.expect(",")
 
-    def _rest(self, inside: str) -> None:
-        """Read to the end, so that a missing brace shows."""
+    def _rest(self) -> None:
+        """Read to the end of the results and of the answer, so that a missing brace shows."""
         text = self._text
-        for _ in (inside, "the answer"):
-            while text.peek() == ",":
-                text.expect(",")
+        for _ in range(2):
+            while text.accept(","):
                 text.value()
                 text.expect(":")
                 text.value()
@@ -543,6 +465,11 @@ class _Text:
         if (found := self.peek()) != mark:
             raise Incomplete(f"{mark!r} was expected where {found!r} stands")
         self._at += 1
+
+    def accept(self, mark: str) -> bool:
+        there = self.peek() == mark
+        self._at += there
+        return there
 
     def value(self) -> Any:
         self.peek()
@@ -585,12 +512,7 @@ class _Text:
 
 
 def cell_term(cell: dict[str, Any]) -> Term:
-    """Turn a cell of a SPARQL JSON result into a term.
-
-    Example:
-        >>> cell_term({"type": "literal", "value": "hallo", "xml:lang": "de"})
-        rdflib.term.Literal('hallo', lang='de')
-    """
+    """Turn a cell of a SPARQL JSON result into a term."""
     kind, value = cell["type"], cell["value"]
     if kind == "uri":
         return URIRef(value)
@@ -610,15 +532,7 @@ def cell_term(cell: dict[str, Any]) -> Term:
 
 
 def lines_of(chunks: Iterable[bytes], media: str = NT) -> Iterator[bytes]:
-    """Yield the lines of N-Triples, each a whole triple; empty ones are left out.
-
-    Args:
-        chunks: The bytes of the answer.
-        media: Its media type; Turtle with one triple a line is printed as N-Triples.
-
-    Raises:
-        Incomplete: At a line that is no triple, such as a server's note that it gave up.
-    """
+    """Yield the lines of N-Triples, each a whole triple; empty ones are left out."""
     if media == NT:
         yield from _lines(chunks)
         return
@@ -648,15 +562,7 @@ def _whole(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def triples_of(chunks: Iterable[bytes], media: str = NT) -> Iterator[Triple]:
-    """Yield the triples of N-Triples, or of Turtle with one triple a line.
-
-    Raises:
-        Incomplete: At a line that is no triple.
-
-    Example:
-        >>> [triple.o.n3() for triple in triples_of([b"<urn:s> <urn:p> 8 .\\n"], "text/turtle")]
-        ['"8"^^<http://www.w3.org/2001/XMLSchema#integer>']
-    """
+    """Yield the triples of N-Triples, or of Turtle with one triple a line."""
     for quad in _quads(chunks, media):
         yield Triple(from_ox(quad.subject), URIRef(quad.predicate.value), from_ox(quad.object))  # type: ignore[arg-type]
 
@@ -674,11 +580,7 @@ _SENDERS = 2
 
 
 def send_stream(parts: Iterator[bytes], post: Callable[[object], None]) -> None:
-    """Send parts as one request.
-
-    Raises:
-        LoadError: What the parser raised, as any other error of the parts.
-    """
+    """Send parts as one request."""
     failed: list[BaseException] = []
 
     def watched() -> Iterator[bytes]:
@@ -690,7 +592,7 @@ def send_stream(parts: Iterator[bytes], post: Callable[[object], None]) -> None:
             raise
 
     try:
-        post(upload(watched()))
+        post(watched())
     except Exception:
         if failed:
             raise failed[0] from None
@@ -740,27 +642,7 @@ def may_be_verbatim(sources: Sequence[Source]) -> bool:
 def verbatim(
     sources: Sequence[Source], on_progress: Progress | None = None, *, part: int, strict: bool = False
 ) -> Iterator[bytes]:
-    r"""Yield whole lines of N-Triples files as they stand.
-
-    Args:
-        sources: The files.
-        on_progress: Called with bytes read and bytes in all.
-        part: Bytes of a part, about.
-        strict: Whether the server refuses what is not well formed, so that only blank nodes are looked for.
-
-    Raises:
-        NotVerbatim: If a line is not of the plainest form; parts before it have been given.
-        LoadError: If a file cannot be read, or passes a bound.
-
-    Example:
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     file = Path(folder) / "a.nt"
-        ...     _ = file.write_text('<urn:a:1> <urn:a:2> "c" .\n')
-        ...     list(verbatim([Source.of(file)], part=1000))
-        [b'<urn:a:1> <urn:a:2> "c" .\n']
-    """
+    r"""Yield whole lines of N-Triples files as they stand."""
     total = sum(source.size() for source in sources)
     before = 0
     for source in sources:
@@ -792,16 +674,10 @@ def _looked_at(lines: bytes, strict: bool) -> bytes:
         if not lines.startswith(b"<") or b"_:" in lines:
             raise NotVerbatim
         return lines
-    if not (lines.isascii() or _is_text(lines)) or _LINES.fullmatch(lines) is None:
-        raise NotVerbatim
-    if any(datatype in lines for datatype in _TYPED):
-        raise NotVerbatim
-    return lines
-
-
-def _is_text(lines: bytes) -> bool:
     try:
         lines.decode()
     except UnicodeDecodeError:
-        return False
-    return True
+        raise NotVerbatim from None
+    if _LINES.fullmatch(lines) is None or any(datatype in lines for datatype in _TYPED):
+        raise NotVerbatim
+    return lines

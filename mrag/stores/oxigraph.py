@@ -60,12 +60,7 @@ def load_sources(
     *,
     skip_bad: bool = False,
 ) -> LoadNotes:
-    """Load files into a graph of the engine, whole or not at all, as `OxigraphStore.bulk_load` does.
-
-    Raises:
-        LoadError: If a file is not well formed.
-        OSError: If the disk is full, or a file cannot be read.
-    """
+    """Load files into a graph of the engine, whole or not at all, as `OxigraphStore.bulk_load` does."""
     # The engine is in no variable here: the traceback of an error would hold it, and with it the lock of the
     # folder, after the store has been closed.
     notes, node = LoadNotes(), ox.NamedNode(graph)
@@ -87,12 +82,7 @@ def load_sources(
 
 
 class Landing:
-    """A writer of N-Triples that puts them into a graph, so many at a time.
-
-    Args:
-        store: The store.
-        graph: IRI of the graph.
-    """
+    """A writer of N-Triples that puts them into a graph, so many at a time."""
 
     def __init__(self, store: OxigraphStore, graph: str) -> None:
         self._store, self._graph = store, graph
@@ -228,8 +218,6 @@ class OxigraphStore(BaseStore):
         collect()
         self._workers = WorkerPool(self)
 
-    # -- reading -----------------------------------------------------------------------------------
-
     def stream(self, query: str, dataset: Dataset) -> SelectStream:
         """Answer a SELECT query over the graphs of `dataset` with rows that are not held."""
         solutions = cast(ox.QuerySolutions, self._query(query, dataset))
@@ -250,14 +238,7 @@ class OxigraphStore(BaseStore):
     def edges(
         self, graph: str, *, s: str | None = None, p: str | None = None, o: str | None = None
     ) -> Iterator[ox.Quad]:
-        """Stream the triples of a graph that match, lazily and without a query.
-
-        Args:
-            graph: IRI of the graph.
-            s: IRI of the subject, or None for any.
-            p: IRI of the predicate, or None for any.
-            o: IRI of the object, or None for any.
-        """
+        """Stream the triples of a graph that match, lazily and without a query."""
         return self.engine.quads_for_pattern(
             ox.NamedNode(s) if s is not None else None,
             _name(p) if p is not None else None,
@@ -283,21 +264,8 @@ class OxigraphStore(BaseStore):
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
     ) -> SelectResult | bool | list[Triple]:
-        """Answer a read query of any form in a worker process that is killed at the deadline.
-
-        Args:
-            query: A query that the read gate has let through.
-            dataset: The graphs it sees.
-            limits: Its caps.
-            extra: N-Triples that are in the default graph for this query alone.
-
-        Raises:
-            QueryTimeout: At the deadline; the process is gone with all that it held.
-            QueryRefused: If the result is larger than the caps, or the engine rejects the query.
-        """
+        """Answer a read query of any form in a worker process that is killed at the deadline."""
         return self._workers.run(query, dataset, limits, extra)
-
-    # -- writing -----------------------------------------------------------------------------------
 
     def update(self, query: str) -> None:
         """Carry out an update, whole or not at all."""
@@ -340,21 +308,7 @@ class OxigraphStore(BaseStore):
         skip_bad_lines: bool = False,
         merged: str | None = None,
     ) -> LoadNotes:
-        """Load files into a graph, whole or not at all; memory does not grow with the files.
-
-        Args:
-            sources: The files.
-            graph: IRI of the graph.
-            on_progress: Called with bytes read and bytes in all.
-            skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
-            merged: Graph for what named graphs, which are then kept, hold; by default it goes to `graph`.
-
-        Returns:
-            What was left out or let pass.
-
-        Raises:
-            LoadError: If a file is not well formed or the disk is full; nothing has been stored.
-        """
+        """Load files into a graph, whole or not at all; memory does not grow with the files."""
         with self._writing():
             try:
                 return load_sources(self, sources, graph, on_progress, merged, skip_bad=skip_bad_lines)
@@ -405,8 +359,6 @@ class OxigraphStore(BaseStore):
             if self.path is not None:
                 narrow(self.path, self._left)
 
-    # -- for the workers ---------------------------------------------------------------------------
-
     @property
     def generation(self) -> int:
         """Return a number that grows with every write, to tell whether a snapshot is out of date."""
@@ -418,11 +370,7 @@ class OxigraphStore(BaseStore):
         return self._workers
 
     def snapshot(self, target: Path) -> int:
-        """Copy the store for readers: hard links for a folder, N-Quads for a store in memory.
-
-        Returns:
-            The generation that was copied.
-        """
+        """Copy the store for readers, by hard links or as N-Quads, and return the generation of the copy."""
         with self._lock:
             try:
                 if self.path is not None:
@@ -436,8 +384,6 @@ class OxigraphStore(BaseStore):
             except OSError as error:
                 raise write_error(error, self.path) from error
             return self._generation
-
-    # -- inside ------------------------------------------------------------------------------------
 
     def _query(self, query: str, dataset: Dataset) -> ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples:
         if self._closed:

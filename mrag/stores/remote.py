@@ -32,16 +32,7 @@ _COPIED = 200_000
 
 
 class RemoteChanges(Changes):
-    """Changes of a knowledge graph's triples in a store that is a server, kept apart from it.
-
-    Args:
-        store: The server.
-        layout: The graphs of the knowledge graph.
-        until: Time of the monotonic clock at which it is given up.
-
-    Raises:
-        QueryTimeout: From any method, at that time.
-    """
+    """Changes of a knowledge graph's triples in a store that is a server, kept apart from it."""
 
     def __init__(self, store: SparqlStore, layout: Layout, *, until: float) -> None:
         self._server = store
@@ -94,8 +85,6 @@ class RemoteChanges(Changes):
             for row in result
         ]
 
-    # -- inside ------------------------------------------------------------------------------------
-
     def _rows(self, text: str, dataset: Dataset) -> Iterator[Any]:
         return iter(cast(SelectResult, self._bounded(text, dataset)))
 
@@ -132,11 +121,7 @@ class RemoteChanges(Changes):
 
 @contextmanager
 def copied(store: SparqlStore, layout: Layout) -> Iterator[OxigraphStore]:
-    """Copy a knowledge graph into memory, for an update whose operations read what others have changed.
-
-    Raises:
-        QueryRefused: If it is too large for that.
-    """
+    """Copy a knowledge graph into memory, for an update whose operations read what others have changed."""
     graphs = dict.fromkeys((*layout.asserted, *layout.inferred, *layout.contexts, layout.merged))
     count = sum(store.count(graph) for graph in graphs)
     if count > _COPIED:

@@ -11,13 +11,13 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import IO, Any, TypeVar
 
 import pyoxigraph as ox
 import requests
-from SPARQLWrapper import JSON, POST, SPARQLWrapper
 
 from mrag import errors
 from mrag.loaders.checks import LoadNotes
@@ -62,7 +62,6 @@ class Dialect:
 
     Attributes:
         name: What to call it.
-        graph_parameter: Parameter of the graph store protocol that names the graph.
         seconds_parameter: Parameter of a query that bounds its time; None where there is none.
         seconds_unit: How many of its units are a second.
         values: Most rows of a VALUES block.
@@ -78,7 +77,6 @@ class Dialect:
     """
 
     name: str = "SPARQL endpoint"
-    graph_parameter: str = "graph"
     seconds_parameter: str | None = None
     seconds_unit: float = 1.0
     values: int = 500
@@ -116,17 +114,7 @@ _RESULT_TYPES = (JSON_RESULTS, "application/json")
 
 
 class SparqlEndpoint(BaseStore):
-    """The queries of the SPARQL 1.1 Protocol.
-
-    Args:
-        url: The store's URL, for messages; a login in it is not told.
-        paths: URLs of its services.
-        access: How it is reached.
-        dialect: What it does in its own way.
-
-    Raises:
-        ConfigError: If a URL is not one of HTTP.
-    """
+    """The queries of the SPARQL 1.1 Protocol."""
 
     capabilities = Capabilities()
     digest = False
@@ -239,24 +227,18 @@ class SparqlEndpoint(BaseStore):
     def _request(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
         if self._closed:
             raise errors.StoreError("The store is closed.", hint="Open it again with mrag.connect.")
-        request = _Request(self.paths.query, query, accept)
+        form = [("query", query)]
         for name, graphs in (("default-graph-uri", dataset.default), ("named-graph-uri", dataset.named)):
-            for graph in graphs:
-                if graph != DEFAULT:
-                    request.addParameter(name, graph)
-        for name, value in self._parameters(dataset, seconds).items():
-            request.addParameter(name, value)
-        made = request._createRequest()
-        response = self.http.send(
-            made.get_method(),
-            made.full_url,
+            form += [(name, graph) for graph in graphs if graph != DEFAULT]
+        return self.http.send(
+            "POST",
+            self.paths.query,
             repeat=True,
-            data=made.data,
-            headers=dict(made.header_items()),
+            data=[*form, *self._parameters(dataset, seconds).items()],
+            headers={"Accept": accept},
             seconds=None if seconds is None else seconds + 0.5,
             query=query,
         )
-        return response
 
     def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
         name = self.dialect.seconds_parameter
@@ -271,38 +253,13 @@ class SparqlEndpoint(BaseStore):
         """Yield the triples of an answer, or raise where they are known not to be all."""
         return items
 
-    def _whole(self, query: str | None) -> _Whole:
-        return _Whole(self.http, query)
-
-
-@dataclass
-class _Whole:
-    """Turns what shows an incomplete answer into an error that names the server."""
-
-    http: Http
-    query: str | None = field(default=None)
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Incomplete | UnicodeDecodeError):
-            raise self.http.incomplete(str(error), self.query) from self.http.cause(error)
-
-
-class _Request(SPARQLWrapper):
-    """Forms a request of the SPARQL 1.1 Protocol; it is sent over the pooled session."""
-
-    def __init__(self, endpoint: str, query: str, accept: str) -> None:
-        super().__init__(endpoint, returnFormat=JSON)
-        self._accept = accept
-        self.setMethod(POST)
-        self.setOnlyConneg(True)
-        # The form of the query is known, so the library need not guess it from the text.
-        self.queryString, self.queryType = query, "SELECT"
-
-    def _getAcceptHeader(self) -> str:
-        return self._accept
+    @contextmanager
+    def _whole(self, query: str | None) -> Iterator[None]:
+        """Turn what shows an incomplete answer into an error that names the server."""
+        try:
+            yield
+        except (Incomplete, UnicodeDecodeError) as error:
+            raise self.http.incomplete(str(error), query) from self.http.cause(error)
 
 
 logger = logging.getLogger(__name__)
@@ -315,26 +272,14 @@ _OLD_SCRATCH = 3600.0
 class SparqlStore(SparqlEndpoint):
     """A store behind the SPARQL 1.1 Protocol; its arguments are those of `SparqlEndpoint`."""
 
-    # -- reading -----------------------------------------------------------------------------------
+    writes_by = "the graph store protocol"
+    absent: tuple[int, ...] = (404,)
+    """How the server may answer where the graph to remove is not there."""
 
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
     ) -> SelectResult | bool | list[Triple]:
-        """Answer a read query of any form within its limits.
-
-        Args:
-            query: A query that the read gate has let through.
-            dataset: The graphs it sees.
-            limits: Its caps. The server is told the seconds where it understands that; the connection is
-                closed at the deadline in any case.
-            extra: N-Triples for its sight alone: they are put into a graph of their own for as long as it
-                runs, which takes the right to write.
-
-        Raises:
-            QueryTimeout: At the deadline.
-            QueryRefused: If the result is larger than the caps, or the server rejects the query.
-            EndpointError: If the answer is not whole.
-        """
+        """Answer a read query within its limits; `extra` is put into a graph of its own while it runs."""
         if not extra:
             return self._bounded(query, dataset, limits)
         if DEFAULT in dataset.default:
@@ -395,8 +340,6 @@ class SparqlStore(SparqlEndpoint):
             return ()
         return (name or DEFAULT,)
 
-    # -- writing -----------------------------------------------------------------------------------
-
     def update(self, query: str) -> None:
         """Carry out an update, whole or not at all."""
         response = self.http.send(
@@ -428,17 +371,7 @@ class SparqlStore(SparqlEndpoint):
     ) -> LoadNotes:
         """Load files into a graph, whole or not at all; what a failed load has sent is taken out again.
 
-        Args:
-            sources: The files, read here and sent as N-Triples, blank nodes as IRIs.
-            graph: IRI of the graph, which no one reads yet.
-            on_progress: Called with bytes read and bytes in all.
-            skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
-            merged: Graph into which the files' named graphs, which are then kept, are merged; no one reads
-                it yet either. "" for none. By default they are merged into `graph` and not kept.
-
-        Raises:
-            LoadError: If a file is not well formed.
-            EndpointError: If the server refuses or goes away.
+        They are read here and sent as N-Triples, blank nodes as IRIs.
         """
         notes = LoadNotes()
         before = self.count(graph) if not self.capabilities.atomic else 0
@@ -501,10 +434,10 @@ class SparqlStore(SparqlEndpoint):
         """Remove a graph with its triples."""
         response = self.http.send(
             "DELETE",
-            self._needed(self.paths.graphs, "the graph store protocol"),
-            params={self.dialect.graph_parameter: graph},
+            self._needed(self.paths.graphs, self.writes_by),
+            params=self._context(graph),
             repeat=True,
-            ok=(200, 202, 204, 404),
+            ok=(200, 202, 204, *self.absent),
         )
         response.close()
 
@@ -538,25 +471,17 @@ class SparqlStore(SparqlEndpoint):
             self.clear(graph)
         return len(old)
 
-    # -- health ------------------------------------------------------------------------------------
-
     def server(self) -> str:
-        """Return the server's name and version as far as it tells them.
-
-        Raises:
-            EndpointError: If it cannot be reached.
-        """
+        """Return the server's name and version as far as it tells them."""
         response = self._query(queries.get("explore/any").text, Dataset((DEFAULT,)), JSON_RESULTS, 10.0)
         self.http.text(response)
         return f"{self.dialect.name} ({response.headers.get('Server', 'version not told')})"
 
-    # -- inside ------------------------------------------------------------------------------------
-
     def _post(self, graph: str, data: Any, media: str, *, bulk: bool = False) -> None:
         response = self.http.send(
             "POST",
-            self._needed(self.paths.graphs, "the graph store protocol"),
-            params={self.dialect.graph_parameter: graph, **(self._bulk_parameters() if bulk else {})},
+            self._needed(self.paths.graphs, self.writes_by),
+            params={**self._context(graph), **(self._bulk_parameters() if bulk else {})},
             # Adding the same triples twice is adding them once, but a stream cannot be sent again.
             repeat=isinstance(data, bytes),
             data=data,
@@ -564,6 +489,10 @@ class SparqlStore(SparqlEndpoint):
             upload=bulk,
         )
         self.http.text(response)
+
+    def _context(self, graph: str) -> Mapping[str, str]:
+        """Return the parameters that name a graph."""
+        return {"graph": graph}
 
     def _bulk_parameters(self) -> Mapping[str, str]:
         # Oxigraph loads in half the time when it need not be able to take the load back, which is done here.
@@ -591,33 +520,18 @@ class StatementsStore(SparqlStore):
     Its arguments are those of `SparqlEndpoint`. One request is one transaction, and the path streams.
     """
 
+    writes_by = "its statements"
+    absent = ()
+
     def _context(self, graph: str) -> Mapping[str, str]:
-        """Return the parameters that name a graph."""
         return {"context": str(to_ox(graph))}
 
     def _graph_lines(self, graph: str) -> Iterator[bytes]:
         response = self.http.send(
             "GET",
-            self._needed(self.paths.graphs, "its statements"),
+            self._needed(self.paths.graphs, self.writes_by),
             repeat=True,
             params={"infer": "false", **self._context(graph)},
             headers={"Accept": self.dialect.nt},
         )
         yield from lines_of(self.http.chunks(response), self.dialect.nt)
-
-    def _post(self, graph: str, data: Any, media: str, *, bulk: bool = False) -> None:
-        response = self.http.send(
-            "POST",
-            self._needed(self.paths.graphs, "its statements"),
-            repeat=isinstance(data, bytes),
-            params=self._context(graph),
-            data=data,
-            headers={"Content-Type": media},
-            upload=bulk,
-        )
-        self.http.text(response)
-
-    def clear(self, graph: str) -> None:
-        """Remove a graph with its triples."""
-        address = self._needed(self.paths.graphs, "its statements")
-        self.http.text(self.http.send("DELETE", address, repeat=True, params=self._context(graph)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, XSD
 
-from mrag.cel.syntax.expressions import (
+from mrag.cel.expressions import (
     And,
     AtLeast,
     AtMost,
@@ -125,6 +125,8 @@ def _same(found: Term, wanted: str | Literal) -> bool:
     numbers = (XSD.integer, XSD.decimal, XSD.double)
     if found.datatype in numbers and wanted.datatype in numbers:
         return float(found) == float(wanted)
+    if found.datatype == wanted.datatype == XSD.dateTime:
+        return bool(found.toPython() == wanted.toPython())
     return found == wanted
 
 

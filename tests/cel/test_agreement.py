@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mrag.cel.evaluate import World
+from mrag.cel.expressions import Expression, key, length, normal
 from mrag.cel.problem import confusion, instances, instances_among
-from mrag.cel.syntax.expressions import Expression, key, length, normal
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore

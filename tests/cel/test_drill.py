@@ -35,10 +35,10 @@ from mrag.cel.drill import (
     train_policy,
 )
 from mrag.cel.evaluate import World
+from mrag.cel.expressions import Top, depth, length
 from mrag.cel.learners.base import FitState, Halt, LearnerSettings
 from mrag.cel.learners.refinement import RefinementSpace, RefinementSpaceSettings, SpaceView, Vectors
 from mrag.cel.problem import ExampleCounts, LearningProblem, confusion, quality
-from mrag.cel.syntax.expressions import Top, depth, length
 from mrag.errors import ConfigError, LearningProblemError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple

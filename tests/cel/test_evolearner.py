@@ -18,11 +18,7 @@ from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, XSD
 
 from mrag.cel.evaluate import World
-from mrag.cel.learners.base import FitProgress, FitState, LearnerSettings
-from mrag.cel.learners.evolearner import EvoLearner, EvoSettings, Forest, Tree
-from mrag.cel.learners.refinement import Signature
-from mrag.cel.problem import Hypothesis, LearningProblem, confusion
-from mrag.cel.syntax.expressions import (
+from mrag.cel.expressions import (
     And,
     AtLeast,
     AtMost,
@@ -40,6 +36,10 @@ from mrag.cel.syntax.expressions import (
     normal,
     walk,
 )  # fmt: skip
+from mrag.cel.learners.base import FitProgress, FitState, LearnerSettings
+from mrag.cel.learners.evolearner import EvoLearner, EvoSettings, Forest, Tree
+from mrag.cel.learners.refinement import Signature
+from mrag.cel.problem import Hypothesis, LearningProblem, confusion
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
@@ -225,7 +225,7 @@ def test_the_same_seed_gives_the_same_in_every_process() -> None:
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
-from mrag.cel.syntax.expressions import key
+from mrag.cel.expressions import key
 from tests.cel.test_evolearner import among_houses, houses
 with KnowledgeGraph(OxigraphStore()) as kg:
     kg.insert(houses())

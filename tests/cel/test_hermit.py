@@ -15,8 +15,8 @@ from rdflib import Graph, URIRef
 from rdflib.namespace import OWL, RDF
 
 from mrag.cel.evaluate import World
-from mrag.cel.syntax.expressions import And, Expression, OneOf, normal, walk
-from mrag.cel.syntax.rdf import to_owlready
+from mrag.cel.expressions import And, Expression, OneOf, normal, walk
+from mrag.cel.notation import to_owlready
 from mrag.rdf.terms import Triple
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, Plain, expressions, graphs
 from tests.jena import QUICK

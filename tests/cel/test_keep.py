@@ -25,8 +25,7 @@ from mrag.cel.concepts import (
     to_ontology,
     world_assumption,
 )
-from mrag.cel.problem import ExampleCounts, Hypothesis, instances
-from mrag.cel.syntax.expressions import (
+from mrag.cel.expressions import (
     And,
     AtLeast,
     AtMost,
@@ -44,6 +43,7 @@ from mrag.cel.syntax.expressions import (
     Top,
     Value,
 )  # fmt: skip
+from mrag.cel.problem import ExampleCounts, Hypothesis, instances
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.ontologies import convert_owl

@@ -10,8 +10,8 @@ import pytest
 import mrag
 from mrag.cel.concepts import keep_concept, list_concepts, member_differences, remove_concept
 from mrag.cel.explain import why_not, why_satisfied
+from mrag.cel.expressions import Named
 from mrag.cel.problem import instances
-from mrag.cel.syntax.expressions import Named
 from mrag.errors import ConfigError
 from mrag.reasoning.run import reason
 from tests.cel.plain import E

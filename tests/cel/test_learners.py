@@ -12,15 +12,14 @@ import pytest
 from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 
-from mrag.cel.configurations import read_problems
+from mrag.cel.benchmark import read_problems
 from mrag.cel.evaluate import World
+from mrag.cel.expressions import Top, key
 from mrag.cel.learners.base import LEARNERS, FitProgress, FitState, Halt, Learner, LearnerSettings, learner
-from mrag.cel.learners.features import FeatureSettings, features
 from mrag.cel.learners.refinement import Celoe, CeloeSettings
-from mrag.cel.learners.search import BeamSearch, SearchSettings
+from mrag.cel.learners.search import BeamSearch, FeatureSettings, SearchSettings, features
+from mrag.cel.notation import to_dl
 from mrag.cel.problem import ExampleCounts, Hypothesis, LearningProblem, confusion, quality
-from mrag.cel.syntax.expressions import Top, key
-from mrag.cel.syntax.notation import to_dl
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
@@ -258,8 +257,8 @@ def test_the_same_result_under_any_hash_seed() -> None:
         "from mrag.stores.oxigraph import OxigraphStore\n"
         "from mrag.reasoning.run import reason\n"
         "from mrag.cel.learners.base import learner\n"
-        "from mrag.cel.configurations import read_problems\n"
-        "from mrag.cel.syntax.expressions import key\n"
+        "from mrag.cel.benchmark import read_problems\n"
+        "from mrag.cel.expressions import key\n"
         "found = {}\n"
         "with KnowledgeGraph(OxigraphStore()) as kg:\n"
         "    kg.load([sys.argv[1]]); reason(kg)\n"

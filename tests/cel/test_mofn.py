@@ -13,11 +13,7 @@ from rdflib import URIRef
 from rdflib.namespace import RDF
 
 from mrag.cel.evaluate import World
-from mrag.cel.learners.base import FitState, LearnerSettings, learner
-from mrag.cel.learners.features import Orders, families, folds
-from mrag.cel.learners.tabular import MOfN, MOfNSettings
-from mrag.cel.problem import LearningProblem, confusion, instances, quality
-from mrag.cel.syntax.expressions import (
+from mrag.cel.expressions import (
     And,
     AtLeast,
     AtMost,
@@ -30,9 +26,13 @@ from mrag.cel.syntax.expressions import (
     Some,
     walk,
 )
-from mrag.cel.syntax.expressions import length as symbols
-from mrag.cel.syntax.notation import from_dl, from_manchester, to_dl, to_manchester
-from mrag.cel.syntax.verbalise import Language, verbalise
+from mrag.cel.expressions import length as symbols
+from mrag.cel.learners.base import FitState, LearnerSettings, learner
+from mrag.cel.learners.search import Orders, families, folds
+from mrag.cel.learners.tabular import MOfN, MOfNSettings
+from mrag.cel.notation import from_dl, from_manchester, to_dl, to_manchester
+from mrag.cel.problem import LearningProblem, confusion, instances, quality
+from mrag.cel.sentences import Language, verbalise
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
@@ -235,7 +235,7 @@ def test_lists_are_said_and_read_back(e: Expression, english: str, german: str) 
 def test_the_same_result_under_any_hash_seed() -> None:
     script = (
         "from mrag.cel.learners.base import learner\n"
-        "from mrag.cel.syntax.expressions import key\n"
+        "from mrag.cel.expressions import key\n"
         "from mrag.graph.kg import KnowledgeGraph\n"
         "from mrag.stores.oxigraph import OxigraphStore\n"
         "from tests.cel.test_mofn import noisy\n"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rdflib import BNode, Graph, Literal, URIRef
 from rdflib.namespace import OWL, XSD
 
-from mrag.cel.syntax.expressions import (
+from mrag.cel.expressions import (
     And,
     AtLeast,
     AtMost,
@@ -28,9 +28,16 @@ from mrag.cel.syntax.expressions import (
     length,
     normal,
 )  # fmt: skip
-from mrag.cel.syntax.notation import from_dl, from_manchester, to_dl, to_manchester
-from mrag.cel.syntax.rdf import from_graph, to_graph, to_turtle
+from mrag.cel.notation import (
+    from_dl,
+    from_manchester,
+    to_dl,
+    to_graph,
+    to_manchester,
+    to_turtle,
+)
 from mrag.errors import ConfigError, MragError
+from tests.cel.graphs import from_graph
 from tests.cel.plain import E, expressions
 
 NAMES = {"ex": E}

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from rdflib import Graph, Literal, URIRef
 from rdflib.namespace import OWL, RDF
 
-from mrag.cel.syntax.expressions import (
+from mrag.cel.expressions import (
     DataOnly,
     DataSome,
     Expression,
@@ -22,7 +22,7 @@ from mrag.cel.syntax.expressions import (
     normal,
     walk,
 )
-from mrag.cel.syntax.rdf import from_owlready, to_owlready
+from mrag.cel.notation import from_owlready, to_owlready
 from mrag.errors import ConfigError
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, expressions
 

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, RDFS
 
-from mrag.cel.polish import PolishedSentence, _literals, graph_labels, meaning_change, polish_sentence
-from mrag.cel.problem import ExampleCounts, Hypothesis
-from mrag.cel.syntax.expressions import (
+from mrag.cel.expressions import (
     And,
     AtLeast,
     DataRange,
@@ -28,7 +26,9 @@ from mrag.cel.syntax.expressions import (
     Value,
     normal,
 )  # fmt: skip
-from mrag.cel.syntax.verbalise import sentence, verbalise
+from mrag.cel.polish import PolishedSentence, _literals, graph_labels, meaning_change, polish_sentence
+from mrag.cel.problem import ExampleCounts, Hypothesis
+from mrag.cel.sentences import sentence, verbalise
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import XSD, Triple

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from rdflib import RDF, RDFS, Literal, URIRef
 
-from mrag.cel.explain import Absence, Reason, SupportingTriple, why_satisfied
-from mrag.cel.repair import GraphFacts
-from mrag.cel.syntax.expressions import (
+from mrag.cel.explain import Absence, GraphFacts, Reason, SupportingTriple, why_satisfied
+from mrag.cel.expressions import (
     And,
     AtLeast,
     AtMost,

@@ -10,11 +10,11 @@ from rdflib import Literal, URIRef
 from rdflib.namespace import RDF
 
 from mrag.cel.evaluate import World
+from mrag.cel.expressions import Expression, Value, walk
 from mrag.cel.learners.base import LEARNERS, learner
 from mrag.cel.learners.refinement import Signature
+from mrag.cel.notation import to_dl
 from mrag.cel.problem import LearningProblem, confusion, quality
-from mrag.cel.syntax.expressions import Expression, Value, walk
-from mrag.cel.syntax.notation import to_dl
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 

@@ -11,9 +11,9 @@ from rdflib import Literal
 from rdflib.namespace import OWL, RDF, XSD
 
 from mrag.cel.evaluate import World
+from mrag.cel.expressions import And, Expression, Named, Property, Top, Value, key, normal, walk
 from mrag.cel.learners.base import learner
 from mrag.cel.problem import LearningProblem, confusion, instances, instances_among
-from mrag.cel.syntax.expressions import And, Expression, Named, Property, Top, Value, key, normal, walk
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.http import Access

@@ -8,9 +8,9 @@ import pytest
 from rdflib import URIRef
 from rdflib.namespace import RDF
 
+from mrag.cel.expressions import depth
 from mrag.cel.learners.base import LEARNERS, learner
 from mrag.cel.problem import LearningProblem
-from mrag.cel.syntax.expressions import depth
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 

@@ -11,9 +11,9 @@ import pytest
 
 import mrag
 from mrag.cel.evaluate import World
+from mrag.cel.expressions import length
 from mrag.cel.learners.base import LEARNERS, FitProgress, learner
 from mrag.cel.problem import LearningProblem
-from mrag.cel.syntax.expressions import length
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, XSD
 from tests.conftest import slow

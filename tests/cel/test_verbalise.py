@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 
-from mrag.cel.problem import ExampleCounts, Hypothesis
-from mrag.cel.syntax.expressions import (
+from mrag.cel.expressions import (
     And,
     AtLeast,
     AtMost,
@@ -26,7 +25,8 @@ from mrag.cel.syntax.expressions import (
     Value,
     normal,
 )  # fmt: skip
-from mrag.cel.syntax.verbalise import Language, names_of, sentence, verbalise
+from mrag.cel.problem import ExampleCounts, Hypothesis
+from mrag.cel.sentences import Language, names_of, sentence, verbalise
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.names import name_parts
 from mrag.rdf.terms import Triple

@@ -13,7 +13,7 @@ from rdflib import RDF, RDFS, Literal, URIRef
 from rdflib.namespace import OWL, XSD
 
 from mrag.cel.explain import Change, holds_with, query_as_if, why_not
-from mrag.cel.syntax.expressions import (
+from mrag.cel.expressions import (
     And,
     AtLeast,
     AtMost,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import mrag
-from mrag.loaders.generate import write_annotations
+from mrag.testing.annotations import write_annotations
 from tests.conftest import PRODUCTS, ROOT, slow
 from tests.servers import graphdb_protocol
 from tests.vectors import remembered_vectors

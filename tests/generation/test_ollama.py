@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from mrag.context.render import Context
 from mrag.errors import ModelError
-from mrag.generation.answering import answer, astream_answer, stream_answer
+from mrag.generation.answering import answer, stream_answer
 from mrag.generation.models import LocalServer, resolve, status
 from mrag.generation.result import Answer
 from mrag.generation.verification import verify
@@ -193,12 +193,6 @@ def test_answers_have_computed_citations(model: ChatOllama, few: Context) -> Non
     assert not (report.missing or report.unknown or report.altered)
     *_, last = stream_answer("Who develops GraphDB?", few, model)
     assert isinstance(last, Answer) and last.text
-
-
-@pytest.mark.slow
-async def test_answers_stream_without_blocking(model: ChatOllama, few: Context) -> None:
-    parts = [part async for part in astream_answer("Who develops GraphDB?", few, model)]
-    assert isinstance(parts[-1], Answer) and len(parts) > 1
 
 
 def test_the_prompt_reaches_the_model(model: ChatOllama, few: Context, server: OllamaServer) -> None:

@@ -15,9 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
-from mrag.generative import clue_index, suffixes
-from mrag.generative.clue_index import ClueIndex, Start
-from mrag.generative.suffixes import Places, sort_suffixes
+from mrag.generative import clue_index
+from mrag.generative.clue_index import ClueIndex, Places, Start, sort_suffixes
 from mrag.storage.folder import locked, read_manifest
 
 Corpus = list[tuple[str, list[int]]]
@@ -104,10 +103,10 @@ def test_appending_equals_building(corpus: Corpus, cut: int) -> None:
 @settings(max_examples=30, deadline=None)
 def test_hubs_change_nothing(corpus: Corpus, only: set[str], hub: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(suffixes, "HUB", hub)
-        patch.setattr(suffixes, "_SMALL", hub)
-        patch.setattr(suffixes, "_DEPTH", 3)
-        patch.setattr(suffixes, "_REMEMBERED", 2)
+        patch.setattr(clue_index, "HUB", hub)
+        patch.setattr(clue_index, "_SMALL", hub)
+        patch.setattr(clue_index, "_DEPTH", 3)
+        patch.setattr(clue_index, "_REMEMBERED", 2)
         patch.setattr(clue_index, "_RUN", hub + 1)
         check(ClueIndex.build(corpus, 100_000), corpus, only, tokens=3)
 

@@ -10,17 +10,23 @@ import pytest
 from rdflib import Literal, URIRef
 
 import mrag
+from mrag.cel.expressions import Named
+from mrag.cel.notation import from_dl
 from mrag.cel.problem import instances
-from mrag.cel.syntax.expressions import Named
-from mrag.cel.syntax.notation import from_dl
 from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused, StaleIndex
 from mrag.generative import decoding
 from mrag.generative.clue_index import ClueIndex
 from mrag.generative.decoding import DecodingSettings
-from mrag.generative.documents import build_clues, clue_folder, clue_texts, is_stale, open_clues
 from mrag.generative.llama import GgufModel
 from mrag.generative.models import ByteTokeniser, PictureModel
-from mrag.generative.ranker import GenerativeRanker
+from mrag.generative.ranker import (
+    GenerativeRanker,
+    build_clues,
+    clue_folder,
+    clue_texts,
+    is_stale,
+    open_clues,
+)
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, RDFS, Triple
 from mrag.retrieval.rankers import Question, Ranker

@@ -15,7 +15,6 @@ _WHY = "not installed (pip install 'mrag[generative-training]')"
 for _name in ("torch", "transformers", "peft", "accelerate", "gguf"):
     pytest.importorskip(_name, reason=f"{_name} is {_WHY}")
 
-from mrag.generative.export import write_gguf  # noqa: E402
 from mrag.generative.llama import GgufModel  # noqa: E402
 from mrag.generative.models import TransformersModel  # noqa: E402
 from mrag.generative.training import (  # noqa: E402  # noqa: E402  # noqa: E402
@@ -26,6 +25,7 @@ from mrag.generative.training import (  # noqa: E402  # noqa: E402  # noqa: E402
     merge_adapter,
     open_backbone,
     prompt,
+    write_gguf,
 )
 from tests.generation.conftest import gguf  # noqa: E402, F401
 

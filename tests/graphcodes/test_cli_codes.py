@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from mrag.cli import app
 from mrag.errors import ConfigError, MissingIndex
-from mrag.graphcodes.interchange import from_json
+from mrag.graphcodes.code import from_json
 
 GRAPHDB = "https://w3id.org/mrag/demo/products#GraphDB"
 STARDOG = "https://w3id.org/mrag/demo/products#Stardog"

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from mrag.errors import ConfigError
-from mrag.graphcodes.code import GraphCode, RelationRegistry
-from mrag.graphcodes.interchange import from_folder, from_json, to_json
+from mrag.graphcodes.code import GraphCode, RelationRegistry, from_folder, from_json, to_json
 from tests.graphcodes.test_cli_codes import run
 
 DOG = {"dictionary": ["dog", "man"], "matrix": [[1, 14], [0, 2]]}

@@ -5,11 +5,10 @@ import math
 import pytest
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.graph.connection import demo
+from mrag.front import demo
 from mrag.graphcodes.code import ITSELF, GraphCode, Node, centred
 from mrag.graphcodes.code_index import GraphCodeIndex
-from mrag.graphcodes.meaning import CodeMeaning, CodeUsage
-from mrag.graphcodes.metrics import Lexicographic, Ontology
+from mrag.graphcodes.metrics import CodeMeaning, CodeUsage, Lexicographic, Ontology
 from mrag.graphcodes.questions import QuestionCodes
 from mrag.graphcodes.ranker import GraphCodeRanker
 from mrag.graphcodes.sources import neighbourhoods

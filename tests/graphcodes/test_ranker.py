@@ -5,7 +5,7 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
 from mrag.errors import ConfigError
-from mrag.graph.connection import demo
+from mrag.front import demo
 from mrag.graphcodes.code import Extractor, GraphCode, Node
 from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.graphcodes.explanation import CodeVerbaliser

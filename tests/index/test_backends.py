@@ -13,7 +13,7 @@ from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
 import mrag
 from mrag.errors import ConfigError, IndexError_
-from mrag.graph.connection import NarrowedGraph
+from mrag.front import NarrowedGraph
 from mrag.index import Abilities, Bm25Params, DocumentIndex, IndexBackend, SimilarityIndexes, copy_to
 from mrag.index.backends.base import LocalBackend, documents_of, open_backend
 from mrag.index.backends.engine import EngineIndex, IndexView

@@ -12,7 +12,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from rdflib import RDFS, Literal, URIRef
 
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex, QueryRefused, StaleIndex
-from mrag.graph.connection import connect
+from mrag.front import connect
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition
 from mrag.index.segments import document_folder

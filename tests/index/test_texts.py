@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mrag.graph.connection import connect
+from mrag.front import connect
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import update
 from mrag.index import documents as module

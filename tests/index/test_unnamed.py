@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rdflib import RDF, RDFS, Literal, URIRef
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.graph.connection import connect
+from mrag.front import connect
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import most_selective
 from mrag.index.similarity import SimilarityIndexes

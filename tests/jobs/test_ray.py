@@ -33,7 +33,7 @@ from mrag.images.enrichment import EnrichSettings
 from mrag.index import SimilarityIndexes
 from mrag.jobs import RayRunner, carried
 from mrag.loaders.scenes import Fashionpedia
-from mrag.loaders.generate import write_annotations
+from mrag.testing.annotations import write_annotations
 from tests.jobs.works import Slowly, square
 
 bare = {"num_cpus": 1, "include_log_monitor": False}  # nobody reads what workers print

@@ -22,10 +22,10 @@ from mrag.graph import views
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.views import branches
 from mrag.jobs import InlineRunner, ProcessRunner, ThreadRunner
-from mrag.loaders.generate import write_annotations
 from mrag.loaders.scenes import Fashionpedia
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
+from mrag.testing.annotations import write_annotations
 from tests.commands import run
 from tests.fuseki_server import fuseki_server
 

@@ -19,10 +19,10 @@ from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders import _records
 from mrag.loaders._records import schema_lines
-from mrag.loaders.generate import write_annotations
 from mrag.loaders.scenes import Fashionpedia
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD
 from mrag.reasoning.run import reason
+from mrag.testing.annotations import write_annotations
 from tests.conftest import shared_data
 
 B = "http://example.org/"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mrag.cli import main
-from mrag.loaders.generate import write_annotations
+from mrag.testing.annotations import write_annotations
 
 
 @dataclass(frozen=True)

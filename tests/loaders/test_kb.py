@@ -13,7 +13,7 @@ from rdflib.compare import isomorphic
 from rdflib.namespace import OWL
 
 import mrag
-from mrag.cel.syntax.expressions import (
+from mrag.cel.expressions import (
     And,
     AtLeast,
     AtMost,
@@ -27,7 +27,7 @@ from mrag.cel.syntax.expressions import (
     Some,
     Top,
 )
-from mrag.cel.syntax.rdf import to_graph
+from mrag.cel.notation import to_graph
 from mrag.errors import LoadError
 from mrag.loaders.ontologies import NAMESPACE, convert_kb
 

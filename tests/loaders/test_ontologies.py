@@ -10,9 +10,9 @@ from rdflib import OWL, RDF, RDFS, Graph, URIRef
 
 from mrag.graph import views
 from mrag.graph.kg import KnowledgeGraph
-from mrag.loaders.generate import write_annotations
 from mrag.loaders.scenes import Fashionpedia, SceneGraphs
 from mrag.reasoning.run import reason
+from mrag.testing.annotations import write_annotations
 from tests.conftest import ROOT
 
 FILES = (

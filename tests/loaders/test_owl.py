@@ -14,8 +14,8 @@ from rdflib.compare import isomorphic
 from rdflib.namespace import OWL, RDF, RDFS
 
 import mrag
-from mrag.cel.syntax.expressions import Expression
-from mrag.cel.syntax.rdf import to_graph
+from mrag.cel.expressions import Expression
+from mrag.cel.notation import to_graph
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders.ontologies import NAMESPACE, convert_owl, functional, owl_syntax
 from tests.loaders.test_kb import concepts

@@ -23,7 +23,7 @@ from mrag.rdf.patterns import (
     var,
 )
 from mrag.rdf.slicing import paged, pieces, pushable, short_keys, unsized
-from mrag.reasoning.evaluate import ordered
+from mrag.reasoning.rounds import ordered
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from mrag.loaders.rdf import Source
 from mrag.rdf import queries
 from mrag.rdf.patterns import to_sparql
-from mrag.reasoning import evaluate
+from mrag.reasoning import rounds
 from mrag.reasoning.compile import compile_rules
-from mrag.reasoning.evaluate import TripleCounts
-from mrag.reasoning.evaluate import queries as queries_of
 from mrag.reasoning.proofs import prove, render
-from mrag.reasoning.rounds import accelerate, extend, materialise
+from mrag.reasoning.rounds import TripleCounts, accelerate, extend, materialise
+from mrag.reasoning.rounds import queries as queries_of
 from mrag.stores import oxigraph
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
@@ -214,7 +213,7 @@ def test_slices_of_rules_give_what_whole_rules_give(tbox: list[str], abox: list[
     sliced.capabilities = replace(sliced.capabilities, ordered=True)
     first = materialise(whole, A, "urn:i", on_inconsistency="report", threads=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluate, "_SLICE", 2)
+        patch.setattr(rounds, "_SLICE", 2)
         patch.setattr(oxigraph, "_PART", 100)
         second = materialise(sliced, A, "urn:i", on_inconsistency="report", threads=1)
     assert {*triples(whole, first.graphs)} == {*triples(sliced, second.graphs)}
@@ -222,7 +221,7 @@ def test_slices_of_rules_give_what_whole_rules_give(tbox: list[str], abox: list[
 
 
 def test_rules_with_very_many_rows_are_sliced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluate, "_SLICE", 2)
+    monkeypatch.setattr(rounds, "_SLICE", 2)
     store = store_of(":p rdfs:domain :C . :a :p 1, 2, 3 . :b :p 4, 5 .")
     rules, counts = compile_rules(store, A).rules, TripleCounts.of(store, ("urn:a",))
     texts = [to_sparql(one) for one, _ in queries_of(rules, counts, ordered=True)]

@@ -19,8 +19,7 @@ import uvicorn
 import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
-from mrag.server.app import create_app
-from mrag.server.running import config_of, listen
+from mrag.server.running import config_of, create_app, listen
 from mrag.server.settings import ServerSettings
 from tests.server.serving import lend
 from tests.servers import oxigraph_server

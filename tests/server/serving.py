@@ -15,7 +15,7 @@ import pytest
 import uvicorn
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.server.app import create_app
+from mrag.server.running import create_app
 from mrag.server.settings import ServerSettings
 from mrag.server.streams import QueryParsers
 from mrag.stores.process.channel import Child

@@ -19,8 +19,7 @@ from mrag.cli import app as cli
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
-from mrag.server.app import create_apps
-from mrag.server.running import config_of, listen
+from mrag.server.running import config_of, create_apps, listen
 from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
 from tests.server.browsing import SIZES, chromium, watched

@@ -16,7 +16,6 @@ from mrag.completion.path_planner import Weights
 from mrag.errors import ConfigError, DamagedIndex, MragError
 from mrag.evaluation import benchmark
 from mrag.generative.clue_index import ClueIndex
-from mrag.graphcodes.code import RelationRegistry
 from mrag.storage.arrays import Packed, load_arrays, pack, save_arrays
 from mrag.storage.files import BLOCK, Journal, write
 from tests.conftest import ROOT
@@ -112,13 +111,10 @@ def test_a_journal_of_a_run_whose_first_record_is_damaged_is_refused(tmp_path: P
 def test_single_files_tell_damage(tmp_path: Path) -> None:
     weights = Weights(base=np.arange(len(Weights().base), dtype=float), examples=7)
     weights.save(tmp_path / "weights")
-    registry = RelationRegistry({"holds": 1, "is": 2})
-    registry.save(tmp_path / "registry")
     save_arrays(tmp_path / "arrays", "numbers 1", {"a": np.arange(3000)})
     chance = random.Random(4)
     reading = {
         "weights": lambda: Weights.load(tmp_path / "weights").base.tolist(),
-        "registry": lambda: RelationRegistry.load(tmp_path / "registry").names(),
         "arrays": lambda: load_arrays(tmp_path / "arrays", "numbers 1")["a"].tolist(),
     }
     for name, read in reading.items():

@@ -12,11 +12,11 @@ import pytest
 
 import mrag
 from mrag.errors import ConfigError, EndpointError
-from mrag.graph.connection import SERVERS, open_store
+from mrag.graph.connection import open_store
 from mrag.index.similarity import SimilarityIndexes
 from mrag.reasoning.run import reason
 from mrag.stores.base import Dataset, Limits
-from mrag.stores.engines import ENGINES, QLEVER, QLeverStore
+from mrag.stores.engines import ENGINES, QLEVER, SERVERS, QLeverStore
 from mrag.stores.http import Access, Incomplete, lines_of, triples_of
 from mrag.stores.sparql import DEFAULT
 from tests.conftest import PRODUCTS, ROOT

@@ -293,13 +293,6 @@ def command_of(process: Path) -> str:
         return ""
 
 
-async def test_reads_have_async_twins(any_kg: KnowledgeGraph) -> None:
-    store = any_kg.store
-    assert isinstance(store, OxigraphStore)
-    assert await store.aask("ASK { ?s ?p ?o }", any_kg.dataset()) is False
-    assert len(await store.aselect("SELECT * { ?s ?p ?o }", any_kg.dataset())) == 0
-
-
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounts a small file system")
 def test_a_full_disk_is_said_and_nothing_lands(tmp_path: Path) -> None:
     small = tmp_path / "small"

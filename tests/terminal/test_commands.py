@@ -19,7 +19,7 @@ import pytest
 from typer.main import get_command
 
 from mrag.cli import app
-from mrag.loaders.generate import write_annotations
+from mrag.testing.annotations import write_annotations
 from tests.conftest import ROOT
 from tests.evaluation.conftest import Scripted
 from tests.generation.conftest import gguf

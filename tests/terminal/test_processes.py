@@ -53,7 +53,6 @@ def command(body: str) -> str:
     return f"""
 import sys, threading, logging, warnings
 import mrag.cli
-from mrag.cli.options import opened
 from mrag.cli.output import progress, say, show, show_json, status
 T, N = {TEXT!a}, {NAME!a}
 @mrag.cli.app.command("odd")

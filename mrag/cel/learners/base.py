@@ -12,7 +12,9 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from mrag.cel import expressions as ce
 from mrag.cel.evaluate import Mask, World, missing_inferences, without
+from mrag.cel.expressions import key, length, normal, operands, with_operands
 from mrag.cel.problem import (
     MEASURES,
     Bits,
@@ -24,8 +26,6 @@ from mrag.cel.problem import (
     confusion,
     quality,
 )
-from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.expressions import key, length, normal, operands, with_operands
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.grammar import counted
@@ -50,9 +50,6 @@ class LearnerSettings:
 
     Attributes:
         seconds: Time limit of a fit, with the reading of the graph; what was found until then is returned.
-        seed: Of random choices.
-        top: Most hypotheses returned.
-        measure: What is to be maximised.
         steps: How many properties may follow one another in a hypothesis.
         max_length: Longest hypothesis that is kept; None for any.
         confirm: Count the best hypothesis by the store as well, if there is time; if it disagrees, its
@@ -80,8 +77,6 @@ class FitProgress:
     """How far a learner is.
 
     Attributes:
-        tested: Hypotheses tested.
-        seconds: Since it began.
         best: The best so far, None while nothing separates positive from negative examples.
     """
 
@@ -95,11 +90,8 @@ class FitReport:
     """How a fit went.
 
     Attributes:
-        tested: Hypotheses tested.
         seconds: How long it took, with the queries.
         fetched: How much of that it took to read what the examples reach.
-        stopped: Why it stopped.
-        solved: Whether the best hypothesis makes no mistake.
         notes: What a person should know, such as missing inference.
     """
 
@@ -190,11 +182,8 @@ class FitState:
     ) -> float:
         """Propose a hypothesis and return its quality; what is not informative is not kept.
 
-        Args:
-            expression: The hypothesis.
-            counts: Its counts.
-            shaped: Whether it is in normal form already.
-            estimate: Its quality on examples not learnt from, if that was estimated.
+        `shaped` says that it is in normal form already; the estimate is its quality on examples not learnt
+        from.
         """
         value = quality(counts, self.settings.measure)
         if counts.informative and (len(self._found) < self._kept or value >= self.worst):
@@ -239,10 +228,7 @@ class FitState:
 class Learner(ABC):
     """Learns class expressions from examples.
 
-    Args:
-        kg: The knowledge graph.
-        settings: Those of the learner; of other settings the common part is taken.
-        on_progress: Called now and then during a fit.
+    Of the settings of another learner the common part is taken.
     """
 
     name: ClassVar[str]
@@ -366,11 +352,7 @@ def learner(
 ) -> Learner:
     """Return a learner.
 
-    Args:
-        name: One of `LEARNERS`.
-        kg: The knowledge graph.
-        on_progress: Called now and then during a fit.
-        **settings: Settings of that learner, such as `seconds` or `seed`.
+    The settings are those of that learner, such as `seconds` or `seed`.
 
     Raises:
         ConfigError: If there is no such learner or it has no such setting.

@@ -21,12 +21,12 @@ from typing import Literal, TypeAlias, TypeVar
 import numpy as np
 from rdflib import URIRef
 
+from mrag.cel import expressions as ce
 from mrag.cel.evaluate import Mask
+from mrag.cel.expressions import depth, length
 from mrag.cel.learners.base import FitState, Halt, Learner, LearnerSettings, Stopped
 from mrag.cel.learners.refinement import Signature
 from mrag.cel.problem import Bits, Numbers
-from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.expressions import depth, length
 from mrag.errors import ConfigError
 
 Kind: TypeAlias = Literal["leaf", "and", "or", "not", "some", "only", "min", "max", "exactly"]
@@ -43,19 +43,7 @@ _MASK_BYTES = 200_000_000
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tree:
-    """A class expression whose connectives have two parts each; made by a `Forest`.
-
-    Attributes:
-        id: Its number in the forest.
-        kind: What it is at its root.
-        of: The property at the root, or the expression of a leaf.
-        n: The number at the root, of a cardinality.
-        parts: What is below the root.
-        size: How many trees are in it, with itself.
-        height: How many of them lie one below another at most, less one.
-        length: As `mrag.cel.syntax.expressions.length` counts.
-        depth: How many properties follow one another at most.
-    """
+    """A class expression whose connectives have two parts each; made by a `Forest`."""
 
     id: int
     kind: Kind
@@ -278,18 +266,15 @@ class EvoSettings(LearnerSettings):
 
     Attributes:
         population: How many trees there are at a time.
-        generations: Most generations.
         tournament: Of how many trees drawn at random the fittest is taken.
         crossover: Share of neighbours that exchange parts.
         mutation: Share of trees that a part is grown anew in.
-        height: Highest tree.
         walk: Most properties followed from one individual of a random walk.
         jump: Chance to walk on from a value.
         counted: Largest number in a cardinality.
         splits: Most limits for each property with numbers or dates.
         nominals: Whether single individuals are named, as in `∃ r.{a}`; None, which is not published, names
             them as values of properties whose values are all of the same classes.
-        inverse: Whether properties are taken backwards too.
     """
 
     population: int = 800

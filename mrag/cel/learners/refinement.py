@@ -21,12 +21,12 @@ import numpy as np
 import numpy.typing as npt
 from rdflib import Literal, URIRef
 
+from mrag.cel import expressions as ce
 from mrag.cel.evaluate import World, hierarchy
+from mrag.cel.expressions import depth, key, length, normal, operands, walk, with_operands
 from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
 from mrag.cel.problem import ExampleCounts
 from mrag.cel.sparql import INTEGERS, VOCABULARY, by_family, comparable, spread
-from mrag.cel.syntax import expressions as ce
-from mrag.cel.syntax.expressions import depth, key, length, normal, operands, walk, with_operands
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, XSD
@@ -41,13 +41,7 @@ _FACETS: tuple[ce.Facet, ...] = ("minInclusive", "maxInclusive")
 
 
 class Signature:
-    """The classes and properties of a world, and what each of its terms has of them.
-
-    Attributes:
-        classes: IRIs of the classes that hold something and are not of the vocabularies of RDF and OWL.
-        links: Properties that lead to individuals.
-        data: Properties that lead to literals.
-    """
+    """The classes and properties of a world, and what each of its terms has of them."""
 
     def __init__(self, world: World, *, inverse: bool = False) -> None:
         self.world = world
@@ -71,20 +65,17 @@ class Signature:
 
     def classes_of(self, at: int) -> tuple[str, ...]:
         """Return the classes of the term at a place."""
-        found = self._classes_of.get(at)
-        if found is None:
-            found = tuple(c for c in self.classes if self.world.classes[c][at])
-            self._classes_of[at] = found
-        return found
+        if at not in self._classes_of:
+            self._classes_of[at] = tuple(c for c in self.classes if self.world.classes[c][at])
+        return self._classes_of[at]
 
     def values_of(self, p: ce.Property, at: int) -> npt.NDArray[np.intp]:
         """Return where the values of a property of the term at a place stand."""
-        reach = self._reach.get(p)
-        if reach is None:
+        if p not in self._reach:
             sources, values = self.world.pairs(p)
             order = np.argsort(sources, kind="stable")
-            reach = self._reach[p] = (sources[order], values[order])
-        sources, values = reach
+            self._reach[p] = sources[order], values[order]
+        sources, values = self._reach[p]
         start, end = np.searchsorted(sources, [at, at + 1])
         return values[start:end]
 
@@ -103,19 +94,12 @@ class Signature:
         return int(np.bincount(sources).max()) if len(sources) else 0
 
     def conditions(
-        self,
-        p: ce.Property,
-        splits: int,
-        labels: npt.NDArray[np.int8] | None = None,
+        self, p: ce.Property, splits: int, labels: npt.NDArray[np.int8] | None = None
     ) -> list[ce.Expression]:
         """Return conditions on the literals of a property: limits, and values that several terms have.
 
-        Args:
-            p: A property with literals.
-            splits: Most places where numbers and dates are split, for each datatype.
-            labels: 1 for positive examples, -1 for negative ones, 0 for all other terms of the world;
-                where it is given, splits are those that tell most of them apart (the largest gain of
-                information), else they have the same number of values between them.
+        With labels (1 for positive examples, -1 for negative ones, 0 for all other terms of the world) the
+        limits have the largest gain of information, else as many values between them.
         """
         sources, values = self.world.pairs(p)
         kinds: dict[str, list[tuple[Any, Literal, int]]] = {}
@@ -143,12 +127,7 @@ class Signature:
 
 
 def trivial(name: str) -> bool:
-    """Return whether a class says nothing of what it holds: it is of a vocabulary, or holds everything.
-
-    Example:
-        >>> trivial(OWL + "NamedIndividual"), trivial("urn:Cat")
-        (True, False)
-    """
+    """Return whether a class says nothing of what it holds: it is of a vocabulary, or holds everything."""
     return name in _TRIVIAL
 
 
@@ -250,10 +229,10 @@ class RefinementOperator:
     ) -> None:
         self.world, self.constructors = world, constructors
         self.classes = [c for c in world.named if c not in ignore]
+        self.atoms = Signature(world, inverse=constructors.inverse)
         names = [p for p in world.roles if p not in ignore]
-        ways = (False, True) if constructors.inverse and world.inverse else (False,)
-        self.data = [p for p in names if self._literal(p)]
-        self.roles = [ce.Property(p, way) for p in names if p not in self.data for way in ways]
+        self.roles = [p for p in self.atoms.links if p.iri not in ignore]
+        self.data = [p for p in names if ce.Property(p) not in self.atoms.links]
         above: dict[str, set[str]] = {c: set() for c in self.classes}
         self.subroles: dict[str, list[str]] = {}
         classes, properties = hierarchy(kg)
@@ -350,7 +329,7 @@ class RefinementOperator:
         """The limits of each property by datatype, ascending."""
         found: dict[tuple[str, str], list[Literal]] = {}
         for name in self.data:
-            terms = self._held(name)
+            terms = [self.world.terms[at] for at in np.unique(self.world.roles[name][1])]
             for kind, values in by_family(terms).items():
                 spelled = {values[at]: terms[at] for at in sorted(values, reverse=True)}
                 ordered = [spelled[v] for v in sorted(spelled)]
@@ -358,14 +337,10 @@ class RefinementOperator:
         return found
 
     def _limits(self, p: ce.Property) -> Iterator[ce.Expression]:
-        if not self.constructors.data:
-            return
-        for (name, kind), values in self.splits.items():
-            if name != p.iri:
-                continue
-            if kind == XSD + "boolean":
+        for (name, kind), values in self.splits.items() if self.constructors.data else ():
+            if name == p.iri and kind == XSD + "boolean":
                 yield from (ce.Value(p, v) for v in values)
-            else:
+            elif name == p.iri:
                 yield ce.DataSome(p, ce.DataRange(kind, (("minInclusive", values[0]),)))
                 yield ce.DataSome(p, ce.DataRange(kind, (("maxInclusive", values[-1]),)))
 
@@ -387,10 +362,7 @@ class RefinementOperator:
         return bool(both.any()) and not bool((both == left).all())
 
     def _max_values(self, p: ce.Property) -> int:
-        """Return how many values of a property one term has at most, within the limit."""
-        sources, _ = self.world.pairs(p)
-        most = int(np.bincount(sources).max()) if sources.size else 0
-        return min(most, self.constructors.cardinality)
+        return min(self.atoms.max_values(p), self.constructors.cardinality)
 
     def _values(self, p: ce.Property) -> list[str]:
         """Return the individuals that at least two terms have as a value."""
@@ -398,15 +370,6 @@ class RefinementOperator:
         places, counts = np.unique(values, return_counts=True)
         terms = [self.world.terms[at] for at in places[counts > 1]]
         return [str(t) for t in terms if isinstance(t, URIRef)]
-
-    def _held(self, name: str) -> list[Literal]:
-        _, values = self.world.roles[name]
-        terms = [self.world.terms[at] for at in np.unique(values)]
-        return [t for t in terms if isinstance(t, Literal)]
-
-    def _literal(self, name: str) -> bool:
-        _, values = self.world.roles[name]
-        return all(isinstance(self.world.terms[at], Literal) for at in np.unique(values))
 
 
 def _nearest(name: str, above: dict[str, set[str]]) -> list[str]:
@@ -419,7 +382,17 @@ Vectors = npt.NDArray[np.float32]
 
 _LAYER_BYTES = 300_000_000
 """Up to so much memory layers are kept in."""
-_KINDS = (ce.Named, ce.Not, ce.And, ce.Or, ce.Some, ce.Only, ce.AtLeast, ce.AtMost, ce.Value)
+_KINDS = (
+    ce.Named,
+    ce.Not,
+    ce.And,
+    ce.Or,
+    ce.Some,
+    ce.Only,
+    ce.AtLeast,
+    ce.AtMost,
+    ce.Value,
+)
 
 
 @dataclass(frozen=True)
@@ -431,8 +404,6 @@ class RefinementSpaceSettings:
             where all values of a property are of the same classes, and no inverse properties.
         step: By how much longer a refinement may be than what it refines.
         first: Longest refinement of `⊤`; pairs joined by `⊔` begin here.
-        max_length: Longest expression.
-        steps: How many properties may follow one another.
     """
 
     constructors: Constructors | None = None
@@ -448,13 +419,7 @@ class RefinementSpaceSettings:
 
 @dataclass(frozen=True)
 class Refinements:
-    """The refinements of one expression.
-
-    Attributes:
-        expressions: In normal form, the shortest first.
-        table: A row for each, a column for each individual: whether it is held.
-        shapes: A row for each: what it looks like, see `shape`.
-    """
+    """The refinements of one expression."""
 
     expressions: tuple[ce.Expression, ...]
     table: npt.NDArray[np.bool_]
@@ -554,12 +519,7 @@ LENGTH = len(_KINDS)
 
 
 def shape(expression: ce.Expression) -> list[float]:
-    """Describe what an expression looks like, whatever its names: length, depth, what it is made of.
-
-    Example:
-        >>> len(shape(ce.Named("urn:A"))) == SHAPE
-        True
-    """
+    """Describe what an expression looks like, whatever its names: length, depth, what it is made of."""
     parts = list(walk(expression))
     joined = len(expression.parts) if isinstance(expression, ce.And | ce.Or) else 1
     open_ends = sum(isinstance(p, ce.Top) for p in parts)
@@ -603,13 +563,10 @@ class CeloeSettings(LearnerSettings):
     """Settings of `Celoe`; the defaults of the heuristic are the published ones.
 
     Attributes:
-        max_tested: Most expressions tested.
-        max_length: Longest expression.
         start_bonus: Score that `⊤` gets beside its quality.
         gain_bonus: Weight of what an expression gained over the one it was refined from.
         expansion_penalty: Score that each step of horizontal expansion costs.
         refinement_penalty: Score that each refinement an expression already has costs.
-        constructors: Which expressions are reached.
         ignore: IRIs of classes and properties to leave out.
     """
 

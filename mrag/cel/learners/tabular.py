@@ -20,22 +20,21 @@ from typing import Any
 
 import numpy as np
 
+from mrag.cel.expressions import And, Expression, Not, Or, normal
 from mrag.cel.learners.base import FitProgress, FitState, Learner, LearnerSettings, Stopped, shortened
-from mrag.cel.learners.features import (
+from mrag.cel.learners.search import (
     Conditions,
     Family,
     FeatureSettings,
     Orders,
     Places,
-    Rows,
     Table,
+    by_chance,
     families,
     features,
     folds,
 )
-from mrag.cel.learners.search import by_chance
 from mrag.cel.problem import Bits, Numbers, Qualities
-from mrag.cel.syntax.expressions import And, Expression, Not, Or, normal
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 
@@ -49,9 +48,7 @@ class TreeSettings(LearnerSettings):
             more while there are mistakes and time; the published program has 1.
         leaves: Most leaves of the tree, None for any number. Trees of 2, 4, 8… leaves up to it are tried.
         criterion: Of scikit-learn's tree: `entropy`, `gini` or `log_loss`.
-        min_samples_leaf: Fewest examples in a leaf.
         simplify: Whether parts are taken out of the result as long as its quality stays.
-        features: Which conditions are worked out.
     """
 
     steps: int = 3
@@ -243,7 +240,7 @@ class _Run:
         self.fold, self.folds = folds(bits.positives, bits.negatives, settings.folds, settings.seed)
         self.columns: list[_Column] = [(-1, at, 0) for at in range(len(self.plain))]
         self.lengths: Numbers = self.plain.lengths
-        tables: list[Rows] = [self.plain.table]
+        tables: list[Table] = [self.plain.table]
         self.orders: list[Places] = []
         for at, family in enumerate(self.families):
             fit.tick(0)
@@ -251,13 +248,13 @@ class _Run:
             tables.append(held)
             self.columns += columns
             self.lengths = np.append(self.lengths, lengths)
-        self.table: Rows = np.vstack(tables)
+        self.table: Table = np.vstack(tables)
         self.rows: Bits = bits.pack(self.table)
         # At the same quality the shortest, and of these the one with the fewest names.
         named = np.array([k for _, _, k in self.columns], dtype=np.float64)
         self.cost: Qualities = 1e-6 * self.lengths + 1e-8 * named
 
-    def held_out(self, at: int, family: Family) -> tuple[Rows, list[_Column], Numbers]:
+    def held_out(self, at: int, family: Family) -> tuple[Table, list[_Column], Numbers]:
         """Return which examples lists of all sizes hold, made from the other folds each time."""
         numbers = family.numbers()
         orders = Orders(numbers > 0, self.labels, self.settings.ridge, self.settings.names)
@@ -276,7 +273,7 @@ class _Run:
                 counts[out, order.size :] = found[:, -1:]
         columns: list[_Column] = []
         lengths: list[int] = []
-        rows: list[Rows] = []
+        rows: list[Table] = []
         for n in range(1, self.settings.needed + 1):
             for k in range(n, most + 1):
                 size = family.length(n, k)
@@ -334,7 +331,7 @@ class _Run:
         gains = values[:, 0] - values[:, 1]
         return bool(gains.mean() > 2 * gains.std(ddof=1) / self.folds**0.5 + 1e-9)
 
-    def measured(self, held: Rows, inside: Rows) -> Qualities:
+    def measured(self, held: Table, inside: Table) -> Qualities:
         positive, negative = inside & self.labels, inside & ~self.labels
         part = type(self.fit.bits)(int(positive.sum()), int(negative.sum()))
         return part.qualities(

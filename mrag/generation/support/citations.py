@@ -20,9 +20,19 @@ from typing import Literal as OneOf
 from rdflib import Literal
 
 from mrag.context.render import Context, Line
-from mrag.generation.support.grammar import ClaimStep, Derivation, Facts, Steps, derive, facts_of, longest
+from mrag.generation.support.grammar import (
+    COUNTS,
+    ClaimStep,
+    Derivation,
+    Facts,
+    Steps,
+    derive,
+    facts_of,
+    is_false,
+    longest,
+)  # fmt: skip
 from mrag.generation.support.mentions import PREPOSITIONS, ContextNames, Symbol, finite, owned, symbols_of
-from mrag.generation.support.relations import relations
+from mrag.generation.support.relations import TYPE, relations
 from mrag.generation.support.sentences import items_after, leads_of
 from mrag.generation.support.wordings import described, disjoint, in_a_row, is_own
 from mrag.generation.verbalise import caveats
@@ -35,16 +45,11 @@ from mrag.language.tokens import (
     is_stopword,
     language_of,
     stem,
+    stems,
     tokens,
     words,
 )
-from mrag.rdf.terms import RDF, XSD, Term
-
-__all__ = [
-    "Citer",
-    "Support",
-    "supports",
-]
+from mrag.rdf.terms import XSD, Term
 
 _WH: Final = words("who whom what which where when how whose")
 _DO: Final = words("do does did")
@@ -52,30 +57,16 @@ _BE: Final = words("is are was were")
 _HAVE: Final = words("has have had")
 _LIST_WORDS: Final = words("list name give show tell find me all the us every")
 _PLACES: Final = ("in", "on", "at", "by", "from")
-COUNTS: Final = words("one two three four five six seven eight nine ten eleven twelve")
-"""Numbers in words."""
-_GENERAL: Final = (
-    _WH
-    | _DO
-    | _BE
-    | _HAVE
-    | _LIST_WORDS
-    | words(
-        "tell me about describe explain can you i a an know known say said of it anything something "
-        "information facts more in to please compare between and difference summarise summarize"
-    )
+_GENERAL: Final = (_WH | _DO | _BE | _HAVE | _LIST_WORDS) | words(
+    "tell me about describe explain can you i a an know known say said of it anything something "
+    "information facts more in to please compare between and difference summarise summarize"
 )
 _LONGEST_QUESTION: Final = 4
 """Words of what is asked for, behind "which"."""
 
 
 def word(low: str) -> Symbol:
-    """Return a function word as a symbol.
-
-    Example:
-        >>> word("is").low
-        'is'
-    """
+    """Return a function word as a symbol."""
     return Symbol(low, low, low, 0, 0)
 
 
@@ -85,12 +76,7 @@ def is_yes_no(question: Sequence[Symbol]) -> bool:
 
 
 def asserted(question: Sequence[Symbol]) -> Iterator[list[Symbol]]:
-    """Yield the statements that "yes" makes of a question.
-
-    Example:
-        >>> [" ".join(s.low for s in said) for said in asserted([word(w) for w in "is a b".split()])][:2]
-        ['is a b', 'a is b']
-    """
+    """Yield the statements that "yes" makes of a question."""
     if not is_yes_no(question):
         return
     first, rest = question[0], list(question[1:])
@@ -102,12 +88,7 @@ def asserted(question: Sequence[Symbol]) -> Iterator[list[Symbol]]:
 
 
 def denied(question: Sequence[Symbol]) -> Iterator[list[Symbol]]:
-    """Yield the statements that "no" makes of a question.
-
-    Example:
-        >>> [" ".join(s.low for s in said) for said in denied([word(w) for w in "is a static".split()])][1]
-        'a is not static'
-    """
+    """Yield the statements that "no" makes of a question."""
     if question and question[0].low in _BE | _HAVE:
         for said in asserted(question):
             at = next(i for i, s in enumerate(said) if s is question[0])
@@ -115,36 +96,14 @@ def denied(question: Sequence[Symbol]) -> Iterator[list[Symbol]]:
 
 
 def is_open(question: Sequence[Symbol], named: Sequence[bool]) -> bool:
-    """Return whether a question asks about what it names in general: "What is GraphDB?", "Tell me about it".
-
-    Args:
-        question: The question.
-        named: Whether each of its symbols is in a name.
-
-    Example:
-        >>> is_open([word(w) for w in "what is a".split()], [False, False, True])
-        True
-    """
+    """Return whether a question asks about what it names in general: "Tell me about it"."""
     return all(s.low in _GENERAL or s.is_mark or there for s, there in zip(question, named, strict=True))
 
 
 def declared(
     question: Sequence[Symbol], fragment: Sequence[Symbol]
 ) -> Iterator[tuple[list[Symbol], list[Symbol]]]:
-    """Yield the statements that a fragment makes as the answer to a question.
-
-    Args:
-        question: The question.
-        fragment: What stands for what was asked for.
-
-    Yields:
-        A statement, and the words that name the class of what was asked for, if any.
-
-    Example:
-        >>> made = declared([word(w) for w in "who makes x".split()], [word("y")])
-        >>> " ".join(s.low for s in next(made)[0])
-        'y makes x'
-    """
+    """Yield the statements that a fragment makes as the answer to a question."""
     asked = list(question)
     fragment = list(fragment)
     at = next((i for i, s in enumerate(asked[:4]) if s.low in _WH), None)
@@ -213,18 +172,12 @@ _NOTHING_SAID: Final = re.compile(
     r"|non è (?:specificato|indicato)|kontext (?:\w+ ){0,4}(?:nicht|keine))",
     re.IGNORECASE,
 )
-_OF_REFUSALS: Final = frozenset(
-    map(
-        stem,
-        words(
-            "i know answer tell say find determine context fact line information graph knowledge given "
-            "provided above contain mention give provide hold specify specified specific state stated "
-            "matching based question data do does did is are not no nothing cannot can could any whether "
-            "about there sorry unfortunately however directly explicitly here found available sure enough "
-            "text list don can't don't isn't doesn't ich das es weiß mention this that it nicht je ne sais "
-            "pas non so lo sé"
-        ),
-    )
+_OF_REFUSALS: Final = stems(
+    "i know answer tell say find determine context fact line information graph knowledge given provided "
+    "above contain mention give provide hold specify specified specific state stated matching based question "
+    "data do does did is are not no nothing cannot can could any whether about there sorry unfortunately "
+    "however directly explicitly here found available sure enough text list don can't don't isn't doesn't "
+    "ich das es weiß mention this that it nicht je ne sais pas non so lo sé"
 )
 _OPENER: Final = re.compile(
     r"(?:(?:according to|based on|from|as per|in|per|as stated in|as shown in) (?:the |this |these )?"
@@ -252,21 +205,13 @@ _QUOTED: Final = re.compile(r"[\"“„«]([^\W\d_]++)[\"”“»]")
 _DOES: Final = re.compile(
     r"(?<!\s)\s++(?:does|do|did|is|are|was|were|has|have)\s*+[.!]?\s*+\Z", re.IGNORECASE
 )
-_HOLDING: Final = (
-    words(
-        "a an the is are was were be been has have of in on at by for with from to and as which that who "
-        "whose it its they their he his she her this these those there also both"
-    )
-    | PREPOSITIONS
+_HOLDING: Final = PREPOSITIONS | words(
+    "a an the is are was were be been has have of in on at by for with from to and as which that who "
+    "whose it its they their he his she her this these those there also both"
 )
 """Words that hold a sentence together, and say nothing alone."""
-_LEADING: Final = frozenset(
-    map(
-        stem,
-        words(
-            "follow list here answer include name result these below item found find show context graph fact"
-        ),
-    )
+_LEADING: Final = stems(
+    "follow list here answer include name result these below item found find show context graph fact"
 )
 _FOLLOWING: Final = re.compile(r" (?:the )?following(?= )| as follows(?= )|:", re.IGNORECASE)
 _MEASURED: Final = words(
@@ -274,81 +219,50 @@ _MEASURED: Final = words(
     "gYearMonth duration time"
 )
 _MOST_STATEMENTS: Final = 48
+_NUMBERS: Final = {word: n for word, n in COUNTS.items() if n}
 
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """What a sentence rests on.
+    """What a sentence rests on."""
 
-    Attributes:
-        lines: Lines that say what it says, the best first; of a sentence that is not supported, those that
-            say a part of it.
-        supported: Whether all of what it says is covered, or it says nothing that needs cover.
-        rejected: Ids that were written in it and do not hold.
-        subjects: What a pronoun in the next sentence may point back to.
-        left: Words of it that no line accounts for.
-    """
-
-    lines: tuple[Line, ...]
-    supported: bool
-    rejected: tuple[str, ...] = ()
-    subjects: frozenset[Term] = frozenset()
-    left: tuple[str, ...] = ()
+    lines: tuple[Line, ...]  # Lines that say what it says, the best first
+    supported: bool  # Whether all of what it says is covered, or it says nothing that needs cover
+    rejected: tuple[str, ...] = ()  # Ids that were written in it and do not hold
+    subjects: frozenset[Term] = frozenset()  # What a pronoun in the next sentence may point back to
+    left: tuple[str, ...] = ()  # Words of it that no line accounts for
 
 
 class Citer:
-    """Finds support for sentences in one context.
+    """Finds support for sentences in one context."""
 
-    Args:
-        question: What was asked.
-        context: The lines that may be cited, and whose names are known.
-        wordings: Further wordings of properties, each with whether it says them from object to subject.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> from mrag.rdf.terms import Triple
-        >>> e = "http://example.org/"
-        >>> triple = Triple(URIRef(e + "GraphDB"), URIRef(e + "by"), URIRef(e + "Ontotext"))
-        >>> line = Line("t1", "…", triple, e, False, ("GraphDB", "developed by", "Ontotext"))
-        >>> citer = Citer("Who develops GraphDB?", Context((line,), ()))
-        >>> [line.id for line in citer.support("Ontotext.").lines], citer.support("Neo4j.").supported
-        (['t1'], False)
-        >>> said = ("Ontotext develops GraphDB.", "GraphDB develops Ontotext.")
-        >>> [citer.support(text).supported for text in said]
-        [True, False]
-    """
-
-    def __init__(
-        self,
-        question: str,
-        context: Context,
-        wordings: Mapping[Term, Sequence[tuple[str, bool]]] | None = None,
-    ) -> None:
+    def __init__(self, question: str, context: Context) -> None:
         self.context = context
         self.names = ContextNames(context.lines)
-        self._relations = relations(context.lines, wordings)
+        self._relations = relations(context.lines)
         self._every = facts_of(context.lines, self.names, self._relations, _cut(context))
         self.facts: Facts = self._every
+        self._common = self.names.classes | self.names.properties
         self._order = {line.id: i for i, line in enumerate(context.lines)}
         self.question = question
-        self._asked = self._symbols(question)
-        self._asked_words = {word.key for word in tokens(question)} | {
-            stem(word.raw) for word in tokens(question)
-        }
+        self._asked = symbols_of(question, self.names)
+        self._asked_words = {form for word in tokens(question) for form in (word.key, stem(word.raw))}
         self._asked_things = self._spoken_of(question)
-        self._open = is_open(self._asked, [self._is_named(self._asked, i) for i in range(len(self._asked))])
+        self._open = is_open(self._asked, _in_names(self._asked))
 
     def _spoken_of(self, question: str) -> frozenset[Term]:
         """Return the things that a question names, without those whose possession alone is asked about."""
         told = tokens(question)
-        common = self.names.classes | self.names.properties
-        mentions = [m for m in self.names.find(question, told) if m.terms - common]
+        mentions = [m for m in self.names.find(question, told) if m.terms - self._common]
         found: set[Term] = set()
         for mention in mentions:
             nouns = owned(question, told, mention, mentions)
             if not nouns or nouns & self._relations.words:
-                found.update(t for t in mention.terms if t not in common and not isinstance(t, Literal))
-        return frozenset(found)
+                found.update(mention.terms)
+        return self._things(found)
+
+    def _things(self, terms: Iterable[Term]) -> frozenset[Term]:
+        return frozenset(t for t in terms if t not in self._common and not isinstance(t, Literal))
 
     @property
     def lines(self) -> Sequence[Line]:
@@ -380,13 +294,7 @@ class Citer:
 
     def types(self, subject: Term) -> list[Line]:
         """Return the lines with the classes of a thing."""
-        return [x for x in self._every.by_subject.get(subject, ()) if str(x.triple.p) == RDF + "type"]
-
-    @staticmethod
-    def is_measure(line: Line) -> bool:
-        """Return whether a line gives a number or a date."""
-        o = line.triple.o
-        return isinstance(o, Literal) and str(o.datatype or "").removeprefix(XSD) in _MEASURED
+        return [x for x in self._every.by_subject.get(subject, ()) if str(x.triple.p) == TYPE]
 
     # --- The rules ---------------------------------------------------------------------------------
 
@@ -395,6 +303,7 @@ class Citer:
         text: str,
         written: Sequence[str] = (),
         before: frozenset[Term] = frozenset(),
+        *,
         lead: bool = False,
         items: int = 0,
         under: str = "",
@@ -423,9 +332,8 @@ class Citer:
 
     def claims(self, text: str, before: frozenset[Term] = frozenset()) -> list[Line] | None:
         """Return the lines of all that a sentence says, or None where some of it has none."""
-        own = self._own(text)
-        if own is not None:
-            return own
+        if self.facts is not self._every and is_own(text, self.lines):
+            return list(self.lines)  # the product makes it of them itself
         if text.rstrip("\"'”’»)*_ ").endswith("?"):
             return None  # what asks says nothing
         if any(finite(one[1].casefold()) for one in _QUOTED.finditer(text)):
@@ -436,92 +344,70 @@ class Citer:
         for said, things in self._readings(bare, before):
             steps = derive(Derivation(said, self.facts, things))
             if steps is not None:
-                return _lines(steps) if answered is None else [*answered, *_lines(steps)]
+                return [*(answered or ()), *_lines(steps)]
         if answered is not None and not tokens(bare):
             return answered
-        prose = self._prose(bare, before) or disjoint(bare, self.lines, self.names)
-        if prose:
-            return prose
-        language = language_of(text)
-        if language != "en":
-            row = in_a_row(bare, language, self.lines) or self._foreign_fragment(bare, language)
-            if row:
-                return row
-        return None
+        found = self._prose(bare, before) or disjoint(bare, self.lines, self.names)
+        if not found and (language := language_of(text)) != "en":
+            found = in_a_row(bare, language, self.lines) or self._foreign_fragment(bare, language)
+        return found or None
 
     def _item(self, text: str, under: str) -> list[Line] | None:
         """Return the lines of what an item of a list says together with what leads in to it."""
         led = _FOLLOWING.sub(" ", f" {self._bare(under)[0].rstrip(': ')} ").strip()
-        counted = self._symbols(led)
-        led = "".join(
-            led[s.start : e]
-            for s, e in zip(counted, [*(x.start for x in counted[1:]), len(led)], strict=False)
-            if s.low not in COUNTS and not s.low.isdigit()
-        )
-        for said in (f"{led} {text}", f"{text} {led}"):
-            lines = self.claims(said)
-            if lines is not None:
-                return lines
-        return None
-
-    def _own(self, text: str) -> list[Line] | None:
-        """Return the lines of a sentence that the product makes of them itself."""
-        if self.facts is not self._every and is_own(text, self.lines):
-            return list(self.lines)
-        return None
+        symbols = symbols_of(led, self.names)
+        ends = [*(x.start for x in symbols[1:]), len(led)]
+        uncounted = [
+            led[s.start : end]
+            for s, end in zip(symbols, ends, strict=False)
+            if s.low not in _NUMBERS and not s.low.isdigit()
+        ]
+        led = "".join(uncounted)
+        forward = self.claims(f"{led} {text}")
+        return forward if forward is not None else self.claims(f"{text} {led}")
 
     def _bare(self, text: str) -> tuple[str, list[Line] | None]:
         """Return a sentence without what leads in to it, and what its "yes" rests on, if it has one."""
         bare = _CLOSER.sub("", text.strip())
         for _ in range(3):
-            opener = _OPENER.match(bare)
-            if opener is None:
-                break
-            bare = bare[opener.end() :]
-        first = tokens(bare[:40])[:1]
-        if not first or first[0].key not in YES | NO:
+            if opener := _OPENER.match(bare):
+                bare = bare[opener.end() :]
+        first = next(iter(tokens(bare[:40])), None)
+        if first is None or first.key not in YES | NO:
             return bare, None
-        rest = bare[first[0].end :].lstrip()
+        rest = bare[first.end :].lstrip()
         if rest[:1] not in ("", ",", ".", ":", ";", "!", "–", "—", "-"):
             return bare, None
         rest = rest[1:].strip()
-        if first[0].key in NO:
-            for said in islice(denied(self._asked), _MOST_STATEMENTS):
-                steps = derive(Derivation(said, self.facts))
-                if steps is not None:
-                    return rest, _lines(steps)
-            return bare, []
-        if not is_yes_no(self._asked):
+        if first.key not in NO and not is_yes_no(self._asked):
             return rest, None if tokens(rest) else []
-        for said in islice(asserted(self._asked), _MOST_STATEMENTS):
+        statements = denied(self._asked) if first.key in NO else asserted(self._asked)
+        for said in islice(statements, _MOST_STATEMENTS):
             steps = derive(Derivation(said, self.facts))
             if steps is not None:
                 return rest, _lines(steps)
-        return rest, []
+        return bare if first.key in NO else rest, []
 
     def _readings(
         self, text: str, before: frozenset[Term]
     ) -> Iterator[tuple[Sequence[Symbol], frozenset[Term]]]:
         """Yield what a sentence may say as a whole: as it stands, and as the answer to the question."""
-        symbols = self._symbols(text)
+        symbols = symbols_of(text, self.names)
         if not symbols:
             return
-        pronoun = symbols[0].low in PRONOUNS
         # "It is comedy" names an answer, "It is a comedy" tells of what was asked about.
         bare = _IT_IS.sub("", text, count=1)
         names = bare != text and bool(tokens(bare)) and tokens(bare)[0].key not in ("a", "an") and not before
         listed = all(
-            self._is_named(symbols, i) or s.is_mark or s.low in ("and", "by") for i, s in enumerate(symbols)
+            named or s.is_mark or s.low in ("and", "by")
+            for s, named in zip(symbols, _in_names(symbols), strict=True)
         )
-        if before or self._open or not (names or listed):
-            yield symbols, before or self._asked_things
-        else:
-            yield symbols, frozenset()
-        if before and not pronoun and self._asked_things:
+        whole = before or self._open or not (names or listed)
+        yield symbols, (before or self._asked_things) if whole else frozenset()
+        if before and symbols[0].low not in PRONOUNS and self._asked_things:
             yield symbols, self._asked_things
-        shorter = [_IT_IS.sub("", text, count=1), _DOES.sub("", text)]
-        for fragment in dict.fromkeys([text, *shorter]):
-            parts = self._symbols(fragment)
+        for fragment in dict.fromkeys([text, bare, _DOES.sub("", text)]):
+            parts = symbols_of(fragment, self.names)
             if not parts or len(parts) > 60:
                 continue
             for said, kind in islice(declared(self._asked, parts), _MOST_STATEMENTS):
@@ -531,11 +417,10 @@ class Citer:
     def _is_kind(self, fragment: Sequence[Symbol], kind: Sequence[Symbol]) -> bool:
         """Return whether nothing speaks against what was asked for being of the class that was asked for."""
         classes = frozenset(t for s in kind for _, terms in s.names for t in terms & self.names.classes)
-        if not classes:
+        if not any(x.triple.o in classes for x in self._every.lines if str(x.triple.p) == TYPE):
             return True
-        peopled = any(x.triple.o in classes for x in self._every.lines if str(x.triple.p) == RDF + "type")
         things = [terms - self.names.classes for s in fragment for _, terms in s.names]
-        return not peopled or all(
+        return all(
             self._every.typed(several, classes)
             or not any(self._every.typed(several, frozenset([c])) for c in self.names.classes)
             for several in things
@@ -543,14 +428,9 @@ class Citer:
         )
 
     def _prose(self, text: str, before: frozenset[Term]) -> list[Line]:
-        symbols = self._symbols(text)
-        derivation = Derivation(symbols, self.facts, before or self._asked_things)
-        found = (
-            described(text, [before or self._asked_things], self.lines)
-            if before or self._asked_things
-            else []
-        )
-        for end, noun in derivation.nouns(0) if symbols else ():
+        symbols, things = symbols_of(text, self.names), before or self._asked_things
+        found = described(text, [things], self.lines) if things else []
+        for end, noun in Derivation(symbols, self.facts, things).nouns(0):
             if noun.role is None and end < len(symbols) and not found:
                 found = described(text[symbols[end].start :], noun.things, self.lines)
                 found = [*_lines(noun.steps), *found] if found else []
@@ -559,41 +439,31 @@ class Citer:
     def _foreign_fragment(self, text: str, language: str) -> list[Line]:
         """Return the line that joins what is asked about and the only thing that a short answer names."""
         small = {"で", "す", "。"} if language == "und" else set()
-        symbols = self._symbols(text)
-        names = [terms for s in symbols for _, terms in s.names]
+        symbols = symbols_of(text, self.names)
+        names = [terms - self._common for s in symbols for _, terms in s.names]
         rest = [
             s
-            for i, s in enumerate(symbols)
-            if not (self._is_named(symbols, i) or s.is_mark or s.low in small)
+            for s, named in zip(symbols, _in_names(symbols), strict=True)
+            if not (named or s.is_mark or s.low in small)
         ]
         if len(names) != 1 or rest:
             return []
-        common = self.names.classes | self.names.properties
-        return [
-            line
-            for line in self.lines
-            if (line.triple.s in self._asked_things and line.triple.o in names[0] - common)
-            or (line.triple.o in self._asked_things and line.triple.s in names[0] - common)
-        ][:1]
+        asked = self._asked_things
+        ends = ((line, line.triple.s, line.triple.o) for line in self.lines)
+        joins = (x for x, s, o in ends if (s in asked and o in names[0]) or (o in asked and s in names[0]))
+        return list(islice(joins, 1))
 
     def _settled(self, text: str, written: Sequence[str], before: frozenset[Term]) -> Support | None:
         """Return the support of a sentence that no line has to be sought for; None of any other."""
         verbatim = [line for line in self.lines if line.text and line.text in text]
         if verbatim and not tokens(_without(text, verbatim)):
             # Before all else: a label may say "I don't know".
-            quoted = {line.id.casefold() for line in verbatim}
-            rejected = tuple(one for one in written if one.casefold() not in quoted)
-            return Support(tuple(verbatim), True, rejected, frozenset(x.triple.s for x in verbatim))
+            subjects = frozenset(x.triple.s for x in verbatim)
+            return Support(tuple(verbatim), True, _rejected(written, verbatim), subjects)
         if _CAVEAT.fullmatch(text):
             return Support((), True, tuple(written), before)
-        if _NOTHING_SAID.search(text):
-            lines = self._refusal(text, before)
-            if lines is not None:
-                ids = {line.id.casefold() for line in lines}
-                return Support(
-                    tuple(lines), True, tuple(x for x in written if x.casefold() not in ids), before
-                )
-        return None
+        lines = self._refusal(text, before) if _NOTHING_SAID.search(text) else None
+        return None if lines is None else Support(tuple(lines), True, _rejected(written, lines), before)
 
     def _refusal(self, text: str, before: frozenset[Term]) -> list[Line] | None:
         """Return the lines of what a sentence says beside that something is not said; None if that is not so.
@@ -614,103 +484,61 @@ class Citer:
 
     def _beyond(self, text: str, known: Collection[str]) -> list[str]:
         """Return the words of a sentence that neither the question nor a list has."""
-        return [
-            w.raw
-            for w in tokens(text)
-            if stem(w.raw) not in known
-            and w.key not in known
-            and not is_stopword(w.key)
-            and w.key not in self._asked_words
-            and stem(w.raw) not in self._asked_words
-        ]
+        every = {*known, *self._asked_words}
+        return [w.raw for w in tokens(text) if not ({stem(w.raw), w.key} & every or is_stopword(w.key))]
 
     def _leads(self, text: str, items: int) -> bool:
         """Return whether a lead to a list says no more than what was asked, and how many items follow."""
         if {w.key for w in tokens(text)} & NEGATIONS:
             return False
-        known = set(_LEADING) | set(self._relations.words) | {str(items)}
-        known |= {asked_word for word in self._asked_words for asked_word in OTHERS.get(word, ())}
-        numbers = {
-            n: str(i) for i, n in enumerate("zero one two three four five six seven eight nine ten".split())
-        }
-        symbols = self._symbols(text)
-        spans = {s.start for i, s in enumerate(symbols) if self._is_named(symbols, i)}
-        words_of = {text[s.start : s.end] for s in symbols if s.start in spans}
-        left = [
-            one
-            for one in self._beyond(text, known)
-            if numbers.get(one.casefold()) != str(items) and one not in words_of
-        ]
-        digits = [s.key for s in symbols if s.start not in spans and (s.key.isdigit() or s.key in numbers)]
-        return not left and all(d == str(items) or numbers.get(d) == str(items) for d in digits if items)
+        known = {*_LEADING, *self._relations.words, str(items)}
+        known |= {other for word in self._asked_words for other in OTHERS.get(word, ())}
+        symbols = symbols_of(text, self.names)
+        named = {s.start for s, inside in zip(symbols, _in_names(symbols), strict=True) if inside}
+        in_names = {text[s.start : s.end] for s in symbols if s.start in named}
+        beyond = (x for x in self._beyond(text, known) if COUNTS.get(x.casefold()) != items)
+        if not in_names.issuperset(beyond):
+            return False
+        free = (s.key for s in symbols if s.start not in named)
+        numbers = {str(COUNTS.get(key, key)) for key in free if key in COUNTS or key.isdigit()}
+        return not items or numbers <= {str(items)}
 
     def _supported(
         self, lines: Iterable[Line], text: str, written: Sequence[str], before: frozenset[Term]
     ) -> Support:
         best = sorted({x.id: x for x in lines}.values(), key=lambda x: (x.inferred, self._order.get(x.id, 0)))
-        ids = {line.id.casefold() for line in best}
-        rejected = tuple(one for one in written if one.casefold() not in ids)
         subjects: frozenset[Term] = frozenset(line.triple.s for line in best) | self._named(text)
-        first = self._symbols(text)[:1]
+        first = symbols_of(text, self.names)[:1]
         if (first and first[0].low in PRONOUNS) or not subjects:
             subjects |= before
-        return Support(tuple(best), True, rejected, subjects)
+        return Support(tuple(best), True, _rejected(written, best), subjects)
 
     def _unsupported(self, text: str, written: Sequence[str], before: frozenset[Term]) -> Support:
         """Return what the beginning of a sentence rests on, and the words that no fact accounts for."""
         bare, _ = self._bare(text)
-        symbols = self._symbols(bare)
-        end, steps = (
-            longest(Derivation(symbols, self.facts, before or self._asked_things)) if symbols else (0, ())
-        )
+        symbols = symbols_of(bare, self.names)
+        end, steps = longest(Derivation(symbols, self.facts, before or self._asked_things))
         if end and not _may_break(symbols, end):
             end, steps = 0, ()
         known = self._relations.words
-        left = [
+        inside = _in_names(symbols)
+        left = dict.fromkeys(
             bare[s.start : s.end]
             for i, s in enumerate(symbols)
-            if not (
-                s.is_mark or i < end or self._is_named(symbols, i) or s.stem in known or s.low in _HOLDING
-            )
-        ]
+            if i >= end and not (s.is_mark or inside[i] or s.stem in known or s.low in _HOLDING)
+        )
         partial = _lines(steps)
-        ids = {line.id.casefold() for line in partial}
-        rejected = tuple(one for one in written if one.casefold() not in ids)
         subjects = self._named(text) or before
-        return Support(tuple(partial), False, rejected, subjects, tuple(dict.fromkeys(left)))
+        return Support(tuple(partial), False, _rejected(written, partial), subjects, tuple(left))
 
     def _named(self, text: str) -> frozenset[Term]:
-        common = self.names.classes | self.names.properties
-        return frozenset(
-            t
-            for s in self._symbols(text)
-            for _, terms in s.names
-            for t in terms
-            if t not in common and not isinstance(t, Literal)
-        )
-
-    @staticmethod
-    def _is_named(symbols: Sequence[Symbol], at: int) -> bool:
-        return any(i + size > at for i in range(at + 1) for size, _ in symbols[i].names)
-
-    def _symbols(self, text: str) -> list[Symbol]:
-        told = tokens(text)
-        return symbols_of(text, told, self.names.find(text, told))
+        return self._things(t for s in symbols_of(text, self.names) for _, terms in s.names for t in terms)
 
 
 def supports(
     citer: Citer, pieces: Sequence[tuple[str, str, Sequence[str]]], *, cited: bool = False
 ) -> list[tuple[Support, frozenset[Term], str]]:
-    """Find what each sentence of a text rests on, pronouns and items of lists by what stands before them.
-
-    Args:
-        citer: Knows the lines and the question.
-        pieces: What stands before each sentence, the sentence, and ids of lines written in it.
-        cited: Whether each may rest on no other lines than those of its ids.
-
-    Returns:
-        The support of each, with what a pronoun in it may point to, and what leads in to it as an item.
-    """
+    """Find what each sentence of a text rests on, pronouns and items of lists by what stands before them."""
     found: list[tuple[Support, frozenset[Term], str]] = []
     subjects: frozenset[Term] = frozenset()
     told = [piece[:2] for piece in pieces]
@@ -730,6 +558,18 @@ def _may_break(symbols: Sequence[Symbol], at: int) -> bool:
         and rest[0].low != "'s"
         and (rest[0].is_mark or rest[0].low in ("and", "but", "which", "that", "who", "while"))
     )
+
+
+def _in_names(symbols: Sequence[Symbol]) -> list[bool]:
+    """Return of each symbol whether it is in a name."""
+    named = {i + n for i, symbol in enumerate(symbols) for size, _ in symbol.names for n in range(size)}
+    return [i in named for i in range(len(symbols))]
+
+
+def _rejected(written: Iterable[str], lines: Iterable[Line]) -> tuple[str, ...]:
+    """Return the ids that a model wrote which are of none of some lines."""
+    ids = {line.id.casefold() for line in lines}
+    return tuple(one for one in written if one.casefold() not in ids)
 
 
 def _lines(steps: Steps) -> list[Line]:
@@ -768,15 +608,9 @@ VERDICTS: Final[dict[Verdict, str]] = {
 
 
 def verdict_of(sentence: Mapping[str, Any]) -> Verdict:
-    """Return the verdict of a sentence in JSON form, which earlier releases did not write.
-
-    Example:
-        >>> verdict_of({"supported": False}), verdict_of({"supported": True, "verdict": "graph"})
-        ('unread', 'graph')
-    """
-    said = sentence.get("verdict")
-    known = next((v for v in get_args(Verdict) if v == said), None)
-    return known or ("read" if sentence["supported"] else "unread")
+    """Return the verdict of a sentence in JSON form, by whether it is supported where it tells none."""
+    known: dict[Any, Verdict] = {verdict: verdict for verdict in get_args(Verdict)}
+    return known.get(str(sentence.get("verdict"))) or ("read" if sentence["supported"] else "unread")
 
 
 _DENIAL: Final = re.compile(
@@ -804,17 +638,11 @@ class FactSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A sentence's support, and what the graph was found to say of it.
+    """A sentence's support, and what the graph was found to say of it."""
 
-    Attributes:
-        support: What it rests on.
-        verdict: What is known of it.
-        against: The lines that contradict it.
-    """
-
-    support: Support
-    verdict: Verdict
-    against: tuple[Line, ...] = ()
+    support: Support  # What it rests on
+    verdict: Verdict  # What is known of it
+    against: tuple[Line, ...] = ()  # The lines that contradict it
 
 
 def judged(
@@ -825,28 +653,7 @@ def judged(
     graph: FactSource | None,
     under: str = "",
 ) -> Judged:
-    """Say what holds of a sentence.
-
-    Args:
-        citer: Knows the question and the lines that were read.
-        text: The sentence.
-        support: What it rests on by these lines.
-        before: What a pronoun in it may point to.
-        graph: What asks the store; without it only what was read is known.
-        under: The sentence that leads in to the list that it is an item of.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> from mrag.rdf.terms import Triple
-        >>> triple = Triple(URIRef("urn:g"), URIRef("urn:by"), URIRef("urn:o"))
-        >>> line = Line("t1", "…", triple, "urn:x", False, ("GraphDB", "developed by", "Ontotext"))
-        >>> citer = Citer("Who develops GraphDB?", Context((line,), ()))
-        >>> def verdict(text):
-        ...     return judged(citer, text, citer.support(text), frozenset(), None).verdict
-        >>> said = ("Ontotext.", "GraphDB is not developed by Ontotext.", "Ontotext owns GraphDB.")
-        >>> [verdict(text) for text in said]
-        ['read', 'contradicted', 'unread']
-    """
+    """Say what holds of a sentence."""
     if support.supported:
         return Judged(support, "read" if support.lines else "nothing")
     further = citer
@@ -885,6 +692,11 @@ def _alike(line: Line, claimed: Term) -> bool:
     return not isinstance(value, Literal) or counted[0] == counted[1]
 
 
+def _is_measure(line: Line) -> bool:
+    """Return whether a line gives a number or a date."""
+    return str(getattr(line.triple.o, "datatype", "")).removeprefix(XSD) in _MEASURED
+
+
 def _turned(citer: Citer, step: ClaimStep, graph: FactSource) -> list[Line]:
     """Return the lines that say a claim the other way round, where it cannot hold both ways."""
     for subject, one in product(sorted(step.subject, key=str), sorted(step.object, key=str)):
@@ -913,18 +725,12 @@ def _clashing(citer: Citer, text: str, before: frozenset[Term], graph: FactSourc
                 values = [] if flipped else citer.values(subject, p)
                 if not values or not all(_alike(values[0], one) for one in step.object):
                     continue  # "died in Paris" is nothing against when it was
-                one = len(values) == 1 and citer.is_measure(values[0])
+                one = len(values) == 1 and _is_measure(values[0])
                 if one or (graph is not None and graph.is_single(p)):
                     return values
     return []
 
 
-_NUMBERS: Final = {
-    word: n
-    for n, word in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve".split(), start=1
-    )
-}
 _ORDINALS: Final = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _SHORT: Final = 4
 _LONGEST: Final = 500
@@ -965,47 +771,23 @@ _SMALL: Final = frozenset(("a", "an", "the", "some", "its", "another", "of"))
 
 
 class PictureCiter(Citer):
-    """Finds support for sentences about pictures.
-
-    Args:
-        question: What was asked.
-        context: The lines that may be cited.
-        names: What the images are called, as in the lines about them.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> from mrag.rdf.terms import Triple
-        >>> e = "http://example.org/"
-        >>> triple = Triple(URIRef(e + "i"), URIRef(e + "has"), URIRef(e + "hat"))
-        >>> line = Line("t1", "…", triple, e, False, ("beach.jpg", "has object", "hat"))
-        >>> citer = PictureCiter("a hat", Context((line,), ()), ["beach.jpg"])
-        >>> [citer.support(text).supported for text in ("beach.jpg shows a hat.", "Two images show hats.")]
-        [True, False]
-    """
+    """Finds support for sentences about pictures."""
 
     def __init__(self, question: str, context: Context, names: Sequence[str]) -> None:
         super().__init__(question, context)
         self._pictures = list(names)
 
     def support(
-        self,
-        text: str,
-        written: Sequence[str] = (),
-        before: frozenset[Term] = frozenset(),
-        lead: bool = False,
-        items: int = 0,
-        under: str = "",
+        self, text: str, written: Sequence[str] = (), before: frozenset[Term] = frozenset(), **place: Any
     ) -> Support:
         """Find what a sentence rests on; see `Citer.support`."""
-        usual = super().support(text, written, before, lead, items, under)
+        usual = super().support(text, written, before, **place)
         found = self._shown(text, before)
         if found is None:
             return usual
         lines, supported = found
-        ids = {line.id.casefold() for line in lines}
-        rejected = tuple(one for one in written if one.casefold() not in ids)
         subjects = frozenset(line.triple.s for line in lines) or usual.subjects
-        return Support(tuple(lines), supported, rejected, subjects)
+        return Support(tuple(lines), supported, _rejected(written, lines), subjects)
 
     def _shown(self, text: str, before: frozenset[Term]) -> tuple[list[Line], bool] | None:
         """Return the lines of what a sentence says that images show, and whether all of it is there."""
@@ -1124,8 +906,7 @@ def _is_of(line: Line, name: str) -> bool:
 
 def _is_short(line: Line) -> bool:
     """Return whether a line has a name or a few words, not a text in which words of several things stand."""
-    truth = str(line.triple.o).strip().casefold()
-    return len(tokens(line.labels[2])) <= _SHORT and truth not in ("false", "0")
+    return len(tokens(line.labels[2])) <= _SHORT and not is_false(line)
 
 
 def _things(text: str) -> list[tuple[int, tuple[str, ...]]] | None:

@@ -87,12 +87,7 @@ def is_person(lines: Sequence[Line]) -> bool:
 
 
 def value_forms(literal: Literal) -> Iterator[str]:
-    """Yield the ways in which a text may write a literal's value.
-
-    Example:
-        >>> list(value_forms(Literal("1977-05-25", datatype=XSD + "date")))
-        ['1977-05-25', '25 May 1977', 'May 25 1977', 'May 25, 1977', '1977']
-    """
+    """Yield the ways in which a text may write a literal's value."""
     text = str(literal)
     yield text
     if literal.datatype is not None and str(literal.datatype) in (XSD + "date", XSD + "dateTime"):
@@ -103,17 +98,7 @@ def value_forms(literal: Literal) -> Iterator[str]:
 
 
 class ContextNames:
-    """The names of everything in some lines, ready to be looked for in texts.
-
-    Args:
-        lines: Lines of a context. Labels, short literals, and the values of naming properties count as
-            names; so do labels without their part in brackets, behind a comma, or without a legal form,
-            where that is clear.
-
-    Attributes:
-        properties: Terms that are relations; their names are wording rather than things.
-        classes: Terms that are classes; their names are common nouns.
-    """
+    """The names of everything in some lines, ready to be looked for in texts."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self._forms: dict[tuple[str, ...], set[Term]] = {}
@@ -207,12 +192,7 @@ class ContextNames:
         self._longest[form[0]] = max(self._longest.get(form[0], 0), len(form))
 
     def find(self, text: str, words: list[TextToken] | None = None) -> list[TermMention]:
-        """Find the mentions in a text, from left to right, the longest at each place.
-
-        Args:
-            text: The text.
-            words: Its tokens, when they are at hand.
-        """
+        """Find the mentions in a text, from left to right, the longest at each place."""
         words = tokens(text) if words is None else words
         found = []
         place = 0
@@ -354,13 +334,7 @@ _STEMS: Final = frozenset(map(stem, _VERBS))
 
 @lru_cache(maxsize=16384)
 def root(word: str) -> str:
-    """Reduce a word to what the forms of one verb, and the nouns made of it, have in common.
-
-    Example:
-        >>> forms = ("use", "uses", "used", "using"), ("write", "wrote", "writer")
-        >>> {root(w) for w in forms[0]}, {root(w) for w in forms[1]}
-        ({'use'}, {'write'})
-    """
+    """Reduce a word to what the forms of one verb, and the nouns made of it, have in common."""
     low = word.casefold()
     if low in _FORMS:
         return root(_FORMS[low])
@@ -380,24 +354,18 @@ def root(word: str) -> str:
     return low if low in _VERBS and len(low) < 6 else stem(low)
 
 
-def is_verb(word: str) -> bool:
-    """Return whether a word is a form of a verb that names relations, or a noun made of one.
+def roots(text: str) -> frozenset[str]:
+    """Return the roots of words with blanks between them."""
+    return frozenset(map(root, text.split()))
 
-    Example:
-        >>> [w for w in ("developer", "directs", "height") if is_verb(w)]
-        ['developer', 'directs']
-    """
+
+def is_verb(word: str) -> bool:
+    """Return whether a word is a form of a verb that names relations, or a noun made of one."""
     return stem(word) in _STEMS or root(word) in _VERBS
 
 
 def finite(word: str) -> bool:
-    """Return whether a word can be a verb that says a relation, in the present or past tense.
-
-    Example:
-        >>> told = ("develops", "developer", "develop", "capital", "written", "wrote", "has")
-        >>> [w for w in told if finite(w)]
-        ['develops', 'develop', 'written', 'wrote']
-    """
+    """Return whether a word can be a verb that says a relation, in the present or past tense."""
     if word in ("has", "have", "series", "species"):
         return False
     if {word, word.removesuffix("s"), word.removesuffix("es")} & (_PAST | _PARTICIPLES | _VERBS):
@@ -406,22 +374,12 @@ def finite(word: str) -> bool:
 
 
 def participle(word: str) -> bool:
-    """Return whether a word can be a past participle.
-
-    Example:
-        >>> [w for w in ("developed", "written", "develops", "wrote", "speed") if participle(w)]
-        ['developed', 'written']
-    """
+    """Return whether a word can be a past participle."""
     return word in _PARTICIPLES or (word.endswith("ed") and len(word) > 3 and word[-3] != "e")
 
 
 def agentive(word: str) -> bool:
-    """Return whether a word is a noun for who does something.
-
-    Example:
-        >>> [w for w in ("developer", "developers", "vendor", "develops", "development") if agentive(w)]
-        ['developer', 'developers', 'vendor']
-    """
+    """Return whether a word is a noun for who does something."""
     return word.endswith(("er", "or", "ers", "ors", "ist", "ists"))
 
 
@@ -432,74 +390,45 @@ _OWNS: Final = re.compile(r"['’´`ʼ]s?\Z", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A word or a mark.
+    """A word or a mark."""
 
-    Attributes:
-        low: As written, in small letters and without a possessive ending.
-        key: Folded.
-        stem: Its root.
-        start: Where it begins in the text.
-        end: Where it ends.
-        names: What a name that begins here may stand for, each with how many symbols the name has.
-        is_mark: Whether it is no word.
-    """
-
-    low: str
-    key: str
-    stem: str
-    start: int
-    end: int
-    names: tuple[tuple[int, frozenset[Term]], ...] = ()
-    is_mark: bool = False
+    low: str  # As written, in small letters and without a possessive ending
+    key: str  # Folded
+    stem: str  # Its root
+    start: int  # Where it begins in the text
+    end: int  # Where it ends
+    names: tuple[tuple[int, frozenset[Term]], ...] = ()  # What a name that begins here may stand for
+    is_mark: bool = False  # Whether it is no word
 
 
-def symbols_of(text: str, words: Sequence[TextToken], mentions: Sequence[TermMention]) -> list[Symbol]:
-    """Return a sentence as symbols.
-
-    Args:
-        text: The sentence.
-        words: Its words.
-        mentions: Where it names something.
-
-    Example:
-        >>> from mrag.language.tokens import tokens
-        >>> text = "GraphDB's price (in $) is 5."
-        >>> [s.low for s in symbols_of(text, tokens(text), [])]
-        ['graphdb', "'s", 'price', '(', 'in', '$', ')', 'is', '5']
-    """
+def symbols_of(text: str, known: ContextNames) -> list[Symbol]:
+    """Return a sentence as symbols, with what it names."""
+    words = tokens(text)
+    mentions = [m for m in known.find(text, words) if 0 <= m.first < m.last]
+    inside = {i for m in mentions for i in range(m.first + 1, m.last)}
     made: list[Symbol] = []
     at_word: list[int] = []
-    inside = [0] * (len(words) + 1)
-    for mention in mentions:
-        for i in range(max(mention.first, 0), mention.last - 1):
-            inside[i + 1] = 1
     last = 0
     for i, word in enumerate(words):
-        gap = text[last : word.start]
-        if not inside[i]:
-            made.extend(_marks(gap, last))
+        if i not in inside:
+            made.extend(_marks(text[last : word.start], last))
         at_word.append(len(made))
         low = plain(word.raw).casefold()
         made.append(Symbol(low, word.key, root(low), word.start, word.end))
         owner = _OWNS.search(word.raw)
+        owns = Symbol("'s", "'s", "'s", word.end, word.end, is_mark=True)
         if owner and len(owner.group()) < len(word.raw):
-            made.append(Symbol("'s", "'s", "'s", word.end, word.end, is_mark=True))
+            made.append(owns)
         last = word.end
-        if (
-            text[last : last + 2] in ("' ", "’ ")
-            and word.raw[-1:].casefold() == "s"
-            and not _quoted(text, word)
-        ):
-            made.append(Symbol("'s", "'s", "'s", word.end, word.end, is_mark=True))
+        plural = text[last : last + 2] in ("' ", "’ ") and word.raw[-1:].casefold() == "s"
+        if plural and not (word.start > 0 and text[: word.start].count("'") % 2):  # no quotation ends there
+            made.append(owns)
         elif re.match(r"['’´]s\b", text[last:]):
-            made.append(Symbol("'s", "'s", "'s", word.end, word.end, is_mark=True))
+            made.append(owns)
             last += 2
     made.extend(_marks(text[last:], last))
-    at_word.append(len(made))
     names: dict[int, list[tuple[int, frozenset[Term]]]] = {}
     for mention in mentions:
-        if mention.first < 0 or mention.last <= mention.first:
-            continue
         start = at_word[mention.first]
         names.setdefault(start, []).append((at_word[mention.last - 1] + 1 - start, mention.terms))
     return [replace(symbol, names=tuple(names.get(i, ()))) for i, symbol in enumerate(made)]
@@ -519,14 +448,9 @@ def _marks(gap: str, start: int) -> list[Symbol]:
     return found
 
 
-def _quoted(text: str, word: TextToken) -> bool:
-    return word.start > 0 and text[: word.start].count("'") % 2 == 1
-
-
 _OF = words("of von de del du des di d'")
 _ARTICLES = words("the a an der die das dem den des le la les el los las il lo gli i")
-_ENDS = re.compile(r"['’´`ʼ](?:s)?\Z", re.IGNORECASE)
-_HAVING_VERBS = frozenset(stem(word) for word in VERBS)
+_HAVING_VERBS = frozenset(map(stem, VERBS))
 _MOST = 3
 _BREAK = re.compile(r"[.,;:()!?—]")
 
@@ -534,20 +458,13 @@ _BREAK = re.compile(r"[.,;:()!?—]")
 def owned(
     text: str, asked: Sequence[TextToken], mention: TermMention, things: Sequence[TermMention]
 ) -> frozenset[str]:
-    """Return the stems of the nouns that a mention of a thing is only the owner of, none if it stands alone.
-
-    Args:
-        text: A sentence or a question.
-        asked: Its words.
-        mention: A place where it names a thing.
-        things: All places where it names things.
-    """
+    """Return the stems of the nouns that a mention of a thing is only the owner of."""
     if mention.first < 0 or mention.last <= mention.first:
         return frozenset()
     named = {i for other in things for i in range(max(other.first, 0), other.last)}
     behind = asked[mention.last - 1]
     gap = text[behind.end : asked[mention.last].start] if mention.last < len(asked) else ""
-    if _ENDS.search(behind.raw) or (behind.end < len(text) and _ENDS.search(gap.split(" ")[0] or " ")):
+    if _OWNS.search(behind.raw) or (behind.end < len(text) and _OWNS.search(gap.split(" ")[0] or " ")):
         return _nouns(text, asked, range(mention.last, len(asked)), named)
     at = mention.first - 1
     while at >= 0 and asked[at].key in _ARTICLES:

@@ -18,7 +18,16 @@ from typing import Final
 from rdflib import Literal
 
 from mrag.context.render import Line
-from mrag.generation.support.mentions import NAMING, PREPOSITIONS, UNITS, agentive, finite, participle, root
+from mrag.generation.support.mentions import (
+    NAMING,
+    PREPOSITIONS,
+    UNITS,
+    agentive,
+    finite,
+    participle,
+    root,
+    roots,
+)
 from mrag.language.names import split_identifier
 from mrag.language.tokens import words
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
@@ -27,8 +36,11 @@ Way = frozenset[tuple[Term, bool]]
 """Properties that some words say, each with whether its subject is what the words make the second end."""
 
 Key = tuple[str, ...]
+Wordings = dict[Key, set[tuple[Term, bool]]]
+"""Stems of some words, to what they say."""
 
 TYPE: Final = RDF + "type"
+_SYMMETRIC: Final = OWL + "SymmetricProperty"
 _SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
 _BE: Final = words("is are was were be been being")
 _SMALL: Final = words("a an the")
@@ -66,32 +78,16 @@ _SAID_OF_MEASURES: Final[Mapping[str, str]] = {root(k): root(v) for k, v in {
     "weight": "weigh", "mass": "weigh", "price": "cost", "cost": "cost", "duration": "last",
     "runtime": "last", "length": "measure", "area": "cover",
 }.items()}  # fmt: skip
-_KINDS: Final = frozenset(
-    map(
-        root,
-        words(
-            "type kind class category occupation profession species genre instance job position role group"
-        ),
-    )
+_KINDS: Final = roots(
+    "type kind class category occupation profession species genre instance job position role group"
 )
-_QUALITIES: Final = frozenset(
-    map(
-        root,
-        words(
-            "gender sex color colour status state nationality style material condition religion mood type "
-            "kind"
-        ),
-    )
+_QUALITIES: Final = roots(
+    "gender sex color colour status state nationality style material condition religion mood type kind"
 )
-_MUTUAL: Final = frozenset(
-    map(
-        root,
-        words(
-            "spouse husband wife sibling married marry friend partner neighbour neighbor border borders "
-            "related linked link sister brother cousin colleague twin adjacent associate connected connect "
-            "knows interoperate interoperates disjoint same differ"
-        ),
-    )
+_MUTUAL: Final = roots(
+    "spouse husband wife sibling married marry friend partner neighbour neighbor border borders related "
+    "linked link sister brother cousin colleague twin adjacent associate connected connect knows "
+    "interoperate interoperates disjoint same differ"
 )
 _TURNED: Final[Mapping[str, tuple[str, ...]]] = {root(k): tuple(root(w) for w in v.split()) for k, v in {
     "parent": "child", "child": "parent", "employer": "employee", "employee": "employer",
@@ -108,7 +104,7 @@ _OFFERED: Final[Mapping[str, str]] = {root(k): v for k, v in {
 }.items()}  # fmt: skip
 """What something is said to have, to verbs that say that it has it."""
 _ALIKE: Final[Sequence[frozenset[str]]] = tuple(
-    frozenset(map(root, words(row)))
+    roots(row)
     for row in (
         "develop make create build produce",
         "manufacture make produce",
@@ -130,7 +126,7 @@ _SAID_AGENTS: Final[Mapping[str, str]] = {
     "develop": "vendor maker creator producer",
     "make": "vendor manufacturer",
 }
-PLACED: Final = frozenset(map(root, words("located situated based headquartered")))
+PLACED: Final = roots("located situated based headquartered")
 _TEMPLATES: Final[Mapping[str, str]] = {
     OWL + "sameAs": "the same as", OWL + "equivalentClass": "the same as", RDFS + "subClassOf": "kind of",
     _SKOS + "broader": "narrower than", _SKOS + "narrower": "broader than", _SKOS + "related": "related to",
@@ -141,129 +137,81 @@ _TEMPLATES: Final[Mapping[str, str]] = {
 
 @dataclass
 class RelationWordings:
-    """What the words of a sentence may say, of the properties of some lines.
+    """What the words of a sentence may say, of the properties of some lines."""
 
-    Attributes:
-        verbs: Stem of a verb, and a preposition behind it or nothing, to what it says from agent to patient.
-        participles: Stems up to a preposition, and that, to what they say from theme to landmark.
-        nouns: Stems of a role noun to what it says from the owner to who bears it.
-        agents: The same of nouns that verbs give rise to, which are told by their endings: "developer".
-        phrases: Whole labels to what they say from subject to object.
-        prepositions: Bare prepositions to what they say from subject to object.
-        truths: Stems of what is or is not, to properties with truth values.
-        adjectives: Adjectives of measures to properties with numbers.
-        kinds: Properties whose value says what something is.
-        qualities: Properties whose value says what something is like.
-        having: Properties whose value something has.
-        naming: Properties that give further names.
-        mutual: Properties that hold both ways.
-        units: What each property is measured in, by its label.
-        passives: Verbs that stand before "by", without what stands behind them.
-        shortened: Verbs of labels that go on with a noun, which may be left out: "uses fuel".
-        longest: Words of the longest key of any sort.
-    """
-
-    verbs: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
-    participles: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
-    nouns: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
-    agents: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
-    phrases: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
-    prepositions: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
-    truths: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
-    adjectives: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
-    kinds: set[Term] = field(default_factory=set)
-    qualities: set[Term] = field(default_factory=set)
-    having: set[Term] = field(default_factory=set)
-    naming: set[Term] = field(default_factory=set)
-    mutual: set[Term] = field(default_factory=set)
-    units: dict[Term, frozenset[str]] = field(default_factory=dict)
-    passives: dict[Key, set[tuple[Term, bool]]] = field(default_factory=dict)
-    shortened: list[tuple[str, Term, bool]] = field(default_factory=list)
-    longest: int = 1
+    verbs: Wordings = field(
+        default_factory=dict
+    )  # A verb, and a preposition behind it or nothing: from agent to patient
+    participles: Wordings = field(
+        default_factory=dict
+    )  # Words up to a preposition, and that: from theme to landmark
+    nouns: Wordings = field(default_factory=dict)  # A role noun: from the owner to who bears it
+    agents: Wordings = field(default_factory=dict)  # The same of nouns that verbs give rise to: "developer"
+    phrases: Wordings = field(default_factory=dict)  # Whole labels: from subject to object
+    prepositions: Wordings = field(default_factory=dict)  # Bare prepositions: from subject to object
+    truths: Wordings = field(default_factory=dict)  # What is or is not: properties with truth values
+    adjectives: Wordings = field(default_factory=dict)  # Adjectives of measures: properties with numbers
+    passives: Wordings = field(
+        default_factory=dict
+    )  # Verbs that stand before "by", without what stands behind them
+    kinds: set[Term] = field(default_factory=set)  # Properties whose value says what something is
+    qualities: set[Term] = field(default_factory=set)  # Those whose value says what it is like
+    having: set[Term] = field(default_factory=set)  # Those whose value something has
+    naming: set[Term] = field(default_factory=set)  # Those that give further names
+    mutual: set[Term] = field(default_factory=set)  # Those that hold both ways
+    units: dict[Term, frozenset[str]] = field(default_factory=dict)  # What each is measured in, by its label
+    shortened: list[tuple[str, Term]] = field(default_factory=list)  # "uses fuel", whose noun may be left out
+    longest: int = 1  # Words of the longest key of any sort
 
     @property
     def words(self) -> frozenset[str]:
         """Every stem that says a relation, or a part of one."""
-        tables = (
-            self.verbs,
-            self.participles,
-            self.nouns,
-            self.agents,
-            self.phrases,
-            self.truths,
-            self.adjectives,
-        )
-        return frozenset(word for table in tables for key in table for word in key)
+        tables = (self.verbs, self.participles, self.nouns, self.agents, self.phrases, self.truths)
+        return frozenset(word for table in (*tables, self.adjectives) for key in table for word in key)
+
+    def add(self, table: Wordings, key: Key, p: Term, *, flipped: bool = False) -> None:
+        """Note that some words say a property, or say it from its object to its subject."""
+        if any(key):
+            table.setdefault(key, set()).add((p, flipped))
+            self.longest = max(self.longest, len(key))
 
 
-def relations(
-    lines: Iterable[Line], more: Mapping[Term, Sequence[tuple[str, bool]]] | None = None
-) -> RelationWordings:
-    """Return what says the relations of some lines.
-
-    Args:
-        lines: Lines of a context.
-        more: Further wordings of properties, such as alternative labels, each with whether it says the
-            property from object to subject, as the label of an inverse does.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> from mrag.rdf.terms import Triple
-        >>> p = URIRef("urn:by")
-        >>> triple = Triple(URIRef("urn:a"), p, URIRef("urn:b"))
-        >>> line = Line("t1", "", triple, "", False, ("a", "developed by", "b"))
-        >>> made = relations([line])
-        >>> made.verbs[("develop", "")] == {(p, True)}, made.agents[("develop",)] == {(p, False)}
-        (True, True)
-    """
+def relations(lines: Iterable[Line]) -> RelationWordings:
+    """Return what says the relations of some lines."""
     made = RelationWordings()
     said: dict[Term, dict[str, None]] = {}
     truths: set[Term] = set()
     literals: set[Term] = set()
     numbers: set[Term] = set()
     for line in lines:
+        s, o = line.triple.s, line.triple.o
         p: Term = line.triple.p
-        o = line.triple.o
+        said.setdefault(p, {})[line.labels[1]] = None
         if isinstance(o, Literal):
             literals.add(p)
             if o.datatype is not None or re.fullmatch(r"[-+]?[\d.,]+", str(o)):
                 numbers.add(p)
-        said.setdefault(p, {})[line.labels[1]] = None
-        if isinstance(o, Literal) and str(o.datatype or "") == XSD + "boolean":
-            truths.add(p)
-        if str(p) == OWL + "SymmetricProperty" or (str(p) == TYPE and str(o) == OWL + "SymmetricProperty"):
-            made.mutual.add(line.triple.s)
+            if str(o.datatype or "") == XSD + "boolean":
+                truths.add(p)
+        if _SYMMETRIC in (str(p), str(o) if str(p) == TYPE else ""):
+            made.mutual.add(s)
     for p, labels in said.items():
         if str(p) == TYPE:
             continue
         if str(p) in NAMING:
             made.naming.add(p)
-        template = _TEMPLATES.get(str(p))
-        if template:
-            _put(made, made.phrases, tuple(map(root, template.split())), p, flipped=False)
+        made.add(made.phrases, _roots(_TEMPLATES.get(str(p), "").split()), p)
         for label in labels:
-            _label(
-                made, p, label, flipped=False, truth=p in truths, literal=p in literals, number=p in numbers
-            )
-        for label, flipped in (more or {}).get(p, ()):
-            _label(
-                made, p, label, flipped=flipped, truth=p in truths, literal=p in literals, number=p in numbers
-            )
+            _label(made, p, label, truth=p in truths, literal=p in literals, number=p in numbers)
     _spread(made)
     return made
 
 
-def _put(
-    made: RelationWordings, table: dict[Key, set[tuple[Term, bool]]], key: Key, p: Term, *, flipped: bool
-) -> None:
-    if key and any(key):
-        table.setdefault(key, set()).add((p, flipped))
-        made.longest = max(made.longest, len(key))
+def _roots(low: Iterable[str]) -> Key:
+    return tuple(map(root, low))
 
 
-def _label(
-    made: RelationWordings, p: Term, label: str, *, flipped: bool, truth: bool, literal: bool, number: bool
-) -> None:
+def _label(made: RelationWordings, p: Term, label: str, *, truth: bool, literal: bool, number: bool) -> None:
     text = split_identifier(label)
     bracket = re.findall(r"[(\[]([^()\[\]]*+)[)\]]", text)
     text = re.sub(r"(?<!\s)\s*+[(\[][^()\[\]]*+[)\]]", "", text).strip() or text
@@ -271,19 +219,18 @@ def _label(
     low = [w.casefold() for w in re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text)]
     if not low:
         return
-    whole = tuple(map(root, low))
     verbal = finite(low[0]) or (low[0].endswith("s") and not agentive(low[0]))
     if len(low) > 1 or (verbal and _BEARERS.isdisjoint({low[0], low[0][:-1], low[0][:-2]})):
         # What has a coach coaches nobody.
-        _put(made, made.phrases, whole, p, flipped=flipped)
-    if set(whole) & _MUTUAL:
+        made.add(made.phrases, _roots(low), p)
+    if _MUTUAL.intersection(_roots(low)):
         made.mutual.add(p)
     if low[0] in _BE:
         low = low[1:] or low
-        _put(made, made.phrases, tuple(map(root, low)), p, flipped=flipped)
+        made.add(made.phrases, _roots(low), p)
     if truth:
         bare = low[1:] if low[0] in ("has", "can") and len(low) > 1 else low
-        _put(made, made.truths, tuple(map(root, bare)), p, flipped=False)
+        made.add(made.truths, _roots(bare), p)
     if len(low) > 1 and low[0] in _SMALL:
         low = low[1:]
     shapes = [low]
@@ -292,141 +239,140 @@ def _label(
         inside = [*inside, low[-1]]
         shapes.append(low[:-2] if low[-2] == "in" else low[:-1])
     made.units[p] = made.units.get(p, frozenset()) | frozenset(UNITS.get(w, root(w)) for w in inside)
-    for shape in shapes:
-        if shape:
-            _shape(made, p, shape, flipped, literal)
+    for shape in filter(None, shapes):
+        _shape(made, p, shape, literal)
 
 
-def _shape(made: RelationWordings, p: Term, low: list[str], flipped: bool, literal: bool) -> None:
+def _shape(made: RelationWordings, p: Term, low: list[str], literal: bool) -> None:
     stems = [root(w) for w in low]
     if low[0] in ("has", "have", "having") and len(low) > 1:
         made.having.add(p)
         if low[-1] in ("of", "as", "in", "by") and len(low) > 2:
             # "has capital of": whatever it may mean, it is said as it stands.
             return
-        _noun(made, p, low[1:], flipped)
+        _noun(made, p, low[1:])
         return
     if low[-1] in PREPOSITIONS:
-        _prepositional(made, p, low, flipped)
+        _prepositional(made, p, low)
         return
     if len(low) == 1 and low[0] in _BEARERS:
-        _noun(made, p, low, flipped)
-        _put(made, made.verbs, (stems[0], ""), p, flipped=not flipped)
+        _noun(made, p, low)
+        made.add(made.verbs, (stems[0], ""), p, flipped=True)
         return
     if finite(low[0]) and len(low) == 1 and not (literal and participle(low[0])):
-        _put(made, made.verbs, (stems[0], ""), p, flipped=flipped)
+        made.add(made.verbs, (stems[0], ""), p)
         if not low[0].endswith("s"):
             # A verb in its plain form may be a noun as well: "date", "award", "border".
-            _noun(made, p, low, flipped)
+            _noun(made, p, low)
         return
     if finite(low[0]) and low[0].endswith("s") and len(low) > 1:
-        _put(made, made.verbs, (*stems, ""), p, flipped=flipped)
-        made.shortened.append((stems[0], p, flipped))
+        made.add(made.verbs, (*stems, ""), p)
+        made.shortened.append((stems[0], p))
         return
     if participle(low[0]) and len(low) == 1:
         for preposition in ("in", "on", "at", "by", "for"):
-            _put(made, made.participles, (stems[0], preposition), p, flipped=flipped)
-        _put(made, made.nouns, (stems[0],), p, flipped=flipped)
+            made.add(made.participles, (stems[0], preposition), p)
+        made.add(made.nouns, (stems[0],), p)
         return
     if len(low) == 3 and low[1] in PREPOSITIONS - {"of"} and (finite(low[0]) or participle(low[0])):
-        _prepositional(made, p, low[:2], flipped)  # "located in state", whatever the state
+        _prepositional(made, p, low[:2])  # "located in state", whatever the state
     if len(low) == 2 and low[0] in ("in", "at"):
-        _put(made, made.prepositions, (low[0],), p, flipped=flipped)
-    _noun(made, p, low, flipped)
+        made.add(made.prepositions, (low[0],), p)
+    _noun(made, p, low)
 
 
-def _prepositional(made: RelationWordings, p: Term, low: list[str], flipped: bool) -> None:
+def _prepositional(made: RelationWordings, p: Term, low: list[str]) -> None:
     """Add what a label says that ends in a preposition: "in", "developed by", "works for", "capital of"."""
     stems = [root(w) for w in low]
     head, last = low[:-1], low[-1]
     if not head:
-        _put(made, made.prepositions, (last,), p, flipped=flipped)
+        made.add(made.prepositions, (last,), p)
         return
     if len(head) == 1 and head[0] in _EVENTS:
         event = _EVENTS[head[0]]
         for key in ((event + "place",), (event, "place"), ("place", "of", event)):
-            _put(made, made.nouns, tuple(map(root, key)), p, flipped=flipped)
+            made.add(made.nouns, _roots(key), p)
     if last == "by":
-        _put(made, made.verbs, (stems[-2], ""), p, flipped=not flipped)
-        _put(made, made.prepositions, ("by",), p, flipped=flipped)
+        made.add(made.verbs, (stems[-2], ""), p, flipped=True)
+        made.add(made.prepositions, ("by",), p)
     elif finite(head[0]) and not participle(head[0]):
-        _put(made, made.verbs, (*stems[:-1], last), p, flipped=flipped)
+        made.add(made.verbs, (*stems[:-1], last), p)
         if last == "for" and len(head) == 1:
-            _put(made, made.agents, (stems[0],), p, flipped=not flipped)
+            made.add(made.agents, (stems[0],), p, flipped=True)
         if (low[-2].removesuffix("s"), last) == ("consist", "of"):
             for verb in ("made", "composed"):
-                _put(made, made.participles, (root(verb), last), p, flipped=flipped)
+                made.add(made.participles, (root(verb), last), p)
     elif last in ("of", "to", "for", "in", "with") and not participle(head[-1]):
         # "capital of": who is one is the subject.
-        _put(made, made.nouns, tuple(stems[:-1]), p, flipped=not flipped)
+        made.add(made.nouns, tuple(stems[:-1]), p, flipped=True)
         for turned in _TURNED.get(stems[-2], ()) if len(head) == 1 and last == "of" else ():
-            _put(made, made.nouns, (turned,), p, flipped=flipped)
+            made.add(made.nouns, (turned,), p)
     if last != "by" and len(head) == 1 and root(head[0]) in PLACED:
-        _put(made, made.prepositions, (last,), p, flipped=flipped)
-    _put(made, made.participles, (*stems[:-1], last), p, flipped=flipped)
+        made.add(made.prepositions, (last,), p)
+    made.add(made.participles, (*stems[:-1], last), p)
 
 
-def _noun(made: RelationWordings, p: Term, low: list[str], flipped: bool) -> None:
+def _noun(made: RelationWordings, p: Term, low: list[str]) -> None:
     if low[0] in ("current", "present") and len(low) > 1:
-        _noun(made, p, low[1:], flipped)  # the tense of what is said of it says so
-    stems = tuple(root(w) for w in low)
-    _put(made, made.nouns, stems, p, flipped=flipped)
+        _noun(made, p, low[1:])  # the tense of what is said of it says so
+    stems = _roots(low)
+    made.add(made.nouns, stems, p)
     if stems[-1] in _KINDS and len(stems) == 1:
         made.kinds.add(p)
     if stems[-1] in _QUALITIES and len(stems) == 1:
         made.qualities.add(p)
     if len(low) == 2 and low[1] not in PREPOSITIONS:
-        _put(made, made.nouns, (stems[1], "of", stems[0]), p, flipped=flipped)
+        made.add(made.nouns, (stems[1], "of", stems[0]), p)
     if "of" in low[1:-1]:
         at = low.index("of", 1)
         rest = [w for w in low[at + 1 :] if w not in _SMALL]
-        _put(made, made.nouns, (*map(root, rest), *stems[:at]), p, flipped=flipped)
+        made.add(made.nouns, (*_roots(rest), *stems[:at]), p)
         low = [*rest, *low[:at]]
-    _occasion(made, p, low, flipped)
+    _occasion(made, p, low)
     if len(low) == 1:
-        _single(made, p, low[0], flipped)
+        _single(made, p, low[0])
     for word in _MEASURES.get(stems[-1], "").split():
-        _put(made, made.adjectives, (word,), p, flipped=False)
+        made.add(made.adjectives, (word,), p)
     for offer in _OFFERED.get(stems[-1], "").split() if len(stems) == 1 else ():
-        _put(made, made.verbs, (root(offer), ""), p, flipped=flipped)
+        made.add(made.verbs, (root(offer), ""), p)
     measured = _SAID_OF_MEASURES.get(stems[-1])
     if measured:
-        _put(made, made.verbs, (measured, ""), p, flipped=flipped)
+        made.add(made.verbs, (measured, ""), p)
 
 
-def _occasion(made: RelationWordings, p: Term, low: list[str], flipped: bool) -> None:
+def _occasion(made: RelationWordings, p: Term, low: list[str]) -> None:
     """Add what happened of a noun for when or where it did: "born in" of "birth place"."""
     if len(low) > 1 and low[-1] in _OCCASION:
         verbal = [root(w) for w in low[:-1]]
         verbal[-1] = _NOMINAL.get(verbal[-1], verbal[-1])
         for key in {tuple(verbal), (*verbal[:-1], verbal[-1].removesuffix("at"))}:
             for preposition in ("in", "on", "at") if low[-1] in _WHEN else ("in", "at"):
-                _put(made, made.participles, (*key, preposition), p, flipped=flipped)
+                made.add(made.participles, (*key, preposition), p)
     if low[0] in ("birthplace", "birthdate", "birthday", "birthyear"):
         for preposition in ("in", "on", "at"):
-            _put(made, made.participles, (root("born"), preposition), p, flipped=flipped)
+            made.add(made.participles, (root("born"), preposition), p)
 
 
-def _single(made: RelationWordings, p: Term, low: str, flipped: bool) -> None:
+def _single(made: RelationWordings, p: Term, low: str) -> None:
     """Add what a role noun of one word says: the role of the other end, what its bearer does, where it is."""
     for turned in _TURNED.get(root(low), ()):
-        _put(made, made.nouns, (turned,), p, flipped=not flipped)
+        made.add(made.nouns, (turned,), p, flipped=True)
     if low.endswith(("er", "or")) and low not in _NO_AGENTS and len(low) > 4:
-        _put(made, made.verbs, (root(_DOES.get(low, low)), ""), p, flipped=not flipped)
+        made.add(made.verbs, (root(_DOES.get(low, low)), ""), p, flipped=True)
     if low in _ACTS:
-        _put(made, made.verbs, (root(_ACTS[low]), ""), p, flipped=not flipped)
+        made.add(made.verbs, (root(_ACTS[low]), ""), p, flipped=True)
     if low in _PLACES:
-        _put(made, made.prepositions, ("in",), p, flipped=flipped)
+        made.add(made.prepositions, ("in",), p)
         for verb in PLACED:
-            _put(made, made.participles, (verb, "in"), p, flipped=flipped)
+            made.add(made.participles, (verb, "in"), p)
 
 
 def _spread(made: RelationWordings) -> None:
     """Add verbs that say the same, and the nouns for who does what a verb says."""
-    heads = Counter(verb for verb, _, flipped in made.shortened if not flipped)
-    for verb, p, flipped in made.shortened:
+    heads = Counter(verb for verb, _ in made.shortened)
+    for verb, p in made.shortened:
         if heads[verb] == 1 and (verb, "") not in made.verbs:
-            _put(made, made.verbs, (verb, ""), p, flipped=flipped)
+            made.add(made.verbs, (verb, ""), p)
     own = {key[0] for table in (made.verbs, made.participles, made.nouns) for key in table}
     for table in (made.verbs, made.participles):
         for key, ways in list(table.items()):

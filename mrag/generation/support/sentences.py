@@ -22,23 +22,12 @@ _THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
 def without_thoughts(text: str) -> str:
-    """Return a text without the reasoning that some models write before their answer.
-
-    Example:
-        >>> without_thoughts("<think>Hm.</think> Ontotext.")
-        'Ontotext.'
-    """
+    """Return a text without the reasoning that some models write before their answer."""
     return _THOUGHT.sub("", text).strip()
 
 
 class ThoughtFilter:
-    """Filter for streams: leaves out the reasoning that a model writes before its answer.
-
-    Example:
-        >>> thoughts = ThoughtFilter()
-        >>> [thoughts.feed(piece) for piece in ("<th", "ink>Hm", ".</think>", "Onto", "text.")]
-        ['', '', '', 'Onto', 'text.']
-    """
+    """Filter for streams: leaves out the reasoning that a model writes before its answer."""
 
     def __init__(self) -> None:
         self._held: str | None = ""
@@ -64,15 +53,7 @@ class ThoughtFilter:
 
 
 def take_ids(sentence: str) -> tuple[str, tuple[str, ...]]:
-    """Take the ids of lines that a model wrote in square brackets out of a sentence.
-
-    Returns:
-        The sentence without them, and the ids in order, once each.
-
-    Example:
-        >>> take_ids("GraphDB is made by Ontotext [t1, t3].")
-        ('GraphDB is made by Ontotext.', ('t1', 't3'))
-    """
+    """Take the ids of lines that a model wrote in square brackets out of a sentence."""
     ids = [
         found.casefold()
         for brackets in _WRITTEN.findall(sentence)
@@ -86,14 +67,6 @@ def split(text: str, protected: Sequence[str] = ()) -> list[tuple[str, str]]:
 
     Lines end a sentence; bullets, numbers and quote marks of a list belong to what stands before. Parts
     that hold no word, such as a rule or a fence, are kept in what stands before the next sentence.
-
-    Args:
-        text: What a model wrote.
-        protected: Names that may hold full stops and are not to be cut.
-
-    Example:
-        >>> split("It is by Stardog Union Inc. now. [t1]\n- Yes!", ["Stardog Union Inc. now"])
-        [('', 'It is by Stardog Union Inc. now [t1].'), ('\n- ', 'Yes!')]
     """
     text = _LATE_IDS.sub(lambda m: " " + m[2].strip() + m[1] + (" " if m[2][-1:].isspace() else ""), text)
     names = sorted({n for n in protected if _END.search(n + " ") and len(n) > 1}, key=len, reverse=True)
@@ -155,12 +128,7 @@ def _is_abbreviation(body: str, match: re.Match[str]) -> bool:
 
 
 def with_ids(sentence: str, ids: Sequence[str]) -> str:
-    """Return a sentence with ids behind it, before its full stop.
-
-    Example:
-        >>> with_ids("GraphDB is made by Ontotext.", ["t1", "t3"])
-        'GraphDB is made by Ontotext [t1][t3].'
-    """
+    """Return a sentence with ids behind it, before its full stop."""
     if not ids:
         return sentence
     marks = "".join(f"[{one}]" for one in ids)
@@ -171,15 +139,7 @@ def with_ids(sentence: str, ids: Sequence[str]) -> str:
 
 
 def items_after(pieces: list[tuple[str, str]]) -> list[int]:
-    r"""Count, for each sentence that leads in to a list, the items of the list.
-
-    Args:
-        pieces: What stands before each sentence, and the sentence.
-
-    Example:
-        >>> items_after([("", "There are two:"), ("\n- ", "A."), ("\n- ", "B.")])
-        [2, 0, 0]
-    """
+    r"""Count, for each sentence that leads in to a list, the items of the list."""
     counts = [0] * len(pieces)
     running = 0
     for i in range(len(pieces) - 1, -1, -1):
@@ -190,15 +150,7 @@ def items_after(pieces: list[tuple[str, str]]) -> list[int]:
 
 
 def leads_of(pieces: list[tuple[str, str]]) -> list[str]:
-    r"""Return, for each sentence that is an item of a list, the sentence that leads in to the list.
-
-    Args:
-        pieces: What stands before each sentence, and the sentence.
-
-    Example:
-        >>> leads_of([("", "It has two:"), ("\n- ", "A."), ("\n- ", "B."), ("\n\n", "It is new.")])
-        ['', 'It has two:', 'It has two:', '']
-    """
+    r"""Return, for each sentence that is an item of a list, the sentence that leads in to the list."""
     found: list[str] = []
     lead = ""
     for before, sentence in pieces:

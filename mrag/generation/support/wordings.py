@@ -28,20 +28,7 @@ _MOST: Final = 40
 
 
 def is_own(text: str, lines: Sequence[Line]) -> bool:
-    """Return whether a sentence is what the product makes of some lines.
-
-    Args:
-        text: The sentence.
-        lines: All lines that it may rest on.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> from mrag.rdf.terms import Triple
-        >>> triple = Triple(URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:b"))
-        >>> line = Line("t1", "", triple, "", False, ("A", "Kind", "B"))
-        >>> is_own("Kind von A: B.", [line]), is_own("Kind von B: A.", [line])
-        (True, False)
-    """
+    """Return whether a sentence is what the product makes of some lines."""
     if not lines or len(lines) > _MOST:
         return False
     quoted = {
@@ -77,13 +64,7 @@ def quotes(part: str, line: Line) -> bool:
 
 
 def described(text: str, subjects: Iterable[frozenset[Term]], lines: Sequence[Line]) -> list[Line]:
-    """Return lines with prose that has a predicate as one of its own clauses, for each of some subjects.
-
-    Args:
-        text: What a sentence says of the subjects: "keeps inferred statements".
-        subjects: What it says it of, each with its candidates.
-        lines: The lines.
-    """
+    """Return lines with prose that has a predicate as one of its own clauses, for each of some subjects."""
     wanted = keys(text)
     # What a text says is so is not said to have been so.
     while wanted and wanted[0] in (_SMALL - {"was", "were"}) | {"describ", "described", "as"}:
@@ -163,13 +144,7 @@ def disjoint(text: str, lines: Sequence[Line], names: ContextNames) -> list[Line
 
 
 def in_a_row(text: str, language: str, lines: Sequence[Line]) -> list[Line]:
-    """Return the line that a sentence in another language puts in a row: subject, label, object, and no more.
-
-    Args:
-        text: The sentence.
-        language: Its language.
-        lines: The lines.
-    """
+    """Return the line that a sentence in another language puts in a row: subject, label, object."""
     said = keys(text)
     small = frozenset(map(fold, FUNCTION_WORDS.get(language, frozenset()))) - frozenset(map(fold, NEGATIONS))
     for line in lines:

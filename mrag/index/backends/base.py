@@ -103,15 +103,7 @@ class IndexBackend(Protocol):
 
 
 def documents_of(index: StoredIndex) -> Iterator[tuple[str, str]]:
-    """Yield all documents of an index, in order of ID.
-
-    Example:
-        >>> from mrag.index.document_index import DocumentIndex
-        >>> index = DocumentIndex.create(None, embedder=None)
-        >>> _ = index.sync([("ex:b", "a coat"), ("ex:a", "a shoe")], extra={})
-        >>> list(documents_of(index))
-        [('ex:a', 'a shoe'), ('ex:b', 'a coat')]
-    """
+    """Yield all documents of an index, in order of ID."""
     ids = index.doc_ids
     for start in range(0, len(ids), _BATCH):
         texts = index.texts_of(ids[start : start + _BATCH])
@@ -123,16 +115,7 @@ LOCAL = "local:"
 
 
 class LocalBackend:
-    """Keeps each index in a folder of its own, see `DocumentIndex`.
-
-    Example:
-        >>> backend = LocalBackend(None)
-        >>> index = backend.create("main", embedder=None, bm25=Bm25Params())
-        >>> index.sync([("ex:a", "a red shoe")], extra={}).added
-        1
-        >>> [match.doc_id for match in backend.open("main", embedder=None).search("shoes", 5)]
-        ['ex:a']
-    """
+    """Keeps each index in a folder of its own, see `DocumentIndex`."""
 
     url = LOCAL
     abilities = Abilities(learns=True)
@@ -208,17 +191,7 @@ def copy_index(
     model: Embedder | None = None,
     on_progress: Progress | None = None,
 ) -> SyncReport:
-    """Copy an index to a backend, in place of one of that name there.
-
-    Example:
-        >>> from mrag.index.backends.base import LocalBackend
-        >>> from mrag.index.bm25 import Bm25Params
-        >>> index = LocalBackend(None).create("main", embedder=None, bm25=Bm25Params())
-        >>> _ = index.sync([("ex:a", "a red shoe")], extra={})
-        >>> other = LocalBackend(None)
-        >>> copy_index(index, other, "copy").added, other.names()
-        (1, ['copy'])
-    """
+    """Copy an index to a backend, in place of one of that name there."""
     documents = dict(documents_of(source))
     kept = None if source.embedder_name is None else _Kept(source, documents, model)
     copy = target.create(name, embedder=kept, bm25=source.bm25_params, replace=True)
@@ -266,15 +239,7 @@ _KINDS: Final = {
 
 
 def open_backend(url: str, space: str, folder: Path | None) -> IndexBackend:
-    """Open what keeps indexes.
-
-    Example:
-        >>> open_backend("local:", "", None).names()
-        []
-        >>> open_backend("redis:", "", None)
-        Traceback (most recent call last):
-        mrag.errors.ConfigError: No index can be kept in redis:. Use local:, postgresql:, ...
-    """
+    """Open what keeps indexes."""
     if url == LOCAL:
         return LocalBackend(folder)
     scheme = url.partition(":")[0].lower()
@@ -303,13 +268,7 @@ def home(kg: KnowledgeGraph) -> Path | None:
 
 
 class IndexPlaces:
-    """The backends of the indexes of one graph.
-
-    Example:
-        >>> places = IndexPlaces(None, "")
-        >>> places.of("main").url
-        'local:'
-    """
+    """The backends of the indexes of one graph."""
 
     def __init__(self, folder: Path | None, space: str, default: str | IndexBackend | None = None) -> None:
         self.folder = folder
@@ -385,21 +344,7 @@ _WORDS: Final = 8
 
 @dataclass(frozen=True)
 class RecallReport:
-    """What an index finds of that which an exact search finds.
-
-    Attributes:
-        mode: By what it was searched.
-        queries: How many texts were searched for.
-        k: How many hits were compared.
-        recall: The share of the exact hits that it found, on average.
-        same: The share of queries with the same hits in the same order.
-        milliseconds: How long it took for a query, at the median.
-        local: How long it took for one in a local index in memory.
-
-    Example:
-        >>> print(RecallReport("dense", 100, 10, 0.987, 0.9, 6.0, 2.0))
-        dense: recall@10 0.987 of 100 queries, 90% in the same order; 6.0 ms a query, 3.0 times local
-    """
+    """What an index finds of that which an exact search finds."""
 
     mode: str
     queries: int
@@ -424,18 +369,7 @@ class RecallReport:
 def compare(
     index: StoredIndex, model: Embedder | None, *, k: int = 10, on_progress: Progress | None = None
 ) -> list[RecallReport]:
-    """Compare an index with an exact one of the same documents and vectors in memory.
-
-    The queries are the last words of documents, which are chosen evenly in order of ID.
-
-    Example:
-        >>> from mrag.index.document_index import DocumentIndex
-        >>> index = DocumentIndex.create(None, embedder=None)
-        >>> _ = index.sync([("ex:a", "a red shoe"), ("ex:b", "a blue coat")], extra={})
-        >>> [report] = compare(index, None)
-        >>> report.mode, report.recall
-        ('bm25', 1.0)
-    """
+    """Compare an index with an exact one of the same documents and vectors in memory."""
     documents = list(documents_of(index))
     if not documents:
         raise ConfigError("The index is empty, so there is nothing to compare.")

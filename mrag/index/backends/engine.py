@@ -12,12 +12,14 @@ write left nothing that counts, and the next one clears it away.
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 import secrets
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -42,7 +44,7 @@ from mrag.index.intake import (
 )
 from mrag.index.rows import digest
 from mrag.index.segments import DocumentManifest, as_json, document_folder
-from mrag.redaction import names_secret
+from mrag.redaction import names_secret, redact
 from mrag.storage.files import make_folder
 from mrag.storage.folder import Committed, locked
 from mrag.storage.sorting import SortedRows
@@ -51,21 +53,17 @@ Found: TypeAlias = list[tuple[str, float]]
 """Document IDs with their scores, best first, ties by ID."""
 Allowed: TypeAlias = Collection[str] | None
 """IDs of the documents that may be found; None for all."""
+T = TypeVar("T")
 
-_DRIFT = 0.1
-_BATCH = 512
+_DRIFT: Final = 0.1
+_BATCH: Final = 512
 """Documents that go to an engine at once."""
+_TRIES: Final = 5
 
 
 @dataclass(frozen=True)
 class EngineState:
-    """One commit of an index in an engine.
-
-    Example:
-        >>> state = EngineState(DocumentManifest(documents=2), 6, "abc")
-        >>> EngineState.from_json(state.to_json()) == state, state.mean_length
-        (True, 3.0)
-    """
+    """One commit of an index in an engine."""
 
     manifest: DocumentManifest
     tokens: int = 0
@@ -106,10 +104,10 @@ class EngineRow:
 
     doc_id: str
     text: str
-    digest: bytes
-    terms: Mapping[str, int]
-    length: int
-    vector: Vectors | None
+    digest: bytes = b""
+    terms: Mapping[str, int] = field(default_factory=dict)
+    length: int = 0
+    vector: Vectors | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +119,11 @@ class IndexChange:
     fresh: Documents
     vectors: Mapping[bytes, Vectors] | None
     gone: Sequence[str]
+
+    @property
+    def builds(self) -> bool:
+        """Whether there is no place yet for such documents; the first vectors say how long they are."""
+        return self.before is None or self.before.manifest.dim != self.after.dim
 
     def rows(self) -> Iterator[list[EngineRow]]:
         """Yield the fresh documents in batches, in order of ID."""
@@ -145,9 +148,9 @@ class IndexChange:
         parts = iter(lambda: list(islice(texts, _BATCH)), [])
         return sum(int(Postings.build(part, analysis).lengths.sum()) for part in parts)
 
-    def committed(self, *, documents: int, tokens: int, place: str) -> EngineState:
+    def committed(self, *, documents: int, tokens: int, place: str, mean: float = 0.0) -> EngineState:
         """Return the commit when all of it is done."""
-        return EngineState(replace(self.after, documents=documents), tokens, place)
+        return EngineState(replace(self.after, documents=documents), tokens, place, mean)
 
 
 class Replaced(IndexError_):
@@ -196,39 +199,34 @@ class Shelf(Protocol):
         """Carry out a change so that readers see all of it or nothing, whenever it is broken off."""
 
 
-def space_of(identity: str, name: str) -> str:
-    """Return what tells a graph, or an index, from the others that are kept in one engine.
+def no_index(name: str) -> MissingIndex:
+    """Return the error for an index that is not there."""
+    return MissingIndex(f"There is no similarity index {name!r}.", hint="Build it with `mrag index`.")
 
-    Example:
-        >>> space_of("oxigraph:/data/db", "main")
-        'ae6c7b876b76756c'
-    """
+
+def refusal(engine: str, error: Exception) -> IndexError_:
+    """Return what an engine refuses as an error of the index."""
+    first = redact(str(getattr(error, "message", "") or error).strip().partition("\n")[0])
+    return IndexError_(f"{engine} says: {first or type(error).__name__}.")
+
+
+def space_of(identity: str, name: str) -> str:
+    """Return what tells a graph, or an index, from the others that are kept in one engine."""
     return hashlib.blake2b(f"{identity}\0{name}".encode(), digest_size=8).hexdigest()
 
 
-def parts_of(items: Sequence[str], size: int = _BATCH) -> Iterator[Sequence[str]]:
-    """Yield a sequence in parts.
-
-    Example:
-        >>> list(parts_of("abcde", 2))
-        ['ab', 'cd', 'e']
-    """
+def parts_of(items: Sequence[T], size: int = _BATCH) -> Iterator[Sequence[T]]:
+    """Yield a sequence in parts."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
-def best_hits(found: Iterable[tuple[str, float]], k: int) -> Found:
-    """Return the best k, ties by ID.
-
-    Example:
-        >>> best_hits([("b", 1.0), ("c", 2.0), ("a", 1.0)], 2)
-        [('c', 2.0), ('a', 1.0)]
-    """
-    return sorted(found, key=lambda one: (-one[1], one[0]))[:k]
-
-
 OPEN: Final = 2**53 - 1
 """The commit to which a row counts that has not ended."""
+REGISTRY: Final = "mrag_registry"
+"""The collection of what indexes are: rows of which the text is the state of an index."""
+_TERMS: Final = "_terms"
+"""How the name of a collection ends whose rows are terms: their text is how many documents have them."""
 _BEYOND: Final = 16
 """Hits that are asked for beyond those that are wanted, to see where ties end."""
 _MOST: Final = 10_000
@@ -243,20 +241,38 @@ class Version(NamedTuple):
     bm25: Bm25Params
 
 
+Where: TypeAlias = Sequence[tuple[str, str, Any]]
+"""Conditions on rows: `since` or `until`, one of `<`, `<=` and `>`, and a number; or `id`, `in` and IDs."""
+
+
+def counting(number: int, ids: Allowed = None) -> Where:
+    """Return the conditions of the rows that count at a commit, and are of some documents."""
+    when: list[tuple[str, str, Any]] = [("since", "<=", number), ("until", ">", number)]
+    return when if ids is None else [*when, ("id", "in", list(ids))]
+
+
+def key_of(*parts: str) -> str:
+    """Return a digest that stands for an ID where an engine takes no long names."""
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
+
+
+def stored_fields(row: EngineRow, since: int) -> dict[str, Any]:
+    """Return the fields of a row that every engine keeps; equal numbers replace each other."""
+    number = f"{since:d}-{key_of(row.doc_id)}"
+    text = row.text.encode("utf-8", "replace").decode()  # JSON has no lone surrogates
+    kept = {"number": number, "id": row.doc_id, "text": text, "digest": row.digest.hex()}
+    return {**kept, "since": since, "until": OPEN}
+
+
 class VersionedEngine(ABC):
-    """An engine that keeps rows with the commits they belong to. What reads sees the rows of a version."""
+    """Collections of rows with the commits they belong to."""
 
-    @abstractmethod
-    def names(self, graph: str) -> list[str]:
-        """List the indexes of a graph in order of name."""
+    tallies = False
+    """Whether the engine does not know how rare words are, so that it is noted for it."""
 
-    @abstractmethod
-    def kept(self, graph: str, name: str) -> Mapping[str, Any] | None:
-        """Return the JSON that is kept for an index."""
-
-    @abstractmethod
-    def keep(self, graph: str, name: str, state: Mapping[str, Any] | None) -> None:
-        """Keep JSON for an index, or nothing any more, in one step."""
+    def __init__(self) -> None:
+        self._registered = False
+        self._frequencies: tuple[str, int, dict[str, int]] = ("", 0, {})
 
     @abstractmethod
     def places(self) -> list[str]:
@@ -274,42 +290,83 @@ class VersionedEngine(ABC):
     def put(self, since: Version, rows: Sequence[EngineRow], mean: float) -> None:
         """Add rows that count from a version on; documents have `mean` terms on average."""
 
-    @abstractmethod
-    def end(self, at: Version, ids: Sequence[str], until: int) -> None:
-        """Mark that the rows of some documents which count at a version end with another."""
+    def settle(self, place: str) -> None:  # noqa: B027 - most engines see at once what was put
+        """Have what was put be seen."""
 
     @abstractmethod
-    def undo(self, at: Version) -> None:
-        """Remove the rows that count later than a version, and the marks of an end later than that."""
+    def rows(self, place: str, where: Where, *fields: str) -> Iterator[Sequence[Any]]:
+        """Yield some fields (`id`, `text`, `digest` or `vector`) of the rows that meet conditions."""
 
     @abstractmethod
-    def purge(self, at: Version) -> None:
-        """Remove the rows that have ended at a version."""
+    def mark(self, place: str, where: Where, until: int) -> None:
+        """Say of the rows that meet conditions to which version they count."""
 
     @abstractmethod
-    def by_words(self, at: Version, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
-        """Rank by BM25."""
+    def delete(self, place: str, where: Where) -> None:
+        """Remove the rows that meet conditions."""
 
     @abstractmethod
-    def by_vector(self, at: Version, vector: Vectors, k: int, allowed: Allowed) -> Found:
+    def by_words(self, at: Version, query: Mapping[str, float], k: int, where: Where) -> Found:
+        """Rank by BM25; an engine that is told how rare words are gets the weights of terms."""
+
+    @abstractmethod
+    def by_vector(self, at: Version, vector: Vectors, k: int, where: Where) -> Found:
         """Rank by the inner product with a vector."""
 
-    @abstractmethod
-    def texts(self, at: Version, ids: Sequence[str]) -> dict[str, str]:
-        """Return the texts of documents."""
+    # -- on top of these ---------------------------------------------------------------------------
 
-    @abstractmethod
-    def digests(self, at: Version) -> dict[str, bytes]:
-        """Return the digest of the text of every document."""
+    def states(self, graph: str, name: str | None = None) -> dict[str, str]:
+        """Return what is kept of the indexes of a graph, or of one of them, by name."""
+        self._registered = self._registered or REGISTRY in self.places()
+        where = counting(0, None if name is None else [f"{graph} {name}"])
+        found = self.rows(REGISTRY, where, "id", "text") if self._registered else ()
+        return {i.partition(" ")[2]: text for i, text in found if i.partition(" ")[0] == graph}
 
-    @abstractmethod
-    def vectors(self, at: Version, ids: Sequence[str]) -> dict[str, Vectors]:
-        """Return the vectors of documents."""
+    def keep(self, graph: str, name: str, state: Mapping[str, Any] | None) -> None:
+        """Keep JSON for an index, or nothing any more, in one step."""
+        if not self._registered and REGISTRY not in self.places():
+            self.make(REGISTRY, None, Bm25Params())
+        if state is None:
+            self.delete(REGISTRY, counting(0, [f"{graph} {name}"]))
+            return
+        self.settle(state["place"])
+        row = EngineRow(f"{graph} {name}", json.dumps(state))
+        self.put(Version(REGISTRY, 0, Bm25Params()), [row], 0.0)
+        self.settle(REGISTRY)
 
-    def tally(  # noqa: B027 - an engine that knows by itself how rare words are has nothing to note
-        self, at: Version | None, since: Version, changes: Mapping[str, int], documents: int
-    ) -> None:
+    def collections(self, place: str) -> list[str]:
+        """List the collections of an index: that of its documents, and that of its terms, if it has one."""
+        return [place, place + _TERMS] if self.tallies else [place]
+
+    def undo(self, at: Version) -> None:
+        """Remove the rows that count later than a version, and the marks of an end later than that."""
+        for place in self.collections(at.place):
+            self.settle(place)
+            self.delete(place, [("since", ">", at.number)])
+            self.mark(place, [("until", ">", at.number), ("until", "<", OPEN)], OPEN)
+
+    def tally(self, at: Version | None, since: Version, changes: Mapping[str, int], documents: int) -> None:
         """Note in how many more or fewer documents each term is than at a version, and how many there are."""
+        place = since.place + _TERMS
+        for part in parts_of(sorted({**changes, "": 0}) if self.tallies else []):
+            before = {} if at is None else self.frequencies(at, part)
+            if at is not None:
+                self.mark(place, counting(at.number, part), since.number)
+            after = {term: before.get(term, 0) + changes[term] for term in part if term}
+            after |= {"": documents} if "" in part else {}
+            rows = [EngineRow(term, str(count)) for term, count in after.items() if count]
+            if rows:
+                self.put(Version(place, since.number, since.bm25), rows, 0.0)
+
+    def frequencies(self, at: Version, terms: Collection[str]) -> dict[str, int]:
+        """Return in how many documents terms are at a version, "" for all; the newest asked are kept."""
+        if self._frequencies[:2] != (at.place, at.number):
+            self._frequencies = (at.place, at.number, {})
+        known = self._frequencies[2]
+        for part in parts_of([term for term in terms if term not in known]):
+            rows = self.rows(at.place + _TERMS, counting(at.number, part), "id", "text")
+            known |= dict.fromkeys(part, 0) | {term: int(count) for term, count in rows}
+        return {term: known[term] for term in terms}
 
 
 class VersionedShelf:
@@ -321,60 +378,56 @@ class VersionedShelf:
         self._beside = beside
 
     def state(self) -> EngineState | None:
-        kept = self._engine.kept(*self._key)
-        return None if kept is None else EngineState.from_json(kept)
+        kept = self._engine.states(*self._key).get(self._key[1])
+        return None if kept is None else EngineState.from_json(json.loads(kept))
 
     @contextmanager
     def reading(self) -> Iterator[VersionedView]:
         state = self.state()
         if state is None:
-            raise MissingIndex(f"There is no similarity index {self._key[1]!r}.")
+            raise no_index(self._key[1])
         yield VersionedView(self._engine, state)
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        if self._beside is None:
-            yield
-            return
-        with locked(self._beside):
-            yield
+    def writing(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._beside is None else locked(self._beside)
 
     def commit(self, change: IndexChange) -> EngineState:
-        engine, before, after = self._engine, change.before, change.after
-        old = self.state()
-        if before is None or before.manifest.dim != after.dim:
-            state = self._built(change)
-        else:
-            state = self._changed(before, change)
+        engine, before, old = self._engine, change.before, self.state()
+        built = before is None or change.builds
+        state = self._built(change, old) if before is None or built else self._changed(before, change)
         engine.keep(*self._key, state.to_json())
         if old is not None and old.place != state.place:
-            engine.drop(old.place)
+            self._drop(old.place)
         else:
-            engine.purge(state.version)
+            for place in engine.collections(state.place):
+                engine.delete(place, [("until", "<=", state.version.number)])
         return state
 
     def drop(self) -> None:
         state = self.state()
         self._engine.keep(*self._key, None)
         if state is not None:
-            self._engine.drop(state.place)
+            self._drop(state.place)
 
-    def _built(self, change: IndexChange) -> EngineState:
-        after, ours = change.after, f"mrag_{space_of(*self._key)}_"
-        state = self.state()
-        for left in self._engine.places():
-            if left.startswith(ours) and (state is None or left != state.place):
-                self._engine.drop(left)  # of a build that was broken off
-        place, tokens = ours + secrets.token_hex(4), change.tokens()
-        mean = tokens / max(1, len(change.fresh))
-        self._engine.make(place, after.dim, after.bm25)
+    def _drop(self, place: str) -> None:
+        for one in self._engine.collections(place):
+            self._engine.drop(one)
+
+    def _built(self, change: IndexChange, old: EngineState | None) -> EngineState:
+        engine, after, ours = self._engine, change.after, f"mrag_{space_of(*self._key)}_"
+        for left in engine.places():
+            if left.startswith(ours) and (old is None or not left.startswith(old.place)):
+                engine.drop(left)  # of a build that was broken off
+        place, tokens, documents = ours + secrets.token_hex(4), change.tokens(), len(change.fresh)
+        mean = tokens / max(1, documents)
+        for one in engine.collections(place):
+            engine.make(one, after.dim if one == place else None, after.bm25)
         since, counts = Version(place, after.generation, after.bm25), Counter[str]()
         for rows in change.rows():
-            self._engine.put(since, rows, mean)
+            engine.put(since, rows, mean)
             counts.update(term for row in rows for term in row.terms)
-        self._engine.tally(None, since, counts, len(change.fresh))
-        made = change.committed(documents=len(change.fresh), tokens=tokens, place=place)
-        return replace(made, mean=mean)
+        engine.tally(None, since, counts, documents)
+        return change.committed(documents=documents, tokens=tokens, place=place, mean=mean)
 
     def _changed(self, before: EngineState, change: IndexChange) -> EngineState:
         engine, at = self._engine, before.version
@@ -382,11 +435,12 @@ class VersionedShelf:
         engine.undo(at)
         documents, tokens, counts = before.manifest.documents, before.tokens, Counter[str]()
         for part in parts_of(change.gone):
-            texts = list(engine.texts(at, part).values())
+            where = counting(at.number, part)
+            texts = [text for (text,) in engine.rows(at.place, where, "text")]
             gone = Postings.build(texts, since.bm25.analysis)
             documents, tokens = documents - len(texts), tokens - int(gone.lengths.sum())
             counts.subtract(dict(zip(gone.terms, np.diff(gone.starts).tolist(), strict=True)))
-            engine.end(at, part, since.number)
+            engine.mark(at.place, where, since.number)
         try:
             for rows in change.rows():
                 engine.put(since, rows, before.mean)
@@ -397,7 +451,7 @@ class VersionedShelf:
             with suppress(IndexError_):
                 engine.undo(at)  # what does not count would still make its words less rare
             raise
-        return replace(change.committed(documents=documents, tokens=tokens, place=at.place), mean=before.mean)
+        return change.committed(documents=documents, tokens=tokens, place=at.place, mean=before.mean)
 
 
 class VersionedView:
@@ -406,64 +460,66 @@ class VersionedView:
     def __init__(self, engine: VersionedEngine, state: EngineState) -> None:
         self._engine = engine
         self.state = state
+        self._at = state.version
 
     def by_words(self, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
-        return settle_ties(lambda most: self._engine.by_words(self.state.version, query, most, allowed), k)
+        weights: dict[str, float] = dict(query)
+        if self._engine.tallies:
+            counts = self._engine.frequencies(self._at, ["", *query])
+            documents = counts.pop("")
+            rarity = {term: math.log(1 + (documents - df + 0.5) / (df + 0.5)) for term, df in counts.items()}
+            weights = {term: query[term] * rarity[term] for term, df in counts.items() if df}
+        where = counting(self._at.number, allowed)
+        ask = self._engine.by_words
+        return settle_ties(lambda most: ask(self._at, weights, most, where), k) if weights else []
 
     def by_vector(self, vector: Vectors, k: int, allowed: Allowed) -> Found:
-        return settle_ties(lambda most: self._engine.by_vector(self.state.version, vector, most, allowed), k)
+        where = counting(self._at.number, allowed)
+        return settle_ties(lambda most: self._engine.by_vector(self._at, vector, most, where), k)
 
     def texts(self, ids: Collection[str]) -> dict[str, str]:
-        found = [self._engine.texts(self.state.version, part) for part in parts_of(list(ids))]
-        return {doc_id: text for part in found for doc_id, text in part.items()}
+        return self._fields("text", ids)
 
     def digests(self) -> dict[str, bytes]:
-        return self._engine.digests(self.state.version)
+        rows = self._engine.rows(self._at.place, counting(self._at.number), "id", "digest")
+        return {doc_id: bytes.fromhex(key) for doc_id, key in rows}
 
     def vectors(self, ids: Collection[str]) -> dict[str, Vectors]:
-        if self.state.manifest.dim is None:
-            return {}
-        found = [self._engine.vectors(self.state.version, part) for part in parts_of(list(ids))]
-        return {doc_id: vector for part in found for doc_id, vector in part.items()}
+        return {} if self.state.manifest.dim is None else self._fields("vector", ids)
+
+    def _fields(self, name: str, ids: Collection[str]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for part in parts_of(list(ids)):
+            rows = self._engine.rows(self._at.place, counting(self._at.number, part), "id", name)
+            found.update((doc_id, value) for doc_id, value in rows if value is not None)
+        return found
 
 
 def settle_ties(ask: Callable[[int], Found], k: int) -> Found:
-    """Return the best k with ties in order of ID, from an engine that breaks ties in its own way.
-
-    Example:
-        >>> hits = [("d", 2.0), ("c", 1.0), ("b", 1.0), ("a", 1.0)]
-        >>> settle_ties(lambda most: hits[:most], 2)
-        [('d', 2.0), ('a', 1.0)]
-    """
+    """Return the best k with ties in order of ID, from an engine that breaks ties in its own way."""
     most = k + _BEYOND
     while True:
         # Engines add in binary32, not all in the same order.
         hits = [(doc_id, float(np.float32(score))) for doc_id, score in ask(most)]
-        best = best_hits(hits, k)
+        best = _best(hits, k)
         if len(hits) < most or most >= _MOST or hits[-1][1] < best[-1][1]:
             return best
         most = min(4 * most, _MOST)
 
 
-def word_weights(row: EngineRow, mean: float, bm25: Bm25Params) -> dict[str, float]:
-    """Return the part of BM25 that a document has in each of its terms; the rarity of terms is not in it.
+def _best(hits: Iterable[tuple[str, float]], k: int) -> Found:
+    return sorted(hits, key=lambda one: (-one[1], one[0]))[:k]
 
-    Example:
-        >>> word_weights(EngineRow("a", "", b"", {"shoe": 1}, 2, None), 2.0, Bm25Params(k1=1.0))
-        {'shoe': 0.5}
-    """
+
+def word_weights(row: EngineRow, mean: float, bm25: Bm25Params) -> dict[int, float]:
+    """Return the part of BM25 that a document has in each of its terms; the rarity of terms is not in it."""
     relative = row.length / mean if mean else 0.0
     norm = bm25.k1 * (1 - bm25.b + bm25.b * relative)
-    return {term: count / (count + norm) for term, count in row.terms.items()}
+    return by_term_number({term: count / (count + norm) for term, count in row.terms.items()})
 
 
 def by_term_number(weights: Mapping[str, float]) -> dict[int, float]:
-    """Return weights by number of a term, as sparse vectors have them; hardly two of 100,000 terms share one.
-
-    Example:
-        >>> by_term_number({"shoe": 0.5})
-        {1757513937: 0.5}
-    """
+    """Return weights by number of a term for sparse vectors; hardly two of 100,000 terms share one."""
     found: dict[int, float] = {}
     for term, weight in weights.items():
         number = int.from_bytes(hashlib.blake2b(term.encode(), digest_size=4).digest(), "big")
@@ -483,22 +539,15 @@ def search(view: IndexView, asked: TextSearch, vector: Vectors | None) -> list[M
     near = there and vector is not None and vector.any()
     nearest = view.by_vector(vector, depth, allowed) if near and vector is not None else []
     if words and nearest and vector is not None:
-        nearest = _completed(view, vector, nearest, [doc_id for doc_id, _ in words], depth)
+        # An engine looks through a part of the vectors. The documents that count most for a query by both
+        # are found by words, too, and so can be compared one by one.
+        known = {doc_id for doc_id, _ in nearest}
+        least = nearest[-1][1] if len(nearest) >= depth else -np.inf
+        others = view.vectors([doc_id for doc_id, _ in words if doc_id not in known])
+        compared = ((doc_id, float(one @ vector)) for doc_id, one in others.items() if one.any())
+        passed = [(doc_id, score) for doc_id, score in compared if score > least]
+        nearest = _best([*nearest, *passed], depth) if passed else nearest
     return fuse(asked, words, nearest, vector is not None, knobs, view.texts)
-
-
-def _completed(view: IndexView, vector: Vectors, nearest: Found, others: list[str], depth: int) -> Found:
-    """Return the nearest documents with those of some others that the engine has passed over.
-
-    An engine looks through a part of the vectors. The documents that count most for a query by both are found
-    by words, too, and so can be compared one by one.
-    """
-    known = {doc_id for doc_id, _ in nearest}
-    least = nearest[-1][1] if len(nearest) >= depth else -np.inf
-    vectors = view.vectors([doc_id for doc_id in others if doc_id not in known])
-    compared = ((doc_id, float(one @ vector)) for doc_id, one in vectors.items() if one.any())
-    passed = [(doc_id, score) for doc_id, score in compared if score > least]
-    return sorted([*nearest, *passed], key=lambda one: (-one[1], one[0]))[:depth] if passed else nearest
 
 
 def fuse(
@@ -517,75 +566,41 @@ def fuse(
     best = best[: asked.k]
     found_texts = texts([doc_id for doc_id, _ in best]) if best else {}
     shown = Bm25Index.of(found_texts.items(), knobs)
-    by_words, by_meaning, none = _ranked(words), _ranked(nearest), (None, None)
+    by_words, by_meaning = (
+        {doc_id: (rank, score) for rank, (doc_id, score) in enumerate(found, 1)} for found in (words, nearest)
+    )
     found = []
     for doc_id, score in best:
         row = shown.rows.row_of(doc_id)
         terms = () if row is None else shown.matching(asked.text, np.array([row]))[0]
-        bm25_rank, bm25_score = by_words.get(doc_id, none)
-        dense_rank, dense_score = by_meaning.get(doc_id, none)
+        bm25_rank, bm25_score = by_words.get(doc_id, (None, None))
+        dense_rank, dense_score = by_meaning.get(doc_id, (None, None))
         found.append(Match(doc_id, score, bm25_rank, dense_rank, bm25_score, dense_score, terms))
     return found
 
 
-def _ranked(found: Found) -> dict[str, tuple[int, float]]:
-    return {doc_id: (rank, score) for rank, (doc_id, score) in enumerate(found, 1)}
-
-
-T = TypeVar("T")
-
-_TRIES = 5
-
-
 class EngineIndex(StoredIndex):
-    """Documents with their texts in an engine, found by words, by meaning, or by both."""
+    """Documents with their texts in an engine; `anew` if it is to take the place of what is there."""
 
     def __init__(
         self,
         shelf: Shelf,
         manifest: DocumentManifest,
         embedder: Embedder | None,
+        beside: Path | None,
         *,
-        pending: Path | None = None,
         anew: bool = False,
     ) -> None:
+        check_model(manifest.embedder, embedder)
         self._shelf = shelf
         self.manifest = manifest
         self._embedder = embedder
-        self._beside = pending
-        self._pending = PendingVectors(None if pending is None else document_folder(pending))
+        self._beside = beside
+        self._pending = PendingVectors(None if beside is None else document_folder(beside))
         self._anew = anew
-        check_model(manifest.embedder, embedder)
-
-    @classmethod
-    def open(cls, shelf: Shelf, name: str, embedder: Embedder | None, pending: Path | None) -> EngineIndex:
-        state = shelf.state()
-        if state is None:
-            raise MissingIndex(f"There is no similarity index {name!r}.", hint="Build it with `mrag index`.")
-        return cls(shelf, state.manifest, embedder, pending=pending)
-
-    @classmethod
-    def create(
-        cls,
-        shelf: Shelf,
-        embedder: Embedder | None,
-        bm25: Bm25Params,
-        pending: Path | None,
-        *,
-        replace: bool,
-    ) -> EngineIndex:
-        if not replace and shelf.state() is not None:
-            raise IndexError_("There is an index already.", hint="Open it, or create with replace=True.")
-        if bm25.idf != "lucene":
-            raise ConfigError(f"An engine cannot weigh terms by idf {bm25.idf!r}.", hint="Use `lucene`.")
-        manifest = DocumentManifest(embedder=None if embedder is None else embedder.name, bm25=bm25)
-        return cls(shelf, manifest, embedder, pending=pending, anew=True)
 
     def __len__(self) -> int:
         return self.manifest.documents
-
-    def __contains__(self, doc_id: object) -> bool:
-        return isinstance(doc_id, str) and bool(self.texts_of([doc_id]))
 
     @property
     def doc_ids(self) -> list[str]:
@@ -601,10 +616,8 @@ class EngineIndex(StoredIndex):
         return self._read(lambda view: view.texts(wanted)) or {}
 
     def vectors_of(self, ids: Iterable[str]) -> dict[str, Vectors]:
-        if self.embedder_name is None:
-            return {}
-        wanted = list(map(str, ids))
-        return self._read(lambda view: view.vectors(wanted)) or {}
+        wanted = list(map(str, ids)) if self.embedder_name is not None else []
+        return (self._read(lambda view: view.vectors(wanted)) if wanted else None) or {}
 
     def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, Vectors]:
         wanted = frozenset(digests) if self.embedder_name is not None else frozenset()
@@ -674,8 +687,6 @@ class EngineIndex(StoredIndex):
                 self._commit(before, {}, none, gone, DocumentUpdate((), False, extra, lambda *_: None, 1))
         return len(gone)
 
-    # -- inside ------------------------------------------------------------------------------------
-
     def _read(self, ask: Callable[[IndexView], T]) -> T | None:
         """Ask the newest commit; None before the first."""
         if self._anew and self._shelf.state() is None:
@@ -684,19 +695,19 @@ class EngineIndex(StoredIndex):
             try:
                 with self._shelf.reading() as view:
                     if not self._anew:
-                        self._take(view.state)
+                        self._take(view.state.manifest)
                     return ask(view)
             except Replaced as error:
                 last = error
         raise last
 
-    def _take(self, state: EngineState) -> None:
-        if self._embedder is not None and state.manifest.embedder != self._embedder.name:
+    def _take(self, manifest: DocumentManifest) -> None:
+        if self._embedder is not None and manifest.embedder != self._embedder.name:
             raise IndexMismatch(
-                f"The index has been built anew with {state.manifest.embedder or 'no model'}.",
+                f"The index has been built anew with {manifest.embedder or 'no model'}.",
                 hint="Open it with that model.",
             )
-        self.manifest = state.manifest
+        self.manifest = manifest
 
     def _model(self) -> Embedder:
         return needed_model(self.embedder_name, self._embedder)
@@ -724,26 +735,23 @@ class EngineIndex(StoredIndex):
     def _vectors(
         self, manifest: DocumentManifest, known: Mapping[str, bytes], fresh: Documents, update: DocumentUpdate
     ) -> Mapping[bytes, Vectors] | None:
-        if manifest.embedder is None:
+        if manifest.embedder is None or not fresh:
             update.on_progress(len(fresh), len(fresh))
-            return None
-        if not fresh:
-            update.on_progress(0, 0)
-            return {}
+            return None if manifest.embedder is None else {}
         there = set(known.values())
-
-        def stored(keys: Collection[bytes]) -> Mapping[bytes, Vectors]:
-            return self.known_vectors([key for key in keys if key in there])
-
         model = self._model()
         if self._beside is not None:
             make_folder(self._beside)
         self._pending.load(model.name)
-        pending, dim = self._pending, manifest.dim
         return embed_missing(
-            (text for _, text in fresh), stored, model, pending,
-            dim=dim, batch=update.batch, on_progress=update.on_progress,
-        )  # fmt: skip
+            (text for _, text in fresh),
+            lambda keys: self.known_vectors([key for key in keys if key in there]),
+            model,
+            self._pending,
+            dim=manifest.dim,
+            batch=update.batch,
+            on_progress=update.on_progress,
+        )
 
 
 class EngineBackend(ABC):
@@ -774,12 +782,22 @@ class EngineBackend(ABC):
         """Return the place of an index."""
 
     def open(self, name: str, *, embedder: Embedder | None, thorough: bool = False) -> EngineIndex:
-        return EngineIndex.open(self.shelf(name), name, embedder, self.beside(name))
+        shelf = self.shelf(name)
+        state = shelf.state()
+        if state is None:
+            raise no_index(name)
+        return EngineIndex(shelf, state.manifest, embedder, self.beside(name))
 
     def create(
         self, name: str, *, embedder: Embedder | None, bm25: Bm25Params, replace: bool = False
     ) -> EngineIndex:
-        return EngineIndex.create(self.shelf(name), embedder, bm25, self.beside(name), replace=replace)
+        shelf = self.shelf(name)
+        if not replace and shelf.state() is not None:
+            raise IndexError_("There is an index already.", hint="Open it, or create with replace=True.")
+        if bm25.idf != "lucene":
+            raise ConfigError(f"An engine cannot weigh terms by idf {bm25.idf!r}.", hint="Use `lucene`.")
+        manifest = DocumentManifest(embedder=None if embedder is None else embedder.name, bm25=bm25)
+        return EngineIndex(shelf, manifest, embedder, self.beside(name), anew=True)
 
     def delete(self, name: str) -> None:
         if name in self.names():
@@ -795,10 +813,11 @@ class EngineBackend(ABC):
 class VersionedBackend(EngineBackend):
     """Keeps indexes in an engine without transactions; a subclass sets `engine`. All else is as above."""
 
+    abilities = Abilities(exact_words=False, exact_vectors=False, live_statistics=False, snapshots=False)
     engine: VersionedEngine
 
     def names(self) -> list[str]:
-        return self.engine.names(self.graph)
+        return sorted(self.engine.states(self.graph))
 
     def shelf(self, name: str) -> VersionedShelf:
         return VersionedShelf(self.engine, self.graph, name, self.beside(name))

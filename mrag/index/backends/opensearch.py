@@ -1,21 +1,15 @@
 """Similarity indexes in OpenSearch or Elasticsearch: vectors, and BM25 over terms that `mrag` has cut.
 
-| index | content |
-|---|---|
-| `mrag_index` | a document for each index: its graph, its name and, as JSON, what it is |
-| `mrag_…` | a document for each document, see `VersionedEngine` |
-
-Searches are JSON, and what a user wrote is never more than a value in it.
+An index `mrag_…` of the server has a document for each document; see `VersionedEngine`. Searches are JSON, of
+which what a user wrote is never more than a value.
 """
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from os import environ
 from pathlib import Path
@@ -23,19 +17,19 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import numpy as np
-import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_, StoreError
-from mrag.index.backends.base import Abilities
 from mrag.index.backends.engine import (
-    OPEN,
-    Allowed,
     EngineRow,
     Found,
     Replaced,
     Version,
     VersionedBackend,
     VersionedEngine,
+    Where,
+    key_of,
+    parts_of,
+    stored_fields,
 )
 from mrag.index.bm25 import Bm25Params
 from mrag.index.embedding import Vectors
@@ -50,189 +44,6 @@ _BULK: Final = 8 << 20
 """Bytes of a bulk request, or nearly; some services take ten millions."""
 _TRIES: Final = 8
 _SECONDS: Final = 600.0
-_MATCHED: Final = 400
-"""Characters of a message."""
-
-
-@dataclass(frozen=True)
-class SearchDialect:
-    """In what the two differ.
-
-    Example:
-        >>> OPENSEARCH.field(3)["type"], ELASTICSEARCH.field(3)["type"]
-        ('knn_vector', 'dense_vector')
-    """
-
-    name: str
-    variables: str
-    settings: Mapping[str, Any]
-    field: Callable[[int], dict[str, Any]]
-    nearest: Callable[[list[float], int, int, list[Any]], dict[str, Any]]
-    plain_from: int | None
-
-
-_GRAPH: Final = {"m": 16, "ef_construction": 128}
-
-OPENSEARCH: Final = SearchDialect(
-    name="OpenSearch",
-    variables="MRAG_OPENSEARCH",
-    settings={"knn": True},
-    field=lambda dim: {
-        "type": "knn_vector",
-        "dimension": dim,
-        "method": {
-            "name": "hnsw", "engine": "lucene", "space_type": "innerproduct", "parameters": dict(_GRAPH)
-        },
-    },
-    nearest=lambda vector, k, breadth, filters: {
-        "size": k,
-        "query": {
-            "knn": {"meaning": {"vector": vector, "k": breadth, "filter": {"bool": {"filter": filters}}}}
-        },
-    },
-    plain_from=3,
-)  # fmt: skip
-
-ELASTICSEARCH: Final = SearchDialect(
-    name="Elasticsearch",
-    variables="MRAG_ELASTICSEARCH",
-    settings={},
-    # By default it would keep the vectors in fewer bits.
-    field=lambda dim: {
-        "type": "dense_vector",
-        "dims": dim,
-        "index": True,
-        "similarity": "max_inner_product",
-        "index_options": {"type": "hnsw", **_GRAPH},
-    },
-    nearest=lambda vector, k, breadth, filters: {
-        "size": k,
-        "knn": {
-            "field": "meaning", "query_vector": vector, "k": k, "num_candidates": breadth, "filter": filters
-        },
-    },
-    plain_from=None,
-)  # fmt: skip
-
-
-class SearchServer:
-    """A session to one server."""
-
-    def __init__(self, dialect: SearchDialect, url: str) -> None:
-        self.dialect = dialect
-        self._url = url.rstrip("/")
-        if not is_address(self._url):
-            kind = dialect.name.lower()
-            raise ConfigError(
-                f"{redact_url(url)} is no address of a server.", hint=f"Write {kind}:http://HOST:9200."
-            )
-        self._http = Http(self._url, _access(dialect.variables), places=[self._url])
-
-    @cached_property
-    def factored(self) -> bool:
-        """Whether it multiplies the scores of BM25 by k1 + 1."""
-        told = self.asked("GET", "").get("version", {})
-        found = "OpenSearch" if told.get("distribution") == "opensearch" else "Elasticsearch"
-        if found != self.dialect.name:
-            raise ConfigError(
-                f"The server is {found}, not {self.dialect.name}.",
-                hint=f"Write {found.lower()}: in place of {self.dialect.name.lower()}:.",
-            )
-        major = int(str(told.get("number", "0")).partition(".")[0])
-        return self.dialect.plain_from is None or major < self.dialect.plain_from
-
-    def asked(
-        self, method: str, path: str, body: Any = None, *, none: Sequence[str] = (), **params: Any
-    ) -> dict[str, Any]:
-        """Send a request that does no harm when it is sent twice, and return what the server says."""
-        data = None if body is None else json.dumps(body).encode()
-        return self._sent(method, path, data, "application/json", none, params)
-
-    def put(self, place: str, documents: Iterator[tuple[str, dict[str, Any]]]) -> None:
-        """Write documents by ID, in as many requests as they need."""
-        lines: dict[str, bytes] = {}
-        size = 0
-        for number, document in documents:
-            head = json.dumps({"index": {"_id": number}})
-            lines[number] = f"{head}\n{json.dumps(document)}\n".encode()
-            size += len(lines[number])
-            if size > _BULK:
-                self._bulk(place, lines)
-                lines, size = {}, 0
-        if lines:
-            self._bulk(place, lines)
-
-    def _bulk(self, place: str, lines: dict[str, bytes]) -> None:
-        for attempt in range(_TRIES):
-            data = b"".join(lines.values())
-            told = self._sent("POST", f"{quote(place)}/_bulk", data, "application/x-ndjson", (), {})
-            if not told["errors"]:
-                return
-            done = [item["index"] for item in told["items"]]
-            for item in done:
-                if item["status"] not in (200, 201, 429):
-                    raise self._refused(item["status"], {"error": item["error"]})
-            busy = {item["_id"] for item in done if item["status"] == 429}
-            lines = {number: line for number, line in lines.items() if number in busy}
-            time.sleep(min(10.0, 0.1 * 2**attempt))
-        raise IndexError_(f"{self.dialect.name} is too busy to take documents in.", hint="Try again later.")
-
-    def _sent(
-        self, method: str, path: str, data: bytes | None, kind: str, none: Sequence[str], params: Any
-    ) -> dict[str, Any]:
-        headers = {} if data is None else {"Content-Type": kind}
-        try:
-            answer = self._http.send(
-                method,
-                f"{self._url}/{path}",
-                repeat=True,
-                data=data,
-                headers=headers,
-                params=params,
-                seconds=_SECONDS,
-                ok=_JUDGED,
-            )
-            text = self._http.text(answer)
-        except StoreError as error:
-            raise IndexError_(f"{self.dialect.name}: {error.message}", endpoint=self._url) from error
-        try:
-            told = json.loads(text)
-        except ValueError as error:
-            raise IndexError_(f"{self.dialect.name} gave an answer that is no JSON.") from error
-        if answer.status_code < 300:
-            return dict(told)
-        found = told.get("error")
-        kinds = {"missing" if answer.status_code == 404 else "", found.get("type") if found else ""}
-        if kinds & {*none}:
-            return {}
-        raise self._refused(answer.status_code, told)
-
-    def _refused(self, status: int, told: Mapping[str, Any]) -> IndexError_:
-        error = told.get("error")
-        reason = error.get("reason", error.get("type", "")) if isinstance(error, dict) else error
-        hint = None
-        if status in (401, 403):
-            some = self.dialect.variables
-            hint = f"Set {some}_USER and {some}_PASSWORD, {some}_KEY for an API key, or {some}_TOKEN."
-        if isinstance(error, dict) and error.get("type") == "index_not_found_exception":
-            return Replaced("The index was built anew or deleted meanwhile.", hint="Try again.")
-        text = brief(str(reason or ""), _MATCHED)
-        return IndexError_(f"{self.dialect.name} refuses ({status}): {text.rstrip('.')}.", hint=hint)
-
-
-def _access(variables: str) -> Access:
-    key, token = environ.get(f"{variables}_KEY"), environ.get(f"{variables}_TOKEN")
-    return Access(
-        user=environ.get(f"{variables}_USER"),
-        password=environ.get(f"{variables}_PASSWORD"),
-        token=key or token,
-        token_kind="ApiKey" if key else "Bearer",
-        verify=environ.get(f"{variables}_CA") or True,
-        retries=3,
-    )
-
-
-_REGISTRY: Final = "mrag_index"
 _BREADTH: Final = 400
 """How many vectors the graph looks at, unless more are wanted."""
 _MOST: Final = 10_000
@@ -244,166 +55,181 @@ _CLAUSES: Final = 1000
 """Terms of a query; the servers take 1,024."""
 _LONGEST: Final = 200
 """Characters of a term; the analyser cuts words at 255."""
+_RANGES: Final = {"<": "lt", "<=": "lte", ">": "gt"}
 _KEPT: Final = {"type": "keyword", "index": False, "doc_values": False}
-_FIELDS: Final = ["number", "id", "text", "digest", "since", "words", "kept"]
+_FIELDS: Final[Mapping[str, dict[str, Any]]] = {
+    "number": {"type": "keyword"},
+    "id": {"type": "keyword"},
+    "text": {"type": "text", "index": False},
+    "digest": _KEPT,
+    "since": {"type": "long"},
+    "until": {"type": "long"},
+    "words": {"type": "text", "analyzer": "whitespace", "index_options": "freqs"},
+    # Vectors are read from here: servers leave those of `meaning` out of what they return, or round them.
+    "vector": {"type": "binary"},
+}
+_GRAPH: Final = {"m": 16, "ef_construction": 128}
 
 
 class OpenSearchBackend(VersionedBackend):
-    """Keeps indexes in OpenSearch or Elasticsearch.
+    """Keeps indexes in OpenSearch or Elasticsearch: `opensearch:` or `elasticsearch:` and `http://HOST:9200`."""
 
-    Args and errors are those of `EngineBackend`; the URL is `opensearch:http://HOST:9200` or
-    `elasticsearch:http://HOST:9200`. The login is in the environment: `MRAG_OPENSEARCH_USER` and `_PASSWORD`,
-    `_KEY` for an API key or `_TOKEN` for a bearer token, `_CA` for a file of authorities to trust; the same
-    with `MRAG_ELASTICSEARCH`.
-    """
-
-    abilities = Abilities(exact_words=False, exact_vectors=False, live_statistics=False, snapshots=False)
     login_by = "MRAG_OPENSEARCH_PASSWORD or MRAG_ELASTICSEARCH_PASSWORD"
 
     def __init__(self, url: str, graph: str, pending: Path | None = None) -> None:
         super().__init__(url, graph, pending)
         scheme, _, address = url.partition(":")
-        dialect = OPENSEARCH if scheme.lower() == "opensearch" else ELASTICSEARCH
-        self.engine = _Engine(SearchServer(dialect, address))
+        product = "OpenSearch" if scheme.lower() == "opensearch" else "Elasticsearch"
+        self.engine = _Engine(product, address.rstrip("/"))
 
 
 class _Engine(VersionedEngine):
-    """The questions of `Versions` as requests."""
+    """The questions of `VersionedEngine` as requests."""
 
-    def __init__(self, server: SearchServer) -> None:
-        self._server = server
-        self._ask = server.asked
-
-    def names(self, graph: str) -> list[str]:
-        if _REGISTRY not in self.places():
-            return []
-        rows = self._pages(_REGISTRY, [{"term": {"graph": graph}}], ["name"])
-        return sorted(row["name"] for row in rows)
+    def __init__(self, product: str, url: str) -> None:
+        super().__init__()
+        self._product, self._url, self._variables = product, url, f"MRAG_{product.upper()}"
+        if not is_address(url):
+            hint = f"Write {product.lower()}:http://HOST:9200."
+            raise ConfigError(f"{redact_url(url)} is no address of a server.", hint=hint)
+        login = {name: environ.get(f"{self._variables}_{name}") for name in ("KEY", "TOKEN", "CA")}
+        access = Access(
+            user=environ.get(f"{self._variables}_USER"),
+            password=environ.get(f"{self._variables}_PASSWORD"),
+            token=login["KEY"] or login["TOKEN"],
+            token_kind="ApiKey" if login["KEY"] else "Bearer",
+            verify=login["CA"] or True,
+            retries=3,
+        )
+        self._http = Http(url, access, places=[url])
 
     def places(self) -> list[str]:
         return sorted(self._ask("GET", "mrag_*/_alias"))
 
-    def kept(self, graph: str, name: str) -> Mapping[str, Any] | None:
-        found = self._ask("GET", f"{_REGISTRY}/_doc/{_key(graph, name)}", none=["missing"])
-        return json.loads(found["_source"]["state"]) if found else None
-
-    def keep(self, graph: str, name: str, state: Mapping[str, Any] | None) -> None:
-        kinds = {"number": {"type": "keyword"}, "graph": {"type": "keyword"}, "name": {"type": "keyword"}}
-        made = {"mappings": {"dynamic": False, "properties": {**kinds, "state": _KEPT}}}
-        self._ask("PUT", _REGISTRY, made, none=["resource_already_exists_exception"])
-        number = _key(graph, name)
-        place = f"{_REGISTRY}/_doc/{number}"
-        if state is None:
-            self._ask("DELETE", place, none=["missing"], refresh="true")
-            return
-        self._refresh(state["place"])
-        row = {"number": number, "graph": graph, "name": name, "state": json.dumps(state)}
-        self._ask("PUT", place, row, refresh="true")
-
     def make(self, place: str, dim: int | None, bm25: Bm25Params) -> None:
-        long = {"type": "long"}
-        fields: dict[str, Any] = {
-            "number": {"type": "keyword"},
-            "id": {"type": "keyword"},
-            "text": {"type": "text", "index": False},
-            "digest": _KEPT,
-            "since": long,
-            "until": long,
-            "words": {"type": "text", "analyzer": "whitespace", "index_options": "freqs"},
-            "kept": {"type": "binary"},
-        }
-        assert self._server.factored is not None  # asked first, to see which product it is
-        ranked = {"default": {"type": "BM25", "k1": bm25.k1, "b": bm25.b}}
+        assert self._factor  # asked first, to see which product it is
+        fields, ranked = dict(_FIELDS), {"default": {"type": "BM25", "k1": bm25.k1, "b": bm25.b}}
         settings: dict[str, Any] = {"refresh_interval": "-1", "similarity": ranked}
-        if dim is not None:
-            fields["meaning"] = self._server.dialect.field(dim)
-            settings |= self._server.dialect.settings
-        # Vectors are read from `kept`: servers leave them out of what they return, or round them.
+        if dim is not None and self._product == "OpenSearch":
+            method = {"name": "hnsw", "engine": "lucene", "space_type": "innerproduct", "parameters": _GRAPH}
+            fields["meaning"] = {"type": "knn_vector", "dimension": dim, "method": method}
+            settings["knn"] = True
+        elif dim is not None:
+            # By default it would keep the vectors in fewer bits.
+            options = {"type": "hnsw", **_GRAPH}
+            fields["meaning"] = {"type": "dense_vector", "dims": dim, "index": True, "index_options": options}
+            fields["meaning"]["similarity"] = "max_inner_product"
         mappings = {"dynamic": False, "_source": {"excludes": ["meaning"]}, "properties": fields}
-        self._ask("PUT", quote(place), {"settings": {"index": settings}, "mappings": mappings})
+        body = {"settings": {"index": settings}, "mappings": mappings}
+        self._ask("PUT", quote(place), body, none=["resource_already_exists_exception"])
 
     def drop(self, place: str) -> None:
         self._ask("DELETE", quote(place), none=["missing"])
 
     def put(self, since: Version, rows: Sequence[EngineRow], mean: float) -> None:
-        self._put(since.place, (_document(row, since.number) for row in rows))
+        made = []
+        for row in rows:
+            words = (_word(term) for term, count in sorted(row.terms.items()) for _ in range(count))
+            put = {**stored_fields(row, since.number), "words": " ".join(words)}
+            if row.vector is not None:
+                put["vector"] = base64.b64encode(row.vector.astype("<f4").tobytes()).decode()
+            made.append(put)
+        self._put(since.place, made)
 
-    def end(self, at: Version, ids: Sequence[str], until: int) -> None:
-        self._until(at.place, _counts(at, ids), until)
-
-    def undo(self, at: Version) -> None:
-        self._refresh(at.place)
-        self._delete(at.place, {"range": {"since": {"gt": at.number}}})
-        self._until(at.place, [{"range": {"until": {"gt": at.number, "lt": OPEN}}}], OPEN)
-        self._expunge(at.place)
-
-    def purge(self, at: Version) -> None:
-        self._delete(at.place, {"range": {"until": {"lte": at.number}}})
-        self._expunge(at.place)
-
-    def by_words(self, at: Version, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
-        often = sorted(query.items(), key=lambda item: -item[1])[:_CLAUSES]
-        terms = [{"term": {"words": {"value": _word(term), "boost": times}}} for term, times in often]
-        asked = {"should": terms, "minimum_should_match": 1, "filter": _counts(at, allowed)}
-        body = {"size": min(k, _MOST), "query": {"bool": asked}}
-        scale = at.bm25.k1 + 1 if self._server.factored else 1.0
-        # Of several shards each has its own words; they are to count them together.
-        hits = self._hits(at.place, {**body, "_source": ["id"]}, search_type="dfs_query_then_fetch")
-        return [(hit["_source"]["id"], hit["_score"] / scale) for hit in hits]
-
-    def by_vector(self, at: Version, vector: Vectors, k: int, allowed: Allowed) -> Found:
-        k = min(k, _MOST)
-        breadth = min(max(_BREADTH, 2 * k), _MOST)
-        body = self._server.dialect.nearest(vector.tolist(), k, breadth, _counts(at, allowed))
-        hits = self._hits(at.place, {**body, "_source": ["id"]})
-        return [(hit["_source"]["id"], _product(hit["_score"])) for hit in hits]
-
-    def texts(self, at: Version, ids: Sequence[str]) -> dict[str, str]:
-        return {row["id"]: row["text"] for row in self._pages(at.place, _counts(at, ids), ["id", "text"])}
-
-    def digests(self, at: Version) -> dict[str, bytes]:
-        rows = self._pages(at.place, _counts(at, None), ["id", "digest"], _MOST)
-        return {row["id"]: bytes.fromhex(row["digest"]) for row in rows}
-
-    def vectors(self, at: Version, ids: Sequence[str]) -> dict[str, Vectors]:
-        rows = self._pages(at.place, _counts(at, ids), ["id", "kept"])
-        return {row["id"]: _unpacked(row["kept"]) for row in rows if "kept" in row}
-
-    def _put(self, place: str, documents: Iterator[dict[str, Any]]) -> None:
-        self._server.put(place, ((document["number"], document) for document in documents))
-
-    def _refresh(self, place: str) -> None:
+    def settle(self, place: str) -> None:
         self._ask("POST", f"{quote(place)}/_refresh")
 
-    def _delete(self, place: str, query: Mapping[str, Any]) -> None:
-        params = {"conflicts": "proceed", "refresh": "true"}
-        told = self._ask("POST", f"{quote(place)}/_delete_by_query", {"query": query}, **params)
-        if told["failures"]:
-            raise IndexError_("Documents could not be deleted.", hint="See the server's log, then try again.")
+    def rows(self, place: str, where: Where, *fields: str) -> Iterator[Sequence[Any]]:
+        for row in self._sources(place, where, fields):
+            packed = row.get("vector")
+            vector = None if packed is None else _unpacked(packed)
+            yield [vector if name == "vector" else row[name] for name in fields]
 
-    def _expunge(self, place: str) -> None:
+    def mark(self, place: str, where: Where, until: int) -> None:
+        # Written anew, because `_source` lacks what an update would take of it.
+        rows = list(self._sources(place, where, tuple(_FIELDS)))
+        if rows:
+            self._put(place, [{**row, "until": until} for row in rows])
+            self.settle(place)
+
+    def delete(self, place: str, where: Where) -> None:
+        body = {"query": {"bool": {"filter": _filters(where)}}}
+        params = {"conflicts": "proceed", "refresh": "true"}
+        if self._ask("POST", f"{quote(place)}/_delete_by_query", body, **params)["failures"]:
+            raise IndexError_("Documents could not be deleted.", hint="See the server's log, then try again.")
         # What is deleted counts as to how rare a word is until its segment is written anew.
         self._ask("POST", f"{quote(place)}/_forcemerge", only_expunge_deletes="true")
 
-    def _until(self, place: str, where: list[Any], until: int) -> None:
-        """Write documents anew with another end, because `_source` lacks what an update would take of it."""
-        rows = list(self._pages(place, where, _FIELDS))
-        if rows:
-            self._put(place, ({**row, "until": until, **_meaning(row.get("kept"))} for row in rows))
-            self._refresh(place)
+    def by_words(self, at: Version, query: Mapping[str, float], k: int, where: Where) -> Found:
+        often = sorted(query.items(), key=lambda item: -item[1])[:_CLAUSES]
+        terms = [{"term": {"words": {"value": _word(term), "boost": times}}} for term, times in often]
+        asked = {"should": terms, "minimum_should_match": 1, "filter": _filters(where)}
+        body = {"size": min(k, _MOST), "query": {"bool": asked}, "_source": ["id"]}
+        scale = at.bm25.k1 + 1 if self._factor == "k1 + 1" else 1.0
+        # Of several shards each has its own words; they are to count them together.
+        hits = self._hits(at.place, body, search_type="dfs_query_then_fetch")
+        return [(hit["_source"]["id"], hit["_score"] / scale) for hit in hits]
 
-    def _hits(self, place: str, body: Mapping[str, Any], **params: str) -> list[Any]:
-        # A shard that cannot answer is an error, not fewer hits.
-        params["allow_partial_search_results"] = "false"
-        told = self._ask("POST", f"{quote(place)}/_search", {**body, "track_total_hits": False}, **params)
-        return list(told["hits"]["hits"])
+    def by_vector(self, at: Version, vector: Vectors, k: int, where: Where) -> Found:
+        k, filters = min(k, _MOST), _filters(where)
+        breadth, asked = min(max(_BREADTH, 2 * k), _MOST), vector.tolist()
+        body: dict[str, Any] = {"size": k, "_source": ["id"]}
+        if self._product == "OpenSearch":
+            near = {"vector": asked, "k": breadth, "filter": {"bool": {"filter": filters}}}
+            body["query"] = {"knn": {"meaning": near}}
+        else:
+            body["knn"] = {"field": "meaning", "query_vector": asked, "k": k, "filter": filters}
+            body["knn"]["num_candidates"] = breadth
+        # Lucene makes a score above 0 of an inner product.
+        scores = ((hit["_source"]["id"], hit["_score"]) for hit in self._hits(at.place, body))
+        return [(doc_id, score - 1 if score >= 1 else 1 - 1 / score) for doc_id, score in scores]
 
-    def _pages(
-        self, place: str, where: list[Any], fields: list[str], size: int = _PAGE
-    ) -> Iterator[dict[str, Any]]:
+    @cached_property
+    def _factor(self) -> str:
+        """By what the server multiplies the scores of BM25."""
+        about = self._ask("GET", "").get("version", {})
+        found = "OpenSearch" if about.get("distribution") == "opensearch" else "Elasticsearch"
+        if found != self._product:
+            hint = f"Write {found.lower()}: in place of {self._product.lower()}:."
+            raise ConfigError(f"The server is {found}, not {self._product}.", hint=hint)
+        major = int(str(about.get("number", "0")).partition(".")[0])
+        return "1" if found == "OpenSearch" and major >= 3 else "k1 + 1"
+
+    def _put(self, place: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Write documents by number, in as many requests as they need."""
+        lines: dict[str, bytes] = {}
+        size = 0
+        for row in rows:
+            packed = row.get("vector")
+            whole = row if packed is None else {**row, "meaning": _unpacked(packed).tolist()}
+            head = json.dumps({"index": {"_id": row["number"]}})
+            lines[row["number"]] = f"{head}\n{json.dumps(whole)}\n".encode()
+            size += len(lines[row["number"]])
+            if size > _BULK:
+                self._bulk(place, lines)
+                lines, size = {}, 0
+        if lines:
+            self._bulk(place, lines)
+
+    def _bulk(self, place: str, lines: dict[str, bytes]) -> None:
+        for attempt in range(_TRIES):
+            answer = self._ask("POST", f"{quote(place)}/_bulk", b"".join(lines.values()))
+            if not answer["errors"]:
+                return
+            done = [item["index"] for item in answer["items"]]
+            for item in done:
+                if item["status"] not in (200, 201, 429):
+                    raise self._refused(item["status"], {"error": item["error"]})
+            busy = {item["_id"] for item in done if item["status"] == 429}
+            lines = {number: line for number, line in lines.items() if number in busy}
+            time.sleep(min(10.0, 0.1 * 2**attempt))
+        raise IndexError_(f"{self._product} is too busy to take documents in.", hint="Try again later.")
+
+    def _sources(self, place: str, where: Where, fields: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         """Yield what is kept of all documents that match, in order of number."""
+        size = _MOST if set(fields) <= {"id", "digest"} else _PAGE
         body: dict[str, Any] = {"size": size, "sort": [{"number": "asc"}], "_source": fields}
-        body |= {"query": {"bool": {"filter": where}}}
+        body |= {"query": {"bool": {"filter": _filters(where)}}}
         while True:
             hits = self._hits(place, body)
             yield from (hit["_source"] for hit in hits)
@@ -411,57 +237,70 @@ class _Engine(VersionedEngine):
                 return
             body["search_after"] = hits[-1]["sort"]
 
+    def _hits(self, place: str, body: Mapping[str, Any], **params: str) -> list[Any]:
+        # A shard that cannot answer is an error, not fewer hits.
+        params["allow_partial_search_results"] = "false"
+        answer = self._ask("POST", f"{quote(place)}/_search", {**body, "track_total_hits": False}, **params)
+        return list(answer["hits"]["hits"])
 
-def _document(row: EngineRow, since: int) -> dict[str, Any]:
-    """Return a document as it is written."""
-    counted = (_word(term) for term, count in sorted(row.terms.items()) for _ in range(count))
-    packed = None if row.vector is None else base64.b64encode(row.vector.astype("<f4").tobytes()).decode()
-    return {
-        "number": f"{since:d}-{_key(row.doc_id)}",
-        "id": row.doc_id,
-        "text": row.text.encode("utf-8", "replace").decode(),  # JSON has no lone surrogates
-        "digest": row.digest.hex(),
-        "since": since,
-        "until": OPEN,
-        "words": " ".join(counted),
-        **_meaning(packed),
-    }
+    def _ask(
+        self, method: str, path: str, body: Any = None, *, none: Sequence[str] = (), **params: str
+    ) -> dict[str, Any]:
+        """Send a request that does no harm when it is sent twice; `none` are the errors that mean nothing."""
+        many = isinstance(body, bytes)
+        headers = {"Content-Type": "application/x-ndjson" if many else "application/json"}
+        try:
+            answer = self._http.send(
+                method,
+                f"{self._url}/{path}",
+                repeat=True,
+                data=body if body is None or many else json.dumps(body).encode(),
+                headers={} if body is None else headers,
+                params=params,
+                seconds=_SECONDS,
+                ok=_JUDGED,
+            )
+            found: dict[str, Any] = json.loads(self._http.text(answer))
+        except StoreError as error:
+            raise IndexError_(f"{self._product}: {error.message}", endpoint=self._url) from error
+        except ValueError as error:
+            raise IndexError_(f"{self._product} gave an answer that is no JSON.") from error
+        if answer.status_code < 300:
+            return found
+        about = found.get("error")
+        kinds = {"missing" if answer.status_code == 404 else "", about.get("type") if about else ""}
+        if kinds & {*none}:
+            return {}
+        raise self._refused(answer.status_code, found)
+
+    def _refused(self, status: int, answer: Mapping[str, Any]) -> IndexError_:
+        error = answer.get("error")
+        if not isinstance(error, dict):
+            error = {"reason": error}
+        if error.get("type") == "index_not_found_exception":
+            return Replaced("The index was built anew or deleted meanwhile.", hint="Try again.")
+        some, hint = self._variables, None
+        if status in (401, 403):
+            hint = f"Set {some}_USER and {some}_PASSWORD, {some}_KEY for an API key, or {some}_TOKEN."
+        text = brief(str(error.get("reason") or error.get("type") or ""), 400)
+        return IndexError_(f"{self._product} refuses ({status}): {text.rstrip('.')}.", hint=hint)
 
 
-def _meaning(packed: str | None) -> dict[str, Any]:
-    """Return the two fields of a vector; none of a document without."""
-    return {} if packed is None else {"kept": packed, "meaning": _unpacked(packed).tolist()}
-
-
-def _unpacked(packed: str) -> npt.NDArray[np.float32]:
+def _unpacked(packed: str) -> Vectors:
     return np.frombuffer(base64.b64decode(packed), "<f4").astype(np.float32)
-
-
-def _product(score: float) -> float:
-    """Return the inner product that Lucene has made a score above 0 of.
-
-    Example:
-        >>> _product(1.25), _product(0.5)
-        (0.25, -1.0)
-    """
-    return score - 1 if score >= 1 else 1 - 1 / score
-
-
-def _key(*parts: str) -> str:
-    return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
 
 
 def _word(term: str) -> str:
     """Return a term as a word that the analyser leaves whole."""
-    return term if len(term) <= _LONGEST else _key(term)
+    return term if len(term) <= _LONGEST else key_of(term)
 
 
-def _counts(at: Version, ids: Allowed) -> list[Any]:
-    """Return the filters of the documents that count at a commit, and are some of all."""
-    found: list[Any] = [{"range": {"since": {"lte": at.number}}}, {"range": {"until": {"gt": at.number}}}]
-    if ids is not None:
-        named = list(ids)
-        parts = [named[start : start + _NAMED] for start in range(0, len(named), _NAMED)]
-        terms = [{"terms": {"id": part}} for part in parts]
-        found.append({"bool": {"should": terms, "minimum_should_match": 1}})
-    return found
+def _filters(where: Where) -> list[dict[str, Any]]:
+    filters: list[dict[str, Any]] = []
+    for name, by, value in where:
+        if by == "in":
+            terms = [{"terms": {name: part}} for part in parts_of(value, _NAMED)]
+            filters.append({"bool": {"should": terms, "minimum_should_match": 1}})
+        else:
+            filters.append({"range": {name: {_RANGES[by]: value}}})
+    return filters

@@ -18,362 +18,72 @@ import secrets
 import struct
 import threading
 import weakref
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from select import select
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 import numpy as np
-import numpy.typing as npt
 
-from mrag.errors import ConfigError, IndexError_, MissingIndex
+from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.base import Abilities
-from mrag.index.backends.engine import EngineBackend, EngineState, Found, IndexChange, Replaced, parts_of
+from mrag.index.backends.engine import (
+    Allowed,
+    EngineBackend,
+    EngineState,
+    Found,
+    IndexChange,
+    Replaced,
+    no_index,
+    parts_of,
+    refusal,
+)
 from mrag.index.bm25 import Postings
-from mrag.redaction import redact
+from mrag.index.embedding import Vectors
 
 __all__ = ["PostgresBackend"]
 
 if TYPE_CHECKING:
     from psycopg import Connection
-    from psycopg.sql import Identifier
-    from psycopg.types import TypeInfo
 
-BREADTH = 1000
+BREADTH: Final = 1000
 """How many vectors pgvector's index looks at, which is the most that it may.
 
 Of 100,000 documents it finds .98 of the nearest ten then, and with 400 .95 (`docs/how-large.md`).
 """
-_SECONDS = 10
+_SECONDS: Final = 10
 """How long a server may take to answer a connection."""
-
-
-def _psycopg() -> Any:
-    try:
-        import psycopg
-    except ImportError as error:
-        raise ConfigError(
-            "Indexes in PostgreSQL need psycopg.", hint="Install it with `pip install 'mrag[pgvector]'`."
-        ) from error
-    return psycopg
-
-
-@contextmanager
-def told() -> Iterator[None]:
-    """Raise what PostgreSQL refuses as an error of the index."""
-    psycopg = _psycopg()
-    try:
-        yield
-    except psycopg.Error as error:
-        first = redact(str(error).strip().partition("\n")[0])
-        raise IndexError_(f"PostgreSQL says: {first or type(error).__name__}.") from error
-
-
-class Connections:
-    """Connections to one database; those that read are used again."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._idle: list[Connection[Any]] = []
-        self._lock = threading.Lock()
-        weakref.finalize(self, _close, self._idle)
-        _psycopg()
-
-    @contextmanager
-    def reading(self) -> Iterator[Connection[Any]]:
-        from psycopg import IsolationLevel, OperationalError
-
-        with self._lock:
-            connection = self._idle.pop() if self._idle else None
-        if connection is None or not _alive(connection):
-            connection = self._connect()
-            connection.execute("SELECT set_config('hnsw.ef_search', %s, false)", (str(BREADTH),))
-            connection.commit()
-            connection.isolation_level = IsolationLevel.REPEATABLE_READ
-            connection.read_only = True
-        try:
-            yield connection
-            connection.rollback()
-        except BaseException:
-            with suppress(OperationalError):
-                connection.rollback()
-            if connection.broken or connection.closed:
-                connection.close()
-                raise
-            self._back(connection)
-            raise
-        self._back(connection)
-
-    @contextmanager
-    def writing(self) -> Iterator[Connection[Any]]:
-        connection = self._connect()
-        try:
-            yield connection
-        finally:
-            connection.close()
-
-    def _back(self, connection: Connection[Any]) -> None:
-        with self._lock:
-            self._idle.append(connection)
-
-    def _connect(self) -> Connection[Any]:
-        from psycopg import connect
-
-        return connect(self._url, connect_timeout=_SECONDS)
-
-
-def register(connection: Connection[Any], info: TypeInfo) -> None:
-    """Have a connection write arrays of numpy as vectors, in the binary form of pgvector."""
-    from psycopg.adapt import Dumper
-    from psycopg.pq import Format
-
-    info.register(connection)
-
-    class _VectorDumper(Dumper):
-        format = Format.BINARY
-        oid = info.oid
-
-        def dump(self, obj: npt.NDArray[np.float32]) -> bytes:
-            return struct.pack(">HH", len(obj), 0) + obj.astype(">f4").tobytes()
-
-    connection.adapters.register_dumper(np.ndarray, _VectorDumper)
-
-
-def written(vector: npt.NDArray[np.float32]) -> str:
-    """Return a vector as pgvector reads it.
-
-    Example:
-        >>> written(np.array([1, 0.1], np.float32))
-        '[1.0,0.1]'
-    """
-    return f"[{','.join(map(str, vector))}]"
-
-
-def unpacked(sent: bytes) -> npt.NDArray[np.float32]:
-    """Return the vector that `vector_send` of pgvector has sent.
-
-    Example:
-        >>> unpacked(bytes.fromhex("000200003f80000040000000")).tolist()
-        [1.0, 2.0]
-    """
-    return np.frombuffer(sent, ">f4", offset=4).astype(np.float32)
-
-
-def _alive(connection: Connection[Any]) -> bool:
-    """Return whether an idle connection is still one; if it is not, it is closed."""
-    from select import select
-
-    # A server that goes says so, or closes the connection: either can be read before it was asked.
-    if connection.closed or select([connection.fileno()], [], [], 0)[0]:
-        connection.close()
-        return False
-    return True
-
-
-def _close(idle: list[Connection[Any]]) -> None:
-    while idle:
-        idle.pop().close()
-
-
-_REGISTRY: Final = """
-CREATE TABLE IF NOT EXISTS mrag_index (
-  graph text COLLATE "C", name text COLLATE "C", state jsonb NOT NULL, PRIMARY KEY (graph, name)
-)
-"""
-_KEPT: Final = """
-INSERT INTO mrag_index (graph, name, state) VALUES (%s, %s, %s::jsonb)
-ON CONFLICT (graph, name) DO UPDATE SET state = EXCLUDED.state
-"""
-_STATE: Final = "SELECT state FROM mrag_index WHERE graph = %s AND name = %s"
-_FORGOTTEN: Final = "DELETE FROM mrag_index WHERE graph = %s AND name = %s"
-_DROPPED: Final = "DROP TABLE IF EXISTS {documents}, {terms}"
-
-_DOCUMENTS: Final = """
-CREATE TABLE {documents} (
-  number int4 NOT NULL, id text COLLATE "C" NOT NULL, body text NOT NULL, digest bytea NOT NULL, vector vector
-)
-"""
-_SIZED: Final = "ALTER TABLE {documents} ALTER COLUMN vector TYPE vector({dim})"
-_TERMS: Final = """
-CREATE TABLE {terms} (
-  term text COLLATE "C" NOT NULL, document int4 NOT NULL, times int4 NOT NULL, length int4 NOT NULL
-)
-"""
-_KEYED: Final = (
-    "ALTER TABLE {documents} ADD PRIMARY KEY (number)",
-    "CREATE UNIQUE INDEX ON {documents} (id)",
-    "ALTER TABLE {terms} ADD PRIMARY KEY (term, document) INCLUDE (times, length)",
-)
-_VECTORS_INDEXED: Final = (
-    "CREATE INDEX ON {documents} USING hnsw (vector vector_ip_ops) WITH (m = 16, ef_construction = 128)"
-)
-"""Built with twice the candidates that are usual, the index finds .975 of the nearest ten among a million."""
-
-_SET: Final = "SELECT set_config(%s, %s, true)"
-_WORKERS: Final = """
-SELECT set_config('max_parallel_maintenance_workers', current_setting('max_parallel_workers'), true)
-"""
 _INDEXED: Final = 2000
 """Dimensions up to which pgvector indexes vectors; longer ones are compared one by one."""
 _MEMORY_MB: Final = 2048
 _LARGE: Final = 10
 """A change of more than one in so many documents is large."""
 
-_LAST: Final = "SELECT coalesce(max(number), 0) FROM {documents}"
-_OLD: Final = "SELECT number, body FROM {documents} WHERE id = ANY(%s::text[])"
-_GONE: Final = "DELETE FROM {documents} WHERE number = ANY(%s::int4[])"
-_UNCOUNTED: Final = """
-DELETE FROM {terms} t USING unnest(%s::text[], %s::int4[]) AS gone(term, document)
-WHERE t.term = gone.term AND t.document = gone.document
-"""
-_PUT_DOCUMENTS: Final = "COPY {documents} (number, id, body, digest, vector) FROM STDIN (FORMAT binary)"
-_PUT_TERMS: Final = "COPY {terms} (term, document, times, length) FROM STDIN (FORMAT binary)"
-
-
-def table(place: str, kind: LiteralString) -> Identifier:
-    """Return the quoted name of a table of an index."""
-    from psycopg.sql import Identifier
-
-    return Identifier(f"mrag_{place}_{kind}")
-
-
-def put(connection: Connection[Any], key: tuple[str, str], change: IndexChange) -> EngineState:
-    """Carry out a change."""
-    before = change.before
-    # The column of vectors gets its dimensions with the first of them.
-    if before is None or before.manifest.dim != change.after.dim:
-        state = _build(connection, change)
-        drop(connection, key)
-    else:
-        state = _change(connection, before, change)
-    connection.execute(_KEPT, (*key, json.dumps(state.to_json())))
-    return state
-
-
-def tidy(connection: Connection[Any], change: IndexChange, state: EngineState) -> None:
-    """Have the server know the new rows for settled after a large change: it then reads its indexes alone."""
-    if (len(change.fresh) + len(change.gone)) * _LARGE > state.manifest.documents:
-        connection.autocommit = True
-        _run(connection, state.place, "VACUUM (ANALYZE) {documents}, {terms}")
-
-
-def drop(connection: Connection[Any], key: tuple[str, str]) -> None:
-    """Remove an index; if there is none, nothing is done."""
-    row = connection.execute(_STATE, key).fetchone()
-    if row is not None:
-        _run(connection, row[0]["place"], _DROPPED)
-        connection.execute(_FORGOTTEN, key)
-
-
-def prepare(connection: Connection[Any]) -> None:
-    """Make what all indexes share, and have the connection know vectors."""
-    from psycopg import Error
-    from psycopg.types import TypeInfo
-
-    # Two that come first at the same time would both make it.
-    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('mrag_index', 0))")
-    connection.execute(_REGISTRY)
-    if TypeInfo.fetch(connection, "vector") is None:
-        try:
-            with connection.transaction():
-                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        except Error as error:
-            raise ConfigError(
-                "The database has no pgvector.",
-                hint="Install pgvector on the server and have an administrator say CREATE EXTENSION vector.",
-            ) from error
-    info = TypeInfo.fetch(connection, "vector")
-    assert info is not None
-    register(connection, info)
-
-
-def _build(connection: Connection[Any], change: IndexChange) -> EngineState:
-    place = secrets.token_hex(8)
-    _run(connection, place, _DOCUMENTS)
-    _run(connection, place, _TERMS)
-    dim = change.after.dim
-    if dim is not None:
-        _run(connection, place, _SIZED, dim=dim)
-    documents, tokens = _insert(connection, place, change, 0)
-    for statement in _KEYED:
-        _run(connection, place, statement)
-    if dim is not None and dim <= _INDEXED:
-        _index_vectors(connection, place, documents, dim)
-    return change.committed(documents=documents, tokens=tokens, place=place)
-
-
-def _index_vectors(connection: Connection[Any], place: str, documents: int, dim: int) -> None:
-    """Build the index of the vectors by as many workers as the server lets one command have."""
-    from psycopg.errors import DiskFull
-
-    # Built in memory it takes a fraction of the time; the setting is a cap.
-    needed = min(_MEMORY_MB, 64 + documents * (4 * dim + 400) // (1 << 20))
-    connection.execute(_SET, ("maintenance_work_mem", f"{needed}MB"))
-    connection.execute(_WORKERS)
-    try:
-        with connection.transaction():
-            _run(connection, place, _VECTORS_INDEXED)
-    except DiskFull:
-        # Workers share their memory, of which a container has 64 MiB unless it is given more.
-        connection.execute(_SET, ("max_parallel_maintenance_workers", "0"))
-        _run(connection, place, _VECTORS_INDEXED)
-
-
-def _change(connection: Connection[Any], before: EngineState, change: IndexChange) -> EngineState:
-    place, documents, tokens = before.place, before.manifest.documents, before.tokens
-    for part in parts_of(change.gone):
-        rows = _run(connection, place, _OLD, list(part))
-        built = Postings.build([body for _, body in rows], before.manifest.bm25.analysis)
-        numbers = [number for number, _ in rows]
-        starts, at = built.starts.tolist(), list(built.rows)
-        spans = zip(built.terms, starts, starts[1:], strict=False)
-        terms = [term for term, start, end in spans for _ in range(end - start)]
-        _run(connection, place, _UNCOUNTED, terms, [numbers[row] for row in at])
-        _run(connection, place, _GONE, numbers)
-        documents, tokens = documents - len(rows), tokens - int(built.lengths.sum())
-    last = _run(connection, place, _LAST)[0][0]
-    more, longer = _insert(connection, place, change, last)
-    return change.committed(documents=documents + more, tokens=tokens + longer, place=place)
-
-
-def _insert(connection: Connection[Any], place: str, change: IndexChange, last: int) -> tuple[int, int]:
-    """Copy the fresh documents in, and return how many they are and how many terms they have."""
-    from psycopg.sql import SQL
-
-    names = {"documents": table(place, "documents"), "terms": table(place, "terms")}
-    documents = tokens = 0
-    for rows in change.rows():
-        first = last + documents + 1
-        with connection.cursor().copy(SQL(_PUT_DOCUMENTS).format(**names)) as copy:
-            copy.set_types(["int4", "text", "text", "bytea", "vector"])
-            for number, row in enumerate(rows, first):
-                # PostgreSQL has no NUL in a text, and no word has it.
-                text = row.text.replace("\0", "\ufffd")
-                copy.write_row((number, row.doc_id, text, row.digest, row.vector))
-        with connection.cursor().copy(SQL(_PUT_TERMS).format(**names)) as copy:
-            copy.set_types(["text", "int4", "int4", "int4"])
-            for number, row in enumerate(rows, first):
-                for term, times in row.terms.items():
-                    copy.write_row((term, number, times, row.length))
-        documents += len(rows)
-        tokens += sum(row.length for row in rows)
-    return documents, tokens
-
-
-def _run(
-    connection: Connection[Any], place: str, statement: LiteralString, *values: Sequence[Any], dim: int = 0
-) -> list[Any]:
-    from psycopg.sql import SQL, Literal
-
-    named = SQL(statement).format(
-        documents=table(place, "documents"), terms=table(place, "terms"), dim=Literal(dim)
+_MADE: Final = (
+    """
+    CREATE TABLE {documents} (
+      number int4 NOT NULL, id text COLLATE "C" NOT NULL, body text NOT NULL, digest bytea NOT NULL,
+      vector vector
     )
-    cursor = connection.execute(named, values or None)
-    return cursor.fetchall() if cursor.description is not None else []
-
-
-_NAMES: Final = "SELECT name FROM mrag_index WHERE graph = %s ORDER BY name"
-_LOCKED: Final = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
+    """,
+    """
+    CREATE TABLE {terms} (
+      term text COLLATE "C" NOT NULL, document int4 NOT NULL, times int4 NOT NULL, length int4 NOT NULL
+    )
+    """,
+)
+_KEYED: Final = (
+    "ALTER TABLE {documents} ADD PRIMARY KEY (number)",
+    "CREATE UNIQUE INDEX ON {documents} (id)",
+    "ALTER TABLE {terms} ADD PRIMARY KEY (term, document) INCLUDE (times, length)",
+)
+# Built with twice the candidates that are usual, the index finds .975 of the nearest ten among a million.
+_VECTORS_INDEXED: Final = (
+    "CREATE INDEX ON {documents} USING hnsw (vector vector_ip_ops) WITH (m = 16, ef_construction = 128)"
+)
+_STATE: Final = "SELECT state FROM mrag_index WHERE graph = %s AND name = %s"
+_SET: Final = "SELECT set_config(%s, %s, true)"
 _WORDS: Final = """
 WITH asked AS (
   SELECT a.term, a.times, count(*) AS documents
@@ -395,7 +105,6 @@ SELECT d.id, s.score FROM scored s JOIN {documents} d ON d.number = s.document
 ORDER BY s.score DESC, d.id LIMIT %(k)s
 """
 """The sums of `Bm25Index`, rounded where that rounds."""
-
 _NEAR: Final = """
 SELECT id, score FROM (
   SELECT id, (-(vector <#> %(vector)s::vector))::float4 AS score FROM {documents}
@@ -408,67 +117,131 @@ WHERE %(all)s OR id = ANY(%(allowed)s::text[]) ORDER BY score DESC, id LIMIT %(k
 """
 """The same without the index: pgvector's takes a filter into account after it has searched."""
 
-_TEXTS: Final = "SELECT id, body FROM {documents} WHERE id = ANY(%s::text[])"
-_DIGESTS: Final = "SELECT id, digest FROM {documents}"
-_VECTORS: Final = "SELECT id, vector_send(vector) FROM {documents} WHERE id = ANY(%s::text[])"
-
 
 class PostgresBackend(EngineBackend):
-    """Keeps indexes in the tables of a PostgreSQL database with the extension `vector`.
-
-    Args and errors are those of `EngineBackend`; the URL is `postgresql://USER@HOST:PORT/DATABASE`.
-    """
+    """Keeps indexes in a database with the extension `vector`: `postgresql://USER@HOST:PORT/DATABASE`."""
 
     abilities = Abilities(exact_vectors=False)
     login_by = "~/.pgpass or PGPASSWORD"
 
     def __init__(self, url: str, graph: str, pending: Path | None = None) -> None:
         super().__init__(url, graph, pending)
-        self._connections = Connections(url)
+        try:
+            import psycopg  # noqa: F401
+        except ImportError as error:
+            hint = "Install it with `pip install 'mrag[pgvector]'`."
+            raise ConfigError("Indexes in PostgreSQL need psycopg.", hint=hint) from error
+        self._connections = _Connections(url)
 
     def names(self) -> list[str]:
-        from psycopg.errors import UndefinedTable
+        with self._connections.reading() as connection:
+            asked = "SELECT name FROM mrag_index WHERE graph = %s ORDER BY name"
+            return [name for (name,) in _registered(connection, asked, (self.graph,))]
 
-        with told(), self._connections.reading() as connection:
+    def shelf(self, name: str) -> _Shelf:
+        return _Shelf(self._connections, self.graph, name)
+
+
+class _Connections:
+    """Connections to one database; those that read are used again."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._idle: list[Connection[Any]] = []
+        weakref.finalize(self, _close, self._idle)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection[Any]]:
+        from psycopg import IsolationLevel, OperationalError
+
+        with _refusals():
+            connection = self._idle_one()
+            if connection is None:
+                connection = self._connect()
+                connection.execute("SELECT set_config('hnsw.ef_search', %s, false)", (str(BREADTH),))
+                connection.commit()
+                connection.isolation_level = IsolationLevel.REPEATABLE_READ
+                connection.read_only = True
             try:
-                return [name for (name,) in connection.execute(_NAMES, (self.graph,))]
-            except UndefinedTable:
-                return []
+                yield connection
+            finally:
+                with suppress(OperationalError):
+                    connection.rollback()
+                if connection.closed:
+                    connection.close()
+                else:
+                    self._idle.append(connection)
 
-    def shelf(self, name: str) -> PostgresShelf:
-        return PostgresShelf(self._connections, self.graph, name)
+    @contextmanager
+    def writing(self) -> Iterator[Connection[Any]]:
+        with _refusals():
+            connection = self._connect()
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    def _idle_one(self) -> Connection[Any] | None:
+        while True:
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                return None
+            # A server that goes says so, or closes the connection: either can be read before it was asked.
+            if not (connection.closed or select([connection.fileno()], [], [], 0)[0]):
+                return connection
+            connection.close()
+
+    def _connect(self) -> Connection[Any]:
+        from psycopg import connect
+
+        return connect(self._url, connect_timeout=_SECONDS)
 
 
-class PostgresShelf:
+def _close(idle: list[Connection[Any]]) -> None:
+    for connection in idle:
+        connection.close()
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    from psycopg import Error
+
+    try:
+        yield
+    except Error as error:
+        raise refusal("PostgreSQL", error) from error
+
+
+class _Shelf:
     """The place of one index in a database."""
 
-    def __init__(self, connections: Connections, graph: str, name: str) -> None:
+    def __init__(self, connections: _Connections, graph: str, name: str) -> None:
         self._connections = connections
         self._key = (graph, name)
         self._own = threading.local()
 
     def state(self) -> EngineState | None:
-        with told(), self._connections.reading() as connection:
+        with self._connections.reading() as connection:
             return self._state(connection)
 
     @contextmanager
-    def reading(self) -> Iterator[PostgresView]:
-        with told(), self._connections.reading() as connection:
+    def reading(self) -> Iterator[_View]:
+        with self._connections.reading() as connection:
             state = self._state(connection)
             if state is None:
-                raise MissingIndex(f"There is no similarity index {self._key[1]!r}.")
-            yield PostgresView(connection, state)
+                raise no_index(self._key[1])
+            yield _View(connection, state)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        with told(), self._connections.writing() as connection:
-            key = "mrag " + " ".join(self._key)
-            row = connection.execute(_LOCKED, (key,)).fetchone()
+        with self._connections.writing() as connection:
+            asked = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
+            row = connection.execute(asked, ("mrag " + " ".join(self._key),)).fetchone()
             connection.commit()
             if row is None or not row[0]:
-                raise IndexError_(
-                    "Another process is writing this index.", hint="Wait until it is done, then try again."
-                )
+                hint = "Wait until it is done, then try again."
+                raise IndexError_("Another process is writing this index.", hint=hint)
             self._own.connection = connection
             try:
                 yield
@@ -477,83 +250,220 @@ class PostgresShelf:
 
     def commit(self, change: IndexChange) -> EngineState:
         connection: Connection[Any] = self._own.connection
-        with told():
-            with connection.transaction():
-                prepare(connection)
-            with connection.transaction():
-                state = put(connection, self._key, change)
-            tidy(connection, change, state)
-            return state
+        with connection.transaction():
+            _prepare(connection)
+        with connection.transaction():
+            if change.before is None or change.builds:
+                state = _build(connection, change)
+                self._remove(connection)
+            else:
+                state = _change(connection, change.before, change)
+            kept = """
+                INSERT INTO mrag_index (graph, name, state) VALUES (%s, %s, %s::jsonb)
+                ON CONFLICT (graph, name) DO UPDATE SET state = EXCLUDED.state
+            """
+            connection.execute(kept, (*self._key, json.dumps(state.to_json())))
+        if (len(change.fresh) + len(change.gone)) * _LARGE > state.manifest.documents:
+            # The server then knows the new rows for settled, and reads its indexes alone.
+            connection.autocommit = True
+            _run(connection, state.place, "VACUUM (ANALYZE) {documents}, {terms}")
+        return state
 
     def drop(self) -> None:
         connection: Connection[Any] = self._own.connection
-        with told(), connection.transaction():
-            drop(connection, self._key)
+        with connection.transaction():
+            self._remove(connection)
+
+    def _remove(self, connection: Connection[Any]) -> None:
+        row = connection.execute(_STATE, self._key).fetchone()
+        if row is not None:
+            _run(connection, row[0]["place"], "DROP TABLE IF EXISTS {documents}, {terms}")
+            connection.execute("DELETE FROM mrag_index WHERE graph = %s AND name = %s", self._key)
 
     def _state(self, connection: Connection[Any]) -> EngineState | None:
-        from psycopg.errors import UndefinedTable
-
-        try:
-            row = connection.execute(_STATE, self._key).fetchone()
-        except UndefinedTable:
-            connection.rollback()
-            return None
-        return None if row is None else EngineState.from_json(row[0])
+        rows = _registered(connection, _STATE, self._key)
+        return EngineState.from_json(rows[0][0]) if rows else None
 
 
-class PostgresView:
+class _View:
     """One commit of an index, as a transaction sees it."""
 
     def __init__(self, connection: Connection[Any], state: EngineState) -> None:
         self._connection = connection
         self.state = state
 
-    def by_words(self, query: Mapping[str, int], k: int, allowed: Collection[str] | None) -> Found:
-        knobs = self.state.manifest.bm25
-        values = {
-            "terms": list(query),
-            "times": list(query.values()),
-            "documents": self.state.manifest.documents,
-            "mean": self.state.mean_length or 1.0,
-            "k1": knobs.k1,
-            "b": knobs.b,
-        }
-        return self.run(_WORDS, {**values, **_filter(k, allowed)})
+    def by_words(self, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
+        manifest = self.state.manifest
+        knobs = {"k1": manifest.bm25.k1, "b": manifest.bm25.b, "mean": self.state.mean_length or 1.0}
+        terms = {"terms": list(query), "times": list(query.values()), "documents": manifest.documents}
+        return self._asked(_WORDS, {**knobs, **terms, **_filter(k, allowed)})
 
-    def by_vector(self, vector: npt.NDArray[np.float32], k: int, allowed: Collection[str] | None) -> Found:
-        values = {"vector": written(vector), **_filter(k, allowed)}
+    def by_vector(self, vector: Vectors, k: int, allowed: Allowed) -> Found:
+        values = {"vector": str(vector.tolist()), **_filter(k, allowed)}
         if allowed is None and 4 * k <= BREADTH:
-            found = self.run(_NEAR, {**values, "wide": BREADTH})
+            found = self._asked(_NEAR, {**values, "wide": BREADTH})
             # Rows that were deleted lately take places in the index until they are vacuumed.
             if len(found) >= min(k, self.state.manifest.documents):
                 return found
-        return self.run(_NEAREST, values)
+        return self._asked(_NEAREST, values)
 
     def texts(self, ids: Collection[str]) -> dict[str, str]:
-        return dict(self.run(_TEXTS, (list(ids),)))
+        return dict(self._asked("SELECT id, body FROM {documents} WHERE id = ANY(%s::text[])", [list(ids)]))
 
     def digests(self) -> dict[str, bytes]:
-        return {doc_id: bytes(key) for doc_id, key in self.run(_DIGESTS)}
+        return {doc_id: bytes(key) for doc_id, key in self._asked("SELECT id, digest FROM {documents}")}
 
-    def vectors(self, ids: Collection[str]) -> dict[str, npt.NDArray[np.float32]]:
+    def vectors(self, ids: Collection[str]) -> dict[str, Vectors]:
         if self.state.manifest.dim is None:
             return {}
-        sent = self.run(_VECTORS, (list(ids),))
-        return {doc_id: unpacked(vector) for doc_id, vector in sent if vector is not None}
+        asked: LiteralString = "SELECT id, vector_send(vector) FROM {documents} WHERE id = ANY(%s::text[])"
+        sent = self._asked(asked, [list(ids)])
+        read = ((doc_id, np.frombuffer(raw, ">f4", offset=4)) for doc_id, raw in sent if raw is not None)
+        return {doc_id: vector.astype(np.float32) for doc_id, vector in read}
 
-    def run(self, statement: LiteralString, values: Any = None) -> list[Any]:
-        """Return the rows of a statement, its tables named."""
+    def _asked(self, statement: LiteralString, values: Any = None) -> list[Any]:
         from psycopg.errors import UndefinedTable
-        from psycopg.sql import SQL
 
-        place = self.state.place
-        named = SQL(statement).format(documents=table(place, "documents"), terms=table(place, "terms"))
         try:
-            cursor = self._connection.execute(named, values, binary=True)
+            return _run(self._connection, self.state.place, statement, values)
         except UndefinedTable as error:
             raise Replaced("The index was built anew meanwhile.", hint="Try again.") from error
-        return cursor.fetchall() if cursor.description is not None else []
 
 
-def _filter(k: int, allowed: Collection[str] | None) -> dict[str, Any]:
+def _filter(k: int, allowed: Allowed) -> dict[str, Any]:
     return {"k": k, "all": allowed is None, "allowed": list(allowed or ())}
+
+
+def _registered(connection: Connection[Any], statement: LiteralString, values: Any) -> list[Any]:
+    """Return rows of the table of all indexes; none if there is no such table yet."""
+    from psycopg.errors import UndefinedTable
+
+    try:
+        return connection.execute(statement, values).fetchall()
+    except UndefinedTable:
+        connection.rollback()
+        return []
+
+
+def _run(connection: Connection[Any], place: str, statement: LiteralString, values: Any = None) -> list[Any]:
+    """Return the rows of a statement, its tables named."""
+    cursor = connection.execute(_named(place, statement), values, binary=True)
+    return cursor.fetchall() if cursor.description is not None else []
+
+
+def _named(place: str, statement: LiteralString) -> Any:
+    from psycopg.sql import SQL, Identifier
+
+    documents, terms = (Identifier(f"mrag_{place}_{kind}") for kind in ("documents", "terms"))
+    return SQL(statement).format(documents=documents, terms=terms)
+
+
+def _prepare(connection: Connection[Any]) -> None:
+    """Make what all indexes share, and have the connection write arrays of numpy as vectors of pgvector."""
+    from psycopg import Error
+    from psycopg.adapt import Dumper
+    from psycopg.pq import Format
+    from psycopg.types import TypeInfo
+
+    # Two that come first at the same time would both make it.
+    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('mrag_index', 0))")
+    connection.execute(
+        'CREATE TABLE IF NOT EXISTS mrag_index (graph text COLLATE "C", name text COLLATE "C", '
+        "state jsonb NOT NULL, PRIMARY KEY (graph, name))"
+    )
+    try:
+        with connection.transaction():
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except Error as error:
+        hint = "Install pgvector on the server and have an administrator say CREATE EXTENSION vector."
+        raise ConfigError("The database has no pgvector.", hint=hint) from error
+    info = TypeInfo.fetch(connection, "vector")
+    assert info is not None
+    info.register(connection)
+    kind = info.oid
+
+    class _VectorDumper(Dumper):
+        format = Format.BINARY
+        oid = kind
+
+        def dump(self, obj: Vectors) -> bytes:
+            return struct.pack(">HH", len(obj), 0) + obj.astype(">f4").tobytes()
+
+    connection.adapters.register_dumper(np.ndarray, _VectorDumper)
+
+
+def _build(connection: Connection[Any], change: IndexChange) -> EngineState:
+    from psycopg.sql import SQL, Literal
+
+    place, dim = secrets.token_hex(8), change.after.dim
+    for statement in _MADE:
+        _run(connection, place, statement)
+    if dim is not None:
+        sized = _named(place, "ALTER TABLE {documents} ALTER COLUMN vector TYPE vector")
+        connection.execute(SQL("{}({})").format(sized, Literal(dim)))
+    documents, tokens = _insert(connection, place, change, 0)
+    for statement in _KEYED:
+        _run(connection, place, statement)
+    if dim is not None and dim <= _INDEXED:
+        _index_vectors(connection, place, documents * (4 * dim + 400))
+    return change.committed(documents=documents, tokens=tokens, place=place)
+
+
+def _index_vectors(connection: Connection[Any], place: str, size: int) -> None:
+    """Build the index of the vectors by as many workers as the server lets one command have."""
+    from psycopg.errors import DiskFull
+
+    # Built in memory it takes a fraction of the time; the setting is a cap.
+    connection.execute(_SET, ("maintenance_work_mem", f"{min(_MEMORY_MB, 64 + size // (1 << 20))}MB"))
+    workers = connection.execute("SELECT current_setting('max_parallel_workers')").fetchone()
+    connection.execute(_SET, ("max_parallel_maintenance_workers", workers[0] if workers else "0"))
+    try:
+        with connection.transaction():
+            _run(connection, place, _VECTORS_INDEXED)
+    except DiskFull:
+        # Workers share their memory, of which a container has 64 MiB unless it is given more.
+        connection.execute(_SET, ("max_parallel_maintenance_workers", "0"))
+        _run(connection, place, _VECTORS_INDEXED)
+
+
+def _change(connection: Connection[Any], before: EngineState, change: IndexChange) -> EngineState:
+    place, documents, tokens = before.place, before.manifest.documents, before.tokens
+    for part in parts_of(change.gone):
+        old: LiteralString = "SELECT number, body FROM {documents} WHERE id = ANY(%s::text[])"
+        rows = _run(connection, place, old, [list(part)])
+        built = Postings.build([body for _, body in rows], before.manifest.bm25.analysis)
+        numbers = np.array([number for number, _ in rows], np.int64)
+        terms = np.repeat(np.array(list(built.terms), object), np.diff(built.starts)).tolist()
+        uncounted: LiteralString = """
+            DELETE FROM {terms} t USING unnest(%s::text[], %s::int4[]) AS gone(term, document)
+            WHERE t.term = gone.term AND t.document = gone.document
+        """
+        _run(connection, place, uncounted, (terms, numbers[np.asarray(built.rows)].tolist()))
+        _run(connection, place, "DELETE FROM {documents} WHERE number = ANY(%s::int4[])", [numbers.tolist()])
+        documents, tokens = documents - len(rows), tokens - int(built.lengths.sum())
+    last = _run(connection, place, "SELECT coalesce(max(number), 0) FROM {documents}")[0][0]
+    more, longer = _insert(connection, place, change, last)
+    return change.committed(documents=documents + more, tokens=tokens + longer, place=place)
+
+
+def _insert(connection: Connection[Any], place: str, change: IndexChange, last: int) -> tuple[int, int]:
+    """Copy the fresh documents in, and return how many they are and how many terms they have."""
+    columns: dict[LiteralString, list[str]] = {
+        "{documents} (number, id, body, digest, vector)": ["int4", "text", "text", "bytea", "vector"],
+        "{terms} (term, document, times, length)": ["text", "int4", "int4", "int4"],
+    }
+    number, tokens = last, 0
+    for rows in change.rows():
+        # PostgreSQL has no NUL in a text, and no word has it.
+        texts = (row.text.replace("\0", "\ufffd") for row in rows)
+        numbered = list(enumerate(rows, number + 1))
+        documents = ((n, r.doc_id, next(texts), r.digest, r.vector) for n, r in numbered)
+        terms = ((term, n, times, r.length) for n, r in numbered for term, times in r.terms.items())
+        for (target, kinds), values in zip(columns.items(), (documents, terms), strict=True):
+            copied = _named(place, "COPY " + target + " FROM STDIN (FORMAT binary)")
+            with connection.cursor().copy(copied) as copy:
+                copy.set_types(kinds)
+                for value in values:
+                    copy.write_row(value)
+        number, tokens = number + len(rows), tokens + sum(row.length for row in rows)
+    return number - last, tokens

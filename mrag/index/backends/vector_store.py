@@ -9,22 +9,21 @@ may not be found by meaning until the next one. And it does not give vectors bac
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.base import Abilities, LocalBackend
 from mrag.index.backends.engine import Found, fuse, parts_of, settle_ties
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, DocumentUpdate, Match, StoredIndex, TextSearch
-from mrag.index.embedding import Embedder
+from mrag.index.embedding import Embedder, Vectors
 from mrag.index.fusion import FusionWeight
-from mrag.index.intake import Progress, SyncReport, check_model, gather_documents
+from mrag.index.intake import Progress, SyncReport, check_model, gather_documents, needed_model
+from mrag.index.segments import DocumentManifest
 from mrag.storage.folder import locked
 
 if TYPE_CHECKING:
@@ -68,23 +67,30 @@ class VectorStoreBackend:
         words = self._words.open(name, embedder=None, thorough=thorough)
         built = words.extra[_KEPT]["embedder"]
         check_model(built, embedder)
-        return VectorStoreIndex(words, self._make, embedder, built, self._lock(name))
+        return self._index(name, words, embedder, built)
 
     def create(
         self, name: str, *, embedder: Embedder | None, bm25: Bm25Params, replace: bool = False
     ) -> VectorStoreIndex:
         old = self.open(name, embedder=None) if name in self.names() else None
         words = self._words.create(name, embedder=None, bm25=bm25, replace=replace)
-        built = None if embedder is None else embedder.name
-        return VectorStoreIndex(words, self._make, embedder, built, self._lock(name), replaces=old)
+        return self._index(name, words, embedder, None if embedder is None else embedder.name, old)
 
     def delete(self, name: str) -> None:
         if name in self.names():
             self.open(name, embedder=None).empty()
         self._words.delete(name)
 
-    def _lock(self, name: str) -> Path | None:
-        return None if self._words.folder is None else self._words.folder / name / "writer"
+    def _index(
+        self,
+        name: str,
+        words: DocumentIndex,
+        embedder: Embedder | None,
+        built: str | None,
+        old: VectorStoreIndex | None = None,
+    ) -> VectorStoreIndex:
+        lock = None if self._words.folder is None else self._words.folder / name / "writer"
+        return VectorStoreIndex(words, self._make, embedder, built, lock, replaces=old)
 
 
 class VectorStoreIndex(StoredIndex):
@@ -109,27 +115,18 @@ class VectorStoreIndex(StoredIndex):
         self._place: str = words.extra.get(_KEPT, {}).get("place") or f"mrag_{secrets.token_hex(8)}"
         self._opened: VectorStore | None = None
 
+    @property
+    def manifest(self) -> DocumentManifest:  # type: ignore[override]
+        """What the index is."""
+        extra = self._words.extra.get(_KEPT, {}).get("extra", {})
+        return replace(self._words.manifest, embedder=self._built, extra=extra)
+
     def __len__(self) -> int:
         return len(self._words)
-
-    def __contains__(self, doc_id: object) -> bool:
-        return doc_id in self._words
 
     @property
     def doc_ids(self) -> list[str]:
         return self._words.doc_ids
-
-    @property
-    def extra(self) -> dict[str, Any]:
-        return dict(self._words.extra.get(_KEPT, {}).get("extra", {}))
-
-    @property
-    def embedder_name(self) -> str | None:
-        return self._built
-
-    @property
-    def bm25_params(self) -> Bm25Params:
-        return self._words.bm25_params
 
     def refresh(self) -> bool:
         return self._words.refresh()
@@ -137,10 +134,10 @@ class VectorStoreIndex(StoredIndex):
     def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
         return self._words.texts_of(ids)
 
-    def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
+    def vectors_of(self, ids: Iterable[str]) -> dict[str, Vectors]:
         return {}
 
-    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
+    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, Vectors]:
         return {}
 
     def differing(self, documents: Iterable[tuple[str, str]]) -> int:
@@ -159,15 +156,15 @@ class VectorStoreIndex(StoredIndex):
 
     def _update(self, update: DocumentUpdate) -> SyncReport:
         with self._writing():
+            self._words.refresh()
             with gather_documents(update.documents) as found:
                 given = dict(found)
             known = self._words.texts_of(self._words.doc_ids)
             fresh = {i: text for i, text in given.items() if known.get(i) != text}
             gone = sorted(known.keys() - given.keys()) if update.whole else []
             self._put(fresh, update.on_progress, update.batch)
-            kept = self.extra if update.extra is None else dict(update.extra)
             keep = self._words.sync if update.whole else self._words.add
-            keep(given.items(), extra=self._about(kept))
+            keep(given.items(), extra=self._about(update.extra))
             self._erase(gone)
             if self._replaces is not None:
                 self._replaces.empty()
@@ -177,9 +174,9 @@ class VectorStoreIndex(StoredIndex):
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
         with self._writing():
+            self._words.refresh()
             gone = sorted({str(doc_id) for doc_id in ids if doc_id in self._words})
-            kept = self.extra if extra is None else dict(extra)
-            self._words.delete(gone, extra=self._about(kept))
+            self._words.delete(gone, extra=self._about(extra))
             self._erase(gone)
             return len(gone)
 
@@ -187,17 +184,12 @@ class VectorStoreIndex(StoredIndex):
         """Remove all vectors."""
         self._erase(self._words.doc_ids)
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        if self._lock is None:
-            yield
-            return
-        with locked(self._lock):
-            self._words.refresh()
-            yield
+    def _writing(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._lock is None else locked(self._lock)
 
-    def _about(self, extra: dict[str, Any]) -> dict[str, Any]:
-        return {_KEPT: {"embedder": self._built, "place": self._place, "extra": extra}}
+    def _about(self, extra: Mapping[str, Any] | None) -> dict[str, Any]:
+        kept = self.extra if extra is None else dict(extra)
+        return {_KEPT: {"embedder": self._built, "place": self._place, "extra": kept}}
 
     @property
     def _store(self) -> VectorStore:
@@ -226,13 +218,9 @@ class VectorStoreIndex(StoredIndex):
                 self._store.delete(there)
 
     def _nearest(self, text: str, k: int, allowed: Collection[str] | None) -> Found:
-        if self._built is None or self._model is None:
-            hint = "Build and open it with a model, or search with mode bm25."
-            raise ConfigError("The index has no vectors, or was opened without its model.", hint=hint)
-        if not len(self) or not self._model.embed_query(text).any():
-            return []
+        model = needed_model(self._built, self._model)
         wanted = None if allowed is None else frozenset(map(str, allowed))
-        if wanted == frozenset():
+        if not len(self) or wanted == frozenset() or not model.embed_query(text).any():
             return []
 
         def ask(most: int) -> Found:
@@ -242,9 +230,7 @@ class VectorStoreIndex(StoredIndex):
                 # Distances come in rising order.
                 sign = -1 if hits and hits[0][1] < hits[-1][1] else 1
                 found = [(str(hit.id), sign * score) for hit, score in hits]
-                found = [
-                    one for one in found if one[0] in self._words and (wanted is None or one[0] in wanted)
-                ]
+                found = [f for f in found if f[0] in self._words and (wanted is None or f[0] in wanted)]
                 if len(found) >= most or len(hits) < asked:
                     return found[:most]
                 asked *= 4
@@ -265,9 +251,6 @@ def _adapted(model: Embedder | None) -> Embeddings:
             return [made[text] for text in texts]
 
         def embed_query(self, text: str) -> list[float]:
-            if model is None:
-                raise IndexError_("The index was opened without its model.")
-            found: list[float] = model.embed_query(text).tolist()
-            return found
+            return self.embed_documents([text])[0] if model is None else model.embed_query(text).tolist()
 
     return _Adapted()

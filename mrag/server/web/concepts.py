@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from rdflib import URIRef
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
+from mrag import cel
+from mrag.cel.concepts import KeptConcept, keep_concept, list_concepts, remove_concept
+from mrag.cel.explain import Reason, why_not, why_satisfied
+from mrag.cel.expressions import Expression, Named, length
+from mrag.cel.notation import from_manchester, to_manchester
+from mrag.cel.sentences import Language, names_of, sentence, verbalise
+from mrag.cel.sparql import count_query, instances_query
+from mrag.context.display import Display
 from mrag.errors import ConfigError
-from mrag.server.web.entities import status
-from mrag.server.web.validation import (
+from mrag.rdf.terms import Term, Triple, triple_to_json
+from mrag.server.web.api import (
     MAX_IRI,
+    Api,
     PageView,
-    check_names,
+    Values,
     choice_value,
-    guarded,
     iri_value,
     list_value,
-    reply,
     text_value,
 )
-
-if TYPE_CHECKING:
-    from mrag.cel.concepts import KeptConcept
-    from mrag.cel.explain import Reason, SupportingTriple
-    from mrag.cel.problem import ExampleCounts, Hypothesis
-    from mrag.cel.syntax.english import Language
-    from mrag.cel.syntax.expressions import Expression
-    from mrag.context.display import Display
-    from mrag.graph.kg import KnowledgeGraph
-    from mrag.rdf.terms import Term, Triple
-    from mrag.server.web.routes import Api
+from mrag.server.web.entities import status
 
 MOST_HITS = 500
 _LONGEST = 8_000
@@ -43,135 +38,86 @@ _LEARNERS = 2
 _NEW = "urn:mrag:new:"
 
 
-def routes(api: Api) -> list[BaseRoute]:
+def routes(api: Api) -> list[Route]:
     """Return the routes below `/api/learn` and `/api/concepts`."""
-    concepts = Concepts(api)
-    token = api.settings.token
+    view, learners = Concepts(api), api.slots(_LEARNERS, "learning")
     return [
-        Route("/api/learn", guarded(concepts.learn, token), methods=["POST"]),
-        Route("/api/learn/why", api.on_thread(concepts.why, concepts.slots), methods=["GET"]),
-        Route("/api/concepts", api.on_thread(concepts.kept), methods=["GET"]),
-        Route("/api/concepts", guarded(concepts.keep, token), methods=["POST"]),
-        Route("/api/concepts/forget", guarded(concepts.forget, token), methods=["POST"]),
+        api.post("learn", view.learn, "hits liked disliked language", learners),
+        api.get("learn/why", view.why, "concept iri language", learners),
+        api.get("concepts", view.kept),
+        api.change("concepts", view.keep, "name concept liked disliked", status=201),
+        api.change("concepts/forget", view.forget, "iri"),
     ]
 
 
 class Concepts(PageView):
-    """Answers the requests about concepts.
+    """Answers the requests about concepts."""
 
-    Args:
-        api: The API that these requests belong to.
-    """
-
-    def __init__(self, api: Api) -> None:
-        super().__init__(api)
-        self.slots = api.slots(_LEARNERS, "learning")
-
-    async def learn(self, request: Request) -> Response:
+    def learn(self, values: Values) -> dict[str, Any]:
         """Learn what marked hits share, and answer with it, its alternatives and what to mark next."""
-        values = await self.body(request, "hits", "liked", "disliked", "language")
         hits, liked, disliked = (
             list_value(values, name, MOST_HITS, MAX_IRI) for name in ("hits", "liked", "disliked")
         )
-        language = language_value(values)
+        language = _language(values)
+        settings = cel.FeedbackSettings(seconds=self.api.settings.learn_seconds)
+        found = cel.learn_from_marks(self.kg, hits, liked, disliked, settings)
+        return {
+            "alternatives": [self._alternative(one, language) for one in found.alternatives],
+            "chosen": found.chosen,
+            "assumed": list(found.assumed),
+            "proposals": list(found.proposals),
+            "seconds": round(found.seconds, 3),
+        }
 
-        def work() -> dict[str, Any]:
-            from mrag.cel.rerank import FeedbackSettings, learn_from_marks
-
-            settings = FeedbackSettings(seconds=self.api.settings.learn_seconds)
-            found = learn_from_marks(self.kg, hits, liked, disliked, settings)
-            return {
-                "alternatives": [
-                    {**alternative(self.kg, one.hypothesis, language), "covered": list(one.covered)}
-                    for one in found.alternatives
-                ],
-                "chosen": found.chosen,
-                "assumed": list(found.assumed),
-                "proposals": list(found.proposals),
-                "seconds": round(found.seconds, 3),
-            }
-
-        return reply(await self.api.run(self.slots, work))
-
-    def why(self, values: Mapping[str, str]) -> dict[str, Any]:
+    def why(self, values: Values) -> dict[str, Any]:
         """Say why an individual is in a concept, or what would bring it in."""
-        from mrag.cel.explain import why_not, why_satisfied
-        from mrag.cel.syntax.verbalise import names_of, verbalise
-        from mrag.context.display import Display
-
-        check_names(values, "concept", "iri", "language")
-        language = language_value(values)
-        expression = concept_value(values, self.kg)
+        language, expression = _language(values), self._concept(values)
         name = str(iri_value(values, "iri", self.kg.prefixes))
         display = Display(self.kg)
         reason = why_satisfied(self.kg, expression, name)
         found: dict[str, Any] = {"iri": name, "label": display.entity(name), "holds": reason.holds}
-        called = names_of(self.kg, [expression])
+        names = names_of(self.kg, [expression])
 
         def words(part: Expression) -> str:
-            return verbalise(part, called, language)
+            return verbalise(part, names, language)
 
         if reason.holds:
-            return {**found, "reason": reason_json(reason, display, words)}
+            return {**found, "reason": _reason(reason, display, words)}
         missing = why_not(self.kg, expression, name, seconds=_SECONDS)
-        changes = None
-        if missing.changes is not None:
-            changes = [
-                {**triple_json(c.triple, display), "add": c.add, "inferred": c.inferred}
-                for c in missing.changes
-            ]
+        changes = missing.changes
         return {
             **found,
-            "changes": changes,
+            "changes": None
+            if changes is None
+            else [{**_triple(c.triple, display), "add": c.add, "inferred": c.inferred} for c in changes],
             "lacking": [words(e) for e in missing.lacking],
             "verified": missing.verified,
             "complete": missing.complete,
         }
 
-    def kept(self, values: Mapping[str, str]) -> dict[str, Any]:
+    def kept(self, _values: Values) -> dict[str, Any]:
         """List the concepts that are kept as classes, each with its members."""
-        from mrag.cel.concepts import list_concepts
-
-        check_names(values)
         found = [self._shown(concept) for concept in list_concepts(self.kg)]
         return {"concepts": found, "pending": self.kg.pending, "writable": self.api.settings.update}
 
-    async def keep(self, request: Request) -> Response:
+    def keep(self, values: Values) -> dict[str, Any]:
         """Keep a concept as a class; what follows from it is inferred meanwhile."""
-        engine, values = await self.change(request, "name", "concept", "liked", "disliked")
+        from mrag.cel.rerank import marked_counts
+
         name = text_value(values, "name", 100)
         if ":" in name:
             raise ConfigError("A name has no colon.", hint="Use letters, digits, spaces and -.")
         liked, disliked = (list_value(values, part, MOST_HITS, MAX_IRI) for part in ("liked", "disliked"))
+        expression = self._concept(values)
+        what = marked_counts(self.kg, expression, liked, disliked) if liked and disliked else expression
+        comment = sentence(self.kg, expression)
+        return self._shown(keep_concept(self.kg, what, name, comment=comment, learner="search"))
 
-        def work() -> dict[str, Any]:
-            from mrag.cel.concepts import keep_concept
-            from mrag.cel.rerank import marked_counts
-            from mrag.cel.syntax.verbalise import sentence
-
-            expression = concept_value(values, self.kg)
-            what = marked_counts(self.kg, expression, liked, disliked) if liked and disliked else expression
-            comment = sentence(self.kg, expression)
-            return self._shown(keep_concept(self.kg, what, name, comment=comment, learner="search"))
-
-        return reply(await engine.writer.make(work), 201)
-
-    async def forget(self, request: Request) -> Response:
+    def forget(self, values: Values) -> dict[str, Any]:
         """Remove a kept concept with all that it brought."""
-        engine, values = await self.change(request, "iri")
-        name = str(iri_value(values, "iri", self.kg.prefixes))
-
-        def work() -> bool:
-            from mrag.cel.concepts import remove_concept
-
-            return remove_concept(self.kg, name)
-
-        return reply({"removed": await engine.writer.make(work)})
+        return {"removed": remove_concept(self.kg, str(iri_value(values, "iri", self.kg.prefixes)))}
 
     def _shown(self, concept: KeptConcept) -> dict[str, Any]:
-        from mrag.cel.sparql import count_query
-        from mrag.cel.syntax.expressions import Named
-
         (row,) = self.kg.select(count_query(Named(concept.iri)))
         return {
             "iri": concept.iri,
@@ -179,112 +125,73 @@ class Concepts(PageView):
             "comment": concept.comment,
             "world": concept.world,
             "members": int(str(row[0])),
-            **written(self.kg, concept.expression),
+            **self._notations(concept.expression),
+        }
+
+    def _concept(self, values: Values) -> Expression:
+        """Return the class expression that a parameter writes in Manchester syntax."""
+        expression = from_manchester(text_value(values, "concept", _LONGEST), self.kg.prefixes)
+        if length(expression) > _SYMBOLS:
+            raise ConfigError(f"A concept has at most {_SYMBOLS} symbols here.")
+        return expression
+
+    def _alternative(self, marked: cel.MarkedConcept, language: Language) -> dict[str, Any]:
+        """Return a hypothesis: in a sentence, in the notations, and how it divides the marks."""
+        from mrag.cel.rerank import precision
+
+        expression, counts = marked.hypothesis.expression, marked.hypothesis.counts
+        return {
+            "length": marked.hypothesis.length,
+            "sentence": sentence(self.kg, expression, language),
+            **self._notations(expression),
+            "counts": {name: getattr(counts, name) for name in ("tp", "fp", "positives", "negatives")},
+            "precision": precision(counts),
+            "covered": list(marked.covered),
+        }
+
+    def _notations(self, expression: Expression) -> dict[str, str]:
+        """Return it in Manchester syntax, in full and with prefixes, and the queries it stands for."""
+        return {
+            "concept": to_manchester(expression, name=lambda name: f"<{name}>"),
+            "manchester": to_manchester(expression, self.kg.prefixes),
+            "sparql": instances_query(expression),
+            "count": count_query(expression),
         }
 
 
-def language_value(values: Mapping[str, Any]) -> Language:
-    """Return the language in which concepts are said.
-
-    Example:
-        >>> language_value({}), language_value({"language": "de"})
-        ('en', 'de')
-    """
+def _language(values: Mapping[str, Any]) -> Language:
     return "de" if choice_value(values, "language", ("en", "de")) == "de" else "en"
 
 
-def concept_value(values: Mapping[str, Any], kg: KnowledgeGraph) -> Expression:
-    """Return the class expression that a parameter writes in Manchester syntax.
-
-    Raises:
-        ConfigError: If it is none, or longer than what is learnt here.
-    """
-    from mrag.cel.syntax.expressions import length
-    from mrag.cel.syntax.notation import from_manchester
-
-    expression = from_manchester(text_value(values, "concept", _LONGEST), kg.prefixes)
-    if length(expression) > _SYMBOLS:
-        raise ConfigError(f"A concept has at most {_SYMBOLS} symbols here.")
-    return expression
-
-
-def alternative(kg: KnowledgeGraph, hypothesis: Hypothesis, language: Language) -> dict[str, Any]:
-    """Return a hypothesis: in a sentence, in the notations, and how it divides the marks."""
-    from mrag.cel.rerank import precision
-    from mrag.cel.syntax.verbalise import sentence
-
-    return {
-        "length": hypothesis.length,
-        "sentence": sentence(kg, hypothesis.expression, language),
-        **written(kg, hypothesis.expression),
-        "counts": counts_json(hypothesis.counts),
-        "precision": precision(hypothesis.counts),
-    }
-
-
-def counts_json(counts: ExampleCounts) -> dict[str, int]:
-    """Return counts by name.
-
-    Example:
-        >>> from mrag.cel.problem import ExampleCounts
-        >>> counts_json(ExampleCounts(2, 1, 3, 4))
-        {'tp': 2, 'fp': 1, 'positives': 3, 'negatives': 4}
-    """
-    return {"tp": counts.tp, "fp": counts.fp, "positives": counts.positives, "negatives": counts.negatives}
-
-
-def written(kg: KnowledgeGraph, expression: Expression) -> dict[str, str]:
-    """Return an expression in Manchester syntax, in full and with prefixes, and the queries it stands for."""
-    from mrag.cel.sparql import count_query, instances_query
-    from mrag.cel.syntax.notation import to_manchester
-
-    return {
-        "concept": to_manchester(expression, name=lambda name: f"<{name}>"),
-        "manchester": to_manchester(expression, kg.prefixes),
-        "sparql": instances_query(expression),
-        "count": count_query(expression),
-    }
-
-
-def reason_json(reason: Reason, display: Display, words: Callable[[Expression], str]) -> dict[str, Any]:
+def _reason(reason: Reason, display: Display, words: Callable[[Expression], str]) -> dict[str, Any]:
     """Return a reason as a tree: what holds in words, the triples that decide, and what was looked for."""
-    evidence: Sequence[SupportingTriple] = (*([reason.edge] if reason.edge else []), *reason.evidence)
+    evidence = (*([reason.edge] if reason.edge else []), *reason.evidence)
     return {
         "words": words(reason.expression),
         "holds": reason.holds,
-        "subject": shown(reason.subject, display),
-        "triples": [{**triple_json(e.triple, display), "status": status(e.inferred)} for e in evidence],
+        "subject": _label(reason.subject, display),
+        "triples": [{**_triple(e.triple, display), "status": status(e.inferred)} for e in evidence],
         "absent": [
-            " ".join(
-                "anything" if t is None else named(t, display, at) for at, t in enumerate((a.s, a.p, a.o))
-            )
+            " ".join(_label(term, display, at) for at, term in enumerate((a.s, a.p, a.o)))
             for a in reason.absent
         ],
-        "parts": [reason_json(part, display, words) for part in reason.parts],
+        "parts": [_reason(part, display, words) for part in reason.parts],
         "more": reason.more,
     }
 
 
-def triple_json(triple: Triple, display: Display) -> dict[str, Any]:
-    """Return a triple with the labels of its terms."""
-    from mrag.rdf.terms import triple_to_json
-
-    return {
-        "triple": triple_to_json(triple),
-        "labels": [named(term, display, at) for at, term in enumerate(triple)],
-    }
+def _triple(triple: Triple, display: Display) -> dict[str, Any]:
+    labels = [_label(term, display, at) for at, term in enumerate(triple)]
+    return {"triple": triple_to_json(triple), "labels": labels}
 
 
-def named(term: Term, display: Display, at: int) -> str:
-    """Return the label of a term that stands at a place of a triple."""
-    if at == 1 and isinstance(term, URIRef):
-        return display.predicate(str(term))
-    return shown(term, display)
-
-
-def shown(term: Term, display: Display) -> str:
-    """Return the label of a term; one that is yet to be made is something new."""
+def _label(term: Term | None, display: Display, at: int = 0) -> str:
+    """Return the label of a term that stands at a place of a triple; one yet to be made is something new."""
+    if term is None:
+        return "anything"
     if not isinstance(term, URIRef):
         return str(term)
     name = str(term)
+    if at == 1:
+        return display.predicate(name)
     return f"something new ({name.removeprefix(_NEW)})" if name.startswith(_NEW) else display.name(name)

@@ -5,43 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, cast
 from urllib.parse import quote, unquote, urlsplit
 
 import pyoxigraph as ox
-from rdflib import URIRef
+from rdflib import Literal, URIRef
 from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute, Route
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
 
 from mrag.context import ContextSettings, expand
 from mrag.context.display import Display
 from mrag.context.neighbourhood import Direction, Statement, read
+from mrag.context.render import Line
+from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import RecordedChange, Status, mark, recorded, status_of
+from mrag.graph.record import RecordedChange, mark, recorded, status_of
 from mrag.rdf import queries
-from mrag.rdf.terms import (
-    RDF,
-    RDFS,
-    SKOLEM,
-    OxTerm,
-    Term,
-    Triple,
-    curie,
-    from_ox,
-    term_to_json,
-    triple_to_json,
-)
-from mrag.reasoning.proofs import Proof
-from mrag.server.web.validation import PageView, check_names, iri_value
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, Term, Triple, curie, from_ox, to_ox, triple_to_json
+from mrag.reasoning.proofs import Proof, render
+from mrag.reasoning.run import proof_of
+from mrag.server.settings import ServerSettings
+from mrag.server.web.api import MAX_IRI, MAX_LITERAL, Api, PageView, Values, int_value, iri_value, text_value
+from mrag.stores.base import Limits, SelectResult
 
-if TYPE_CHECKING:
-    from mrag.server.web.routes import Api
-
-SCAN = 400
-"""Edges of an entity up to which it is shown whole."""
-
-SHARE = 40
-"""Maximum number of edges of one predicate of an entity with more."""
+SCAN = 400  # edges of an entity up to which it is shown whole
+SHARE = 40  # maximum number of edges of one predicate of an entity with more
+_WAYS: tuple[Direction, ...] = ("out", "in")
+IMAGE_HEADERS = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'"}
 
 _DESCRIPTIONS = (
     "http://purl.org/dc/terms/description",
@@ -53,44 +45,13 @@ _DESCRIPTIONS = (
 )
 
 
-class DrawnLine(Protocol):
-    """What a drawing needs of a line of context."""
-
-    @property
-    def id(self) -> str:
-        """Its id."""
-
-    @property
-    def triple(self) -> Triple:
-        """The triple."""
-
-    @property
-    def status(self) -> Status:
-        """Where it comes from."""
-
-    @property
-    def labels(self) -> tuple[str, str, str]:
-        """Subject, predicate and object as shown."""
-
-
 def status(inferred: bool) -> str:
-    """Return the word for where a triple comes from.
-
-    Example:
-        >>> status(True)
-        'inferred'
-    """
+    """Return the word for where a triple comes from."""
     return "inferred" if inferred else "asserted"
 
 
-def drawing(lines: Iterable[DrawnLine], centre: str, label: str) -> dict[str, Any]:
-    """Return lines as nodes and edges, the entity in the middle first; literals are left out.
-
-    Args:
-        lines: The lines of the entity, best first.
-        centre: IRI of the entity.
-        label: Its label.
-    """
+def drawing(lines: Iterable[Line], centre: str, label: str) -> dict[str, Any]:
+    """Return lines as nodes and edges, the entity in the middle first; literals are left out."""
     nodes: dict[str, dict[str, Any]] = {centre: {"id": centre, "label": label, "kind": "centre"}}
     edges: list[dict[str, Any]] = []
     for line in lines:
@@ -117,13 +78,7 @@ def drawing(lines: Iterable[DrawnLine], centre: str, label: str) -> dict[str, An
 
 
 def neighbourhood(kg: KnowledgeGraph, iri: str, hops: int) -> dict[str, Any]:
-    """Return the neighbourhood of an entity as nodes and edges, bounded as a context is.
-
-    Args:
-        kg: The knowledge graph.
-        iri: The entity.
-        hops: How far, 1 or 2.
-    """
+    """Return the neighbourhood of an entity as nodes and edges, bounded as a context is."""
     settings = ContextSettings(hops=hops, schema=False, max_triples=160, token_budget=8_000, scan=SCAN)
     context = expand(kg, [(iri, 1.0)], settings)
     lines = sorted(context.lines, key=lambda line: (line.hop, -line.score, line.text))
@@ -132,52 +87,57 @@ def neighbourhood(kg: KnowledgeGraph, iri: str, hops: int) -> dict[str, Any]:
 
 def exists(kg: KnowledgeGraph, iri: str) -> bool:
     """Return whether an entity is the subject or object of any triple."""
-    return any(read(kg, iri, way, scan=1, share=1).statements for way in ("out", "in"))
+    return any(read(kg, iri, way, scan=1, share=1).statements for way in _WAYS)
 
 
 def triples(
     kg: KnowledgeGraph, iri: str, direction: Direction, display: Display
 ) -> tuple[list[Statement], dict[str, Any]]:
-    """Read the triples that begin or end at an entity.
-
-    Args:
-        kg: The knowledge graph.
-        iri: The entity.
-        direction: `out` or `in`.
-        display: Shows the terms.
-
-    Returns:
-        The statements, and their JSON: the triples, types first and then by predicate and label, and the
-        predicates of which there are more.
-    """
+    """Return what begins or ends at an entity, and its JSON: types first, and the predicates with more."""
     edges = read(kg, iri, direction, scan=SCAN, share=SHARE)
-    display.prepare(sorted({end for st in edges.statements for end in _iris(st)}))
-    rows = [statement_json(kg, st, display) for st in edges.statements]
-    rows.sort(key=lambda r: _order(r, direction))
-    more = sorted(display.predicate(p) for p in edges.cut)
-    return list(edges.statements), {"triples": rows, "more": more}
+    ends = {
+        end
+        for s, p, o, _ in edges.statements
+        for end in (s, p, o.value if isinstance(o, ox.NamedNode) else s)
+    }
+    display.prepare(sorted(ends))
+    other, last = (2, "o") if direction == "out" else (0, "s")
+
+    def order(row: dict[str, Any]) -> tuple[bool, str, str, str]:
+        terms, labels = row["triple"], row["labels"]
+        return terms["p"]["value"] != RDF + "type", labels[1], labels[other].casefold(), terms[last]["value"]
+
+    rows = sorted((statement_json(kg, st, display) for st in edges.statements), key=order)
+    return list(edges.statements), {"triples": rows, "more": sorted(map(display.predicate, edges.cut))}
 
 
 def statement_json(kg: KnowledgeGraph, statement: Statement, display: Display) -> dict[str, Any]:
     """Return a triple with its labels and its status."""
     s, p, o, graph = statement
     return {
-        "triple": {"s": _term(ox.NamedNode(s)), "p": _term(ox.NamedNode(p)), "o": _term(o)},
-        "labels": [display.entity(s), display.predicate(p), display.term(o, 2_000)],
+        **labelled(Triple(URIRef(s), URIRef(p), from_ox(o)), display),
         "graph": graph,
         "status": status_of(graph, inferred=kg.is_inferred(graph)),
     }
 
 
-def head(kg: KnowledgeGraph, iri: str, out: Iterable[Statement], display: Display) -> dict[str, Any]:
-    """Return the head of an entity's page: label, types, description.
+def labelled(triple: Triple, display: Display, names: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return a triple with its labels; `names` has those of entities that the graph does not know."""
+    names, (s, p, o) = names or {}, triple
+    start, end = (names.get(str(one)) for one in (s, o))
+    labels = [start or display.entity(str(s)), display.predicate(str(p))]
+    return {"triple": triple_to_json(triple), "labels": [*labels, end or display.term(to_ox(o), 2_000)]}
 
-    Args:
-        kg: The knowledge graph.
-        iri: The entity.
-        out: The triples that begin at it.
-        display: Shows the terms.
-    """
+
+def class_counts(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, int]:
+    """Return how many instances each class has, the most frequent first."""
+    limits = Limits(min(settings.seconds, 10.0), 20_000)
+    rows = cast(SelectResult, kg.query(queries.get("explore/classes").text, limits=limits))
+    return {str(c): int(str(n)) for c, n in rows if isinstance(c, URIRef)}
+
+
+def head(kg: KnowledgeGraph, iri: str, out: Iterable[Statement], display: Display) -> dict[str, Any]:
+    """Return the head of an entity's page: label, types, description."""
     types: dict[str, bool] = {}
     texts: list[tuple[int, int, str]] = []
     for _, p, o, graph in out:
@@ -198,17 +158,10 @@ def head(kg: KnowledgeGraph, iri: str, out: Iterable[Statement], display: Displa
 
 
 def proof_json(proof: Proof, display: Display) -> dict[str, Any]:
-    """Return a proof as a tree with labels.
-
-    Args:
-        proof: The proof.
-        display: Shows the terms.
-    """
+    """Return a proof as a tree with labels."""
 
     def shown(term: Term) -> str:
-        if isinstance(term, URIRef):
-            return display.name(str(term))
-        return str(term)
+        return display.name(str(term)) if isinstance(term, URIRef) else str(term)
 
     def tree(step: Proof) -> dict[str, Any]:
         s, p, o = step.triple
@@ -224,67 +177,23 @@ def proof_json(proof: Proof, display: Display) -> dict[str, Any]:
     return tree(proof)
 
 
-def _order(row: dict[str, Any], direction: Direction) -> tuple[bool, str, str, str]:
-    terms, labels = row["triple"], row["labels"]
-    other = 2 if direction == "out" else 0
-    last = terms["o" if direction == "out" else "s"]["value"]
-    return terms["p"]["value"] != RDF + "type", labels[1], labels[other].casefold(), last
-
-
-def _iris(statement: Statement) -> Iterable[str]:
-    s, p, o, _ = statement
-    yield s
-    yield p
-    if isinstance(o, ox.NamedNode):
-        yield o.value
-
-
-def _term(term: OxTerm) -> dict[str, str]:
-    return term_to_json(from_ox(term))
-
-
 _OVER = ("clear", "replace")
 _ASSERTING = ("load", "insert", "update", "concept", "repair", "replace")
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What brought some triples into the graph.
-
-    Attributes:
-        by: As of `GraphChange`, or `completion`, `enrichment`; `several` where it is one of `among`; empty
-            where there is no record.
-        what: The file, question, model or concept; may be empty.
-        at: When, as an ISO 8601 date and time; empty where that is not known.
-        run: IRI of the run in Review; may be empty.
-        among: What it may have been.
-    """
+    """What brought some triples into the graph."""
 
     by: str = ""
-    what: str = ""
-    at: str = ""
-    run: str = ""
-    among: tuple[Origin, ...] = ()
+    what: str = ""  # the file, question, model or concept; may be empty
+    at: str = ""  # when, as an ISO 8601 date and time; empty where that is not known
+    run: str = ""  # IRI of the run in Review; may be empty
+    among: tuple[Origin, ...] = ()  # what it may have been
 
 
 def origins(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Origin, list[Statement]]:
-    """Return what brought statements into the graph, latest first, each with its statements.
-
-    Args:
-        kg: The knowledge graph.
-        statements: Some of its triples, each with its graph.
-
-    Example:
-        >>> import mrag
-        >>> from mrag.context.neighbourhood import read
-        >>> kg = mrag.connect()
-        >>> _ = kg.update("INSERT DATA { <urn:a> <urn:p> <urn:b> }")
-        >>> [one.by for one in origins(kg, read(kg, "urn:a", "out", scan=9, share=9).statements)]
-        ['update']
-        >>> kg.close()
-    """
-    import pyoxigraph as ox
-
+    """Return what brought statements into the graph, latest first, each with its statements."""
     changes = _since_emptied(recorded(kg.store, kg.iri, 0, kg.revision))
     written = _written(kg, statements)
     latest = {m: c for c in changes if c.change.touched for m in c.change.touched.came}
@@ -328,41 +237,28 @@ def _origin(change: RecordedChange) -> Origin:
 
 def _written(kg: KnowledgeGraph, statements: Sequence[Statement]) -> Mapping[Statement, Origin]:
     """Return the runs of completion and of enrichment that wrote statements."""
+    found: dict[Statement, Origin] = {}
     by_status: dict[str, list[Statement]] = {}
     for one in statements:
         by_status.setdefault(status_of(one[3], inferred=kg.is_inferred(one[3])), []).append(one)
-    return {
-        **_completed(kg, by_status.get("completed", [])),
-        **_described_change(kg, by_status.get("enriched", [])),
-    }
+    if completed := by_status.get("completed"):
+        from mrag.completion.review import run_heads, runs_stating
 
-
-def _completed(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Statement, Origin]:
-    from rdflib import URIRef
-
-    from mrag.completion.review import run_heads, runs_stating
-    from mrag.rdf.terms import Triple, from_ox
-
-    if not statements:
-        return {}
-    triples = {Triple(URIRef(s), URIRef(p), from_ox(o)): one for one in statements for s, p, o, _ in [one]}
-    heads = {run.iri: run for run in run_heads(kg)}
-    found: dict[Statement, Origin] = {}
-    for triple, runs in runs_stating(kg, list(triples)).items():
-        for iri in sorted(run for run, state in runs.items() if state == "accepted" and run in heads):
-            run = heads[iri]
-            found[triples[triple]] = Origin("completion", run.question, run.decided or run.started, iri)
-    return found
-
-
-def _described_change(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Statement, Origin]:
-    subjects = sorted({s for s, *_ in statements})
-    known: dict[tuple[str, str], Origin] = {}
-    for query in queries.get("provenance/describing").batches("subject", subjects):
+        known = {Triple(URIRef(s), URIRef(p), from_ox(o)): (s, p, o, g) for s, p, o, g in completed}
+        heads = {run.iri: run for run in run_heads(kg)}
+        for triple, runs in runs_stating(kg, list(known)).items():
+            for iri in sorted(run for run, state in runs.items() if state == "accepted" and run in heads):
+                run = heads[iri]
+                found[known[triple]] = Origin("completion", run.question, run.decided or run.started, iri)
+    described: dict[tuple[str, str], Origin] = {}
+    enriched = by_status.get("enriched", [])
+    for query in queries.get("provenance/describing").batches("subject", sorted({s for s, *_ in enriched})):
         for subject, text, model, time, activity in kg.select(query):
-            known[str(subject), str(text)] = Origin("enrichment", str(model), str(time), str(activity))
-    keys = {one: (one[0], str(one[2].value)) for one in statements}
-    return {one: known[key] for one, key in keys.items() if key in known}
+            described[str(subject), str(text)] = Origin("enrichment", str(model), str(time), str(activity))
+    for one in enriched:
+        if (origin := described.get((one[0], str(one[2].value)))) is not None:
+            found[one] = origin
+    return found
 
 
 PROPERTIES = frozenset(
@@ -395,39 +291,21 @@ _MOST = 1_024
 
 @dataclass(frozen=True)
 class Image:
-    """An image that the graph names.
+    """An image that the graph names."""
 
-    Attributes:
-        entity: IRI of what it shows.
-        value: The IRI or text that names it.
-        web: Whether it lies on the web, so that only a person may fetch it.
-    """
-
-    entity: str
-    value: str
-    web: bool
+    entity: str  # IRI of what it shows
+    value: str  # the IRI or text that names it
+    web: bool  # whether it lies on the web, so that only a person may fetch it
 
     @property
     def name(self) -> str:
-        """Return the name of the file, for people.
-
-        Example:
-            >>> Image("urn:a", "http://example.org/x/Han%20Solo.jpg", True).name
-            'Han Solo.jpg'
-        """
+        """Return the name of the file, for people."""
         path = unquote(urlsplit(self.value).path) if _scheme(self.value) else self.value
         return path.rsplit("/", 1)[-1]
 
 
 def images_among(statements: Iterable[Statement]) -> list[Image]:
-    """Find the images among triples, in order of entity and value, each once.
-
-    Example:
-        >>> a, depiction = "http://example.org/a", "http://xmlns.com/foaf/0.1/depiction"
-        >>> found = images_among([(a, depiction, ox.NamedNode("http://example.org/a.png"), "urn:g")])
-        >>> found[0].web, found[0].name
-        (True, 'a.png')
-    """
+    """Find the images among triples, in order of entity and value, each once."""
     found: set[tuple[str, str]] = set()
     for s, p, o, _ in statements:
         if isinstance(o, ox.BlankNode):
@@ -443,12 +321,7 @@ def images_among(statements: Iterable[Statement]) -> list[Image]:
 
 
 def file_of(image: Image, folder: Path | None) -> Path | None:
-    """Return the file of an image, None if it may not or cannot be served.
-
-    Args:
-        image: An image that the graph names.
-        folder: The media folder; nothing is served without one.
-    """
+    """Return the file of an image, None if it may not or cannot be served."""
     if folder is None or image.web:
         return None
     named = unquote(urlsplit(image.value).path) if _scheme(image.value) == "file" else image.value
@@ -466,13 +339,24 @@ def file_of(image: Image, folder: Path | None) -> Path | None:
 
 
 def address(image: Image) -> str:
-    """Return where the API serves an image.
-
-    Example:
-        >>> address(Image("urn:a b", "a.png", False))
-        '/api/image?entity=urn%3Aa%20b&value=a.png'
-    """
+    """Return where the API serves an image."""
     return f"/api/image?entity={quote(image.entity, safe='')}&value={quote(image.value, safe='')}"
+
+
+def pictures_among(
+    statements: Iterable[Statement], folder: Path | None, display: Display
+) -> list[dict[str, Any]]:
+    """Return the images among triples: a link for those on the web, an address for those served here."""
+    return [
+        {
+            "entity": image.entity,
+            "label": display.entity(image.entity),
+            "name": image.name,
+            "link": image.value if image.web else None,
+            "src": address(image) if file_of(image, folder) is not None else None,
+        }
+        for image in images_among(statements)[:_PICTURES]
+    ]
 
 
 def _scheme(value: str) -> str:
@@ -482,41 +366,42 @@ def _scheme(value: str) -> str:
         return "invalid"
 
 
-CLASSES = 500
-"""Maximum number of classes, of properties, and of named graphs that are listed."""
+CLASSES = 500  # maximum number of classes, of properties, and of named graphs that are listed
 
 _SHARE = 60
 _READ_AT_ONCE = 1_500
 _LONGEST_PATH = 6
+_PROVERS = 2
+_PICTURES = 60
 
 
-def routes(api: Api) -> list[BaseRoute]:
-    """Return the routes `/api/schema`, `/api/expand`, `/api/path` and `/api/history`."""
+def routes(api: Api) -> list[Route]:
+    """Return the routes that show entities, their images, proofs and history, and what classes there are."""
     view = ExploreView(api)
-    works = {"schema": view.schema, "expand": view.expand, "path": view.path, "history": view.history}
-    return [Route(f"/api/{name}", api.on_thread(work), methods=["GET"]) for name, work in works.items()]
+    return [
+        api.get("schema", view.schema),
+        api.get("entity", view.entity, "iri hops"),
+        api.get("expand", view.expand, "iri"),
+        api.get("path", view.path, "from to"),
+        api.get("history", view.history, "iri"),
+        api.get("explain", view.explain, "s p o literal lang datatype", api.slots(_PROVERS, "proofs")),
+        api.route("GET", "image", view.image, "entity value"),
+    ]
 
 
 class ExploreView(PageView):
-    """Answers the requests of the view Explore beside search and entity."""
+    """Answers the requests of the view Explore beside search."""
 
-    def schema(self, values: Mapping[str, str]) -> dict[str, Any]:
+    def schema(self, _values: Values) -> dict[str, Any]:
         """Return the classes with their counts and stated superclasses, the properties, and the graphs."""
-        check_names(values)
-        kept: dict[str, Any] = self.kg.cached("server/schema", self._schema)
-        return kept
+        return self.kg.cached("server/schema", self._schema)
 
     def _schema(self) -> dict[str, Any]:
-        from mrag.context.display import Display
-        from mrag.rdf import queries
-        from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
-        from mrag.stores.base import Limits
-
         display = Display(self.kg)
-        limits = Limits(min(self.api.settings.seconds, 10.0), 20_000)
         alien = (OWL, RDFS, RDF, SKOLEM)
-        rows: Any = self.kg.query(queries.get("explore/classes").text, limits=limits)
-        counts = {str(c): int(str(n)) for c, n in rows if not str(c).startswith(alien)}
+        counts = {
+            c: n for c, n in class_counts(self.kg, self.api.settings).items() if not c.startswith(alien)
+        }
         above: dict[str, list[str]] = {}
         for one, other in self.kg.select(queries.get("explore/subclasses").text, "asserted"):
             if not str(one).startswith(alien) and not str(other).startswith(alien):
@@ -541,47 +426,84 @@ class ExploreView(PageView):
             "more": max(len(names), len(found), len(self.kg.record.contexts)) > CLASSES,
         }
 
-    def expand(self, values: Mapping[str, str]) -> dict[str, Any]:
-        """Return the neighbourhood of an entity as nodes and edges."""
-        check_names(values, "iri")
+    def entity(self, values: Values) -> dict[str, Any]:
+        """Return an entity: its triples in both directions, images, and neighbourhood."""
         name = str(iri_value(values, "iri", self.kg.prefixes))
-        if not exists(self.kg, name):
-            raise HTTPException(404, "The graph says nothing about this IRI.")
-        return neighbourhood(self.kg, name, 1)
+        hops = int_value(values, "hops", 1, 1, 2)
+        display = Display(self.kg)
+        out, begins = triples(self.kg, name, "out", display)
+        into, ends = triples(self.kg, name, "in", display)
+        if not out and not into:
+            raise _nothing()
+        return {
+            **head(self.kg, name, out, display),
+            "out": begins,
+            "in": ends,
+            "images": pictures_among(out, self.api.media, display),
+            "neighbourhood": neighbourhood(self.kg, name, hops),
+        }
 
-    def history(self, values: Mapping[str, str]) -> dict[str, Any]:
+    def explain(self, values: Values) -> dict[str, Any]:
+        """Prove a triple down to asserted ones."""
+        if ("o" in values) == ("literal" in values):
+            raise ConfigError("Give the object either as o (an IRI) or as literal.")
+        prefixes = self.kg.prefixes
+        end = iri_value(values, "o", prefixes) if "o" in values else _literal(values, prefixes)
+        subject, predicate = (iri_value(values, part, prefixes) for part in ("s", "p"))
+        proof = proof_of(self.kg, Triple(subject, predicate, end))
+        if proof is None:
+            raise HTTPException(404, "The graph does not hold this triple.")
+        display = Display(self.kg)
+        return {"proof": proof_json(proof, display), "text": render(proof, display.name)}
+
+    async def image(self, _request: Request, values: Values) -> Response:
+        """Serve an image file that the graph names for an entity, from below the media folder."""
+
+        def find() -> Path | None:
+            name = str(iri_value(values, "entity", self.kg.prefixes))
+            value = text_value(values, "value")
+            named = images_among(read(self.kg, name, "out", scan=2_000, share=200).statements)
+            return next((file_of(one, self.api.media) for one in named if one.value == value), None)
+
+        file = await self.api.run(self.api.readers, find)
+        if file is None:
+            raise HTTPException(404, "The graph names no such image, or it is not in the media folder.")
+        return FileResponse(file, media_type=KINDS[file.suffix.lower()], headers=IMAGE_HEADERS)
+
+    def expand(self, values: Values) -> dict[str, Any]:
+        """Return the neighbourhood of an entity as nodes and edges."""
+        return neighbourhood(self.kg, self._known(values, "iri"), 1)
+
+    def history(self, values: Values) -> dict[str, Any]:
         """Return when the triples of an entity came into the graph, and by what, latest first."""
-        from mrag.context.display import Display
-
-        check_names(values, "iri")
         name = str(iri_value(values, "iri", self.kg.prefixes))
         display = Display(self.kg)
-        parts = [triples(self.kg, name, way, display) for way in ("out", "in")]
+        parts = [triples(self.kg, name, way, display) for way in _WAYS]
         found = origins(self.kg, list(dict.fromkeys(statement for some, _ in parts for statement in some)))
         if not found:
-            raise HTTPException(404, "The graph says nothing about this IRI.")
+            raise _nothing()
         events = [
             {**asdict(one), "triples": [statement_json(self.kg, st, display) for st in statements]}
             for one, statements in found.items()
         ]
         return {"events": events, "more": sorted({name for _, shown in parts for name in shown["more"]})}
 
-    def path(self, values: Mapping[str, str]) -> dict[str, Any]:
+    def path(self, values: Values) -> dict[str, Any]:
         """Return a shortest path between two entities, links in either direction; classes are not crossed.
 
         The search reads at most 1,500 entities, and of a hub only some of its links.
         """
-        from mrag.context.display import Display
-
-        check_names(values, "from", "to")
-        begin, end = (str(iri_value(values, part, self.kg.prefixes)) for part in ("from", "to"))
-        for one in (begin, end):
-            if not exists(self.kg, one):
-                raise HTTPException(404, "The graph says nothing about this IRI.")
-        steps, complete = self._between(begin, end)
+        steps, complete = self._between(self._known(values, "from"), self._known(values, "to"))
         display = Display(self.kg)
         rows = None if steps is None else [statement_json(self.kg, step, display) for step in steps]
         return {"path": rows, "complete": complete}
+
+    def _known(self, values: Values, name: str) -> str:
+        """Return the IRI of an entity of which the graph says something."""
+        found = str(iri_value(values, name, self.kg.prefixes))
+        if not exists(self.kg, found):
+            raise _nothing()
+        return found
 
     def _between(self, begin: str, end: str) -> tuple[list[Statement] | None, bool]:
         """Search from both ends in turn, the smaller side first."""
@@ -610,18 +532,12 @@ class ExploreView(PageView):
         return None, False
 
     def _links(self, node: str) -> Iterator[tuple[str, Statement, bool]]:
-        import pyoxigraph as ox
-
-        from mrag.context.neighbourhood import read
-        from mrag.rdf.terms import OWL, RDF, RDFS
-
-        for way in ("out", "in"):
-            edges = read(self.kg, node, "out" if way == "out" else "in", scan=400, share=_SHARE)
+        for way in _WAYS:
+            edges = read(self.kg, node, way, scan=SCAN, share=_SHARE)
             for statement in sorted(edges.statements, key=lambda s: (s[0], s[1], str(s[2]))):
                 s, p, o, _ = statement
-                if p.startswith((RDF, RDFS, OWL)) or not isinstance(o, ox.NamedNode):
-                    continue
-                yield (o.value if way == "out" else s), statement, not edges.cut
+                if not p.startswith((RDF, RDFS, OWL)) and isinstance(o, ox.NamedNode):
+                    yield (o.value if way == "out" else s), statement, not edges.cut
 
 
 def _back(came: Mapping[str, Statement | None], node: str) -> list[Statement]:
@@ -632,3 +548,20 @@ def _back(came: Mapping[str, Statement | None], node: str) -> list[Statement]:
         s, o = step[0], str(step[2].value)
         node = s if o == node else o
     return found
+
+
+def _nothing() -> HTTPException:
+    return HTTPException(404, "The graph says nothing about this IRI.")
+
+
+def _literal(values: Values, prefixes: Mapping[str, str]) -> Literal:
+    text, kind, language = values["literal"], values.get("datatype") or "", values.get("lang") or ""
+    if len(text) > MAX_LITERAL or len(kind) > MAX_IRI or len(language) > 64:
+        raise ConfigError(f"A literal has at most {MAX_LITERAL} characters here.")
+    datatype = iri_value(values, "datatype", prefixes) if kind else None
+    try:
+        literal = Literal(text, lang=language or None, datatype=datatype, normalize=False)
+    except (ValueError, TypeError) as error:
+        raise TermError("Not a literal: a bad language tag, or one with a datatype.") from error
+    to_ox(literal)
+    return literal

@@ -1,72 +1,105 @@
-"""Answers as events for the page: what was found, the text as it is written, and the whole with pictures."""
+"""Answers as events for the page: what was found, the text as it is written, and the whole with pictures.
+
+Receipts of answers are here, too: made from an answer, and checked when one is uploaded.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rdflib import URIRef
+from starlette.routing import Route
 
+from mrag import retrieval
+from mrag.cel.sparql import individuals_among
 from mrag.context.display import Display
-from mrag.context.neighbourhood import Statement, read
+from mrag.context.neighbourhood import read
+from mrag.context.render import Context, Line
+from mrag.errors import ConfigError, ModelError
+from mrag.generation.result import Answer, OtherReading
+from mrag.generation.verification import VerifyReport
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.rdf.terms import to_ox
-from mrag.server.web import entities
-from mrag.server.web.entities import drawing, head
+from mrag.retrieval.verifying import receipt_of
+from mrag.server.web.api import Api, PageView, Values
+from mrag.server.web.entities import drawing, head, pictures_among
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from mrag.context.render import Context, Line
-    from mrag.generation.result import Answer, OtherReading
     from mrag.retrieval.retriever import Retrieval
 
-_IMAGES = 60
+_MOST = 4 << 20  # maximum number of bytes of an answer, where the settings allow more
+_CITATIONS = 2_000
+_CHECKERS = 2
 _PICTURES = 12
 _LISTED = 200
 
 
+def routes(api: Api) -> list[Route]:
+    """Return the routes `/api/receipt` and `/api/verify`."""
+    receipts, checkers = Receipts(api), api.slots(_CHECKERS, "checks")
+    return [
+        api.post("receipt", receipts.make, "answer", checkers, _MOST),
+        api.post("verify", receipts.verify, None, checkers, 2 * _MOST),
+    ]
+
+
+class Receipts(PageView):
+    """Answers the requests about receipts."""
+
+    def make(self, values: Values) -> dict[str, Any]:
+        """Check an answer and return its receipt."""
+        answer = values.get("answer")
+        if not isinstance(answer, Mapping):
+            raise ConfigError("answer must be an object.")
+        return receipt_of(self.kg, answer, self._checked(answer))
+
+    def verify(self, values: Values) -> dict[str, Any]:
+        """Check a receipt, or an answer as `mrag ask --json` prints it, against the graph as it is now."""
+        report = self._checked(values)
+        answer = values if "@context" not in values else values["json"]
+        used = values.get("prov:wasGeneratedBy")
+        then = used.get("prov:used") if isinstance(used, Mapping) else None
+        return {
+            **report.to_json(),
+            "said": str(report),
+            "question": str(answer["question"]),
+            "text": str(answer["text"]),
+            "at": str(values.get("at", "")),
+            "revision": then.get("schema:version") if isinstance(then, Mapping) else None,
+            "now": self.kg.revision,
+        }
+
+    def _checked(self, given: Mapping[str, Any]) -> VerifyReport:
+        answer = given.get("json") if "@context" in given else given
+        citations = answer.get("citations") if isinstance(answer, Mapping) else None
+        if isinstance(citations, list) and len(citations) > _CITATIONS:
+            raise ConfigError(f"An answer with more than {_CITATIONS} citations is not checked here.")
+        try:
+            return retrieval.verify(self.kg, given)
+        except ModelError as error:
+            raise ConfigError(error.message, hint=error.hint) from error
+
+
 @dataclass(frozen=True)
 class Prepared:
-    """What an answer is made from.
+    """What an answer is made from."""
 
-    Attributes:
-        given: The answer, if it was computed.
-        found: The hits and their context, if it has to be read.
-        chat: What writes the answer; without it the best facts are verbalised.
-        why: Why it is computed or read.
-        offered: Readings that can be chosen instead of what is read.
-    """
-
-    given: Answer | None = None
-    found: Retrieval | None = None
-    chat: BaseChatModel | None = None
-    why: str = ""
-    offered: tuple[OtherReading, ...] = ()
+    given: Answer | None = None  # the answer, if it was computed
+    found: Retrieval | None = None  # the hits and their context, if it has to be read
+    chat: BaseChatModel | None = None  # what writes the answer; without it the best facts are verbalised
+    why: str = ""  # why it is computed or read
+    offered: tuple[OtherReading, ...] = ()  # readings that can be chosen instead of what is read
 
 
 def events(kg: KnowledgeGraph, ready: Prepared, folder: Path | None) -> Generator[dict[str, Any], None, None]:
-    """Answer a question and yield what happens.
-
-    Args:
-        kg: The knowledge graph.
-        ready: What the answer is made from.
-        folder: The media folder, if there is one.
-
-    Yields:
-        `found` with the hits if the answer is read, `text` for each piece of text, and last `answer`: the
-        answer as `mrag ask --json` prints it, each line with its `status`, pictures of what it speaks of,
-        and the images.
-
-    Raises:
-        ModelError: If the model breaks off.
-    """
-    from mrag.retrieval.answering import stream
-
+    """Answer a question and yield what happens."""
     display = Display(kg)
     if ready.given is not None:
         yield from ({"event": "text", "text": text} for text in ready.given.pieces())
@@ -74,7 +107,7 @@ def events(kg: KnowledgeGraph, ready: Prepared, folder: Path | None) -> Generato
     elif ready.found is not None:
         hits = [hit(kg, h.iri, h.score, h.reasons, display) for h in ready.found.hits]
         yield {"event": "found", "hits": ranked(kg, hits)}
-        for part in stream(kg, ready.found, model=ready.chat or "none"):
+        for part in retrieval.stream(kg, ready.found, model=ready.chat or "none"):
             if isinstance(part, str):
                 yield {"event": "text", "text": part}
             else:
@@ -91,42 +124,11 @@ def hit(
 
 
 def ranked(kg: KnowledgeGraph, hits: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Number hits from 1, and say which are individuals, of which a concept can be learnt.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.connect() as kg:
-        ...     ranked(kg, [{"iri": "urn:a"}])
-        [{'iri': 'urn:a', 'rank': 1, 'individual': False}]
-    """
-    from mrag.cel.sparql import individuals_among
-
+    """Number hits from 1, and say which are individuals, of which a concept can be learnt."""
     known = individuals_among(kg, [found["iri"] for found in hits])
     return [
         {**found, "rank": rank, "individual": found["iri"] in known}
         for rank, found in enumerate(hits, start=1)
-    ]
-
-
-def pictures_among(
-    statements: Iterable[Statement], folder: Path | None, display: Display
-) -> list[dict[str, Any]]:
-    """Return the images among triples: a link for those on the web, an address for those served here.
-
-    Args:
-        statements: The triples.
-        folder: The media folder, if there is one.
-        display: Shows the terms.
-    """
-    return [
-        {
-            "entity": image.entity,
-            "label": display.entity(image.entity),
-            "name": image.name,
-            "link": image.value if image.web else None,
-            "src": entities.address(image) if entities.file_of(image, folder) is not None else None,
-        }
-        for image in entities.images_among(statements)[:_IMAGES]
     ]
 
 

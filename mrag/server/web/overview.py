@@ -5,42 +5,27 @@ from __future__ import annotations
 import asyncio
 import functools
 import time
-from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
-from rdflib import URIRef
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 import mrag
-from mrag import generation
+from mrag import diagnosis, generation
 from mrag.context.display import Display
 from mrag.context.neighbourhood import read
 from mrag.errors import IndexError_, MissingIndex, MragError, QueryRefused
-from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.guard import read_gate
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
-from mrag.server.web.entities import exists
-from mrag.server.web.validation import (
-    MAX_BODY,
-    PageView,
-    check_names,
-    choice_value,
-    guarded,
-    int_value,
-    problem,
-    reply,
-)
-from mrag.stores.base import Limits, SelectResult
-
-if TYPE_CHECKING:
-    from mrag.server.engine import Engine
-    from mrag.server.settings import ServerSettings
-    from mrag.server.web.routes import Api
+from mrag.reasoning.run import reason
+from mrag.server.engine import Engine
+from mrag.server.web.api import MAX_BODY, Api, PageView, Values, choice_value, int_value, problem, reply
+from mrag.server.web.entities import class_counts, exists
 
 _DEMO = "https://w3id.org/mrag/demo/products"
 _DEMO_QUESTIONS = (
@@ -49,176 +34,130 @@ _DEMO_QUESTIONS = (
     "What database products are linked to RDF?",
 )
 _CLASSES = 40
-
-
-def about(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, Any]:
-    """Return what a server holds and offers.
-
-    Args:
-        kg: The knowledge graph.
-        settings: The server's settings.
-    """
-    from mrag import __version__
-
-    indexes = mrag.SimilarityIndexes.of(kg)
-    kept = []
-    for name in indexes.names():
-        info = indexes.info(name)
-        kept.append(
-            {"name": name, "documents": info.documents, "embedder": info.embedder, "stale": info.stale}
-        )
-    model = generation.status(settings.model)
-    return {
-        "product": "mrag",
-        "version": __version__,
-        "name": kg.name,
-        "triples": _sizes(kg),
-        "revision": kg.revision,
-        "reasoned": kg.reasoned,
-        "pending": kg.pending,
-        "languages": list(kg.languages),
-        "prefixes": dict(sorted(kg.prefixes.items())),
-        "indexes": kept,
-        "index": settings.index,
-        "model": {
-            "name": model.name,
-            "available": model.available,
-            "reason": None if model.available else model.reason,
-            "hint": None if model.available else model.hint,
-        },
-        "sparql": "/sparql",
-        "graphs": [{"name": name, "path": path} for name, path in settings.addresses.items()],
-        "update": settings.update,
-        "token": bool(settings.token),
-    }
-
-
-def overview(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, Any]:
-    """Return the classes of a graph with the most instances, and example questions.
-
-    Args:
-        kg: The knowledge graph.
-        settings: The server's settings, for the deadline.
-
-    Returns:
-        `classes`, the `predicates` and all `types` by IRI for completion, and `examples`. What cannot be
-        counted within the deadline is left out.
-    """
-    # With the revision, because an update may come while this is counted.
-    key = f"server/overview/{kg.revision}"
-    found = kg.cache.get(key)
-    if found is None:
-        found = kg.cache[key] = _overview(kg, settings)
-    return cast("dict[str, Any]", found)
-
-
-def catalogue(kg: KnowledgeGraph) -> list[dict[str, Any]]:
-    """Return every query of the catalogue, by folder, whether it runs as it stands, and whether people do.
-
-    Args:
-        kg: The knowledge graph, whose graphs and prefixes a query may use.
-    """
-    named = kg.dataset().named
-    folders: dict[str, list[dict[str, Any]]] = {}
-    for name in queries.names():
-        query = queries.get(name)
-        folder, _, short = name.rpartition("/")
-        reason = None
-        try:
-            read_gate(query.text, named, kg.prefixes)
-        except QueryRefused as error:
-            reason = error.message
-        folders.setdefault(folder, []).append(
-            {
-                "name": name,
-                "title": short.replace("-", " "),
-                "summary": query.summary,
-                "params": list(query.params),
-                "text": query.text,
-                "runs": reason is None,
-                "common": name in queries.COMMON,
-                "reason": reason,
-            }
-        )
-    return [{"folder": folder, "queries": found} for folder, found in sorted(folders.items())]
-
-
-def _sizes(kg: KnowledgeGraph) -> dict[str, int]:
-    key = f"server/sizes/{kg.revision}"
-    kept = kg.cache.get(key)
-    if kept is None:
-        # A scan, so once for each state of the graph.
-        kept = kg.cache[key] = {"asserted": kg.count(), "inferred": kg.count("inferred")}
-    return cast("dict[str, int]", kept)
-
-
-def _overview(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, Any]:
-    display = Display(kg)
-    counts: dict[str, int] = {}
-    try:
-        rows = kg.query(
-            queries.get("explore/classes").text, limits=Limits(min(settings.seconds, 10.0), 20_000)
-        )
-        if isinstance(rows, SelectResult):
-            counts = {str(c): int(str(n)) for c, n in rows if isinstance(c, URIRef)}
-    except MragError:
-        pass  # too large a graph to count; the page does without
-    own = {c: n for c, n in counts.items() if not c.startswith((OWL, RDFS, RDF, SKOLEM))}
-    display.prepare(list(own)[:_CLASSES])
-    classes = [
-        {"iri": c, "label": display.entity(c), "instances": n} for c, n in list(own.items())[:_CLASSES]
-    ]
-    return {
-        "classes": classes,
-        "types": [c for c in counts if not c.startswith(SKOLEM)][:2_000],
-        "predicates": sorted(kg.profile().predicates)[:2_000],
-        "examples": _examples(kg, display, list(own)),
-    }
-
-
-def _examples(kg: KnowledgeGraph, display: Display, classes: list[str]) -> list[str]:
-    if exists(kg, _DEMO):
-        return list(_DEMO_QUESTIONS)
-    found: dict[str, None] = {}
-    for one in classes[:12]:
-        members = [
-            s
-            for s, p, *_ in read(kg, one, "in", scan=64, share=8).statements
-            if p == RDF + "type" and not s.startswith(SKOLEM)
-        ]
-        labels = kg.labels(members)
-        named = sorted((label, iri) for iri, label in labels.items() if label)
-        if named and len(found) < 3:
-            found[f"What is {named[0][0]}?"] = None
-    return list(found)
-
-
 _PARTS = ("inference", "index")
-_KEPT = 10.0
-"""Seconds for which the checks are kept: each starts a process."""
+_KEPT = 10.0  # seconds for which the checks are kept: each starts a process
 
 
-def routes(api: Api) -> list[BaseRoute]:
-    """Return the routes below `/api/health`."""
-    health = Health(api)
-    token = api.settings.token
+def routes(api: Api) -> list[Route]:
+    """Return the routes that describe the graph, and those below `/api/health`."""
+    about, health = Overview(api), Health(api)
     return [
-        Route("/api/health", guarded(health.now, token), methods=["GET"]),
-        Route("/api/health/state", guarded(health.state, token), methods=["GET"]),
-        Route("/api/health/checks", api.on_thread(health.checks, api.slots(1, "checks")), methods=["GET"]),
-        Route("/api/health/refresh", guarded(health.refresh, token), methods=["POST"]),
-        Route("/api/health/stop", guarded(health.stop, token), methods=["POST"]),
+        api.get("about", about.about),
+        api.get("overview", about.overview),
+        api.get("queries", about.catalogue),
+        api.route("GET", "health", health.now),
+        api.route("GET", "health/state", health.state),
+        api.get("health/checks", health.checks, slots=api.slots(1, "checks")),
+        api.route("POST", "health/refresh", health.refresh, "what", most=MAX_BODY, changes=True),
+        api.route("POST", "health/stop", health.stop, "id", most=MAX_BODY, changes=True),
     ]
+
+
+class Overview(PageView):
+    """Answers the requests about what there is."""
+
+    def about(self, _values: Values) -> dict[str, Any]:
+        """Return what the server holds and offers."""
+        kg, settings = self.kg, self.api.settings
+        indexes = mrag.SimilarityIndexes.of(kg)
+        infos = {name: indexes.info(name) for name in indexes.names()}
+        model = generation.status(settings.model)
+        return {
+            "product": "mrag",
+            "version": mrag.__version__,
+            "name": kg.name,
+            # A scan, so once for each state of the graph.
+            "triples": kg.cached(
+                f"server/sizes/{kg.revision}",
+                lambda: {"asserted": kg.count(), "inferred": kg.count("inferred")},
+            ),
+            "revision": kg.revision,
+            "reasoned": kg.reasoned,
+            "pending": kg.pending,
+            "languages": list(kg.languages),
+            "prefixes": dict(sorted(kg.prefixes.items())),
+            "indexes": [
+                {"name": name, "documents": info.documents, "embedder": info.embedder, "stale": info.stale}
+                for name, info in infos.items()
+            ],
+            "index": settings.index,
+            "model": {
+                "name": model.name,
+                "available": model.available,
+                "reason": None if model.available else model.reason,
+                "hint": None if model.available else model.hint,
+            },
+            "sparql": "/sparql",
+            "graphs": [{"name": name, "path": path} for name, path in settings.addresses.items()],
+            "update": settings.update,
+            "token": bool(settings.token),
+        }
+
+    def overview(self, _values: Values) -> dict[str, Any]:
+        """Return the largest classes of the graph, names to complete, and example questions."""
+        # With the revision, because an update may come while this is counted.
+        return self.kg.cached(f"server/overview/{self.kg.revision}", self._overview)
+
+    def catalogue(self, _values: Values) -> list[dict[str, Any]]:
+        """Return every query by folder, whether it runs as it stands, and whether people often run it."""
+        named = self.kg.dataset().named
+        folders: dict[str, list[dict[str, Any]]] = {}
+        for name in queries.names():
+            query = queries.get(name)
+            folder, _, short = name.rpartition("/")
+            reason = None
+            try:
+                read_gate(query.text, named, self.kg.prefixes)
+            except QueryRefused as error:
+                reason = error.message
+            folders.setdefault(folder, []).append(
+                {
+                    "name": name,
+                    "title": short.replace("-", " "),
+                    "summary": query.summary,
+                    "params": list(query.params),
+                    "text": query.text,
+                    "runs": reason is None,
+                    "common": name in queries.COMMON,
+                    "reason": reason,
+                }
+            )
+        return [{"folder": folder, "queries": found} for folder, found in sorted(folders.items())]
+
+    def _overview(self) -> dict[str, Any]:
+        kg, display = self.kg, Display(self.kg)
+        counts: dict[str, int] = {}
+        with suppress(MragError):  # too large a graph to count; the page does without
+            counts = class_counts(kg, self.api.settings)
+        own = [c for c in counts if not c.startswith((OWL, RDFS, RDF, SKOLEM))]
+        display.prepare(own[:_CLASSES])
+        return {
+            "classes": [
+                {"iri": c, "label": display.entity(c), "instances": counts[c]} for c in own[:_CLASSES]
+            ],
+            "types": [c for c in counts if not c.startswith(SKOLEM)][:2_000],
+            "predicates": sorted(kg.profile().predicates)[:2_000],
+            "examples": self._examples(own),
+        }
+
+    def _examples(self, classes: list[str]) -> list[str]:
+        if exists(self.kg, _DEMO):
+            return list(_DEMO_QUESTIONS)
+        found: dict[str, None] = {}
+        for one in classes[:12]:
+            members = [
+                s
+                for s, p, *_ in read(self.kg, one, "in", scan=64, share=8).statements
+                if p == RDF + "type" and not s.startswith(SKOLEM)
+            ]
+            named = sorted((label, iri) for iri, label in self.kg.labels(members).items() if label)
+            if named and len(found) < 3:
+                found[f"What is {named[0][0]}?"] = None
+        return list(found)
 
 
 class Health(PageView):
-    """Answers the requests about the server's health.
-
-    Args:
-        api: The API that these requests belong to.
-    """
-
-    most = MAX_BODY
+    """Answers the requests about the server's health."""
 
     def __init__(self, api: Api) -> None:
         super().__init__(api)
@@ -226,9 +165,8 @@ class Health(PageView):
         self._failed: dict[str, dict[str, Any]] = {}
         self._checked: tuple[float, list[dict[str, Any]]] | None = None
 
-    async def now(self, request: Request) -> Response:
+    async def now(self, request: Request, _values: Values) -> Response:
         """Return what is going on: the state of graph and index, running queries, recent errors."""
-        check_names(dict(request.query_params))
         engine: Engine = request.app.state.engine
         state = await self._state(engine)
         queries = engine.active.listed()
@@ -243,30 +181,26 @@ class Health(PageView):
         }
         return reply({**state, **about})
 
-    async def state(self, request: Request) -> Response:
+    async def state(self, request: Request, _values: Values) -> Response:
         """Return whether inferences and index belong to the present triples."""
-        check_names(dict(request.query_params))
         return reply(await self._state(request.app.state.engine))
 
-    def checks(self, values: Mapping[str, str]) -> list[dict[str, Any]]:
+    def checks(self, _values: Values) -> list[dict[str, Any]]:
         """Return what `mrag doctor` finds of this system and this graph."""
-        from mrag.diagnosis import checked, contents, language_model, packages, query_process
-
-        check_names(values)
         now = time.monotonic()
         if self._checked is None or now - self._checked[0] > _KEPT:
             found = [
-                *checked("packages", packages),
-                *checked("graph", lambda: contents(self.kg)),
-                *checked("query process", query_process),
-                *checked("model", lambda: language_model(self.api.settings.model)),
+                *diagnosis.checked("packages", diagnosis.packages),
+                *diagnosis.checked("graph", lambda: diagnosis.contents(self.kg)),
+                *diagnosis.checked("query process", diagnosis.query_process),
+                *diagnosis.checked("model", lambda: diagnosis.language_model(self.api.settings.model)),
             ]
             self._checked = (now, [asdict(one) for one in found])
         return self._checked[1]
 
-    async def refresh(self, request: Request) -> Response:
+    async def refresh(self, request: Request, values: Values) -> Response:
         """Begin to bring inferences or the index up to date; 202, since that may take long."""
-        engine, values = await self.change(request, "what")
+        engine: Engine = request.app.state.engine
         what = choice_value(values, "what", _PARTS)
         if what == "inference" and self.kg.store.capabilities.reasoning:
             raise HTTPException(409, "The store is a server that reasons itself.")
@@ -276,21 +210,18 @@ class Health(PageView):
             self._tasks[what] = asyncio.get_running_loop().create_task(self._refreshed(engine, what))
         return reply({"what": what, "state": "running"}, 202)
 
-    async def stop(self, request: Request) -> Response:
+    async def stop(self, request: Request, values: Values) -> Response:
         """End a running query."""
-        engine, values = await self.change(request, "id")
-        return reply({"stopped": engine.active.stop(int_value(values, "id", 0, 1, 1 << 62))})
+        stopped = request.app.state.engine.active.stop(int_value(values, "id", 0, 1, 1 << 62))
+        return reply({"stopped": stopped})
 
     async def _refreshed(self, engine: Engine, what: str) -> None:
-        from mrag.index.similarity import SimilarityIndexes
-        from mrag.reasoning.run import reason
-
         index = self.api.settings.index
         try:
             if what == "inference":
                 await engine.writer.make(functools.partial(reason, self.kg))
             else:
-                there = await asyncio.to_thread(lambda: index in SimilarityIndexes.of(self.kg).names())
+                there = await asyncio.to_thread(lambda: index in mrag.SimilarityIndexes.of(self.kg).names())
                 await engine.writer.build_index(index, "", again=there)
         except Exception as error:  # the page says what happened
             engine.errors.note(f"bringing the {what} up to date", None, error)
@@ -299,40 +230,28 @@ class Health(PageView):
             self._checked = None
 
     async def _state(self, engine: Engine) -> dict[str, Any]:
-        found = await self.api.run(self.api.readers, state_of, self.kg, engine)
+        found = await self.api.run(self.api.readers, self._parts, engine)
         for what in _PARTS:
             task = self._tasks.get(what)
             found[what]["running"] = task is not None and not task.done()
             found[what]["failed"] = self._failed.get(what)
         return {**found, "following": engine.writer.following, "writable": self.api.settings.update}
 
-
-def state_of(kg: KnowledgeGraph, engine: Engine) -> dict[str, Any]:
-    """Return whether what was inferred, and what is indexed, belong to the present triples.
-
-    Args:
-        kg: The knowledge graph.
-        engine: What answers queries on it.
-    """
-    from mrag.index.similarity import SimilarityIndexes
-
-    record = engine.record
-    inference = "current"
-    if kg.store.capabilities.reasoning:
-        inference = "server"
-    elif record.reasoned < 0:
-        inference = "none"
-    elif record.outdated:
-        inference = "outdated"
-    name = engine.settings.index
-    index: dict[str, Any] = {"name": name, "documents": None, "embedder": None}
-    try:
-        info = SimilarityIndexes.of(kg).info(name)
-    except MissingIndex:
-        index["state"] = "missing"
-    except IndexError_ as error:
-        index |= {"state": "damaged", "message": error.message}
-    else:
-        index |= {"state": "stale" if info.stale else "current"}
-        index |= {"documents": info.documents, "embedder": info.embedder}
-    return {"triples": record.triples, "inference": {"state": inference}, "index": index}
+    def _parts(self, engine: Engine) -> dict[str, Any]:
+        """Return whether what was inferred, and what is indexed, belong to the present triples."""
+        record = engine.record
+        inference = "outdated" if record.outdated else "current"
+        if self.kg.store.capabilities.reasoning:
+            inference = "server"
+        elif record.reasoned < 0:
+            inference = "none"
+        index: dict[str, Any] = {"name": engine.settings.index, "documents": None, "embedder": None}
+        try:
+            info = mrag.SimilarityIndexes.of(self.kg).info(engine.settings.index)
+            index |= {"state": "stale" if info.stale else "current"}
+            index |= {"documents": info.documents, "embedder": info.embedder}
+        except MissingIndex:
+            index["state"] = "missing"
+        except IndexError_ as error:
+            index |= {"state": "damaged", "message": error.message}
+        return {"triples": record.triples, "inference": {"state": inference}, "index": index}

@@ -28,16 +28,7 @@ Reply = tuple[Any, ...]
 
 
 class Child:
-    """A child process that answers one request at a time, and can be killed at any time.
-
-    Args:
-        module: What it runs, as `python -m` does.
-        *arguments: Its arguments.
-        secrets: Whether it is given the secrets of the environment; not if it reads what others wrote.
-
-    Attributes:
-        defences: What it has given up before it began.
-    """
+    """A child process that answers one request at a time, and can be killed at any time."""
 
     def __init__(self, module: str, *arguments: str, secrets: bool = False) -> None:
         self._lock = threading.Lock()
@@ -88,19 +79,11 @@ class Child:
         return cast(Any, self._process.stdout).fileno()  # type: ignore[no-any-return]
 
     def send(self, request: object) -> None:
-        """Send a request.
-
-        Raises:
-            StoreError: If the process is gone.
-        """
+        """Send a request."""
         self.write(pickle.dumps(request))
 
     def write(self, data: bytes) -> None:
-        """Send a request that is pickled already.
-
-        Raises:
-            StoreError: If the process is gone.
-        """
+        """Send a request that is pickled already."""
         stdin = cast(Any, self._process.stdin)
         try:
             stdin.write(HEAD.pack(b"P", len(data)))
@@ -124,12 +107,7 @@ class Child:
         return found
 
     def frames(self, deadline: float, query: str) -> Iterator[Frame]:
-        """Yield the frames of one answer, waiting for each no longer than to the deadline.
-
-        Raises:
-            QueryTimeout: At the deadline; the process is gone.
-            StoreError: If the process ended before it answered.
-        """
+        """Yield the frames of one answer, waiting for each no longer than to the deadline."""
         with DefaultSelector() as selector:
             selector.register(self.fileno(), EVENT_READ)
             while True:
@@ -210,14 +188,6 @@ class Reserve(Generic[Kind]):
     """Children of one kind that wait, each to be used for work with its own memory limit.
 
     Starting one takes an interpreter and its imports, more than most pieces of work.
-
-    Attributes:
-        size: Most children that wait.
-
-    Example:
-        >>> waiting = Reserve()
-        >>> waiting.take(1 << 30) is None
-        True
     """
 
     def __init__(self) -> None:

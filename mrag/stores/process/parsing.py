@@ -22,7 +22,6 @@ from itertools import chain, islice
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from typing import IO, Any, Final, cast
-from uuid import uuid4
 
 import pyoxigraph as ox
 
@@ -34,8 +33,7 @@ from mrag.loaders.importing import ImportSettings, write
 from mrag.loaders.rdf import Progress, Source
 from mrag.loaders.sketch import sketched
 from mrag.loaders.tables import TableDialect, is_database
-from mrag.rdf.namespaces import SKOLEM
-from mrag.stores.changes import Operation
+from mrag.stores.changes import Operation, Refused, skolemised
 from mrag.stores.process.channel import Child, Reply, Reserve
 
 _LIGHT = 4 << 20
@@ -44,16 +42,7 @@ _LIGHT = 4 << 20
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much a piece of work may use.
-
-    Attributes:
-        seconds: Most seconds of waiting for it.
-        memory: Most bytes of its process; 0 for no cap.
-        bytes: Most bytes that it gives back; 0 for no cap.
-
-    Raises:
-        ConfigError: If a number is out of range.
-    """
+    """How much a piece of work may use."""
 
     seconds: float = 300.0
     memory: int = 2 << 30
@@ -65,11 +54,7 @@ class Bounds:
 
     @classmethod
     def from_env(cls) -> Bounds:
-        """Read `MRAG_PARSE_SECONDS` and `MRAG_PARSE_MEMORY` (in megabytes, 0 for no cap).
-
-        Raises:
-            ConfigError: If one is no number, or out of range.
-        """
+        """Read `MRAG_PARSE_SECONDS` and `MRAG_PARSE_MEMORY` (in megabytes, 0 for no cap)."""
         try:
             seconds = float(os.environ.get("MRAG_PARSE_SECONDS") or cls.seconds)
             megabytes = int(os.environ.get("MRAG_PARSE_MEMORY") or cls.memory >> 20)
@@ -126,28 +111,16 @@ atexit.register(close_all)
 
 def warm(bounds: Bounds) -> None:
     """Start a child, so that the first piece of work need not wait for one."""
-    perform("mrag.stores.process.parsing:read_prefixes", (), bounds=bounds)
+    perform(f"{__name__}:read_prefixes", (), bounds=bounds)
 
 
 def perform(work: str, *arguments: Any, bounds: Bounds | None = None) -> Any:
-    """Do a piece of work, and return what it returns.
+    """Do a piece of work, and return what it returns."""
+    return _ended_with(stream(work, *arguments, bounds=bounds))
 
-    Args:
-        work: A function of this package, as `module:name`.
-        *arguments: What it is given; all must be values that pickle.
-        bounds: How much it may use; from the environment by default.
 
-    Raises:
-        QueryTimeout: If it took too long.
-        LoadError: If it wanted more memory than it may have, or ended its process.
-        StoreError: If something else ended its process.
-        MragError: What it raised.
-
-    Example:
-        >>> perform("mrag.rdf.terms:iri", "urn:a")
-        rdflib.term.URIRef('urn:a')
-    """
-    pieces = stream(work, *arguments, bounds=bounds)
+def _ended_with(pieces: Generator[Any, None, Any]) -> Any:
+    """Go through a generator, and return what it returns."""
     while True:
         try:
             next(pieces)
@@ -155,16 +128,25 @@ def perform(work: str, *arguments: Any, bounds: Bounds | None = None) -> Any:
             return end.value
 
 
+def _reported(
+    pieces: Generator[Any, None, Any], on_progress: Progress | None, total: int | None
+) -> Generator[bytes, None, Any]:
+    """Pass pieces on, and report the counts of bytes or rows that come between them."""
+    while True:
+        try:
+            piece = next(pieces)
+        except StopIteration as end:
+            return end.value
+        if isinstance(piece, bytes):
+            yield piece
+        elif on_progress is not None:
+            on_progress(piece, total)
+
+
 def stream(work: str, *arguments: Any, bounds: Bounds | None = None) -> Generator[Any, None, Any]:
     """Do a piece of work that yields values, pass them on as they come, and return what it returns.
 
     Only waiting for the child counts against its seconds, not what is done with its values meanwhile.
-
-    Raises:
-        QueryTimeout: If it took too long.
-        LoadError: If it wanted more memory than it may have, gave too much, or ended its process.
-        StoreError: If something else ended its process.
-        MragError: What it raised.
     """
     bounds = bounds or Bounds.from_env()
     heavy: list[bool] = []
@@ -278,12 +260,7 @@ def well_formed_tag(tag: str) -> str:
 
 
 def with_allowed_tags(quads: Iterable[ox.Quad], odd: Set[str]) -> Iterator[ox.Quad]:
-    """Yield statements with their odd language tags in a form that BCP 47 allows.
-
-    Args:
-        quads: The statements.
-        odd: The tags that it does not allow; it may grow while statements are read.
-    """
+    """Yield statements with their odd language tags in a form that BCP 47 allows."""
     for quad in quads:
         text = quad.object
         if odd and isinstance(text, ox.Literal) and (tag := text.language) in odd:
@@ -309,9 +286,6 @@ _NOTED = 1 << 22
 """Bytes after which progress is reported anew."""
 
 
-# -- files -----------------------------------------------------------------------------------------
-
-
 def serialised(
     sources: Sequence[Source],
     notes: LoadNotes,
@@ -325,46 +299,19 @@ def serialised(
     """Yield the statements of files as N-Triples or N-Quads, so many at a time, blank nodes as IRIs.
 
     N-Triples writes plain strings untyped, which stores of RDF 1.0 tell from typed ones.
-
-    Args:
-        sources: The files.
-        notes: Receives what was left out or let pass.
-        on_progress: Called with bytes read and bytes in all.
-        into: None for N-Triples, in which named graphs are merged. For N-Quads the graph of what the files
-            state in their default graphs, and one for what they state in named graphs, which is then there
-            twice; None to have it in its named graph alone.
-        skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
-        part: Statements of a part.
-        any_tag: Whether language tags that BCP 47 does not allow are kept as they stand, or mended.
-
-    Raises:
-        LoadError: If a file is not well formed, or takes more than it may.
     """
     total = sum(source.size() for source in sources)
     work = f"{__name__}:read_files"
     pieces = stream(work, tuple(sources), skip_bad_lines, part, into, any_tag, bounds=bounds_of(sources))
     with naming(*(source.path for source in sources)):
-        while True:
-            try:
-                piece = next(pieces)
-            except StopIteration as end:
-                notes.rejected += end.value.rejected
-                notes.tags |= end.value.tags
-                notes.empty += end.value.empty
-                return
-            if isinstance(piece, bytes):
-                yield piece
-            elif on_progress is not None:
-                on_progress(piece, total)
+        read = yield from _reported(pieces, on_progress, total)
+    notes.rejected += read.rejected
+    notes.tags |= read.tags
+    notes.empty += read.empty
 
 
 def by_graph(nquads: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the graphs of N-Quads in order of name, each with its triples as N-Triples.
-
-    Example:
-        >>> dict(by_graph(b"<urn:a> <urn:b> <urn:c> <urn:g> .\\n"))
-        {'urn:g': b'<urn:a> <urn:b> <urn:c> .\\n'}
-    """
+    """Yield the graphs of N-Quads in order of name, each with its triples as N-Triples."""
     found: defaultdict[str, list[ox.Triple]] = defaultdict(list)
     for quad in ox.parse(nquads, ox.RdfFormat.N_QUADS, lenient=True):
         found[cast(ox.NamedNode, quad.graph_name).value].append(quad.triple)
@@ -373,19 +320,13 @@ def by_graph(nquads: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def prefixes(sources: Sequence[Source]) -> dict[str, str]:
-    """Return the prefixes that files declare before their first statements.
-
-    Raises:
-        LoadError: If a file takes more than it may.
-    """
+    """Return the prefixes that files declare before their first statements."""
     declaring = [source for source in sources if source.declares]
     if not declaring:
         return {}
     with naming(*(source.path for source in declaring)):
-        return cast(
-            dict[str, str],
-            perform(f"{__name__}:read_prefixes", tuple(declaring), bounds=bounds_of(declaring)),
-        )
+        work = f"{__name__}:read_prefixes"
+        return cast(dict[str, str], perform(work, tuple(declaring), bounds=bounds_of(declaring)))
 
 
 def bounds_of(sources: Sequence[Source]) -> Bounds:
@@ -402,18 +343,10 @@ def bounds_for(size: int) -> Bounds:
 def imported(
     file: str | Path, out: Path, how: ImportSettings, on_progress: Progress | None = None
 ) -> RecordReport:
-    """Write a file of records as N-Triples, as `mrag.loaders.importing.write` does.
+    """Write a file of records, or of a database by its URL, as N-Triples into `out`.
 
-    Args:
-        file: The records, or the URL of a database. Those of a server are read in this process, as a child
-            has no network.
-        out: Where the triples go.
-        how: How they are read.
-        on_progress: Called with bytes read and bytes in all; with rows read and None for a database.
-
-    Raises:
-        ConfigError: If the kind is not known, or a table has no mapping.
-        LoadError: If the file is not well formed, or takes more than it may.
+    So does `mrag.loaders.importing.write`. What a server holds is read in this process, as a child has no
+    network. Progress is in bytes read and in all, for a database in rows and None.
     """
     served = is_database(file)
     size = None if served else Path(file).stat().st_size
@@ -422,21 +355,11 @@ def imported(
     else:
         pieces = stream("mrag.loaders.importing:write", file, how, out, bounds=bounds_for(size or 0))
     with naming(*(() if served else (Path(file),))):
-        while True:
-            try:
-                done = next(pieces)
-            except StopIteration as end:
-                return cast(RecordReport, end.value)
-            if on_progress is not None:
-                on_progress(done, size)
+        return cast(RecordReport, _ended_with(_reported(pieces, on_progress, size)))
 
 
 def sketch(files: Sequence[str], dialect: TableDialect) -> str:
-    """Return a mapping to begin with, as `mrag.loaders.sketch.sketched` does, read like `imported`.
-
-    Raises:
-        LoadError: If a file is missing, or cannot be read as a table.
-    """
+    """Return a mapping to begin with, as `mrag.loaders.sketch.sketched` does, read like `imported`."""
     if any(is_database(file) and not file.startswith("sqlite") for file in files):
         return sketched(files, dialect)
     size = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
@@ -546,23 +469,17 @@ class Joined(io.RawIOBase):
         return found
 
 
-class naming:
+@contextmanager
+def naming(*files: Path) -> Iterator[None]:
     """Name the file in errors about limits, which know nothing of it."""
-
-    def __init__(self, *files: Path) -> None:
-        self._file = str(files[0]) if len(files) == 1 else None
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, QueryTimeout):
-            raise LoadError(error.message, file=self._file, hint=MORE_TIME) from None
-        if isinstance(error, LoadError) and error.file is None:
-            error.file = self._file
-
-
-# -- what clients send -----------------------------------------------------------------------------
+    file = str(files[0]) if len(files) == 1 else None
+    try:
+        yield
+    except QueryTimeout as error:
+        raise LoadError(error.message, file=file, hint=MORE_TIME) from None
+    except LoadError as error:
+        error.file = error.file or file
+        raise
 
 
 MOST_GRAPHS: Final = 10_000
@@ -572,13 +489,7 @@ MOST_GRAPHS: Final = 10_000
 def flawless(
     sources: Sequence[Source], left_out: list[LeftOutFile], *, skip_bad_lines: bool = False
 ) -> list[Source]:
-    """Return the files that can be read to their ends.
-
-    Args:
-        sources: The files.
-        left_out: Receives the others.
-        skip_bad_lines: Whether bad lines of N-Triples and N-Quads are no flaw.
-    """
+    """Return the files that can be read to their ends."""
     found: list[Source] = []
     for source in sources:
         past = skip_bad_lines and source.line_based
@@ -594,11 +505,7 @@ def flawless(
 
 
 def graph_names(sources: Sequence[Source], *, skip_bad_lines: bool = False) -> list[str]:
-    """Return the IRIs of the graphs that files name, in order; they are read to their ends for it.
-
-    Raises:
-        LoadError: If a file is not well formed, takes more than it may, or names too many graphs.
-    """
+    """Return the IRIs of the graphs that files name, in order; they are read to their ends for it."""
     those = tuple(source for source in sources if source.names_graphs)
     if not those:
         return []
@@ -634,19 +541,7 @@ _MAX_PARTS = 1_000
 
 
 def parsed(operations: Iterable[Operation], bounds: Bounds) -> list[Operation]:
-    """Read the documents and the data in the operations of an update.
-
-    Args:
-        operations: As `mrag.graph.updates` and the server write them.
-        bounds: How much reading all of them may take.
-
-    Returns:
-        The same, with `quads` in the place of `rdf` and `data`; others stay as they are.
-
-    Raises:
-        QueryRefused: If something is not well formed, or takes too much.
-        QueryTimeout: At the deadline.
-    """
+    """Read the documents and the data in the operations of an update."""
     until = time.monotonic() + bounds.seconds
     left = bounds.bytes
     found: list[Operation] = []
@@ -670,21 +565,8 @@ _READ = {"rdf": f"{__name__}:read_document", "data": f"{__name__}:read_data"}
 
 
 def parts_of(body: bytes, header: str, bounds: Bounds) -> list[tuple[str, bytes]]:
-    """Return the parts of a form, each with its media type.
-
-    Args:
-        body: The body of a request.
-        header: Its Content-Type.
-        bounds: How much reading it may take.
-
-    Raises:
-        LoadError: If it has too many parts, or takes too much.
-        QueryTimeout: At the deadline.
-    """
-    return cast(
-        list[tuple[str, bytes]],
-        perform(f"{__name__}:read_parts", body, header, bounds=bounds),
-    )
+    """Return the parts of a form, each with its media type."""
+    return cast(list[tuple[str, bytes]], perform(f"{__name__}:read_parts", body, header, bounds=bounds))
 
 
 def read_parts(body: bytes, header: str) -> list[tuple[str, bytes]]:
@@ -753,11 +635,7 @@ def _pieces(quads: Iterator[ox.Quad]) -> Iterator[bytes]:
 
 
 def _stored(term: Any, names: dict[str, ox.NamedNode]) -> Any:
-    """Replace a blank node by an IRI of its own, so that later requests can speak of it."""
-    if isinstance(term, ox.Triple):
-        raise LoadError("Triple terms (RDF 1.2) cannot be stored.")
-    if not isinstance(term, ox.BlankNode):
-        return term
-    if term.value not in names:
-        names[term.value] = ox.NamedNode(SKOLEM + uuid4().hex)
-    return names[term.value]
+    try:
+        return skolemised(term, names)
+    except Refused as error:
+        raise LoadError(str(error)) from None

@@ -17,7 +17,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
@@ -50,27 +50,9 @@ _STRING = "http://www.w3.org/2001/XMLSchema#string"
 def serialize(
     statements: Iterable[Any], out: BinaryIO, name: str, prefixes: Mapping[str, str] | None = None
 ) -> None:
-    """Write triples or quads.
-
-    Args:
-        statements: Triples, or quads for a format that has graphs.
-        out: Where to write them.
-        name: Of the format: one of `GRAPHS`, or `rdfjson` (RDF 1.1 JSON Alternate Serialization), which
-            holds them all until they are written.
-        prefixes: Namespaces by their prefixes, for formats that have them.
-
-    Example:
-        >>> import io
-        >>> out = io.BytesIO()
-        >>> apple = ox.Literal("Apfel", language="de")
-        >>> serialize([ox.Triple(ox.NamedNode("urn:a"), ox.NamedNode("urn:p"), apple)], out, "rdfjson")
-        >>> out.getvalue()
-        b'{"urn:a":{"urn:p":[{"value":"Apfel","type":"literal","lang":"de"}]}}'
-    """
+    """Write triples or quads."""
     if name != "rdfjson":
-        ox.serialize(
-            statements, cast(Any, out), format=GRAPHS[name], prefixes=dict(prefixes) if prefixes else None
-        )
+        ox.serialize(statements, cast(Any, out), format=GRAPHS[name], prefixes=dict(prefixes or {}) or None)
         return
     found: dict[str, dict[str, list[dict[str, str]]]] = {}
     for statement in statements:
@@ -155,11 +137,7 @@ class _Output:
 
 
 class _Answers:
-    """The store of this process and what it answers.
-
-    Attributes:
-        private: Whether it writes in a folder of its own, beside the snapshot.
-    """
+    """The store of this process and what it answers."""
 
     def __init__(self, snapshot: Path, out: BinaryIO) -> None:
         self._snapshot = snapshot
@@ -241,11 +219,8 @@ class _Answers:
             for inside, outside in names.items():
                 graph = ox.NamedNode(outside) if outside is not None else ox.DefaultGraph()
                 for q in self._store.quads_for_pattern(s, p, o, ox.NamedNode(inside)):
-                    yield (
-                        ox.Quad(q.subject, q.predicate, q.object, graph)
-                        if request["named"]
-                        else ox.Triple(q.subject, q.predicate, q.object)
-                    )
+                    named = request["named"]
+                    yield ox.Quad(q.subject, q.predicate, q.object, graph) if named else q.triple
 
         out = _Output(self._out, request["rows"], request["bytes"], b"")
         capped = _capped(statements(), request["rows"])
@@ -361,11 +336,10 @@ def confined(memory: int) -> Defences:
     return defences
 
 
-def serve(memory: int = 0) -> None:
-    """Answer requests until the input ends."""
+def serve(memory: int, answer: Callable[[Any, BinaryIO], object]) -> None:
+    """Answer requests until the input ends; those for which `answer` returns None get no reply."""
     defences = confined(memory)
     stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
-    answers: _Answers | None = None
 
     def reply(value: object) -> None:
         frame(stdout, b"P", pickle.dumps(value))
@@ -375,18 +349,29 @@ def serve(memory: int = 0) -> None:
     while head := stdin.read(HEAD.size):
         _, size = HEAD.unpack(head)
         request = pickle.loads(stdin.read(size))  # noqa: S301 # our own parent wrote it
+        if (value := answer(request, stdout)) is not None:
+            reply(value)
+
+
+class _Copies:
+    """The copy of a store from which this process answers; another can be opened after it was closed."""
+
+    def __init__(self) -> None:
+        self._answers: _Answers | None = None
+
+    def __call__(self, request: dict[str, Any], out: BinaryIO) -> object:
         if request["do"] == "open":
-            answers = _Answers(Path(request["path"]), stdout)
-            reply(("opened",))
-        elif request["do"] == "close":
-            # Nothing is written in a folder that may be removed by now.
-            if answers is None or answers.private:
-                os._exit(0)
-            answers = None
-            if _resident() > _LIGHT:
-                os._exit(0)
-        elif answers is not None:
-            reply(answers.answer(request))
+            self._answers = _Answers(Path(request["path"]), out)
+            return ("opened",)
+        if request["do"] != "close":
+            return None if self._answers is None else self._answers.answer(request)
+        # Nothing is written in a folder that may be removed by now.
+        if self._answers is None or self._answers.private:
+            os._exit(0)
+        self._answers = None
+        if _resident() > _LIGHT:
+            os._exit(0)
+        return None
 
 
 def _resident() -> int:
@@ -400,4 +385,4 @@ def _resident() -> int:
 if __name__ == "__main__":
     # What ends this process unforeseen may quote a query or a label.
     sys.stderr = cast(TextIO, Guarded(sys.stderr))
-    serve(int(sys.argv[1]))
+    serve(int(sys.argv[1]), _Copies())

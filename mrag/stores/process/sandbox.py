@@ -35,13 +35,7 @@ execve 59 221, execveat 322 281
 
 @dataclass(frozen=True)
 class _Machine:
-    """What the filter must know of a machine.
-
-    Attributes:
-        audit: What the kernel calls it.
-        seccomp: Number of the call that sets a filter.
-        column: Of its numbers in the table of calls.
-    """
+    """What the filter must know of a machine."""
 
     audit: int
     seccomp: int
@@ -56,13 +50,7 @@ _MACHINES = {"x86_64": _Machine(0xC000003E, 317, 1), "aarch64": _Machine(0xC0000
 
 @dataclass(frozen=True)
 class Defences:
-    """Which means hold in a child process, as it has found by trying them.
-
-    Attributes:
-        namespace: Whether it has a network namespace of its own, with nothing in it.
-        seccomp: Whether the system refuses it every call that makes or uses a connection.
-        memory: Most bytes of memory that it may take, 0 where there is no cap.
-    """
+    """Which means hold in a child process, as it has found by trying them."""
 
     namespace: bool = False
     seccomp: bool = False
@@ -70,12 +58,7 @@ class Defences:
 
     @property
     def offline(self) -> bool:
-        """Return whether at least one means keeps it off the network.
-
-        Example:
-            >>> Defences(namespace=False, seccomp=True).offline, Defences().offline
-            (True, False)
-        """
+        """Return whether at least one means keeps it off the network."""
         return self.namespace or self.seccomp
 
 
@@ -84,9 +67,6 @@ def confine(memory: int = 0) -> Defences:
 
     Call it first, while the process has one thread: a thread that is there already keeps its network
     namespace, and a process of several may not leave its user namespace.
-
-    Args:
-        memory: Most bytes that the process may take, 0 for no cap of its own.
     """
     os.umask(0o077)
     namespace = _leave_network()
@@ -94,15 +74,7 @@ def confine(memory: int = 0) -> Defences:
 
 
 def filter_calls(refused: Sequence[int] | None = None) -> bool:
-    """Have the system refuse some calls to all threads of this process and to whatever it starts.
-
-    Args:
-        refused: Numbers of the calls on this machine; by default those that lead to a network or to
-            another process.
-
-    Returns:
-        Whether the filter holds; where it cannot be set, nothing has changed.
-    """
+    """Have the system refuse some calls to all threads of this process and to whatever it starts."""
     # A process of 32 bits on a kernel of 64 would be refused every call.
     machine = _MACHINES.get(os.uname().machine) if sys.platform == "linux" and sys.maxsize > 1 << 32 else None
     if machine is None:

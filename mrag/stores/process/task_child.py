@@ -13,27 +13,12 @@ from importlib import import_module
 from typing import Any, BinaryIO, TextIO, cast
 
 from mrag.redaction import brief
-from mrag.stores.process.query_child import HEAD, confined, frame
+from mrag.stores.process.query_child import frame, serve
 from mrag.terminal import Guarded
 
 
 def perform(work: str, arguments: tuple[Any, ...], out: BinaryIO) -> tuple[Any, ...]:
-    """Do a piece of work; what a generator yields goes out on the way, bytes and other values.
-
-    Args:
-        work: A function of this package, as `module:name`.
-        arguments: What it is given.
-        out: Where the pieces go.
-
-    Returns:
-        `("done", value)`, or `("failed", error)` where the work raised one of our own errors, or
-        `("broken", text)` for another.
-
-    Example:
-        >>> import io
-        >>> perform("mrag.rdf.terms:iri", ("urn:a",), io.BytesIO())
-        ('done', rdflib.term.URIRef('urn:a'))
-    """
+    """Do a piece of work; what a generator yields goes out on the way, bytes and other values."""
     from mrag.errors import MragError
 
     module, _, name = work.partition(":")
@@ -59,25 +44,15 @@ def perform(work: str, arguments: tuple[Any, ...], out: BinaryIO) -> tuple[Any, 
         return "broken", brief(f"{type(error).__name__}: {error}", 300)
 
 
-def serve(memory: int) -> None:
-    """Answer requests until the input ends."""
-    defences = confined(memory)
-    stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
-
-    def reply(value: object) -> None:
-        frame(stdout, b"P", pickle.dumps(value))
-        stdout.flush()
-
-    reply(("ready", defences))
-    while head := stdin.read(HEAD.size):
-        _, size = HEAD.unpack(head)
-        work, arguments, folder = pickle.loads(stdin.read(size))  # noqa: S301 # our own parent wrote it
-        if folder is not None:
-            os.chdir(folder)
-        reply(perform(work, arguments, stdout))
+def answer(request: tuple[str, tuple[Any, ...], str | None], out: BinaryIO) -> tuple[Any, ...]:
+    """Do the work of a request, in the folder that its relative paths are relative to."""
+    work, arguments, folder = request
+    if folder is not None:
+        os.chdir(folder)
+    return perform(work, arguments, out)
 
 
 if __name__ == "__main__":
     # What ends this process unforeseen may quote what it reads.
     sys.stderr = cast(TextIO, Guarded(sys.stderr))
-    serve(int(sys.argv[1]))
+    serve(int(sys.argv[1]), answer)

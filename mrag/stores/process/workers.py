@@ -46,16 +46,8 @@ def request(
 ) -> dict[str, Any]:
     """Return a request for a query, in plain values.
 
-    Args:
-        do: `rows` for terms, `document` for a document in `format`.
-        query: A query that the read gate has let through.
-        dataset: The graphs it sees.
-        limits: Its caps.
-        extra: N-Triples that are in the default graph for this query alone.
-        format: Of the document: `json`, `xml`, `csv`, `tsv`, `turtle`, `ntriples`, `rdfxml`, `jsonld`…
-        substitutions: Terms, taken apart, that variables have from the start.
-        prefixes: For documents that can abbreviate.
-        base: What relative IRIs are relative to, where the query does not say.
+    It is for `rows`, or for a `document` in a format such as `json`, `csv` or `turtle`, which `prefixes` may
+    abbreviate. `extra` holds N-Triples that are in its sight alone, `substitutions` what variables stand for.
     """
     return {
         "do": do,
@@ -96,16 +88,16 @@ def refusal(reply: Reply, query: str, limits: Limits) -> QueryRefused | None:
         )
     if reply[0] == "refused":
         return QueryRefused(str(reply[1]), query=query)
-    if reply[0] == "error" and (found := _CAST.search(str(reply[1]))):
+    if reply[0] != "error":
+        return None
+    if found := _CAST.search(str(reply[1])):
         portable = _PORTABLE.get(found[1])
         return QueryRefused(
             f"SPARQL 1.1 has no cast to xsd:{found[1]}.",
             query=query,
             hint=f"Use xsd:{portable}, which every engine has." if portable else f"Casts are: {_CASTS}.",
         )
-    if reply[0] == "error":
-        return QueryRefused(f"The engine cannot answer this query: {reply[1]}.", query=query)
-    return None
+    return QueryRefused(f"The engine cannot answer this query: {reply[1]}.", query=query)
 
 
 def unpack(reply: Reply) -> SelectResult | bool | list[Triple]:
@@ -140,12 +132,7 @@ _OPENING = 600.0
 
 
 class Snapshot:
-    """A copy of a store that workers read; its folder goes when the last of them does.
-
-    Args:
-        store: The store.
-        note: What is to be known of the state that is copied.
-    """
+    """A copy of a store that workers read; its folder goes when the last of them does."""
 
     def __init__(self, store: OxigraphStore, note: Any = None) -> None:
         self.note = note
@@ -158,8 +145,9 @@ class Snapshot:
         self.current = True
         self.generation = store.snapshot(self.path)
 
-    def drop_unused(self) -> None:
-        """Remove the folder if no worker can need it any more."""
+    def leave(self, users: int = 1) -> None:
+        """Note that it has fewer users; without any, and out of date, its folder is removed."""
+        self.users -= users
         if not self.current and self.users <= 0:
             self._scratch.close()
 
@@ -216,21 +204,12 @@ def snapshot_prefix(path: Path) -> str:
 logger = logging.getLogger(__name__)
 
 _MEMORY = 4 << 30
+_NOT_STARTED = "A worker could not be started ahead: %s"
 _UNLIMITED = Limits(86_400.0, 1 << 62, 1 << 62)
 
 
 class WorkerPool:
-    """Workers over the present state of a store; those of an earlier state leave it with their query.
-
-    Args:
-        store: The store whose snapshots the workers read.
-        size: Most queries at once for `run`, and most workers kept between queries.
-
-    Attributes:
-        memory: Most bytes that a worker may take for what others ask, 0 for no cap.
-        guard: Held while the store is copied and its state, which `note` returns, is noted.
-        killed: How many workers were ended in the middle of a query.
-    """
+    """Workers over the present state of a store; those of an earlier state leave it with their query."""
 
     def __init__(self, store: OxigraphStore, size: int = 2) -> None:
         self.memory = _MEMORY
@@ -250,12 +229,7 @@ class WorkerPool:
     def run(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
     ) -> SelectResult | bool | list[Triple]:
-        """Answer one query within its limits.
-
-        Raises:
-            QueryTimeout: When the deadline passes; waiting for a free worker and its copy counts.
-            QueryRefused: When the engine or a cap refuses.
-        """
+        """Answer one query within its limits."""
         deadline = time.monotonic() + limits.seconds
         if not self._slots.acquire(timeout=limits.seconds):
             raise QueryTimeout("No worker came free before the deadline.", query=query, hint=SLOWER)
@@ -277,11 +251,7 @@ class WorkerPool:
         return unpack(reply)
 
     def serialise(self, query: str, dataset: Dataset) -> bytes:
-        """Answer a CONSTRUCT query of our own as N-Triples, without limits, while other threads go on.
-
-        Raises:
-            QueryRefused: When the engine refuses.
-        """
+        """Answer a CONSTRUCT query of our own as N-Triples, without limits, while other threads go on."""
         worker = self.take(fresh=True, ours=True)
         parts: list[bytes] = []
         reply: Reply = ()
@@ -319,7 +289,7 @@ class WorkerPool:
                 self.give(self.take(fresh=True))
             except StoreError as error:
                 # The next query starts one itself, and is told if that cannot be done.
-                logger.warning("A worker could not be started ahead: %s", error)
+                logger.warning(_NOT_STARTED, error)
                 return
 
     def idle(self) -> Worker | None:
@@ -338,12 +308,7 @@ class WorkerPool:
             self._lock.release()
 
     def take(self, *, fresh: bool = False, ours: bool = False) -> Worker:
-        """Take a worker over the present state; it must be given back or discarded.
-
-        Args:
-            fresh: Whether it must be a new one, which nobody else gets afterwards unless given back.
-            ours: Whether it answers a query of our own, which may take what memory it needs.
-        """
+        """Take a worker over the present state; it must be given back or discarded."""
         store = self._opened()
         with self._lock:
             self._bury()
@@ -383,7 +348,7 @@ class WorkerPool:
             try:
                 self.give(begun.result())
             except StoreError as error:
-                logger.warning("A worker could not be started ahead: %s", error)
+                logger.warning(_NOT_STARTED, error)
 
     @contextmanager
     def steady(self) -> Iterator[None]:
@@ -415,7 +380,7 @@ class WorkerPool:
                 snapshot.users += 1
             except StoreError as error:
                 # What was changed has been changed; a query that finds no worker starts one.
-                logger.warning("A worker could not be started ahead: %s", error)
+                logger.warning(_NOT_STARTED, error)
         with self._lock:
             if not self._closed:
                 self._retire()
@@ -423,8 +388,8 @@ class WorkerPool:
                 return
         for worker in workers:
             worker.kill()
-        snapshot.current, snapshot.users = False, 0
-        snapshot.drop_unused()
+        snapshot.current = False
+        snapshot.leave(snapshot.users)
 
     @property
     def shown(self) -> Snapshot | None:
@@ -494,8 +459,7 @@ class WorkerPool:
             self._closed = True
             for worker in self._busy:
                 worker.kill()
-                worker.snapshot.users -= 1
-                worker.snapshot.drop_unused()
+                worker.snapshot.leave()
             self._busy.clear()
             self._retire()
 
@@ -504,8 +468,7 @@ class WorkerPool:
         for worker in [worker for worker in self._idle if worker.ended]:
             self._idle.remove(worker)
             worker.kill()
-            worker.snapshot.users -= 1
-            worker.snapshot.drop_unused()
+            worker.snapshot.leave()
 
     def _retire(self) -> None:
         """Let go of the idle workers and of their snapshot; the lock is held."""
@@ -514,9 +477,8 @@ class WorkerPool:
             old.current = False
             for worker in self._idle:
                 worker.leave()
-                old.users -= 1
+            old.leave(len(self._idle))
             self._idle.clear()
-            old.drop_unused()
 
     def hold(self) -> Snapshot:
         """Return the copy of the present state, which stays until it is let go."""
@@ -529,5 +491,4 @@ class WorkerPool:
     def let_go(self, snapshot: Snapshot) -> None:
         """Remove a copy if nobody needs it any more."""
         with self._lock:
-            snapshot.users -= 1
-            snapshot.drop_unused()
+            snapshot.leave()

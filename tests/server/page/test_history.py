@@ -11,7 +11,7 @@ from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
 from mrag.cel.concepts import keep_concept
-from mrag.cel.syntax.expressions import Named
+from mrag.cel.expressions import Named
 from mrag.completion.review import accept, propose
 from mrag.context.neighbourhood import read as read_edges
 from mrag.graph import record

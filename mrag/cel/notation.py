@@ -1,0 +1,655 @@
+"""Class expressions as text: description logic and Manchester syntax.
+
+Names are printed as CURIEs of known prefixes or as IRIs in angle brackets, so that what is printed can be
+read again; a `name` function prints them another way, for people.
+
+Source:
+    OWL 2 Web Ontology Language Manchester Syntax, section 2.
+
+Example:
+    >>> from mrag.cel.expressions import And, Named, Not, Property, Some, Top
+    >>> names = {"ex": "http://example.org/"}
+    >>> e = And((Not(Named("http://example.org/A")), Some(Property("http://example.org/p", True), Top())))
+    >>> to_dl(e, names), to_manchester(e, names)
+    ('¬ex:A ⊓ (∃ ex:p⁻.⊤)', 'not ex:A and (inverse ex:p some owl:Thing)')
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from importlib import import_module
+from typing import Any, TypeAlias, TypeVar
+
+import pyoxigraph as ox
+from rdflib import BNode, Graph, Literal, URIRef
+from rdflib import namespace as ns
+from rdflib.collection import Collection
+from rdflib.term import Node
+
+from mrag.cel import expressions as ce
+from mrag.errors import ConfigError
+from mrag.rdf.terms import DEFAULT_PREFIXES, OWL, XSD, curie, from_ox, to_ox
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+)
+    |(?P<iri><[^<>"{}|^`\\\s]+>)
+    |(?P<literal>"(?:[^"\\\n]|\\.)*"(?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^(?:<[^<>"{}|^`\\\s]+>|[\w\-]*:[\w\-]+))?)
+    |(?P<curie>(?:[A-Za-z][\w\-]*)?:\w(?:[\w\-]*\w)?)
+    |(?P<number>[+-]?[0-9]+(?:\.[0-9]+)?)
+    |(?P<word>[A-Za-z]+)
+    |(?P<sign>>=|<=|[⊤⊥¬⊓⊔∃∀≥≤=<>.,(){}\[\]⁻])""",
+    re.VERBOSE,
+)
+_FACETS: Mapping[str, ce.Facet] = {
+    "≥": "minInclusive", ">=": "minInclusive", "≤": "maxInclusive", "<=": "maxInclusive",
+    ">": "minExclusive", "<": "maxExclusive",
+}  # fmt: skip
+_COUNTS: Mapping[str, Callable[[int, ce.Property, ce.Expression], ce.Expression]] = {
+    "≥": ce.AtLeast, "≤": ce.AtMost, "=": ce.Exactly,
+    "min": ce.AtLeast, "max": ce.AtMost, "exactly": ce.Exactly,
+}  # fmt: skip
+_RESTRICTIONS = ("some", "only", "value", "min", "max", "exactly")
+_AFTER = ("", "and", "or", ")")
+_DEEPEST = 100
+_T = TypeVar("_T")
+
+
+def from_dl(text: str, prefixes: Mapping[str, str] | None = None) -> ce.Expression:
+    """Read an expression written as `to_dl` prints it.
+
+    Names are CURIEs, of these prefixes or well-known ones, or IRIs in angle brackets.
+
+    Raises:
+        ConfigError: If it is not well formed; the message says where.
+
+    Example:
+        >>> from_dl("≥ 2 ex:p.(¬ex:A)", {"ex": "urn:ex:"}).filler
+        Not(of=Named(iri='urn:ex:A'))
+        >>> from_dl("∃ ex:p", {"ex": "urn:ex:"})
+        Traceback (most recent call last):
+        mrag.errors.ConfigError: Expected . and found the end, at character 7.
+    """
+    return _Parser(text, prefixes, "⊓", "⊔").whole()
+
+
+def from_manchester(text: str, prefixes: Mapping[str, str] | None = None) -> ce.Expression:
+    """Read an expression written in Manchester syntax.
+
+    Names are CURIEs, of these prefixes or well-known ones, or IRIs in angle brackets.
+
+    Raises:
+        ConfigError: If it is not well formed; the message says where.
+
+    Example:
+        >>> from_manchester("ex:age some xsd:integer[>= 18]", {"ex": "urn:ex:"}).range.facets
+        (('minInclusive', rdflib.term.Literal('18', datatype=rdflib.term.URIRef('...#integer'))),)
+    """
+    return _Parser(text, prefixes, "and", "or").whole()
+
+
+class _Parser:
+    """Recursive descent over the tokens of one text; the two notations share all but their operators."""
+
+    def __init__(self, text: str, prefixes: Mapping[str, str] | None, both: str, either: str) -> None:
+        self.prefixes = {**DEFAULT_PREFIXES, **(prefixes or {})}
+        self.both, self.either = both, either
+        self.dl = both == "⊓"
+        self.tokens: list[tuple[str, str, int]] = []
+        at = 0
+        while at < len(text):
+            found = _TOKEN.match(text, at)
+            if found is None:
+                raise ConfigError(f"Cannot read {text[at]!r}, at character {at + 1}.")
+            if found.lastgroup != "space":
+                self.tokens.append((str(found.lastgroup), found.group(), at + 1))
+            at = found.end()
+        self.end = len(text) + 1
+        self.at = 0
+        self.deep = 0
+
+    def whole(self) -> ce.Expression:
+        found = self.alternatives()
+        if self.at < len(self.tokens):
+            raise self.wrong("the end")
+        return found
+
+    def alternatives(self) -> ce.Expression:
+        parts = self.nested(lambda: self.series(self.either, self.conjunction))
+        return parts[0] if len(parts) == 1 else ce.Or(tuple(parts))
+
+    def conjunction(self) -> ce.Expression:
+        parts = self.series(self.both, self.primary)
+        return parts[0] if len(parts) == 1 else ce.And(tuple(parts))
+
+    def series(self, sign: str, part: Callable[[], _T]) -> list[_T]:
+        parts = [part()]
+        while self.accept(sign):
+            parts.append(part())
+        return parts
+
+    def primary(self) -> ce.Expression:
+        if self.accept("("):
+            inner = self.alternatives()
+            self.expect(")")
+            return inner
+        if self.accept("{"):
+            return ce.OneOf(self.members())
+        return self.dl_primary() if self.dl else self.manchester_primary()
+
+    def dl_primary(self) -> ce.Expression:
+        sign = self.text()
+        if self.accept("⊤"):
+            return ce.Top()
+        if self.accept("⊥"):
+            return ce.Bottom()
+        if self.accept("¬"):
+            return ce.Not(self.nested(self.primary))
+        if sign not in ("∃", "∀", *_COUNTS):
+            return _class(self.name())
+        self.at += 1
+        n = self.count() if sign in _COUNTS else 0
+        name = self.name()
+        p = ce.Property(name, self.accept("⁻"))
+        self.expect(".")
+        if sign in _COUNTS:
+            return _COUNTS[sign](n, p, self.nested(self.primary))
+        return self.quantified(p, exists=sign == "∃")
+
+    def nested(self, read: Callable[[], _T]) -> _T:
+        self.deep += 1
+        if self.deep > _DEEPEST:
+            raise ConfigError(f"The expression is nested deeper than {_DEEPEST} levels.")
+        found = read()
+        self.deep -= 1
+        return found
+
+    def manchester_primary(self) -> ce.Expression:
+        if self.accept("not"):
+            return ce.Not(self.nested(self.primary))
+        following = self.tokens[self.at + 1][1] if self.at + 1 < len(self.tokens) else ""
+        if self.text() != "inverse" and following not in _RESTRICTIONS:
+            return _class(self.name())
+        inverse = self.accept("inverse")
+        p = ce.Property(self.name(), inverse)
+        word = self.text()
+        if word not in _RESTRICTIONS:
+            raise self.wrong("some, only, value, min, max or exactly")
+        self.at += 1
+        if word == "value":
+            return ce.Value(p, self.value())
+        if word in ("some", "only"):
+            return self.quantified(p, exists=word == "some")
+        n = self.count()
+        return _COUNTS[word](n, p, ce.Top() if self.text() in _AFTER else self.nested(self.primary))
+
+    def quantified(self, p: ce.Property, *, exists: bool) -> ce.Expression:
+        kind, text, _ = self.token()
+        if kind in ("iri", "curie") and ce.is_datatype(self.resolve(kind, text)):
+            range = self.range()
+            return ce.DataSome(p, range) if exists else ce.DataOnly(p, range)
+        if exists and text == "{" and self.kind(1) in ("literal", "number", "word"):
+            self.at += 1
+            value = self.value()
+            self.expect("}")
+            return ce.Value(p, value)
+        filler = self.nested(self.primary)
+        if exists and isinstance(filler, ce.OneOf) and len(filler.members) == 1:
+            return ce.Value(p, filler.members[0])
+        return ce.Some(p, filler) if exists else ce.Only(p, filler)
+
+    def range(self) -> ce.DataRange:
+        datatype = self.name()
+        facets: list[tuple[ce.Facet, Literal]] = []
+        if self.accept("["):
+            facets = self.series(",", self.facet)
+            self.expect("]")
+        return ce.DataRange(datatype, tuple(facets))
+
+    def facet(self) -> tuple[ce.Facet, Literal]:
+        sign = self.text()
+        if sign not in _FACETS:
+            raise self.wrong("a limit such as >= 5")
+        self.at += 1
+        limit = self.value()
+        if not isinstance(limit, Literal):
+            raise ConfigError("A limit is a literal, not an IRI.", term=limit)
+        return _FACETS[sign], limit
+
+    def members(self) -> tuple[str, ...]:
+        found = self.series(",", self.name)
+        self.expect("}")
+        return tuple(found)
+
+    def name(self) -> str:
+        kind, text, _ = self.token()
+        if kind not in ("iri", "curie"):
+            raise self.wrong("a name")
+        self.at += 1
+        return self.resolve(kind, text)
+
+    def resolve(self, kind: str, text: str) -> str:
+        if kind == "iri":
+            return str(from_ox(to_ox(text[1:-1])))
+        prefix, _, local = text.partition(":")
+        if prefix not in self.prefixes:
+            raise ConfigError(f"The prefix {prefix!r} is not known.", hint="Write the IRI in <>.")
+        return self.prefixes[prefix] + local
+
+    def count(self) -> int:
+        kind, text, _ = self.token()
+        if kind != "number" or not text.isdecimal():
+            raise self.wrong("a whole number")
+        self.at += 1
+        return int(text)
+
+    def value(self) -> str | Literal:
+        kind, text, _ = self.token()
+        if kind in ("iri", "curie"):
+            return self.name()
+        self.at += 1
+        if kind == "number":
+            return Literal(text, datatype=XSD + ("decimal" if "." in text else "integer"), normalize=False)
+        if text in ("true", "false"):
+            return Literal(text, datatype=XSD + "boolean")
+        if kind != "literal":
+            self.at -= 1
+            raise self.wrong("a value")
+        body, mark, datatype = text.rpartition("^^")
+        if mark and not datatype.startswith("<") and body.endswith('"'):
+            text = f"{body}^^<{self.resolve('curie', datatype)}>"
+        try:
+            quad = next(iter(ox.parse(f"<urn:s> <urn:p> {text} .", ox.RdfFormat.N_TRIPLES)))
+        except SyntaxError as error:
+            raise ConfigError("Not a well-formed literal.", term=text) from error
+        literal = from_ox(quad.object)
+        assert isinstance(literal, Literal)
+        return literal
+
+    def token(self) -> tuple[str, str, int]:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ("end", "", self.end)
+
+    def text(self) -> str:
+        return self.token()[1]
+
+    def kind(self, ahead: int) -> str:
+        return self.tokens[self.at + ahead][0] if self.at + ahead < len(self.tokens) else "end"
+
+    def accept(self, text: str) -> bool:
+        if self.text() != text or self.token()[0] == "literal":
+            return False
+        self.at += 1
+        return True
+
+    def expect(self, text: str) -> None:
+        if not self.accept(text):
+            raise self.wrong(text)
+
+    def wrong(self, wanted: str) -> ConfigError:
+        _, text, at = self.token()
+        return ConfigError(f"Expected {wanted} and found {text or 'the end'}, at character {at}.")
+
+
+def _class(iri: str) -> ce.Expression:
+    if iri == OWL + "Thing":
+        return ce.Top()
+    return ce.Bottom() if iri == OWL + "Nothing" else ce.Named(iri)
+
+
+Name = Callable[[str], str]
+"""Prints an IRI."""
+
+_PLAIN = re.compile(r"(?:[A-Za-z][\w\-]*)?:\w(?:[\w\-]*\w)?\Z")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
+
+
+@dataclass(frozen=True)
+class _Notation:
+    """The signs of a notation."""
+
+    signs: Mapping[type[ce.Expression], str]
+    inverse: str
+    facets: Mapping[ce.Facet, str]
+
+
+_DL = _Notation(
+    {
+        ce.Top: "⊤", ce.Bottom: "⊥", ce.Not: "¬", ce.And: " ⊓ ", ce.Or: " ⊔ ",
+        ce.Some: "∃ {p}.{c}", ce.Only: "∀ {p}.{c}", ce.Value: "∃ {p}.{{{c}}}", ce.AtLeast: "≥ {n} {p}.{c}",
+        ce.AtMost: "≤ {n} {p}.{c}", ce.Exactly: "= {n} {p}.{c}",
+        ce.DataSome: "∃ {p}.{c}", ce.DataOnly: "∀ {p}.{c}",
+    },
+    "{}⁻",
+    {"minInclusive": "≥", "maxInclusive": "≤", "minExclusive": ">", "maxExclusive": "<"},
+)  # fmt: skip
+_MANCHESTER = _Notation(
+    {
+        ce.Top: "owl:Thing", ce.Bottom: "owl:Nothing", ce.Not: "not ", ce.And: " and ", ce.Or: " or ",
+        ce.Some: "{p} some {c}", ce.Only: "{p} only {c}", ce.Value: "{p} value {c}",
+        ce.AtLeast: "{p} min {n} {c}", ce.AtMost: "{p} max {n} {c}", ce.Exactly: "{p} exactly {n} {c}",
+        ce.DataSome: "{p} some {c}", ce.DataOnly: "{p} only {c}",
+    },
+    "inverse {}",
+    {"minInclusive": ">=", "maxInclusive": "<=", "minExclusive": ">", "maxExclusive": "<"},
+)  # fmt: skip
+
+
+def to_dl(
+    expression: ce.Expression, prefixes: Mapping[str, str] | None = None, *, name: Name | None = None
+) -> str:
+    """Print an expression in the notation of description logic.
+
+    What another `name` than the default prints cannot be read again.
+
+    Example:
+        >>> from mrag.cel.expressions import Property
+        >>> from mrag.rdf.terms import RDFS
+        >>> to_dl(ce.AtLeast(2, Property(RDFS + "seeAlso"), ce.Named(RDFS + "Class")))
+        '≥ 2 rdfs:seeAlso.rdfs:Class'
+    """
+    return _printed(expression, name or _namer(prefixes), _DL)
+
+
+def to_manchester(
+    expression: ce.Expression, prefixes: Mapping[str, str] | None = None, *, name: Name | None = None
+) -> str:
+    """Print an expression in Manchester syntax.
+
+    What another `name` than the default prints cannot be read again.
+    """
+    return _printed(expression, name or _namer(prefixes), _MANCHESTER)
+
+
+def to_term(value: str | Literal, name: Name) -> str:
+    """Print an IRI or a literal; whole numbers and booleans stand without quotes."""
+    if not isinstance(value, Literal):
+        return name(value)
+    datatype = str(value.datatype or "")
+    if datatype == XSD + "integer" and _NUMBER.match(str(value)):
+        return str(value)
+    if datatype == XSD + "boolean" and str(value) in ("true", "false"):
+        return str(value)
+    return str(to_ox(value))
+
+
+def _namer(prefixes: Mapping[str, str] | None) -> Name:
+    def name(iri: str) -> str:
+        short = curie(iri, prefixes)
+        return short if _PLAIN.match(short) else f"<{iri}>"
+
+    return name
+
+
+def _printed(e: ce.Expression, name: Name, notation: _Notation) -> str:
+    signs = notation.signs
+    match e:
+        case ce.Top() | ce.Bottom():
+            return signs[type(e)]
+        case ce.Named(iri):
+            return name(iri)
+        case ce.Not(of):
+            return signs[ce.Not] + _operand(of, name, notation)
+        case ce.And(parts) | ce.Or(parts):
+            return signs[type(e)].join(_operand(p, name, notation) for p in parts)
+        case ce.OneOf(members):
+            return "{" + ", ".join(to_term(m, name) for m in members) + "}"
+        case ce.Value(p, value):
+            filler = to_term(value, name)
+        case ce.DataSome(p, range) | ce.DataOnly(p, range):
+            limits = ", ".join(f"{notation.facets[f]} {to_term(limit, name)}" for f, limit in range.facets)
+            filler = name(range.datatype) + (f"[{limits}]" if limits else "")
+        case _:
+            p, filler = e.property, _operand(e.filler, name, notation)
+    role = notation.inverse.format(name(p.iri)) if p.inverse else name(p.iri)
+    return signs[type(e)].format(n=getattr(e, "n", ""), p=role, c=filler)
+
+
+def _operand(e: ce.Expression, name: Name, notation: _Notation) -> str:
+    text = _printed(e, name, notation)
+    plain = e.of if isinstance(e, ce.Not) and isinstance(e.of, ce.Named) else e
+    return text if isinstance(plain, ce.Top | ce.Bottom | ce.Named | ce.OneOf) else f"({text})"
+
+
+_Resource: TypeAlias = URIRef | BNode
+
+_PREDICATES: Mapping[type[ce.Expression], URIRef] = {
+    ce.Not: ns.OWL.complementOf, ce.And: ns.OWL.intersectionOf, ce.Or: ns.OWL.unionOf,
+    ce.OneOf: ns.OWL.oneOf, ce.AtLeast: ns.OWL.minQualifiedCardinality,
+    ce.AtMost: ns.OWL.maxQualifiedCardinality, ce.Exactly: ns.OWL.qualifiedCardinality,
+    ce.Some: ns.OWL.someValuesFrom, ce.DataSome: ns.OWL.someValuesFrom,
+    ce.Only: ns.OWL.allValuesFrom, ce.DataOnly: ns.OWL.allValuesFrom,
+}  # fmt: skip
+
+
+def to_turtle(
+    expression: ce.Expression, iri: str | None = None, prefixes: Mapping[str, str] | None = None
+) -> str:
+    """Print an expression as Turtle.
+
+    A class of the IRI is equivalent to it, if one is given.
+
+    Source:
+        OWL 2 Mapping to RDF Graphs, section 2.1.
+
+    Example:
+        >>> print(to_turtle(ce.Not(ce.Named("urn:a:A")), "urn:a:B", {"a": "urn:a:"}))
+        @prefix a: <urn:a:> .
+        @prefix owl: <http://www.w3.org/2002/07/owl#> .
+        <BLANKLINE>
+        a:B a owl:Class ;
+            owl:equivalentClass [ a owl:Class ;
+                    owl:complementOf a:A ] .
+    """
+    graph = Graph()
+    for prefix, namespace in (prefixes or {}).items():
+        graph.bind(prefix, namespace)
+    node = to_graph(expression, graph)
+    if iri is not None:
+        to_ox(iri)
+        graph.add((URIRef(iri), ns.RDF.type, ns.OWL.Class))
+        graph.add((URIRef(iri), ns.OWL.equivalentClass, node))
+    return graph.serialize(format="turtle").strip()
+
+
+def to_graph(expression: ce.Expression, graph: Graph) -> _Resource:
+    """Add an expression to a graph and return its node."""
+    predicate = _PREDICATES.get(type(expression), ns.OWL.hasValue)
+    match expression:
+        case ce.Top():
+            return ns.OWL.Thing
+        case ce.Bottom():
+            return ns.OWL.Nothing
+        case ce.Named(iri):
+            to_ox(iri)
+            return URIRef(iri)
+        case ce.Not(of):
+            return _node(graph, ns.OWL.Class, {predicate: to_graph(of, graph)})
+        case ce.And(parts) | ce.Or(parts):
+            return _node(graph, ns.OWL.Class, {predicate: _list(graph, [to_graph(p, graph) for p in parts])})
+        case ce.OneOf(members):
+            return _node(graph, ns.OWL.Class, {predicate: _list(graph, [URIRef(m) for m in members])})
+        case ce.Some(_, filler) | ce.Only(_, filler):
+            more: dict[URIRef, Node] = {predicate: to_graph(filler, graph)}
+        case ce.Value(_, value):
+            more = {predicate: value if isinstance(value, Literal) else URIRef(value)}
+        case ce.DataSome(_, range) | ce.DataOnly(_, range):
+            more = {predicate: _range(graph, range)}
+        case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
+            count = Literal(n, datatype=ns.XSD.nonNegativeInteger)
+            more = {predicate: count, ns.OWL.onClass: to_graph(filler, graph)}
+    to_ox(expression.property.iri)
+    on: _Resource = URIRef(expression.property.iri)
+    if expression.property.inverse:
+        on = _node(graph, None, {ns.OWL.inverseOf: on})
+    return _node(graph, ns.OWL.Restriction, {ns.OWL.onProperty: on, **more})
+
+
+def _range(graph: Graph, range: ce.DataRange) -> _Resource:
+    base = URIRef(range.datatype)
+    if not range.facets:
+        return base
+    limits = _list(graph, [_node(graph, None, {ns.XSD[facet]: limit}) for facet, limit in range.facets])
+    return _node(graph, ns.RDFS.Datatype, {ns.OWL.onDatatype: base, ns.OWL.withRestrictions: limits})
+
+
+def _node(graph: Graph, kind: URIRef | None, values: Mapping[URIRef, Node]) -> BNode:
+    node = BNode()
+    if kind is not None:
+        graph.add((node, ns.RDF.type, kind))
+    for predicate, value in values.items():
+        graph.add((node, predicate, value))
+    return node
+
+
+def _list(graph: Graph, items: Sequence[Node]) -> _Resource:
+    head = BNode() if items else ns.RDF.nil
+    if items:
+        Collection(graph, head, list(items))
+    return head
+
+
+_TYPES: dict[str, type] = {
+    XSD + "integer": int, XSD + "decimal": Decimal, XSD + "double": float, XSD + "boolean": bool,
+    XSD + "string": str, XSD + "date": date, XSD + "dateTime": datetime,
+}  # fmt: skip
+_OWLREADY_FACETS: dict[ce.Facet, str] = {
+    "minInclusive": "min_inclusive", "maxInclusive": "max_inclusive",
+    "minExclusive": "min_exclusive", "maxExclusive": "max_exclusive",
+}  # fmt: skip
+
+_METHODS: dict[type[ce.Expression], str] = {
+    ce.Some: "some", ce.DataSome: "some", ce.Only: "only", ce.DataOnly: "only", ce.Value: "value",
+    ce.AtLeast: "min", ce.AtMost: "max", ce.Exactly: "exactly",
+}  # fmt: skip
+
+
+def to_owlready(expression: ce.Expression, ontology: Any) -> Any:
+    """Turn an expression into constructs of owlready2.
+
+    The world of the ontology has all that the expression names.
+
+    Raises:
+        ConfigError: If owlready2 is not installed, a name is not in the world, or owlready2 has no Python
+            type for a datatype.
+    """
+    return _Writer(ontology).written(expression)
+
+
+def from_owlready(construct: Any) -> ce.Expression:
+    """Read constructs of owlready2.
+
+    Raises:
+        ConfigError: If they are not of this language.
+    """
+    o = _library()
+    match construct:
+        case o.And():
+            return ce.And(tuple(map(from_owlready, construct.Classes)))
+        case o.Or():
+            return ce.Or(tuple(map(from_owlready, construct.Classes)))
+        case o.Not():
+            return ce.Not(from_owlready(construct.Class))
+        case o.OneOf():
+            return ce.OneOf(tuple(x.iri for x in construct.instances))
+        case o.Restriction():
+            return _restriction_of(o, construct)
+        case o.ThingClass():
+            return _class(str(construct.iri))
+    raise ConfigError("This construct of owlready2 is not of this language.", term=str(construct))
+
+
+def _restriction_of(o: Any, r: Any) -> ce.Expression:
+    inverse = isinstance(r.property, o.Inverse)
+    p = ce.Property(str(r.property.property.iri if inverse else r.property.iri), inverse)
+    if r.type == o.VALUE:
+        return ce.Value(p, r.value.iri if isinstance(r.value, o.Thing) else _literal(r.value))
+    if r.type in (o.SOME, o.ONLY):
+        limited = isinstance(r.value, o.ConstrainedDatatype)
+        if limited or r.value in _TYPES.values():
+            names = {kind: name for name, kind in _TYPES.items()}
+            found = ((facet, getattr(r.value, name, None)) for facet, name in _OWLREADY_FACETS.items())
+            facets = tuple(
+                (facet, _literal(limit)) for facet, limit in found if limited and limit is not None
+            )
+            range = ce.DataRange(names[r.value.base_datatype if limited else r.value], facets)
+            return ce.DataSome(p, range) if r.type == o.SOME else ce.DataOnly(p, range)
+        filler = from_owlready(r.value)
+        return ce.Some(p, filler) if r.type == o.SOME else ce.Only(p, filler)
+    kinds: dict[int, type[ce.Cardinality]] = {o.MIN: ce.AtLeast, o.MAX: ce.AtMost, o.EXACTLY: ce.Exactly}
+    if r.type not in kinds:
+        raise ConfigError("This restriction is not of this language.", term=str(r))
+    return kinds[r.type](int(r.cardinality), p, ce.Top() if r.value is None else from_owlready(r.value))
+
+
+def _literal(value: Any) -> Literal:
+    lang = getattr(value, "lang", None)
+    return Literal(str(value), lang=lang) if lang else Literal(value)
+
+
+class _Writer:
+    def __init__(self, ontology: Any) -> None:
+        self.ontology, self.o = ontology, _library()
+
+    def written(self, e: ce.Expression) -> Any:
+        o = self.o
+        match e:
+            case ce.Top():
+                return o.Thing
+            case ce.Bottom():
+                return o.Nothing
+            case ce.Named(iri):
+                return self.named(iri)
+            case ce.Not(of):
+                return o.Not(self.written(of))
+            case ce.And(parts):
+                return o.And([self.written(p) for p in parts])
+            case ce.Or(parts):
+                return o.Or([self.written(p) for p in parts])
+            case ce.OneOf(members):
+                return o.OneOf([self.named(m) for m in members])
+        restriction = getattr(self.role(e.property), _METHODS[type(e)])
+        match e:
+            case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
+                return restriction(n, self.written(filler))
+            case ce.Some(_, filler) | ce.Only(_, filler):
+                return restriction(self.written(filler))
+            case ce.Value(_, value):
+                return restriction(self.value(value) if isinstance(value, Literal) else self.named(value))
+            case ce.DataSome(_, range) | ce.DataOnly(_, range):
+                return restriction(self.range(range))
+
+    def named(self, iri: str) -> Any:
+        found = self.ontology.world[iri]
+        if found is None:
+            raise ConfigError("The ontology of owlready2 has no such name.", term=iri)
+        return found
+
+    def role(self, p: ce.Property) -> Any:
+        found = self.named(p.iri)
+        # The library would otherwise give a named inverse where the ontology has one.
+        return self.o.Inverse(found, simplify=False) if p.inverse else found
+
+    def value(self, literal: Literal) -> Any:
+        if literal.language:
+            return self.o.locstr(str(literal), literal.language)
+        return literal.toPython() if literal.datatype is not None else str(literal)
+
+    def range(self, range: ce.DataRange) -> Any:
+        kind = _TYPES.get(range.datatype)
+        if kind is None:
+            raise ConfigError("owlready2 has no Python type for this datatype.", term=range.datatype)
+        if not range.facets:
+            return kind
+        return self.o.ConstrainedDatatype(
+            kind, **{_OWLREADY_FACETS[f]: self.value(v) for f, v in range.facets}
+        )
+
+
+def _library() -> Any:
+    try:
+        return import_module("owlready2")
+    except ImportError as error:
+        raise ConfigError("owlready2 is not installed.", hint="pip install owlready2") from error

@@ -1,1 +1,0 @@
-"""Class expressions as values, and their notations."""

@@ -1,0 +1,1 @@
+"""Made data for measurements and tests of others: `mrag.testing.annotations` writes annotation files."""

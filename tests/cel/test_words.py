@@ -1,0 +1,106 @@
+"""Small functions by tables: what is said of names, and what stands for sets and expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from rdflib import Literal
+
+from mrag.cel import sentences as english
+from mrag.cel.benchmark import folds
+from mrag.cel.concepts import safe_part, world_assumption
+from mrag.cel.expressions import And, Bottom, Expression, Named, Not, Or, Property, Some, Top, key
+from mrag.cel.learners.search import by_chance
+from mrag.cel.problem import ExampleBits, ExampleCounts, LearningProblem, PartBits, fingerprints
+from mrag.cel.rerank import precision
+from mrag.cel.sentences import counts_in_words
+from mrag.cel.sparql import by_value, comparable, count_query, family
+from mrag.rdf.terms import RDF, XSD
+from mrag.reasoning.run import fits
+
+A, B, C = (Named(f"urn:{name}") for name in "ABC")
+P = Property("urn:p")
+
+
+@pytest.mark.parametrize(
+    ("said", "of", "wanted"),
+    [
+        (english.without_unit, ("weight kg",), ("weight", "kg")),
+        (english.without_unit, ("price_eur",), ("price", "euros")),
+        (english.without_unit, ("area (sqm)",), ("area", "m²")),
+        (english.some, ("shirt",), "a shirt"),
+        (english.some, ("jeans",), "jeans"),
+        (english.some, ("RDF store",), "an RDF store"),
+        (english.some, ("steel",), "steel"),
+        (english.several, ("only child",), "only children"),
+        (english.several, ("jeans",), "jeans"),
+        (english.is_adjective, ("striped",), True),
+        (english.is_adjective, ("Yellow",), True),
+        (english.is_adjective, ("Bed",), False),
+        (english.participle, ("wear",), "worn"),
+        (english.participle, ("carry",), "carried"),
+        (english.participle, ("develop",), "developed"),
+        (english.truth, ("is open", False), "is not open"),
+        (english.truth, ("has dome", False), "has no dome"),
+        (english.truth, ("robotic", True), "is robotic"),
+        (english.truth, ("member", True), ""),
+        (english.surfaces, ("wear",), {"does not wear", "is not worn by", "is worn by", "wear", "wears"}),
+        (counts_in_words, (ExampleCounts(9, 1, 10, 40),), "9 of your 10 examples, 1 of 40 others"),
+        (precision, (ExampleCounts(3, 1, 4, 2),), 0.75),
+        (by_value, (Literal(5),), True),
+        (by_value, (Literal("five"),), False),
+        (comparable, (Literal("2024-02-30", datatype=XSD + "date"),), None),
+        (family, (Literal("7", datatype=XSD + "short"),), XSD + "integer"),
+        (fits, (" 23 ", XSD + "decimal"), True),
+        (fits, ("2023-02-30", XSD + "date"), False),
+        (fits, ("n/a", XSD + "decimal"), False),
+    ],
+)
+def test_functions_of_words_and_values(said: Callable[..., Any], of: tuple[Any, ...], wanted: Any) -> None:
+    assert said(*of) == wanted
+
+
+def test_a_plural_of_a_property_of_numbers_is_a_number() -> None:
+    assert english.as_noun(english.role("has legs"), "has legs", whole=True).noun == "number of legs"
+
+
+def test_an_expression_has_a_text_to_sort_by() -> None:
+    assert key(Or((B, Bottom()))) == "(or <urn:B> ⊥)"
+
+
+@pytest.mark.parametrize(("e", "world"), [(Some(P, A), "open"), (Not(A), "closed"), (Top(), "closed")])
+def test_only_what_rules_find_is_open(e: Expression, world: str) -> None:
+    assert world_assumption(e) == world
+
+
+def test_the_safe_part_leaves_out_negation() -> None:
+    assert safe_part(And((Some(P, And((A, Not(B)))), Not(C)))) == Some(P, A)
+
+
+def test_the_query_counts_each_individual_once() -> None:
+    wanted = f"SELECT (COUNT(DISTINCT ?x) AS ?n) WHERE {{ ?x <{RDF}type> <urn:A> . FILTER(isIRI(?x)) }}"
+    assert count_query(A).split() == wanted.split()
+
+
+def test_equal_rows_have_equal_fingerprints() -> None:
+    a, b, c = fingerprints(np.array([[True, False], [False, True], [True, False]]))
+    assert a == c != b
+
+
+def test_bits_of_a_part_count_what_is_in_it() -> None:
+    whole = ExampleBits(2, 3)
+    part = PartBits(whole, np.array([True, False, True, True, False]))
+    assert [n.tolist() for n in part.count(whole.pack(np.ones((1, 5), dtype=bool)))] == [[1], [2]]
+
+
+@pytest.mark.parametrize(("of_each", "accident"), [(3, True), (30, False)])
+def test_few_examples_are_told_apart_by_chance(of_each: int, accident: bool) -> None:
+    assert by_chance(A, ExampleCounts(of_each, 0, of_each, of_each), 100) is accident
+
+
+def test_folds_hold_each_example_out_once() -> None:
+    pairs = folds(LearningProblem("abcd", "xyz"), 10, 0)
+    assert (len(pairs), sorted(x for _, held in pairs for x in held.positives)) == (3, ["a", "b", "c", "d"])
