@@ -49,12 +49,7 @@ _MAX_MISSING = 5
 
 @dataclass(frozen=True)
 class CompletedAnswer:
-    """An answer and all that it rests on.
-
-    Attributes:
-        answer: The text with its citations, and where they were read.
-        completion: The triples and solutions.
-    """
+    """An answer, with its citations and where they were read, and the triples and solutions it rests on."""
 
     answer: Answer
     completion: Completion
@@ -98,14 +93,13 @@ def answer(
 ) -> CompletedAnswer:
     """Answer a question from its completed triples.
 
+    Where triples are missing it says which, and no model is asked.
+
     Args:
         kg: The knowledge graph, for labels.
         completion: What completing the question's plan gave.
         model: A chat model that words the answer; without one the values are given as they are.
         names: Names of entities that the graph does not know yet, by IRI.
-
-    Returns:
-        The answer. Where triples are missing it says which, and no model is asked.
 
     Raises:
         ModelError: If the model cannot be reached or gives no text.
@@ -324,13 +318,9 @@ class Completer:
     """Answers questions over a knowledge graph, completed from evidence.
 
     Args:
-        kg: The knowledge graph.
         evidence: Texts and images; the graph alone when None.
         planner: Makes plans; the planner without a language model by default.
         model: A chat model that words the answers; the values as they are when None.
-        settings: The settings.
-        checks: The settings of the checks of what is written.
-        grounding: The settings of grounding.
 
     Example:
         >>> import mrag

@@ -45,7 +45,7 @@ def link(
     namespace: str = NAMESPACE,
     new_names: bool = True,
 ) -> LinkedTerm | None:
-    """Return what some words mean at an end of a property; None where that is not clear, or nothing may be."""
+    """Return what some words mean at an end of a property; None if that is unclear, or nothing may be."""
     roles = PropertyEnds.of(kg)
     text = " ".join(text.split())
     if end == "object" and (kinds := _literals(kg, predicate, roles)) is not None:
@@ -117,7 +117,6 @@ class Evidence:
     Args:
         source: Finds passages.
         reader: Reads them; one without a language model by default.
-        settings: The settings.
         on_read: Called with each triple in words and the number of passages read for it.
 
     Attributes:
@@ -152,13 +151,10 @@ class Evidence:
         self._on_read = on_read or (lambda words, passages: None)
 
     def complete(self, kg: KnowledgeGraph, triple: IncompleteTriple, k: int) -> list[CompletedTriple]:
-        """Return triples that match, each with what it was read in; an empty list means no evidence.
+        """Return triples that match one with an unknown place, each with what it was read in.
 
-        Args:
-            kg: The knowledge graph; nothing is written to it.
-            triple: A triple with one unknown place. A relation that is not of the graph gives nothing; an
-                entity that is not may be made, where new names are allowed.
-            k: Most passages and regions to read.
+        At most `k` passages and regions are read, and nothing is written. A relation that is not of the graph
+        gives nothing; an entity that is not may be made, where new names are allowed.
 
         Raises:
             ModelError: If a model cannot be reached.

@@ -236,15 +236,7 @@ class GroundingSettings:
 def ground(
     kg: KnowledgeGraph, plan: patterns.TriplePlan, settings: GroundingSettings | None = None
 ) -> patterns.GroundedPlan:
-    """Link the texts of a plan to terms of the graph.
-
-    Args:
-        kg: The knowledge graph.
-        plan: The plan; its terms are kept if they are in the graph.
-        settings: The settings.
-
-    Returns:
-        The plan with its candidates, and what could not be grounded.
+    """Link the texts of a plan to terms of the graph; its terms are kept if they are in the graph.
 
     Example:
         >>> import mrag

@@ -74,11 +74,9 @@ class TriplePlan:
     """How a question is to be answered from triples.
 
     Attributes:
-        question: The question as it was asked.
         sub_questions: Questions about one entity or relation each, in the order of answering.
         triples: The triples to complete; they share unknowns.
         answer: The unknown whose values answer the question.
-        planner: Name of the planner.
         excluded: What no unknown may stand for. A question for *other* films of a director asks for films
             that are not the one it names.
         score: How sure the planner is, if it can say; comparable between plans of one planner.
@@ -184,8 +182,6 @@ class CompletedTriple:
 
     Attributes:
         subject: A term of the graph, or a new IRI where it was read in evidence.
-        predicate: A predicate of the graph.
-        object: A term.
         status: `completed` was read in evidence, now or, where it stands in the graph, earlier; the others
             are of the graph.
         evidence: Where it was read; empty for triples of the graph.
@@ -210,8 +206,6 @@ class Completion:
     """What completing a plan gave.
 
     Attributes:
-        question: The question.
-        plan: The grounded plan.
         bindings: Every solution of all the plan's triples, by name of unknown, in order.
         triples: The triples that solutions rest on, each once, in order of the plan and of terms.
         missing: Triples that nothing was found for, with their unknowns bound as far as known.
@@ -254,12 +248,9 @@ class EvidenceSource(Protocol):
     """Completes a triple from texts and images, where the graph has nothing."""
 
     def complete(self, kg: KnowledgeGraph, triple: IncompleteTriple, k: int) -> list[CompletedTriple]:
-        """Return triples that match, each with what it was read in; an empty list means no evidence.
+        """Return triples that match, each with what it was read in, at most `k` passages and regions.
 
-        Args:
-            kg: The knowledge graph.
-            triple: Its terms are of the graph; text is what could not be grounded.
-            k: Most passages and regions to read.
+        Terms of the triple are of the graph; text is what could not be grounded.
         """
 
 

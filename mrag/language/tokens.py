@@ -536,11 +536,7 @@ def is_stopword(key: str) -> bool:
 
 
 def content(text: str, language: str = "en") -> list[str]:
-    """Return the stems of a text's words that carry meaning, in order and once each.
-
-    Args:
-        text: A question, a label or a sentence.
-        language: Whose function words to leave out; unknown languages leave out none.
+    """Return the stems of a text's words that are no function words of a language, in order and once each.
 
     Example:
         >>> content("Which products are developed by Ontotext?")
@@ -551,10 +547,7 @@ def content(text: str, language: str = "en") -> list[str]:
 
 
 def language_of(text: str) -> str:
-    """Guess the language of a question by its function words; English when nothing speaks against it.
-
-    Returns:
-        A language tag, or `und` for a text in another script.
+    """Guess the language of a question by its function words: its tag, or `und` for another script.
 
     Example:
         >>> language_of("Welche Produkte werden von Ontotext entwickelt?"), language_of("GraphDB vendor")
