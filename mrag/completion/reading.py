@@ -305,7 +305,7 @@ def _frequent(kg: KnowledgeGraph) -> list[NamedRelation]:
 def _read(
     sought: SoughtTriple, passages: Sequence[Passage], relations: Mapping[str, URIRef], text: str, value: Any
 ) -> tuple[list[tuple[str, Passage, str]], str]:
-    """Return what can be used of an answer, values with passage and quote, and what is wrong with the rest."""
+    """Return the usable values of an answer with passage and quote, and what is wrong with the rest."""
     given = [value] if value is not None and _rows(value) is not None else json_values(text, quotes=True)
     rows = next((found for one in given if (found := _rows(one)) is not None), None)
     if rows is None:
