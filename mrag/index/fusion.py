@@ -26,7 +26,7 @@ from mrag.index.embedding import unit
 from mrag.index.intake import IndexModel
 from mrag.index.rows import Ranking
 from mrag.index.segments import DocumentState
-from mrag.language.asking import asks
+from mrag.language.grammar import asks
 
 T = TypeVar("T", bound=Hashable)
 

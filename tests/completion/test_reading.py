@@ -10,13 +10,12 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.collect import Evidence, EvidenceSettings
+from mrag.completion.chain import Evidence, EvidenceSettings
 from mrag.completion.names import EntityNames, all_names, text_of
 from mrag.completion.passages import Passage, Passages
 from mrag.completion.patterns import CompletedTriple, IncompleteTriple
 from mrag.completion.reading import HUMAN, ModelReader, locate
-from mrag.completion.relation_words import RelationWords
-from mrag.completion.rule_reader import RuleReader
+from mrag.completion.rule_reader import RelationWords, RuleReader
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.tokens import words_of
