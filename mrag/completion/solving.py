@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from rdflib import BNode, Literal, URIRef
 
@@ -26,12 +26,7 @@ _WIDE = 2000
 
 @dataclass(frozen=True)
 class KnownAnswers:
-    """A question and its answers.
-
-    Attributes:
-        question: The question.
-        answers: What answers it: names, values or IRIs.
-    """
+    """A question and its answers: names, values or IRIs."""
 
     question: str
     answers: tuple[str, ...]
@@ -297,21 +292,13 @@ def hits_at_1(found: Sequence[str], gold: Iterable[str]) -> float:
 
 @dataclass(frozen=True)
 class CompletionScores:
-    """Means over questions.
+    """Means over questions of `hits_at_1`, `exact_match`, `set_f1` and, as accuracy, `contained`."""
 
-    Attributes:
-        questions: How many.
-        hits_at_1: Mean of `hits_at_1`.
-        exact_match: Mean of `exact_match`.
-        f1: Mean of `set_f1`.
-        accuracy: Mean of `contained`.
-    """
-
-    questions: int
-    hits_at_1: float
-    exact_match: float
-    f1: float
-    accuracy: float
+    questions: int = 0
+    hits_at_1: float = 0.0
+    exact_match: float = 0.0
+    f1: float = 0.0
+    accuracy: float = 0.0
 
     def __str__(self) -> str:
         return (
@@ -340,17 +327,13 @@ def score(
     for question, wanted in gold.items():
         right, given = list(wanted), list(found.get(question, ()))
         text = (texts or {}).get(question, ", ".join(given))
-        rows.append(
-            (hits_at_1(given, right), exact_match(given, right), set_f1(given, right), contained(text, right))
-        )
-    count = len(rows)
-    means = [sum(row[at] for row in rows) / count if count else 0.0 for at in range(4)]
-    return CompletionScores(count, *means)
+        sets = exact_match(given, right), set_f1(given, right)
+        rows.append((hits_at_1(given, right), *sets, contained(text, right)))
+    return CompletionScores(len(rows), *map(fmean, zip(*rows, strict=True))) if rows else CompletionScores()
 
 
 def _folded(text: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", text).casefold()
-    return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).split())
+    return " ".join(tokens.bare(text).split())
 
 
 def _bare(folded: str) -> str:
