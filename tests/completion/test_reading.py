@@ -186,6 +186,19 @@ def test_names_in_a_text(kg: KnowledgeGraph) -> None:
     ]  # fmt: skip
 
 
+def test_a_number_with_commas_is_one_value() -> None:
+    with mrag.connect() as graph:
+        facts = [
+            (iri("visby"), RDFS + "label", Literal("Visby")),
+            (iri("lund"), RDFS + "label", Literal("Lund")),
+        ]
+        facts += [(iri("lund"), str(iri("population")), Literal(94703))]
+        graph.insert([Triple(s, URIRef(p), o) for s, p, o in facts])
+        texts = Passages([Passage("urn:x:p", "Visby has a population of 24,330 people.", "a.txt")])
+        sought = IncompleteTriple(iri("visby"), iri("population"), WHO)
+        assert [str(t.object) for t in Evidence(texts).complete(graph, sought, 5)] == ["24330"]
+
+
 def test_quotes_are_found_word_for_word() -> None:
     assert locate("It’s\n the “end”.", "it's the 'END'") == (0, 14)
     assert locate("It is the end.", "the end of it") is None
