@@ -570,8 +570,10 @@ def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = Tru
     gone = [t for t in written if t not in heirs]
     out, into = changes(kg, found, replace(found, state="rolled back", decided=now(), graph=""))
     for heir in dict.fromkeys(heirs.values()):
-        run_after = _inheriting(heir, {t for t, one in heirs.items() if one == heir})
-        more = changes(kg, heir, run_after)
+        # It has written then what it found known.
+        mine = {t for t, one in heirs.items() if one == heir}
+        kept = tuple(replace(s, verdict="fits") if s.triple in mine else s for s in heir.statements)
+        more = changes(kg, heir, replace(heir, statements=kept))
         out, into = [*out, *more[0]], [*into, *more[1]]
     reasoned = _was_reasoned(kg)
     gone = withdraw(kg, gone, out, into)
@@ -606,7 +608,7 @@ def _with_their_entities(checked: list[Statement]) -> list[Statement]:
         for term in (one.subject, one.object)
     }
     return [
-        replace(one, verdict="refused", objections=("nothing that is written speaks of it",))
+        one.refused("nothing that is written speaks of it")
         if one.predicate == _LABEL and one.verdict == "fits" and str(one.subject) not in spoken
         else one
         for one in checked
@@ -649,12 +651,6 @@ def _heirs(kg: KnowledgeGraph, run: CompletionRun, written: Sequence[Triple]) ->
     found = sorted((find_run(kg, iri) for iri in others - {run.iri}), key=lambda r: (r.decided, r.iri))
     heirs = {t: next((r for r in found if r.iri in by.get(t, {})), None) for t in written}
     return {t: heir for t, heir in heirs.items() if heir is not None}
-
-
-def _inheriting(run: CompletionRun, triples: set[Triple]) -> CompletionRun:
-    """Return a run as the one that has written some triples which it found known."""
-    kept = (replace(s, verdict="fits") if s.triple in triples else s for s in run.statements)
-    return replace(run, statements=tuple(kept))
 
 
 def _was_reasoned(kg: KnowledgeGraph) -> bool:
