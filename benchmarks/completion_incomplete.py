@@ -27,8 +27,8 @@ from common import shared_data
 from metaqa import gold_plan, load, questions, relation
 from rdflib import RDFS
 
+from mrag.completion.chain import Evidence
 from mrag.completion.checks import CheckSettings
-from mrag.completion.collect import Evidence
 from mrag.completion.graph import complete, complete_from_graph
 from mrag.completion.passages import Passages, store_folder
 from mrag.completion.patterns import GroundedPlan

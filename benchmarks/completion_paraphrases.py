@@ -25,7 +25,7 @@ from typing import Any
 from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
-from mrag.completion.collect import Evidence
+from mrag.completion.chain import Evidence
 from mrag.completion.passages import Passage, Passages
 from mrag.completion.patterns import IncompleteTriple
 from mrag.graph.kg import KnowledgeGraph

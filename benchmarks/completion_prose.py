@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from completion_paraphrases import Made, iri, people, read
 
 import mrag
-from mrag.completion.collect import Evidence
+from mrag.completion.chain import Evidence
 from mrag.completion.passages import Passage, Passages
 from mrag.completion.patterns import IncompleteTriple
 from mrag.planning.plan import Unknown

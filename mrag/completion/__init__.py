@@ -21,13 +21,14 @@ if TYPE_CHECKING:
         CompletedQuestion,
         Completer,
         CompleterSettings,
+        Evidence,
+        EvidenceSettings,
         answer,
         completion_chain,
         open_planner,
         reading_completer,
     )
     from mrag.completion.checks import CheckSettings, CompletionRun, Statement, check
-    from mrag.completion.collect import Evidence, EvidenceSettings
     from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
     from mrag.completion.grounding import Grounder, GroundingSettings, PathSettings, Step, ground
     from mrag.completion.passages import (

@@ -1,4 +1,4 @@
-"""The whole way: a question is planned, completed from the graph and from evidence, answered, written back.
+"""The whole way: a question is planned, completed from the graph and evidence, answered, written back.
 
 `Completer` is the one object that commands, notebooks and chains use. Nothing it reads enters the graph by
 itself: what it found is proposed as a run, to be accepted (`mrag.completion.review`).
@@ -6,31 +6,262 @@ itself: what it found is proposed as a run, to be accepted (`mrag.completion.rev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import hashlib
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from rdflib import BNode, Literal, URIRef
 
 from mrag import untrusted
-from mrag.completion.checks import CheckSettings, CompletionRun
-from mrag.completion.collect import Evidence
+from mrag.completion.checks import CheckSettings, CompletionRun, SchemaFacts
 from mrag.completion.graph import complete
 from mrag.completion.grounding import Grounder, GroundingSettings, of_kind, of_sort
+from mrag.completion.names import End, PropertyEnds, Relations
+from mrag.completion.passages import Passage, Passages, PassageSource
 from mrag.completion.path_planner import FEATURES, PathPlanner, Weights
-from mrag.completion.patterns import CompletedTriple, Completion, IncompleteTriple, Planner, Slot
+from mrag.completion.patterns import (
+    CompletedTriple,
+    Completion,
+    IncompleteTriple,
+    ModelPlanner,
+    Planner,
+    Slot,
+    is_text,
+)
+from mrag.completion.reading import Extraction, ModelReader, Reader, SoughtTriple, checked, sought
 from mrag.completion.review import accept, propose, resume
+from mrag.completion.rule_reader import RuleReader
+from mrag.completion.sentences import instructs
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
 from mrag.generation.answering import answer as generate
 from mrag.generation.result import Answer, Citation, Completed, EvidenceRef, Sentence
+from mrag.generation.support.grammar import is_turned_round
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import SKOLEM, Term, Triple, ntriples_terms
+from mrag.language.tokens import normalised
+from mrag.planning.plan import Unknown
+from mrag.rdf.terms import RDFS, SKOLEM, XSD, Term, Triple, ntriples_terms, to_ox
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.runnables import Runnable
+
+NAMESPACE: Final = "urn:mrag:entity:"
+_NOT_WORD = re.compile(r"[^a-z0-9]+")
+
+
+class LinkedTerm(NamedTuple):
+    """What some words mean, with the name where it is a new entity."""
+
+    term: Term
+    new: str = ""
+
+
+def link(
+    kg: KnowledgeGraph,
+    text: str,
+    end: End,
+    predicate: str,
+    *,
+    namespace: str = NAMESPACE,
+    new_names: bool = True,
+) -> LinkedTerm | None:
+    """Return what some words mean at an end of a property; None if that is unclear, or nothing may be."""
+    roles = PropertyEnds.of(kg)
+    text = " ".join(text.split())
+    if end == "object" and (kinds := _literals(kg, predicate, roles)) is not None:
+        value = _literal(text, kinds)
+        return None if value is None else LinkedTerm(value)
+    meant, there = roles.named(end, predicate, text)
+    if len(there) == 1 or (not there and len(meant) == 1):
+        return LinkedTerm((there or meant)[0])
+    if meant or not new_names or not any(c.isalnum() for c in text):
+        return None
+    return LinkedTerm(URIRef(new_iri(text, namespace)), text)
+
+
+def new_iri(name: str, namespace: str = NAMESPACE) -> str:
+    """Return the IRI of a new entity."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().casefold()
+    slug = _NOT_WORD.sub("-", plain).strip("-")[:60].strip("-")
+    mark = hashlib.sha256(normalised(name).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    made = f"{namespace}{slug}-{mark}" if slug else namespace + mark
+    to_ox(made)
+    return made
+
+
+def _literals(kg: KnowledgeGraph, predicate: str, roles: PropertyEnds) -> tuple[str, ...] | None:
+    """Return the datatypes of a property's values, None where its values are entities."""
+    facts = SchemaFacts(kg)
+    facts.read_properties([predicate])
+    declared = sorted(r for r in facts.ranges[predicate] if r.startswith(XSD))
+    if declared:
+        return tuple("" if r == XSD + "string" else r for r in declared)
+    shape = roles.shape("object", predicate)
+    if shape.literals > 0.5:
+        return shape.datatypes or ("",)
+    return ("",) if RDFS + "Literal" in facts.ranges[predicate] else None
+
+
+def _literal(text: str, datatypes: tuple[str, ...]) -> Literal | None:
+    """Return a text as a literal of the first datatype that it is a value of."""
+    for datatype in datatypes:
+        if not datatype:
+            return Literal(text)
+        plain = text.replace(",", "") if datatype.startswith(XSD) else text
+        value = Literal(plain, datatype=URIRef(datatype), normalize=False)
+        if value.ill_typed is False:
+            return value
+    return None
+
+
+@dataclass(frozen=True)
+class EvidenceSettings:
+    """The settings of completing from evidence.
+
+    Attributes:
+        namespace: Where the IRIs of new entities begin.
+        new_names: Whether names that the graph does not know may become new entities.
+        min_confidence: What is less sure is left out.
+        max_values: Most values of one triple, the surest first.
+    """
+
+    namespace: str = NAMESPACE
+    new_names: bool = True
+    min_confidence: float = 0.5
+    max_values: int = 50
+
+
+class Evidence:
+    """Texts and images that triples are completed from; an `EvidenceSource`.
+
+    Args:
+        source: Finds passages.
+        reader: Reads them; one without a language model by default.
+        on_read: Called with each triple in words and the number of passages read for it.
+
+    Attributes:
+        names: Names of the new entities that were made, by IRI.
+
+    Example:
+        >>> import mrag
+        >>> from mrag.completion.passages import Passage, Passages
+        >>> kg, e = mrag.demo(model="none"), "https://w3id.org/mrag/demo/products#"
+        >>> text = "Last year Stardog was developed by Rainer Weiss and his friends."
+        >>> evidence = Evidence(Passages([Passage("urn:x:p", text, "news.txt")]))
+        >>> triple = IncompleteTriple(URIRef(e + "Stardog"), URIRef(e + "developedBy"), Unknown("who"))
+        >>> [found] = evidence.complete(kg, triple, 5)
+        >>> evidence.names[str(found.object)], found.evidence[0].quote == text
+        ('Rainer Weiss', True)
+        >>> kg.close()
+    """
+
+    def __init__(
+        self,
+        source: PassageSource,
+        reader: Reader | None = None,
+        settings: EvidenceSettings | None = None,
+        *,
+        on_read: Callable[[str, int], None] | None = None,
+    ) -> None:
+        self.source = source
+        self.settings = settings or EvidenceSettings()
+        taught = getattr(source, "all", ())  # a source that knows all of its passages can teach from them
+        self.reader: Reader = reader or RuleReader(taught, new_names=self.settings.new_names)
+        self.names: dict[str, str] = {}
+        self._on_read = on_read or (lambda words, passages: None)
+
+    def complete(self, kg: KnowledgeGraph, triple: IncompleteTriple, k: int) -> list[CompletedTriple]:
+        """Return triples that match one with an unknown place, each with what it was read in.
+
+        At most `k` passages and regions are read, and nothing is written. A relation that is not of the graph
+        gives nothing; an entity that is not may be made, where new names are allowed.
+
+        Raises:
+            ModelError: If a model cannot be reached.
+        """
+        if not isinstance(triple.predicate, Unknown) and not _is_relation(kg, triple.predicate):
+            return []
+        if not self.settings.new_names and any(map(is_text, triple.slots)):
+            return []
+        asked = sought(kg, triple)
+        if asked is None:
+            return []
+        passages = self.source.search(asked.words, asked.entities, k)
+        self._on_read(asked.words, len(passages))
+        if not passages:
+            return []
+        return self._linked(kg, asked, self.reader.read(kg, asked, passages))
+
+    def _linked(
+        self, kg: KnowledgeGraph, asked: SoughtTriple, given: Iterable[Extraction]
+    ) -> list[CompletedTriple]:
+        """Return the triples that findings make which can be relied on, the surest first."""
+        found: dict[tuple[Term, Term, Term], CompletedTriple] = {}
+        new: dict[str, str] = {}
+        for finding in given:
+            one = checked(finding, asked, lambda quote: not instructs(quote))
+            if one is None or one.place != asked.place or _is_turned(one, asked):
+                continue
+            terms = self._terms(kg, asked, one, new)
+            if terms is None:
+                continue
+            ref = EvidenceRef(one.passage.iri, one.quote, one.passage.kind, one.passage.source)
+            known = found.setdefault(terms, CompletedTriple(*terms, "completed", (ref,), one.confidence))
+            if ref not in known.evidence:
+                # Passages that say the same are taken as independent of each other.
+                sure = min(0.99, 1 - (1 - known.confidence) * (1 - one.confidence))
+                found[terms] = replace(known, evidence=(*known.evidence, ref), confidence=round(sure, 4))
+        sure_enough = [t for t in found.values() if t.confidence >= self.settings.min_confidence]
+        ranked = sorted(sure_enough, key=lambda t: (-t.confidence, [term.n3() for term in t.terms]))
+        ranked = ranked[: self.settings.max_values]
+        used = {str(term) for t in ranked for term in t.terms}
+        self.names.update({iri: name for iri, name in new.items() if iri in used})
+        return ranked
+
+    def _terms(
+        self, kg: KnowledgeGraph, asked: SoughtTriple, one: Extraction, new: dict[str, str]
+    ) -> tuple[Term, Term, Term] | None:
+        """Return the triple with a finding in its place; names of new entities are noted."""
+        s = self.settings
+        linked = LinkedTerm(one.term) if one.term is not None else None
+        if one.place == "predicate":
+            linked = linked if _is_relation(kg, one.term) else None
+        elif linked is None:
+            predicate = str(asked.triple.predicate)
+            linked = link(kg, one.text, one.place, predicate, namespace=s.namespace, new_names=s.new_names)
+        if linked is None:
+            return None
+        terms: list[Term] = []
+        for slot in asked.triple.slots:
+            if isinstance(slot, Unknown):
+                terms.append(linked.term)
+                if linked.new:
+                    new[str(linked.term)] = linked.new
+            elif is_text(slot):
+                terms.append(URIRef(new_iri(slot, s.namespace)))
+                new[str(terms[-1])] = " ".join(slot.split())
+            else:
+                terms.append(slot)  # type: ignore[arg-type]  # neither text nor unknown
+        subject, predicate_, object_ = terms
+        return None if subject == object_ else (subject, predicate_, object_)
+
+
+def _is_turned(one: Extraction, asked: SoughtTriple) -> bool:
+    """Return whether a quote says what was asked from the other end: who develops, and who is developed."""
+    if one.place == "predicate" or "predicate" not in asked.names:
+        return False
+    ends = {**asked.names, one.place: (one.text,)}
+    return is_turned_round(one.quote, ends["subject"], ends["predicate"], ends["object"])
+
+
+def _is_relation(kg: KnowledgeGraph, term: object) -> bool:
+    return isinstance(term, URIRef) and term in Relations.of(kg).by_iri
+
 
 _MAX_LINES = 160
 _MAX_ANSWERS = 50
@@ -40,12 +271,7 @@ _MAX_MISSING = 5
 
 @dataclass(frozen=True)
 class CompletedAnswer:
-    """An answer and all that it rests on.
-
-    Attributes:
-        answer: The text with its citations, and where they were read.
-        completion: The triples and solutions.
-    """
+    """An answer, with its citations and where they were read, and the triples and solutions it rests on."""
 
     answer: Answer
     completion: Completion
@@ -89,14 +315,13 @@ def answer(
 ) -> CompletedAnswer:
     """Answer a question from its completed triples.
 
+    Where triples are missing it says which, and no model is asked.
+
     Args:
         kg: The knowledge graph, for labels.
         completion: What completing the question's plan gave.
         model: A chat model that words the answer; without one the values are given as they are.
         names: Names of entities that the graph does not know yet, by IRI.
-
-    Returns:
-        The answer. Where triples are missing it says which, and no model is asked.
 
     Raises:
         ModelError: If the model cannot be reached or gives no text.
@@ -119,22 +344,26 @@ def answer(
     doubts = (*completion.plan.unread, *completion.plan.unasked)
     if doubts:
         completion = replace(completion, answers=[], support={})
-    answers = tuple(called.of(term) for term in completion.answers)
-    lines, ids = _lines(completion, called)
-    context = Context(tuple(lines), tuple(str(t) for t in completion.answers if isinstance(t, URIRef)))
+    answers = tuple(map(called.of, completion.answers))
+    lines = _lines(completion, called)
+    context = Context(
+        tuple(lines.values()), tuple(str(t) for t in completion.answers if isinstance(t, URIRef))
+    )
     if not completion.answers:
         text = untrusted.without_ids((_unsound if doubts else _nothing)(completion, called))
         given = Answer.of(completion.question, [Sentence(text, (), True)], context)
     elif model is None:
-        given = _listed(completion, answers, lines, ids, context)
+        given = _listed(completion, answers, lines, context)
     else:
         given = generate(completion.question, context, model)
     cited = {citation.line_id for citation in given.citations}
-    evidence = {ids[t.terms]: t.evidence for t in completion.triples if t.evidence and t.terms in ids}
-    kept = {line: refs for line, refs in evidence.items() if line in cited}
+    evidence = {lines[t.terms].id: t.evidence for t in completion.triples if t.evidence and t.terms in lines}
     completed = Completed(
-        answers, kept, tuple(map(str, completion.missing)),
-        tuple(text for text, _ in completion.ungrounded), completion.truncated,
+        answers,
+        {line: refs for line, refs in evidence.items() if line in cited},
+        tuple(map(str, completion.missing)),
+        tuple(text for text, _ in completion.ungrounded),
+        completion.truncated,
         tuple(
             {
                 "triple": ntriples_terms(t.terms),
@@ -144,8 +373,11 @@ def answer(
             for t in completion.read
         ),
         reading=_reading(completion, called),
-    )  # fmt: skip
+    )
     return CompletedAnswer(replace(given, way="complete", completed=completed), completion)
+
+
+Terms = tuple[Term, Term, Term]
 
 
 class _Names:
@@ -168,63 +400,57 @@ class _Names:
             return self._display.predicate(str(slot)) if relation else self.of(slot)
         return str(slot)
 
-    def triple(self, triple: CompletedTriple) -> tuple[str, str, str]:
-        return self.of(triple.subject), self._display.predicate(str(triple.predicate)), self.of(triple.object)
+    def shown(self, triple: IncompleteTriple) -> str:
+        s, p, o = triple.slots
+        parts = self.slot(s, relation=False), self.slot(p, relation=True), self.slot(o, relation=False)
+        return f"({', '.join(parts)})"
 
-    def prepare(self, terms: Iterable[Term]) -> None:
-        self._kg.labels(sorted({str(t) for t in terms if isinstance(t, URIRef) and not t.startswith(SKOLEM)}))
+    def labels(self, triples: Iterable[CompletedTriple]) -> list[tuple[str, str, str]]:
+        triples = list(triples)
+        terms = {str(t) for triple in triples for t in triple.terms if isinstance(t, URIRef)}
+        self._kg.labels(sorted(t for t in terms if not t.startswith(SKOLEM)))  # all at once
+        return [
+            (self.of(t.subject), self._display.predicate(str(t.predicate)), self.of(t.object))
+            for t in triples
+        ]
 
 
-def _lines(completion: Completion, names: _Names) -> tuple[list[Line], dict[tuple[Term, Term, Term], str]]:
+def _lines(completion: Completion, names: _Names) -> dict[Terms, Line]:
     """Return the triples as lines of a context, those of the first answers first."""
-    order: dict[tuple[Term, Term, Term], CompletedTriple] = {}
-    for found in completion.answers:
-        for triple in completion.support.get(found, ()):
-            order.setdefault(triple.terms, triple)
-    for triple in completion.triples:
+    first = (triple for answer in completion.answers for triple in completion.support.get(answer, ()))
+    order: dict[Terms, CompletedTriple] = {}
+    for triple in (*first, *completion.triples):
         order.setdefault(triple.terms, triple)
     kept = list(order.values())[:_MAX_LINES]
-    names.prepare(term for triple in kept for term in triple.terms)
-    lines, ids = [], {}
-    for number, triple in enumerate(kept, start=1):
-        labels = names.triple(triple)
+    lines: dict[Terms, Line] = {}
+    for number, (triple, labels) in enumerate(zip(kept, names.labels(kept), strict=True), start=1):
         # Citations say themselves what is inferred.
         said = f" {triple.status}" if triple.status not in ("asserted", "inferred") else ""
-        text = untrusted.fact(labels) + said
         graph = triple.evidence[0].iri if triple.evidence else ""
         terms = Triple(cast(URIRef, triple.subject), cast(URIRef, triple.predicate), triple.object)
-        inferred = triple.status == "inferred"
-        lines.append(Line(f"t{number}", text, terms, graph, inferred, labels, str(triple.subject)))
-        ids[triple.terms] = f"t{number}"
-    return lines, ids
+        text, inferred = untrusted.fact(labels) + said, triple.status == "inferred"
+        lines[triple.terms] = Line(f"t{number}", text, terms, graph, inferred, labels, str(triple.subject))
+    return lines
 
 
 def _listed(
-    completion: Completion,
-    answers: tuple[str, ...],
-    lines: list[Line],
-    ids: Mapping[tuple[Term, Term, Term], str],
-    context: Context,
+    completion: Completion, answers: Sequence[str], lines: Mapping[Terms, Line], context: Context
 ) -> Answer:
-    by_id = {line.id: line for line in lines}
     sentences: list[Sentence] = []
     for term, name in list(zip(completion.answers, answers, strict=True))[:_MAX_ANSWERS]:
-        ways = [ids[t.terms] for t in completion.support.get(term, ()) if t.terms in ids][:_MAX_CITED]
-        cited = tuple(Citation.of(by_id[one]) for one in ways)
+        ways = [lines[t.terms] for t in completion.support.get(term, ()) if t.terms in lines][:_MAX_CITED]
         said = untrusted.without_ids(name.rstrip("."))
-        sentences.append(Sentence(f"{said}.", cited, True, "\n" if sentences else ""))
-    notice = None
-    if len(answers) > _MAX_ANSWERS:
-        notice = f"{len(answers) - _MAX_ANSWERS} more answers are not shown."
-    if completion.truncated:
-        notice = " ".join(part for part in (notice, "There are more solutions than were read.") if part)
-    return Answer.of(completion.question, sentences, context, notice=notice)
+        sentences.append(Sentence(f"{said}.", tuple(map(Citation.of, ways)), True, "\n" if sentences else ""))
+    more = len(answers) - _MAX_ANSWERS
+    notices = [f"{more} more answers are not shown."] if more > 0 else []
+    notices += ["There are more solutions than were read."] if completion.truncated else []
+    return Answer.of(completion.question, sentences, context, notice=" ".join(notices) or None)
 
 
 def _reading(completion: Completion, names: _Names) -> dict[str, Any]:
     plan = completion.plan
     return {
-        "plan": [_shown(triple, names) for triple in plan.triples],
+        "plan": [names.shown(triple) for triple in plan.triples],
         "asks": list(plan.sub_questions),
         "score": round(plan.score, 4),
         "planner": plan.planner,
@@ -242,24 +468,18 @@ def _unsound(completion: Completion, names: _Names) -> str:
         said.append(f"{left} {'is' if len(plan.unread) == 1 else 'are'} not read")
     if plan.unasked:
         said.append("the question does not ask for " + ", ".join(f"“{one}”" for one in plan.unasked))
-    shown = ", ".join(_shown(triple, names) for triple in plan.triples)
+    shown = ", ".join(names.shown(triple) for triple in plan.triples)
     return f"No answer is known: the nearest plan is {shown}, but {' and '.join(said)}."
 
 
 def _nothing(completion: Completion, names: _Names) -> str:
     """Return what is missing."""
     said = [f"The graph knows nothing called “{text}”." for text, _ in completion.ungrounded]
-    shown = [_shown(triple, names) for triple in completion.missing[:_MAX_MISSING]]
+    shown = [names.shown(triple) for triple in completion.missing[:_MAX_MISSING]]
     if shown:
         more = len(completion.missing) - len(shown)
         said.append("Nothing was found for " + ", ".join(shown) + (f" and {more} more." if more else "."))
     return " ".join(said) or "Nothing was found."
-
-
-def _shown(triple: IncompleteTriple, names: _Names) -> str:
-    s, p, o = triple.slots
-    parts = names.slot(s, relation=False), names.slot(p, relation=True), names.slot(o, relation=False)
-    return f"({', '.join(parts)})"
 
 
 @dataclass(frozen=True)
@@ -320,13 +540,9 @@ class Completer:
     """Answers questions over a knowledge graph, completed from evidence.
 
     Args:
-        kg: The knowledge graph.
         evidence: Texts and images; the graph alone when None.
         planner: Makes plans; the planner without a language model by default.
         model: A chat model that words the answers; the values as they are when None.
-        settings: The settings.
-        checks: The settings of the checks of what is written.
-        grounding: The settings of grounding.
 
     Example:
         >>> import mrag
@@ -362,42 +578,27 @@ class Completer:
         grounded = Grounder(self.kg, self.grounding).ground(plan)
         s = self.settings
         completion = complete(self.kg, grounded, self.evidence, k=s.k, always=s.always)
-        said = answer(
-            self.kg, completion, self.model, names=self.evidence.names if self.evidence is not None else None
-        )
-        read = completion.read
-        unsound = bool(said.completion.plan.unread or said.completion.plan.unasked)
-        if self.evidence is None or s.write == "none" or not read or unsound:
-            self._resumed()
-            return CompletedQuestion(said)
-        run = propose(
-            self.kg,
-            question,
-            read,
-            model=self.evidence.reader.name,
-            names=self.evidence.names,
-            settings=self.checks,
-        )
-        if run is None or s.write != "accept" or run.state in ("rejected", "rolled back"):
-            # What a person decided against is not brought in again without being asked for.
-            self._resumed()
-            return CompletedQuestion(said, run)
-        report = accept(self.kg, run, settings=self.checks, update=s.update)
-        return CompletedQuestion(said, report.run, len(report.entered))
-
-    def _resumed(self) -> None:
-        # What an interrupted run accepted is known by now, so that it is not accepted once more.
-        if self.settings.write == "accept" and self.settings.update:
+        names = self.evidence.names if self.evidence is not None else {}
+        said = answer(self.kg, completion, self.model, names=names)
+        unsound = said.completion.plan.unread or said.completion.plan.unasked
+        run = None
+        if self.evidence is not None and s.write != "none" and completion.read and not unsound:
+            reader = self.evidence.reader.name
+            run = propose(self.kg, question, completion.read, model=reader, names=names, settings=self.checks)
+        # What a person decided against is not brought in again without being asked for.
+        if run is not None and s.write == "accept" and run.state not in ("rejected", "rolled back"):
+            report = accept(self.kg, run, settings=self.checks, update=s.update)
+            return CompletedQuestion(said, report.run, len(report.entered))
+        if s.write == "accept" and s.update:
+            # What an interrupted run accepted is known by now, so that it is not accepted once more.
             resume(self.kg)
+        return CompletedQuestion(said, run)
 
 
 def open_planner(kg: KnowledgeGraph) -> PathPlanner:
     """Return the planner without a language model, for a graph that may lack what a question asks for.
 
     By itself it prefers relations that the graph has of an entity; with evidence at hand the words decide.
-
-    Args:
-        kg: The knowledge graph.
     """
     weights = Weights()
     base = weights.base.copy()
@@ -429,7 +630,6 @@ def reading_completer(
         ...     print(reading_completer(kg).ask("Who is GraphDB developed by?").text)
         Ontotext [t1].
     """
-    from mrag.completion.passages import Passage, Passages
     from mrag.generation.models import resolve
     from mrag.loaders.snippets import Snippets
 
@@ -440,23 +640,15 @@ def reading_completer(
         for s in Snippets(Path(path)).snippets()
     ]
     chat = resolve(model) if model is not None else None
-    settings = CompleterSettings(k=k, write="none")
-    if chat is None:
-        # Where the graph lacks what is asked for, the nearest thing that it has is no answer.
-        evidence = Evidence(Passages(passages)) if paths else None
-        return Completer(kg, evidence, open_planner(kg), settings=settings)
-    from mrag.completion.patterns import ModelPlanner
-    from mrag.completion.reading import ModelReader
-
-    read = Evidence(Passages(passages), ModelReader(chat)) if paths else None
-    return Completer(kg, read, ModelPlanner(chat), chat, settings)
+    reader = ModelReader(chat) if chat is not None else None
+    evidence = Evidence(Passages(passages), reader) if paths else None
+    # Where the graph lacks what is asked for, the nearest thing that it has is no answer.
+    planner = ModelPlanner(chat) if chat is not None else open_planner(kg)
+    return Completer(kg, evidence, planner, chat, CompleterSettings(k=k, write="none"))
 
 
 def completion_chain(completer: Completer) -> Runnable[Any, dict[str, Any]]:
     """Return a chain of LangChain: a question, or a mapping with `question`, to the answer and its evidence.
-
-    Args:
-        completer: What answers.
 
     Example:
         >>> import mrag

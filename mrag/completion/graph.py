@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 
 from rdflib import BNode, Literal, URIRef
 from rdflib.term import Node
@@ -33,7 +34,7 @@ from mrag.stores.base import Dataset
 Known = tuple[Term | None, Term | None, Term | None]
 """What is known of a triple; None is unknown."""
 
-KnownPlaces = tuple[bool, bool, bool]
+KnownPlaces = tuple[bool, ...]
 """Which of the three places are known."""
 
 _BATCH = 500
@@ -48,12 +49,6 @@ _FILES: dict[KnownPlaces, str] = {
     (False, False, True): "completion/from-objects",
     (False, True, False): "completion/from-predicates",
 }
-
-
-def known_places(known: Known) -> KnownPlaces:
-    """Return which places are known."""
-    s, p, o = (term is not None for term in known)
-    return s, p, o
 
 
 class TripleLookup:
@@ -77,7 +72,7 @@ class TripleLookup:
         found: dict[Known, dict[tuple[Term, Term, Term], CompletedTriple]] = {key: {} for key in wanted}
         if not wanted:
             return {}
-        shape = known_places(wanted[0])
+        shape = tuple(term is not None for term in wanted[0])
         asked = [key for key in wanted if _possible(key)]
         for status, dataset in self._layers if shape in _FILES else ():
             for start in range(0, len(asked), _BATCH):
@@ -285,52 +280,47 @@ class _Row:
     triples: tuple[CompletedTriple, ...] = ()
 
 
-@dataclass
 class _Join:
-    grounded: GroundedPlan
-    lookup: TripleLookup
-    settings: CompletionSettings
-    closest: bool
-    rows: list[_Row] = field(default_factory=lambda: [_Row({})])
-    absent: list[int] = field(default_factory=list)
-    asked: dict[int, list[IncompleteTriple]] = field(default_factory=dict)
-    truncated: bool = False
+    """The patterns of a plan joined one after the other, each over all rows so far."""
 
-    def __post_init__(self) -> None:
-        plan = self.grounded.planned
-        self.patterns = plan.triples
+    def __init__(
+        self, grounded: GroundedPlan, lookup: TripleLookup, settings: CompletionSettings, closest: bool
+    ) -> None:
+        self.grounded = grounded
+        self.lookup = lookup
+        self.settings = settings
+        self.patterns = grounded.planned.triples
+        self.rows = [_Row({})]
+        self.asked: dict[int, list[IncompleteTriple]] = {}
+        self.truncated = False
         self.domains: dict[str, tuple[Term, ...]] = {}
         self.scores: dict[tuple[str, Term], float] = {}
-        for triple in self.patterns:
-            for slot, role in zip(triple.slots, ROLES, strict=True):
-                if not isinstance(slot, Unknown):
-                    self._learn(slot, role)
-        self.excluded = {t for slot in plan.excluded for t in self.grounded.terms(slot, "entity")}
+        for slot, role in (pair for t in self.patterns for pair in zip(t.slots, ROLES, strict=True)):
+            if isinstance(slot, Unknown):
+                continue
+            name = _name(slot, role)
+            kept = grounded.candidates.get((slot, role), ()) if is_text(slot) else ()
+            if closest:
+                kept = tuple(c for c in kept if c.score == kept[0].score)
+            self.domains[name] = tuple(c.term for c in kept) if is_text(slot) else grounded.terms(slot, role)
+            self.scores.update({(name, c.term): c.score for c in kept})
+        excluded = grounded.planned.excluded
+        self.excluded = {term for slot in excluded for term in grounded.terms(slot, "entity")}
         self.unknowns = {u.name for triple in self.patterns for u in triple.unknowns()}
-
-    def _learn(self, slot: Slot, role: Role) -> None:
-        name = _name(slot, role)
-        if not is_text(slot):
-            self.domains[name] = self.grounded.terms(slot, role)
-            return
-        kept = self.grounded.candidates.get((slot, role), ())
-        if self.closest and kept:
-            kept = tuple(c for c in kept if c.score == kept[0].score)
-        self.domains[name] = tuple(c.term for c in kept)
-        self.scores.update({(name, c.term): c.score for c in kept})
 
     def run(self) -> Completion:
         """Join the patterns, those with most known places first, then in order of the plan."""
-        left = [at for at in range(len(self.patterns)) if not self._nameless(at)]
-        self.absent = [at for at in range(len(self.patterns)) if at not in left]
+        places = range(len(self.patterns))
+        absent = [at for at in places if self._nameless(at)]
+        left = [at for at in places if at not in absent]
         while left:
             at = max(left, key=lambda i: (self._known(i), -i))
             left.remove(at)
-            if self.absent and not self._known(at)[0]:
+            if absent and not self._known(at)[0]:
                 continue  # nothing leads there yet, and any triple of its predicate would do
             if not self._step(at):
-                self.absent.append(at)
-        return self._completion()
+                absent.append(at)
+        return self._completion(absent)
 
     def _known(self, at: int) -> tuple[int, int]:
         bound = self.rows[0].binding
@@ -349,75 +339,64 @@ class _Join:
 
     def _step(self, at: int) -> bool:
         """Join one pattern; the rows stay as they are where nothing matches."""
-        triple, names = self.patterns[at], self._names(at)
         self.asked[at] = self._bound(at)
-        rows = self._joined(at, names)
-        if not rows and self.settings.either_direction and is_text(triple.predicate):
-            rows = self._joined(at, (names[2], names[1], names[0]))
-        if rows:
-            self.rows = rows
+        s, p, o = self._names(at)
+        rows = self._joined((s, p, o))
+        if not rows and self.settings.either_direction and is_text(self.patterns[at].predicate):
+            rows = self._joined((o, p, s))
+        self.rows = rows or self.rows
         return bool(rows)
 
-    def _joined(self, at: int, names: tuple[str, str, str]) -> list[_Row]:
+    def _joined(self, names: tuple[str, str, str]) -> list[_Row]:
         keys = [list(self._keys(row, names)) for row in self.rows]
         found = self.lookup.find(key for several in keys for key in several)
         rows: list[_Row] = []
         for row, several in zip(self.rows, keys, strict=True):
-            for key in several:
-                for triple in found[key]:
-                    binding = self._agrees(row, names, triple)
-                    if binding is None:
-                        continue
-                    if len(rows) >= self.settings.limit:
-                        self.truncated = True
-                        return rows
-                    rows.append(_Row(binding, (*row.triples, triple)))
+            for triple in (triple for key in several for triple in found[key]):
+                binding = self._agreed(row, names, triple)
+                if binding is None:
+                    continue
+                if len(rows) >= self.settings.limit:
+                    self.truncated = True
+                    return rows
+                rows.append(_Row(binding, (*row.triples, triple)))
         return rows
 
     def _keys(self, row: _Row, names: tuple[str, str, str]) -> Iterator[Known]:
-        choices: list[tuple[Term | None, ...]] = []
-        for name in names:
-            bound = row.binding.get(name)
-            choices.append((bound,) if bound is not None else self.domains.get(name) or (None,))
+        bound = ((name, row.binding.get(name)) for name in names)
+        choices = [(term,) if term is not None else self.domains.get(name) or (None,) for name, term in bound]
         for s, p, o in product(*choices):
             if s is not None or p is not None or o is not None:
                 yield s, p, o
 
-    def _agrees(
+    def _agreed(
         self, row: _Row, names: tuple[str, str, str], triple: CompletedTriple
     ) -> dict[str, Term] | None:
+        """Return what a row and a triple bind together, None where they do not agree."""
         binding = dict(row.binding)
         for name, term in zip(names, triple.terms, strict=True):
-            if binding.setdefault(name, term) != term:
-                return None
-            if name in self.unknowns and term in self.excluded:
+            if binding.setdefault(name, term) != term or (name in self.unknowns and term in self.excluded):
                 return None
         return binding
 
     def _bound(self, at: int) -> list[IncompleteTriple]:
         """Return a pattern as it is looked for, for each row, the closest candidates in place of texts."""
         triple = self.grounded.plan.triples[at]
-        forms = dict.fromkeys(
-            triple.bind({n: t for n, t in r.binding.items() if n in self.unknowns}) for r in self.rows
-        )
-        return sorted(forms, key=str)[: self.settings.missing]
+        bound = ({n: t for n, t in row.binding.items() if n in self.unknowns} for row in self.rows)
+        return sorted(dict.fromkeys(map(triple.bind, bound)), key=str)[: self.settings.missing]
 
-    def _completion(self) -> Completion:
+    def _completion(self, absent: list[int]) -> Completion:
         plan = self.grounded.plan
-        triples: dict[tuple[Term, Term, Term], CompletedTriple] = {}
-        for row in self.rows:
-            for triple in row.triples:
-                triples.setdefault(triple.terms, triple)
-        missing = {at: self._bound(at) for at in sorted(self.absent)}
+        triples = {triple.terms: triple for row in reversed(self.rows) for triple in reversed(row.triples)}
+        missing = {at: self._bound(at) for at in sorted(absent)}
         self.asked.update(missing)
-        bindings: dict[tuple[tuple[str, Term], ...], dict[str, Term]] = {}
+        solutions = self.rows if not missing and self.patterns else []
+        bindings: dict[tuple[str, ...], dict[str, Term]] = {}
         worth: dict[Term, tuple[float, int]] = {}
         support: dict[Term, dict[CompletedTriple, None]] = {}
-        for row in self.rows if not missing and self.patterns else ():
+        for row in solutions:
             shown = {name: row.binding[name] for name in sorted(self.unknowns)}
-            key = tuple(shown.items())
-            if key not in bindings:
-                bindings[key] = shown
+            bindings.setdefault(tuple(term.n3() for term in shown.values()), shown)
             if (answer := row.binding.get(plan.answer.name)) is not None:
                 best, count = worth.get(answer, (0.0, 0))
                 worth[answer] = (max(best, self._score(row)), count + 1)
@@ -426,8 +405,8 @@ class _Join:
         return Completion(
             question=plan.question,
             plan=plan,
-            bindings=[bindings[key] for key in sorted(bindings, key=_order)],
-            triples=[triples[key] for key in sorted(triples, key=lambda terms: [t.n3() for t in terms])],
+            bindings=[bindings[key] for key in sorted(bindings)],
+            triples=[triples[terms] for terms in sorted(triples, key=_triple_order)],
             missing=[form for forms in missing.values() for form in forms],
             answers=answers,
             asked=list(dict.fromkeys(form for at in sorted(self.asked) for form in self.asked[at])),
@@ -437,12 +416,8 @@ class _Join:
         )
 
     def _score(self, row: _Row) -> float:
-        score = 1.0
-        for name, term in row.binding.items():
-            score *= self.scores.get((name, term), 1.0)
-        for triple in row.triples:
-            score *= triple.confidence
-        return score
+        sure = (self.scores.get(pair, 1.0) for pair in row.binding.items())
+        return prod((*sure, *(triple.confidence for triple in row.triples)))
 
 
 def _name(slot: Slot, role: Role) -> str:
@@ -450,7 +425,3 @@ def _name(slot: Slot, role: Role) -> str:
     if isinstance(slot, Unknown):
         return slot.name
     return f"{role} {slot}" if not isinstance(slot, Node) else f"term {slot.n3()}"
-
-
-def _order(key: tuple[tuple[str, Term], ...]) -> list[str]:
-    return [term.n3() for _, term in key]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -18,7 +19,16 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag.completion import patterns
 from mrag.completion.checks import SchemaFacts
-from mrag.completion.names import ALTERNATIVE, NEARLY, EntityNames, NamedRelation, Relations, ranked
+from mrag.completion.names import (
+    ALTERNATIVE,
+    NEARLY,
+    Best,
+    EntityNames,
+    NamedRelation,
+    Relations,
+    improve,
+    ranked,
+)
 from mrag.completion.patterns import Completion
 from mrag.context.display import Display
 from mrag.errors import ConfigError, MissingIndex, TermError
@@ -84,24 +94,27 @@ class PathSettings:
 
 
 class PathTable:
-    """The paths of a graph's relations."""
+    """The paths of a graph's relations.
 
-    def __init__(
-        self,
-        steps: Sequence[Step],
-        following: Mapping[int, Sequence[int]],
-        relations: Sequence[NamedRelation],
-        settings: PathSettings,
-        counts: Sequence[int],
-    ) -> None:
-        self.steps = tuple(steps)
-        self.relations = tuple(relations)
+    Attributes:
+        steps: Every step, in order.
+        relations: Relation of each step, for its words.
+        paths: The paths, shorter first, as numbers of steps; shape (paths, hops), -1 beyond the end.
+        numbers: Number of each path.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, settings: PathSettings) -> None:
+        own = [r for r in Relations.of(kg).all if _is_step(str(r.iri))]
+        self.relations = tuple(relation for relation in own for _ in (True, False))
+        self.steps = tuple(Step(r.iri, forward) for r in own for forward in (True, False))
         self.number = {step: at for at, step in enumerate(self.steps)}
         self.stems = [frozenset(s for name in r.names for s in content(name)) for r in self.relations]
+        counts = [kg.profile().predicates[str(step.predicate)] for step in self.steps]
+        following = [self._following(kg, step, settings) if settings.hops > 1 else [] for step in self.steps]
         level: list[tuple[int, ...]] = [(at,) for at in range(len(self.steps))]
         rows = list(level)
         for _ in range(1, settings.hops):
-            level = [(*path, after) for path in level for after in following.get(path[-1], ())]
+            level = [(*path, after) for path in level for after in following[path[-1]]]
             if len(level) > settings.max_paths:
                 level.sort(key=lambda path: (-min(counts[at] for at in path), path))
                 level = sorted(level[: settings.max_paths])
@@ -111,23 +124,38 @@ class PathTable:
         for at, row in enumerate(rows):
             self.paths[at, : len(row)] = row
         self.numbers = {self.path(at): at for at in range(len(self.paths))}
-        self._parts: list[tuple[Part, ...]] | None = None
+
+    def _following(self, kg: KnowledgeGraph, step: Step, settings: PathSettings) -> list[int]:
+        """Return the steps that may follow a step, by number, from a sample of where it leads."""
+        if step == _TO_CLASS:
+            return []
+        query = queries.get("completion/ends" if step.forward else "completion/starts")
+        ends = kg.select(query.bind(p=[step.predicate], limit=settings.sample)).column("end")
+        seen = steps_from(kg, map(str, ends), self.number)
+        followed = np.bincount([n for after in seen.values() for n in after], minlength=len(self.steps))
+        may = np.flatnonzero(followed >= max(1, settings.min_share * len(seen))).tolist()
+        return [n for n in may if self.steps[n] != _FROM_CLASS]
 
     @classmethod
     def of(cls, kg: KnowledgeGraph, settings: PathSettings | None = None) -> PathTable:
         """Return the table of a knowledge graph, made once for each state of it and settings."""
         chosen = settings or PathSettings()
-        return kg.cached(f"completion paths {chosen}", lambda: _build(kg, chosen))
+        return kg.cached(f"completion paths {chosen}", lambda: cls(kg, chosen))
 
     def path(self, at: int) -> RelationPath:
         """Return a path."""
         return tuple(self.steps[step] for step in self.paths[at, : self.lengths[at]])
 
+    @cached_property
     def parts(self) -> list[tuple[Part, ...]]:
-        """Return the features of every path that weights are learnt for."""
-        if self._parts is None:
-            self._parts = [parts_of(self.path(at)) for at in range(len(self.paths))]
-        return self._parts
+        """Return the features of every path that weights are learnt for: length, steps by place, pairs."""
+        found = []
+        for path in self.numbers:
+            names = [str(step) for step in path]
+            parts = [("length", str(len(path))), ("first", names[0]), ("last", names[-1])]
+            pairs = [("pair", a, b) for a, b in pairwise(names)]
+            found.append(tuple(dict.fromkeys([*parts, *(("any", name) for name in names), *pairs])))
+        return found
 
     def covering(self, stems: Sequence[str]) -> npt.NDArray[np.int64]:
         """Return for each step which of a question's words it has, as bits."""
@@ -137,19 +165,6 @@ class PathTable:
                 if word in own:
                     bits[at] |= 1 << bit
         return bits
-
-
-def parts_of(path: RelationPath) -> tuple[Part, ...]:
-    """Return the features of a path: its length, its steps by place, and its steps two by two."""
-    names = [str(step) for step in path]
-    parts: dict[Part, None] = {
-        ("length", str(len(path))): None,
-        ("first", names[0]): None,
-        ("last", names[-1]): None,
-    }
-    parts.update({("any", name): None for name in names})
-    parts.update({("pair", a, b): None for a, b in pairwise(names)})
-    return tuple(parts)
 
 
 def steps_from(kg: KnowledgeGraph, entities: Iterable[str], steps: Mapping[Step, int]) -> dict[str, set[int]]:
@@ -163,23 +178,6 @@ def steps_from(kg: KnowledgeGraph, entities: Iterable[str], steps: Mapping[Step,
                 if at is not None:
                     found[str(entity)].add(at)
     return found
-
-
-def _build(kg: KnowledgeGraph, settings: PathSettings) -> PathTable:
-    counts = kg.profile().predicates
-    relations = [r for r in Relations.of(kg).all if _is_step(str(r.iri))]
-    steps = [Step(r.iri, forward) for r in relations for forward in (True, False)]
-    number = {step: at for at, step in enumerate(steps)}
-    following: dict[int, list[int]] = {}
-    for at, step in enumerate(steps if settings.hops > 1 else ()):
-        query = queries.get("completion/ends" if step.forward else "completion/starts")
-        ends = kg.select(query.bind(p=[step.predicate], limit=settings.sample)).column("end")
-        seen = steps_from(kg, (str(end) for end in ends), number)
-        followed = np.bincount([n for after in seen.values() for n in after], minlength=len(steps))
-        may = np.flatnonzero(followed >= max(1, settings.min_share * len(seen))).tolist()
-        following[at] = [] if step == _TO_CLASS else [n for n in may if steps[n] != _FROM_CLASS]
-    owners = [relation for relation in relations for _ in (True, False)]
-    return PathTable(steps, following, owners, settings, [counts[str(s.predicate)] for s in steps])
 
 
 def _is_step(iri: str) -> bool:
@@ -235,15 +233,7 @@ class GroundingSettings:
 def ground(
     kg: KnowledgeGraph, plan: patterns.TriplePlan, settings: GroundingSettings | None = None
 ) -> patterns.GroundedPlan:
-    """Link the texts of a plan to terms of the graph.
-
-    Args:
-        kg: The knowledge graph.
-        plan: The plan; its terms are kept if they are in the graph.
-        settings: The settings.
-
-    Returns:
-        The plan with its candidates, and what could not be grounded.
+    """Link the texts of a plan to terms of the graph; its terms are kept if they are in the graph.
 
     Example:
         >>> import mrag
@@ -286,7 +276,7 @@ class Grounder:
         found = [*names.exact(text), *self._literals(text)]
         if not found:
             found = names.fuzzy(text, settings.pool, settings.entity)
-            found += self._meaning(text, names) if not found else []
+            found += self._meaning(text) if not found else []
         return self._kept(found)
 
     def relations(self, text: str) -> list[patterns.TermCandidate]:
@@ -310,11 +300,9 @@ class Grounder:
         return {term for term in rows.column("term") if term is not None}
 
     def _kept(self, found: Sequence[patterns.TermCandidate]) -> list[patterns.TermCandidate]:
-        best: dict[str, patterns.TermCandidate] = {}
+        best: Best = {}
         for candidate in found:
-            key = candidate.term.n3()
-            if key not in best or candidate.score > best[key].score:
-                best[key] = candidate
+            improve(best, candidate, candidate.term.n3())
         order = ranked(best)
         least = order[0].score - self.settings.margin if order else 0.0
         return [c for c in order if c.score >= least][: self.settings.max_candidates]
@@ -340,10 +328,8 @@ class Grounder:
             term = read_iri(text, self.kg.prefixes)
         except TermError:
             return None
-        if role == "relation":
-            there = str(term) in self.kg.profile().predicates
-        else:
-            there = term in self.present([term])
+        known = role == "relation" and str(term) in self.kg.profile().predicates
+        there = known or (role == "entity" and term in self.present([term]))
         return patterns.TermCandidate(term, 1.0, text, "given") if there else None
 
     def _literals(self, text: str) -> list[patterns.TermCandidate]:
@@ -357,7 +343,7 @@ class Grounder:
         there = {value.n3() for value, p in rows if value is not None and str(p) not in NO_STEPS}
         return [patterns.TermCandidate(form, NEARLY, bare, "exact") for form in forms if form.n3() in there]
 
-    def _meaning(self, text: str, names: EntityNames) -> list[patterns.TermCandidate]:
+    def _meaning(self, text: str) -> list[patterns.TermCandidate]:
         """Return entities that the similarity index finds and whose names are near enough in meaning."""
         model = self._embedder()
         try:
@@ -372,19 +358,16 @@ class Grounder:
         if not named:
             return []
         cosines = model.embed_documents([label for _, label in named]) @ model.embed_query(text)
-        pairs = zip(named, cosines.tolist(), strict=True)
-        best = {
-            iri: patterns.TermCandidate(URIRef(iri), min(score, NEARLY), label, "dense")
-            for (iri, label), score in pairs
-            if score >= self.settings.entity
-        }
+        best: Best = {}
+        for (iri, label), score in zip(named, cosines.tolist(), strict=True):
+            if score >= self.settings.entity:
+                best[iri] = patterns.TermCandidate(URIRef(iri), min(score, NEARLY), label, "dense")
         for m in matches:
             # A description that means the same names its entity as well as a label does.
-            score = m.dense_score or 0.0
-            if score >= self.settings.entity and index.files.embedder_name == model.name:
-                best.setdefault(
-                    m.doc_id, patterns.TermCandidate(URIRef(m.doc_id), score, labels[m.doc_id] or "", "dense")
-                )
+            near = (m.dense_score or 0.0) >= self.settings.entity
+            if near and index.files.embedder_name == model.name:
+                said, score = labels[m.doc_id] or "", m.dense_score or 0.0
+                best.setdefault(m.doc_id, patterns.TermCandidate(URIRef(m.doc_id), score, said, "dense"))
         return ranked(best)
 
     def _embedder(self) -> Embedder | None:
@@ -442,10 +425,8 @@ def unread(
     shared = any(word in _SAME for _, word in found)
     needed = [at for at in range(len(path)) if not (shared and at and _back(path, at))]
     matched = _matched([reads[at] for at in needed])
-    missed = tuple(
-        dict.fromkeys(relations[needed[at]].label for at in range(len(needed)) if at not in matched)
-    )
-    return left, missed
+    missed = [relations[step].label for at, step in enumerate(needed) if at not in matched]
+    return left, tuple(dict.fromkeys(missed))
 
 
 def of_kind(kg: KnowledgeGraph, completion: Completion) -> Completion:
@@ -476,11 +457,8 @@ def of_kind(kg: KnowledgeGraph, completion: Completion) -> Completion:
         for t in completion.answers
         if all(_meanings(word) & of(t) if facts.types[str(t)] else _is_class(kg, word) for word in left)
     ]
-    if not left or kept:
-        plan = replace(completion.plan, unread=())
-        answers = kept if left else completion.answers
-        return replace(completion, plan=plan, answers=answers)
-    return replace(completion, plan=replace(completion.plan, unread=left))
+    plan = replace(completion.plan, unread=() if kept else left)
+    return replace(completion, plan=plan, answers=kept or completion.answers)
 
 
 def of_sort(kg: KnowledgeGraph, completion: Completion) -> Completion:
@@ -511,9 +489,7 @@ def _is_class(kg: KnowledgeGraph, word: str) -> bool:
     """Return whether a word names a class of the graph."""
     forms = (word, fold(word))
     named = sorted({str(c.term) for form in forms for c in EntityNames.of(kg).exact(form)})
-    rows = (
-        row for text in queries.get("completion/arriving").batches("entity", named) for row in kg.select(text)
-    )
+    rows = SchemaFacts(kg).rows("completion/arriving", "entity", named)
     return any(str(p) in _TO_CLASSES for _, p in rows)
 
 
@@ -535,7 +511,7 @@ def _roots(relation: NamedRelation) -> frozenset[str]:
 
 def _back(path: RelationPath, at: int) -> bool:
     """Return whether a step goes back over the relation that the one before it came by."""
-    before, step = list(pairwise(path))[at - 1]
+    before, step = path[at - 1], path[at]
     return before.predicate == step.predicate and before.forward != step.forward
 
 

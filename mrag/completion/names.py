@@ -492,6 +492,12 @@ class PropertyEnds:
         self.learn(end, [property], [entity])
         return self._ends[end, property, entity]
 
+    def named(self, end: End, property: str, text: str) -> tuple[list[URIRef], list[URIRef]]:
+        """Return what a text names, and what of it stands at an end of a property."""
+        meant = [URIRef(str(c.term)) for c in EntityNames.of(self.kg).exact(text)]
+        self.learn(end, [property], map(str, meant))
+        return meant, [entity for entity in meant if self._ends[end, property, str(entity)]]
+
     def alike(self, end: End, property: str, entity: str) -> bool:
         """Return whether an entity is of the kind of those at an end of a property, by what else they do.
 

@@ -11,6 +11,7 @@ import hashlib
 import typing
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -30,7 +31,6 @@ from mrag.loaders.rdf import leads_out
 from mrag.loaders.snippets import (
     Cutting,
     Document,
-    Snippet,
     Snippets,
     cut,
     document_lines,
@@ -58,12 +58,7 @@ _WIDE: Final = 20
 class Passage:
     """A text to read: a piece of a document, or what was said of an image or a part of one.
 
-    Attributes:
-        iri: Its evidence node.
-        text: What it says.
-        source: The document or file it belongs to.
-        title: What the document is called.
-        kind: What the node is.
+    It has an evidence node, belongs to a document or file, which is its source, and has the title of that.
     """
 
     iri: str
@@ -77,13 +72,7 @@ class PassageSource(Protocol):
     """Finds passages for a triple."""
 
     def search(self, query: str, names: Sequence[Sequence[str]], k: int) -> list[Passage]:
-        """Return passages, best first.
-
-        Args:
-            query: The triple in words.
-            names: For each of its known entities the names that it goes by; a passage has one of each.
-            k: Most passages.
-        """
+        """Return at most `k` passages for a triple in words that name each known entity, best first."""
 
 
 @dataclass(frozen=True)
@@ -114,14 +103,7 @@ def collection_of(folder: Path | str) -> str:
 def store_folder(kg: KnowledgeGraph, snippets: Snippets) -> tuple[str, CollectionReport]:
     """Bring the passages of a folder into the store, and take out of its collection what is gone.
 
-    Cut off in between, the next call does the rest.
-
-    Args:
-        kg: The knowledge graph.
-        snippets: The folder.
-
-    Returns:
-        IRI of the collection, and what was done.
+    Cut off in between, the next call does the rest. Returned are the IRI of the collection and what was done.
     """
     collection = collection_of(snippets.folder)
     return collection, store_documents(kg, collection, snippets.documents(), snippets.cutting)
@@ -135,15 +117,7 @@ def store_documents(
     *,
     whole: bool = True,
 ) -> CollectionReport:
-    """Bring texts into the store as a collection.
-
-    Args:
-        kg: The knowledge graph.
-        collection: IRI of the collection.
-        documents: The texts.
-        cutting: How they are cut.
-        whole: Whether these are all of the collection, so that others go out of it.
-    """
+    """Bring texts into the store as a collection, of which others go out where these are the whole of it."""
     graph, store = evidence_graph(kg), kg.store
     seen = Dataset((graph,))
     text = queries.get("completion/evidence-documents").bind(collection=[collection])
@@ -212,7 +186,6 @@ class Passages:
     """Passages that can be searched: by words, and by meaning where there is an embedding model.
 
     Args:
-        passages: The passages.
         embedder: The embedding model; None for words alone.
         path: Folder to keep the index in, so that only new passages are embedded; in memory when None.
         on_progress: Called with passages embedded and passages in all.
@@ -269,24 +242,13 @@ class Passages:
 
     def search(self, query: str, names: Sequence[Sequence[str]], k: int) -> list[Passage]:
         """Return the passages most similar to a text that name each known entity, best first."""
-        found: list[Passage] = []
-        for match in self._index.search(query, max(k * _WIDE, 100), mode=self._mode) if self._by_iri else ():
-            passage = self._by_iri[match.doc_id]
-            if mentioned(f"{passage.title}\n{passage.text}", names):
-                found.append(passage)
-                if len(found) == k:
-                    break
-        return found
+        matches = self._index.search(query, max(k * _WIDE, 100), mode=self._mode) if self._by_iri else ()
+        found = (self._by_iri[match.doc_id] for match in matches)
+        return list(islice((p for p in found if mentioned(f"{p.title}\n{p.text}", names)), k))
 
 
 class RetrievedPassages:
-    """Passages from a retriever of LangChain, such as that of a vector store; what it gives is kept.
-
-    Args:
-        kg: The knowledge graph, whose store keeps the passages.
-        retriever: The retriever.
-        name: What the collection is called.
-    """
+    """Passages from a retriever of LangChain, such as that of a vector store; what it gives is kept."""
 
     def __init__(self, kg: KnowledgeGraph, retriever: BaseRetriever, name: str = "retriever") -> None:
         self.kg = kg
@@ -298,12 +260,8 @@ class RetrievedPassages:
         given = from_langchain(self.retriever.invoke(query))
         wanted = [d for d in given if mentioned(f"{d.title}\n{d.text}", names)][:k]
         store_documents(self.kg, self.collection, wanted, Cutting(1 << 20), whole=False)
-        found = []
-        for document in wanted:
-            whole = Snippet(document, 0, len(document.text))
-            for snippet in cut(document, Cutting(1 << 20)) if document.text.strip() else (whole,):
-                found.append(Passage(snippet.iri, snippet.text, document.source, document.title))
-        return found[:k]
+        snippets = (snippet for document in wanted for snippet in cut(document, Cutting(1 << 20)))
+        return [Passage(s.iri, s.text, s.document.source, s.document.title) for s in islice(snippets, k)]
 
 
 class CombinedPassages:
@@ -315,7 +273,7 @@ class CombinedPassages:
     def search(self, query: str, names: Sequence[Sequence[str]], k: int) -> list[Passage]:
         """Return the passages of all sources, the best of each first."""
         lists = [source.search(query, names, k) for source in self.sources]
-        mixed = [found[at] for at in range(k) for found in lists if at < len(found)]
+        mixed = (passage for row in zip_longest(*lists) for passage in row if passage is not None)
         return list(dict.fromkeys(mixed))[:k]
 
 
@@ -326,11 +284,6 @@ PROMPT: Final = (
     "Describe what this picture shows and states. Copy every name, title, date and other text that can be "
     "read in it. Say who or what is shown only where the picture itself says so. Write plain sentences."
 )
-
-
-def image_graph_name(kg: KnowledgeGraph) -> str:
-    """Return the name of the knowledge graph of images that belongs to another."""
-    return f"{kg.name[:55]}-pictures"
 
 
 def describe_folder(
@@ -371,20 +324,15 @@ def describe_folder(
         content = hashlib.sha256(path.read_bytes()).hexdigest()
         image = "urn:mrag:picture:" + hashlib.sha256(f"{name}\n{content}".encode()).hexdigest()[:32]
         if image not in known:
-            rows.append(Triple(URIRef(image), RDF.type, URIRef(EX + "Image")))
-            rows.append(Triple(URIRef(image), URIRef(EX + "hasFileName"), Literal(name)))
-            rows.append(Triple(URIRef(image), URIRef(RDFS + "label"), Literal(_title(path))))
+            kind, title = URIRef(EX + "Image"), Literal(_title(path))
+            facts = ((RDF.type, kind), (EX + "hasFileName", Literal(name)), (RDFS + "label", title))
+            rows += [Triple(URIRef(image), URIRef(p), value) for p, value in facts]
     side.insert(rows)
     return describe(side, model, folder=root, settings=settings, on_progress=on_progress, **options)
 
 
 def image_passages(kg: KnowledgeGraph, *, own: bool = True) -> list[Passage]:
-    """Return what was said of images and of parts of them, as passages.
-
-    Args:
-        kg: The knowledge graph that is completed.
-        own: Whether the images that it has itself count beside those of folders.
-    """
+    """Return what was said of images and of parts of them, as passages; its `own` beside those of folders."""
     found: list[Passage] = []
     graphs = [_side(kg), *([kg] if own else [])]
     for graph in graphs:
@@ -413,7 +361,7 @@ def joined_by_node(passages: Sequence[Passage]) -> list[Passage]:
 
 def _side(kg: KnowledgeGraph) -> KnowledgeGraph:
     """Open the knowledge graph of images beside another, in the same store."""
-    return KnowledgeGraph(kg.store, image_graph_name(kg))
+    return KnowledgeGraph(kg.store, f"{kg.name[:55]}-pictures")
 
 
 def _title(path: Path) -> str:

@@ -315,7 +315,7 @@ def _learn(questions: Sequence[Question], table: PathTable, known: frozenset[str
     solved = [(choices[at], path) for choices, right in usable for at, path in right.items()]
     counts = Counter(gram for choice, _ in solved for gram in set(_grams(choice.rest)))
     grams = {g: at for at, g in enumerate(sorted(g for g, n in counts.items() if n >= _MIN_COUNT))}
-    every = table.parts()
+    every = table.parts
     parts = {part: at for at, part in enumerate(sorted({p for _, path in solved for p in every[path]}))}
     weights = Weights(_by_hand(), grams, parts, np.zeros((len(parts), len(grams))), known, len(usable))
     numbers, novel = weights.numbered(every)
@@ -436,7 +436,7 @@ class PathPlanner:
         if not found or not len(table.paths):
             return []
         if self._kept is None or self._kept[0] is not weights or self._kept[1] is not table:
-            self._kept = (weights, table, *weights.numbered(table.parts()))
+            self._kept = (weights, table, *weights.numbered(table.parts))
         _, _, parts, novel = self._kept
         scores = [
             choice.features(table, novel) @ weights.base + weights.learnt(weights.columns(choice.rest), parts)

@@ -74,11 +74,9 @@ class TriplePlan:
     """How a question is to be answered from triples.
 
     Attributes:
-        question: The question as it was asked.
         sub_questions: Questions about one entity or relation each, in the order of answering.
         triples: The triples to complete; they share unknowns.
         answer: The unknown whose values answer the question.
-        planner: Name of the planner.
         excluded: What no unknown may stand for. A question for *other* films of a director asks for films
             that are not the one it names.
         score: How sure the planner is, if it can say; comparable between plans of one planner.
@@ -184,8 +182,6 @@ class CompletedTriple:
 
     Attributes:
         subject: A term of the graph, or a new IRI where it was read in evidence.
-        predicate: A predicate of the graph.
-        object: A term.
         status: `completed` was read in evidence, now or, where it stands in the graph, earlier; the others
             are of the graph.
         evidence: Where it was read; empty for triples of the graph.
@@ -210,8 +206,6 @@ class Completion:
     """What completing a plan gave.
 
     Attributes:
-        question: The question.
-        plan: The grounded plan.
         bindings: Every solution of all the plan's triples, by name of unknown, in order.
         triples: The triples that solutions rest on, each once, in order of the plan and of terms.
         missing: Triples that nothing was found for, with their unknowns bound as far as known.
@@ -254,12 +248,9 @@ class EvidenceSource(Protocol):
     """Completes a triple from texts and images, where the graph has nothing."""
 
     def complete(self, kg: KnowledgeGraph, triple: IncompleteTriple, k: int) -> list[CompletedTriple]:
-        """Return triples that match, each with what it was read in; an empty list means no evidence.
+        """Return triples that match, each with what it was read in, at most `k` passages and regions.
 
-        Args:
-            kg: The knowledge graph.
-            triple: Its terms are of the graph; text is what could not be grounded.
-            k: Most passages and regions to read.
+        Terms of the triple are of the graph; text is what could not be grounded.
         """
 
 
@@ -292,6 +283,8 @@ _ANSWER = re.compile(r"\A\W*answer\b\W*([?$]\w+)", re.IGNORECASE)
 _QUESTION = re.compile(r"\?\W*\Z")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "`": "`", "„": "“"}
 _OPEN, _CLOSE = "([{<", ")]}>"
+_PLACES = ("subject head s h", "predicate relation p r", "object tail o t")
+"""What models call the places of a triple."""
 
 
 def read_plan(question: str, text: str, planner: str) -> TriplePlan:
@@ -339,14 +332,9 @@ def plan_of(question: str, value: Any, planner: str) -> TriplePlan:
 def _row(triple: Any) -> tuple[str, str, str]:
     if isinstance(triple, Mapping):
         kept = {str(key).casefold(): given for key, given in triple.items()}
-        names = (
-            ("subject", "head", "s", "h"),
-            ("predicate", "relation", "p", "r"),
-            ("object", "tail", "o", "t"),
-        )
-        found = [next((kept[n] for n in several if n in kept), None) for several in names]
-        if all(isinstance(x, str | int | float) for x in found):
-            return str(found[0]), str(found[1]), str(found[2])
+        named = [next((kept[n] for n in names.split() if n in kept), None) for names in _PLACES]
+        if all(isinstance(x, str | int | float) for x in named):
+            return str(named[0]), str(named[1]), str(named[2])
     if isinstance(triple, list) and all(isinstance(x, str | int | float) for x in triple):
         if len(triple) == 1 and isinstance(triple[0], str):
             return _row(triple[0])
@@ -418,20 +406,13 @@ def _unquoted(text: str) -> str:
 def _three(fields: Sequence[str], line: str) -> tuple[str, str, str]:
     """Return three fields, joining what a comma inside a name has cut, by where the unknowns stand."""
     if len(fields) > 3:
-        unknown = [at for at, field in enumerate(fields) if _UNKNOWN.match(field)]
+        unknown = tuple(at for at, field in enumerate(fields) if _UNKNOWN.match(field))
         last = len(fields) - 1
-        if unknown == [last]:
-            fields = [", ".join(fields[:-2]), *fields[-2:]]
-        elif unknown == [0]:
-            fields = [*fields[:2], ", ".join(fields[2:])]
-        elif len(unknown) == 1:
-            fields = [
-                ", ".join(fields[: unknown[0]]),
-                fields[unknown[0]],
-                ", ".join(fields[unknown[0] + 1 :]),
-            ]
-        elif unknown == [0, last]:
-            fields = [fields[0], ", ".join(fields[1:last]), fields[last]]
+        cuts: dict[tuple[int, ...], tuple[int, int]] = {(at,): (at, at + 1) for at in range(1, last)}
+        cuts.update({(last,): (last - 1, last), (0,): (1, 2), (0, last): (1, last)})
+        if unknown in cuts:
+            a, b = cuts[unknown]
+            fields = [", ".join(part) for part in (fields[:a], fields[a:b], fields[b:])]
     if len(fields) != 3 or not all(fields):
         raise ModelError(
             f"A triple has {len(fields)} parts instead of three.",

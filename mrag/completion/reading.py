@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, cast
 
 from rdflib import URIRef
@@ -43,7 +44,6 @@ class Extraction:
     Attributes:
         place: The place that it fills.
         text: The words that fill it, as the passage has them; of a predicate its IRI.
-        passage: The passage.
         quote: The words relied on, as they stand there.
         confidence: From 0 to 1.
         term: What the words mean, where the reader knows; else they are linked to the graph afterwards.
@@ -130,7 +130,7 @@ def checked(found: Extraction, sought: SoughtTriple, states: Callable[[str], boo
         return None
     if found.place != "predicate" and not mentioned(quote, [[found.text]]):
         return None
-    return Extraction(found.place, found.text, passage, quote, found.confidence, found.term)
+    return replace(found, quote=quote)
 
 
 def locate(text: str, quote: str) -> tuple[int, int] | None:
@@ -239,21 +239,28 @@ class ModelReader:
         Raises:
             ModelError: If the model cannot be had or reached.
         """
-        some = _fitting(passages)
+        # As many as a prompt holds, at least one.
+        sizes = zip(passages, accumulate(len(p.text) for p in passages), strict=True)
+        some = [p for at, (p, size) in enumerate(sizes) if not at or size <= _MAX_CHARACTERS]
         if not some:
             return []
         relations = {normalised(n): r.iri for r in Relations.of(kg).all for n in r.names}
         messages = self._messages(kg, sought, some)
         text, value = self._ask(messages)
-        findings, problem = _read(sought, some, relations, text, value, self.confidence)
+        findings, problem = _read(sought, some, relations, text, value)
         if problem:
             told = REPAIR.replace("{error}", untrusted.one_line(problem))
             text, value = self._ask(repair_messages(messages, text, told))
-            better, problem = _read(sought, some, relations, text, value, self.confidence)
+            better, problem = _read(sought, some, relations, text, value)
             findings = better or findings
             if problem:
                 logger.info("after one repair the model's answer is still wrong: %s", problem)
-        return findings
+        predicate = sought.place == "predicate"
+        terms = [relations[normalised(said)] if predicate else None for said, _, _ in findings]
+        return [
+            Extraction(sought.place, str(term or said), passage, quote, self.confidence, term)
+            for (said, passage, quote), term in zip(findings, terms, strict=True)
+        ]
 
     def _messages(
         self, kg: KnowledgeGraph, sought: SoughtTriple, passages: Sequence[Passage]
@@ -288,18 +295,6 @@ class ModelReader:
         return self._opened
 
 
-def _fitting(passages: Sequence[Passage]) -> list[Passage]:
-    """Return as many passages as a prompt holds, at least one."""
-    kept: list[Passage] = []
-    size = 0
-    for passage in passages:
-        size += len(passage.text)
-        if kept and size > _MAX_CHARACTERS:
-            break
-        kept.append(passage)
-    return kept
-
-
 def _frequent(kg: KnowledgeGraph) -> list[NamedRelation]:
     """Return the relations that a model may choose from, the most frequent ones first."""
     counts = kg.profile().predicates
@@ -308,56 +303,34 @@ def _frequent(kg: KnowledgeGraph) -> list[NamedRelation]:
 
 
 def _read(
-    sought: SoughtTriple,
-    passages: Sequence[Passage],
-    relations: dict[str, URIRef],
-    text: str,
-    value: Any,
-    confidence: float,
-) -> tuple[list[Extraction], str]:
-    """Return what can be used of an answer, and what is wrong with the rest, in words."""
-    rows = _rows(value) if value is not None else None
+    sought: SoughtTriple, passages: Sequence[Passage], relations: Mapping[str, URIRef], text: str, value: Any
+) -> tuple[list[tuple[str, Passage, str]], str]:
+    """Return the usable values of an answer with passage and quote, and what is wrong with the rest."""
+    given = [value] if value is not None and _rows(value) is not None else json_values(text, quotes=True)
+    rows = next((found for one in given if (found := _rows(one)) is not None), None)
     if rows is None:
-        rows = next(
-            (found for one in json_values(text, quotes=True) if (found := _rows(one)) is not None), None
-        )
-    if rows is None:
-        return ([], "") if _NOTHING.search(text) else ([], "it is not JSON of the form asked for.")
-    findings: list[Extraction] = []
-    problem = ""
+        return [], "" if _NOTHING.search(text) else "it is not JSON of the form asked for."
+    findings: list[tuple[str, Passage, str]] = []
+    problems: list[str] = []
     for row in rows:
-        finding, wrong = _finding(sought, passages, relations, row, confidence)
-        if finding is not None:
-            findings.append(finding)
-        problem = problem or wrong
-    return findings, problem
-
-
-def _finding(
-    sought: SoughtTriple,
-    passages: Sequence[Passage],
-    relations: dict[str, URIRef],
-    row: dict[str, Any],
-    confidence: float,
-) -> tuple[Extraction | None, str]:
-    said, quote = str(row.get("value") or "").strip(" \"'“”[]()"), str(row.get("quote") or "").strip()
-    if not said or normalised(said) in ("unknown", "none", "n a"):
-        return None, ""
-    digits = re.findall(r"\d+", str(row.get("passage")))
-    number = int(digits[0]) if digits and len(digits[0]) < 6 else 0
-    named = [passages[number - 1]] if 1 <= number <= len(passages) else []
-    # A wrong number is forgiven where the quote tells which passage is meant.
-    passage = next((p for p in [*named, *passages] if quote and locate(p.text, quote)), None)
-    if passage is None:
-        return None, f"the quote {quote[:80]!r} does not stand in passage {number or '?'}."
-    if sought.place == "predicate":
+        said, quote = str(row.get("value") or "").strip(" \"'“”[]()"), str(row.get("quote") or "").strip()
+        if not said or normalised(said) in ("unknown", "none", "n a"):
+            continue
+        digits = re.findall(r"\d+", str(row.get("passage")))
+        number = int(digits[0]) if digits and len(digits[0]) < 6 else 0
+        named = [passages[number - 1]] if 1 <= number <= len(passages) else []
+        # A wrong number is forgiven where the quote tells which passage is meant.
+        passage = next((p for p in [*named, *passages] if quote and locate(p.text, quote)), None)
         relation = relations.get(normalised(said))
-        if relation is None:
-            return None, f"{said!r} is none of the relations."
-        return Extraction("predicate", str(relation), passage, quote, confidence, relation), ""
-    if not mentioned(quote, [[said]]):
-        return None, f"the value {said!r} does not stand in its quote."
-    return Extraction(sought.place, said, passage, quote, confidence), ""
+        if passage is None:
+            problems.append(f"the quote {quote[:80]!r} does not stand in passage {number or '?'}.")
+        elif sought.place == "predicate" and relation is None:
+            problems.append(f"{said!r} is none of the relations.")
+        elif sought.place != "predicate" and not mentioned(quote, [[said]]):
+            problems.append(f"the value {said!r} does not stand in its quote.")
+        else:
+            findings.append((said, passage, quote))
+    return findings, next(iter(problems), "")
 
 
 def _rows(value: Any) -> list[dict[str, Any]] | None:

@@ -8,14 +8,13 @@ state of the run, in one transaction. Rolling back takes them out again in one.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib.metadata import version
 from typing import Any, Final, cast
 
 from rdflib import Literal, URIRef
-from rdflib import Literal as RdfLiteral
 
 from mrag.completion.checks import (
     CheckSettings,
@@ -37,7 +36,7 @@ from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, RDF, RDFS, XSD, Quad, Term, Triple, ntriples_terms, to_ntriples
 from mrag.reasoning.run import reason
-from mrag.stores.base import Dataset
+from mrag.stores.base import Dataset, Row
 
 logger = logging.getLogger(__name__)
 
@@ -48,12 +47,8 @@ def catch_up(kg: KnowledgeGraph, reasoned: bool = True) -> bool:
     Only what changed is embedded anew. An index of a server's own is left to the server, and one that was
     built with an embedding object that is not at hand is left as it is, with a warning.
 
-    Args:
-        kg: The knowledge graph.
-        reasoned: Whether it had been reasoned over; else that is not begun here.
-
-    Returns:
-        Whether there was something to do.
+    Reasoning is not begun here where the graph had not been reasoned over. The result tells whether there was
+    something to do.
 
     Raises:
         InconsistentOntology: If the triples contradict the axioms; the inferred layer is as it was before.
@@ -104,58 +99,67 @@ def runs_graph(kg: KnowledgeGraph) -> str:
 def triples_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
     """Return what a run's description says."""
     node = URIRef(run.iri)
+    started = _time(run.started)
     software = f"mrag {version('mrag')}"
-    agents = {
-        URIRef("urn:mrag:model:" + digest(run.model)): run.model,
-        URIRef("urn:mrag:software:" + digest(software)): software,
-    }
+    model, program = (
+        URIRef(f"urn:mrag:{kind}:{digest(name)}")
+        for kind, name in (("model", run.model), ("software", software))
+    )
     rows: list[tuple[URIRef, str, Term]] = [
-        (node, RDF + "type", URIRef(MRAG + "CompletionRun")),
-        (node, RDF + "type", URIRef(PROV + "Activity")),
+        *_typed(node, MRAG + "CompletionRun", PROV + "Activity"),
         (node, MRAG + "question", _hidden(run.question)),
-        (node, MRAG + "runState", RdfLiteral(run.state)),
+        (node, MRAG + "runState", Literal(run.state)),
         (node, DCTERMS + "isPartOf", URIRef(kg.iri)),
-        (node, PROV + "startedAtTime", datetime_literal(run.started)),
-        (node, PROV + "wasAssociatedWith", next(iter(agents))),
-        (node, PROV + "wasInfluencedBy", list(agents)[1]),
+        (node, PROV + "startedAtTime", started),
+        (node, _MODEL, model),
+        (node, PROV + "wasInfluencedBy", program),
         (node, _CHECKS, _hidden(run.checks.to_text())),
     ]
     if run.decided:
-        rows.append((node, PROV + "endedAtTime", datetime_literal(run.decided)))
+        rows.append((node, PROV + "endedAtTime", _time(run.decided)))
     if run.graph:
         rows.append((node, _GRAPH, URIRef(run.graph)))
-    for agent, name in agents.items():
-        rows += [
-            (agent, RDF + "type", URIRef(PROV + "SoftwareAgent")),
-            (agent, RDFS + "label", RdfLiteral(name)),
-        ]
+    for agent, name in ((model, run.model), (program, software)):
+        rows += [*_typed(agent, PROV + "SoftwareAgent"), (agent, RDFS + "label", Literal(name))]
     for one in run.statements:
         # A store may spell a value in another way than it was given: a kept statement has its own name.
         statement = URIRef(one.iri or "urn:mrag:statement:" + digest(run.iri, *one.key))
         rows += [
-            (statement, RDF + "type", URIRef(MRAG + "CompletedStatement")),
-            (statement, RDF + "type", URIRef(PROV + "Entity")),
+            *_typed(statement, MRAG + "CompletedStatement", PROV + "Entity"),
             (statement, RDF + "subject", one.subject),
             (statement, RDF + "predicate", one.predicate),
             (statement, RDF + "object", one.object),
-            (statement, DCTERMS + "identifier", RdfLiteral(key_of(one.triple))),
-            (statement, MRAG + "confidence", RdfLiteral(Decimal(f"{one.confidence:.4f}"))),
-            (statement, MRAG + "verdict", RdfLiteral(one.verdict)),
+            (statement, DCTERMS + "identifier", Literal(key_of(one.triple))),
+            (statement, MRAG + "confidence", Literal(Decimal(f"{one.confidence:.4f}"))),
+            (statement, MRAG + "verdict", Literal(one.verdict)),
             (statement, PROV + "wasGeneratedBy", node),
-            (statement, PROV + "generatedAtTime", datetime_literal(run.started)),
+            (statement, PROV + "generatedAtTime", started),
         ]
         rows += [(statement, MRAG + "objection", _hidden(text)) for text in one.objections]
         for ref in one.evidence:
             quote = URIRef("urn:mrag:quote:" + digest(ref.iri, ref.quote))
             rows += [
+                *_typed(quote, PROV + "Entity"),
                 (statement, PROV + "wasDerivedFrom", quote),
-                (quote, RDF + "type", URIRef(PROV + "Entity")),
                 (quote, PROV + "value", _hidden(ref.quote)),
                 (quote, PROV + "wasQuotedFrom", URIRef(ref.iri)),
-                (quote, DCTERMS + "type", RdfLiteral(ref.kind)),
+                (quote, DCTERMS + "type", Literal(ref.kind)),
                 (quote, DCTERMS + "source", _hidden(ref.source)),
             ]
     return [Triple(s, URIRef(p), o) for s, p, o in dict.fromkeys(rows)]
+
+
+def _typed(node: URIRef, *kinds: str) -> list[tuple[URIRef, str, Term]]:
+    return [(node, RDF + "type", URIRef(kind)) for kind in kinds]
+
+
+def _time(text: str) -> Literal:
+    return Literal(text, datatype=URIRef(XSD + "dateTime"), normalize=False)
+
+
+def _hidden(text: str) -> Literal:
+    # A datatype of its own keeps such texts out of indexes of texts and of labels.
+    return Literal(text, datatype=URIRef(MRAG + "verbatim"))
 
 
 def changes(kg: KnowledgeGraph, before: CompletionRun, after: CompletionRun) -> tuple[list[Quad], list[Quad]]:
@@ -167,26 +171,19 @@ def changes(kg: KnowledgeGraph, before: CompletionRun, after: CompletionRun) -> 
 
 
 def list_runs(kg: KnowledgeGraph, *states: State) -> list[CompletionRun]:
-    """List the runs of a knowledge graph, in order of their time.
-
-    Args:
-        kg: The knowledge graph.
-        states: Only runs that stand here; all by default.
-    """
+    """List the runs of a knowledge graph that stand at some states, by default any, in order of time."""
     return _filled(kg, [run for run in run_heads(kg) if not states or run.state in states])
 
 
 def run_heads(kg: KnowledgeGraph) -> list[CompletionRun]:
     """List the runs of a knowledge graph without their statements, in order of their time."""
     said: dict[str, dict[str, str]] = {}
-    seen = Dataset((runs_graph(kg),))
-    for run, name, value in kg.store.select(queries.get("completion/run-list").text, seen):
+    described = Dataset((runs_graph(kg),))
+    for run, name, value in kg.store.select(queries.get("completion/run-list").text, described):
         said.setdefault(str(run), {})[str(name)] = str(value)
     agents = sorted({one[_MODEL] for one in said.values() if _MODEL in one})
-    names: dict[str, str] = {}
-    pairs = [(agent, RDFS + "label") for agent in agents]
-    for text in queries.get("label/labels").batches("entity_property", pairs, _BATCH):
-        names.update((str(agent), str(label)) for agent, _, label in kg.store.select(text, seen))
+    labels = _rows(kg, "label/labels", "entity_property", [(agent, RDFS + "label") for agent in agents])
+    names = {str(agent): str(label) for agent, _, label in labels}
     found = [
         CompletionRun(
             iri,
@@ -204,13 +201,14 @@ def run_heads(kg: KnowledgeGraph) -> list[CompletionRun]:
     return sorted(found, key=lambda run: (run.started, run.iri))
 
 
-def find_run(kg: KnowledgeGraph, name: str, state: State | None = None) -> CompletionRun:
-    """Return the run of an IRI, of the beginning of an id, or `last`.
+def _rows(kg: KnowledgeGraph, query: str, parameter: str, values: Sequence[Any]) -> Iterator[Row]:
+    """Yield the rows of a query to the graph of runs for many values of its parameter."""
+    for text in queries.get(query).batches(parameter, values, _BATCH):
+        yield from kg.store.select(text, Dataset((runs_graph(kg),)))
 
-    Args:
-        kg: The knowledge graph.
-        name: What the run is called.
-        state: `last` is the newest run of this state; of any if left out.
+
+def find_run(kg: KnowledgeGraph, name: str, state: State | None = None) -> CompletionRun:
+    """Return the run of an IRI, of the beginning of an id, or `last`: the newest one, of a state if given.
 
     Raises:
         ConfigError: If there is none, or more than one.
@@ -230,11 +228,10 @@ def runs_stating(kg: KnowledgeGraph, triples: Sequence[Triple]) -> dict[Triple, 
     """Return, for each triple that runs state and do not refuse, those runs with their states."""
     by_key = {key_of(t): t for t in triples}
     found: dict[Triple, dict[str, State]] = {}
-    keys = [RdfLiteral(key) for key in sorted(by_key)]
-    for text in queries.get("completion/run-stating").batches("key", keys, _BATCH):
-        for key, run, state, verdict in kg.store.select(text, Dataset((runs_graph(kg),))):
-            if str(verdict) != "refused":
-                found.setdefault(by_key[str(key)], {})[str(run)] = cast(State, str(state))
+    keys = [Literal(key) for key in sorted(by_key)]
+    for key, run, state, verdict in _rows(kg, "completion/run-stating", "key", keys):
+        if str(verdict) != "refused":
+            found.setdefault(by_key[str(key)], {})[str(run)] = cast(State, str(state))
     return found
 
 
@@ -246,52 +243,30 @@ def key_of(triple: Triple) -> str:
 def _filled(kg: KnowledgeGraph, heads: Sequence[CompletionRun]) -> list[CompletionRun]:
     """Return runs with their statements."""
     names = [run.iri for run in heads]
-    seen = Dataset((runs_graph(kg),))
     stated: dict[str, dict[str, Statement]] = {run: {} for run in names}
-    for text in queries.get("completion/run-statements").batches("run", names, _BATCH):
-        for run, statement, s, p, o, confidence, verdict, objection in kg.store.select(text, seen):
-            if s is None or p is None or o is None:
-                continue
-            sure, found = float(str(confidence)), cast(Verdict, str(verdict))
-            bare = Statement(s, p, o, sure, (), found, iri=str(statement))
-            one = stated[str(run)].setdefault(str(statement), bare)
-            if objection is not None and str(objection) not in one.objections:
-                more = (*one.objections, str(objection))
-                stated[str(run)][str(statement)] = replace(one, objections=more)
-    quotes = _quotes(kg, names)
+    for row in _rows(kg, "completion/run-statements", "run", names):
+        run, statement, s, p, o, confidence, verdict, objection = row
+        if s is None or p is None or o is None:
+            continue
+        bare = Statement(s, p, o, float(str(confidence)), (), cast(Verdict, str(verdict)), iri=str(statement))
+        one = stated[str(run)].setdefault(str(statement), bare)
+        if objection is not None:
+            more = tuple(dict.fromkeys((*one.objections, str(objection))))
+            stated[str(run)][str(statement)] = replace(one, objections=more)
+    parts: dict[tuple[str, str], dict[str, str]] = {}
+    for row in _rows(kg, "completion/run-evidence", "run", names):
+        statement_, quote, about, value = map(str, row)
+        parts.setdefault((statement_, quote), {})[about] = value
+    quotes: dict[str, dict[EvidenceRef, None]] = {}
+    for (named, _), values in parts.items():
+        if values.keys() >= set(_QUOTED):
+            place, words, kind, source = (values[name] for name in _QUOTED)
+            quotes.setdefault(named, {})[EvidenceRef(place, words, cast(Any, kind), source)] = None
     done = []
     for head in heads:
         statements = [replace(one, evidence=tuple(quotes.get(n, ()))) for n, one in stated[head.iri].items()]
         done.append(replace(head, statements=tuple(sorted(statements, key=lambda s: s.key))))
     return done
-
-
-def _quotes(kg: KnowledgeGraph, runs: Sequence[str]) -> dict[str, list[EvidenceRef]]:
-    """Return what each statement of some runs was read in, by IRI of the statement."""
-    found: dict[str, list[EvidenceRef]] = {}
-    for text in queries.get("completion/run-evidence").batches("run", runs, _BATCH):
-        parts: dict[tuple[str, str], dict[str, str]] = {}
-        for row in kg.store.select(text, Dataset((runs_graph(kg),))):
-            statement, quote, about, value = map(str, row)
-            parts.setdefault((statement, quote), {})[about] = value
-        for (statement, _), values in parts.items():
-            if not values.keys() >= set(_QUOTED):
-                continue
-            place, words, kind, source = (values[name] for name in _QUOTED)
-            ref = EvidenceRef(place, words, cast(Any, kind), source)
-            if ref not in found.setdefault(statement, []):
-                found[statement].append(ref)
-    return found
-
-
-def datetime_literal(text: str) -> RdfLiteral:
-    """Return a time as a literal."""
-    return RdfLiteral(text, datatype=URIRef(XSD + "dateTime"), normalize=False)
-
-
-def _hidden(text: str) -> RdfLiteral:
-    # A datatype of its own keeps such texts out of indexes of texts and of labels.
-    return RdfLiteral(text, datatype=URIRef(MRAG + "verbatim"))
 
 
 _ROWS: Final = 400
@@ -339,9 +314,9 @@ def commit(kg: KnowledgeGraph, triples: Sequence[Triple], before: CompletionRun,
 def withdraw(
     kg: KnowledgeGraph, triples: Sequence[Triple], out: Sequence[Quad], into: Sequence[Quad]
 ) -> list[Triple]:
-    """Take triples out of the completed graphs, and change a run's description, together.
+    """Take triples out of the completed graphs and change descriptions of runs, together; return the triples.
 
-    Inferences that may rest on them are dropped.
+    What other graphs assert stays there. Inferences that may rest on them are dropped.
     """
     places = _places(kg, triples)
     gone = [Triple(s, p, o) for _, s, p, o in places]  # type: ignore[arg-type]  # they come from triples
@@ -414,7 +389,6 @@ class WriteReport:
     """What accepting, rejecting or rolling back a run did.
 
     Attributes:
-        run: The run as it stands now.
         entered: Triples that came into the graph.
         removed: Triples that went out of it.
         graph: IRI of the graph that they came into; empty if none did.
@@ -596,8 +570,10 @@ def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = Tru
     gone = [t for t in written if t not in heirs]
     out, into = changes(kg, found, replace(found, state="rolled back", decided=now(), graph=""))
     for heir in dict.fromkeys(heirs.values()):
-        run_after = _inheriting(heir, {t for t, one in heirs.items() if one == heir})
-        more = changes(kg, heir, run_after)
+        # It has written then what it found known.
+        mine = {t for t, one in heirs.items() if one == heir}
+        kept = tuple(replace(s, verdict="fits") if s.triple in mine else s for s in heir.statements)
+        more = changes(kg, heir, replace(heir, statements=kept))
         out, into = [*out, *more[0]], [*into, *more[1]]
     reasoned = _was_reasoned(kg)
     gone = withdraw(kg, gone, out, into)
@@ -632,7 +608,7 @@ def _with_their_entities(checked: list[Statement]) -> list[Statement]:
         for term in (one.subject, one.object)
     }
     return [
-        replace(one, verdict="refused", objections=("nothing that is written speaks of it",))
+        one.refused("nothing that is written speaks of it")
         if one.predicate == _LABEL and one.verdict == "fits" and str(one.subject) not in spoken
         else one
         for one in checked
@@ -675,12 +651,6 @@ def _heirs(kg: KnowledgeGraph, run: CompletionRun, written: Sequence[Triple]) ->
     found = sorted((find_run(kg, iri) for iri in others - {run.iri}), key=lambda r: (r.decided, r.iri))
     heirs = {t: next((r for r in found if r.iri in by.get(t, {})), None) for t in written}
     return {t: heir for t, heir in heirs.items() if heir is not None}
-
-
-def _inheriting(run: CompletionRun, triples: set[Triple]) -> CompletionRun:
-    """Return a run as the one that has written some triples which it found known."""
-    kept = (replace(s, verdict="fits") if s.triple in triples else s for s in run.statements)
-    return replace(run, statements=tuple(kept))
 
 
 def _was_reasoned(kg: KnowledgeGraph) -> bool:

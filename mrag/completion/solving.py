@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from statistics import fmean
 
 from rdflib import BNode, Literal, URIRef
 
-from mrag.completion.graph import TripleLookup, complete_from_graph
+from mrag.completion.graph import Known, TripleLookup, complete_from_graph
 from mrag.completion.grounding import PathTable, RelationPath, Step, unread
 from mrag.completion.names import EntityNames, Relations
 from mrag.completion.path_planner import Example, PathPlanner, Weights, calibrate, find_mentions
@@ -26,12 +26,7 @@ _WIDE = 2000
 
 @dataclass(frozen=True)
 class KnownAnswers:
-    """A question and its answers.
-
-    Attributes:
-        question: The question.
-        answers: What answers it: names, values or IRIs.
-    """
+    """A question and its answers: names, values or IRIs."""
 
     question: str
     answers: tuple[str, ...]
@@ -101,7 +96,7 @@ def calibrate_on_answers(
         ['developedBy']
     """
     every = list(questions)
-    solver = Solver(kg)
+    solver = _Solver(kg)
     solutions: list[Solution] = []
     for one in every:
         solutions.append(solver.solve(one))
@@ -126,28 +121,28 @@ def calibrate_on_answers(
     return Calibration(weights, tuple(solutions), len(apart), before, after)
 
 
-@dataclass
-class Solver:
+class _Solver:
     """Finds the paths that lead to known answers in one knowledge graph."""
 
-    kg: KnowledgeGraph
-    _away: dict[Term, dict[int, tuple[Term, ...]]] = field(default_factory=dict, init=False, repr=False)
+    def __init__(self, kg: KnowledgeGraph) -> None:
+        self.kg = kg
+        self.names = EntityNames.of(kg)
+        self.table = PathTable.of(kg)
+        self._away: dict[Term, dict[int, dict[Term, None]]] = {}
 
     def solve(self, known: KnownAnswers) -> Solution:
         """Return the entity that a question names and the path from it that gives its answers best.
 
         Of paths that give the same the one is taken whose relations the question names, then the shorter.
         """
-        table = PathTable.of(self.kg)
-        names = EntityNames.of(self.kg)
-        relations = {r.iri: r for r in Relations.of(self.kg).all}
+        relations = Relations.of(self.kg).by_iri
         gold = self._gold(known.answers)
         best: tuple[tuple[float, int, int, int], Example] | None = None
-        for mention in find_mentions(known.question, names, frozenset()):
+        for mention in find_mentions(known.question, self.names, frozenset()):
             if mention.entity is None or not isinstance(mention.entity.term, URIRef):
                 continue
             start, rest = mention.entity.term, mention.rest(known.question)
-            for path, ends in self._paths(start, table):
+            for path, ends in self._paths(start):
                 f1 = _f1(ends, gold)
                 if f1 < _ENOUGH:
                     continue
@@ -168,59 +163,44 @@ class Solver:
 
     def _gold(self, answers: Sequence[str]) -> list[frozenset[str]]:
         """Return for each answer what counts as it: IRIs of that name, and the text itself."""
-        names = EntityNames.of(self.kg)
         return [
-            frozenset((answer, tokens.normalised(answer), *(str(c.term) for c in names.exact(answer))))
+            frozenset((answer, tokens.normalised(answer), *(str(c.term) for c in self.names.exact(answer))))
             for answer in dict.fromkeys(answers)
         ]
 
-    def _paths(self, start: URIRef, table: PathTable) -> Iterable[tuple[RelationPath, frozenset[Term]]]:
+    def _paths(self, start: URIRef) -> Iterable[tuple[RelationPath, frozenset[Term]]]:
         """Yield the paths from an entity that lead somewhere, shorter ones first, with where they lead."""
-        level: list[tuple[tuple[int, ...], frozenset[Term]]] = [((), frozenset((start,)))]
-        for _ in range(table.paths.shape[1]):
+        level: list[tuple[RelationPath, frozenset[Term]]] = [((), frozenset((start,)))]
+        for _ in range(self.table.paths.shape[1]):
             narrow = [(path, ends) for path, ends in level if len(ends) <= _WIDE]
-            self._look({end for _, ends in narrow for end in ends}, table)
+            self._look({end for _, ends in narrow for end in ends})
             level = []
             for path, ends in narrow:
                 after: dict[int, set[Term]] = {}
                 for end in ends:
-                    for step, others in self._away.get(end, {}).items():
+                    for step, others in self._away[end].items():
                         after.setdefault(step, set()).update(others)
                 for step in sorted(after):
-                    steps = tuple(table.steps[at] for at in (*path, step))
-                    if steps in table.numbers and (found := frozenset(after[step] - {start})):
-                        level.append(((*path, step), found))
-                        yield steps, found
+                    longer, found = (*path, self.table.steps[step]), frozenset(after[step] - {start})
+                    if longer in self.table.numbers and found:
+                        level.append((longer, found))
+                        yield longer, found
 
-    def _look(self, nodes: set[Term], table: PathTable) -> None:
+    def _look(self, nodes: set[Term]) -> None:
         """Fetch what leads away from some nodes."""
-        new = sorted(nodes - self._away.keys(), key=lambda t: t.n3())
         if len(self._away) > 200_000:
             self._away.clear()
+        new = sorted(nodes - self._away.keys(), key=lambda t: t.n3())
         self._away.update((node, {}) for node in new)
         lookup = TripleLookup(self.kg)
-        around: dict[Term, dict[int, dict[Term, None]]] = {node: {} for node in new}
-        subjects = [n for n in new if not isinstance(n, Literal | BNode)]
-        for (s, _, _), triples in lookup.find((n, None, None) for n in subjects).items():
-            for t in triples:
-                self._add(around, s, Step(URIRef(str(t.predicate)), True), t.object, table)
-        for (_, _, o), triples in lookup.find((None, None, n) for n in new).items():
-            for t in triples:
-                self._add(around, o, Step(URIRef(str(t.predicate)), False), t.subject, table)
-        for node, steps in around.items():
-            self._away[node] = {step: tuple(ends) for step, ends in steps.items()}
-
-    @staticmethod
-    def _add(
-        around: dict[Term, dict[int, dict[Term, None]]],
-        node: Term | None,
-        step: Step,
-        end: Term,
-        table: PathTable,
-    ) -> None:
-        number = table.number.get(step)
-        if node is not None and number is not None:
-            around[node].setdefault(number, {})[end] = None
+        leaving: list[Known] = [(n, None, None) for n in new if not isinstance(n, Literal | BNode)]
+        for keys, forward in (leaving, True), ([(None, None, n) for n in new], False):
+            for (s, _, o), triples in lookup.find(keys).items():
+                for t in triples:
+                    number = self.table.number.get(Step(URIRef(str(t.predicate)), forward))
+                    node, end = (s, t.object) if forward else (o, t.subject)
+                    if node is not None and number is not None:
+                        self._away[node].setdefault(number, {})[end] = None
 
 
 def _f1(found: frozenset[Term], gold: Sequence[frozenset[str]]) -> float:
@@ -312,21 +292,13 @@ def hits_at_1(found: Sequence[str], gold: Iterable[str]) -> float:
 
 @dataclass(frozen=True)
 class CompletionScores:
-    """Means over questions.
+    """Means over questions of `hits_at_1`, `exact_match`, `set_f1` and, as accuracy, `contained`."""
 
-    Attributes:
-        questions: How many.
-        hits_at_1: Mean of `hits_at_1`.
-        exact_match: Mean of `exact_match`.
-        f1: Mean of `set_f1`.
-        accuracy: Mean of `contained`.
-    """
-
-    questions: int
-    hits_at_1: float
-    exact_match: float
-    f1: float
-    accuracy: float
+    questions: int = 0
+    hits_at_1: float = 0.0
+    exact_match: float = 0.0
+    f1: float = 0.0
+    accuracy: float = 0.0
 
     def __str__(self) -> str:
         return (
@@ -355,17 +327,13 @@ def score(
     for question, wanted in gold.items():
         right, given = list(wanted), list(found.get(question, ()))
         text = (texts or {}).get(question, ", ".join(given))
-        rows.append(
-            (hits_at_1(given, right), exact_match(given, right), set_f1(given, right), contained(text, right))
-        )
-    count = len(rows)
-    means = [sum(row[at] for row in rows) / count if count else 0.0 for at in range(4)]
-    return CompletionScores(count, *means)
+        sets = exact_match(given, right), set_f1(given, right)
+        rows.append((hits_at_1(given, right), *sets, contained(text, right)))
+    return CompletionScores(len(rows), *map(fmean, zip(*rows, strict=True))) if rows else CompletionScores()
 
 
 def _folded(text: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", text).casefold()
-    return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).split())
+    return " ".join(tokens.bare(text).split())
 
 
 def _bare(folded: str) -> str:

@@ -25,7 +25,7 @@ from mrag.errors import ConfigError
 from mrag.index.embedding import Embedder, unit
 from mrag.index.rows import Ranking
 from mrag.index.segments import DocumentState, fitting, needed_model
-from mrag.language.asking import asks
+from mrag.language.grammar import asks
 
 T = TypeVar("T", bound=Hashable)
 

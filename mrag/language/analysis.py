@@ -227,14 +227,9 @@ class Analyser:
         return self.fold_accents and self.name.startswith("snowball:")
 
     def normalise(self, text: str) -> str:
-        """Return the form in which two spellings of one text are equal.
+        """Return a text case-folded, composed and, if asked for, without accents.
 
-        Args:
-            text: Any text.
-
-        Returns:
-            The text case-folded, composed and, if asked for, without accents; these stay until the words
-            are stemmed where Snowball does that, because endings have them.
+        These stay until the words are stemmed where Snowball does that, because endings have them.
 
         Example:
             >>> Analyser(name="plural").normalise("Straße ÉCOLE ｆｕｌｌ")
@@ -251,13 +246,7 @@ class Analyser:
         return unicodedata.normalize("NFKC", folded)
 
     def tokens(self, text: str) -> list[str]:
-        """Cut a text into normalised tokens, in their order.
-
-        Args:
-            text: Any text.
-
-        Returns:
-            The tokens, repeated ones too. Empty for a text without letters and digits.
+        """Cut a text into normalised tokens, in their order, repeated ones too.
 
         Example:
             >>> Analyser().tokens("Don't panic: 42!")
@@ -269,13 +258,7 @@ class Analyser:
         return found if self.min_chars <= 1 else [token for token in found if len(token) >= self.min_chars]
 
     def terms(self, token: str) -> tuple[str, ...]:
-        """Return the index terms of one token of `tokens`.
-
-        Args:
-            token: A normalised token.
-
-        Returns:
-            One term for a word, several for a run of an unspaced script.
+        """Return the index terms of one token of `tokens`: several for a run of an unspaced script.
 
         Example:
             >>> Analyser(name="plural").terms("shoes"), Analyser(name="none").terms("shoes")

@@ -26,36 +26,16 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-IRREGULAR: dict[str, str] = {
-    "wrote": "write",
-    "written": "write",
-    "made": "make",
-    "built": "build",
-    "began": "begin",
-    "begun": "begin",
-    "born": "birth",
-    "led": "lead",
-    "held": "hold",
-    "sold": "sell",
-    "bought": "buy",
-    "ran": "run",
-    "gave": "give",
-    "given": "give",
-    "took": "take",
-    "taken": "take",
-    "knew": "know",
-    "known": "know",
-    "children": "child",
-    "people": "person",
-    "men": "man",
-    "women": "woman",
-    "cities": "city",
-    "licence": "license",
-    "licences": "license",
-    "colour": "color",
-    "colours": "color",
-    "coloured": "color",
-}
+def _pairs(text: str) -> dict[str, str]:
+    return dict(pair.split(":") for pair in text.split())
+
+
+IRREGULAR = _pairs(
+    "wrote:write written:write made:make built:build began:begin begun:begin born:birth led:lead "
+    "held:hold sold:sell bought:buy ran:run gave:give given:give took:take taken:take knew:know "
+    "known:know children:child people:person men:man women:woman cities:city licence:license "
+    "licences:license colour:color colours:color coloured:color"
+)
 """Forms that no ending gives away, to the form they are ranked by."""
 
 NEGATIONS = words(
@@ -186,23 +166,20 @@ DEEDS = words("get need use work exist want help") & VAGUE
 _VOWEL = re.compile("[aeiouy]")
 _SIBILANT = ("sse", "she", "che", "xe", "zze")
 _SILENT = (*_SIBILANT, "use", "oe")
-_IRREGULAR: Final = {
-    "men": "man", "women": "woman", "people": "person", "persons": "person", "children": "child",
-    "feet": "foot", "teeth": "tooth", "geese": "goose", "mice": "mouse", "leaves": "leaf",
-    "knives": "knife", "loaves": "loaf", "shelves": "shelf", "scarves": "scarf", "wolves": "wolf",
-    "calves": "calf", "halves": "half", "lives": "life", "wives": "wife", "hooves": "hoof", "oxen": "ox",
-    "buses": "bus", "tomatoes": "tomato", "potatoes": "potato", "heroes": "hero", "axes": "ax", "dice": "die",
-}  # fmt: skip
-_ENDS_IN_S: Final = frozenset(
-    "tennis canvas gas christmas glasses sunglasses eyeglasses jeans pants scissors shorts series goggles "
-    "lens tongs news swiss chaos its this is was has as yes clothes overalls khakis trousers tights "
-    "leggings binoculars pajamas bus atlas alias bias".split()
+_IRREGULAR: Final = _pairs(
+    "men:man women:woman people:person persons:person children:child feet:foot teeth:tooth geese:goose "
+    "mice:mouse leaves:leaf knives:knife loaves:loaf shelves:shelf scarves:scarf wolves:wolf calves:calf "
+    "halves:half lives:life wives:wife hooves:hoof oxen:ox buses:bus tomatoes:tomato potatoes:potato "
+    "heroes:hero axes:ax dice:die"
 )
-_PAIRS: Final = frozenset(
+_PAIRS: Final = words(
     "glasses sunglasses eyeglasses jeans pants scissors shorts goggles tongs clothes overalls khakis "
-    "trousers tights leggings binoculars pajamas".split()
+    "trousers tights leggings binoculars pajamas"
 )
-_IES: Final = frozenset("cookies pies ties movies zombies hoodies selfies brownies smoothies magpies".split())
+_ENDS_IN_S: Final = _PAIRS | words(
+    "tennis canvas gas christmas series lens news swiss chaos its this is was has as yes bus atlas alias bias"
+)
+_IES: Final = words("cookies pies ties movies zombies hoodies selfies brownies smoothies magpies")
 
 
 def s_stem(word: str) -> str:
@@ -559,11 +536,7 @@ def is_stopword(key: str) -> bool:
 
 
 def content(text: str, language: str = "en") -> list[str]:
-    """Return the stems of a text's words that carry meaning, in order and once each.
-
-    Args:
-        text: A question, a label or a sentence.
-        language: Whose function words to leave out; unknown languages leave out none.
+    """Return the stems of a text's words that are no function words of a language, in order and once each.
 
     Example:
         >>> content("Which products are developed by Ontotext?")
@@ -574,10 +547,7 @@ def content(text: str, language: str = "en") -> list[str]:
 
 
 def language_of(text: str) -> str:
-    """Guess the language of a question by its function words; English when nothing speaks against it.
-
-    Returns:
-        A language tag, or `und` for a text in another script.
+    """Guess the language of a question by its function words: its tag, or `und` for another script.
 
     Example:
         >>> language_of("Welche Produkte werden von Ontotext entwickelt?"), language_of("GraphDB vendor")

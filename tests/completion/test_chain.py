@@ -17,11 +17,11 @@ from mrag.completion.chain import (
     CompletedQuestion,
     Completer,
     CompleterSettings,
+    Evidence,
     completion_chain,
     open_planner,
 )
 from mrag.completion.checks import CheckSettings
-from mrag.completion.collect import Evidence
 from mrag.completion.grounding import GroundingSettings
 from mrag.completion.passages import Passage, Passages, evidence_graph, store_folder
 from mrag.completion.patterns import ModelPlanner

@@ -8,7 +8,7 @@ import pytest
 from rdflib import URIRef
 
 import mrag
-from mrag.completion.collect import Evidence, IncompleteTriple
+from mrag.completion.chain import Evidence, IncompleteTriple
 from mrag.completion.passages import Passage, Passages
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown

@@ -12,7 +12,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from rdflib import URIRef
 
 import mrag
-from mrag.completion.collect import Evidence, link, new_iri
+from mrag.completion.chain import Evidence, link, new_iri
 from mrag.completion.names import PropertyEnds
 from mrag.completion.passages import (
     CombinedPassages,

@@ -11,7 +11,7 @@ import pytest
 from rdflib import RDF, Literal, URIRef
 
 import mrag
-from mrag.completion.collect import Evidence
+from mrag.completion.chain import Evidence
 from mrag.completion.names import PropertyEnds
 from mrag.completion.passages import Passage, Passages
 from mrag.completion.patterns import IncompleteTriple

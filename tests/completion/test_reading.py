@@ -10,13 +10,12 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.collect import Evidence, EvidenceSettings
+from mrag.completion.chain import Evidence, EvidenceSettings
 from mrag.completion.names import EntityNames, all_names, text_of
 from mrag.completion.passages import Passage, Passages
 from mrag.completion.patterns import CompletedTriple, IncompleteTriple
 from mrag.completion.reading import HUMAN, ModelReader, locate
-from mrag.completion.relation_words import RelationWords
-from mrag.completion.rule_reader import RuleReader
+from mrag.completion.rule_reader import RelationWords, RuleReader
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.tokens import words_of
@@ -185,6 +184,19 @@ def test_names_in_a_text(kg: KnowledgeGraph) -> None:
     assert [text_of(words, s) for s in spans] == [
         "Ada Hill", "Rolf de Heer", "Nothing Left", "bad boys", "1994",
     ]  # fmt: skip
+
+
+def test_a_number_with_commas_is_one_value() -> None:
+    with mrag.connect() as graph:
+        facts = [
+            (iri("visby"), RDFS + "label", Literal("Visby")),
+            (iri("lund"), RDFS + "label", Literal("Lund")),
+        ]
+        facts += [(iri("lund"), str(iri("population")), Literal(94703))]
+        graph.insert([Triple(s, URIRef(p), o) for s, p, o in facts])
+        texts = Passages([Passage("urn:x:p", "Visby has a population of 24,330 people.", "a.txt")])
+        sought = IncompleteTriple(iri("visby"), iri("population"), WHO)
+        assert [str(t.object) for t in Evidence(texts).complete(graph, sought, 5)] == ["24330"]
 
 
 def test_quotes_are_found_word_for_word() -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from rdflib import Literal, URIRef
 
-from mrag.completion.chain import Completer
-from mrag.completion.collect import Evidence
+from mrag.completion.chain import Completer, Evidence
 from mrag.completion.passages import Passage, Passages
 from mrag.completion.review import accept, find_run, reject, rollback
 from mrag.graph.connection import open_store

@@ -8,8 +8,7 @@ import pytest
 from rdflib import RDFS, Graph, Literal, URIRef
 
 import mrag
-from mrag.completion.chain import Completer, open_planner
-from mrag.completion.collect import Evidence
+from mrag.completion.chain import Completer, Evidence, open_planner
 from mrag.completion.grounding import PathTable, Step
 from mrag.completion.passages import Passage, Passages
 from mrag.completion.path_planner import Example, PathPlanner, calibrate
@@ -130,7 +129,7 @@ def test_words_learnt_from_solved_questions_are_read(kg: KnowledgeGraph) -> None
 
 
 def test_evidence_is_not_proposed_for_what_was_not_understood(kg: KnowledgeGraph) -> None:
-    from mrag.completion.collect import Evidence
+    from mrag.completion.chain import Evidence
     from mrag.completion.passages import Passage, Passages
 
     evidence = Evidence(Passages([Passage("urn:x:1", "Bob Stone was born in Paris.", "a.txt")]))

@@ -11,7 +11,7 @@ from rdflib import URIRef
 
 import mrag
 from mrag import untrusted
-from mrag.completion.collect import Evidence
+from mrag.completion.chain import Evidence
 from mrag.completion.passages import Passage, Passages
 from mrag.completion.patterns import IncompleteTriple
 from mrag.completion.reading import ModelReader

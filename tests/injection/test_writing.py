@@ -13,8 +13,8 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import Literal, URIRef
 
 import mrag
+from mrag.completion.chain import Evidence
 from mrag.completion.checks import Statement, new_run
-from mrag.completion.collect import Evidence
 from mrag.completion.passages import Passage, Passages, evidence_graph, store_documents
 from mrag.completion.patterns import IncompleteTriple
 from mrag.completion.reading import ModelReader

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mrag.language.asking import rules
+from mrag.language.grammar import rules
 
 _I: Final = re.IGNORECASE
 _ASKING: Final = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mrag.language.asking import rules
+from mrag.language.grammar import rules
 from mrag.planning.lexical.english import DIMENSIONS, positive
 from mrag.planning.rephrasing.phrases import NOT_ASKING, in_plainer_phrases
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mrag.language.asking import reworded, rules
+from mrag.language.grammar import reworded, rules
 from mrag.planning.lexical.english import DIMENSIONS
 from mrag.planning.rephrasing.neither import neither
 

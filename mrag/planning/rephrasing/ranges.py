@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mrag.language.asking import reworded, rules
+from mrag.language.grammar import reworded, rules
 
 _MONTH: Final = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
