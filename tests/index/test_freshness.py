@@ -9,7 +9,7 @@ import mrag
 from mrag.graph.updates import update
 from mrag.index import similarity
 from mrag.index.similarity import SimilarityIndexes
-from mrag.retrieval.answering import PENDING
+from mrag.generation.prompts import PENDING
 
 
 def test_asking_and_searching_see_what_came_after_indexing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -210,9 +210,3 @@ def test_runners_up_are_told_with_what_they_are_ordered_by(demo: KnowledgeGraph)
     every = answered(demo, "How many vendors are there per country?")
     assert every.computed is not None and every.computed.next == ""
     assert every.computed.columns == ("country", "number_of_vendors")
-
-
-def test_answers_of_older_files_are_read(demo: KnowledgeGraph) -> None:
-    value = answered(demo, "What is the oldest database?").to_json()
-    del value["runners_up"], value["last"]
-    assert Answer.from_json(value).text == value["text"] and mrag.verify(demo, value).ok

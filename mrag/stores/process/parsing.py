@@ -33,7 +33,6 @@ from mrag.loaders.importing import ImportSettings, write
 from mrag.loaders.rdf import Progress, Source
 from mrag.loaders.sketch import sketched
 from mrag.loaders.tables import TableDialect, is_database
-from mrag.rdf.terms import is_allowed_tag
 from mrag.stores.changes import Operation, Refused, skolemised
 from mrag.stores.process.channel import Child, Reply, Reserve
 
@@ -249,7 +248,13 @@ def well_formed_tag(tag: str) -> str:
         ['zh-x-classica-l', 'pt-BR', 'en-GB', 'x-klingoni-an']
     """
     parts = re.findall("[A-Za-z0-9]+", tag)
-    kept = next((n for n in range(len(parts), 0, -1) if is_allowed_tag("-".join(parts[:n]))), 0)
+    kept = len(parts)
+    while kept:
+        try:
+            ox.Literal("", language="-".join(parts[:kept]))
+            break
+        except ValueError:
+            kept -= 1
     rest = [part[at : at + _MOST] for part in parts[kept:] for at in range(0, len(part), _MOST)]
     head = parts[:kept]
     if rest and "x" not in map(str.lower, head):
