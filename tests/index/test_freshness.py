@@ -6,10 +6,10 @@ import pytest
 from rdflib import RDFS, Literal, URIRef
 
 import mrag
+from mrag.generation.prompts import PENDING
 from mrag.graph.updates import update
 from mrag.index import similarity
 from mrag.index.similarity import SimilarityIndexes
-from mrag.generation.prompts import PENDING
 
 
 def test_asking_and_searching_see_what_came_after_indexing(monkeypatch: pytest.MonkeyPatch) -> None:
