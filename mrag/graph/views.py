@@ -364,7 +364,7 @@ def answered(store: OxigraphStore, text: str, dataset: Dataset, job: PartsJob) -
                 for record in journal.records:  # the parts of another state
                     (place / str(record.get("part", "none"))).unlink(missing_ok=True)
                 journal.clear()
-            names = _parts(
+            names = _make_parts(
                 work, text, job.runner, key, journal, job.on_progress or (lambda done, total: None)
             )
         yield (zlib.decompress((place / name).read_bytes()) for name in names)
@@ -380,7 +380,7 @@ def _pack(store: OxigraphStore, dataset: Dataset) -> dict[str, bytes]:
     return graphs
 
 
-def _parts(
+def _make_parts(
     work: ViewWork, text: str, runner: Runner, key: str, journal: Journal, told: Progress
 ) -> list[str]:
     """Return the files of all parts, each once, after those that are missing have been made."""
