@@ -331,7 +331,7 @@ class KnowledgeBase(AxiomGraph):
             tokens.expect(")")
         elif called and first.text in _ENDS:
             self._end(*_ENDS[first.text])
-        elif self._bracketed():
+        elif self._is_bracketed():
             tokens.take()
             self._axiom()
             tokens.expect(")")
@@ -353,7 +353,7 @@ class KnowledgeBase(AxiomGraph):
         else:
             self.add(of, RDFS + end, self._concept())
 
-    def _bracketed(self) -> bool:
+    def _is_bracketed(self) -> bool:
         """Return whether what comes is an axiom in brackets, and not a concept."""
         tokens, depth, ahead = self._tokens, 0, 0
         if not tokens.sees("("):
@@ -437,9 +437,9 @@ class KnowledgeBase(AxiomGraph):
         if tokens.accepts(*_NOT):
             return self.class_of(OWL + "complementOf", self._part(depth + 1))
         if tokens.accepts(*_SOME):
-            return self._quantified(OWL + "someValuesFrom", depth)
+            return self._quantify(OWL + "someValuesFrom", depth)
         if tokens.accepts(*_ALL):
-            return self._quantified(OWL + "allValuesFrom", depth)
+            return self._quantify(OWL + "allValuesFrom", depth)
         if tokens.sees(">=", "<="):
             return self._counted(depth)
         if not tokens.sees("("):
@@ -451,7 +451,7 @@ class KnowledgeBase(AxiomGraph):
         tokens.expect(")")
         return inner
 
-    def _quantified(self, predicate: str, depth: int) -> Node:
+    def _quantify(self, predicate: str, depth: int) -> Node:
         of = self._property()
         self._tokens.expect(".")
         return self.restriction(of, predicate, self._part(depth + 1))
@@ -550,13 +550,13 @@ def converted(path: Path, syntax: str, *, gzipped: bool = False) -> bytes:
     """Return an ontology as N-Triples; the last one is kept, because loading reads a file several times."""
     try:
         found = path.stat()
-        return _converted(path, syntax, gzipped, (found.st_mtime_ns, found.st_size))
+        return _convert(path, syntax, gzipped, (found.st_mtime_ns, found.st_size))
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise LoadError(f"The file cannot be read: {error}.", file=str(path)) from error
 
 
 @lru_cache(maxsize=1)
-def _converted(path: Path, syntax: str, gzipped: bool, _: tuple[int, int]) -> bytes:
+def _convert(path: Path, syntax: str, gzipped: bool, _: tuple[int, int]) -> bytes:
     content = gzip.decompress(path.read_bytes()) if gzipped else path.read_bytes()
     text = content.decode("utf-8-sig")
     return convert_kb(text, str(path)) if syntax == "kb" else convert_owl(text, syntax, str(path))

@@ -465,11 +465,11 @@ class Fashionpedia(Records):
     def _section(self, section: str, source: JsonText) -> Iterator[str]:
         kind, known = _KINDS[section], self._ids.setdefault(section, set())
         for row in source.items():
-            if self._identified(row, kind, known):
+            if self._is_identified(row, kind, known):
                 self.report.count(section)
                 yield from self._image(row) if kind == "image" else self._named(kind, row)
 
-    def _identified(self, row: Any, kind: str, known: set[int]) -> bool:
+    def _is_identified(self, row: Any, kind: str, known: set[int]) -> bool:
         """Return whether a record has an identifier of its own, and note it."""
         number = row.get("id") if isinstance(row, dict) else None
         if not whole(number):
@@ -526,7 +526,7 @@ class Fashionpedia(Records):
         kind, has_image, has_category = _fashion("Annotation"), _fashion("hasImage"), _fashion("hasCategory")
         has_attribute, has_area, is_crowd = _fashion("hasAttribute"), _fashion("hasArea"), _fashion("isCrowd")
         for row in source.items():
-            if not self._identified(row, "annotation", known):
+            if not self._is_identified(row, "annotation", known):
                 continue
             number, image, of = row["id"], row.get("image_id"), row.get("category_id")
             if not whole(image) or image not in images:

@@ -329,7 +329,7 @@ def sketched(
     if database:
         if len(files) > 1:
             raise ConfigError("A database is sketched alone.", hint="Name one URL and no file.")
-        tables = _declared(files[0])
+        tables = _declare(files[0])
     else:
         names = [Path(file).name for file in files]
         for name, file in zip(names, files, strict=True):
@@ -342,10 +342,10 @@ def sketched(
         tables = linked([*surveyed])
     taken: set[str] = set()
     named = {t.name: _Names(_unlike(_humps(t.noun), taken), t) for t in tables}
-    return _HEAD + "".join("\n" + "\n".join(_written(named[t.name], named, database)) + "\n" for t in tables)
+    return _HEAD + "".join("\n" + "\n".join(_write(named[t.name], named, database)) + "\n" for t in tables)
 
 
-def _declared(url: str) -> list[Surveyed]:
+def _declare(url: str) -> list[Surveyed]:
     """Return the tables of a database by what it declares of them."""
     found = []
     with connected(url) as connection:
@@ -386,7 +386,7 @@ class _Names:
         return _BASE + "/".join((_in_template(noun), *("{" + _in_template(c) + "}" for c in columns)))
 
 
-def _written(names: _Names, others: dict[str, _Names], database: bool) -> Iterator[str]:
+def _write(names: _Names, others: dict[str, _Names], database: bool) -> Iterator[str]:
     """Yield the lines of the map of a table."""
     table = names.table
     rows = "" if database else f": {counted(table.rows, 'row')}"

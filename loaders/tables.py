@@ -530,7 +530,7 @@ def connected(url: str) -> Iterator[Connection]:
         with engine.connect() if sqlite else _in_time(engine, shown) as connection:
             if sqlite:
                 connection.exec_driver_sql("PRAGMA query_only = ON")
-                cast(Any, connection.connection.driver_connection).set_authorizer(_allowed)
+                cast(Any, connection.connection.driver_connection).set_authorizer(_allow)
             elif engine.dialect.name == "postgresql":
                 connection.execution_options(postgresql_readonly=True)
             elif engine.dialect.name in ("mysql", "mariadb", "oracle"):
@@ -555,7 +555,7 @@ def _read_only(url: URL) -> URL:
     return url.set(database=f"{path.resolve().as_uri()}?mode=ro", query={"uri": "true"})
 
 
-def _allowed(action: int, first: str | None, second: str | None, *_: object) -> int:
+def _allow(action: int, first: str | None, second: str | None, *_: object) -> int:
     """Let SQLite read, whatever a statement would do besides, and describe its tables to SQLAlchemy."""
     if action == sqlite3.SQLITE_FUNCTION:
         return sqlite3.SQLITE_DENY if (second or "").lower() == "load_extension" else sqlite3.SQLITE_OK

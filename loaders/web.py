@@ -563,7 +563,7 @@ class WebTables(Records):
             about: dict[str, None] = {}
             yield from self._row(row, titled, table, source, blank, about)
             if self.standard:
-                yield from self._described(f"_:r{number}.{row.number}", node, row, table, source, about)
+                yield from self._describe(f"_:r{number}.{row.number}", node, row, table, source, about)
 
     def _row(
         self,
@@ -591,12 +591,12 @@ class WebTables(Records):
             if column.suppressed:
                 continue
             try:
-                yield from _stated(column, cell, values, table, blank, about, place)
+                yield from _state(column, cell, values, table, blank, about, place)
             except BadCell as error:
                 error.column = column.name
                 bad_cell(self, row, error)
 
-    def _described(
+    def _describe(
         self, node: str, table: str, row: Row, of: WebTable, source: int, about: Mapping[str, None]
     ) -> Iterator[str]:
         """Yield what standard mode says of a row."""
@@ -659,7 +659,7 @@ def _values(column: WebColumn, text: str) -> list[str] | str | None:
     return None if empty else datatype.lexical(text)
 
 
-def _stated(
+def _state(
     column: WebColumn,
     cell: list[str] | str | None,
     values: Mapping[str, str | list[str] | None],

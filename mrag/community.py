@@ -67,7 +67,7 @@ def graphdb_graph(
         found = kg.query(ontology, limits=limits)
         if isinstance(found, bool | SelectResult):
             raise ConfigError("The query of the ontology is no CONSTRUCT query.", query=ontology)
-        schema = _filled(found, kg.prefixes)
+        schema = _fill(found, kg.prefixes)
     else:
         schema = _ontology(kg, limits, most)
     made.schema = _for_prompt(schema).serialize(format="turtle")
@@ -140,7 +140,7 @@ class GatedStore(Store):
             result.bindings = [{Variable(v): t for v, t in binding.items()} for binding in found.bindings()]
         else:
             result = Result("CONSTRUCT")
-            result.graph = _filled(found)
+            result.graph = _fill(found)
         return result
 
     def _refuse(self, *args: Any, **kwargs: Any) -> None:
@@ -176,9 +176,9 @@ def _ontology(kg: KnowledgeGraph, limits: Limits | None, most: int) -> Graph:
     triples = [triple for group in said.values() for triple in _best(kg, group)]
     # Whatever has instances is a class, and whatever relates is a property (RDF Schema 1.1, 3.1 and 5.1.2).
     for query, kind in (("explore/classes", RDFS.Class), ("explore/predicates", RDF.Property)):
-        used = _used(kg, query, limits, most)
+        used = _use(kg, query, limits, most)
         triples += [Triple(name, RDF.type, kind) for name in used if (str(name), str(RDF.type)) not in said]
-    return _filled(triples, kg.prefixes)
+    return _fill(triples, kg.prefixes)
 
 
 def _best(kg: KnowledgeGraph, group: list[Triple]) -> list[Triple]:
@@ -187,7 +187,7 @@ def _best(kg: KnowledgeGraph, group: list[Triple]) -> list[Triple]:
     return [t for t in group if not (isinstance(t.o, Literal) and t.o.language) or t.o.language == best]
 
 
-def _used(kg: KnowledgeGraph, query: str, limits: Limits | None, most: int) -> list[URIRef]:
+def _use(kg: KnowledgeGraph, query: str, limits: Limits | None, most: int) -> list[URIRef]:
     found = cast(SelectResult, kg.query(queries.get(query).text, limits=limits))
     names = (
         name
@@ -201,19 +201,19 @@ def _used(kg: KnowledgeGraph, query: str, limits: Limits | None, most: int) -> l
 def _words(kg: KnowledgeGraph, limits: Limits | None, most: int) -> str:
     """Describe classes and properties by IRI and label, each kind in a line of its own."""
     display = Display(kg)
-    classes = _used(kg, "explore/classes", limits, most)
-    properties = _used(kg, "explore/predicates", limits, most)
+    classes = _use(kg, "explore/classes", limits, most)
+    properties = _use(kg, "explore/predicates", limits, most)
     display.prepare(map(str, (*classes, *properties)))
     return (
         "Each IRI is followed by its label in parentheses.\n"
         "The RDF graph has these node types:\n"
-        f"{', '.join(_called(c, display.entity(c)) for c in classes)}\n"
+        f"{', '.join(_call(c, display.entity(c)) for c in classes)}\n"
         "The RDF graph has these relationships:\n"
-        f"{', '.join(_called(p, display.predicate(p)) for p in properties)}\n"
+        f"{', '.join(_call(p, display.predicate(p)) for p in properties)}\n"
     )
 
 
-def _called(iri: URIRef, label: str) -> str:
+def _call(iri: URIRef, label: str) -> str:
     """Write an IRI with its label, in which no other IRI stands."""
     name, label = untrusted.one_line(f"<{iri}>"), untrusted.one_line(label)
     return f"{name} ({label if label == name else _LESS.sub(_OFF, label)})"
@@ -231,7 +231,7 @@ def _for_prompt(graph: Graph) -> Graph:
     return made
 
 
-def _filled(triples: Iterable[Triple], prefixes: Mapping[str, str] | None = None) -> Graph:
+def _fill(triples: Iterable[Triple], prefixes: Mapping[str, str] | None = None) -> Graph:
     graph = Graph(bind_namespaces="none")
     for prefix, namespace in sorted((prefixes or {}).items()):
         graph.bind(prefix, namespace)

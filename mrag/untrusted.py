@@ -47,11 +47,11 @@ _MARKUP: Final = re.compile(
 """Where a tag opens, or a control token of a chat template; a whole IRI in angle brackets is none."""
 
 
-def _spelt(words: str) -> str:
+def _spell(words: str) -> str:
     return "|".join(f"{_UNSEEN}*".join(word) for word in words.split())
 
 
-_SAID: Final = _spelt("inferred enriched completed asserted")
+_SAID: Final = _spell("inferred enriched completed asserted")
 _MARK: Final = re.compile(
     rf"([(\uff08])(?={_GAP}(?:all\s+)?(?:{_SAID}|said by a model){_GAP}[)\uff09])"
     rf"|({_OPEN})(?={_GAP}(?:{_SAID}){_GAP}{_CLOSE})"
@@ -206,7 +206,7 @@ def layout(text: str) -> str:
         ('\n- [\\', '\n\n---\n', '\n2.   : ')
     """
     rows = _visible(text.replace("\r\n", "\n")).split("\n")
-    return _EDGE.sub(_behind, "\n".join(_NUMBERED.sub(_kept, row) for row in rows))
+    return _EDGE.sub(_behind, "\n".join(_NUMBERED.sub(_keep, row) for row in rows))
 
 
 def writes_ids(text: str) -> bool:
@@ -229,7 +229,7 @@ def _broken(text: str) -> str:
     return text
 
 
-def _kept(match: re.Match[str]) -> str:
+def _keep(match: re.Match[str]) -> str:
     """Return the number of an item, and of any other sign what is layout."""
     sign = match[0]
     plain = len(sign) > 1 or sign in _SIGNS or unicodedata.category(sign)[0] in "PZ"

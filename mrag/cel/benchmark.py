@@ -227,7 +227,7 @@ class _Reader:
         problems = self._problems()
         if not problems:
             raise LoadError("No examples are in this configuration.", file=str(self.path))
-        sources = [*map(self._imported, self.imports), *self._components()]
+        sources = [*map(self._import, self.imports), *self._components()]
         if self.stated:
             sources.append(self.path)
         return LearningConfiguration(
@@ -392,7 +392,7 @@ class _Reader:
         place = next(own[name] for name in _PLACES if name in own)
         return self._local(folder, place.text, place.line)
 
-    def _imported(self, words: tuple[Token, ...]) -> Path:
+    def _import(self, words: tuple[Token, ...]) -> Path:
         for kind in words[1:2]:
             self._check_source(kind)
         return self._local("", words[0].text, words[0].line)
@@ -526,7 +526,7 @@ def find_problems(path: str | Path, folder: str | Path = ".") -> tuple[list[Prob
     unread: list[UnreadFile] = []
     for file in files:
         try:
-            sets.append(_configured(file) if file.suffix == ".conf" else _listed(file))
+            sets.append(_configure(file) if file.suffix == ".conf" else _list(file))
         except MragError as error:
             unread.append(UnreadFile(file, error.message))
     return sets, unread
@@ -601,7 +601,7 @@ def _title(file: Path) -> str:
     return f"{file.resolve().parent.name}/{file.stem}"
 
 
-def _listed(file: Path) -> ProblemSet:
+def _list(file: Path) -> ProblemSet:
     folder = file.parent / "data" if file.is_dir() else file.parent
     ontologies = [p for p in folder.glob("*") if p.suffix in _ONTOLOGIES]
     if len(ontologies) != 1:
@@ -612,7 +612,7 @@ def _listed(file: Path) -> ProblemSet:
     return ProblemSet(_title(file), tuple(ontologies), problems)
 
 
-def _configured(file: Path) -> ProblemSet:
+def _configure(file: Path) -> ProblemSet:
     found = read_configuration(file)
     if not found.sources:
         raise LoadError("It names no knowledge base.")

@@ -43,7 +43,7 @@ WorldAssumption: TypeAlias = OneOfText["open", "closed"]
 def world_assumption(expression: ce.Expression) -> WorldAssumption:
     """Return whether reasoning under the open world finds just the instances of the query."""
     e = normal(expression)
-    return "open" if not isinstance(e, ce.Top) and all(map(_found_by_rules, ce.walk(e))) else "closed"
+    return "open" if not isinstance(e, ce.Top) and all(map(_is_found_by_rules, ce.walk(e))) else "closed"
 
 
 def safe_part(expression: ce.Expression) -> ce.Expression:
@@ -70,7 +70,7 @@ def definition(iri: str, expression: ce.Expression, key: str) -> list[Triple]:
     return sorted(found)
 
 
-def _found_by_rules(e: ce.Expression) -> bool:
+def _is_found_by_rules(e: ce.Expression) -> bool:
     match e:
         case ce.Top() | ce.Named() | ce.And() | ce.Or() | ce.Some() | ce.OneOf():
             return True
@@ -368,7 +368,7 @@ def keep_concept(
         )
     members = instances(kg, expression) if world_assumption(expression) == "closed" else []
     if before is not None:
-        _owned(kg, before)
+        _own(kg, before)
     key = "concept-" + hashlib.blake2b(concept.encode(), digest_size=8).hexdigest()
     kg.require_writable()
     served = kg.store.capabilities.reasoning
@@ -442,7 +442,7 @@ def remove_concept(kg: KnowledgeGraph, name: str) -> bool:
         kg.store.clear(concept.graph)
         kg.recount()
     else:
-        _owned(kg, concept)
+        _own(kg, concept)
         kg.exchange(GraphChange("concept", concept.label), out=concept.graph)
     return True
 
@@ -458,7 +458,7 @@ def concept_iri(kg: KnowledgeGraph, name: str) -> str:
     return str(iri(name, kg.prefixes))
 
 
-def _owned(kg: KnowledgeGraph, concept: KeptConcept) -> None:
+def _own(kg: KnowledgeGraph, concept: KeptConcept) -> None:
     if not kg.store.capabilities.reasoning and concept.graph not in kg.record.asserted:
         raise ConfigError(
             "This concept came with other data and has no graph of its own here.",

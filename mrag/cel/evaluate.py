@@ -66,7 +66,7 @@ def statements(
     """
     check = check or (lambda: None)
     if kg.store.capabilities.edges:
-        return _scanned(kg, subjects, {} if made is None else made, check)
+        return _scan(kg, subjects, {} if made is None else made, check)
     types: Types = []
     edges: Edges = []
 
@@ -78,13 +78,13 @@ def statements(
             yield row
 
     if subjects is None:
-        types.extend(_typed(read(queries.get("cel/types").text)))
+        types.extend(_type(read(queries.get("cel/types").text)))
         for properties in _properties(kg):
-            edges.extend(_linked(read(queries.get("cel/edges").bind(p=properties))))
+            edges.extend(_link(read(queries.get("cel/edges").bind(p=properties))))
         return types, edges
     for batch in batches(subjects):
-        types.extend(_typed(read(queries.get("cel/types-of").bind(entity=batch))))
-        edges.extend(_linked(read(queries.get("cel/edges-of").bind(entity=batch))))
+        types.extend(_type(read(queries.get("cel/types-of").bind(entity=batch))))
+        edges.extend(_link(read(queries.get("cel/edges-of").bind(entity=batch))))
     return types, edges
 
 
@@ -103,7 +103,7 @@ def _properties(kg: KnowledgeGraph) -> Iterator[list[str]]:
         yield batch
 
 
-def _scanned(
+def _scan(
     kg: KnowledgeGraph, subjects: Sequence[str] | None, made: dict[OxTerm, Term], check: Callable[[], None]
 ) -> tuple[Types, Edges]:
     types: Types = []
@@ -137,11 +137,11 @@ def _scanned(
     return types, edges
 
 
-def _typed(rows: Iterable[Row]) -> Types:
+def _type(rows: Iterable[Row]) -> Types:
     return [(x, str(c)) for x, c in rows if x is not None]
 
 
-def _linked(rows: Iterable[Row]) -> Edges:
+def _link(rows: Iterable[Row]) -> Edges:
     return [(s, str(p), o) for s, p, o in rows if s is not None and o is not None]
 
 

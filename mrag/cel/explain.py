@@ -396,7 +396,7 @@ class RepairSearch:
         self.cut, self.size = False, size
         self.plans.clear()
         found: list[tuple[Change, ...]] = []
-        for edits in self._solved(self.e, self.x, _NOTHING):
+        for edits in self._solve(self.e, self.x, _NOTHING):
             facts = self._facts(edits)
             if not facts.is_individual(self.x):
                 # An individual of the graph has a class, and any class will do.
@@ -410,7 +410,7 @@ class RepairSearch:
     def _facts(self, edits: _Edits) -> GraphFacts:
         return self.facts.changed(*({t for add, t in edits if add == put_in} for put_in in (True, False)))
 
-    def _solved(self, e: ce.Expression, x: Term, edits: _Edits) -> list[_Edits]:
+    def _solve(self, e: ce.Expression, x: Term, edits: _Edits) -> list[_Edits]:
         """Return the changes so far, together with each plan by which the expression comes to hold."""
         key = e, x, edits
         if key not in self.plans:
@@ -428,22 +428,22 @@ class RepairSearch:
             self.cut = self.cut or _possible(facts, e, x)
             return
         for step in dict.fromkeys(self._steps(facts, e, x, edits)):
-            yield from self._solved(e, x, step)
+            yield from self._solve(e, x, step)
 
     def _steps(self, facts: GraphFacts, e: ce.Expression, x: Term, edits: _Edits) -> Iterator[_Edits]:
         """Yield the changes so far with more of them, which bring the expression nearer to holding."""
         match e:
             case ce.And(parts):
-                yield from self._solved(next(p for p in parts if not facts.holds(p, x)), x, edits)
+                yield from self._solve(next(p for p in parts if not facts.holds(p, x)), x, edits)
             case ce.Or(parts):
                 for part in parts:
-                    yield from self._solved(part, x, edits)
+                    yield from self._solve(part, x, edits)
             case ce.Some(p, filler) | ce.AtLeast(_, p, filler):
                 yield from self._more(facts, x, p, filler, edits)
             case ce.Only(p, filler):
                 bad = next(v for v in facts.values(x, p) if not facts.holds(filler, v))
                 yield from self._with(edits, [(False, edge(x, p, bad))])
-                yield from self._solved(filler, bad, edits)
+                yield from self._solve(filler, bad, edits)
             case ce.AtMost(_, p, filler):
                 yield from self._fewer(facts, x, p, filler, edits)
             case ce.Exactly(n, p, filler):
@@ -481,13 +481,13 @@ class RepairSearch:
         values = facts.values(x, p)
         for value in values:
             if not facts.holds(filler, value):
-                yield from self._solved(filler, value, edits)
+                yield from self._solve(filler, value, edits)
         pool = [t for t in self.candidates.values(filler, facts, self.size - len(edits)) if t not in values]
         facts.fetch(pool)
         for add in self._adding(facts, x, p, pool):
             value = add[1].s if p.inverse else add[1].o
             for more in self._with(edits, [add]):
-                yield from self._solved(filler, value, more)
+                yield from self._solve(filler, value, more)
 
     def _fewer(
         self, facts: GraphFacts, x: Term, p: ce.Property, filler: ce.Expression, edits: _Edits
@@ -495,7 +495,7 @@ class RepairSearch:
         opposite = negation(filler)
         for value in facts.matching(x, p, filler):
             yield from self._with(edits, [(False, edge(x, p, value))])
-            yield from self._solved(opposite, value, edits)
+            yield from self._solve(opposite, value, edits)
 
     def _with(self, edits: _Edits, more: Iterable[_Edit]) -> Iterator[_Edits]:
         for add, triple in more:
@@ -837,7 +837,7 @@ def query_as_if(
 _Triples: TypeAlias = Sequence[tuple[object, ...]]
 
 
-def _changed(parts: Iterable[pt.Pattern], added: _Triples, removed: _Triples) -> Iterator[pt.Pattern]:
+def _change(parts: Iterable[pt.Pattern], added: _Triples, removed: _Triples) -> Iterator[pt.Pattern]:
     """Yield the patterns of a group as they match with and without some triples."""
     for part in parts:
         match part:
@@ -870,7 +870,7 @@ def _changed(parts: Iterable[pt.Pattern], added: _Triples, removed: _Triples) ->
 
 def _block(pattern: pt.Pattern, added: _Triples, removed: _Triples) -> pt.Group:
     parts = pattern.parts if isinstance(pattern, pt.Group) else (pattern,)
-    return pt.Group(tuple(_changed(parts, added, removed)))
+    return pt.Group(tuple(_change(parts, added, removed)))
 
 
 _Rows: TypeAlias = tuple[tuple[ox.NamedNode | ox.Literal, ...], ...]

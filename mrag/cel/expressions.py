@@ -325,9 +325,9 @@ def normal(expression: Expression) -> Expression:
         case Not(of):
             return negation(normal(of))
         case And(parts):
-            return _joined([normal(p) for p in parts], conjunction=True)
+            return _join([normal(p) for p in parts], conjunction=True)
         case Or(parts):
-            return _joined([normal(p) for p in parts], conjunction=False)
+            return _join([normal(p) for p in parts], conjunction=False)
         case Some(p, filler):
             return _some(p, normal(filler))
         case Only(p, filler):
@@ -341,9 +341,9 @@ def normal(expression: Expression) -> Expression:
         case OneOf(members):
             return OneOf(tuple(sorted(set(members)))) if members else Bottom()
         case DataSome(p, range):
-            return DataSome(p, _sorted(range))
+            return DataSome(p, _sort(range))
         case DataOnly(p, range):
-            return DataOnly(p, _sorted(range))
+            return DataOnly(p, _sort(range))
         case _:
             return expression
 
@@ -358,9 +358,9 @@ def negation(expression: Expression) -> Expression:
         case Not(of):
             return of
         case And(parts):
-            return _joined([negation(p) for p in parts], conjunction=False)
+            return _join([negation(p) for p in parts], conjunction=False)
         case Or(parts):
-            return _joined([negation(p) for p in parts], conjunction=True)
+            return _join([negation(p) for p in parts], conjunction=True)
         case Some(p, filler):
             return _only(p, negation(filler))
         case Only(p, filler):
@@ -370,12 +370,12 @@ def negation(expression: Expression) -> Expression:
         case AtMost(n, p, filler):
             return _at_least(n + 1, p, filler)
         case Exactly(n, p, filler):
-            return _joined([_at_most(n - 1, p, filler), _at_least(n + 1, p, filler)], conjunction=False)
+            return _join([_at_most(n - 1, p, filler), _at_least(n + 1, p, filler)], conjunction=False)
         case _:
             return Not(expression)
 
 
-def _joined(parts: list[Expression], *, conjunction: bool) -> Expression:
+def _join(parts: list[Expression], *, conjunction: bool) -> Expression:
     kind: type[And] | type[Or] = And if conjunction else Or
     other: type[And] | type[Or] = Or if conjunction else And
     neutral: Expression = Top() if conjunction else Bottom()
@@ -384,7 +384,7 @@ def _joined(parts: list[Expression], *, conjunction: bool) -> Expression:
     for part in parts:
         flat.update(dict.fromkeys(part.parts if isinstance(part, kind) else (part,)))
     flat.pop(neutral, None)
-    found = _enumerated(_counted(list(flat), conjunction=conjunction), conjunction=conjunction)
+    found = _enumerate(_counted(list(flat), conjunction=conjunction), conjunction=conjunction)
     if absorbing in found or any(negation(p) in found for p in found):
         return absorbing
     whole = set(found)
@@ -429,7 +429,7 @@ def _counted(parts: list[Expression], *, conjunction: bool) -> list[Expression]:
     return rest
 
 
-def _enumerated(parts: list[Expression], *, conjunction: bool) -> list[Expression]:
+def _enumerate(parts: list[Expression], *, conjunction: bool) -> list[Expression]:
     """Join enumerations of individuals into one."""
     sets = [frozenset(p.members) for p in parts if isinstance(p, OneOf)]
     if len(sets) < 2:
@@ -476,7 +476,7 @@ def _exactly(n: int, p: Property, filler: Expression) -> Expression:
     return Exactly(n, p, filler)
 
 
-def _sorted(range: DataRange) -> DataRange:
+def _sort(range: DataRange) -> DataRange:
     facets = sorted(dict.fromkeys(range.facets), key=lambda f: (f[0], term_key(f[1])))
     return DataRange(range.datatype, tuple(facets))
 

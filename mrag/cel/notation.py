@@ -348,7 +348,7 @@ def to_dl(
         >>> to_dl(ce.AtLeast(2, Property(RDFS + "seeAlso"), ce.Named(RDFS + "Class")))
         '≥ 2 rdfs:seeAlso.rdfs:Class'
     """
-    return _printed(expression, name or _namer(prefixes), _DL)
+    return _print(expression, name or _namer(prefixes), _DL)
 
 
 def to_manchester(
@@ -358,7 +358,7 @@ def to_manchester(
 
     What another `name` than the default prints cannot be read again.
     """
-    return _printed(expression, name or _namer(prefixes), _MANCHESTER)
+    return _print(expression, name or _namer(prefixes), _MANCHESTER)
 
 
 def to_term(value: str | Literal, name: Name) -> str:
@@ -381,7 +381,7 @@ def _namer(prefixes: Mapping[str, str] | None) -> Name:
     return name
 
 
-def _printed(e: ce.Expression, name: Name, notation: _Notation) -> str:
+def _print(e: ce.Expression, name: Name, notation: _Notation) -> str:
     signs = notation.signs
     match e:
         case ce.Top() | ce.Bottom():
@@ -406,7 +406,7 @@ def _printed(e: ce.Expression, name: Name, notation: _Notation) -> str:
 
 
 def _operand(e: ce.Expression, name: Name, notation: _Notation) -> str:
-    text = _printed(e, name, notation)
+    text = _print(e, name, notation)
     plain = e.of if isinstance(e, ce.Not) and isinstance(e.of, ce.Named) else e
     return text if isinstance(plain, ce.Top | ce.Bottom | ce.Named | ce.OneOf) else f"({text})"
 

@@ -103,7 +103,7 @@ def order_by_summary(
         ['ex:2', 'ex:3']
     """
     knobs = settings or SummarySettings()
-    chat = _required(model)
+    chat = _require(model)
     if isinstance(chat, str):
         raise ConfigError(
             f"{chat!r} is a name, not a chat model.",
@@ -142,7 +142,7 @@ def summarise(model: ChatModel, texts: Sequence[str], settings: SummarySettings 
     # The line breaks between the texts count too.
     share = max(1, (knobs.characters - len(texts) + 1) // len(texts))
     material = "\n".join(text[:share] for text in numbered)[: knobs.characters]
-    answer = ask_model(_required(model), TASK.format(sentences=knobs.sentences), material)
+    answer = ask_model(_require(model), TASK.format(sentences=knobs.sentences), material)
     summary = " ".join(answer.split())[: knobs.longest].strip()
     if not summary:
         raise ModelError(
@@ -167,7 +167,7 @@ def ask_model(model: ChatModel, task: str, text: str) -> str:
     return _THOUGHT.sub("", answer).strip()
 
 
-def _required(model: ChatModel | None) -> ChatModel:
+def _require(model: ChatModel | None) -> ChatModel:
     if model is None:
         raise ModelError(
             "There is no language model to write a summary.",
@@ -307,9 +307,9 @@ def meaning_change(
     """Return why a sentence may mean something else than another one."""
     if original == polished:
         return ""
-    if mixed := sorted({n for n in names if n.casefold() in _reserved(language)}):
+    if mixed := sorted({n for n in names if n.casefold() in _reserve(language)}):
         return f"“{mixed[0]}” is a name as well as a word that decides the meaning."
-    pattern = _fixed(names, language, original)
+    pattern = _fix(names, language, original)
     wanted, found = _parts(pattern, original, language), _parts(pattern, polished, language)
     wanted, found = _without_articles(wanted, wanted), _without_articles(found, wanted)
     if len(found) > 1 and found[1] in _RELATIVE[language] and _has_head(pattern, original):
@@ -360,9 +360,9 @@ def _literals(expression: Expression) -> list[str]:
     return [str(value) for value in found if str(value).strip()]
 
 
-def _fixed(names: Sequence[str], language: Language, original: str) -> re.Pattern[str]:
+def _fix(names: Sequence[str], language: Language, original: str) -> re.Pattern[str]:
     """Return what finds all that decides the meaning, the longest first."""
-    words = _reserved(language)
+    words = _reserve(language)
     if _alone("or|oder", original) is not None:
         words += ["and", "und"]
     if "” of " in original:  # the inverse of a property
@@ -375,7 +375,7 @@ def _fixed(names: Sequence[str], language: Language, original: str) -> re.Patter
     return re.compile(rf"{_QUOTED}|(?<!\w)(?:{found})(?!\w)|(?<![\w.,]){_NUMBER}|\d+{marks}", re.I)
 
 
-def _reserved(language: Language) -> list[str]:
+def _reserve(language: Language) -> list[str]:
     kinds = (_NEGATIONS, _DECIDING, _EXISTS, _RELATIVE, _ARTICLES)
     return [word for kind in kinds for word in kind[language]]
 

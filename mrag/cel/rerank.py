@@ -207,10 +207,10 @@ def rerank_by_concept(
         inside, outside = ("Begriff", "Nicht im Begriff")
     ranked = [replace(h, reasons=(*h.reasons, f"{inside}: {reason}")) for h in front]
     ranked += [replace(h, reasons=(*h.reasons, f"{outside}: {reason}")) for h in back]
-    return Reranking(_numbered(ranked, len(front)), known, None, frozenset(covered), reason)
+    return Reranking(_number(ranked, len(front)), known, None, frozenset(covered), reason)
 
 
-def _numbered(hits: Sequence[Hit], front: int) -> tuple[Hit, ...]:
+def _number(hits: Sequence[Hit], front: int) -> tuple[Hit, ...]:
     """Return hits with ranks, and scores that fall with them.
 
     The hits in front keep the distances of their scores, raised above those behind.

@@ -254,7 +254,7 @@ class Role:
     @property
     def lacks(self) -> str:
         """Return the carrier, denied."""
-        return _denied(self.carrier)
+        return _deny(self.carrier)
 
     @property
     def whats(self) -> str:
@@ -275,8 +275,8 @@ def role(label: str, *, inverse: bool = False) -> Role:
         return _verb("has", inverse)
     if len(parts) == 1 and _are("related", low[0]):
         return _verb(f"is {label} to", inverse)
-    if led := _led(parts):
-        return _carried(*led, inverse)
+    if led := _lead(parts):
+        return _carry(*led, inverse)
     third = _third_person(low)
     kind, text = relation(label, False)
     if third:
@@ -299,7 +299,7 @@ def _third_person(low: list[str]) -> str:
     return third_person(low[0]) if len(low) == 1 and low[0] in _verbs() - VERBS else ""
 
 
-def _led(parts: list[str]) -> tuple[str, list[str]] | None:
+def _lead(parts: list[str]) -> tuple[str, list[str]] | None:
     """Return a verb and the noun behind it: `uses` and `filter`, `is located in` and `city`."""
     low = [part.lower() for part in parts]
     places = [at for at, word in enumerate(low) if word in PREPOSITIONS and word != "of"]
@@ -388,14 +388,14 @@ def _verb(text: str, inverse: bool) -> Role:
     """Return the role of a verb with what follows it, backwards if wanted."""
     first, *rest = text.split()
     if not inverse:
-        return Role(text, _denied(text))
+        return Role(text, _deny(text))
     base = _forms().get(first.lower())
     if base and not rest and base != "have":
         return Role(f"is {participle(base)} by", f"is not {participle(base)} by")
     return Role(what=text)
 
 
-def _denied(text: str) -> str:
+def _deny(text: str) -> str:
     first, *rest = text.split()
     if first.lower() in ("is", "was", "must", "may", "will") or (first.lower() == "has" and "been" in rest):
         return " ".join([first, "not", *rest])
@@ -405,7 +405,7 @@ def _denied(text: str) -> str:
     return " ".join(["does not", base, *rest]) if base else ""
 
 
-def _carried(carrier: str, noun: list[str], inverse: bool) -> Role:
+def _carry(carrier: str, noun: list[str], inverse: bool) -> Role:
     called = single(" ".join(lowered(noun)))
     if inverse:
         return Role(what=f"{carrier} as {called}")
@@ -889,14 +889,14 @@ class German(Clauses):
                 limits = said.removeprefix(_GERMAN_MOMENTS.get(e.range.datatype, "")).strip()
                 said = f"nur Werte {limits if limits != said else f'von {said}'}"
             return (
-                _joined(denied + r.before, said, r.verb)
+                _join(denied + r.before, said, r.verb)
                 if r.before[:3] in ("als", "bei", "")
-                else (_joined(f"{denied}bei „{escaped(label)}“", said, "hat"))
+                else (_join(f"{denied}bei „{escaped(label)}“", said, "hat"))
             )
         values, further = self._values(e, r, last)
         if values.startswith("nur ") and _is_german("prepositions", r.before):
             denied, values = "nur ", values.removeprefix("nur ")
-        return _joined(denied + r.before, values, r.verb) + further
+        return _join(denied + r.before, values, r.verb) + further
 
     def _valued(self, e: ce.Value, r: GermanRole, unit: str, denied: str) -> str:
         label, value = self.name(e.property.iri), e.value
@@ -906,7 +906,7 @@ class German(Clauses):
                 return f"bei „{escaped(label)}“ {denied}„{'ja' if true else 'nein'}“ sagt"
             return f"{'' if true else 'nicht '}{said} ist"
         number = unit if isinstance(value, Literal) else ""
-        return _joined(denied + r.before, f"{self.value(value)} {number}".strip(), r.verb)
+        return _join(denied + r.before, f"{self.value(value)} {number}".strip(), r.verb)
 
     def _values(self, e: ce.Restriction, r: GermanRole, last: bool) -> tuple[str, str]:
         """Return which values there are, and what is said of them behind the verb."""
@@ -960,7 +960,7 @@ class German(Clauses):
         return literal(value, "de")
 
 
-def _joined(*parts: str) -> str:
+def _join(*parts: str) -> str:
     return " ".join(part.strip() for part in parts if part.strip())
 
 
@@ -977,7 +977,7 @@ def _german_range(range: ce.DataRange, unit: str) -> str:
         return (
             f"einen Wert der Art „{KINDS['de'].get(range.datatype.removeprefix(XSD), curie(range.datatype))}“"
         )
-    return _joined(_GERMAN_MOMENTS.get(range.datatype, ""), _limits(range, "de", unit))
+    return _join(_GERMAN_MOMENTS.get(range.datatype, ""), _limits(range, "de", unit))
 
 
 _MOST = 200_000

@@ -67,7 +67,7 @@ def holds(expression: Expression, value: Literal) -> bool:
 
 def equal(left: Literal, right: Literal) -> bool:
     """Return whether two literals are equal by value, as `=` has it in a query."""
-    return _compared(left, "=", right) is True
+    return _compare(left, "=", right) is True
 
 
 def comparable(literal: Literal) -> Comparable | None:
@@ -141,12 +141,12 @@ def _truth(e: Expression, value: Literal) -> bool | None:
             other = Literal(limit.value, lang=language) if language else Literal(
                 limit.value, datatype=limit.datatype.value, normalize=False
             )  # fmt: skip
-            return _compared(value, sign, other)
+            return _compare(value, sign, other)
         case _:
             raise ConfigError("This condition is decided by the store only.")
 
 
-def _compared(left: Literal, sign: str, right: Literal) -> bool | None:
+def _compare(left: Literal, sign: str, right: Literal) -> bool | None:
     kinds = [str(x.datatype or XSD + "string") for x in (left, right)]
     if kinds[1] not in _DECIDED or right.language:
         raise ConfigError(
@@ -163,7 +163,7 @@ def _compared(left: Literal, sign: str, right: Literal) -> bool | None:
     if a is None or b is None:
         return None
     if isinstance(a, datetime) and isinstance(b, datetime):
-        return _dated(a, sign, b)
+        return _date(a, sign, b)
     if isinstance(a, float) or isinstance(b, float):
         a, b = float(a), float(b)  # type: ignore[arg-type]  # only numbers get here with a float
         if math.isnan(a) or math.isnan(b):
@@ -171,7 +171,7 @@ def _compared(left: Literal, sign: str, right: Literal) -> bool | None:
     return _COMPARE[sign](a, b)
 
 
-def _dated(a: datetime, sign: str, b: datetime) -> bool | None:
+def _date(a: datetime, sign: str, b: datetime) -> bool | None:
     """Compare times; one without a zone may be up to fourteen hours off (XML Schema Datatypes, D.3)."""
     if (a.tzinfo is None) == (b.tzinfo is None):
         return _COMPARE[sign](a, b)

@@ -160,10 +160,10 @@ class Pictures:
             mode=mode if text else "bm25",
             text=Settings.from_env().embedder,
             looks=self.looks or ("none" if self.image is None else "conse"),
-            allowed=self._allowed(graph),
+            allowed=self._allow(graph),
         )
 
-    def _allowed(self, graph: mrag.KnowledgeGraph) -> Allowed | None:
+    def _allow(self, graph: mrag.KnowledgeGraph) -> Allowed | None:
         if self.only is None:
             return None
         if self.only.endswith((".rq", ".sparql")):

@@ -45,7 +45,7 @@ class Commands(typer.Typer):
             def named() -> None:
                 """Stand for the function, whose parameters typer would read at once."""
 
-            named.__name__, named.__doc__ = function.__name__, _described(function)[0]
+            named.__name__, named.__doc__ = function.__name__, _describe(function)[0]
             made = cast(type[TyperCommand], partial(_Command, function))
             super(Commands, self).command(name, cls=made, **options)(named)
             return function
@@ -127,10 +127,10 @@ def _parameters(owner: Any, given: Iterable[inspect.Parameter]) -> Iterator[insp
 def _helps(owner: Any) -> dict[str, str]:
     """Return the help texts of the options of a function, or of a group and those that it extends."""
     owners = reversed(owner.__mro__) if isinstance(owner, type) else [owner]
-    return {name: text for each in owners for name, text in _described(each)[1].items()}
+    return {name: text for each in owners for name, text in _describe(each)[1].items()}
 
 
-def _described(owner: Any) -> tuple[str, dict[str, str]]:
+def _describe(owner: Any) -> tuple[str, dict[str, str]]:
     """Return a docstring without its `Options:`, and these by name."""
     text = inspect.getdoc(owner) or ""
     found = _OPTIONS.search(text)

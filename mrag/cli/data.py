@@ -130,7 +130,7 @@ def load(
             "empty": list(report.empty),
         }
         if repair:
-            result["repaired"] = _repaired(graph)
+            result["repaired"] = _repair(graph)
         if reason:
             try:
                 with commands.kept(LOADED):
@@ -273,7 +273,7 @@ def _reason(
     return closure
 
 
-def _repaired(graph: mrag.KnowledgeGraph) -> list[dict[str, Any]]:
+def _repair(graph: mrag.KnowledgeGraph) -> list[dict[str, Any]]:
     from mrag.reasoning.run import repair_datatypes
 
     found = repair_datatypes(graph)
@@ -421,7 +421,7 @@ def _change(
     _show_plan(graph, planned, as_json=as_json)
     report = planned.report
     result: dict[str, Any] = {"removed": report.removed, "added": report.added, "changed": False}
-    if planned.record is not None and (yes or _agreed()):
+    if planned.record is not None and (yes or _is_agreed()):
         land(graph, planned)
         result["changed"] = True
         if graph.pending and reason:
@@ -457,7 +457,7 @@ def _show_plan(graph: mrag.KnowledgeGraph, planned: PlannedUpdate, *, as_json: b
             say(f"  and {len(shown) - _EXAMPLES:,} more")
 
 
-def _agreed() -> bool:
+def _is_agreed() -> bool:
     import sys
 
     return sys.stdin.isatty() and typer.confirm("Change it?", err=True)
@@ -508,7 +508,7 @@ def _delete(graph: mrag.KnowledgeGraph, name: str, known: Sequence[str], yes: bo
         raise ConfigError(f"There is no knowledge graph {name!r}.", hint=hint)
     doomed = graph if name == graph.name else mrag.KnowledgeGraph(graph.store, name)
     say(f"{name}: {doomed.record.triples:,} triples and its indexes would be deleted.")
-    if not (yes or _agreed()):
+    if not (yes or _is_agreed()):
         say("Nothing was changed. Add --yes to delete it.")
         return
     indexes = mrag.SimilarityIndexes.of(doomed)

@@ -350,7 +350,7 @@ def describe(
     )
     with place.opened() as graph:
         other = mrag.KnowledgeGraph(graph.store, boxes) if boxes else None
-        report = _described(graph, model, media, settings, other, runner)
+        report = _describe(graph, model, media, settings, other, runner)
     if as_json:
         show_json(report.to_json())
     else:
@@ -364,7 +364,7 @@ def describe(
         raise typer.Exit(1)
 
 
-def _described(
+def _describe(
     graph: mrag.KnowledgeGraph,
     model: str | None,
     media: Path,

@@ -458,11 +458,11 @@ def search(
             how = replace(how, ontology=graphcodes.Ontology.of_graph(graph))
         near = graphcodes.CodeMeaning(meaning) if meaning != "none" else None
         ranker = graphcodes.GraphCodeRanker(graph, index, comparison=how, meaning=near)
-        entity = _expanded(graph, like or "")
+        entity = _expand(graph, like or "")
         if like is not None:
             code = centred(index.code(entity), entity)
         elif edge or node:
-            code = ranker.named(_asked(graph, edge or [], node or []))
+            code = ranker.named(_ask(graph, edge or [], node or []))
         else:
             code = ranker.code(mrag.Question(question))
         if not code:
@@ -500,7 +500,7 @@ def show_code(
       mrag codes show https://w3id.org/mrag/demo/products#GraphDB --json > graphdb.json
     """
     with place.codes() as (graph, index):
-        code = index.code(_expanded(graph, iri))
+        code = index.code(_expand(graph, iri))
         registry = index.registry
         if as_json:
             show_json(graphcodes.to_json(code, registry))
@@ -537,9 +537,9 @@ def compare(
     from mrag.graphcodes.metrics import Metric
 
     with place.codes() as (graph, index):
-        q, d = index.code(_expanded(graph, first)), index.code(_expanded(graph, second))
+        q, d = index.code(_expand(graph, first)), index.code(_expand(graph, second))
         reasons = graphcodes.explain(q, d).reasons(q, _verbaliser(graph, q, d))
-        scores = {m: index.compare(q, _expanded(graph, second), _comparison(m)) for m in get_args(Metric)}
+        scores = {m: index.compare(q, _expand(graph, second), _comparison(m)) for m in get_args(Metric)}
         if as_json:
             show_json({"scores": {m: asdict(s) for m, s in scores.items()}, "reasons": list(reasons)})
             return
@@ -567,7 +567,7 @@ def _comparison(metric: str, excess: float | None = None) -> graphcodes.CodeComp
     return how if excess is None else replace(how, excess=excess)
 
 
-def _expanded(graph: mrag.KnowledgeGraph, text: str) -> str:
+def _expand(graph: mrag.KnowledgeGraph, text: str) -> str:
     """Return the IRI that a text names, in angle brackets or by a prefix, else the text."""
     text = text.strip().removeprefix("<").removesuffix(">")
     prefix, _, local = text.partition(":")
@@ -575,11 +575,11 @@ def _expanded(graph: mrag.KnowledgeGraph, text: str) -> str:
     return f"{known}{local}" if known is not None and not local.startswith("//") else text
 
 
-def _asked(graph: mrag.KnowledgeGraph, edges: list[str], nodes: list[str]) -> graphcodes.GraphCode:
+def _ask(graph: mrag.KnowledgeGraph, edges: list[str], nodes: list[str]) -> graphcodes.GraphCode:
     from mrag.graphcodes.code import term
 
     def end(text: str) -> str:
-        iri = _expanded(graph, text)
+        iri = _expand(graph, text)
         return iri if "://" in iri else term(text)
 
     made = []
@@ -587,7 +587,7 @@ def _asked(graph: mrag.KnowledgeGraph, edges: list[str], nodes: list[str]) -> gr
         parts = [part.strip() for part in text.split(",")]
         if len(parts) != 3:
             raise ConfigError(f"An edge is SOURCE,RELATION,TARGET, not {text!r}.")
-        made.append(graphcodes.Edge(end(parts[0]), _expanded(graph, parts[1]), end(parts[2])))
+        made.append(graphcodes.Edge(end(parts[0]), _expand(graph, parts[1]), end(parts[2])))
     return graphcodes.GraphCode.of([end(text) for text in nodes], made)
 
 

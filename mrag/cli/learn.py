@@ -419,7 +419,7 @@ def concepts(
                 [
                     {
                         **{name: getattr(c, name) for name in names},
-                        "concept": _written(graph, c.expression, "dl"),
+                        "concept": _write(graph, c.expression, "dl"),
                         "kept": c.kept.isoformat(),
                         **(_quality(c.hypothesis) if c.hypothesis else {}),
                     }
@@ -432,7 +432,7 @@ def concepts(
             for c in found:
                 quality = f", {c.hypothesis.measure} {c.hypothesis.quality:.3f}" if c.hypothesis else ""
                 show(f"{c.label}  <{c.iri}>")
-                show(f"  {_written(graph, c.expression, format)}{quality}")
+                show(f"  {_write(graph, c.expression, format)}{quality}")
             if not found:
                 say("No concept is kept.")
 
@@ -562,11 +562,11 @@ class Learnt:
         p, r = self.polished, self.report
         names = ("tested", "stopped", "solved", "notes")
         return {
-            "concept": _written(graph, self.expression, format),
+            "concept": _write(graph, self.expression, format),
             "sentence": self._sentence(graph),
             "query": cel.instances_query(self.expression),
             "hypotheses": [
-                {"concept": _written(graph, h.expression, format), **_quality(h)} for h in self.hypotheses
+                {"concept": _write(graph, h.expression, format), **_quality(h)} for h in self.hypotheses
             ],
             "report": r and {name: getattr(r, name) for name in names} | {"seconds": round(r.seconds, 3)},
             **({"polished": {"text": p.text, "accepted": p.accepted, "reason": p.reason}} if p else {}),
@@ -575,7 +575,7 @@ class Learnt:
     def show(self, graph: mrag.KnowledgeGraph, format: str) -> None:
         """Print the concept for people; beside Turtle, the rest goes where notes go."""
         put = say if format == "turtle" else show
-        (show_data if format == "turtle" else show)(_written(graph, self.expression, format))
+        (show_data if format == "turtle" else show)(_write(graph, self.expression, format))
         put(self.polished.text if self.polished else self._sentence(graph))
         if self.polished and not self.polished.accepted:
             say(f"The sentence was not polished. {self.polished.reason}", style="yellow")
@@ -586,7 +586,7 @@ class Learnt:
         expected = "" if best.estimate is None else f", {best.estimate:.3f} expected on other examples"
         put(f"{best.measure} {best.quality:.3f}{expected}, length {best.length}{solved}")
         for h in others:
-            put(f"  {h.quality:.3f}  length {h.length:>2}  {_written(graph, h.expression, 'dl')}")
+            put(f"  {h.quality:.3f}  length {h.length:>2}  {_write(graph, h.expression, 'dl')}")
         r = self.report
         tested = f"{r.tested:,} {'hypothesis' if r.tested == 1 else 'hypotheses'}"
         say(f"{tested} in {r.seconds:.2f} s; ended: {r.stopped}.", style="dim")
@@ -617,7 +617,7 @@ def _sentence(graph: mrag.KnowledgeGraph, what: cel.Hypothesis | cel.Expression)
     return cel.sentence(graph, what, language_of(graph))
 
 
-def _written(graph: mrag.KnowledgeGraph, expression: cel.Expression, format: str) -> str:
+def _write(graph: mrag.KnowledgeGraph, expression: cel.Expression, format: str) -> str:
     if format == "turtle":
         return cel.to_turtle(expression, prefixes=graph.prefixes)
     return (cel.to_dl if format == "dl" else cel.to_manchester)(expression, graph.prefixes)

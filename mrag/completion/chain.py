@@ -353,7 +353,7 @@ def answer(
         text = untrusted.without_ids((_unsound if doubts else _nothing)(completion, called))
         given = Answer.of(completion.question, [Sentence(text, (), True)], context)
     elif model is None:
-        given = _listed(completion, answers, lines, context)
+        given = _list(completion, answers, lines, context)
     else:
         given = generate(completion.question, context, model)
     cited = {citation.line_id for citation in given.citations}
@@ -433,7 +433,7 @@ def _lines(completion: Completion, names: _Names) -> dict[Terms, Line]:
     return lines
 
 
-def _listed(
+def _list(
     completion: Completion, answers: Sequence[str], lines: Mapping[Terms, Line], context: Context
 ) -> Answer:
     sentences: list[Sentence] = []

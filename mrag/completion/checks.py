@@ -458,7 +458,7 @@ class _Checks:
         self.schema = SchemaFacts(kg)
 
     def run(self, statements: Sequence[Statement]) -> list[Statement]:
-        formed = [one.refused(why) if (why := self._malformed(one)) else one for one in statements]
+        formed = [one.refused(why) if (why := self._malformation(one)) else one for one in statements]
         self.schema.read([one for one in formed if one.verdict == "fits"])
         holds = queries.get("context/holds")
         done: list[Statement] = []
@@ -474,7 +474,7 @@ class _Checks:
 
     # -- one by one --------------------------------------------------------------------------------
 
-    def _malformed(self, one: Statement) -> str:
+    def _malformation(self, one: Statement) -> str:
         """Return what RDF does not allow, that there is no evidence, or what speaks of the schema."""
         try:
             for term in (one.subject, one.predicate, one.object):

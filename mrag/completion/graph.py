@@ -232,7 +232,7 @@ def complete(
             done.add(triple)
             for found in evidence.complete(kg, triple, k):
                 facts.setdefault(found.terms, found)
-                grounded = _given(grounded, triple, found)
+                grounded = _give(grounded, triple, found)
     return completion
 
 
@@ -257,7 +257,7 @@ def _fitting(kg: KnowledgeGraph, triples: Sequence[IncompleteTriple]) -> list[In
     ]
 
 
-def _given(grounded: GroundedPlan, triple: IncompleteTriple, found: CompletedTriple) -> GroundedPlan:
+def _give(grounded: GroundedPlan, triple: IncompleteTriple, found: CompletedTriple) -> GroundedPlan:
     """Return a plan in which a text means what evidence put in its place."""
     kept = dict(grounded.candidates)
     for slot, role, term in zip(triple.slots, ROLES, found.terms, strict=True):
@@ -353,7 +353,7 @@ class _Join:
         rows: list[_Row] = []
         for row, several in zip(self.rows, keys, strict=True):
             for triple in (triple for key in several for triple in found[key]):
-                binding = self._agreed(row, names, triple)
+                binding = self._agree(row, names, triple)
                 if binding is None:
                     continue
                 if len(rows) >= self.settings.limit:
@@ -369,7 +369,7 @@ class _Join:
             if s is not None or p is not None or o is not None:
                 yield s, p, o
 
-    def _agreed(
+    def _agree(
         self, row: _Row, names: tuple[str, str, str], triple: CompletedTriple
     ) -> dict[str, Term] | None:
         """Return what a row and a triple bind together, None where they do not agree."""

@@ -424,7 +424,7 @@ def unread(
     )
     shared = any(word in _SAME for _, word in found)
     needed = [at for at in range(len(path)) if not (shared and at and _back(path, at))]
-    matched = _matched([reads[at] for at in needed])
+    matched = _match([reads[at] for at in needed])
     missed = [relations[step].label for at, step in enumerate(needed) if at not in matched]
     return left, tuple(dict.fromkeys(missed))
 
@@ -515,7 +515,7 @@ def _back(path: RelationPath, at: int) -> bool:
     return before.predicate == step.predicate and before.forward != step.forward
 
 
-def _matched(wanted: Sequence[Sequence[int]]) -> set[int]:
+def _match(wanted: Sequence[Sequence[int]]) -> set[int]:
     """Return which of some steps can have a word of their own each."""
     owner: dict[int, int] = {}
 

@@ -208,7 +208,7 @@ def _is_name(words: Words, span: Span, known: EntityNames, skip: frozenset[str])
     key = normalised(text_of(words, span))
     if key in skip or not known.has(key):
         return False
-    return (len(span) > 1 or not is_stopword(words[span.first].raw.casefold())) and _joined(words, span)
+    return (len(span) > 1 or not is_stopword(words[span.first].raw.casefold())) and _is_joined(words, span)
 
 
 def names_by_spelling(text: str, words: Words) -> Iterator[Span]:
@@ -285,7 +285,7 @@ def _close(word: TextToken) -> bool:
     return initial or word.after in (" ", "-", ": ", "’", "'", ".", "'s ", "’s ", ".: ")
 
 
-def _joined(words: Words, span: Span) -> bool:
+def _is_joined(words: Words, span: Span) -> bool:
     """Return whether no sentence ends within some words, apart from behind initials."""
     inner = words[span.first : span.last - 1]
     return not any("\n\n" in w.after or (w.after.strip() == "." and len(w.raw) > 3) for w in inner)
@@ -298,7 +298,7 @@ def _alone(words: Words, span: Span, known: EntityNames) -> bool:
             named = len(wider) > len(span) and known.has(normalised(text_of(words, wider)))
             if (
                 named
-                and _joined(words, wider)
+                and _is_joined(words, wider)
                 and _capitals(words[first:last], words[span.first : span.last])
             ):
                 return False
@@ -362,7 +362,7 @@ class Relations:
         best: Best = {}
         for relation in self.all:
             for name in relation.names:
-                candidate = _compared(relation, name, text, key)
+                candidate = _compare(relation, name, text, key)
                 if candidate.score >= min_score:
                     improve(best, candidate)
         return ranked(best)
@@ -390,7 +390,7 @@ class Relations:
         return cast(np.ndarray, self._vectors[key])
 
 
-def _compared(relation: NamedRelation, name: str, text: str, key: str) -> TermCandidate:
+def _compare(relation: NamedRelation, name: str, text: str, key: str) -> TermCandidate:
     other = normalised(split_identifier(name))
     if name.strip() == text.strip() or key == other:
         return TermCandidate(relation.iri, 1.0 if name.strip() == text.strip() else NEARLY, name, "exact")

@@ -393,10 +393,10 @@ def _cut(text: str, separator: str) -> list[str]:
             piece, at = "", at + len(separator)
             continue
         piece, at = piece + char, at + 1
-    return [_unquoted(p) for p in (*pieces, piece)]
+    return [_unquote(p) for p in (*pieces, piece)]
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     text = text.strip()
     if len(text) > 1 and text[0] in _QUOTES and text[-1] == _QUOTES[text[0]]:
         text = text[1:-1].strip()
@@ -452,7 +452,7 @@ def _plan(
 
 
 def _slot(text: str) -> Slot:
-    text = _unquoted(" ".join(str(text).split()))[:_LONGEST]
+    text = _unquote(" ".join(str(text).split()))[:_LONGEST]
     if found := _UNKNOWN.match(text):
         return Unknown(found[1] or "x")
     return text

@@ -106,26 +106,26 @@ def triples_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
         for kind, name in (("model", run.model), ("software", software))
     )
     rows: list[tuple[URIRef, str, Term]] = [
-        *_typed(node, MRAG + "CompletionRun", PROV + "Activity"),
-        (node, MRAG + "question", _hidden(run.question)),
+        *_type(node, MRAG + "CompletionRun", PROV + "Activity"),
+        (node, MRAG + "question", _hide(run.question)),
         (node, MRAG + "runState", Literal(run.state)),
         (node, DCTERMS + "isPartOf", URIRef(kg.iri)),
         (node, PROV + "startedAtTime", started),
         (node, _MODEL, model),
         (node, PROV + "wasInfluencedBy", program),
-        (node, _CHECKS, _hidden(run.checks.to_text())),
+        (node, _CHECKS, _hide(run.checks.to_text())),
     ]
     if run.decided:
         rows.append((node, PROV + "endedAtTime", _time(run.decided)))
     if run.graph:
         rows.append((node, _GRAPH, URIRef(run.graph)))
     for agent, name in ((model, run.model), (program, software)):
-        rows += [*_typed(agent, PROV + "SoftwareAgent"), (agent, RDFS + "label", Literal(name))]
+        rows += [*_type(agent, PROV + "SoftwareAgent"), (agent, RDFS + "label", Literal(name))]
     for one in run.statements:
         # A store may spell a value in another way than it was given: a kept statement has its own name.
         statement = URIRef(one.iri or "urn:mrag:statement:" + digest(run.iri, *one.key))
         rows += [
-            *_typed(statement, MRAG + "CompletedStatement", PROV + "Entity"),
+            *_type(statement, MRAG + "CompletedStatement", PROV + "Entity"),
             (statement, RDF + "subject", one.subject),
             (statement, RDF + "predicate", one.predicate),
             (statement, RDF + "object", one.object),
@@ -135,21 +135,21 @@ def triples_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
             (statement, PROV + "wasGeneratedBy", node),
             (statement, PROV + "generatedAtTime", started),
         ]
-        rows += [(statement, MRAG + "objection", _hidden(text)) for text in one.objections]
+        rows += [(statement, MRAG + "objection", _hide(text)) for text in one.objections]
         for ref in one.evidence:
             quote = URIRef("urn:mrag:quote:" + digest(ref.iri, ref.quote))
             rows += [
-                *_typed(quote, PROV + "Entity"),
+                *_type(quote, PROV + "Entity"),
                 (statement, PROV + "wasDerivedFrom", quote),
-                (quote, PROV + "value", _hidden(ref.quote)),
+                (quote, PROV + "value", _hide(ref.quote)),
                 (quote, PROV + "wasQuotedFrom", URIRef(ref.iri)),
                 (quote, DCTERMS + "type", Literal(ref.kind)),
-                (quote, DCTERMS + "source", _hidden(ref.source)),
+                (quote, DCTERMS + "source", _hide(ref.source)),
             ]
     return [Triple(s, URIRef(p), o) for s, p, o in dict.fromkeys(rows)]
 
 
-def _typed(node: URIRef, *kinds: str) -> list[tuple[URIRef, str, Term]]:
+def _type(node: URIRef, *kinds: str) -> list[tuple[URIRef, str, Term]]:
     return [(node, RDF + "type", URIRef(kind)) for kind in kinds]
 
 
@@ -157,7 +157,7 @@ def _time(text: str) -> Literal:
     return Literal(text, datatype=URIRef(XSD + "dateTime"), normalize=False)
 
 
-def _hidden(text: str) -> Literal:
+def _hide(text: str) -> Literal:
     # A datatype of its own keeps such texts out of indexes of texts and of labels.
     return Literal(text, datatype=URIRef(MRAG + "verbatim"))
 
@@ -172,7 +172,7 @@ def changes(kg: KnowledgeGraph, before: CompletionRun, after: CompletionRun) -> 
 
 def list_runs(kg: KnowledgeGraph, *states: State) -> list[CompletionRun]:
     """List the runs of a knowledge graph that stand at some states, by default any, in order of time."""
-    return _filled(kg, [run for run in run_heads(kg) if not states or run.state in states])
+    return _fill(kg, [run for run in run_heads(kg) if not states or run.state in states])
 
 
 def run_heads(kg: KnowledgeGraph) -> list[CompletionRun]:
@@ -221,7 +221,7 @@ def find_run(kg: KnowledgeGraph, name: str, state: State | None = None) -> Compl
     if len(found) != 1:
         what = "No run is" if not found else f"{len(found)} runs are"
         raise ConfigError(f"{what} called {name!r}.", hint="`mrag complete review --all` lists the runs.")
-    return _filled(kg, found)[0]
+    return _fill(kg, found)[0]
 
 
 def runs_stating(kg: KnowledgeGraph, triples: Sequence[Triple]) -> dict[Triple, dict[str, State]]:
@@ -240,7 +240,7 @@ def key_of(triple: Triple) -> str:
     return digest(*ntriples_terms(triple))
 
 
-def _filled(kg: KnowledgeGraph, heads: Sequence[CompletionRun]) -> list[CompletionRun]:
+def _fill(kg: KnowledgeGraph, heads: Sequence[CompletionRun]) -> list[CompletionRun]:
     """Return runs with their statements."""
     names = [run.iri for run in heads]
     stated: dict[str, dict[str, Statement]] = {run: {} for run in names}
@@ -296,7 +296,7 @@ def commit(kg: KnowledgeGraph, triples: Sequence[Triple], before: CompletionRun,
         kg.recount()
         return graph
     if kg.store.capabilities.edges:
-        graph, record, gone, come = _placed(kg, len(triples))
+        graph, record, gone, come = _place(kg, len(triples))
         kg.commit(record, kg.changes([*out, *gone], [*into, *come, *_in(graph, triples)]))
         return graph
     # Not every server takes all of it as one request. Cut off before the record, nothing has changed; behind
@@ -340,7 +340,7 @@ def withdraw(
     return gone
 
 
-def _placed(kg: KnowledgeGraph, more: int) -> tuple[str, Record, list[Quad], list[Quad]]:
+def _place(kg: KnowledgeGraph, more: int) -> tuple[str, Record, list[Quad], list[Quad]]:
     """Return the graph that triples go to, the record after that, and what is moved out of and into graphs.
 
     After reasoning they go to a graph of their own, so that the next reasoning can start from them alone.
@@ -491,7 +491,7 @@ def accept(
     checked = checked_anew(kg, found, checks, only)
     rows = [one.triple for one in checked if one.verdict == "fits"]
     # Cut off before, some may be in the graph by this run already.
-    begun = _begun(kg, found, checked)
+    begun = _begin(kg, found, checked)
     after = tuple(replace(s, verdict="fits") if s.triple in begun else s for s in checked)
     reasoned = _was_reasoned(kg)
     accepted = replace(found, state="accepted", decided=now(), statements=after, checks=checks)
@@ -634,7 +634,7 @@ def _names_relied_on(kg: KnowledgeGraph, statements: Sequence[Statement]) -> Ite
             yield Statement(s, p, o, max(one.confidence for one in mine), refs)
 
 
-def _begun(kg: KnowledgeGraph, run: CompletionRun, checked: Sequence[Statement]) -> set[Triple]:
+def _begin(kg: KnowledgeGraph, run: CompletionRun, checked: Sequence[Statement]) -> set[Triple]:
     """Return the triples that an acceptance of this run which was cut off has brought into the graph."""
     if not run.graph or run.graph not in kg.record.asserted:
         return set()

@@ -163,7 +163,7 @@ class RelationWords:
                 said = words_of(name)
                 stems = [key.partition("+")[0] for key in keys(said, range(len(said)))]
                 own[iri].update([key for key in stems if key not in _COMMON] or stems)
-        lexical = _inverted(own)
+        lexical = _invert(own)
         for key, said_by in lexical.items():
             made.words[key] = [Meaning(r, 0.6 + 0.2 / len(said_by)) for r in sorted(said_by)]
         ends = PropertyEnds.of(kg)
@@ -186,7 +186,7 @@ class RelationWords:
             back = {key for _, says in senses for key in says} - stems
             self.inverse.update((key, relation) for key in back - forth)
             further[relation] = forth | back
-        for key, relations in _inverted(further).items():
+        for key, relations in _invert(further).items():
             owners = {r in numeric for r in lexical.get(key, ())}
             told = tuple(r for r in sorted(relations) if (r in numeric) not in owners)
             if len(told) == 1:
@@ -264,7 +264,7 @@ class RelationWords:
             self.forward[key, relation] = ahead[key, relation] / count
 
 
-def _inverted(sets: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
+def _invert(sets: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
     """Return for each member of some sets the names of those that have it."""
     found: dict[str, set[str]] = {}
     for name, members in sets.items():
@@ -827,14 +827,14 @@ class _Reading:
     def _names(self, text: str, words: tuple[TextToken, ...]) -> tuple[Span, ...]:
         """Return the names among the words of a text, but for words that say a relation, such as "CEO"."""
         spans = all_names(text, words, self.names, self.words.names, self.few)
-        spans = tuple(self._unlabelled(words, span) for span in spans)
+        spans = tuple(self._without_labels(words, span) for span in spans)
         return tuple(
             span
             for span in spans
             if len(span) > 1 or self.names.has(words[span.first].key) or not self.words.at(words, span.first)
         )
 
-    def _unlabelled(self, words: tuple[TextToken, ...], span: Span) -> Span:
+    def _without_labels(self, words: tuple[TextToken, ...], span: Span) -> Span:
         """Return a name without the field that it stands in: "Director: Ada Hill"."""
         if self.names.has(normalised(text_of(words, span))):
             return span

@@ -236,14 +236,14 @@ def asserts(sentence: str, names: Sequence[Span] = ()) -> bool:
 
     Words of the names in it do not count.
     """
-    return _spoken(sentence) and not _denials(words_of(sentence), names)
+    return _is_spoken(sentence) and not _denials(words_of(sentence), names)
 
 
 @lru_cache(maxsize=10_000)
 def beyond(sentence: str, names: tuple[Span, ...]) -> tuple[int, ...]:
     """Return where a sentence denies something, if only a part of it may be denied; empty if not so."""
     words = words_of(sentence)
-    places = _denials(words, names) if _spoken(sentence) else []
+    places = _denials(words, names) if _is_spoken(sentence) else []
     return () if any(words[at].key in _META | _SAYING for at in places) else tuple(places)
 
 
@@ -275,7 +275,7 @@ def governed(sentence: ReadSentence, low: Span, place: int, says: Callable[[int]
     return verb and key not in _CARRIES and not says(head)
 
 
-def _spoken(sentence: str) -> bool:
+def _is_spoken(sentence: str) -> bool:
     words = words_of(sentence)
     # Braces and angle brackets are of code and queries, not of statements.
     return "?" not in (words[-1].after if words else sentence) and not set("{}<>") & set(sentence)

@@ -231,7 +231,7 @@ def normalised(answer: str) -> str:
         >>> normalised(" The  Café-Owner's "), normalised("The The"), normalised("$")
         ('cafe owner s', 'the the', '$')
     """
-    folded = _folded(answer)
+    folded = _fold(answer)
     return _bare(folded) or folded
 
 
@@ -273,7 +273,7 @@ def contained(text: str, gold: Iterable[str]) -> float:
     wanted = _set(gold)
     if not wanted:
         return float(not words.strip())
-    plain = _folded(text)
+    plain = _fold(text)
     return float(any(f" {a} " in words if _bare(a) else a in plain for a in wanted))
 
 
@@ -332,7 +332,7 @@ def score(
     return CompletionScores(len(rows), *map(fmean, zip(*rows, strict=True))) if rows else CompletionScores()
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(tokens.bare(text).split())
 
 

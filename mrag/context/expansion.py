@@ -198,7 +198,7 @@ def set_priorities(
     """Set the priority of every candidate."""
     profile = kg.profile()
     total = math.log(2 + profile.triples)
-    implied = _implied(kg, candidates) if damping else set()
+    implied = _imply(kg, candidates) if damping else set()
     end_if_lacking(kg)
     for candidate in candidates:
         s, p, o, _ = candidate.statement
@@ -220,7 +220,7 @@ def set_priorities(
         candidate.priority = weight / (1 + 0.15 * candidate.seed)
 
 
-def _implied(kg: KnowledgeGraph, candidates: Sequence[ReachedTriple]) -> set[tuple[str, str, str]]:
+def _imply(kg: KnowledgeGraph, candidates: Sequence[ReachedTriple]) -> set[tuple[str, str, str]]:
     """Triples that another in reach says already: by a sub-property, a subclass or an inverse."""
     above, back = superproperties(kg), inverses(kg)
     types: dict[str, set[str]] = {}
@@ -328,7 +328,7 @@ class Reach:
                 else:
                     groups.setdefault(statement[1], []).append(statement)
             for predicate in sorted(groups):
-                group = self._preferred(groups[predicate])
+                group = self._prefer(groups[predicate])
                 if len(group) > self.settings.per_predicate:
                     more = predicate in edges.cut
                     self.lists.append(CutList(entity, predicate, direction, len(group), more))
@@ -371,7 +371,7 @@ class Reach:
         """Return whether a node has an IRI or a name; others are parts of expressions and lists."""
         return not iri.startswith(SKOLEM) or bool(labels(self.kg, [iri])[iri])
 
-    def _preferred(self, group: list[Statement]) -> list[Statement]:
+    def _prefer(self, group: list[Statement]) -> list[Statement]:
         """Keep the texts of the best language only, and order what is kept."""
         tagged = [o.language for *_, o, _g in group if isinstance(o, ox.Literal) and o.language]
         best = min(tagged, key=lambda tag: (self.kg.language_rank(tag), tag), default=None)

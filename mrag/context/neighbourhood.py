@@ -512,13 +512,13 @@ class PassReader:
         others = [*label_arms(list(wanted.labels), properties), *class_arms(list(wanted.classes))]
         if len(layers) == 1 and not contexts:
             places = EdgePlaces(layers, named=False, predicates=predicates)
-            arms = [*_placed(edge_arms(wanted, places), layers[0]), *others]
+            arms = [*_place(edge_arms(wanted, places), layers[0]), *others]
             yield from _texts(arms, everything, parts)
         elif kg.as_found:
             # They have no names by which a query could tell which a triple is in.
             for layer in layers:
                 places = EdgePlaces((layer,), named=False, predicates=predicates)
-                arms = list(_placed(edge_arms(wanted, places), layer))
+                arms = list(_place(edge_arms(wanted, places), layer))
                 yield from _texts(arms, Dataset((layer,)), parts)
             yield from _texts(others, everything, parts)
         else:
@@ -528,7 +528,7 @@ class PassReader:
             yield from _texts(arms, Dataset(layers, tuple(dict.fromkeys((*layers, *contexts)))), parts)
 
 
-def _placed(arms: Iterable[Arm], graph: str) -> Iterator[Arm]:
+def _place(arms: Iterable[Arm], graph: str) -> Iterator[Arm]:
     for arm in arms:
         yield Arm(arm.kind, arm.select, arm.direction, arm.entities, arm.limit, graph)
 

@@ -199,7 +199,7 @@ def run_system(
             hits[record["query"]] = tuple(Scored(names.setdefault(d, d), s) for d, s in record["hits"])
         asked = sorted(queries.keys() - hits.keys())
         texts = (queries[query] for query in asked)
-        for number, found in carried(runner or InlineRunner(), partial(_searched, system.search, k), texts):
+        for number, found in carried(runner or InlineRunner(), partial(_search, system.search, k), texts):
             query = asked[number]
             hits[query] = tuple(Scored(names.setdefault(doc, doc), score) for doc, score in found)
             if kept is not None:
@@ -209,7 +209,7 @@ def run_system(
     return Run(system.name, dict(sorted(hits.items())))
 
 
-def _searched(search: Callable[[str, int], Sequence[Scored]], k: int, text: str) -> Sequence[Scored]:
+def _search(search: Callable[[str, int], Sequence[Scored]], k: int, text: str) -> Sequence[Scored]:
     return search(text, k)[:k]
 
 

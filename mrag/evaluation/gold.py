@@ -114,7 +114,7 @@ def score(accepted: Iterable[GoldTable], answers: object) -> AnswerScore:
         return AnswerScore()
     exact = contains = False
     best = 0.0
-    for gold in _chosen(accepted):
+    for gold in _choose(accepted):
         rows = table_of(answers, len(gold.rows[0]) if len(gold.rows) == 1 else None)
         best = max(best, values_f1(rows, gold.rows))
         contains = contains or _fits(rows, gold)
@@ -142,7 +142,7 @@ def mentions(text: str, accepted: Iterable[GoldTable]) -> bool:
             return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", plain) is not None
         return any(same(number, value) for number in numbers)
 
-    return any(all(named(v) for row in gold.rows for v in row if v is not None) for gold in _chosen(accepted))
+    return any(all(named(v) for row in gold.rows for v in row if v is not None) for gold in _choose(accepted))
 
 
 def gold_tables(question: Mapping[str, Any]) -> tuple[GoldTable, ...]:
@@ -155,7 +155,7 @@ def gold_tables(question: Mapping[str, Any]) -> tuple[GoldTable, ...]:
     return tuple(found)
 
 
-def _chosen(accepted: Iterable[GoldTable]) -> Iterator[GoldTable]:
+def _choose(accepted: Iterable[GoldTable]) -> Iterator[GoldTable]:
     """Yield each accepted answer, and it with each choice of its columns of which any will do."""
     for gold in accepted:
         if not gold.rows:
@@ -174,7 +174,7 @@ def _fits(rows: Sequence[Row], gold: GoldTable, *, wider: bool = True) -> bool:
     wanted = _unique(gold.rows)
     for columns in _columns(rows, gold.rows, wider):
         found = _unique(tuple(row[c] for c in columns) for row in rows)
-        order = _paired(found, wanted) if len(found) == len(wanted) else None
+        order = _pair(found, wanted) if len(found) == len(wanted) else None
         if order is None:
             continue
         if gold.ranks is None:
@@ -204,7 +204,7 @@ def _covers(found: set[Value], wanted: set[Value]) -> bool:
     )
 
 
-def _paired(rows: Sequence[Row], gold: Sequence[Row]) -> list[int] | None:
+def _pair(rows: Sequence[Row], gold: Sequence[Row]) -> list[int] | None:
     """Return which gold row each row is, no gold row twice; None if a row is none of them."""
     free: defaultdict[Hashable, list[int]] = defaultdict(list)
     for i, row in enumerate(gold):
@@ -276,7 +276,7 @@ class GoldQuestion:
             raise _wrong("question", "the words of the question")
         answers = fields.get("answers")
         no_answer = answers is None or answers == [] or fields.get("unanswerable") is True
-        accepted = () if no_answer else _accepted(fields)
+        accepted = () if no_answer else _accept(fields)
         category = str(fields.get("category") or (ANSWERED if accepted else "unanswerable"))
         return cls(str(fields.get("id", name)), text.strip(), accepted, category)
 
@@ -342,7 +342,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, fields
 
 
-def _accepted(fields: Mapping[str, Any]) -> tuple[GoldTable, ...]:
+def _accept(fields: Mapping[str, Any]) -> tuple[GoldTable, ...]:
     alternatives = fields.get("alternatives", [])
     if not isinstance(alternatives, list) or not all(
         isinstance(a, dict) and a.get("answers") not in (None, []) for a in alternatives

@@ -103,10 +103,10 @@ class EntityFacts:
 
 def instances(kg: KnowledgeGraph, cls: str) -> list[str]:
     """List the entities of a class, in order of IRI."""
-    return _named(kg, queries.get("evaluation/instances").bind(**{"class": [cls]}))
+    return _name(kg, queries.get("evaluation/instances").bind(**{"class": [cls]}))
 
 
-def _named(kg: KnowledgeGraph, query: str) -> list[str]:
+def _name(kg: KnowledgeGraph, query: str) -> list[str]:
     """List what a query selects and is no blank node, in order of IRI."""
     return sorted(str(row[0]) for row in kg.select(query) if not str(row[0]).startswith(SKOLEM))
 
@@ -158,7 +158,7 @@ def satisfying(kg: KnowledgeGraph, wanted: Demand, shape: EntityShape) -> list[s
             either_way = sparql.Alternative((link, sparql.Inverse(link)))
             body += [*meets(y, sorted(part)), sparql.TriplePattern(x, either_way, y)]
     query = sparql.Select((x,), sparql.Group(tuple(body)), distinct=True, order_by=(x,))
-    return _named(kg, to_sparql(query))
+    return _name(kg, to_sparql(query))
 
 
 def _dull(predicate: Node | None, value: Node | None) -> bool:
@@ -247,14 +247,14 @@ def template_questions(
     made = []
     for entity in sorted(known):
         choice = random.Random(f"{seed} {entity}")
-        wanted = _chosen(_labelled(known[entity], labels), shape, conditions, choice)
+        wanted = _choose(_label(known[entity], labels), shape, conditions, choice)
         if wanted:
             text = f"Which {kind} {join(list(_demands(wanted, labels, display, shape)))}?"
             made.append(BenchmarkQuestion(question_id(entity), entity, text, wanted))
     return made
 
 
-def _chosen(found: EntityFacts, shape: EntityShape, max_conditions: int, choice: random.Random) -> Demand:
+def _choose(found: EntityFacts, shape: EntityShape, max_conditions: int, choice: random.Random) -> Demand:
     if found.parts:
         named = sorted(
             {tuple(has) for has in found.parts.values() if any(c.predicate == shape.kind for c in has)}
@@ -292,7 +292,7 @@ def _demands(
         yield f"shows {join(shown)}"
 
 
-def _labelled(found: EntityFacts, labels: Mapping[str, str | None]) -> EntityFacts:
+def _label(found: EntityFacts, labels: Mapping[str, str | None]) -> EntityFacts:
     parts = {part: [c for c in has if labels[c.value]] for part, has in found.parts.items()}
     named = {part: has for part, has in parts.items() if has}
     return EntityFacts([c for c in found.own if labels[c.value]], named)
@@ -519,7 +519,7 @@ def read_queries(path: Path) -> dict[str, str]:
     if path.suffix == ".jsonl":
         triples = ((number, str(row["_id"]), str(row["text"])) for number, row in _records(path, text))
     else:
-        triples = _topics(path, text) if "<top>" in text.lower() else _tabbed(path, text)
+        triples = _topics(path, text) if "<top>" in text.lower() else _tab(path, text)
     found: dict[str, str] = {}
     for number, query, words in triples:
         if not words.strip() or query in found:
@@ -547,7 +547,7 @@ def read_documents(path: Path) -> Iterator[tuple[str, str]]:
         yield number.strip(), " ".join(words.split())
 
 
-def _tabbed(path: Path, text: str) -> Iterator[tuple[int, str, str]]:
+def _tab(path: Path, text: str) -> Iterator[tuple[int, str, str]]:
     for number, line in enumerate(text.splitlines(), 1):
         query, tab, words = line.partition("\t")
         if line.strip() and not tab:

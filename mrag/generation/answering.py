@@ -140,7 +140,7 @@ def cite(
         elif pieces and ids:
             pieces[-1] = (*pieces[-1][:2], (*pieces[-1][2], *ids))
     if not pieces:
-        pointed = _pointed_to(question, text, kept)
+        pointed = _point_to(question, text, kept)
         if pointed:
             only = " ".join(part for part in (notice, ONLY_IDS_NOTICE) if part)
             return Answer.of(question, pointed, kept, model, only)
@@ -151,10 +151,10 @@ def cite(
     further: dict[str, Line] = {}
     for (before, bare, _), (found, subjects, under) in zip(pieces, supports(citer, pieces), strict=True):
         one = judged(citer, bare, found, subjects, graph, under)
-        own = [_numbered(line, kept, further) for line in one.support.lines]
+        own = [_number(line, kept, further) for line in one.support.lines]
         if not any(line.inferred for line in own):
             bare = untrusted.without_ids(bare)
-        against = tuple(_numbered(line, kept, further).id for line in one.against)
+        against = tuple(_number(line, kept, further).id for line in one.against)
         citations = tuple(map(Citation.of, own))
         holds, support = one.verdict in ("read", "graph", "nothing"), one.support
         sentences.append(
@@ -164,7 +164,7 @@ def cite(
     return Answer.of(question, sentences, kept, model, notice)
 
 
-def _numbered(line: Line, context: Context, further: dict[str, Line]) -> Line:
+def _number(line: Line, context: Context, further: dict[str, Line]) -> Line:
     """Return a line with an id of its own, where it is none of those that were read."""
     if any(line is one for one in context.lines):
         return line
@@ -175,7 +175,7 @@ def _numbered(line: Line, context: Context, further: dict[str, Line]) -> Line:
     return further[line.id]
 
 
-def _pointed_to(question: str, text: str, context: Context) -> list[Sentence]:
+def _point_to(question: str, text: str, context: Context) -> list[Sentence]:
     """Return sentences for the lines whose ids are all that a model wrote, as very small models do."""
     _, written = take_ids(text)
     ids = {line.id.casefold(): line for line in context.lines}

@@ -393,7 +393,7 @@ class FactSelector:
         """Choose the subjects and lines that answer best."""
         # An image may be all that was asked with.
         by_rank = sorted((s for s in self._of if str(s) in self._rank), key=lambda s: self._rank[str(s)])
-        defined = self._defined() if self.question.strip() else by_rank[:3]
+        defined = self._define() if self.question.strip() else by_rank[:3]
         if defined:
             count = _FACTS + 1 if len(defined) == 1 else _FACTS - 1
             filled = [self._filled(FactGroup(s, (), frozenset(), 1.0), count) for s in defined]
@@ -428,7 +428,7 @@ class FactSelector:
             kept = [self._filled(g, count) if self._only_named(g) else g for g in kept]
         chosen = [line for g in kept for line in g.lines]
         return Selection(
-            tuple(kept[:_ENTITIES]), many, self.asked.missing(), self._unlinked(chosen),
+            tuple(kept[:_ENTITIES]), many, self.asked.missing(), self._unlink(chosen),
             tuple(kept[_ENTITIES:]), partial, self.asked.sought(), self._nearest(chosen),
         )  # fmt: skip
 
@@ -467,7 +467,7 @@ class FactSelector:
             joint.add(self.asked.joined(best))
             for i in range(len(got)):
                 got[i] = max(got[i], *(self._covered(i, x, near[x.id]) for x in taken))
-        return self._scored(subject, chosen, got, frozenset(j for j in joint if len(j) > 1))
+        return self._score(subject, chosen, got, frozenset(j for j in joint if len(j) > 1))
 
     def _within_reach(self, subject: Term) -> tuple[list[Line], dict[str, float]]:
         """Return the lines about a subject and one step further, and how near each is, by its id."""
@@ -517,7 +517,7 @@ class FactSelector:
         taken.extend(self._siblings(line, [*chosen, *taken]))
         return taken
 
-    def _scored(
+    def _score(
         self, subject: Term, lines: Sequence[Line], got: Sequence[float], joint: frozenset[frozenset[int]]
     ) -> FactGroup:
         needs = self.asked.needs
@@ -671,7 +671,7 @@ class FactSelector:
             return like
         return [g for g in like if g.subject in of_kind or (not types[g.subject] and _beyond_kind(g) > 0)]
 
-    def _defined(self) -> list[Term]:
+    def _define(self) -> list[Term]:
         """Return what "What is a triple store?" is about, or both sides of a comparison."""
         asked = self.asked
         terms = list(dict.fromkeys(w.terms for w in asked.needs))
@@ -738,7 +738,7 @@ class FactSelector:
             kept += [replace(group, lines=new)] if new else []
         return kept
 
-    def _unlinked(self, chosen: Sequence[Line]) -> tuple[str, ...]:
+    def _unlink(self, chosen: Sequence[Line]) -> tuple[str, ...]:
         names: dict[str, None] = {}
         ends = frozenset[Term]().union(*map(_ends, chosen)) - self.classes
         near = ends.union(*(_ends(x) for x in self.asked.lines if _ends(x) & ends))

@@ -44,7 +44,7 @@ def plain_sentences(
         for i, text in enumerate(_caveats(chosen, language))
     ]
     if chosen.partial and chosen.groups:
-        return _checked(question, given, [*parts, *_nearest(chosen, selector, context, language)])
+        return _check(question, given, [*parts, *_nearest(chosen, selector, context, language)])
     many = len(chosen.groups) > 1
     every = by_subject(context.lines)
     for group in chosen.groups:
@@ -55,7 +55,7 @@ def plain_sentences(
     if chosen.more:
         parts.append(("\n- ", _also(chosen.more, phrases)))
     parts.extend((" ", VerbalisedSentence(said, ())) for said in _cut_lists(chosen, context, phrases))
-    return _checked(question, given, parts)
+    return _check(question, given, parts)
 
 
 def _have_one_of(words: Sequence[str], chosen: Selection) -> bool:
@@ -97,7 +97,7 @@ def verbalise_all(
         for about in by_subject(map(_quiet_line, lines)).values()
         for x in verbalise(about, person=is_person(about))
     ]
-    return _checked(question, context, [("" if i == 0 else " ", x) for i, x in enumerate(told)])
+    return _check(question, context, [("" if i == 0 else " ", x) for i, x in enumerate(told)])
 
 
 def _quiet(context: Context) -> Context:
@@ -174,7 +174,7 @@ def _also(groups: Sequence[FactGroup], phrases: Phrases) -> VerbalisedSentence:
     return VerbalisedSentence(filled(phrases.also, names=phrases.join(names)), tuple(used))
 
 
-def _checked(
+def _check(
     question: str, context: Context, parts: list[tuple[str, VerbalisedSentence]]
 ) -> list[tuple[str, VerbalisedSentence]]:
     """Return sentences, with a fact as the context has it wherever its sentence does not prove itself.

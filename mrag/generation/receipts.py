@@ -52,7 +52,7 @@ def unbase58(text: str) -> bytes:
 def verifies(key: str, signature: bytes, data: bytes) -> bool:
     """Return whether data was signed by the holder of a public key."""
     raw = _raw(key)
-    _needed()
+    _need()
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -89,7 +89,7 @@ class KeyStore:
 
     def create(self) -> SigningKey:
         """Make the key of this installation."""
-        _needed()
+        _need()
         from cryptography.hazmat.primitives import serialization as form
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -111,7 +111,7 @@ class KeyStore:
         """Return the key of this installation; None if it has none."""
         if not self.file.exists():
             return None
-        _needed()
+        _need()
         from cryptography.exceptions import UnsupportedAlgorithm
         from cryptography.hazmat.primitives import serialization as form
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -194,7 +194,7 @@ def _raw(key: Any) -> bytes:
     return bytes(data[2:])
 
 
-def _needed() -> None:
+def _need() -> None:
     try:
         import cryptography as _  # noqa: F401
     except ImportError as error:
@@ -243,8 +243,8 @@ def receipt(
 ) -> dict[str, Any]:
     """Return the receipt of an answer that was checked."""
     parts = (answer, report, source, revision, version, at.isoformat())
-    made = _made(*parts, _FIELD_NAME)
-    made = _made(*parts, _FIELD_NAME + hashlib.sha256(canonical(made)).hexdigest())
+    made = _make(*parts, _FIELD_NAME)
+    made = _make(*parts, _FIELD_NAME + hashlib.sha256(canonical(made)).hexdigest())
     if key is None:
         return made
     proof = {
@@ -254,7 +254,7 @@ def receipt(
         "verificationMethod": f"did:key:{key.public}#{key.public}",
         "proofPurpose": "assertionMethod",
     }
-    return {**made, "proof": {**proof, "proofValue": base58(key.sign(_signed(made, proof)))}}
+    return {**made, "proof": {**proof, "proofValue": base58(key.sign(_sign(made, proof)))}}
 
 
 def opened(value: Mapping[str, Any]) -> Receipt | None:
@@ -286,7 +286,7 @@ def opened(value: Mapping[str, Any]) -> Receipt | None:
     return Receipt(answer, report, source, revision, value["at"], key, tuple(altered))
 
 
-def _made(
+def _make(
     answer: Mapping[str, Any],
     report: VerifyReport,
     source: str,
@@ -327,7 +327,7 @@ def _made(
     }
 
 
-def _signed(bare: Mapping[str, Any], proof: Mapping[str, Any]) -> bytes:
+def _sign(bare: Mapping[str, Any], proof: Mapping[str, Any]) -> bytes:
     """Return what a proof signs: the hashes of how it is signed and of what is."""
     how = canonical({"@context": bare["@context"], **proof})
     return hashlib.sha256(how).digest() + hashlib.sha256(canonical(bare)).digest()
@@ -345,7 +345,7 @@ def _signer(bare: Mapping[str, Any], proof: Any) -> tuple[str, list[str]]:
         return "", wrong
     try:
         right = how["verificationMethod"] == f"did:key:{key}#{key}"
-        if right and verifies(key, unbase58(str(proof.get("proofValue"))), _signed(bare, how)):
+        if right and verifies(key, unbase58(str(proof.get("proofValue"))), _sign(bare, how)):
             return key, []
     except ModelError:
         pass

@@ -621,7 +621,7 @@ def parse(text: str | bytes) -> Any:
 def canonical(value: Any) -> bytes:
     """Write JSON values in their one spelling (RFC 8785)."""
     try:
-        return _written(value).encode()
+        return _write(value).encode()
     except (RecursionError, UnicodeEncodeError) as error:
         raise ModelError("This JSON has no canonical form.", hint=str(error)[:80]) from error
 
@@ -644,7 +644,7 @@ def _no_number(text: str) -> Any:
     raise ValueError(f"{text} is no number")
 
 
-def _written(value: Any) -> str:
+def _write(value: Any) -> str:
     if value is None or isinstance(value, bool | str):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, int | float):
@@ -654,9 +654,9 @@ def _written(value: Any) -> str:
         if not all(isinstance(name, str) for name in value):
             raise ModelError("The names of a JSON object are strings.")
         names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
-        return "{" + ",".join(f"{_written(name)}:{_written(value[name])}" for name in names) + "}"
+        return "{" + ",".join(f"{_write(name)}:{_write(value[name])}" for name in names) + "}"
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
-        return "[" + ",".join(map(_written, value)) + "]"
+        return "[" + ",".join(map(_write, value)) + "]"
     raise ModelError("Not a JSON value.", term=repr(value)[:80])
 
 

@@ -235,17 +235,17 @@ def told_in(language: str, line: Line, label: str, values: Sequence[str], marked
         return f"{name} — {label}: {marked}"
     kind = _TEMPLATES.get(str(line.triple.p), "")
     if kind in ("kind", "same") and is_expression(line) and len(values) == 1:
-        return _elided(phrases, phrases.condition, name, phrases.quoted(bare(values[0])))
+        return _elide(phrases, phrases.condition, name, phrases.quoted(bare(values[0])))
     if kind:
-        return _elided(phrases, getattr(phrases, kind), name, marked)
+        return _elide(phrases, getattr(phrases, kind), name, marked)
     if prose:
-        return _elided(phrases, phrases.described, name, marked)
+        return _elide(phrases, phrases.described, name, marked)
     if _is_noun(label):
-        return _elided(phrases, phrases.noun, name, marked, label)
+        return _elide(phrases, phrases.noun, name, marked, label)
     return f"{name} — {label}: {marked}"
 
 
-def _elided(phrases: Phrases, template: str, name: str, value: str, label: str = "") -> str:
+def _elide(phrases: Phrases, template: str, name: str, value: str, label: str = "") -> str:
     if phrases.elides and _DE.match(f"de {name}"):
         template = template.replace("de {s}", "d'{s}")
     if phrases.elides and _DE.match(f"de {value}"):
@@ -335,7 +335,7 @@ def verbalise(
     for line in lines:
         groups.setdefault(str(line.triple.p), []).append(line)
     if language != "en":
-        return [_translated(language, part, wanted) for group in groups.values() for part in _alike(group)]
+        return [_translate(language, part, wanted) for group in groups.values() for part in _alike(group)]
     clauses = [_clause(p, tuple(group), wanted) for p, group in groups.items()]
     if kind and name[:1].islower():
         name = article(name)
@@ -349,7 +349,7 @@ def verbalise(
         parts = [part for part in parts if part] + [rest[i : i + 3] for i in range(0, len(rest), 3)]
     for part in parts:
         subject = name if person or not found else "It"
-        found.append(_told(f"{_starting(subject)} {join([c.text for c in part])}", part))
+        found.append(_tell(f"{_starting(subject)} {join([c.text for c in part])}", part))
     nouns = [c for c in clauses if c.kind == "noun"]
     for start in range(0, len(nouns), 3):
         part = nouns[start : start + 3]
@@ -357,11 +357,11 @@ def verbalise(
         owner = "" if first[0] == "its" else f"of {name} "
         texts = [f"{first[0]} {first[1].text} {owner}{first[1].value}"]
         joined = join([*texts, *(f"{the} {c.text} {c.value}" for the, c in others)])
-        found.append(_told(joined[:1].upper() + joined[1:], part))
-    return found + [_told(c.text, [c]) for c in clauses if c.kind == "whole"]
+        found.append(_tell(joined[:1].upper() + joined[1:], part))
+    return found + [_tell(c.text, [c]) for c in clauses if c.kind == "whole"]
 
 
-def _told(text: str, clauses: Sequence[_Clause]) -> VerbalisedSentence:
+def _tell(text: str, clauses: Sequence[_Clause]) -> VerbalisedSentence:
     return VerbalisedSentence(_sentence(text), tuple(line for c in clauses for line in c.lines))
 
 
@@ -399,8 +399,8 @@ def _alike(lines: Sequence[Line]) -> list[list[Line]]:
     return [part for part in (plain, *([x] for x in lines if is_expression(x))) if part]
 
 
-def _translated(language: str, lines: Sequence[Line], wanted: frozenset[str]) -> VerbalisedSentence:
-    values = [_quoted(line, wanted) if describes(line) else value(line, wanted) for line in lines]
+def _translate(language: str, lines: Sequence[Line], wanted: frozenset[str]) -> VerbalisedSentence:
+    values = [_quote(line, wanted) if describes(line) else value(line, wanted) for line in lines]
     marked = _marked(values, lines, PHRASES.get(language, PHRASES["en"]))
     label = lines[0].labels[1]
     if (parted := _label(lines[0])).casefold() != label.casefold():
@@ -413,7 +413,7 @@ def _label(line: Line) -> str:
     return " ".join(split_identifier(line.labels[1]).split()) or "has to do with"
 
 
-def _quoted(line: Line, wanted: frozenset[str]) -> str:
+def _quote(line: Line, wanted: frozenset[str]) -> str:
     said = value(line, wanted)
     return said if said[:1] == "“" else f"“{_shorten(said, wanted)}”"
 
@@ -448,7 +448,7 @@ def _clause(p: str, lines: tuple[Line, ...], wanted: frozenset[str]) -> _Clause:
     if p in _PHRASES:
         return _Clause("phrase", filled(_PHRASES[p], o=_marked(values, lines)), "", lines)
     if describes(lines[0]):
-        quoted = [_quoted(line, wanted) for line in lines]
+        quoted = [_quote(line, wanted) for line in lines]
         return _Clause("prose", f"is described as {_marked(quoted, lines)}", "", lines)
     if all(str(getattr(line.triple.o, "datatype", "")) == XSD + "boolean" for line in lines):
         return _Clause("phrase", join([yes_or_no(label, v) for v in values]) + _mark(lines), "", lines)

@@ -144,11 +144,11 @@ def wrong_line(line: Line, labels: Names | None, said: Said | None) -> list[str]
     wrong = [] if _LINE_ID.fullmatch(line.id) else ["that is no id of a line"]
     for term, label in zip(line.triple, line.labels, strict=True):
         if isinstance(term, Literal):
-            if not _shows(_spaced(term), label):
+            if not _shows(_space_out(term), label):
                 wrong.append(f"“{label}” is not the value")
         elif labels is not None:
             names = labels(term)
-            if names and _spaced(label) not in {_spaced(name) for name in names}:
+            if names and _space_out(label) not in {_space_out(name) for name in names}:
                 wrong.append(f"“{label}” is not a name of {term}")
     mark = untrusted.mark_of(line.text)
     if mark and mark != status_of(line.graph, inferred=line.inferred) and mark != "completed":
@@ -169,13 +169,13 @@ def wrong_line(line: Line, labels: Names | None, said: Said | None) -> list[str]
 def _shows(value: str, label: str) -> bool:
     """Return whether a label is a value, in quotation marks or not, and maybe cut as one sees."""
     for shown in (label, unquoted(label), label[1:-1] if label[:1] == label[-1:] == '"' else label):
-        shown = _spaced(shown)
+        shown = _space_out(shown)
         if shown == value or (len(shown) > 1 and shown[-1] == "…" and value.startswith(shown[:-1])):
             return True
     return False
 
 
-def _spaced(text: str) -> str:
+def _space_out(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -270,7 +270,7 @@ class VerifyReport:
             rows += [f"Altered: {what}" for what in self.altered]
             rows += [f"Not supported by what it cites: {text}" for text in self.unsupported]
         for state in ("not checked", "signed", "recomputed"):
-            if said := _told(self.of(state)):
+            if said := _tell(self.of(state)):
                 rows.append(f"{state.capitalize()}: {said}.")
         return "\n".join(map(inline, rows))
 
@@ -289,7 +289,7 @@ class VerifyReport:
         return f"Verified in part: {there}{f'{follows} from them' if self.recomputed(SENTENCES) else ''}."
 
 
-def _told(parts: Iterable[CheckedPart]) -> str:
+def _tell(parts: Iterable[CheckedPart]) -> str:
     """Return parts in words, those of one note together."""
     notes: dict[str, list[str]] = {}
     for part in parts:
@@ -508,11 +508,11 @@ def _unsupported(
         stray = [one for one in s["citations"] if one in present and one not in {x.id for x in support.lines}]
         altered.extend(f"{one} has nothing to do with: {text[:80]}" for one in stray)
         if not s["supported"] or s["verdict"] not in ("read", "graph", "nothing"):
-            altered.extend(_misjudged(citer, s, before, under, facts))
+            altered.extend(_misjudge(citer, s, before, under, facts))
     return found
 
 
-def _misjudged(
+def _misjudge(
     citer: Citer, sentence: Mapping[str, Any], before: frozenset[Term], under: str, facts: FactSource | None
 ) -> list[str]:
     """Return what is wrong with the verdict on a sentence that is marked as not supported."""

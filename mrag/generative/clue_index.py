@@ -565,7 +565,7 @@ def build_segments(
         for doc_id, tokens in documents:
             key = hashlib.blake2b(tokens.tobytes(), digest_size=16).digest()
             if key not in seen:
-                if (before := _known(earlier, tokens)) is not None:
+                if (before := _know(earlier, tokens)) is not None:
                     names[-1].earlier.append((before, doc_id))
                     continue
                 if batch and size + len(tokens) + 1 > max_tokens:
@@ -590,7 +590,7 @@ def build_segments(
             yield ClueSegment.named(waiting.pop(following), [*own, *batch.earlier])
 
 
-def _known(segments: Sequence[ClueSegment], tokens: Tokens) -> int | None:
+def _know(segments: Sequence[ClueSegment], tokens: Tokens) -> int | None:
     """Return the number of an equal document of earlier segments."""
     base = 0
     listed = tokens.tolist() if segments else []
@@ -902,7 +902,7 @@ class ClueIndex:
         self, clue: Iterable[int], *, start: Start = "anywhere", restriction: Restriction | None = None
     ) -> ClueCursor:
         """Return the cursor at a clue; it is dead if the clue does not occur."""
-        return self.cursor(start=start, restriction=restriction).follow(_listed(clue))
+        return self.cursor(start=start, restriction=restriction).follow(_list(clue))
 
     def next_tokens(
         self, prefix: Iterable[int], *, start: Start = "anywhere", restriction: Restriction | None = None
@@ -910,7 +910,7 @@ class ClueIndex:
         """Return the tokens that follow a prefix somewhere, ascending, each once."""
         if restriction is None and len(self.segments) == 1:
             # The same as below, without what a cursor costs.
-            view, tokens = self.segments[0].view(start), _listed(prefix)
+            view, tokens = self.segments[0].view(start), _list(prefix)
             return view.continuations(*view.find(tokens, 0, len(view), 0), len(tokens))
         return self.at(prefix, start=start, restriction=restriction).next_tokens()
 
@@ -960,6 +960,6 @@ def _folder(path: Path) -> SegmentFolder[ClueSegment]:
     return SegmentFolder(path, KIND, ClueSegment)
 
 
-def _listed(clue: Iterable[int]) -> list[int]:
+def _list(clue: Iterable[int]) -> list[int]:
     # Numbers of numpy are many times slower to look up than those of Python.
     return clue.tolist() if isinstance(clue, np.ndarray) else list(clue)

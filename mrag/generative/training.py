@@ -143,10 +143,10 @@ def sample_clues(
     words = [m.span() for m in _WORD.finditer(text) if wanted.intersection(_ANALYSER.terms(m.group()))]
     counts = [sum(start <= w < end for w, _ in words) for start, end in sentences]
     start, end = sentences[counts.index(max(counts))]
-    return _drawn(tokens, text, spans, (start, end), words, settings, key)
+    return _draw(tokens, text, spans, (start, end), words, settings, key)
 
 
-def _drawn(
+def _draw(
     tokens: Sequence[int],
     text: str,
     spans: Sequence[tuple[int, int]],
@@ -577,7 +577,7 @@ def train(
     fixed = {name: value for name, value in asdict(settings).items() if name not in free}
     about = json.loads(json.dumps({**learner.about, "pairs": digest(pairs), **fixed}))
     folder.mkdir(parents=True, exist_ok=True)
-    losses = _resumed(torch, folder, about, named, optimiser)
+    losses = _resume(torch, folder, about, named, optimiser)
     if (folder / LOG).exists():
         # Steps that no checkpoint holds are done again.
         lines = (folder / LOG).read_text(encoding="utf-8").splitlines(keepends=True)
@@ -628,7 +628,7 @@ def train(
     return TrainingReport(len(losses), total, tuple(losses), seconds, len(losses) < total)
 
 
-def _resumed(torch: Any, folder: Path, about: dict[str, Any], named: Any, optimiser: Any) -> list[float]:
+def _resume(torch: Any, folder: Path, about: dict[str, Any], named: Any, optimiser: Any) -> list[float]:
     path = folder / CHECKPOINT
     if not path.exists():
         return []
@@ -745,7 +745,7 @@ def write_gguf(base: Path, adapter: Path, out: Path) -> Path:
             change = deltas[tensor.name]
             role = tensor.name.split(".")[2]
             if role in _HEADS:
-                change = _rotated(change, int(reader.fields[_HEADS[role]].contents()))
+                change = _rotate(change, int(reader.fields[_HEADS[role]].contents()))
             if weights.shape != change.shape:
                 raise ModelError(f"The adapter in {adapter} does not fit {tensor.name} of {base}.")
             writer.add_tensor(tensor.name, (weights + change).astype(np.float16))
@@ -799,11 +799,11 @@ def _deltas(adapter: Path) -> dict[str, Matrix]:
     return found
 
 
-def _rotated(weights: Matrix, heads: int) -> Matrix:
+def _rotate(weights: Matrix, heads: int) -> Matrix:
     """Put the rows in the order of GGUF: it turns neighbouring rows of a head together, not its halves.
 
     Example:
-        >>> _rotated(np.arange(4, dtype=np.float32).reshape(4, 1), 1).ravel().tolist()
+        >>> _rotate(np.arange(4, dtype=np.float32).reshape(4, 1), 1).ravel().tolist()
         [0.0, 2.0, 1.0, 3.0]
     """
     rows, columns = weights.shape

@@ -73,7 +73,7 @@ def load(
     paths = [str(s.path) for s in found]
     small = sum(s.size() for s in found) <= _DELTA_BYTES
     prefixes = _prefixes_of(found, "" if replacing else kg.record.prefixes)
-    touched = partial(_touched, found)
+    touched = partial(_touch, found)
     new = _assert(kg, paths, put, touched, apart=small, prefixes=prefixes, replacing=replacing, named=names)
     return LoadReport(
         kg.record.asserted[-1],
@@ -280,7 +280,7 @@ def _change(paths: Sequence[str]) -> GraphChange:
     return GraphChange("load", Path(paths[0]).name + more)
 
 
-def _touched(found: Sequence[Source]) -> TouchedEntities | None:
+def _touch(found: Sequence[Source]) -> TouchedEntities | None:
     """Return what small files touch; None for others, which are not read twice."""
     if sum(source.size() for source in found) > _SMALL_BYTES:
         return None

@@ -96,8 +96,8 @@ def record_after(
     if before.followed:
         came = before.came or (f"{name}:came:{revision}",) if outcome.gained else before.came
         removed = before.removed or (f"{name}:removed:{revision}",) if outcome.lost else before.removed
-        copies += [_copied(t, came[-1]) for t in come if t not in gone]
-        copies += [_copied(t, removed[-1]) for t in gone if t not in come]
+        copies += [_copy(t, came[-1]) for t in come if t not in gone]
+        copies += [_copy(t, removed[-1]) for t in gone if t not in come]
         dropped = sum(graph_of(q) in layout.inferred for q in outcome.removed)
         left = before.inferences if before.inferences < 0 else before.inferences - dropped
         after = replace(before, came=came, removed=removed, inferences=left)
@@ -117,7 +117,7 @@ def record_after(
     ), copies
 
 
-def _copied(triple: ox.Triple, graph: str) -> ox.Quad:
+def _copy(triple: ox.Triple, graph: str) -> ox.Quad:
     return ox.Quad(triple.subject, triple.predicate, triple.object, ox.NamedNode(graph))
 
 
@@ -212,7 +212,7 @@ def preview(
         )
     kg.require_writable()
     layout = layout_of(kg, union=union, max_changes=max_changes)
-    steps = [_placed(operation, kg, layout) for operation in operations]
+    steps = [_place(operation, kg, layout) for operation in operations]
     outcome = work_out(kg.store, layout, steps, seconds)
     before = kg.record
     if not outcome.added and not outcome.removed:
@@ -292,7 +292,7 @@ def layout_of(kg: KnowledgeGraph, *, union: bool = True, max_changes: int = 1_00
     )
 
 
-def _placed(operation: Operation, kg: KnowledgeGraph, layout: Layout) -> Operation:
+def _place(operation: Operation, kg: KnowledgeGraph, layout: Layout) -> Operation:
     """Put the names that graphs have inside where USING and WITH name GraphDB's pseudo-graphs."""
     if operation[0] != "modify":
         return operation

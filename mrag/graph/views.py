@@ -77,7 +77,7 @@ class Anchor:
         return to_sparql(pt.Ask(self._with(pt.Negation(_is_iri(self.name)))))
 
     def _with(self, condition: pt.Expression) -> pt.Group:
-        s, p, o = map(_typed, (self.pattern.s, self.pattern.p, self.pattern.o))
+        s, p, o = map(_type, (self.pattern.s, self.pattern.p, self.pattern.o))
         return pt.Group((pt.TriplePattern(s, p, o), pt.Filter(condition)))
 
 
@@ -99,16 +99,16 @@ class ViewBranch:
     def over(self, anchor: Anchor, iris: Sequence[str]) -> str:
         """Return the query of the solutions in which an anchor is one of some IRIs."""
         rows = tuple((pt.iri(iri),) for iri in iris)
-        return self._narrowed(anchor, pt.Values((pt.var(anchor.name),), rows))
+        return self._narrow(anchor, pt.Values((pt.var(anchor.name),), rows))
 
     def over_others(self, anchor: Anchor) -> str:
         """Return the query of the solutions in which an anchor is no IRI.
 
         No text can name a blank node, and literals may be spelt in another way than they are kept.
         """
-        return self._narrowed(anchor, pt.Filter(pt.Negation(_is_iri(anchor.name))))
+        return self._narrow(anchor, pt.Filter(pt.Negation(_is_iri(anchor.name))))
 
-    def _narrowed(self, anchor: Anchor, condition: pt.Pattern) -> str:
+    def _narrow(self, anchor: Anchor, condition: pt.Pattern) -> str:
         instead = {place: f"{{ {to_pattern(condition)}" for place in anchor.places}
         return self.head + self.tokens.printed(self.first, self.last, instead)
 
@@ -165,7 +165,7 @@ def _is_iri(name: str) -> pt.Call:
     return pt.Call("isIRI", (pt.var(name),))
 
 
-def _typed(term: Any) -> Any:
+def _type(term: Any) -> Any:
     if isinstance(term, Variable | BNode):
         return pt.var(str(term) if isinstance(term, Variable) else _OTHER)
     return to_ox(term)
@@ -354,7 +354,7 @@ def answered(store: OxigraphStore, text: str, dataset: Dataset, job: PartsJob) -
     made: AbstractContextManager[Path] = Scratch("view") if job.folder is None else nullcontext(job.folder)
     with snapshot_folder(store) as copies, made as place:
         store.snapshot(copies / "0")
-        sent = None if job.runner.shares_files else _packed(store, dataset)
+        sent = None if job.runner.shares_files else _pack(store, dataset)
         work = ViewWork(copies / "0", dataset, blank=has_blank_nodes(text), sent=sent)
         if store.path is None:
             work.opened = store.engine
@@ -364,11 +364,13 @@ def answered(store: OxigraphStore, text: str, dataset: Dataset, job: PartsJob) -
                 for record in journal.records:  # the parts of another state
                     (place / str(record.get("part", "none"))).unlink(missing_ok=True)
                 journal.clear()
-            names = _done(work, text, job.runner, key, journal, job.on_progress or (lambda done, total: None))
+            names = _make_parts(
+                work, text, job.runner, key, journal, job.on_progress or (lambda done, total: None)
+            )
         yield (zlib.decompress((place / name).read_bytes()) for name in names)
 
 
-def _packed(store: OxigraphStore, dataset: Dataset) -> dict[str, bytes]:
+def _pack(store: OxigraphStore, dataset: Dataset) -> dict[str, bytes]:
     graphs = {}
     for graph in sorted({*dataset.default, *dataset.named}):
         out = BytesIO()
@@ -378,7 +380,9 @@ def _packed(store: OxigraphStore, dataset: Dataset) -> dict[str, bytes]:
     return graphs
 
 
-def _done(work: ViewWork, text: str, runner: Runner, key: str, journal: Journal, told: Progress) -> list[str]:
+def _make_parts(
+    work: ViewWork, text: str, runner: Runner, key: str, journal: Journal, told: Progress
+) -> list[str]:
     """Return the files of all parts, each once, after those that are missing have been made."""
     place = journal.path.parent
     kept = {
@@ -422,7 +426,7 @@ def _parts(work: ViewWork, text: str) -> tuple[int, Iterator[tuple[int, str]]]:
         size = min(_MOST, max(_LEAST, -(-count // _PARTS)))
         others = bool(work.query(anchor.has_others()))
         total += -(-count // size) + others
-        made.append(partial(_divided, work, branch, anchor, size, others))
+        made.append(partial(_divide, work, branch, anchor, size, others))
     return total, ((number, query) for number, one in enumerate(made) for query in one())
 
 
@@ -438,7 +442,7 @@ def _best(work: ViewWork, branch: ViewBranch) -> tuple[Anchor | None, int]:
     return found
 
 
-def _divided(work: ViewWork, branch: ViewBranch, anchor: Anchor, size: int, others: bool) -> Iterator[str]:
+def _divide(work: ViewWork, branch: ViewBranch, anchor: Anchor, size: int, others: bool) -> Iterator[str]:
     rows = work.query(anchor.valued())
     while iris := [row[0].value for row in islice(rows, size)]:
         yield branch.over(anchor, iris)
@@ -466,13 +470,13 @@ _LARGE = 100_000
 def fill(kg: KnowledgeGraph, text: str, graph: str, parts: PartsJob | None) -> None:
     """Put what a CONSTRUCT query gives over the asserted triples into a graph that is not in sight yet."""
     if not isinstance(kg.store, OxigraphStore):
-        with _copied(kg) as (local, copy), _answered(local, text, copy, parts) as lines:
+        with _copy(kg) as (local, copy), _answer(local, text, copy, parts) as lines:
             for batch in _batches(lines):
                 kg.store.insert(batch, graph)
         return
     size = kg.record.triples
     with (
-        _answered(kg.store, text, kg.dataset("asserted"), parts, size) as lines,
+        _answer(kg.store, text, kg.dataset("asserted"), parts, size) as lines,
         Landing(kg.store, graph) as landing,
     ):
         for piece in lines:
@@ -480,7 +484,7 @@ def fill(kg: KnowledgeGraph, text: str, graph: str, parts: PartsJob | None) -> N
 
 
 @contextmanager
-def _answered(
+def _answer(
     store: OxigraphStore, text: str, dataset: Dataset, parts: PartsJob | None, triples: int = 0
 ) -> Iterator[Iterator[bytes]]:
     """Give the N-Triples of a query in pieces of whole lines."""
@@ -495,7 +499,7 @@ def _answered(
 
 
 @contextmanager
-def _copied(kg: KnowledgeGraph) -> Iterator[tuple[OxigraphStore, Dataset]]:
+def _copy(kg: KnowledgeGraph) -> Iterator[tuple[OxigraphStore, Dataset]]:
     """Give a copy of a server's triples in a store of this process.
 
     Servers cut long answers without saying so, end long queries, and may group rows in another order.
@@ -617,7 +621,7 @@ def make_view(
         >>> kg.close()
     """
     view = find(view)
-    target = _opened(kg, into)
+    target = _open(kg, into)
     before = target.record
     old = _generations(target)
     if not old and before.triples:
@@ -682,7 +686,7 @@ def make_views(
 
     def one(name: str, into: str) -> KnowledgeGraph:
         if not stale(kg, name, into):
-            return _opened(kg, into)
+            return _open(kg, into)
         journal = None if journals is None else journals / find(name).short
         made = make_view(kg, name, into, runner=runner, journal=journal, on_progress=on_progress)
         if after is not None:
@@ -704,12 +708,12 @@ def make_views(
 
 def refresh(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph:
     """Make a view anew if its source or its definition has changed since; arguments as for `make_view`."""
-    return make_view(kg, view, into) if stale(kg, view, into) else _opened(kg, into)
+    return make_view(kg, view, into) if stale(kg, view, into) else _open(kg, into)
 
 
 def stale(kg: KnowledgeGraph, view: View | str, into: str) -> bool:
     """Return whether a view is missing, or older than its source or its definition."""
-    target = _opened(kg, into)
+    target = _open(kg, into)
     return _state(find(view), kg) not in _generations(target).values()
 
 
@@ -722,7 +726,7 @@ def find(view: View | str) -> View:
     return VIEWS[view]
 
 
-def _opened(kg: KnowledgeGraph, into: str) -> KnowledgeGraph:
+def _open(kg: KnowledgeGraph, into: str) -> KnowledgeGraph:
     """Open the knowledge graph of a view; a new one does not take what the store held before for its own."""
     if into == kg.name:
         raise ConfigError(f"A view of {into!r} needs another name.", hint="Such as main-images.")

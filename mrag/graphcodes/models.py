@@ -186,13 +186,13 @@ def from_detections(detections: Sequence[Detection]) -> GraphCode:
     edges: list[Edge] = []
     for i, a in enumerate(ordered):
         for j, b in enumerate(ordered):
-            relation = _placed(a.box, b.box) if i != j else ""
+            relation = _place(a.box, b.box) if i != j else ""
             if relation:
                 edges.append(Edge(nodes[i].id, relation, nodes[j].id, min(a.score, b.score)))
     return GraphCode.of(nodes, edges)
 
 
-def _placed(a: Box, b: Box) -> str:
+def _place(a: Box, b: Box) -> str:
     inside = a.x >= b.x and a.y >= b.y and a.x + a.w <= b.x + b.w and a.y + a.h <= b.y + b.h
     if inside and (a.w, a.h) != (b.w, b.h):
         return "in"

@@ -79,7 +79,7 @@ class QuestionCodes:
         nodes = {node_id: called for node_id, called in nodes.items() if called}
         relations = {said: called for said, called in relations.items() if called}
         ends = [Node(nodes.get(n.id, n.id), n.label, n.types) for n in code.nodes]
-        return GraphCode.of(ends, _renamed(code.edges, nodes, relations), code.parts)
+        return GraphCode.of(ends, _rename(code.edges, nodes, relations), code.parts)
 
     def _called(self, name: str, kinds: tuple[Named, ...]) -> str:
         """Return what is surely called so, empty if nothing is."""
@@ -120,7 +120,7 @@ class QuestionCodes:
             info = schema.properties.get(candidate.term)
             if candidate.kind != "property" or info is None or candidate.score < clear - 0.1:
                 continue
-            pairs = [(a, b) for a, b in permutations(ends, 2) if _allowed(near, a, info, b)]
+            pairs = [(a, b) for a, b in permutations(ends, 2) if _is_allowed(near, a, info, b)]
             # A class that is named is what is asked for; else the unknown is of the usual class.
             for end in [] if len(ends) > 1 and any(end.kind for end in ends) else ends:
                 others = _others(near, candidate.term, end.id)
@@ -129,7 +129,7 @@ class QuestionCodes:
                 pairs += [(end, _End(other, "", (), end.place))] if other else []
             for one, two in pairs:
                 fit = _fit(one, info.domains) + _fit(two, info.ranges) + _order(candidate, one, two)
-                fit += _seen(near, one, candidate.term, two)
+                fit += _see(near, one, candidate.term, two)
                 far = max(abs(one.place - mention.start), abs(two.place - mention.start))
                 found.append((0.05 * far - fit - candidate.score, one.id, candidate.term, two.id))
         found = [row for row in found if row[1] != row[3]]
@@ -167,7 +167,7 @@ def _others(near: Sequence[GraphCode], relation: str, entity: str) -> tuple[str,
     return _usual(to), _usual(back)
 
 
-def _seen(near: Sequence[GraphCode], one: _End, relation: str, two: _End) -> float:
+def _see(near: Sequence[GraphCode], one: _End, relation: str, two: _End) -> float:
     """Return whether the codes of the named ends have such an edge."""
     if not one.kind and not two.kind:
         key = (one.id, relation, two.id)
@@ -213,9 +213,9 @@ def _fit(end: _End, classes: Mapping[str, int]) -> float:
     return 1.0 if not classes or any(cls in classes for cls in end.classes) else 0.0
 
 
-def _allowed(near: Sequence[GraphCode], one: _End, info: PropertyInfo, two: _End) -> bool:
+def _is_allowed(near: Sequence[GraphCode], one: _End, info: PropertyInfo, two: _End) -> bool:
     fit = _fit(one, info.domains) + _fit(two, info.ranges)
-    return fit >= _BOTH or _seen(near, one, info.iri, two) > 0
+    return fit >= _BOTH or _see(near, one, info.iri, two) > 0
 
 
 def _order(candidate: Candidate, one: _End, two: _End) -> float:
@@ -278,10 +278,10 @@ class Linker:
             for n in code.nodes
         ]
         said = {e.relation: self.relations.get(_stem(e.relation), e.relation) for e in code.edges}
-        return GraphCode.of(nodes, _renamed(code.edges, self.nodes, said), code.parts)
+        return GraphCode.of(nodes, _rename(code.edges, self.nodes, said), code.parts)
 
 
-def _renamed(edges: Iterable[Edge], nodes: Mapping[str, str], relations: Mapping[str, str]) -> list[Edge]:
+def _rename(edges: Iterable[Edge], nodes: Mapping[str, str], relations: Mapping[str, str]) -> list[Edge]:
     """Return edges with other names for some ends and relations."""
     return [
         Edge(

@@ -348,7 +348,7 @@ class _Reading:
         word = self.s[at]
         if not word.noun or word.dep in _NO_THING:
             return False
-        return not self._is_denied(at) and not self._is_place(at) and self._meant(at) == at
+        return not self._is_denied(at) and not self._is_place(at) and self._mean(at) == at
 
     def _is_denied(self, at: int) -> bool:
         """Return whether a noun says what is not there: no birds, without a hat, not wearing a hat."""
@@ -363,9 +363,9 @@ class _Reading:
             return ("nor" in joint or not own) and "but" not in joint and self._is_denied(word.head)
         if word.dep == "pobj":
             return head.text in _LACKING and not known
-        return word.dep in ("dobj", "attr") and head.verb and not known and self._negated(word.head)
+        return word.dep in ("dobj", "attr") and head.verb and not known and self._is_negated(word.head)
 
-    def _negated(self, at: int) -> bool:
+    def _is_negated(self, at: int) -> bool:
         """Return whether a verb is denied: `is not`, `never`."""
         return bool(self._texts(at, "neg", "advmod", "preconj") & _NOT)
 
@@ -374,13 +374,13 @@ class _Reading:
         word = self.s[at]
         return word.text in lexicon.PARTS and word.dep == "pobj" and not self.s.children(at, "poss")
 
-    def _meant(self, at: int) -> int:
+    def _mean(self, at: int) -> int:
         """Return the thing that a measure measures: for `bunch of bananas`, the bananas."""
         if self.s[at].lemma in lexicon.MEASURES:
             for prep in self.s.children(at, "prep"):
                 for child in self.s.children(prep, "pobj") if self.s[prep].text == "of" else ():
                     if self.s[child].noun:
-                        return self._meant(child)
+                        return self._mean(child)
         return at
 
     def _named(self, at: int) -> list[int]:
@@ -388,18 +388,18 @@ class _Reading:
         word = self.s[at]
         found = []
         if word.noun and not self._is_place(at) and not self._is_denied(at):
-            found.append(self._meant(at))
+            found.append(self._mean(at))
         elif word.tag == "PRP" and lexicon.PRONOUNS.get(word.text):
             found.append(at)
         listed = [child for child in self.s.children(at, "conj") if self.s[child].noun]
         return found + [noun for child in listed for noun in self._named(child)]
 
-    def _listed_before(self, at: int) -> list[int]:
+    def _list_before(self, at: int) -> list[int]:
         """Return a noun with the nouns before it in the same list."""
-        found = [self._meant(at)]
+        found = [self._mean(at)]
         word = self.s[at]
         while word.dep == "conj" and self.s[word.head].noun:
-            found.append(self._meant(word.head))
+            found.append(self._mean(word.head))
             word = self.s[word.head]
         return found
 
@@ -419,20 +419,20 @@ class _Reading:
             if not s[word.head].noun:
                 return []
             doer = self._doer(at)
-            return [*self._listed_before(doer), *(m for m in self._named(doer)[1:] if m < at)]
+            return [*self._list_before(doer), *(m for m in self._named(doer)[1:] if m < at)]
         if word.dep in _INHERITS and s[word.head].verb:
             return self._subjects(word.head, seen | {at})
         if word.dep == "pcomp":
             above = s[word.head].head
             if s[above].verb:
                 return self._subjects(above, seen | {at})
-            return self._listed_before(above) if s[above].noun else []
+            return self._list_before(above) if s[above].noun else []
         return self._predicates(at) if s.children(at, "expl") else []
 
     def _said_subjects(self, at: int, own: int) -> list[int]:
         s, word, who = self.s, self.s[at], self.s[own]
         if who.text in _RELATIVES and word.dep == "relcl":
-            return self._listed_before(self._doer(at, who.text) if s[word.head].noun else word.head)
+            return self._list_before(self._doer(at, who.text) if s[word.head].noun else word.head)
         if who.text in _POINTERS and not who.noun:
             return self._predicates(at)
         if who.text in _PEOPLE:
@@ -480,14 +480,14 @@ class _Reading:
     def _animate_subject(self, at: int, other: int) -> int:
         return next((m for m in self._subjects(at) if self.s[m].text in lexicon.ANIMATE), other)
 
-    def _fronted(self, at: int) -> int | None:
+    def _front(self, at: int) -> int | None:
         """Return an object that comes first: `street the bus is driving down`, `couch man is sitting on`."""
         s = self.s
         own = s.children(at, *_SUBJECTS)
         if not own or not s[own[0]].noun:
             return None
         if len(own) > 1:
-            return self._meant(own[0])
+            return self._mean(own[0])
         stranded = [p for p in s.children(at, "prep") if not s.children(p)]
         stranded += [p for p in s.children(at, "prt") if s[p].text in _STRANDED]
         before = [c for c in s.children(own[0], "compound") if s[c].noun and c == own[0] - 1]
@@ -554,7 +554,7 @@ class _Reading:
             if word.dep == "conj" and self.s[word.head].noun:
                 return
             partners = [c for c in self.s.children(subject, "conj") if self.s[c].noun]
-            other = self._meant(partners[0]) if partners else -subject - 1
+            other = self._mean(partners[0]) if partners else -subject - 1
         if subject != other and (subject, words, other) not in self._said:
             self._said.add((subject, words, other))
             self.relations.append(_Relation(subject, words, kind, other))
@@ -564,7 +564,7 @@ class _Reading:
     def _noun(self, at: int) -> None:
         """Read what is said with a thing's name."""
         s = self.s
-        heads = [at, *(m for m in range(len(s)) if m != at and s[m].noun and self._meant(m) == at)]
+        heads = [at, *(m for m in range(len(s)) if m != at and s[m].noun and self._mean(m) == at)]
         for head in heads:
             self._modifiers(head, at)
             if head != at:
@@ -604,7 +604,7 @@ class _Reading:
             before = word.head
             if self.s.children(before, "prep") or not before < here < prep:
                 break
-            subjects.append(self._meant(before))
+            subjects.append(self._mean(before))
             word, here = self.s[before], before
         for child in self.s.children(head, "conj"):
             if self.s[child].noun and child < prep:
@@ -628,7 +628,7 @@ class _Reading:
         if s[at].dep == "pobj" and s[head].text == "with":
             head = s[head].head
             if s[head].noun:
-                return self._meant(head)
+                return self._mean(head)
         elif s[at].dep != "dobj":
             return None
         return next(iter(self._subjects(head)), None) if s[head].verb else None
@@ -711,7 +711,7 @@ class _Reading:
     def _owner(self, at: int, owned: int) -> int | None:
         word = self.s[at]
         if word.noun:
-            return self._meant(at)
+            return self._mean(at)
         if word.text not in lexicon.OWNERS:
             return None
         # The subject of the clause owns, or else the first noun before.
@@ -723,14 +723,14 @@ class _Reading:
                 if subjects and subjects[0] < at:
                     return subjects[0]
             elif self.s[here].noun and here < at and not self._is_place(here):
-                return self._meant(here)
+                return self._mean(here)
         return next((thing for thing in self.things if thing < at), None)
 
     # -- verbs
 
     def _verb(self, at: int) -> None:
         s, word = self.s, self.s[at]
-        if self._negated(at):
+        if self._is_negated(at):
             return
         subjects = self._subjects(at)
         lemma = lexicon.LEMMAS.get(word.lemma, word.lemma)
@@ -750,10 +750,10 @@ class _Reading:
                 for subject in subjects:
                     self._relation(subject, f"{words} {self._preposition(prep)}", kind, back)
             for where, other in self._places(prep):
-                said |= self._placed_by((lemma, words, kind), where, other, subjects, objects)
+                said |= self._is_placed_by((lemma, words, kind), where, other, subjects, objects)
         if word.dep == "relcl" and not objects and s[word.head].noun:
-            said |= self._gap(at, subjects, words, self._meant(word.head))
-        elif not objects and not said and (first := self._fronted(at)) is not None:
+            said |= self._gap(at, subjects, words, self._mean(word.head))
+        elif not objects and not said and (first := self._front(at)) is not None:
             said = self._gap(at, subjects, words, first)
         chained = any(s[c].verb for c in s.children(at, "xcomp"))
         if not said and not chained and word.tag in ("VBG", "VBN"):
@@ -772,7 +772,7 @@ class _Reading:
                 said = True
         return said
 
-    def _placed_by(
+    def _is_placed_by(
         self, verb: tuple[str, str, Kind], where: str, other: int, subjects: list[int], objects: list[int]
     ) -> bool:
         """Read a preposition of a verb; tell whether it says something of the subject."""
@@ -824,7 +824,7 @@ class _Reading:
 
     def _be(self, at: int, subjects: list[int]) -> None:
         s = self.s
-        first = self._fronted(at)
+        first = self._front(at)
         for subject in subjects:
             for prep in s.children(at, "prep", "prt"):
                 if first is not None and first != subject and not s.children(prep):
@@ -839,7 +839,7 @@ class _Reading:
                     self._attribute(subject, self._quality(quality))
                 leading += [(prep, s[child].text) for prep in preps]
             for child in s.children(at, "attr") if not s.children(at, "expl") else ():
-                if self._meant(child) != subject and s[child].noun:
+                if self._mean(child) != subject and s[child].noun:
                     self._attribute(subject, s[child].text)
                 elif s[child].tag.startswith(("JJ", "CD")):
                     self._attribute(subject, self._quality(child))

@@ -145,7 +145,7 @@ def hidden_verb(
     """Return the first noun that can only be a verb, or likely is one: where it is, its lemma and tag."""
     for at in range(1, len(words)):
         word, before = words[at], words[at - 1]
-        if not (before.noun or _called(words, at - 1, forms)):
+        if not (before.noun or _is_called(words, at - 1, forms)):
             continue
         if word.tag[:2] not in ("NN", "JJ") or not word.text.isalpha() or word.text in _PARTS:
             continue
@@ -180,7 +180,7 @@ def _finite(words: Words, at: int, forms: FormDictionary) -> str:
     word, before = words[at], words[at - 1]
     if word.tag != "NNS" or before.text == "dozen":
         return ""
-    if before.tag not in ("NN", "NNP") and not _called(words, at - 1, forms):
+    if before.tag not in ("NN", "NNP") and not _is_called(words, at - 1, forms):
         return ""
     start = at - 1
     while start >= 0 and words[start].tag in ("NN", "NNP", "JJ", "JJR", "JJS", "VBN"):
@@ -190,7 +190,7 @@ def _finite(words: Words, at: int, forms: FormDictionary) -> str:
     return forms.third(word.text) if one or after in ("DT", "PRP$", "PRP") else ""
 
 
-def _called(words: Words, at: int, forms: FormDictionary) -> bool:
+def _is_called(words: Words, at: int, forms: FormDictionary) -> bool:
     """Return whether an article makes a thing of an adjective, before a plural and another article."""
     word, after = words[at], words[at + 2].tag if at + 2 < len(words) else ""
     opened = at > 0 and words[at - 1].text in ("a", "an") and after in ("DT", "PRP$")
@@ -228,7 +228,7 @@ def mend(words: Words, forms: FormDictionary | None = None) -> ParsedSentence:
     _compounds(words)
     _last_heads(words)
     _acting(words, forms)
-    for rule in (_beside_nouns, _adverbs, _ended, _objects, _worn, _listed, _described):
+    for rule in (_beside_nouns, _adverbs, _end, _objects, _wear, _list, _describe):
         rule(words)
     _subjects(words)
     _after_with(words)
@@ -563,7 +563,7 @@ def _adverbs(words: Words) -> None:
                 words[at] = replace(word, dep="advmod", head=who)
 
 
-def _ended(words: Words) -> None:
+def _end(words: Words) -> None:
     """Read a noun phrase at the end, taken for a clause, as an object: `sitting in beach chairs`."""
     for at in range(2, len(words)):
         word = words[at]
@@ -615,7 +615,7 @@ def _objects(words: Words) -> None:
             words[at + 1] = replace(named, dep="conj", head=whose[0])
 
 
-def _worn(words: Words) -> None:
+def _wear(words: Words) -> None:
     """In `a boy with his hands on his knees` the hands are on the knees."""
     for at in range(2, len(words) - 1):
         word, before = words[at], words[at - 1]
@@ -628,7 +628,7 @@ def _worn(words: Words) -> None:
             words[at] = replace(word, head=at - 1)
 
 
-def _listed(words: Words) -> None:
+def _list(words: Words) -> None:
     """Read what commas and `and` put beside each other as a list, not as one thing called otherwise."""
     for at, word in enumerate(words):
         head = word.head
@@ -671,7 +671,7 @@ def _listed_with(words: Words, at: int) -> int | None:
     return near if words[head].verb or (words[head].noun and (worn or bare)) else None
 
 
-def _described(words: Words) -> None:
+def _describe(words: Words) -> None:
     """An adjective before a compound describes the whole: `a black manhole cover` is black."""
     for at, word in enumerate(words):
         head = words[word.head]

@@ -195,9 +195,9 @@ class CodeSegment(StoredSegment):
         sizes = np.array([len(cell) for cell, _ in flat.cells], np.int64)
 
         node_doc, pair_doc = doc_rank[flat.node_doc], doc_rank[flat.pair_doc]
-        slot, docs = _sorted([(slot_rank[flat.node_slot], width), (node_doc, size)])
+        slot, docs = _sort([(slot_rank[flat.node_slot], width), (node_doc, size)])
         hub_of, hubs, node_ptr, node_docs = _hubs(slot, docs, width, size)
-        keys, pair_docs, cells = _sorted(
+        keys, pair_docs, cells = _sort(
             [
                 (slot_rank[flat.pair_source] * width + slot_rank[flat.pair_target], width * width),
                 (pair_doc, size),
@@ -346,7 +346,7 @@ def _hubs(slot: Ints, docs: Ints, width: int, size: int) -> tuple[Ints, npt.NDAr
     return hub_of, hubs, ptr.astype(np.int64), docs[rest].astype(np.int32)
 
 
-def _sorted(columns: Iterable[tuple[Ints, int]]) -> list[npt.NDArray[np.int64]]:
+def _sort(columns: Iterable[tuple[Ints, int]]) -> list[npt.NDArray[np.int64]]:
     """Sort rows by their columns, the first one first; each comes with a bound of its numbers."""
     given = [(np.asarray(column), max(1, int(bound - 1).bit_length())) for column, bound in columns]
     if sum(bits for _, bits in given) > 64:

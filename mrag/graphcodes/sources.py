@@ -126,12 +126,12 @@ def _links(
     found: dict[str, list[Edge]] = {entity: [] for entity in entities}
     for start in range(0, len(entities), _BATCH):
         for direction in settings.directions:
-            for entity, links in _directed(kg, entities[start : start + _BATCH], direction, settings).items():
+            for entity, links in _direct(kg, entities[start : start + _BATCH], direction, settings).items():
                 found[entity] += links
     return found
 
 
-def _directed(
+def _direct(
     kg: KnowledgeGraph, batch: Sequence[str], direction: Direction, settings: NeighbourhoodSettings
 ) -> dict[str, list[Edge]]:
     query = queries.get(f"graphcodes/{direction}")
@@ -144,7 +144,7 @@ def _directed(
     if len(rows) == limit and len(batch) > 1:
         # A hub took the room of others.
         halves = batch[: len(batch) // 2], batch[len(batch) // 2 :]
-        first, second = (_directed(kg, half, direction, settings) for half in halves)
+        first, second = (_direct(kg, half, direction, settings) for half in halves)
         return first | second
     found: dict[str, list[Edge]] = {entity: [] for entity in batch}
     for entity, relation, other in sorted(set(rows)):
@@ -194,10 +194,10 @@ def from_scene_triples(triples: Iterable[Sequence[str]]) -> GraphCode:
             raise ConfigError(f"A triple of a scene graph is three texts, not {str(triple)[:80]}.")
         source, relation, target = triple
         edges.append(Edge(term(source), term(relation), term(target)))
-    return _labelled(GraphCode.of([], edges))
+    return _label(GraphCode.of([], edges))
 
 
-def _labelled(code: GraphCode) -> GraphCode:
+def _label(code: GraphCode) -> GraphCode:
     copies = {node.id: _COPY.fullmatch(node.id) for node in code.nodes}
     names = {node_id: copy[1] for node_id, copy in copies.items() if copy}
     return code.with_labels(names) if names else code
@@ -244,7 +244,7 @@ def _scene_codes(kg: KnowledgeGraph, batch: Sequence[str]) -> Iterator[tuple[str
         relation = f"pv:{term(label.removesuffix(' (passive)'))}" if passive else term(label)
         edges[region].append(Edge(ids[region][subject], relation, ids[region][other]))
     for region in batch:
-        yield region, _labelled(GraphCode.of(nodes[region], edges[region]))
+        yield region, _label(GraphCode.of(nodes[region], edges[region]))
 
 
 @dataclass(frozen=True)

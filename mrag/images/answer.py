@@ -159,7 +159,7 @@ def ask_pictures(
     files: Mapping[str, Path] = {}
     if folder is not None:
         files, _ = files_of(kg, Path(folder), vocabulary, iris)
-    shown = _shown(kg, hits, files, asked, settings, vocabulary)
+    shown = _show(kg, hits, files, asked, settings, vocabulary)
     lines = [line for image in shown for line in image.lines]
     context = Context(tuple(lines), tuple(iris))
     words = asked.text.strip() or "Which images are like the picture?"
@@ -176,7 +176,7 @@ def ask_pictures(
         for image, block in zip(shown, [*blocks, *[None] * len(shown)], strict=False)
     ]
     own = open_picture(asked.image, settings.limits).block() if asked.image and send else None
-    text = _said(chat, asked.text.strip(), found, own)
+    text = _say(chat, asked.text.strip(), found, own)
     names = [image.name for image in shown]
     said = cite(words, text, context, model=model_name(chat), pictures=names)
     return replace(said, way="images", images=shown)
@@ -192,7 +192,7 @@ def _chat(model: str | BaseChatModel | None, send: int) -> tuple[BaseChatModel |
         return resolve(None), 0
 
 
-def _shown(
+def _show(
     kg: KnowledgeGraph,
     hits: Sequence[Hit],
     files: Mapping[str, Path],
@@ -215,7 +215,7 @@ def _shown(
     by_image: dict[str, list[Line]] = {}
     for line in context.lines:
         image = of.get(line.entity, line.entity)
-        by_image.setdefault(image, []).append(_named(line, image, names[image]) if image in names else line)
+        by_image.setdefault(image, []).append(_name(line, image, names[image]) if image in names else line)
     return tuple(
         ShownImage(
             hit.iri,
@@ -230,7 +230,7 @@ def _shown(
     )
 
 
-def _named(line: Line, image: str, name: str) -> Line:
+def _name(line: Line, image: str, name: str) -> Line:
     """Call an image in a line what people call it, so that sentences about it can be held against it."""
     subject = str(line.triple.s)
     rest = subject.removeprefix(image)
@@ -241,7 +241,7 @@ def _named(line: Line, image: str, name: str) -> Line:
     return replace(line, labels=labels, text=untrusted.fact(labels))
 
 
-def _said(
+def _say(
     model: BaseChatModel,
     question: str,
     found: Sequence[tuple[str, str, Mapping[str, str] | None]],
@@ -251,10 +251,10 @@ def _said(
         text = str(model.invoke(answer_messages(question, found, asked)).text)
     # Models speak of images by their number in the prompt, which says nothing to a reader.
     names = {str(number): untrusted.one_line(name) for number, (name, _, _) in enumerate(found, start=1)}
-    return _NUMBER.sub(lambda m: _called(m, names), text)
+    return _NUMBER.sub(lambda m: _call(m, names), text)
 
 
-def _called(match: re.Match[str], names: Mapping[str, str]) -> str:
+def _call(match: re.Match[str], names: Mapping[str, str]) -> str:
     """Return the names of images that are spoken of by number; the words as they are where one is unknown."""
     if any(number not in names for number in re.findall(r"\d+", match[1])):
         return match[0]

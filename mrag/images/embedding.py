@@ -82,7 +82,7 @@ def _prepared(values: npt.NDArray[np.uint8]) -> Array:
 
 def _probabilities(image: Array) -> Array:
     """Return the probability of each class."""
-    x = _relu6(_convolved(image, _layer("_conv_stem", "_bn0"), 2))
+    x = _relu6(_convolve(image, _layer("_conv_stem", "_bn0"), 2))
     number = 0
     for repeats, first_stride, expansion in _BLOCKS:
         for repeat in range(repeats):
@@ -90,7 +90,7 @@ def _probabilities(image: Array) -> Array:
             if expansion > 1:
                 x = _relu6(_pointwise(x, _layer(name + "_expand_conv", name + "_bn0")))
             depthwise = _layer(name + "_depthwise_conv", name + "_bn1")
-            x = _relu6(_convolved(x, depthwise, stride, depthwise=True))
+            x = _relu6(_convolve(x, depthwise, stride, depthwise=True))
             x = _pointwise(x, _layer(name + "_project_conv", name + "_bn2"))
             if stride == 1 and x.shape == before.shape:
                 x = x + before
@@ -121,7 +121,7 @@ def _pointwise(x: Array, layer: _Layer) -> Array:
     return np.asarray(x @ layer[0][0, 0] + layer[1], np.float32)
 
 
-def _convolved(x: Array, layer: _Layer, stride: int, *, depthwise: bool = False) -> Array:
+def _convolve(x: Array, layer: _Layer, stride: int, *, depthwise: bool = False) -> Array:
     """Convolve, padded as TensorFlow's SAME does."""
     kernel, shift = layer
     side, (height, width) = len(kernel), (-(-n // stride) for n in x.shape[:2])
@@ -201,12 +201,12 @@ def _read_weights(data: bytes) -> dict[str, Array]:
             count = int.from_bytes(stream.read(8), "little")
             raw = stream.read(count * np.dtype(kinds[key]).itemsize)
             numbers[key] = np.frombuffer(raw, kinds[key], count)
-        return {name: _viewed(numbers[s.key][at:], *shape) for name, (s, at, *shape) in found.items()}
+        return {name: _view(numbers[s.key][at:], *shape) for name, (s, at, *shape) in found.items()}
     except (pickle.UnpicklingError, ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
         raise ModelError(f"Not a file of weights: {error}.") from error
 
 
-def _viewed(numbers: npt.NDArray[Any], size: tuple[int, ...], steps: tuple[int, ...]) -> Array:
+def _view(numbers: npt.NDArray[Any], size: tuple[int, ...], steps: tuple[int, ...]) -> Array:
     """Return an array that may lie across its storage, as those that were turned over from TensorFlow do."""
     last = sum((n - 1) * step for n, step in zip(size, steps, strict=True))
     if last >= len(numbers) or min(size, default=1) < 1:

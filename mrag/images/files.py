@@ -25,7 +25,7 @@ from mrag.stores.process.parsing import perform
 def sniff(data: bytes, name: str = "") -> tuple[str, int, int]:
     """Return media type, width and height from the first bytes of a picture."""
     try:
-        found = _sniffed(data)
+        found = _sniff(data)
     except (struct.error, IndexError):
         found = None
     if found is None or found[1] < 1 or found[2] < 1:
@@ -33,7 +33,7 @@ def sniff(data: bytes, name: str = "") -> tuple[str, int, int]:
     return found
 
 
-def _sniffed(data: bytes) -> tuple[str, int, int] | None:
+def _sniff(data: bytes) -> tuple[str, int, int] | None:
     if data[:8] == b"\x89PNG\r\n\x1a\n" and data[12:16] == b"IHDR":
         return ("image/png", *struct.unpack(">II", data[16:24]))
     if data[:6] in (b"GIF87a", b"GIF89a"):

@@ -341,7 +341,7 @@ def parts_of(kg: KnowledgeGraph, image: str) -> list[ImagePart]:
                 continue  # a box that cannot be read is not drawn
     names = sorted(boxes)[:_PARTS]
     rows = kg.select(queries.get("image/of").bind(image=names)) if names else ()
-    values = _grouped((str(part), str(p), str(value)) for part, p, value in rows)
+    values = _group((str(part), str(p), str(value)) for part, p, value in rows)
     found_parts: list[ImagePart] = []
     for one in names:
         told = values.get(one, {})
@@ -371,7 +371,7 @@ def inside(parts: Iterable[ImagePart], box: Box) -> list[ImagePart]:
     found: list[ImagePart] = []
     around: list[tuple[int, str, ImagePart]] = []
     for part in parts:
-        shared = [(_shared(one, box), one.w * one.h) for one in part.boxes]
+        shared = [(_share(one, box), one.w * one.h) for one in part.boxes]
         if any(common and 2 * common >= size for common, size in shared):
             found.append(part)
             continue
@@ -380,7 +380,7 @@ def inside(parts: Iterable[ImagePart], box: Box) -> list[ImagePart]:
     return found or [part for _, _, part in sorted(around, key=lambda one: one[:2])[:1]]
 
 
-def _shared(one: Box, other: Box) -> int:
+def _share(one: Box, other: Box) -> int:
     w = min(one.x + one.w, other.x + other.w) - max(one.x, other.x)
     h = min(one.y + one.h, other.y + other.h) - max(one.y, other.y)
     return max(w, 0) * max(h, 0)
@@ -404,12 +404,12 @@ def all_features(kg: KnowledgeGraph, images: Collection[str]) -> Iterator[tuple[
             of.setdefault(part, []).append(image)
     values = property_values(kg, (*CATEGORIES, *ATTRIBUTES, *((TYPE,) if typed(kg) else ())))
     told = (one[:3] for one in values if one.subject in of and not one.literal and one.text not in GENERAL)
-    for part, found in _grouped(told).items():
+    for part, found in _group(told).items():
         features = features_of(found)
         yield from ((image, features) for image in of[part])
 
 
-def _grouped(rows: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, set[str]]]:
+def _group(rows: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, set[str]]]:
     """Return the values of things by property."""
     values: dict[str, dict[str, set[str]]] = {}
     for thing, name, value in rows:
@@ -817,7 +817,7 @@ def _told(
     wanted = {*CATEGORIES, *ATTRIBUTES, *((TYPE,) if typed else ())}
     texts = queries.get("image/iris-of").batches("image", sorted(of))
     rows = ((str(part), str(p), str(value)) for text in texts for part, p, value in kg.select(text))
-    values = _grouped(row for row in rows if row[1] in wanted and row[2] not in GENERAL)
+    values = _group(row for row in rows if row[1] in wanted and row[2] not in GENERAL)
     return [(image, told) for part, told in values.items() for image in sorted(of[part])]
 
 

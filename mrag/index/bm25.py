@@ -115,8 +115,8 @@ class Postings:
         names = sorted({term for terms in expanded for term in terms})
         number = {term: i for i, term in enumerate(names)}
         of_token = [[number[term] for term in terms] for terms in expanded]
-        counts = _counted(made_of, len(pieces)) @ _counted(cut, len(vocabulary))
-        return cls._of_matrix(csr_array(counts @ _counted(of_token, len(names))).tocsc(), names)
+        counts = _count(made_of, len(pieces)) @ _count(cut, len(vocabulary))
+        return cls._of_matrix(csr_array(counts @ _count(of_token, len(names))).tocsc(), names)
 
     @classmethod
     def merge(cls, parts: Sequence[tuple[Postings, npt.NDArray[np.int64]]], rows: int) -> Postings:
@@ -150,7 +150,7 @@ class Postings:
         )
 
 
-def _counted(lists: Sequence[Sequence[int]], columns: int) -> csr_array[Any]:
+def _count(lists: Sequence[Sequence[int]], columns: int) -> csr_array[Any]:
     """Count numbers, one row per list."""
     from scipy.sparse import csr_array
 
@@ -359,10 +359,10 @@ def best_rows(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | N
     scores = impacts.sums(known).astype(np.float32)
     if mask is not None:
         scores[~mask] = 0
-    return _ranked(impacts.rows, contenders(scores, k), scores, k)
+    return _rank(impacts.rows, contenders(scores, k), scores, k)
 
 
-def _ranked(rows: Rows, found: npt.NDArray[np.int64], scores: npt.NDArray[np.float32], k: int) -> Ranking:
+def _rank(rows: Rows, found: npt.NDArray[np.int64], scores: npt.NDArray[np.float32], k: int) -> Ranking:
     found = found[scores[found] > 0]
     return rows.order(found, scores[found], k)
 
@@ -373,7 +373,7 @@ def _chosen(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | Non
     tops = [query[name] * impacts.top(name) for name in names]
     sizes = np.cumsum([query[name] * impacts.df(name) for name in names])
     rare = int(np.searchsorted(sizes, impacts.rows.total // _FREQUENT, side="right"))
-    every, sums = _summed(impacts, [(name, query[name]) for name in names[:rare]])
+    every, sums = _sum(impacts, [(name, query[name]) for name in names[:rare]])
     rest = {name: query[name] for name in names[rare:]}
     bound = left = sum(tops[rare:]) * _SLACK
     rows = every
@@ -427,7 +427,7 @@ def _promising(
     return rows, sums
 
 
-def _summed(
+def _sum(
     impacts: Impacts, terms: Sequence[tuple[str, int]]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Return the rows that have one of some rare terms, ascending, and their scores by these."""
@@ -452,7 +452,7 @@ def _others(
     tail = impacts.tails.get(key)
     if tail is None:
         scores = impacts.sums(terms).astype(np.float32)
-        tail = _ranked(impacts.rows, contenders(scores, _TAIL), scores, _TAIL)
+        tail = _rank(impacts.rows, contenders(scores, _TAIL), scores, _TAIL)
         if len(impacts.tails) >= _TAILS:
             impacts.tails = {}
         impacts.tails[key] = tail

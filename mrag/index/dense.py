@@ -51,7 +51,7 @@ def _signs(bits: int) -> Vectors:
     return np.where(ones, np.float32(1), np.float32(-1))
 
 
-def _rotated(vectors: Vectors) -> Vectors:
+def _rotate(vectors: Vectors) -> Vectors:
     bits = _bits(vectors.shape[1])
     out = np.zeros((len(vectors), bits), np.float32)
     out[:, : vectors.shape[1]] = vectors
@@ -71,7 +71,7 @@ def sign_planes(vectors: Vectors) -> Planes:
     width = -(-len(vectors) // 64) * 8  # whole words of 64 rows
     planes = np.zeros((_bits(vectors.shape[1]), width), np.uint8)
     for start in range(0, len(vectors), _CHUNK):
-        packed = np.packbits(_rotated(vectors[start : start + _CHUNK]) > 0, axis=0, bitorder="little")
+        packed = np.packbits(_rotate(vectors[start : start + _CHUNK]) > 0, axis=0, bitorder="little")
         planes[:, start // 8 : start // 8 + len(packed)] = packed.T
     return planes
 
@@ -105,7 +105,7 @@ def nearest_by_signs(
     signs: Sequence[SegmentSigns], query: Vectors, wanted: int, first: int, allowed: Sequence[Words]
 ) -> list[npt.NDArray[np.int64]]:
     """Return the rows that are nearest to a query by the signs of their projections."""
-    rotated = _rotated(query[np.newaxis])[0]
+    rotated = _rotate(query[np.newaxis])[0]
     parts = _by_planes([one.planes for one in signs], rotated, max(first, wanted), allowed)
     unlike = [_unlike(one.rows, part, rotated) for one, part in zip(signs, parts, strict=True)]
     if sum(map(len, parts)) > wanted:
@@ -123,7 +123,7 @@ def _by_planes(
     # Those beyond the mean count twice, which comes close to weighing each by its size.
     levels = (size[read] >= size[read].mean()).astype(np.int64)
     asked = list(zip(read.tolist(), (rotated[read] < 0).tolist(), levels.tolist(), strict=True))
-    sums = [part for one in planes for part in _summed(one, read, asked)]
+    sums = [part for one in planes for part in _sum(one, read, asked)]
     deepest = max(map(len, sums), default=0)
     zero = np.uint64(0)
     whole = []
@@ -162,7 +162,7 @@ def _bits_of(flags: Mask) -> Words:
     return np.packbits(flags, bitorder="little").view(np.uint64)
 
 
-def _summed(
+def _sum(
     planes: Planes | Lazy, read: npt.NDArray[np.int64], asked: Iterable[tuple[int, bool, int]]
 ) -> Iterator[list[Words]]:
     """Yield sums of bits, so many rows at a time that they stay in the cache."""

@@ -123,9 +123,9 @@ def are_edges(kg: KnowledgeGraph, definition: Definition) -> bool:
 def statements(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityStatement]:
     """Yield what a definition's queries tell, and of things without a name what they are linked to."""
     if are_edges(kg, definition):
-        yield from _scanned(kg, definition)
+        yield from _scan(kg, definition)
     else:
-        yield from _queried(kg, definition)
+        yield from _query(kg, definition)
     if definition.select:
         result = kg.query(definition.select, limits=_OWN)
         if not isinstance(result, SelectResult):
@@ -137,7 +137,7 @@ def statements(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntitySta
 # -- by queries ----------------------------------------------------------------------------------------
 
 
-def _queried(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityStatement]:
+def _query(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityStatement]:
     profile = kg.profile()
     labels = list(profile.labels)
     for place, name in enumerate([*definition.queries, *((OTHERS,) if definition.fallback else ())]):
@@ -230,7 +230,7 @@ class _Reader:
         return linked
 
 
-def _scanned(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityStatement]:
+def _scan(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityStatement]:
     reader = _Reader(kg, definition)
     for graph in kg.dataset().default:
         subject: _Subject | None = None
@@ -438,12 +438,12 @@ def changed_documents(
         return None
     since = int(extra["revision"])
     touched = touched_since(kg.store, kg.iri, since, kg.revision) if since <= kg.revision else None
-    entities = None if touched is None else _affected(kg, touched)
+    entities = None if touched is None else _affect(kg, touched)
     if entities is None:
         return None
     try:
         # A thing without a text of its own is a document only in a namespace of others that have one.
-        spaces = _sampled(ids, entities)
+        spaces = _sample(ids, entities)
         copied = [*entities, *(iri for some in spaces.values() for iri in some)]
         with closing(_Surroundings(kg, copied)) as part:
             found = dict(documents(part, definition))
@@ -458,7 +458,7 @@ def changed_documents(
     return ChangedDocuments(texts, frozenset(iri for iri in entities if iri in ids and iri not in texts))
 
 
-def _sampled(ids: Iterable[str], without: Collection[str]) -> dict[str, list[str]]:
+def _sample(ids: Iterable[str], without: Collection[str]) -> dict[str, list[str]]:
     """Return the namespaces of documents, each with some of them."""
     found: dict[str, list[str]] = {}
     for iri in sorted(ids):
@@ -498,7 +498,7 @@ def follow_changes(
     return replace(report, deleted=deleted, unchanged=unchanged)
 
 
-def _affected(kg: KnowledgeGraph, touched: TouchedEntities) -> set[str] | None:
+def _affect(kg: KnowledgeGraph, touched: TouchedEntities) -> set[str] | None:
     """Return the entities whose documents may have changed; None for too many."""
     found = set(touched.entities)
     for query in queries.get("index/linking").batches("entity", sorted(touched.texts), limit=_MOST + 1):

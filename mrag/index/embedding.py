@@ -300,7 +300,7 @@ class ServedEmbedder:
     def dim(self) -> int:
         """Number of dimensions; asks for the vector of one word if none is known yet."""
         if self._dim is None:
-            self._embedded(["dimensions"])
+            self._embed(["dimensions"])
         assert self._dim is not None
         return self._dim
 
@@ -309,15 +309,15 @@ class ServedEmbedder:
         if not texts:
             return np.empty((0, self.dim), np.float32)
         given = [self.prefixes[1] + text for text in texts]
-        parts = [self._embedded(given[start : start + _SENT]) for start in range(0, len(given), _SENT)]
+        parts = [self._embed(given[start : start + _SENT]) for start in range(0, len(given), _SENT)]
         return np.concatenate(parts)
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a query, shape (dim,)."""
-        found: Vectors = self._embedded([self.prefixes[0] + text])[0]
+        found: Vectors = self._embed([self.prefixes[0] + text])[0]
         return found
 
-    def _embedded(self, texts: Sequence[str]) -> Vectors:
+    def _embed(self, texts: Sequence[str]) -> Vectors:
         path, sent, more = SERVED[self._kind]
         # Some servers refuse empty texts, and JSON has no lone surrogates.
         body = {sent: [_clean(text) or " " for text in texts], **more}

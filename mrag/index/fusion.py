@@ -67,14 +67,14 @@ def reciprocal_rank_fusion(
         >>> [(item, round(score, 4)) for item, score in fused]
         [('b', 0.0325), ('a', 0.0164), ('c', 0.0161)]
     """
-    shares = _checked(weights, len(rankings))
+    shares = _check(weights, len(rankings))
     if k <= -1:
         raise ConfigError(f"Reciprocal rank fusion cannot use k={k}.", hint="60 is usual.")
     parts: dict[T, list[float]] = {}
     for ranking, share in zip(rankings, shares, strict=True):
         for rank, item in enumerate(dict.fromkeys(ranking), 1):
             parts.setdefault(item, []).append(share / (k + rank))
-    return _summed(parts)
+    return _sum(parts)
 
 
 def weighted_scores(
@@ -102,32 +102,32 @@ def weighted_scores(
         >>> [(item, round(score, 4)) for item, score in fused]
         [('b', 0.5), ('a', 0.3333), ('c', 0.1667)]
     """
-    shares = _checked(weights, len(rankings))
+    shares = _check(weights, len(rankings))
     total = math.fsum(shares) or 1.0
     parts: dict[T, list[float]] = {}
     for ranking, share in zip(rankings, shares, strict=True):
         scores = np.array([score for _, score in ranking], np.float64)
-        for (item, _), score in zip(ranking, _scaled(scores).tolist(), strict=True):
+        for (item, _), score in zip(ranking, _scale(scores).tolist(), strict=True):
             parts.setdefault(item, []).append(share / total * score)
-    return _summed(parts)
+    return _sum(parts)
 
 
 def weighted_rows(
     rankings: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]], weights: Sequence[float]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Fuse two rankings of rows as `weighted_scores` does, to the bit."""
-    shares = _checked(weights, len(rankings))
+    shares = _check(weights, len(rankings))
     total = math.fsum(shares) or 1.0
     rows, places = np.unique(np.concatenate([found for found, _ in rankings]), return_inverse=True)
     sums, start = np.zeros(len(rows)), 0
     for (found, scores), share in zip(rankings, shares, strict=True):
         # Of two parts one addition is the sum that is rounded once.
-        sums[places[start : start + len(found)]] += share / total * _scaled(scores.astype(np.float64))
+        sums[places[start : start + len(found)]] += share / total * _scale(scores.astype(np.float64))
         start += len(found)
     return rows, sums
 
 
-def _checked(weights: Sequence[float] | None, rankings: int) -> list[float]:
+def _check(weights: Sequence[float] | None, rankings: int) -> list[float]:
     shares = [1.0] * rankings if weights is None else list(weights)
     if len(shares) != rankings or not all(math.isfinite(w) and w >= 0 for w in shares):
         hint = "Give one number of 0 or more for each ranking."
@@ -135,7 +135,7 @@ def _checked(weights: Sequence[float] | None, rankings: int) -> list[float]:
     return shares
 
 
-def _scaled(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _scale(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     best = np.sort(scores)[-_SCALED:]
     deviation = best.std() if len(best) else 0.0
     # Of equal scores the mean may differ from each by rounding, which no division should magnify.
@@ -146,7 +146,7 @@ def _scaled(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return scaled
 
 
-def _summed(parts: Mapping[T, Sequence[float]]) -> list[tuple[T, float]]:
+def _sum(parts: Mapping[T, Sequence[float]]) -> list[tuple[T, float]]:
     # fsum rounds once, so the sum is the same in whatever order the rankings come.
     scores = {item: math.fsum(part) for item, part in parts.items()}
     return sorted(scores.items(), key=lambda entry: (-entry[1], str(entry[0])))
@@ -239,20 +239,20 @@ def learn_weight(state: DocumentState, embedder: Embedder | None) -> FusionWeigh
     model = needed_model(state.manifest.embedder, embedder)
     rests = model.embed_documents([rest for _, _, rest in asked])
     length = statistics.median(len(state.bm25.words(text)) for _, text in _texts(state))
-    ranked = [_ranked(state, model, *one, rest) for one, rest in zip(asked, rests, strict=True)]
-    words, vectors = _found(ranked, 0.0), _found(ranked, 1.0)
+    ranked = [_rank(state, model, *one, rest) for one, rest in zip(asked, rests, strict=True)]
+    words, vectors = _find(ranked, 0.0), _find(ranked, 1.0)
     if vectors.mean() * _FAR < words.mean():
-        share = max(_SHARES, key=lambda s: float(_found(ranked, s).mean()))
+        share = max(_SHARES, key=lambda s: float(_find(ranked, s).mean()))
     else:
-        share = _moved(usual(length), words, vectors)
+        share = _move(usual(length), words, vectors)
     fused, by_words, by_meaning = (
-        round(float(found.mean()), 4) for found in (_found(ranked, share), words, vectors)
+        round(float(found.mean()), 4) for found in (_find(ranked, share), words, vectors)
     )
     count = state.rows.count
     return FusionWeight(share, len(asked), fused, by_words, by_meaning, count, length=float(length))
 
 
-def _moved(share: float, words: _Found, vectors: _Found) -> float:
+def _move(share: float, words: _Found, vectors: _Found) -> float:
     """Return a share moved by what words and vectors find: less, the less sure the difference is."""
     difference = vectors - words
     mean = float(difference.mean())
@@ -306,7 +306,7 @@ def _questions(state: DocumentState) -> list[tuple[int, str, str]]:
     return found if len(found) >= _LEAST else [*found, *whole][:_QUESTIONS]
 
 
-def _ranked(
+def _rank(
     state: DocumentState,
     model: Embedder,
     row: int,
@@ -322,7 +322,7 @@ def _ranked(
     return row, words, _with(state.dense.search(query, depth + 1), row, own, depth)
 
 
-def _found(ranked: list[tuple[int, _Scored, _Scored]], share: float) -> _Found:
+def _find(ranked: list[tuple[int, _Scored, _Scored]], share: float) -> _Found:
     """Return the reciprocal rank of each row by a share of the vectors."""
     ranks = []
     for row, words, nearest in ranked:

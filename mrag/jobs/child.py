@@ -35,10 +35,10 @@ def serve() -> None:
                 continue
             reply("done", work(given))
         except Exception as error:
-            _failed(reply, error)
+            _fail(reply, error)
 
 
-def _failed(reply: object, error: Exception) -> None:
+def _fail(reply: object, error: Exception) -> None:
     assert callable(reply)
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 # made on the line itself

@@ -242,7 +242,7 @@ class Analyser:
         folded = unicodedata.normalize("NFKD", _IGNORABLE.sub("", text)).casefold()
         folded = unicodedata.normalize("NFKD", folded)
         if self.fold_accents and not self._folds_late:
-            return _unaccented(folded)
+            return _strip_accents(folded)
         return unicodedata.normalize("NFKC", folded)
 
     def tokens(self, text: str) -> list[str]:
@@ -299,10 +299,10 @@ class Analyser:
     def _word(self, word: str) -> tuple[str, ...]:
         stem = stemmer(self.name)(word)
         if self._folds_late and not word.isascii():
-            stem, word = (_unaccented(unicodedata.normalize("NFKD", text)) for text in (stem, word))
+            stem, word = (_strip_accents(unicodedata.normalize("NFKD", text)) for text in (stem, word))
         # No token holds this mark.
         return (stem, "=" + word) if self.name.endswith(WORDS) else (stem,)
 
 
-def _unaccented(decomposed: str) -> str:
+def _strip_accents(decomposed: str) -> str:
     return unicodedata.normalize("NFKC", _ACCENT.sub("", decomposed).translate(_STROKES))

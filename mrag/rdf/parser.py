@@ -203,10 +203,10 @@ class Tokens:
         quotes = 3 if text[:3] in ('"""', "'''") and len(text) >= 6 else 1
         value = text[quotes:-quotes]
         if "\\" in value:
-            value = _ESCAPE.sub(self._unescaped, value)
+            value = _ESCAPE.sub(self._unescape, value)
         return SparqlToken("string", f'"{value.translate(_PRINTED)}"', value, start, end)
 
-    def _unescaped(self, found: re.Match[str]) -> str:
+    def _unescape(self, found: re.Match[str]) -> str:
         if found[1] not in _ESCAPES:
             raise QueryRefused(f"No such escape in a string: {found[0]!r}.", query=self.given)
         return _ESCAPES[found[1]]
@@ -577,13 +577,13 @@ class TokenCursor:
         """Read declarations of prefixes and bases (section 4.1)."""
         while self.key in ("BASE", "PREFIX"):
             if self.advance().key == "BASE":
-                self._base = str(self._resolved(self.expect("iri").value))
+                self._base = str(self._resolve(self.expect("iri").value))
                 continue
             name = self.expect("pname")
             prefix, _, local = name.value.partition(":")
             if local:
                 raise self.refused(f"{prefix}: alone")
-            self._declared[prefix] = str(self._resolved(self.expect("iri").value))
+            self._declared[prefix] = str(self._resolve(self.expect("iri").value))
             self._names.clear()
 
     def variable(self) -> Variable:
@@ -593,13 +593,13 @@ class TokenCursor:
     def iri(self) -> URIRef:
         """Read an IRI or a prefixed name."""
         if self.key == "iri":
-            return self._resolved(self.advance().value)
+            return self._resolve(self.advance().value)
         if self.key != "pname":
             raise self.refused("an IRI")
         token = self.advance()
         known = self._names.get(token.value)
         if known is None:
-            known = self._names[token.value] = self._expanded(token)
+            known = self._names[token.value] = self._expand(token)
         return known
 
     def declarations(self) -> str:
@@ -656,7 +656,7 @@ class TokenCursor:
         except ValueError as error:
             raise QueryRefused(f"Not a literal: {error}.", query=self.tokens.given) from error
 
-    def _expanded(self, token: SparqlToken) -> URIRef:
+    def _expand(self, token: SparqlToken) -> URIRef:
         prefix, _, local = token.value.partition(":")
         namespace = self._declared.get(prefix)
         if namespace is None:
@@ -670,7 +670,7 @@ class TokenCursor:
             self.undeclared[prefix] = None
         return URIRef(namespace + (_LOCAL_ESCAPE.sub(r"\1", local) if "\\" in local else local))
 
-    def _resolved(self, value: str) -> URIRef:
+    def _resolve(self, value: str) -> URIRef:
         if self._base is None or _SCHEME.match(value):
             return URIRef(value)
         return URIRef(value, base=self._base)

@@ -57,7 +57,7 @@ class Query:
             )
         lines = []
         for line in self.text.splitlines():
-            name = _bound(line)
+            name = _bind(line)
             lines.append(line if name is None or name not in values else _line(line, name, values[name]))
         return "\n".join(lines) + "\n"
 
@@ -105,7 +105,7 @@ def parse(name: str, text: str) -> Query:
     for line in text.splitlines():
         if line.startswith("#+ summary:"):
             summary = line.removeprefix("#+ summary:").strip()
-        bound = _bound(line)
+        bound = _bind(line)
         if bound is not None:
             params[bound] = None
     return Query(name, text, summary, tuple(params))
@@ -126,7 +126,7 @@ def term(value: Value) -> str:
     return str(to_ox(value))
 
 
-def _bound(line: str) -> str | None:
+def _bind(line: str) -> str | None:
     _, mark, rest = line.partition(_BIND)
     return "_".join(rest.split()) if mark else None
 

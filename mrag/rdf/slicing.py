@@ -112,7 +112,7 @@ def pieces(query: pt.Construct, level: int = 0) -> list[pt.Construct]:
     group = query.where.parts if isinstance(query.where, pt.Group) else (query.where,)
     found: list[pt.Construct] = []
     for digit in _DIGITS:
-        parts = _narrowed(group, digit, level)
+        parts = _narrow(group, digit, level)
         if parts is None:
             return []
         found.append(replace(query, where=pt.Group(parts)))
@@ -121,18 +121,18 @@ def pieces(query: pt.Construct, level: int = 0) -> list[pt.Construct]:
 
 def unsized(query: pt.Construct) -> pt.Construct:
     """Return a query without the sub-selects that only tell the engine how few rows they have."""
-    return replace(query, where=_unsized(query.where))
+    return replace(query, where=_drop_sizes(query.where))
 
 
-def _unsized(pattern: pt.Pattern) -> pt.Pattern:
+def _drop_sizes(pattern: pt.Pattern) -> pt.Pattern:
     if isinstance(pattern, pt.Group):
         parts: list[pt.Pattern] = []
-        for part in map(_unsized, pattern.parts):
+        for part in map(_drop_sizes, pattern.parts):
             parts += part.parts if isinstance(part, pt.Group) else [part]
         return pt.Group(tuple(parts))
     if not isinstance(pattern, pt.SubSelect):
         return pattern
-    inner = _unsized(pattern.select.where)
+    inner = _drop_sizes(pattern.select.where)
     return inner if pattern.select.sized else pt.SubSelect(replace(pattern.select, where=inner))
 
 
@@ -144,13 +144,13 @@ def pushable(condition: pt.Expression, names: frozenset[ox.Variable]) -> bool:
     )
 
 
-def _narrowed(parts: tuple[pt.Pattern, ...], digit: str, level: int) -> tuple[pt.Pattern, ...] | None:
+def _narrow(parts: tuple[pt.Pattern, ...], digit: str, level: int) -> tuple[pt.Pattern, ...] | None:
     for at, part in enumerate(parts):
         if isinstance(part, pt.SubSelect):
             inner = part.select.where
             within = inner.parts if isinstance(inner, pt.Group) else (inner,)
             # The sub-select of distinct rows holds the one that the engine starts with.
-            deeper = _narrowed(within, digit, level) if part.select.distinct else None
+            deeper = _narrow(within, digit, level) if part.select.distinct else None
             if deeper is None:
                 names = [v for v in part.select.variables if isinstance(v, ox.Variable)]
                 deeper = (*within, _filter(names, digit, level)) if names else None

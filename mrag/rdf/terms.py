@@ -96,7 +96,7 @@ def to_ox(term: Node | str) -> OxTerm:
     if isinstance(term, Literal):
         try:
             if term.language:
-                return _tagged(str(term), term.language)
+                return _tag(str(term), term.language)
             if term.datatype is not None:
                 return ox.Literal(str(term), datatype=ox.NamedNode(str(term.datatype)))
             return ox.Literal(str(term))
@@ -127,7 +127,7 @@ def is_allowed_tag(tag: str) -> bool:
     return True
 
 
-def _tagged(text: str, tag: str) -> ox.Literal:
+def _tag(text: str, tag: str) -> ox.Literal:
     """Return a text in a language, whose tag may be one that RDF alone allows."""
     if is_allowed_tag(tag):
         return ox.Literal(text, language=tag)

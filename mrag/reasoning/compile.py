@@ -65,7 +65,7 @@ def schema_rules(box: ax.TBox) -> list[Rule]:
     """Return rules without variables: a named inclusion follows from axioms that stand in the graph."""
     written = (n for n in sorted(box.structure, key=str) if box.has_structure(n))
     nodes = [n for n in written if isinstance(n, ox.NamedNode)]
-    graph = _stated(box, nodes)
+    graph = _state(box, nodes)
     changed = True
     while changed:
         changed = _restrictions(box, nodes, graph)
@@ -86,7 +86,7 @@ def schema_rules(box: ax.TBox) -> list[Rule]:
     return rules
 
 
-def _stated(box: ax.TBox, nodes: list[ox.NamedNode]) -> _Graph:
+def _state(box: ax.TBox, nodes: list[ox.NamedNode]) -> _Graph:
     graph = _Graph()
     for s, o in box.triples.get(RDFS + "subClassOf", []):
         graph.add(s, o, "scm-sco", ((s, SUBCLASS, o),))

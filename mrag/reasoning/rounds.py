@@ -832,16 +832,16 @@ def _new(given: Any, whole: Any) -> Iterator[str]:
 
     Predicates and classes with as many triples as before are passed over without being read.
     """
-    for predicate in _grown(given, whole, None):
+    for predicate in _grow(given, whole, None):
         if predicate == TYPE.value:
-            for name in _grown(given, whole, TYPE):
+            for name in _grow(given, whole, TYPE):
                 if not name.startswith((*_VOCABULARIES, SKOLEM)):
                     yield from _difference(given, whole, TriplePattern(_S, TYPE, iri(name)))
         elif predicate in _KEPT or not predicate.startswith(_VOCABULARIES):
             yield from _difference(given, whole, TriplePattern(_S, iri(predicate), _O))
 
 
-def _grown(given: Any, whole: Any, predicate: ox.NamedNode | None) -> list[str]:
+def _grow(given: Any, whole: Any, predicate: ox.NamedNode | None) -> list[str]:
     symbol, atom = (_P, _ANY) if predicate is None else (_O, TriplePattern(_S, predicate, _O))
     text = to_sparql(Select((symbol, (Count(), var("n"))), atom, group_by=(symbol,)))
     before, after = ({s.value: int(n.value) for s, n in _solutions(graph, text)} for graph in (given, whole))

@@ -107,7 +107,7 @@ class Retraction:
         sure = Dataset((*self.asserted, self._safe), (found,))
         for rule in self.rules:
             if heads.match(rule.head) and rounds.applies(rule, counts):
-                self.store.derive(_supported(rule, found, heads, counts), sure, self._safe)
+                self.store.derive(_support(rule, found, heads, counts), sure, self._safe)
         return found
 
     def _put_back(self, counts: TripleCounts, barred: str | None) -> None:
@@ -118,7 +118,7 @@ class Retraction:
         for rule in self.rules:
             if heads.match(rule.head) and rounds.applies(rule, counts):
                 more = [*_free(rule.body, self.lost, heads), *_free((rule.head,), barred)]
-                query = _supported(rule, self.lost, heads, counts, more)
+                query = _support(rule, self.lost, heads, counts, more)
                 self.store.derive(query, Dataset(known, named), delta)
         while (size := self._size(delta)).total:
             _copy(self.store, delta, self.back)
@@ -161,7 +161,7 @@ def _forward(
     return Construct((rule.head,), Group((*parts, *more)))
 
 
-def _supported(
+def _support(
     rule: Rule, heads: str, size: TripleCounts, counts: TripleCounts, more: Sequence[pt.Pattern] = ()
 ) -> pt.Construct:
     """Return the query for the triples of a graph that a rule infers.
@@ -568,7 +568,7 @@ def reason(
     try:
         whole = not (names or record.premises)
         if whole and engine == "rules" and record.followed and record.changed:
-            if (done := _followed(kg, prefix, on_round, on_inconsistency)) is not None:
+            if (done := _follow(kg, prefix, on_round, on_inconsistency)) is not None:
                 return done
             prefix = f"{kg.iri}:inferred:{kg.record.revision + 1}:0"
         kg.collect()
@@ -609,7 +609,7 @@ def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
     return rounds.check(kg.store, whole, ruleset=rules, label=_label(kg))
 
 
-def _followed(
+def _follow(
     kg: KnowledgeGraph,
     prefix: str,
     on_round: Callable[[Round], None] | None,
@@ -625,7 +625,7 @@ def _followed(
     record = kg.record
     if not record.added or record.came or record.removed or record.apart:
         return None
-    closure = _extended(kg, f"{prefix}:0", on_round, on_inconsistency)
+    closure = _extend(kg, f"{prefix}:0", on_round, on_inconsistency)
     if closure.contradictions and not strict:
         return None  # what is to be kept apart depends on all of it
     new = [g for g in closure.graphs if g not in record.inferred]
@@ -638,7 +638,7 @@ def _followed(
     return closure
 
 
-def _extended(
+def _extend(
     kg: KnowledgeGraph,
     prefix: str,
     on_round: Callable[[Round], None] | None,
@@ -731,7 +731,7 @@ def repair_datatypes(kg: KnowledgeGraph) -> list[Repair]:
     into: dict[ox.Quad, None] = {}
     counts: Counter[tuple[str, str, str]] = Counter()
     examples: dict[tuple[str, str, str], str] = {}
-    for prop, declared in _declared(box):
+    for prop, declared in _declare(box):
         for quad, value in _misfits(kg, prop, declared):
             if quad in out:
                 continue
@@ -762,7 +762,7 @@ def originals(kg: KnowledgeGraph) -> list[Triple]:
     return sorted(kg.store.construct(queries.get("kg/graph").text, Dataset((kg.originals,))))
 
 
-def _declared(box: TBox) -> Iterator[tuple[ox.NamedNode, ox.NamedNode]]:
+def _declare(box: TBox) -> Iterator[tuple[ox.NamedNode, ox.NamedNode]]:
     """Yield properties with the datatype that is declared for them, or for one that they are a kind of."""
     ranges = [(s, o) for s, o in box.triples.get(RDFS + "range", []) if isinstance(o, ox.NamedNode)]
     below: dict[Plain, list[ox.NamedNode]] = {}

@@ -112,7 +112,7 @@ def ask(
     }  # fmt: skip
     way = routed(kg, question, **options)
     if way.given is not None:
-        return _noted(kg, way.given)
+        return _note(kg, way.given)
     from mrag.generation.answering import answer
     from mrag.generation.models import resolve
 
@@ -121,7 +121,7 @@ def ask(
     read = answer(
         found.question.text, found.context, resolve(model), computing=computing, graph=StoreFacts(kg)
     )
-    return _noted(kg, replace(read, why=way.why, offered=way.offered), old)
+    return _note(kg, replace(read, why=way.why, offered=way.offered), old)
 
 
 def stream(
@@ -131,7 +131,7 @@ def stream(
     way = routed(kg, question, **options)
     if way.given is not None:
         yield from way.given.pieces()
-        yield _noted(kg, way.given)
+        yield _note(kg, way.given)
         return
     from mrag.generation.answering import stream_answer
     from mrag.generation.models import resolve
@@ -141,7 +141,7 @@ def stream(
     asked = StoreFacts(kg)
     for part in stream_answer(found.question.text, found.context, model, computing=computing, graph=asked):
         if isinstance(part, Answer):
-            part = _noted(kg, replace(part, why=way.why, offered=way.offered), old)
+            part = _note(kg, replace(part, why=way.why, offered=way.offered), old)
         yield part
 
 
@@ -238,7 +238,7 @@ def _read(
     return found, old
 
 
-def _noted(kg: KnowledgeGraph, given: Answer, old: str | None = None) -> Answer:
+def _note(kg: KnowledgeGraph, given: Answer, old: str | None = None) -> Answer:
     """Return an answer that says where it may rest on what no longer holds."""
     parts = (given.notice, state_notice(kg), old)
     return replace(given, notice=" ".join(part for part in parts if part) or None)

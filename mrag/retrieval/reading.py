@@ -126,7 +126,7 @@ class QuestionReader:
         child.end()
 
 
-def _bounded(
+def _bound(
     kg: KnowledgeGraph, deadline: float, query: str, dataset: Any, limits: Limits, extra: bytes
 ) -> Any:
     left = max(0.001, min(limits.seconds, deadline - time.monotonic()))
@@ -134,7 +134,7 @@ def _bounded(
 
 
 _ANSWERS: Final[Mapping[str, Callable[..., Any]]] = {
-    "bounded": _bounded,
+    "bounded": _bound,
     "select": lambda kg, _, query, dataset: kg.store.select(query, dataset),
     "ask": lambda kg, _, query, dataset: kg.store.ask(query, dataset),
     "construct": lambda kg, _, query, dataset: list(kg.store.construct(query, dataset)),

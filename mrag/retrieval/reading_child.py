@@ -116,7 +116,7 @@ class _Parent(WorkerPool):
         with self._turn:
             frame(self._out, b"Q", pickle.dumps((name, *arguments)))
             self._out.flush()
-            reply = _received(self._answers)
+            reply = _receive(self._answers)
         return unpacked(reply)
 
     def run(self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b"") -> Any:
@@ -183,7 +183,7 @@ def unpacked(reply: tuple[Any, ...]) -> Any:
     raise error
 
 
-def _received(source: BinaryIO) -> Any:
+def _receive(source: BinaryIO) -> Any:
     _, size = HEAD.unpack(source.read(HEAD.size))
     return pickle.loads(source.read(size))  # noqa: S301 # our own parent wrote it
 

@@ -589,7 +589,7 @@ class OnnxCrossEncoder:
 
     def __init__(self, folder: str | Path, *, threads: int | None = None) -> None:
         self.folder = Path(folder)
-        self._session, self._tokenizer = _opened(
+        self._session, self._tokenizer = _open(
             str(self.folder.resolve()), threads or min(4, os.cpu_count() or 1)
         )
         self._inputs = {given.name: given.type for given in self._session.get_inputs()}
@@ -635,7 +635,7 @@ class OnnxCrossEncoder:
 
 
 @lru_cache(maxsize=2)
-def _opened(folder: str, threads: int) -> tuple[Any, Any]:
+def _open(folder: str, threads: int) -> tuple[Any, Any]:
     import onnxruntime
     from tokenizers import Tokenizer
 

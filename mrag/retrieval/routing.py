@@ -110,7 +110,7 @@ def routed(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: 
     asked = Question(question) if isinstance(question, str) and question.strip() else question
     if how == "read" or not isinstance(asked, Question):
         return Routed(None, ASKED_FOR if how == "read" else "")
-    pictured = _pictured(kg, asked, media) if how == "auto" else ""
+    pictured = _picture(kg, asked, media) if how == "auto" else ""
     found = Routed(None, "")
     # What is asked of images may have to be computed: "Which images show no hat?"
     if how == "plan" or (how == "auto" and (not pictured or (media is None and _computes(asked.text)))):
@@ -126,7 +126,7 @@ def routed(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: 
         shown = _with_images(kg, asked, options)
         return Routed(replace(shown, why=pictured or ASKED_FOR), "")
     if how == "complete" or (texts is not None and asked.image is None):
-        told = _completed(kg, asked, found._replace(given=None), options)
+        told = _complete(kg, asked, found._replace(given=None), options)
         return told if told.given is not None or found.given is None else found._replace(why="")
     return found
 
@@ -199,7 +199,7 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[\w'’-]+", text.lower())
 
 
-def _pictured(kg: KnowledgeGraph, asked: Question, media: str | Path | None) -> str:
+def _picture(kg: KnowledgeGraph, asked: Question, media: str | Path | None) -> str:
     """Return why images are the answer to a question, "" if they are not."""
     if media is not None:
         return FOLDER_GIVEN
@@ -232,7 +232,7 @@ def _with_images(kg: KnowledgeGraph, asked: Question, options: AskOptions) -> An
     return ask_pictures(kg, asked, ranker, folder=media, model=options.get("model"), k=5 if k is None else k)
 
 
-def _completed(kg: KnowledgeGraph, asked: Question, before: Routed, options: AskOptions) -> Routed:
+def _complete(kg: KnowledgeGraph, asked: Question, before: Routed, options: AskOptions) -> Routed:
     """Return the answer from texts, or in `auto` None where they do not have what the graph lacks."""
     if not asked.text.strip():
         raise ConfigError("Words are needed to complete an answer.", hint="Ask a question in words.")

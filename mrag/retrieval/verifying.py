@@ -171,7 +171,7 @@ Retrieve = Callable[[str], Any]
 def answered_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve) -> Recomputed:
     """Answer the question of an answer again, and compare."""
     if value.get("plan"):
-        return _computed_again(kg, value)
+        return _compute_again(kg, value)
     return _read_again(kg, value, retrieve)
 
 
@@ -190,7 +190,7 @@ class _Read:
     wrong: str = ""  # What shows that there is none
 
 
-def _computed_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
+def _compute_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
     """Compute an answer again: by the reading of its question that has its plan, else by the plan alone."""
     question, known, said = str(value["question"]), LastAnswer.from_json(value), str(value.get("why", ""))
     why = said.removesuffix(HELPED)
@@ -202,7 +202,7 @@ def _computed_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
             CheckedPart(WHY, "not checked", "it is no reading of the question alone"),
         ]
         wrong = [read.wrong] if read.wrong else []
-        return _compared(kg, value, replay(kg, value), parts, wrong, _OF_READING)
+        return _compare(kg, value, replay(kg, value), parts, wrong, _OF_READING)
     untold = "" if said == why else "it says that a language model helped"
     wrong = []
     if said and not untold and why not in read.whys:
@@ -213,7 +213,7 @@ def _computed_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
     parts = [CheckedPart(READING, "recomputed"), soft, told]
     # A model moves the certainty, of which a notice tells.
     apart = ("why", "readings", "confidence", *(("notice",) if said != why else ()))
-    return _compared(kg, value, read.given, parts, [*wrong, *doubtful], apart)
+    return _compare(kg, value, read.given, parts, [*wrong, *doubtful], apart)
 
 
 _OF_READING = ("why", "readings", "confidence", "ignored", "notice", "follows")
@@ -335,7 +335,7 @@ def _certainty(
     return CheckedPart(CERTAINTY, "recomputed"), []
 
 
-def _compared(
+def _compare(
     kg: KnowledgeGraph,
     value: Mapping[str, Any],
     given: Answer,
@@ -351,7 +351,7 @@ def _compared(
     elif bare == now["notice"]:
         # The graph has changed since, and was not yet reasoned over again.
         apart = (*apart, "notice")
-    hurried = _hurried(value, now)
+    hurried = _hurry(value, now)
     now = {**now, **hurried}
     # Its doubt is that of its certainty, or it is not written as answers are.
     apart = (*apart, "doubt")
@@ -378,7 +378,7 @@ def _compared(
     return Recomputed(tuple(parts), (*wrong, *said), frozenset(s.text for s in given.sentences))
 
 
-def _hurried(value: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+def _hurry(value: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an answer that nothing is found says where there was no time to find what is so instead."""
     first, context = now["sentences"][:1], value["context"]
     denies = not now["rows"] or [c["label"] for row in now["rows"] for c in row] == ["no"]
@@ -405,14 +405,14 @@ def _timeless(value: Mapping[str, Any]) -> dict[str, Any]:
 def _read_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve) -> Recomputed:
     """Answer again what was read, without a model, as far as that tells of the answer that is given."""
     if value["way"] == "plan":
-        return _abstained_again(kg, value)
+        return _abstain_again(kg, value)
     again = [one.to_json() for one in _once_more(kg, value, retrieve)]
     bare = _timeless(value)
     whole = [one for one in again if same(_timeless(one) | _APART, bare | _APART)]
     found = any(same(_timeless(one)["context"], bare["context"]) for one in again)
     parts = [part_of(FOUND, found, _OTHERWISE)]
     if value["way"] == "images":
-        shown = [[_unplaced(image) for image in one["images"]] for one in (value, *again)]
+        shown = [[_drop_place(image) for image in one["images"]] for one in (value, *again)]
         parts.append(part_of(IMAGES, any(same(shown[0], one) for one in shown[1:]), _OTHERWISE))
         if any(image["path"] for image in value["images"]):
             parts.append(CheckedPart("where the files of the images are", "not checked"))
@@ -431,7 +431,7 @@ def _read_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve
     return Recomputed(tuple(parts))
 
 
-def _abstained_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
+def _abstain_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
     given, why, _ = computed(kg, str(value["question"]), "plan")
     now = given.to_json() if given is not None else {}
     alike = bool(now) and same({**now, "notice": value["notice"]}, value)
@@ -489,7 +489,7 @@ def _with_state(kg: KnowledgeGraph, notices: Iterable[str | None]) -> list[str |
     return [" ".join(p for p in (one, state) if p) or None for one in notices for state in states]
 
 
-def _unplaced(image: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_place(image: Mapping[str, Any]) -> dict[str, Any]:
     return {name: part for name, part in image.items() if name != "path"}
 
 

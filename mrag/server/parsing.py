@@ -154,13 +154,13 @@ class _Printer:
                     filters.append(condition)
                 case parser.OptionalNode(group) | parser.MinusNode(group):
                     name = "optional" if isinstance(part, parser.OptionalNode) else "minus"
-                    pending = [_operator(name, "", [_joined(pending), self.group(group)])]
+                    pending = [_operator(name, "", [_join(pending), self.group(group)])]
                 case parser.BindNode(expression, variable):
                     detail = f"{self.term(expression)} as ?{variable}"
-                    pending = [_operator("bind", detail, [_joined(pending)])]
+                    pending = [_operator("bind", detail, [_join(pending)])]
                 case _:
                     pending.append(self._part(part))
-        found = _joined(pending)
+        found = _join(pending)
         for condition in filters:
             inside = [
                 _operator("not exists" if one.negated else "exists", "", [self.group(one.group)])
@@ -231,7 +231,7 @@ class _Printer:
         return f"{shown}({', '.join(arguments)})"
 
 
-def _joined(parts: list[Operator]) -> Operator:
+def _join(parts: list[Operator]) -> Operator:
     if not parts:
         return _operator("nothing", "")
     return parts[0] if len(parts) == 1 else _operator("join", "", parts)

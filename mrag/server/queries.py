@@ -209,7 +209,7 @@ def table(variables: Sequence[str], rows: Rows, format: str) -> bytes:
         bindings = [
             {v: term_to_json(t) for v, t in zip(variables, row, strict=True) if t is not None} for row in rows
         ]
-        return _dumped({"head": {"vars": list(variables)}, "results": {"bindings": bindings}})
+        return _dump({"head": {"vars": list(variables)}, "results": {"bindings": bindings}})
     if format == "xml":
         head = "".join(f"<variable name={quoteattr(v)}/>" for v in variables)
         cells = (
@@ -228,13 +228,13 @@ def answer(value: bool, format: str) -> bytes:
     """Write the answer of an ASK query."""
     word = "true" if value else "false"
     if format == "json":
-        return _dumped({"head": {}, "boolean": value})
+        return _dump({"head": {}, "boolean": value})
     if format == "xml":
         return _xml_document(f"<head></head><boolean>{word}</boolean>")
     return word.encode()
 
 
-def _dumped(value: object) -> bytes:
+def _dump(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 

@@ -91,21 +91,21 @@ class QueryParsers:
         late = "Other queries were being read until the deadline."
         await within(self._seconds, turn.acquire(), late)
         try:
-            reply = await self._parsed(request, text, deadline)
+            reply = await self._parse(request, text, deadline)
         except QueryTimeout:
             raise
         except StoreError:
             # Something else may have ended the process; a short text can do it little harm.
             if turn is self._long:
                 raise
-            reply = await self._parsed(request, text, deadline)
+            reply = await self._parse(request, text, deadline)
         finally:
             turn.release()
         if reply[0] == "refused":
             raise QueryRefused(str(reply[1]), hint=reply[2])
         return reply
 
-    async def _parsed(self, request: dict[str, object], text: str, deadline: float) -> Reply:
+    async def _parse(self, request: dict[str, object], text: str, deadline: float) -> Reply:
         while self._idle and self._idle[-1].ended:
             self._idle.pop().kill()
         if self._idle:

@@ -113,9 +113,9 @@ def _order(held: list[tuple[str, bytes]]) -> None:
         if at < len(held) and held[at][0] == held[start][0]:
             continue
         if at - start > 1:
-            held[start:at] = sorted(held[start:at], key=_unpacked)
+            held[start:at] = sorted(held[start:at], key=_unpack)
         start = at
 
 
-def _unpacked(row: tuple[str, bytes]) -> Any:
+def _unpack(row: tuple[str, bytes]) -> Any:
     return marshal.loads(row[1])  # noqa: S302 # written here

@@ -70,7 +70,7 @@ class UpdateOutcome:
     @classmethod
     def unpacked(cls, values: dict[str, Any]) -> UpdateOutcome:
         """Return what `packed` packed."""
-        quads = {name: _parsed(values[name]) for name in ("added", "removed")}
+        quads = {name: _parse(values[name]) for name in ("added", "removed")}
         return cls(**{**values, **quads})
 
 
@@ -287,7 +287,7 @@ def _nquads(quads: Iterable[ox.Quad]) -> bytes:
     return ox.serialize(quads, format=ox.RdfFormat.N_QUADS) or b""
 
 
-def _parsed(data: bytes) -> list[ox.Quad]:
+def _parse(data: bytes) -> list[ox.Quad]:
     return list(ox.parse(data, ox.RdfFormat.N_QUADS, lenient=True))
 
 
@@ -316,7 +316,7 @@ def _quads(changes: Changes, inserting: bool, pieces: Iterable[bytes]) -> None:
     """Insert or delete statements that `mrag.stores.process.parsing` has read."""
     act = changes.insert if inserting else changes.delete
     for piece in pieces:
-        quads = [(quad.triple, _graph(quad) or None) for quad in _parsed(piece)]
+        quads = [(quad.triple, _graph(quad) or None) for quad in _parse(piece)]
         changes.expect(t for t, _ in quads)
         for t, graph in quads:
             act(t, graph)

@@ -79,7 +79,7 @@ class FusekiStore(SparqlStore):
 
     def _graph_lines(self, graph: str) -> Iterator[bytes]:
         response = self.http.send(
-            "GET", self._needed(self.paths.graphs, "the graph store"), repeat=True,
+            "GET", self._need(self.paths.graphs, "the graph store"), repeat=True,
             params={"graph": graph}, headers={"Accept": self.dialect.nt}, ok=(200, 404),
         )  # fmt: skip
         if response.status_code == 404:

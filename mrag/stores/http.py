@@ -639,16 +639,16 @@ def verbatim(
             while data := stream.read(_FILE_CHUNK):
                 kept += data
                 if len(kept) >= part and (end := kept.rfind(b"\n") + 1):
-                    yield _looked_at(bytes(memoryview(kept)[:end]), strict)
+                    yield _look_at(bytes(memoryview(kept)[:end]), strict)
                     kept, empty = kept[end:], False
             if kept:
-                yield _looked_at(bytes(kept) if kept.endswith(b"\n") else bytes(kept) + b"\n", strict)
+                yield _look_at(bytes(kept) if kept.endswith(b"\n") else bytes(kept) + b"\n", strict)
             elif empty:
                 raise NotVerbatim
         before += source.size()
 
 
-def _looked_at(lines: bytes, strict: bool) -> bytes:
+def _look_at(lines: bytes, strict: bool) -> bytes:
     if strict:
         # What begins otherwise may be a comment, or nothing.
         if not lines.startswith(b"<") or b"_:" in lines:

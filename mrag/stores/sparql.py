@@ -336,7 +336,7 @@ class SparqlStore(BaseStore):
 
     def update(self, query: str) -> None:
         """Carry out an update, whole or not at all."""
-        address, form = self._needed(self.paths.update, "updates"), self._update_form(query)
+        address, form = self._need(self.paths.update, "updates"), self._update_form(query)
         response = self.http.send("POST", address, repeat=False, query=query, **form)
         self._check(response, query)
         self.http.text(response)
@@ -424,7 +424,7 @@ class SparqlStore(BaseStore):
         """Remove a graph with its triples."""
         response = self.http.send(
             "DELETE",
-            self._needed(self.paths.graphs, self.writes_by),
+            self._need(self.paths.graphs, self.writes_by),
             params=self._context(graph),
             repeat=True,
             ok=(200, 202, 204, *self.absent),
@@ -474,7 +474,7 @@ class SparqlStore(BaseStore):
         more = {"no_transaction": ""} if bulk and self.http.server.startswith("Oxigraph") else {}
         response = self.http.send(
             "POST",
-            self._needed(self.paths.graphs, self.writes_by),
+            self._need(self.paths.graphs, self.writes_by),
             params={**self._context(graph), **more},
             # Adding the same triples twice is adding them once, but a stream cannot be sent again.
             repeat=isinstance(data, bytes),
@@ -488,7 +488,7 @@ class SparqlStore(BaseStore):
         """Return the parameters that name a graph."""
         return {"graph": graph}
 
-    def _needed(self, path: str | None, what: str) -> str:
+    def _need(self, path: str | None, what: str) -> str:
         if path is None:
             raise errors.EndpointError(
                 f"No address for {what} is known, so nothing can be written.",
@@ -514,7 +514,7 @@ class StatementsStore(SparqlStore):
     def _graph_lines(self, graph: str) -> Iterator[bytes]:
         response = self.http.send(
             "GET",
-            self._needed(self.paths.graphs, self.writes_by),
+            self._need(self.paths.graphs, self.writes_by),
             repeat=True,
             params={"infer": "false", **self._context(graph)},
             headers={"Accept": self.dialect.nt},

@@ -64,8 +64,8 @@ def write_annotations(
     rng = random.Random(seed)
     images = max(1, round(IMAGES * scale))
     annotations = max(images, round(ANNOTATIONS * scale))
-    known = json.loads(Path(labels).read_text(encoding="utf-8-sig")) if labels is not None else _made_up()
-    with _opened(Path(path)) as out:
+    known = json.loads(Path(labels).read_text(encoding="utf-8-sig")) if labels is not None else _make_up()
+    with _open(Path(path)) as out:
         out.write('{"info": {"year": 2020, "version": "1.0", "description": "made from a seed"},\n')
         out.write('"licenses": [{"id": 1, "name": "CC BY 4.0", "url": "https://creativecommons.org"}],\n')
         _array(out, "categories", map(json.dumps, known["categories"]))
@@ -77,7 +77,7 @@ def write_annotations(
     return images, annotations
 
 
-def _opened(path: Path) -> IO[str]:
+def _open(path: Path) -> IO[str]:
     if path.suffix != ".gz":
         return path.open("w", encoding="utf-8", buffering=1 << 20)
     # Without name and time, so that the same seed gives the same bytes.
@@ -91,7 +91,7 @@ def _array(out: IO[str], name: str, records: Iterator[str], *, last: bool = Fals
     out.write("]\n" if last else "],\n")
 
 
-def _made_up() -> dict[str, list[dict[str, Any]]]:
+def _make_up() -> dict[str, list[dict[str, Any]]]:
     """Return as many categories and attributes as the real ones, with gaps in the latter's identifiers."""
     categories = [g for g, count in CATEGORY_GROUPS.items() for _ in range(count)]
     attributes = [g for g, (count, _) in ATTRIBUTE_GROUPS.items() for _ in range(count)]
@@ -141,7 +141,7 @@ def _annotations(
     categories = [c["id"] for c in known["categories"]]
     rng.shuffle(categories)
     of_category = list(accumulate(1 / (rank + 2) for rank in range(len(categories))))
-    attributes, of_attribute = _weighted(rng, known["attributes"])
+    attributes, of_attribute = _weight(rng, known["attributes"])
     # More than one, so that those with none bring the average down to the published one.
     more = PER_ANNOTATION / (1 - BARE) - 1
     polygons = [_polygon(rng) for _ in range(_POLYGONS)]
@@ -163,7 +163,7 @@ def _annotations(
             )
 
 
-def _weighted(rng: random.Random, attributes: list[dict[str, Any]]) -> tuple[list[int], list[float]]:
+def _weight(rng: random.Random, attributes: list[dict[str, Any]]) -> tuple[list[int], list[float]]:
     """Return attributes with added-up weights: groups by their totals, inside a group by Zipf's law."""
     groups: dict[str, list[int]] = {}
     for attribute in attributes:

@@ -13,7 +13,7 @@ from mrag.index.dense import (
     DenseIndex,
     DenseParams,
     SegmentSigns,
-    _rotated,
+    _rotate,
     nearest_by_signs,
     sign_planes,
 )
@@ -185,7 +185,7 @@ def test_nearest_by_signs_weighs_all_bits_of_the_rows_that_few_planes_choose(
     allowed = [chance.random(size) < 0.8 for size in sizes]
     query = unit_vectors(1, 32, seed + 9)[0]
     got = nearest_by_signs(list(map(SegmentSigns.of, vectors)), query, k, first, list(map(packed, allowed)))
-    turned = _rotated(query[np.newaxis])[0]
+    turned = _rotate(query[np.newaxis])[0]
     size = np.abs(turned)
     read = np.argsort(-size, kind="stable")[:40]
     bits = np.concatenate([bits_of(part).T for part in vectors]) > 0

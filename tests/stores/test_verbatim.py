@@ -14,7 +14,7 @@ from mrag.errors import LoadError
 from mrag.graph.connection import open_store
 from mrag.loaders.rdf import Source
 from mrag.stores.base import TripleStore
-from mrag.stores.http import NotVerbatim, _looked_at, verbatim
+from mrag.stores.http import NotVerbatim, _look_at, verbatim
 from mrag.stores.sparql import SparqlStore
 from tests.servers import oxigraph_server
 
@@ -83,7 +83,7 @@ def test_other_lines_are_parsed(line: str, tmp_path: Path) -> None:
 def test_what_is_sent_is_well_formed(line: str, at: int, sign: str) -> None:
     data = (line[:at] + sign + line[at + 1 :] + "\n").encode()
     try:
-        _looked_at(data, False)
+        _look_at(data, False)
     except NotVerbatim:
         return
     assert parsed(data) == data

@@ -442,7 +442,7 @@ def families(fit: FitState, steps: int) -> Iterator[Family]:
         edges, values = edges_of(world, p, fit.at)
         if not values.size:
             continue
-        yield from _named(world, p, edges, values)
+        yield from _name(world, p, edges, values)
         classes = [c for c in world.named if world.classes[c][values].any()]
         if len(classes) > 1:
             marks = csr_array(np.array([world.classes[c][values] for c in classes], dtype=np.int64).T)
@@ -451,11 +451,11 @@ def families(fit: FitState, steps: int) -> Iterator[Family]:
             for q in world.properties():
                 inner, further = edges_of(world, q, values)
                 if further.size:
-                    for family in _named(world, q, inner, further):
+                    for family in _name(world, q, inner, further):
                         yield Family(p, edges, family.items, inner @ family.member, _within(q))
 
 
-def _named(world: World, p: ce.Property, edges: csr_array, values: Places) -> Iterator[Family]:
+def _name(world: World, p: ce.Property, edges: csr_array, values: Places) -> Iterator[Family]:
     """Yield the family of the values themselves; what only one has does not help with others."""
     having = np.diff(edges.tocsc().indptr)
     # The most common ones, whatever examples have them: to go by the labels would spoil the estimates.

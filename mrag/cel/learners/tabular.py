@@ -99,23 +99,23 @@ class TreeLearner(Learner):
                 min_samples_leaf=settings.min_samples_leaf,
                 random_state=settings.seed,
             ).fit(x, y)
-            e = _written(tree, found)
-            solved = self._offered(fit, e)
+            e = _write(tree, found)
+            solved = self._is_offered(fit, e)
             fit.tick()
             if settings.simplify:
                 e = shortened(fit, e)
-                solved |= self._offered(fit, e)
+                solved |= self._is_offered(fit, e)
             if solved:
                 return not table.by_chance(e, fit.count(e), len(found))
         return False
 
-    def _offered(self, fit: FitState, e: Expression) -> bool:
+    def _is_offered(self, fit: FitState, e: Expression) -> bool:
         counts = fit.count(e)
         fit.offer(e, counts)
         return counts.perfect
 
 
-def _written(fitted: Any, conditions: Conditions) -> Expression:
+def _write(fitted: Any, conditions: Conditions) -> Expression:
     """Return the union of the paths to the leaves where most examples are positive."""
     tree = fitted.tree_
     positive = list(fitted.classes_).index(True)

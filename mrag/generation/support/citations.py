@@ -236,10 +236,10 @@ class Citer:
         self.question = question
         self._asked = symbols_of(question, self.names)
         self._asked_words = {form for word in tokens(question) for form in (word.key, stem(word.raw))}
-        self._asked_things = self._spoken_of(question)
+        self._asked_things = self._speak_of(question)
         self._open = is_open(self._asked, _in_names(self._asked))
 
-    def _spoken_of(self, question: str) -> frozenset[Term]:
+    def _speak_of(self, question: str) -> frozenset[Term]:
         """Return the things that a question names, without those whose possession alone is asked about."""
         told = tokens(question)
         mentions = [m for m in self.names.find(question, told) if m.terms - self._common]
@@ -441,11 +441,11 @@ class Citer:
         if verbatim and not tokens(_without(text, verbatim)):
             # Before all else: a label may say "I don't know".
             subjects = frozenset(x.triple.s for x in verbatim)
-            return Support(tuple(verbatim), True, _rejected(written, verbatim), subjects)
+            return Support(tuple(verbatim), True, _reject(written, verbatim), subjects)
         if _CAVEAT.fullmatch(text):
             return Support((), True, tuple(written), before)
         lines = self._refusal(text, before) if _NOTHING_SAID.search(text) else None
-        return None if lines is None else Support(tuple(lines), True, _rejected(written, lines), before)
+        return None if lines is None else Support(tuple(lines), True, _reject(written, lines), before)
 
     def _refusal(self, text: str, before: frozenset[Term]) -> list[Line] | None:
         """Return the lines of what a sentence says beside that something is not said; None if that is not so.
@@ -493,7 +493,7 @@ class Citer:
         first = symbols_of(text, self.names)[:1]
         if (first and first[0].low in PRONOUNS) or not subjects:
             subjects |= before
-        return Support(tuple(best), True, _rejected(written, best), subjects)
+        return Support(tuple(best), True, _reject(written, best), subjects)
 
     def _unsupported(self, text: str, written: Sequence[str], before: frozenset[Term]) -> Support:
         """Return what the beginning of a sentence rests on, and the words that no fact accounts for."""
@@ -511,7 +511,7 @@ class Citer:
         )
         partial = _lines(steps)
         subjects = self._named(text) or before
-        return Support(tuple(partial), False, _rejected(written, partial), subjects, tuple(left))
+        return Support(tuple(partial), False, _reject(written, partial), subjects, tuple(left))
 
     def _named(self, text: str) -> frozenset[Term]:
         return self._things(t for s in symbols_of(text, self.names) for _, terms in s.names for t in terms)
@@ -548,7 +548,7 @@ def _in_names(symbols: Sequence[Symbol]) -> list[bool]:
     return [i in named for i in range(len(symbols))]
 
 
-def _rejected(written: Iterable[str], lines: Iterable[Line]) -> tuple[str, ...]:
+def _reject(written: Iterable[str], lines: Iterable[Line]) -> tuple[str, ...]:
     """Return the ids that a model wrote which are of none of some lines."""
     ids = {line.id.casefold() for line in lines}
     return tuple(one for one in written if one.casefold() not in ids)
@@ -648,7 +648,7 @@ def judged(
                 return Judged(replace(again, rejected=support.rejected), "graph")
             # Names of the graph that the context did not have are accounted for now.
             support = replace(support, left=again.left)
-    against = _denied(further, text, before) or _clashing(further, text, before, graph)
+    against = _deny(further, text, before) or _clashing(further, text, before, graph)
     if against:
         return Judged(replace(support, lines=(), left=()), "contradicted", tuple(against))
     if support.lines and support.left:
@@ -656,7 +656,7 @@ def judged(
     return Judged(support, "unread" if graph is None else "unsaid")
 
 
-def _denied(citer: Citer, text: str, before: frozenset[Term]) -> list[Line]:
+def _deny(citer: Citer, text: str, before: frozenset[Term]) -> list[Line]:
     """Return the lines of what a sentence denies."""
     found = _DENIAL.search(text)
     if found is None:
@@ -679,7 +679,7 @@ def _is_measure(line: Line) -> bool:
     return str(getattr(line.triple.o, "datatype", "")).removeprefix(XSD) in _MEASURED
 
 
-def _turned(citer: Citer, step: ClaimStep, graph: FactSource) -> list[Line]:
+def _turn(citer: Citer, step: ClaimStep, graph: FactSource) -> list[Line]:
     """Return the lines that say a claim the other way round, where it cannot hold both ways."""
     for subject, one in product(sorted(step.subject, key=str), sorted(step.object, key=str)):
         for p, flipped in sorted(step.way or (), key=str):
@@ -694,7 +694,7 @@ def _turned(citer: Citer, step: ClaimStep, graph: FactSource) -> list[Line]:
 def _clashing(citer: Citer, text: str, before: frozenset[Term], graph: FactSource | None) -> list[Line]:
     """Return the lines that say another thing than a sentence, where both cannot be."""
     for step in citer.open_claims(text, before):
-        if graph is not None and (turned := _turned(citer, step, graph)):
+        if graph is not None and (turned := _turn(citer, step, graph)):
             return turned
         for subject in sorted(step.subject, key=str):
             if step.way is None:
@@ -769,13 +769,13 @@ class PictureCiter(Citer):
             return usual
         lines, supported = found
         subjects = frozenset(line.triple.s for line in lines) or usual.subjects
-        return Support(tuple(lines), supported, _rejected(written, lines), subjects)
+        return Support(tuple(lines), supported, _reject(written, lines), subjects)
 
     def _shown(self, text: str, before: frozenset[Term]) -> tuple[list[Line], bool] | None:
         """Return the lines of what a sentence says that images show, and whether all of it is there."""
         if len(text) > _LONGEST or len(set(map(str.casefold, self._pictures))) < len(self._pictures):
             return None  # two images of one name cannot be told apart
-        plain = self._pointed(self._marked(text), before)
+        plain = self._point(self._marked(text), before)
         # One statement of several images is looked for before several statements.
         return self._clauses([plain]) or self._clauses(_CLAUSES.split(plain))
 
@@ -802,7 +802,7 @@ class PictureCiter(Citer):
             )
         return plain.casefold()
 
-    def _pointed(self, plain: str, before: frozenset[Term]) -> str:
+    def _point(self, plain: str, before: frozenset[Term]) -> str:
         """Return a sentence with "the first image" as its number, and "it" where one image is meant."""
         for at, word in enumerate(_ORDINALS[: len(self._pictures)]):
             plain = re.sub(rf"\bthe {word} {_KIND}\b", f"pic§{at}", plain)

@@ -229,7 +229,7 @@ class Derivation:
         if self._left < 0:
             raise TooLongError
 
-    def _keyed(self, at: int, table: Wordings) -> Iterator[tuple[int, Way]]:
+    def _key(self, at: int, table: Wordings) -> Iterator[tuple[int, Way]]:
         """Yield what a table has of the words from a place on, the longest first."""
         behind = self.symbols[at : at + self.facts.relations.longest]
         stems = tuple(symbol.stem for symbol in takewhile(lambda s: not s.is_mark, behind))
@@ -252,7 +252,7 @@ class Derivation:
     def _claim(self, way: Way, subjects: Things, objects: Things, unit: str = "") -> Iterator[Steps]:
         """Yield the claim that each of some things is so related to each of others."""
         if unit:
-            way = frozenset((p, f) for p, f in way if self._measured_in(p, unit, objects))
+            way = frozenset((p, f) for p, f in way if self._is_measured_in(p, unit, objects))
         if way or not unit:
             yield from self._kept(
                 ClaimStep(subject, way, one, self.facts.of(way, subject, one))
@@ -265,7 +265,7 @@ class Derivation:
         for steps in self._claim(way, things, noun.things, noun.unit):
             yield noun.steps + steps
 
-    def _measured_in(self, p: Term, unit: str, objects: Things) -> bool:
+    def _is_measured_in(self, p: Term, unit: str, objects: Things) -> bool:
         """Return whether the numbers of a property are in a unit, by its label or their datatype."""
         if unit in self.facts.relations.units.get(p, frozenset()):
             return True
@@ -354,8 +354,8 @@ class Derivation:
 
     def _role(self, at: int) -> Iterator[tuple[int, Way]]:
         """Yield role nouns, from owner to bearer."""
-        yield from self._keyed(at, self.facts.relations.nouns)
-        for end, way in self._keyed(at, self.facts.relations.agents):
+        yield from self._key(at, self.facts.relations.nouns)
+        for end, way in self._key(at, self.facts.relations.agents):
             if agentive(self.symbols[end - 1].low):
                 yield end, way
 
@@ -564,7 +564,7 @@ class Derivation:
         for end, terms in self._names(at):
             kinds = frozenset(t for t in terms if self._is_kind(t))
             for typed in self._typed(things, kinds) if kinds else ():
-                yield from self._modified(end, things, steps + typed)
+                yield from self._modify(end, things, steps + typed)
             # "a green jacket", "a 1999 film": something that it has, before what it is
             if len(steps) < 3 and (own := self._modifying(things, terms)):
                 yield from self._classed(self._skip(end, (",",)), things, steps + own)
@@ -588,14 +588,14 @@ class Derivation:
                 return ()
         return tuple(steps)
 
-    def _modified(self, at: int, things: Things, steps: Steps) -> Iterator[tuple[int, Steps]]:
+    def _modify(self, at: int, things: Things, steps: Steps) -> Iterator[tuple[int, Steps]]:
         yield at, steps
         for end, more in self._remark(self._skip(at, (",",)), things, bare=False):
-            yield from self._modified(end, things, steps + more)
+            yield from self._modify(end, things, steps + more)
         yield from self._prepositional(at, things, steps)
 
     def _prepositional(self, at: int, things: Things, steps: Steps = ()) -> Iterator[tuple[int, Steps]]:
-        for end, way in self._keyed(at, self.facts.relations.prepositions):
+        for end, way in self._key(at, self.facts.relations.prepositions):
             for last, noun in self.nouns(end):
                 for claim in self._said(way, things, noun) if noun.role is None else ():
                     yield last, steps + claim
@@ -606,31 +606,31 @@ class Derivation:
         known = self.facts.relations
         tables = (known.participles, known.phrases)
         while self._low(at) in ("also", "first"):
-            if any(next(self._keyed(at, table), None) for table in tables):
+            if any(next(self._key(at, table), None) for table in tables):
                 break  # the adverb is a part of what says a relation: "first released in"
             at += 1
         if at >= len(self.symbols):
             return
-        yield from self._done_by(at, things)
+        yield from self._do_by(at, things)
         low = self._low(at)
         done = participle(low) or low.endswith("ing")
-        for end, way in self._keyed(at, known.participles):
+        for end, way in self._key(at, known.participles):
             if not done and (self._stem(at), self._low(end - 1)) in known.verbs:
                 continue  # "plays for" wants a subject of its own
             for last, steps in self._behind(end, way, things):
                 yield last, steps
                 yield from self._again(at, last, things, steps)
         # a whole label that is no verb of its own
-        for end, way in self._keyed(at, known.phrases):
+        for end, way in self._key(at, known.phrases):
             if participle(low) or (not finite(low) and self._low(end - 1) in PREPOSITIONS):
                 yield from self._behind(end, way, things)
         yield from self._called(at, things)
 
-    def _done_by(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+    def _do_by(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield "developed by Ontotext", said of things, with what may follow."""
         if not (participle(self._low(at)) or self.lenient):
             return
-        for end, way in self._keyed(at, self.facts.relations.passives):
+        for end, way in self._key(at, self.facts.relations.passives):
             for last, noun in self._bearers(end + 1) if self._low(end) == "by" else ():
                 for claim in self._claim(way, noun.things, things):
                     yield last, noun.steps + claim
@@ -726,9 +726,9 @@ class Derivation:
         """Yield one or more predicates joined by "and", said of things."""
         for end, steps, verb in self._predicate(at, things):
             yield end, steps
-            yield from self._joined_on(end, things, steps, verb)
+            yield from self._join_on(end, things, steps, verb)
 
-    def _joined_on(self, at: int, things: Things, steps: Steps, verb: str) -> Iterator[tuple[int, Steps]]:
+    def _join_on(self, at: int, things: Things, steps: Steps, verb: str) -> Iterator[tuple[int, Steps]]:
         self._spend()
         for start in self._joined(at):
             start = self._skip(start, _ADVERBS)
@@ -739,7 +739,7 @@ class Derivation:
                 found += [(end, more, verb) for end, more in self._had(start, things)]
             for end, more, again in found:
                 yield end, steps + more
-                yield from self._joined_on(end, things, steps + more, again)
+                yield from self._join_on(end, things, steps + more, again)
 
     def _predicate(self, at: int, things: Things) -> Iterator[tuple[int, Steps, str]]:
         """Yield a predicate, with the verb that what follows may share: "be", "have" or none."""
@@ -782,7 +782,7 @@ class Derivation:
                     yield from self._behind(self._skip(end + 1, ("as",)), role & way, things)
             if (counted := self._number(start)) is not None:
                 yield from self._so_many_of_class(*counted, way, things)
-        for end, way in self._keyed(at, known.phrases):
+        for end, way in self._key(at, known.phrases):
             yield from self._behind(end, way, things)
         yield from self._truth(at, things, denied=False)
 
@@ -852,13 +852,13 @@ class Derivation:
         """Yield "172 cm tall"."""
         for end, noun in self.nouns(at, several=False) if self._number(at) is not None else ():
             old = self._low(end) in ("years", "year") and self._low(end + 1) == "old"
-            for last, way in self._keyed(end + old, self.facts.relations.adjectives) if not noun.role else ():
+            for last, way in self._key(end + old, self.facts.relations.adjectives) if not noun.role else ():
                 for steps in self._claim(way, things, noun.things, noun.unit):
                     yield last, steps
 
     def _truth(self, at: int, things: Things, *, denied: bool) -> Iterator[tuple[int, Steps]]:
         truth = frozenset[Term]([Literal(not denied)])
-        for end, way in self._keyed(self._skip(at, ("a", "an")), self.facts.relations.truths):
+        for end, way in self._key(self._skip(at, ("a", "an")), self.facts.relations.truths):
             steps = []
             for subject in things:
                 of_way = [x for x in self.facts.about(subject) if (x.triple.p, False) in way]
@@ -920,7 +920,7 @@ class Derivation:
             for noun in self._borne(subject):
                 for last, steps in self._predicates(end, noun.things):
                     yield last, noun.steps + steps, noun.things
-        yield from self._inverted(at)
+        yield from self._invert(at)
         yield from self._pointing_back(at)
 
     def _statements(self, at: int, end: int, subject: NounPhrase) -> Iterator[tuple[int, Steps]]:
@@ -932,7 +932,7 @@ class Derivation:
             for last, steps in self._remark(end + 1, things, beside=False):
                 yield last, subject.steps + steps
             # "label: value" behind a name
-            for label, way in (*self._keyed(end + 1, self.facts.relations.phrases), *self._role(end + 1)):
+            for label, way in (*self._key(end + 1, self.facts.relations.phrases), *self._role(end + 1)):
                 for last, steps in self._behind(label + 1, way, things) if self._low(label) == ":" else ():
                     yield last, subject.steps + steps
         # A name with what is said of it beside is a statement, too: "GraphDB, developed by Ontotext".
@@ -942,7 +942,7 @@ class Derivation:
             for last, steps in self._remark(end, things, bare=False):
                 yield last, subject.steps + steps
 
-    def _inverted(self, at: int) -> Iterator[tuple[int, Steps, Things]]:
+    def _invert(self, at: int) -> Iterator[tuple[int, Steps, Things]]:
         """Yield a class that stands before what is of it: "One city that is located in Italy is Bolzano"."""
         if self._low(at) not in ("one", "a", "an", "another"):
             return

@@ -142,7 +142,7 @@ class _Engine(VersionedEngine):
     def rows(self, place: str, where: Where, *fields: str) -> Iterator[Sequence[Any]]:
         for row in self._sources(place, where, fields):
             packed = row.get("vector")
-            vector = None if packed is None else _unpacked(packed)
+            vector = None if packed is None else _unpack(packed)
             yield [vector if name == "vector" else row[name] for name in fields]
 
     def mark(self, place: str, where: Where, until: int) -> None:
@@ -201,7 +201,7 @@ class _Engine(VersionedEngine):
         size = 0
         for row in rows:
             packed = row.get("vector")
-            whole = row if packed is None else {**row, "meaning": _unpacked(packed).tolist()}
+            whole = row if packed is None else {**row, "meaning": _unpack(packed).tolist()}
             head = json.dumps({"index": {"_id": row["number"]}})
             lines[row["number"]] = f"{head}\n{json.dumps(whole)}\n".encode()
             size += len(lines[row["number"]])
@@ -286,7 +286,7 @@ class _Engine(VersionedEngine):
         return IndexError_(f"{self._product} refuses ({status}): {text.rstrip('.')}.", hint=hint)
 
 
-def _unpacked(packed: str) -> Vectors:
+def _unpack(packed: str) -> Vectors:
     return np.frombuffer(base64.b64decode(packed), "<f4").astype(np.float32)
 
 

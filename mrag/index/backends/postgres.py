@@ -136,7 +136,7 @@ class PostgresBackend(EngineBackend):
     def names(self) -> list[str]:
         with self._connections.reading() as connection:
             asked = "SELECT name FROM mrag_index WHERE graph = %s ORDER BY name"
-            return [name for (name,) in _registered(connection, asked, (self.graph,))]
+            return [name for (name,) in _register(connection, asked, (self.graph,))]
 
     def shelf(self, name: str) -> _Shelf:
         return _Shelf(self._connections, self.graph, name)
@@ -281,7 +281,7 @@ class _Shelf:
             connection.execute("DELETE FROM mrag_index WHERE graph = %s AND name = %s", self._key)
 
     def _state(self, connection: Connection[Any]) -> EngineState | None:
-        rows = _registered(connection, _STATE, self._key)
+        rows = _register(connection, _STATE, self._key)
         return EngineState.from_json(rows[0][0]) if rows else None
 
 
@@ -334,7 +334,7 @@ def _filter(k: int, allowed: Allowed) -> dict[str, Any]:
     return {"k": k, "all": allowed is None, "allowed": list(allowed or ())}
 
 
-def _registered(connection: Connection[Any], statement: LiteralString, values: Any) -> list[Any]:
+def _register(connection: Connection[Any], statement: LiteralString, values: Any) -> list[Any]:
     """Return rows of the table of all indexes; none if there is no such table yet."""
     from psycopg.errors import UndefinedTable
 
@@ -347,11 +347,11 @@ def _registered(connection: Connection[Any], statement: LiteralString, values: A
 
 def _run(connection: Connection[Any], place: str, statement: LiteralString, values: Any = None) -> list[Any]:
     """Return the rows of a statement, its tables named."""
-    cursor = connection.execute(_named(place, statement), values, binary=True)
+    cursor = connection.execute(_name(place, statement), values, binary=True)
     return cursor.fetchall() if cursor.description is not None else []
 
 
-def _named(place: str, statement: LiteralString) -> Any:
+def _name(place: str, statement: LiteralString) -> Any:
     from psycopg.sql import SQL, Identifier
 
     documents, terms = (Identifier(f"mrag_{place}_{kind}") for kind in ("documents", "terms"))
@@ -399,7 +399,7 @@ def _build(connection: Connection[Any], change: IndexChange) -> EngineState:
     for statement in _MADE:
         _run(connection, place, statement)
     if dim is not None:
-        sized = _named(place, "ALTER TABLE {documents} ALTER COLUMN vector TYPE vector")
+        sized = _name(place, "ALTER TABLE {documents} ALTER COLUMN vector TYPE vector")
         connection.execute(SQL("{}({})").format(sized, Literal(dim)))
     documents, tokens = _insert(connection, place, change, 0)
     for statement in _KEYED:
@@ -461,7 +461,7 @@ def _insert(connection: Connection[Any], place: str, change: IndexChange, last: 
         documents = ((n, r.doc_id, next(texts), r.digest, r.vector) for n, r in numbered)
         terms = ((term, n, times, r.terms.total()) for n, r in numbered for term, times in r.terms.items())
         for (target, kinds), values in zip(columns.items(), (documents, terms), strict=True):
-            copied = _named(place, "COPY " + target + " FROM STDIN (FORMAT binary)")
+            copied = _name(place, "COPY " + target + " FROM STDIN (FORMAT binary)")
             with connection.cursor().copy(copied) as copy:
                 copy.set_types(kinds)
                 for value in values:

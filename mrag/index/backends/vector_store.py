@@ -193,7 +193,7 @@ class VectorStoreIndex(StoredIndex):
     @property
     def _store(self) -> VectorStore:
         if self._opened is None:
-            self._opened = self.make(self._place, _adapted(self.model))
+            self._opened = self.make(self._place, _adapt(self.model))
         return self._opened
 
     def _put(self, fresh: Mapping[str, str], on_progress: Progress, batch: int) -> None:
@@ -237,7 +237,7 @@ class VectorStoreIndex(StoredIndex):
         return settle_ties(ask, k)
 
 
-def _adapted(model: Embedder | None) -> Embeddings:
+def _adapt(model: Embedder | None) -> Embeddings:
     """Return a model as LangChain has it, which embeds equal texts but once."""
     from langchain_core.embeddings import Embeddings
 

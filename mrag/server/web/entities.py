@@ -197,7 +197,7 @@ def origins(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Origin,
     # Of what came before some changes nothing was left.
     start = max((at for at, one in enumerate(changes) if one.change.by in _OVER), default=0)
     changes = changes[start:]
-    written = _written(kg, statements)
+    written = _write(kg, statements)
     latest = {m: c for c in changes if c.change.touched for m in c.change.touched.came}
     rest = {inferred: _rest(changes, kg.revision, inferred) for inferred in (False, True)}
     found: dict[Origin, list[Statement]] = {}
@@ -231,7 +231,7 @@ def _origin(change: RecordedChange) -> Origin:
     return Origin(change.change.by, change.change.what, change.at)
 
 
-def _written(kg: KnowledgeGraph, statements: Sequence[Statement]) -> Mapping[Statement, Origin]:
+def _write(kg: KnowledgeGraph, statements: Sequence[Statement]) -> Mapping[Statement, Origin]:
     """Return the runs of completion and of enrichment that wrote statements."""
     found: dict[Statement, Origin] = {}
     by_status: dict[str, list[Statement]] = {}

@@ -155,13 +155,13 @@ def _whole(
     ]
     return {
         "answer": answer,
-        "listed": _listed(kg, given, display),
+        "listed": _list(kg, given, display),
         "pictures": [p for p in pictures if p["edges"]],
         "images": pictures_among(statements, folder, display),
     }
 
 
-def _listed(kg: KnowledgeGraph, given: Answer, display: Display) -> list[dict[str, Any]]:
+def _list(kg: KnowledgeGraph, given: Answer, display: Display) -> list[dict[str, Any]]:
     """Return the entities that a computed answer lists, in its order, so that they can be marked."""
     if given.computed is None or not given.computed.rows:
         return []

@@ -171,7 +171,7 @@ class ImageSearches:
             reasons: dict[str, tuple[str, ...]] = {}
             for hit in (hit for ranking in rankings for hit in ranking):
                 reasons[hit.iri] = (*reasons.get(hit.iri, ()), *hit.reasons)
-            hits = _fused([[hit.iri for hit in ranking] for ranking in rankings], reasons, k)
+            hits = _fuse([[hit.iri for hit in ranking] for ranking in rankings], reasons, k)
         return hits, " and ".join(one for one in (words and f"“{words}”", data and "the picture") if one)
 
     def _by_region(
@@ -239,7 +239,7 @@ class ImageSearches:
                 hits = texts.rank(Question(words), k)
             rankings.append({hit.iri: hit.reasons[0] for hit in hits if hit.iri in known.files})
         reasons = {iri: (why,) for ranking in reversed(rankings) for iri, why in ranking.items()}
-        return _fused([list(ranking) for ranking in rankings], reasons, k)
+        return _fuse([list(ranking) for ranking in rankings], reasons, k)
 
     def _by_ranker(self, words: str, known: ImageCatalogue, chosen: Chosen) -> dict[str, str]:
         hits = self.choice.ranker({}).rank(Question(words), _DEPTH)
@@ -296,7 +296,7 @@ class ImageSearches:
         return str(index.files.extra.get("model") or "none") if isinstance(index, SimilarityIndex) else "none"
 
 
-def _fused(rankings: list[list[str]], reasons: Mapping[str, tuple[str, ...]], k: int) -> list[Hit]:
+def _fuse(rankings: list[list[str]], reasons: Mapping[str, tuple[str, ...]], k: int) -> list[Hit]:
     fused = reciprocal_rank_fusion(rankings)[:k]
     return [Hit(iri, score, at, reasons[iri]) for at, (iri, score) in enumerate(fused, start=1)]
 

@@ -208,7 +208,7 @@ class Health(PageView):
         task = self._tasks.get(what)
         if task is None or task.done():
             self._failed.pop(what, None)
-            self._tasks[what] = asyncio.get_running_loop().create_task(self._refreshed(engine, what))
+            self._tasks[what] = asyncio.get_running_loop().create_task(self._refresh(engine, what))
         return reply({"what": what, "state": "running"}, 202)
 
     async def stop(self, request: Request, values: Values) -> Response:
@@ -216,7 +216,7 @@ class Health(PageView):
         stopped = request.app.state.engine.active.stop(int_value(values, "id", 0, 1, 1 << 62))
         return reply({"stopped": stopped})
 
-    async def _refreshed(self, engine: Engine, what: str) -> None:
+    async def _refresh(self, engine: Engine, what: str) -> None:
         index = self.api.settings.index
         try:
             if what == "inference":

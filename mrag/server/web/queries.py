@@ -108,9 +108,9 @@ class QueryView(PageView):
             "prefixes": self.kg.query_prefixes,
         }
         _, *found = await engine.parsers.parse(asked)
-        return reply(await self.api.run(self.api.readers, self._explained, *found))
+        return reply(await self.api.run(self.api.readers, self._explain, *found))
 
-    def _explained(self, tree: Operator, text: str) -> dict[str, Any]:
+    def _explain(self, tree: Operator, text: str) -> dict[str, Any]:
         known = self.kg.profile().predicates
         for pattern in predicates(tree):
             pattern["triples"] = known.get(pattern["predicate"], 0)

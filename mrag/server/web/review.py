@@ -139,19 +139,17 @@ class Review(PageView):
 
     def accept(self, values: Values) -> dict[str, Any]:
         """Accept some triples of a run; those that are left out are rejected with it."""
-        return self._decided(
-            completion.accept(self.kg, self._found(values), update=False, only=_only(values))
-        )
+        return self._decide(completion.accept(self.kg, self._found(values), update=False, only=_only(values)))
 
     def reject(self, values: Values) -> dict[str, Any]:
         """Reject a run."""
-        return self._decided(completion.WriteReport(completion.reject(self.kg, self._found(values))))
+        return self._decide(completion.WriteReport(completion.reject(self.kg, self._found(values))))
 
     def rollback(self, values: Values) -> dict[str, Any]:
         """Take the triples of an accepted run out again."""
-        return self._decided(completion.rollback(self.kg, self._found(values), update=False))
+        return self._decide(completion.rollback(self.kg, self._found(values), update=False))
 
-    def _decided(self, report: completion.WriteReport) -> dict[str, Any]:
+    def _decide(self, report: completion.WriteReport) -> dict[str, Any]:
         entered, removed = len(report.entered), len(report.removed)
         return {**self._shown(report.run), "entered": entered, "removed": removed}
 

@@ -200,7 +200,7 @@ class Reserve(Generic[Kind]):
     def take(self, memory: int) -> Kind | None:
         """Return a child that has this memory limit, in bytes; None where none waits."""
         with self._lock:
-            self._forked()
+            self._fork()
             ended = [child for _, child in self._idle if child.ended]
             self._idle = [(limit, child) for limit, child in self._idle if child not in ended]
             place = next((at for at, (limit, _) in enumerate(self._idle) if limit == memory), None)
@@ -212,7 +212,7 @@ class Reserve(Generic[Kind]):
     def give(self, memory: int, child: Kind) -> None:
         """Have a child wait; if enough of them wait already, the one that waited longest ends."""
         with self._lock:
-            self._forked()
+            self._fork()
             self._idle.append((memory, child))
             surplus = self._idle.pop(0)[1] if len(self._idle) > self.size else None
         if surplus is not None:
@@ -226,12 +226,12 @@ class Reserve(Generic[Kind]):
     def close(self) -> None:
         """End the children that wait; others may come to wait afterwards."""
         with self._lock:
-            self._forked()
+            self._fork()
             idle, self._idle = self._idle, []
         for _, child in idle:
             child.kill()
 
-    def _forked(self) -> None:
+    def _fork(self) -> None:
         """Let go of the parent's children after a fork."""
         if self._owner != os.getpid():
             self._idle, self._owner = [], os.getpid()

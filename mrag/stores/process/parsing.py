@@ -116,10 +116,10 @@ def warm(bounds: Bounds) -> None:
 
 def perform(work: str, *arguments: Any, bounds: Bounds | None = None) -> Any:
     """Do a piece of work, and return what it returns."""
-    return _ended_with(stream(work, *arguments, bounds=bounds))
+    return _end_with(stream(work, *arguments, bounds=bounds))
 
 
-def _ended_with(pieces: Generator[Any, None, Any]) -> Any:
+def _end_with(pieces: Generator[Any, None, Any]) -> Any:
     """Go through a generator, and return what it returns."""
     while True:
         try:
@@ -128,7 +128,7 @@ def _ended_with(pieces: Generator[Any, None, Any]) -> Any:
             return end.value
 
 
-def _reported(
+def _report(
     pieces: Generator[Any, None, Any], on_progress: Progress | None, total: int | None
 ) -> Generator[bytes, None, Any]:
     """Pass pieces on, and report the counts of bytes or rows that come between them."""
@@ -189,7 +189,7 @@ def _frames(child: Child, request: object, bounds: Bounds) -> Iterator[tuple[byt
                 if child.killed():
                     why = "The process that read it was ended from outside; nothing was stored."
                     raise StoreError(why, hint="Send it again.")
-                raise _ended(bounds)
+                raise _end(bounds)
             for kind, content in child.take(data):
                 yield kind, content
                 if kind == b"P":
@@ -215,7 +215,7 @@ def _send(child: Child, data: bytes) -> None:
 _MORE = "Nothing of it was stored. Allow more with MRAG_PARSE_SECONDS and MRAG_PARSE_MEMORY."
 
 
-def _ended(bounds: Bounds) -> LoadError:
+def _end(bounds: Bounds) -> LoadError:
     most = f"more than {bounds.memory >> 20} megabytes of memory" if bounds.memory else "too much memory"
     return LoadError(f"Reading it takes {most}, or it is nested too deep.", hint=_MORE)
 
@@ -227,7 +227,7 @@ def _error(reply: tuple[Any, ...], bounds: Bounds) -> MragError:
         error = kind(reply[2]["message"])
         vars(error).update(reply[2])
         return error
-    return _ended(bounds) if reply[0] == "large" else LoadError(f"It cannot be read: {reply[1]}.")
+    return _end(bounds) if reply[0] == "large" else LoadError(f"It cannot be read: {reply[1]}.")
 
 
 _MOST = 8
@@ -299,7 +299,7 @@ def serialised(
     work = f"{__name__}:read_files"
     pieces = stream(work, tuple(sources), skip_bad_lines, part, into, any_tag, bounds=bounds_of(sources))
     with naming(*(source.path for source in sources)):
-        read = yield from _reported(pieces, on_progress, total)
+        read = yield from _report(pieces, on_progress, total)
     notes.rejected += read.rejected
     notes.tags |= read.tags
     notes.empty += read.empty
@@ -350,7 +350,7 @@ def imported(
     else:
         pieces = stream("mrag.loaders.importing:write", file, how, out, bounds=bounds_for(size or 0))
     with naming(*(() if served else (Path(file),))):
-        return cast(RecordReport, _ended_with(_reported(pieces, on_progress, size)))
+        return cast(RecordReport, _end_with(_report(pieces, on_progress, size)))
 
 
 def sketch(files: Sequence[str], dialect: TableDialect) -> str:
@@ -388,7 +388,7 @@ def read_files(
     found: Any = (quad.triple for quad in quads)
     format = ox.RdfFormat.N_TRIPLES
     if into is not None:
-        found, format = _placed(quads, *into), ox.RdfFormat.N_QUADS
+        found, format = _place(quads, *into), ox.RdfFormat.N_QUADS
     while piece := ox.serialize(islice(found, part), format=format):
         yield piece
         if sum(done) - told >= _NOTED:
@@ -411,7 +411,7 @@ def statements(
     yield from found
 
 
-def _placed(quads: Iterable[ox.Quad], graph: str, merged: str | None) -> Iterator[ox.Quad]:
+def _place(quads: Iterable[ox.Quad], graph: str, merged: str | None) -> Iterator[ox.Quad]:
     """Yield statements in the graphs where they go: as `nquads` says."""
     own, union = ox.NamedNode(graph), None if merged is None else ox.NamedNode(merged)
     for quad in quads:
@@ -588,8 +588,8 @@ def read_document(data: bytes, media: str, base: str | None, graphs: Sequence[st
     def quads() -> Iterator[ox.Quad]:
         text = cast(IO[bytes], Checked(io.BytesIO(data), format))
         for q in ox.parse(text, format, base_iri=base):
-            s, o = _stored(q.subject, names), _stored(q.object, names)
-            for graph in targets or (_stored(q.graph_name, names),):
+            s, o = _store(q.subject, names), _store(q.object, names)
+            for graph in targets or (_store(q.graph_name, names),):
                 yield ox.Quad(s, q.predicate, o, graph)
 
     try:
@@ -611,9 +611,7 @@ def read_data(text: str) -> Iterator[bytes]:
         raise LoadError(f"Not valid SPARQL: {error.args[0]}") from error
     names: dict[str, ox.NamedNode] = {}
     yield from _pieces(
-        ox.Quad(
-            _stored(q.subject, names), q.predicate, _stored(q.object, names), _stored(q.graph_name, names)
-        )
+        ox.Quad(_store(q.subject, names), q.predicate, _store(q.object, names), _store(q.graph_name, names))
         for q in store
     )
 
@@ -629,7 +627,7 @@ def _pieces(quads: Iterator[ox.Quad]) -> Iterator[bytes]:
         yield piece
 
 
-def _stored(term: Any, names: dict[str, ox.NamedNode]) -> Any:
+def _store(term: Any, names: dict[str, ox.NamedNode]) -> Any:
     try:
         return skolemised(term, names)
     except Refused as error:

@@ -197,7 +197,7 @@ class _Answers:
             result = self._query(request, default)
             if isinstance(result, ox.QueryTriples):
                 out = _Output(self._out, max_rows, request["bytes"], b"")
-                serialize(_capped(result, max_rows), cast(BinaryIO, out), name, request.get("prefixes"))
+                serialize(_cap(result, max_rows), cast(BinaryIO, out), name, request.get("prefixes"))
             elif isinstance(result, ox.QueryBoolean) and name == "boolean":
                 out = _Output(self._out, 1, request["bytes"], b"")
                 out.write(b"true" if result else b"false")
@@ -223,7 +223,7 @@ class _Answers:
                     yield ox.Quad(q.subject, q.predicate, q.object, graph) if named else q.triple
 
         out = _Output(self._out, request["rows"], request["bytes"], b"")
-        capped = _capped(statements(), request["rows"])
+        capped = _cap(statements(), request["rows"])
         serialize(capped, cast(BinaryIO, out), request["format"], request.get("prefixes"))
         out.end()
         return ("end",)
@@ -301,7 +301,7 @@ def term_of(value: tuple[str, str, str | None, str | None] | None) -> Any:
     return ox.Literal(text, datatype=ox.NamedNode(datatype)) if datatype else ox.Literal(text)
 
 
-def _capped(items: Any, max_rows: int) -> Any:
+def _cap(items: Any, max_rows: int) -> Any:
     for count, item in enumerate(items):
         if count >= max_rows:
             raise _Large

@@ -100,7 +100,7 @@ def filter_calls(refused: Sequence[int] | None = None) -> bool:
         )
     except (OSError, AttributeError):
         return False
-    return bool(call == 0) and (refused is not None or _refused(libc))
+    return bool(call == 0) and (refused is not None or _is_refused(libc))
 
 
 def _program(machine: _Machine, refused: Sequence[int]) -> bytes:
@@ -124,7 +124,7 @@ def _program(machine: _Machine, refused: Sequence[int]) -> bytes:
     return b"".join(lines)
 
 
-def _refused(libc: Any) -> bool:
+def _is_refused(libc: Any) -> bool:
     """Return whether this process is refused sockets of every family that there is."""
     import ctypes
 
