@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Iterator
@@ -75,7 +76,7 @@ def test_a_limit_that_is_up_before_the_search_begins_still_gives_a_result(
 @pytest.mark.slow
 def test_what_was_reached_in_time_is_what_the_store_says(large: KnowledgeGraph) -> None:
     few = problem().examples[:20]
-    for until in (0.0, time.monotonic() + 0.05, None):
+    for until in (0.0, time.monotonic() + 0.05, math.inf):
         world = World.of(large, few, steps=2, until=until)
         assert all(map(world.is_individual, few))
     # No time at all: classes, and nothing that stands further away.
