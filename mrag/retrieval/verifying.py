@@ -344,13 +344,13 @@ def _compare(
     apart: Sequence[str],
 ) -> Recomputed:
     """Compare a computed answer with what is computed now, but for some fields that are told apart."""
-    now = given.to_json()
+    now, silent = given.to_json(), False
     bare = without_unused(value["notice"])
     if bare in _with_state(kg, [now["notice"]]):
         now["notice"] = value["notice"]
     elif bare == now["notice"]:
-        # The graph has changed since, and was not yet reasoned over again.
-        apart = (*apart, "notice")
+        # The graph may have changed since; or what it says of its state was left out.
+        apart, silent = (*apart, "notice"), True
     hurried = _hurry(value, now)
     now = {**now, **hurried}
     # Its doubt is that of its certainty, or it is not written as answers are.
@@ -373,7 +373,9 @@ def _compare(
         parts.append(CheckedPart("which model was named", "not checked", "it was not used"))
     if hurried:
         parts.append(CheckedPart("what is so instead", "not checked", "it does not tell"))
-    if "notice" in apart and (value["notice"] is not None or given.notice is not None):
+    if silent:
+        parts.append(CheckedPart(NOTICE, "not checked", "it does not say in what state the graph is"))
+    elif "notice" in apart and (value["notice"] is not None or given.notice is not None):
         parts.append(CheckedPart(NOTICE, "not checked", "it belongs to a reading of the question"))
     return Recomputed(tuple(parts), (*wrong, *said), frozenset(s.text for s in given.sentences))
 
