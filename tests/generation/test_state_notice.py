@@ -1,4 +1,4 @@
-"""What an answer says of the state of its graph is expected, and where it is silent the notice is not checked."""
+"""What an answer says of the state of its graph is expected; a caution that it leaves out is not checked."""
 
 from __future__ import annotations
 
