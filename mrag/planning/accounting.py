@@ -31,7 +31,6 @@ from mrag.language.tokens import (
     words,
     words_in,
 )
-from mrag.planning.building.scoring import Reading
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.english import (
     AUXILIARIES,
@@ -59,10 +58,8 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.planning.reading.cues import Cue, cues
-from mrag.planning.reading.numbers import SCALE, UNITS
-from mrag.planning.reading.question import cut
-from mrag.planning.reading.segmentation import meaningful
+from mrag.planning.reading.drafts import Reading
+from mrag.planning.reading.question import SCALE, UNITS, Cue, cues, cut, meaningful
 from mrag.planning.run import PlanResult
 from mrag.planning.schema import PropertyInfo, Schema, most_of
 from mrag.planning.scopes import walk

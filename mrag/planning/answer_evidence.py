@@ -15,13 +15,13 @@ from mrag.generation.result import Answer, Citation, Computed, Sentence, recorde
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import twins_of
 from mrag.planning.answer_wording import SHOWN, nothing_found, sentences, values_in_words
-from mrag.planning.building.scoring import Reading
 from mrag.planning.compiler import other_named
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.loosening import Nothing, values_compared, why_nothing
 from mrag.planning.plan import Block, Pattern, Plan
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import proofs
+from mrag.planning.reading.drafts import Reading
 from mrag.planning.results import CERTAIN, namer, next_rows, others_of, rows_of
 from mrag.planning.run import PlanResult, run
 from mrag.planning.values import Cells

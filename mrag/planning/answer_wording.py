@@ -8,9 +8,9 @@ from rdflib import Literal, URIRef
 
 from mrag.generation.result import AnswerCell, Citation, Sentence
 from mrag.language.grammar import join, plural
-from mrag.planning.building.scoring import Reading
 from mrag.planning.loosening import Nearest, Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Scalar, Unknown
+from mrag.planning.reading.drafts import Reading
 from mrag.planning.run import PlanResult
 from mrag.planning.scopes import aggregates, unit_of_days
 from mrag.planning.wording import Name, part_to_words, to_words, value_to_words

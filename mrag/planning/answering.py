@@ -16,11 +16,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.accounting import accounted, of_the_kind
 from mrag.planning.answer_evidence import answer_of
 from mrag.planning.answer_wording import looked_for
-from mrag.planning.building.parser import Parser
-from mrag.planning.building.scoring import Reading
 from mrag.planning.certainty import excludes_by_reading, is_nothing, may_be_absent, weighed, why_unread
-from mrag.planning.composing.shapes import alike_named
-from mrag.planning.derived.units import in_several_units
 from mrag.planning.following import LastAnswer, asked_after
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import denies, has_bounds, may_be_meant, why_nothing
@@ -28,6 +24,10 @@ from mrag.planning.neural.choosing import MOST, ModelAdvice, Planner, helper_of
 from mrag.planning.plan import Block, Pattern, Plan
 from mrag.planning.precedents import taught
 from mrag.planning.profiling import schema_of
+from mrag.planning.reading.composing import alike_named
+from mrag.planning.reading.derived import in_several_units
+from mrag.planning.reading.drafts import Reading
+from mrag.planning.reading.parser import Parser
 from mrag.planning.results import (
     CERTAIN,
     EVEN,

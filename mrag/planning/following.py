@@ -16,9 +16,6 @@ from mrag.context.display import Display
 from mrag.errors import ConfigError, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.tokens import words
-from mrag.planning.building.literals import identifier, number_literal
-from mrag.planning.building.parser import Parser
-from mrag.planning.building.scoring import WEIGHTS, Reading
 from mrag.planning.interchange import plan_from_json, plan_to_json
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.english import positive
@@ -38,11 +35,11 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.planning.reading.cues import cues
-from mrag.planning.reading.periods import Period
-from mrag.planning.reading.question import QuestionText, cut
-from mrag.planning.reading.segmentation import QuestionItem, segmentations
-from mrag.planning.reading.state import VERBS_OF_ASKING
+from mrag.planning.reading.drafts import WEIGHTS, Reading
+from mrag.planning.reading.frame import VERBS_OF_ASKING
+from mrag.planning.reading.graph import identifier, number_literal
+from mrag.planning.reading.parser import Parser
+from mrag.planning.reading.question import Period, QuestionItem, QuestionText, cues, cut, segmentations
 from mrag.planning.run import run
 from mrag.planning.schema import PropertyInfo, Schema, most_of
 from mrag.planning.scopes import (

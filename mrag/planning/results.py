@@ -16,12 +16,12 @@ from mrag.generation.result import CERTAIN as CERTAIN
 from mrag.generation.result import AnswerCell, Computed, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.grammar import as_noun
-from mrag.planning.building.scoring import Reading
 from mrag.planning.compiler import work_of
-from mrag.planning.composing.shapes import alike_named, united
-from mrag.planning.derived.units import units_shown, with_unit
 from mrag.planning.plan import Unknown
 from mrag.planning.profiling import schema_of
+from mrag.planning.reading.composing import alike_named, united
+from mrag.planning.reading.derived import units_shown, with_unit
+from mrag.planning.reading.drafts import Reading
 from mrag.planning.run import Found, PlanResult, run
 from mrag.planning.scopes import plain
 from mrag.planning.values import measured

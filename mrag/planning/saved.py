@@ -13,8 +13,6 @@ from mrag.errors import ConfigError, TermError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import answered, parser_of
-from mrag.planning.building.literals import identifier, number_literal
-from mrag.planning.building.parser import Parser
 from mrag.planning.following import (
     FollowText,
     LastAnswer,
@@ -39,8 +37,9 @@ from mrag.planning.precedents import (
     questions_graph,
 )
 from mrag.planning.profiling import schema_of
-from mrag.planning.reading.question import cut
-from mrag.planning.reading.segmentation import QuestionItem
+from mrag.planning.reading.graph import identifier, number_literal
+from mrag.planning.reading.parser import Parser
+from mrag.planning.reading.question import QuestionItem, cut
 from mrag.rdf import queries
 from mrag.rdf.terms import iri
 

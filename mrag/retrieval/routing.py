@@ -17,7 +17,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import HELPED, Attempt, abstained, compute
 from mrag.planning.following import LastAnswer
 from mrag.planning.neural.choosing import Planner
-from mrag.planning.reading.cues import CueKind, computing_words, cues
+from mrag.planning.reading.question import CueKind, computing_words, cues
 from mrag.retrieval.rankers import Question, Ranker
 from mrag.retrieval.registry import check_ranker
 from mrag.tracing import span

@@ -25,12 +25,12 @@ from mrag.generation.support.sentences import without_thoughts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.tokens import tokens
 from mrag.planning.accounting import Gap, account
-from mrag.planning.building.scoring import Reading
 from mrag.planning.lexicon import Lexicon, lexicon_of
 from mrag.planning.neural.card import SchemaCard, card_of
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.writer import WRITER_SYSTEM, written
 from mrag.planning.plan import Days, Plan
+from mrag.planning.reading.drafts import Reading
 from mrag.planning.reading.question import cut
 from mrag.planning.results import brief, found_something, namer, rows_of
 from mrag.planning.run import PlanResult, run

@@ -28,7 +28,7 @@ from mrag.graph.naming import is_asked
 from mrag.graph.record import mark, touched_since
 from mrag.index.backends.base import home
 from mrag.language.tokens import stem
-from mrag.planning.reading.numbers import UNITS, unit_of
+from mrag.planning.reading.question import UNITS, unit_of
 from mrag.planning.schema import ClassEdge, ClassInfo, Kind, PropertyInfo, Schema
 from mrag.planning.values import DURATION_UNIT, measured
 from mrag.rdf import queries
