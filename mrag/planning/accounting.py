@@ -31,7 +31,7 @@ from mrag.language.tokens import (
     words,
     words_in,
 )
-from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical import Candidate
 from mrag.planning.lexical.english import (
     AUXILIARIES,
     CONVERSES,

@@ -17,7 +17,7 @@ from mrag.errors import ConfigError, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.tokens import words
 from mrag.planning.interchange import plan_from_json, plan_to_json
-from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import positive
 from mrag.planning.plan import (
     Aggregate,

@@ -15,7 +15,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.accounting import account
 from mrag.planning.following import LastAnswer, Slot, SlotFitter, filled, options, reading_of, slots_of
 from mrag.planning.interchange import plan_to_json
-from mrag.planning.lexical.candidates import NameMention
+from mrag.planning.lexical import NameMention
 from mrag.planning.reading.drafts import Reading
 from mrag.planning.reading.parser import Parser
 from mrag.planning.reading.question import QuestionItem, QuestionText, cut

@@ -24,7 +24,7 @@ from mrag.planning.following import (
     slots_of,
     term_of,
 )
-from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical import Candidate
 from mrag.planning.precedents import (
     QuestionParameter,
     SavedQuestion,

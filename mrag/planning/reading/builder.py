@@ -12,7 +12,7 @@ from rdflib import RDF, XSD, Literal, URIRef
 from mrag.language.grammar import is_participle, plural
 from mrag.language.names import Likeness, likeness
 from mrag.language.tokens import AGENTS, PREPOSITIONS, VERBS, alike, content, is_stopword, stem
-from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import (
     BEING,
     DIMENSIONS,
@@ -45,8 +45,7 @@ from mrag.planning.plan import (
     Unknown,
     parts,
 )
-from mrag.planning.profile.names import is_count, is_value
-from mrag.planning.profile.usage import NOWHERE, PLACE_WORDS, place_rank, ways_to_say_where
+from mrag.planning.profiling import NOWHERE, PLACE_WORDS, is_count, is_value, place_rank, ways_to_say_where
 from mrag.planning.reading.composing import loose
 from mrag.planning.reading.derived import (
     BEGINS_OR_ENDS,

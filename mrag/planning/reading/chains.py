@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rdflib import URIRef
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import DIMENSIONS, is_empty, positive, root, synonym_roots
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Aggregate, Block, Column, Comparison, Pattern, Plan, Unknown

@@ -12,7 +12,7 @@ from rdflib import RDF, Literal, URIRef
 
 from mrag.language.grammar import plural
 from mrag.planning import plan as pl
-from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import AUXILIARIES, DIMENSIONS, is_past, positive
 from mrag.planning.plan import (
     Block,

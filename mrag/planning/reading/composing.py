@@ -14,7 +14,7 @@ from mrag.errors import ConfigError
 from mrag.language.grammar import plural
 from mrag.language.tokens import PERSON_WORDS, PREPOSITIONS, VERBS, is_stopword, stem, tokens
 from mrag.planning import plan as pl
-from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import AUXILIARIES, BEING, DIMENSIONS, is_past, positive, root
 from mrag.planning.plan import (
     Aggregate,

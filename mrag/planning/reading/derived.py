@@ -13,7 +13,7 @@ from rdflib import Literal, URIRef
 from mrag.language.names import name_parts
 from mrag.language.tokens import words_in
 from mrag.planning import plan as pl
-from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import DIMENSIONS, root
 from mrag.planning.plan import Arithmetic, Days, Expression, Pattern, Unknown
 from mrag.planning.reading.question import QuestionText, unit_of

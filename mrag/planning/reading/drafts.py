@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from mrag.errors import ConfigError
 from mrag.language.tokens import PREPOSITIONS, alike, stem
-from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import BEING, is_past, is_role, positive
 from mrag.planning.plan import Aggregate, Block, Expression, Fold, Plan, Unknown
 from mrag.planning.reading.frame import is_superlative

@@ -8,7 +8,7 @@ from typing import Literal as OneOf
 from typing import TypeAlias, cast
 
 from mrag.language.tokens import PERSON_WORDS, VERBS, is_stopword
-from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import BEING, DIMENSIONS, is_past, positive
 from mrag.planning.plan import NEGATED, Fold, Part, Position, Relation
 from mrag.planning.reading.question import (

@@ -11,7 +11,7 @@ from rdflib import RDF, XSD, Literal, URIRef
 
 from mrag.language.names import name_parts
 from mrag.language.tokens import PERSON_WORDS, PREPOSITIONS, VERBS, content, is_stopword, stem, words_in
-from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical import Candidate
 from mrag.planning.lexical.english import BEING, is_doer, is_past, root, synonym_roots
 from mrag.planning.plan import (
     Block,

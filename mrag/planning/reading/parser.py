@@ -11,12 +11,12 @@ from rdflib import URIRef
 
 from mrag.graph.naming import name_part
 from mrag.language.tokens import content
-from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import is_past, phrasal_verbs, positive, root, synonym_roots
 from mrag.planning.lexical.schema_words import CodeWords
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Plan
-from mrag.planning.profile.names import without_likened
+from mrag.planning.profiling import without_likened
 from mrag.planning.reading.builder import Builder
 from mrag.planning.reading.chains import chain_reader, computes
 from mrag.planning.reading.comparing import (
@@ -155,6 +155,28 @@ class Parser:
         lexicon: Its names.
         weights: What counts how much, as in `WEIGHTS`.
     """
+
+    def __init__(self, schema: Schema, lexicon: Lexicon, weights: Mapping[str, float] = WEIGHTS) -> None:
+        self._spans = spans_of(schema)
+        held = {**schema.properties, **held_numbers(schema)}
+        self.schema = replace(schema, properties={**held, **self._spans, **amounts_of(schema)})
+        self.lexicon = lexicon
+        self._joins = JoinGraph(schema)
+        self.refusals: list[str] = []
+        self._codes = CodeWords(schema, lexicon.matcher.things)
+        called = [n for i in schema.properties.values() for n in i.names]
+        called += [n for c in schema.classes.values() for n in c.names]
+        self._phrasal = phrasal_verbs(called)
+        parts = {iri: part for iri in schema.properties if (part := name_part(iri))}
+        self._name_parts = frozenset(parts) if len({*parts.values()}) > 1 else frozenset[str]()
+        self._one_word: dict[str, list[Candidate]] = {}
+        for info in schema.properties.values():
+            for name in info.names:
+                if " " in name:
+                    found = Candidate("property", info.iri, 0.95, name, "spelling")
+                    self._one_word.setdefault(name.lower().replace(" ", ""), []).append(found)
+        self.weights = weights
+        self._chains = chain_reader(self.schema, lexicon)
 
     def _dimension(
         self, adjective: str, spans: Mapping[str, PropertyInfo] | None = None
@@ -386,28 +408,6 @@ class Parser:
             found = self._one_word.get(word.low) or self._one_word.get(word.token.key)
             if found and (at, at + 1) not in taken:
                 yield NameMention(at, at + 1, tuple(found))
-
-    def __init__(self, schema: Schema, lexicon: Lexicon, weights: Mapping[str, float] = WEIGHTS) -> None:
-        self._spans = spans_of(schema)
-        held = {**schema.properties, **held_numbers(schema)}
-        self.schema = replace(schema, properties={**held, **self._spans, **amounts_of(schema)})
-        self.lexicon = lexicon
-        self._joins = JoinGraph(schema)
-        self.refusals: list[str] = []
-        self._codes = CodeWords(schema, lexicon.matcher.things)
-        called = [n for i in schema.properties.values() for n in i.names]
-        called += [n for c in schema.classes.values() for n in c.names]
-        self._phrasal = phrasal_verbs(called)
-        parts = {iri: part for iri in schema.properties if (part := name_part(iri))}
-        self._name_parts = frozenset(parts) if len({*parts.values()}) > 1 else frozenset[str]()
-        self._one_word: dict[str, list[Candidate]] = {}
-        for info in schema.properties.values():
-            for name in info.names:
-                if " " in name:
-                    found = Candidate("property", info.iri, 0.95, name, "spelling")
-                    self._one_word.setdefault(name.lower().replace(" ", ""), []).append(found)
-        self.weights = weights
-        self._chains = chain_reader(self.schema, lexicon)
 
     def readings(
         self, text: str, k: int = 10, *, meant: Mapping[str, Candidate] | None = None

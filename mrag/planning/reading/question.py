@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from typing import Literal as OneOf
 
 from mrag.language.tokens import VERBS, TextToken, is_stopword, stem, tokens
-from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import DIMENSIONS, positive
 from mrag.planning.schema import Schema
 

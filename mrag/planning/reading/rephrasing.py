@@ -8,7 +8,7 @@ from typing import Final
 
 from mrag.language.grammar import is_participle, plural, reworded, rules
 from mrag.language.tokens import VERBS, alike, content, singular, stem
-from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import BEING, DIMENSIONS, as_one_word, positive, root
 from mrag.planning.reading.derived import (
     COMPUTED,
