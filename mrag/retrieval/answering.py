@@ -27,8 +27,7 @@ from mrag.reasoning.proofs import Proof, render
 from mrag.reasoning.run import proof_of
 from mrag.retrieval.rankers import Hits, Question, Ranker
 from mrag.retrieval.registry import ranker as named
-from mrag.retrieval.routing import ASKED_FOR, AskOptions, How, Texts, routed, uncomputed
-from mrag.retrieval.verifying import StoreFacts, state_notice
+from mrag.retrieval.routing import ASKED_FOR, AskOptions, How, Texts, routed, state_notice, uncomputed
 from mrag.tracing import spanned
 
 if TYPE_CHECKING:
@@ -115,6 +114,7 @@ def ask(
         return _note(kg, way.given)
     from mrag.generation.answering import answer
     from mrag.generation.models import resolve
+    from mrag.retrieval.verifying import StoreFacts
 
     found, old = _read(kg, question, way.said, options)
     computing = uncomputed(found.question.text)
@@ -135,6 +135,7 @@ def stream(
         return
     from mrag.generation.answering import stream_answer
     from mrag.generation.models import resolve
+    from mrag.retrieval.verifying import StoreFacts
 
     found, old = _read(kg, question, way.said, options)
     model, computing = resolve(options.get("model")), uncomputed(found.question.text)
