@@ -33,7 +33,6 @@ from mrag.planning.loosening import (
     values_compared,
     why_nothing,
 )
-from mrag.planning.neural.choosing import MOST, ModelAdvice, Planner, helper_of
 from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Scalar, Unknown
 from mrag.planning.precedents import taught
 from mrag.planning.profiling import schema_of
@@ -46,8 +45,10 @@ from mrag.planning.results import (
     CERTAIN,
     EVEN,
     LIKELY,
+    MOST_JUDGED,
     OFFERED_SECONDS,
     SURE,
+    Planner,
     namer,
     next_rows,
     of_none,
@@ -67,6 +68,8 @@ from mrag.stores.oxigraph import OxigraphStore
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+    from mrag.planning.neural.choosing import ModelAdvice
 SHOWN = 20
 """Rows that the words of an answer hold; `rows` holds all."""
 
@@ -444,8 +447,15 @@ def compute(
     checked = accounted(parser.lexicon, question, [r for r in readings if r not in saved])
     return _computed(
         kg, question, [*(r for r in readings if r in saved), *checked], reading, ends, least,
-        lambda: None if planner == "parser" else helper_of(kg, model, planner), tried=tried,
+        lambda: None if planner == "parser" else _helper(kg, model, planner), tried=tried,
     )  # fmt: skip
+
+
+def _helper(kg: KnowledgeGraph, model: str | BaseChatModel | None, planner: Planner) -> ModelAdvice | None:
+    """Return the help of a language model; what a model is asked and told is only imported for one."""
+    from mrag.planning.neural.choosing import helper_of
+
+    return helper_of(kg, model, planner)
 
 
 def _computed(
@@ -479,7 +489,7 @@ def _computed(
     kept = weighed(kg, found)
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
-        more, first = run_readings(kg, readings, max(reading, MOST), ends)
+        more, first = run_readings(kg, readings, max(reading, MOST_JUDGED), ends)
         began, alone_ = time.monotonic(), weighed(kg, more)
         advised = helper.advised(question, alone_)
         helped = "" if advised is alone_ else HELPED

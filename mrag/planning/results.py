@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import Final, TypeAlias
+from typing import Literal as OneOf
 
 from rdflib import Literal, URIRef
 
@@ -46,6 +48,10 @@ OFFERED_SECONDS = 0.4
 _OFFERED_WORK = 40_000
 """How many triples the readings that are only offered may go through together: some tens of milliseconds."""
 _TOO_LONG = "computing it takes longer than the time that is given"
+Planner: TypeAlias = OneOf["parser", "judge", "writer", "tools"]
+"""Who reads a question: the parser alone, or a model too, which judges its readings or has one of its own."""
+MOST_JUDGED: Final = 4
+"""Readings that a model is shown."""
 TRIED = 5
 """How many readings are run at most."""
 _NEXT = 2
