@@ -20,6 +20,7 @@ from typing import Final, TypeAlias
 from rdflib import RDF, Literal, URIRef
 
 from mrag.context.display import Display
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import (
     AGENTS,
     LIGHT,
@@ -65,7 +66,7 @@ from mrag.planning.schema import PropertyInfo, Schema, most_of
 from mrag.planning.scopes import walk
 from mrag.rdf import queries
 
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_NUMBER: Final = compile_late(r"\d+(?:\.\d+)?")
 
 
 @dataclass
@@ -298,14 +299,14 @@ _EACH: Final = words(
 _SEXES: Final = {"m": "male man men boy boys", "f": "female woman women girl girls", "w": "woman women"}
 
 
-_HOW: Final = re.compile(
+_HOW: Final = compile_late(
     r"(?i),? (?:rounded|based on joining|by doing|by joining)\b[^.?]{0,200}"
     r"\b(?:decimals?|digits?|places|joins?|tables?)\b"
 )
 """What says how to compute, and not what."""
 
 
-_CODED: Final = re.compile(r"[\d=:(;,]")
+_CODED: Final = compile_late(r"[\d=:(;,]")
 """What stands in a comment before what codes stand for."""
 
 

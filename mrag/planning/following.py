@@ -15,6 +15,7 @@ from rdflib import RDF, XSD, Literal, URIRef
 from mrag.context.display import Display
 from mrag.errors import ConfigError, StoreError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import words
 from mrag.planning.interchange import plan_from_json, plan_to_json
 from mrag.planning.lexical import Candidate, NameMention
@@ -592,13 +593,13 @@ def _alike(one: PropertyInfo, other: PropertyInfo) -> bool:
     return same and (one.kind != "entity" or bool(set(one.ranges) & set(other.ranges)))
 
 
-_LEAD: Final = re.compile(
+_LEAD: Final = compile_late(
     r"(?:(?:and|but|or|also|then|now|so|ok|okay)\b[\s,]*)*"
     r"(?:(?:what|how)\s+about\b|what\s+of\b|(?:the\s+)?same\s+(?:question\s+)?(?:for|with)\b)?\s*",
     re.IGNORECASE,
 )
-_TAIL: Final = re.compile(r"[\s,]+(?:instead|then|though)?[\s?.!]*\Z", re.IGNORECASE)
-_ONLY: Final = re.compile(r"(?:only|just)\b\s*", re.IGNORECASE)
+_TAIL: Final = compile_late(r"[\s,]+(?:instead|then|though)?[\s?.!]*\Z", re.IGNORECASE)
+_ONLY: Final = compile_late(r"(?:only|just)\b\s*", re.IGNORECASE)
 _SEVERAL: Final = words("them they their those these ones")
 _ONE: Final = words("it its")
 _OWNING: Final = words("they their its")

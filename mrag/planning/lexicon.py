@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,9 +13,10 @@ import pyoxigraph as ox
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked, name_part, names_beside, whole_name
 from mrag.graph.record import mark
-from mrag.index.embedding import Embedder, Vectors, begin_loading
+from mrag.index.embedding import Embedder, Vectors
 from mrag.index.embedding import embedder as load_embedder
 from mrag.language.names import Likeness, is_place, is_signed, likeness_at
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import TextToken, fold
 from mrag.planning.lexical import Candidate, Dimension, Named, NameMention
 from mrag.planning.lexical.english import (
@@ -259,7 +259,7 @@ def _values(kg: KnowledgeGraph, known: KnownNames, changed: ChangedParts) -> dic
 
 __all__ = ["Candidate", "Dimension", "Lexicon", "NameMention", "lexicon_of"]
 
-_QUOTES: Final = re.compile(
+_QUOTES: Final = compile_late(
     r"[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u201e\u00ab\u00bb]+[\"\u201d\u201c\u00bb]"
 )
 
@@ -283,7 +283,6 @@ def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -
     name = embedder if isinstance(embedder, str | None) else embedder.name
 
     def make() -> Lexicon:
-        begin_loading(embedder)
         return Lexicon(kg, schema_of(kg), kg.cached("planning names", lambda: _names(kg)), embedder)
 
     return kg.cached(f"planning lexicon {name}", make)

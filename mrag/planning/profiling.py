@@ -32,6 +32,7 @@ from mrag.graph.naming import is_asked
 from mrag.graph.record import LABELS, mark, touched_since
 from mrag.index.backends.base import home
 from mrag.language.names import name_parts, split_identifier
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import stem
 from mrag.planning.lexical import NameMention
 from mrag.planning.lexical.english import root
@@ -209,11 +210,11 @@ INTEGERS: Final = frozenset(
 _TRUTHS: Final = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("1", "0"), ("on", "off"))
 _SYMBOLS: Final = ("$", "€", "£", "¥", "₹")
 _NEARLY_ALL: Final = 0.95
-_UNIT = re.compile(r"(?:[^\W\d_][^\d]{0,20}|%|°[CF]?)?|[A-Z]{0,2}[$€£¥₹]", re.ASCII)
+_UNIT = compile_late(r"(?:[^\W\d_][^\d]{0,20}|%|°[CF]?)?|[A-Z]{0,2}[$€£¥₹]", re.ASCII)
 _CURRENCIES: Final = frozenset(
     "usd eur gbp jpy cny chf inr cad aud nzd sek nok dkk pln brl mxn zar krw".split()
 )
-_DATE = re.compile(
+_DATE = compile_late(
     r"\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01])"
     r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?)?"
 )
@@ -584,8 +585,8 @@ _GROWN: Final = 0.05
 _FEW: Final = 100
 """Members by which a class may differ in any case."""
 _PLAIN: Final = {
-    XSD + "date": re.compile(r"(?!0000)\d{4}-\d\d-\d\d"),
-    XSD + "dateTime": re.compile(r"(?!0000)\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d"),
+    XSD + "date": compile_late(r"(?!0000)\d{4}-\d\d-\d\d"),
+    XSD + "dateTime": compile_late(r"(?!0000)\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d"),
 }
 _TYPE: Final = RDF + "type"
 _Node: TypeAlias = ox.NamedNode | ox.BlankNode | ox.Triple

@@ -12,6 +12,7 @@ from rdflib import Literal, URIRef
 from mrag.errors import ConfigError, TermError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.possessive import compile_late
 from mrag.planning.answering import answered, parser_of
 from mrag.planning.following import (
     FollowText,
@@ -43,7 +44,7 @@ from mrag.planning.reading.question import QuestionItem, cut
 from mrag.rdf import queries
 from mrag.rdf.terms import iri
 
-_NAME = re.compile(r"[^\W_][\w \-]*\Z")
+_NAME = compile_late(r"[^\W_][\w \-]*\Z")
 _LONGEST = 10
 
 

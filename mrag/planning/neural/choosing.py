@@ -22,6 +22,7 @@ from mrag.generation.models import Told, bounded, model_errors, takes_grammar, t
 from mrag.generation.result import AnswerCell
 from mrag.generation.support.sentences import without_thoughts
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import tokens
 from mrag.planning.accounting import Gap, account
 from mrag.planning.lexicon import Lexicon, lexicon_of
@@ -192,7 +193,7 @@ _STRONGEST: Final = 4.0
 """How much a verdict says at most, as a logarithm of odds."""
 _JUDGE_TOKENS: Final = 512
 """Tokens that a model may write, for those that think before they answer."""
-_LETTER: Final = re.compile(r"\b([A-E])\b")
+_LETTER: Final = compile_late(r"\b([A-E])\b")
 
 
 def judge(model: BaseChatModel, question: str, readings: Sequence[tuple[str, str]]) -> list[float]:

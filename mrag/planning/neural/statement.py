@@ -8,7 +8,6 @@ a link, too, and two paths that begin alike speak of the same things. The gramma
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
@@ -17,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from rdflib import RDF, XSD, Literal, URIRef
 
 from mrag.errors import ConfigError
+from mrag.language.possessive import compile_late
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard
 from mrag.planning.plan import (
     Aggregate,
@@ -50,7 +50,7 @@ __all__ = [
     "read_statement",
 ]
 
-_TOKEN = re.compile(r"\s*(?:('(?:[^']|'')*')|(\d+(?:\.\d+)?)|([A-Za-z]\w*)|(<=|>=|!=|<>|[-=<>(),.*/+]))")
+_TOKEN = compile_late(r"\s*(?:('(?:[^']|'')*')|(\d+(?:\.\d+)?)|([A-Za-z]\w*)|(<=|>=|!=|<>|[-=<>(),.*/+]))")
 T = TypeVar("T")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, cast
@@ -11,6 +10,7 @@ from rdflib import RDF, XSD, Literal, URIRef
 
 from mrag.language.grammar import is_participle, plural
 from mrag.language.names import Likeness, likeness
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import AGENTS, PREPOSITIONS, VERBS, alike, content, is_stopword, stem
 from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import (
@@ -160,7 +160,7 @@ _DATED = frozenset(
 """Words of properties whose numbers between 1000 and 2200 are years."""
 
 
-_LEFT_OUT = re.compile(
+_LEFT_OUT = compile_late(
     r"\b(?:other than|besides|apart from|except(?: for)?|excluding|not counting)(?: the)?\Z"
 )
 """Words before a name that is left out of what is asked for."""
@@ -213,7 +213,7 @@ _INSIDE = frozenset("in at during within on".split())
 _ONE = frozenset("a an one any some single".split())
 
 
-_DENIED = re.compile(
+_DENIED = compile_late(
     r"\b(?:(?:is|are|was|were|but) not|(?:is|are|was|were)n't|except|excluding|besides|other than)"
     r"(?: an?| the| any)?\Z"
 )
@@ -268,7 +268,7 @@ _PATHS = frozenset("through along across throughout around inside outside".split
 _ANY = frozenset("a an any some another".split())
 
 
-_SPANNING = re.compile(r"how many (years|months|days) (after|before|since|lie|passed|elapsed)\b")
+_SPANNING = compile_late(r"how many (years|months|days) (after|before|since|lie|passed|elapsed)\b")
 """Questions for the time between two others, which no value is."""
 
 

@@ -11,6 +11,7 @@ from typing import Literal as OneOf
 from rdflib import RDF, Literal, URIRef
 
 from mrag.language.grammar import plural
+from mrag.language.possessive import compile_late
 from mrag.planning import plan as pl
 from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import AUXILIARIES, DIMENSIONS, is_past, positive
@@ -348,7 +349,7 @@ def _with(outer: Draft, plan: pl.Plan, shown: tuple[str, ...], contrast: Contras
     )
 
 
-_FORM: Final = re.compile(
+_FORM: Final = compile_late(
     r"(?i)^(?P<head>.+?) (?:their|its|his or her|his|her) own (?P<what>[\w-]+(?: [\w-]+)?)(?P<rest>\W*)$"
 )
 OWN: Final = "xqown"
@@ -695,7 +696,7 @@ _PATTERNS: Final[tuple[tuple[str, Told], ...]] = (
         "difference",
     ),
 )
-_SIDES_FORMS: Final = tuple((re.compile(f"(?i)^{pattern}$"), told) for pattern, told in _PATTERNS)
+_SIDES_FORMS: Final = tuple((compile_late(f"(?i)^{pattern}$"), told) for pattern, told in _PATTERNS)
 
 
 NUMBER: Final = "13571"
@@ -736,7 +737,7 @@ _OWN: Final = r"(?:(?:its|their|his or her|his|her|the) (?:(?:own|same|respectiv
 _ABOVE: Final = (
     r"(?:more|less|fewer|\w+er)(?: (?!than\b)[\w-]+){0,3} than|above|below|over|under|exceeds?|exceeding"
 )
-_AVERAGES: Final = re.compile(
+_AVERAGES: Final = compile_late(
     rf"(?i)^(?P<head>.+?\b(?:{_ABOVE})) (?:the |an )?(?:average|mean)(?P<what>(?: (?!of\b)[\w-]+){{0,3}}?)"
     rf" (?:of|in|for|at|within|among)(?: the)?(?: others?| all)?(?: of| in)? {_OWN}"
     r"(?P<group>[\w-]+(?: [\w-]+){0,2}?)\W*$"
@@ -831,7 +832,7 @@ def _averages_compared(kept: Draft, bound: pl.Comparison, said: pl.Pattern, spli
 
 
 _BEYOND_MORE: Final = r"(?:more|less|fewer|\w+er)(?: (?!than\b)[\w-]+){0,3} than"
-_BEYOND_FORM: Final = re.compile(
+_BEYOND_FORM: Final = compile_late(
     rf"(?i)^(?P<head>.+?\b{_BEYOND_MORE}) (?:(?:that|those|the one|the ones) (?:of|in|for) )?"
     r"(?P<how>all(?: of)?|every|each(?: of)?|any|some|at least one)(?: the)? "
     r"(?P<others>(?!others?\b|one\b|else\b|of\b)[a-z].+?)(?: (?:does|do|did|has|have|is|are))?\W*$"
@@ -1073,7 +1074,7 @@ def _of_both(plan: pl.Plan, one: Draft, other: Draft, shown: Sequence[str]) -> D
     return whole(plan, one, other, shown=shown, joins=max, guesses=max)
 
 
-_RELATIVES_FORM: Final = re.compile(
+_RELATIVES_FORM: Final = compile_late(
     r"(?i)^(?P<head>.+?\b(?:more|less|fewer|\w+er|before|after)(?: \w+)?)"
     r"(?P<than> than|(?<=before)|(?<=after)) (?:their|its|his or her|his|her)(?: own)? "
     r"(?P<whose>[a-z]+(?: [a-z]+)?)(?: (?:does|do|did|is|are|was|were|has|have))?\W*$"
@@ -1155,7 +1156,7 @@ def _links(relative: Relative, said: Pattern, named: Named, schema: Schema) -> I
 _UNITS: dict[str, pl.Part] = {"year": "year", "month": "year-month", "day": "date", "date": "date"}
 _SAMES_IN = r"(?:in|on|during|within|at) (?:exactly )?"
 _WITH = r"(?:(?:that |which |who )?(?:share|shares|have|has|with|of|having|in|from|at) )?(?:exactly )?"
-_SAME = re.compile(
+_SAME = compile_late(
     rf"(?i)^(?P<outer>.+?) (?:{_SAMES_IN}(?:the|that) (?:very )?same (?P<unit>{'|'.join(_UNITS)})"
     rf" (?P<as>as|that|in which|on which|when)|{_SAMES_IN}the (?P<one>{'|'.join(_UNITS)})"
     rf" (?P<rel>that|in which|on which|when)|{_WITH}the (?:very )?same (?P<what>\w+(?: \w+){{0,3}}?) as"
@@ -1163,14 +1164,14 @@ _SAME = re.compile(
     r" (?P<shared>\w+(?: \w+){0,3}?) with)"
     r" (?P<rest>.+?)\W*$"
 )
-_AFTER = re.compile(
+_AFTER = compile_late(
     r"(?i)^(?P<head>.+? (?P<way>before|after|since)) (?:the (?:day|time|moment) (?:that |when )?)?"
     r"(?P<clause>(?!\d)\w.*? \w+)\W*$"
 )
-_CLAUSE = re.compile(
+_CLAUSE = compile_late(
     r"(?i)^(?P<subject>.+?) (?P<verb>was|were|is|are|did|has been|have been|had been)(?P<more>(?: .+)?)$"
 )
-_WHO = re.compile(r"(?i)^\W*who(?: else| all)?(?: is| are| was| were| has| have)?$")
+_WHO = compile_late(r"(?i)^\W*who(?: else| all)?(?: is| are| was| were| has| have)?$")
 
 
 @dataclass(frozen=True)

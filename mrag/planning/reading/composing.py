@@ -12,6 +12,7 @@ from rdflib import RDF, Literal, URIRef
 
 from mrag.errors import ConfigError
 from mrag.language.grammar import plural
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import PERSON_WORDS, PREPOSITIONS, VERBS, is_stopword, stem, tokens
 from mrag.planning import plan as pl
 from mrag.planning.lexical import Candidate, NameMention
@@ -85,7 +86,7 @@ from mrag.planning.scopes import (
     without_ties,
 )
 
-_ALSO = re.compile(
+_ALSO = compile_late(
     r"(?i)^(?P<first>\W*(?:which|what|who|in which|in what|find|show|list|return|give|name"
     r"|identify|display|rank|order|sort)\b.+?)"
     r"(?:,? (?:and|along with|together with|as well as|with)(?: also)?"
@@ -98,8 +99,8 @@ _ALSO = re.compile(
     r"|percentages?|shares?)\b.*?|"
     r"what (?:is|was|are|were) (?:the|that|this|its|their) .+?)\W*$"
 )
-_LASTING = re.compile(r"(?i)\b(?:last|lasts|lasted|take|takes|took|run|runs|ran)\b")
-_UNIT = re.compile(
+_LASTING = compile_late(r"(?i)\b(?:last|lasts|lasted|take|takes|took|run|runs|ran)\b")
+_UNIT = compile_late(
     r"(?i)(?:for )?how many (?P<unit>seconds|minutes|hours|days|weeks|months|years)"
     r"(?: (?:does|do|did|has|have) (?:it|they) (?:last|take|run|lasted|taken))?$"
 )
@@ -216,7 +217,7 @@ def either(drafts: Sequence[Draft]) -> Draft | None:
 
 _BETWEEN = AUXILIARIES | frozenset("having that who which with been there be ever yet".split())
 """Words between things and what is denied of them."""
-_NOT = re.compile(
+_NOT = compile_late(
     r"(?i)^(?P<verb>(?:do|does|did|is|are|was|were|have|has|had)?)\s*"
     r"(?P<not>not|n['’]t|never|no|without(?: any| an?)?)(?: any)?(?: yet| ever)?$"
 )
@@ -420,7 +421,7 @@ def _kinds(plan: Plan, thing: Unknown) -> set[Place]:
     return {p.object for p in all_patterns(plan.where) if (p.subject, p.predicate) == (thing, RDF.type)}
 
 
-_ON_AVERAGE = re.compile(
+_ON_AVERAGE = compile_late(
     r"(?i)^\W*(?P<first>on average,? )?(?P<how>how many .+?) (?:(?P<does>do|does|did|have|has) (?:an? |the "
     r"|each )?"
     r"(?P<x>(?!not\b).+?)|(?P<in>(?:\w+ )?(?:in|at|for|on|per|from|by)) (?:an?|each|every|one) (?P<y>.+?))"
@@ -510,11 +511,11 @@ def _counts_things(draft: Draft) -> bool:
     return any(fold.function == "count" and fold.value is None for fold in folds)
 
 
-_FIRST = re.compile(
+_FIRST = compile_late(
     r"(?i)^\W*(?:for|in|at|of|from|per) (?:each|every) (?P<group>[^,]+?),? "
     r"(?P<inner>(?:what|which|who|when|show|list|find|give|return|name|display|tell|the)\b.+?)\W*$"
 )
-_LAST = re.compile(
+_LAST = compile_late(
     r"(?i)^(?P<inner>.+?) (?:in|of|for|from|at|per|within|on) (?:each|every)(?: of the)? "
     r"(?P<group>[^,]+?)\W*$"
 )
@@ -671,7 +672,7 @@ def _plain(number: pl.Column, name: pl.Unknown) -> pl.Expression:
 _RELATIVE = frozenset("that which who whose with having where".split())
 _ARTICLES = frozenset("the a an any all".split())
 _PLACING = frozenset("in of on at from within inside".split())
-_NAMES_TOO = re.compile(
+_NAMES_TOO = compile_late(
     r"\bnames? ?(?:,|and|as well as|together with|along with)\b(?:(?!\bof\b).)*\bof (?:all |the |all the )?"
     r"|\b(?:and|with) (?:the |their |its )?names? of (?:all |the |all the )?",
     re.IGNORECASE,
@@ -1121,28 +1122,28 @@ def _shapes_plain(group: Collection[object], where: Block) -> bool:
     )
 
 
-_EXTREMES = re.compile(
+_EXTREMES = compile_late(
     r"(?i)^\W*(?:what (?:is|was|are) |calculate |compute |show |give )?(?:me )?(?:the )?"
     r"(?:difference|gap|spread|distance) (?:in (?P<noun>\w+(?: \w+)?) )?between (?:the )?(?P<high>[\w-]+)"
     r"(?: (?P<first>[\w -]+?))? and (?:the )?(?P<low>[\w-]+) (?P<what>.+?)\W*$"
 )
-_YEARS = re.compile(
+_YEARS = compile_late(
     r"(?i)^\W*(?:how many|what is the number of) (?P<unit>years|days|weeks|months) "
     r"(?:(?:lie|lay|lies|are|were|passed|elapsed|pass|is|was) )?"
     r"(?:there )?between (?:the )?(?P<what>[\w-]+(?: [\w-]+)?) of (?P<x>.+?) and "
     r"(?:(?:that|those|the [\w-]+(?: [\w-]+)?) of )?(?P<y>.+?)\W*$"
 )
-_AFTER = re.compile(
+_AFTER = compile_late(
     r"(?i)^\W*how many (?P<unit>years|days) (?:after|before) (?P<x>.+?) (?:was|were|did|is) (?P<y>.+?) "
     r"(?P<what>[\w-]+)\W*$"
 )
-_FIRST_AND_LAST = re.compile(
+_FIRST_AND_LAST = compile_late(
     r"(?i)^\W*(?:how many|what is the number of) (?P<unit>years|days|weeks|months) "
     r"(?:(?:lie|lay|lies|are|were|passed|elapsed|pass|is|was|went by) )?(?:there )?between (?:the )?"
     r"(?P<a>first|last|earliest|latest|oldest|newest)(?: (?P<x>.+?))? and (?:the )?"
     r"(?P<b>first|last|earliest|latest|oldest|newest) (?P<what>.+?)\W*$"
 )
-_TIMES = re.compile(
+_TIMES = compile_late(
     r"(?i)^\W*what (?:is|was) the (?:time|gap|interval|difference) in (?P<unit>years|days|weeks|months) "
     r"between (?:the )?(?P<what>[\w-]+(?: [\w-]+)?) of (?P<x>.+?) and "
     r"(?:(?:that|those|the [\w-]+(?: [\w-]+)?) of )?(?P<y>.+?)\W*$"
@@ -1201,7 +1202,7 @@ def spread(text: str) -> ValueSpread | None:
     return ValueSpread(f"What is the average {match['noun'] or DIMENSIONS[plain][1].split()[0]} of {what}?")
 
 
-_SPREADS_LAST = re.compile(
+_SPREADS_LAST = compile_late(
     r"(?i)^\W*when (?P<verb>was|were|did|has|have|is|are) (?P<x>.+?) (?P<end>first|last) (?P<deed>[\w-]+)\W*$"
 )
 
@@ -1350,15 +1351,15 @@ def _counted(value: pl.Expression, plan: pl.Plan, schema: Schema, unit: str) -> 
 _TOGETHER_ASKING: Final = (
     r"(?:(?:in|on|at|from|to|by|with|for|of) )?(?:what|when|where|who|whom|whose|which|how)(?:['’]s)?\b"
 )
-_NEXT: Final = re.compile(rf"(?i)(?:,? (?:and|&)(?: also)?,? |, |; )(?={_TOGETHER_ASKING})")
+_NEXT: Final = compile_late(rf"(?i)(?:,? (?:and|&)(?: also)?,? |, |; )(?={_TOGETHER_ASKING})")
 _PEOPLE: Final = r"he or she|she or he|he/she|she/he|his or her|his/her|him or her|he|she|him|his|her"
 _THINGS: Final = r"its|it|they|their|them"
-_PRONOUN: Final = re.compile(rf"(?i)\b(?:(?P<person>{_PEOPLE})|(?P<thing>{_THINGS}))(?=\W|$)(?!-)")
+_PRONOUN: Final = compile_late(rf"(?i)\b(?:(?P<person>{_PEOPLE})|(?P<thing>{_THINGS}))(?=\W|$)(?!-)")
 _OWNING: Final = frozenset("its their his her".split()) | {"his or her", "his/her"}
-_BEGINS: Final = re.compile(
+_BEGINS: Final = compile_late(
     rf"(?i)^\W*(?:{_TOGETHER_ASKING}|show|list|give|find|tell|name|return|the|display|get|provide)"
 )
-_SEVERAL: Final = re.compile(
+_SEVERAL: Final = compile_late(
     r"(?i)^\W*(?:(?:what|who) (?:are|were) (?:the )?\w+s\b|who (?!is\b|was\b)|(?:which|list|show|name)\b)"
 )
 STAND_IN: Final = "xqsame"
@@ -1570,7 +1571,7 @@ _WITH: Final = frozenset("with without having".split())
 _VERBS: Final = frozenset(
     "have has had is are was were do does did can cost costs weigh weighs lack lacks never".split()
 )
-_EITHER: Final = re.compile(r"(?i)\beither ")
+_EITHER: Final = compile_late(r"(?i)\beither ")
 _ASKED: Final = frozenset("who which what list show name find give tell how".split())
 _PASSED: Final = 3
 """How many small words may stand between "both" and the first name."""
@@ -1583,7 +1584,7 @@ _TIME: Final = (
     r"|(?:the )?(?:first|second|third|fourth) quarter(?: of)?|q[1-4]|spring|summer|autumn|winter)"
     r"(?:,? (?:of )?(?:1\d|20)\d\d)?|(?:1\d|20)\d\d|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)"
 )
-_BOTH: Final = re.compile(
+_BOTH: Final = compile_late(
     rf"(?i)^(?P<head>.+ )(?P<in>in|on|during) both (?P<one>{_TIME}) and "
     rf"(?:in |on |during )?(?P<other>{_TIME})(?P<tail>\b.*)$"
 )
@@ -1747,10 +1748,10 @@ _ALL: Final = (
     r"|more than half|none|no)"
     r"(?: of)?(?: the| these| those)?)"
 )
-_INVERTED: Final = re.compile(
+_INVERTED: Final = compile_late(
     rf"(?i)^\W*(?P<verb>do|does|did|is|are|was|were|has|have|had|can) {_ALL} (?P<rest>\w.+?)\W*$"
 )
-_STATED: Final = re.compile(rf"(?i)^\W*is it so that {_ALL} (?P<rest>\w.+?)\W*$")
+_STATED: Final = compile_late(rf"(?i)^\W*is it so that {_ALL} (?P<rest>\w.+?)\W*$")
 _LOOSE: Final = PREPOSITIONS | frozenset(
     "a an the and or not no that which who whose than more less very also been ever their its".split()
 )
@@ -1927,17 +1928,17 @@ _PRONOUNS = frozenset("that which who whose where".split())
 _AMONG = ("among", "amongst")
 _NOUNS = ("class", "property")
 _CALLED: dict[pl.Operation, str] = {"/": "ratio", "-": "difference"}
-_HALVES = re.compile(
+_HALVES = compile_late(
     r"(?i)^\W*(?P<base>how many (?P<things>.+?)) (?P<verb>have|has|had|are|is|were|was) "
     r"(?P<what>.+?),? (?:and|or|versus|vs\.?) how many (?:of (?:them|those|these) |others? )?"
     r"(?P<rest>.+?)\W*$"
 )
-_LACKING = re.compile(
+_LACKING = compile_late(
     r"(?i)(?:(?:do|does|did|are|is|were|was|have|has|had)(?: not|n['’]?t)"
     r"|(?:have|has|had) (?:none|no|never)|(?:are|is|do|have) without|lack)\b(?: have| had| been| got| any)*"
     r"(?P<again>.*)"
 )
-_RATIOS_ARTICLES = re.compile(r"(?i)\b(?:an?|any|the|one|some|at least one)\b")
+_RATIOS_ARTICLES = compile_late(r"(?i)\b(?:an?|any|the|one|some|at least one)\b")
 
 
 def halves(text: str) -> tuple[str, str] | None:

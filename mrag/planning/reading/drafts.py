@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from mrag.errors import ConfigError
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import PREPOSITIONS, alike, stem
 from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import BEING, is_past, is_role, positive
@@ -314,7 +314,7 @@ def leads_to_things(mention: NameMention, schema: Schema) -> bool:
     return info is not None and info.kind == "entity" and plain
 
 
-_SAID_TWICE = re.compile(r"(?i)\b(?P<n>[a-z]{3,}) of (?:the )?[^,]+?(?:['’]s|s['’]) (?P=n)\b")
+_SAID_TWICE = compile_late(r"(?i)\b(?P<n>[a-z]{3,}) of (?:the )?[^,]+?(?:['’]s|s['’]) (?P=n)\b")
 """A relation that is walked twice, "the boss of Ada's boss", which one step does not answer."""
 
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final, TypeAlias
 from typing import Literal as OneOf
 
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import VERBS, TextToken, is_stopword, stem, tokens
 from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import DIMENSIONS, positive
@@ -546,21 +547,22 @@ def _month_of(word: str) -> int:
     return 0
 
 
-_QUOTED = re.compile(r"\"([^\"]{1,200})\"|“([^”]{1,200})”|(?<!\w)'([^']{1,200})'(?!\w)|`([^`]{1,200})`")
+_QUOTED = compile_late(r"\"([^\"]{1,200})\"|“([^”]{1,200})”|(?<!\w)'([^']{1,200})'(?!\w)|`([^`]{1,200})`")
 _SYMBOLS = (
-    (re.compile(r">=|≥"), " at least "), (re.compile(r"<=|≤"), " at most "),
-    (re.compile(r">"), " more than "),
-    (re.compile(r"<"), " less than "), (re.compile(r"\s=\s"), " equal to "), (re.compile(r"%"), " percent "),
-    (re.compile(r"\b(\d{4}) ?- ?(\d{4})\b"), r"\1 to \2"),
-    (re.compile(r"(?i)\b(than|least|most|exactly|only) once\b"), r"\1 1 times"),
-    (re.compile(r"(?i)\b(than|least|most|exactly|only) twice\b"), r"\1 2 times"),
+    (compile_late(r">=|≥"), " at least "), (compile_late(r"<=|≤"), " at most "),
+    (compile_late(r">"), " more than "),
+    (compile_late(r"<"), " less than "), (compile_late(r"\s=\s"), " equal to "),
+    (compile_late(r"%"), " percent "),
+    (compile_late(r"\b(\d{4}) ?- ?(\d{4})\b"), r"\1 to \2"),
+    (compile_late(r"(?i)\b(than|least|most|exactly|only) once\b"), r"\1 1 times"),
+    (compile_late(r"(?i)\b(than|least|most|exactly|only) twice\b"), r"\1 2 times"),
 )  # fmt: skip
-_COMPARED = re.compile(
+_COMPARED = compile_late(
     r"(?i)\b(more|fewer|less|higher|greater|larger|bigger|lower|smaller)"
     r" ((?!than\b|or\b)[a-z]+(?: (?!than\b)[a-z]+)?) than\b"
 )
-_ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})(?:-(\d{2}))?(?!\d)")
-_CLOCK = re.compile(r"(?i)\b(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\b\.?|\b(\d{1,2}):(\d{2})(?::\d{2})?\b")
+_ISO = compile_late(r"(?<!\d)(\d{4})-(\d{2})(?:-(\d{2}))?(?!\d)")
+_CLOCK = compile_late(r"(?i)\b(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\b\.?|\b(\d{1,2}):(\d{2})(?::\d{2})?\b")
 
 
 @dataclass(frozen=True)

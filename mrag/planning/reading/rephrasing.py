@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Final
 
 from mrag.language.grammar import is_participle, plural, reworded, rules
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import VERBS, alike, content, singular, stem
 from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import BEING, DIMENSIONS, as_one_word, positive, root
@@ -23,35 +24,35 @@ from mrag.planning.reading.graph import kinds_of_people
 from mrag.planning.reading.question import QuestionText, cut, rank_of
 from mrag.planning.schema import PropertyInfo, Schema
 
-_ANYBODY: Final = re.compile(
+_ANYBODY: Final = compile_late(
     r"(?i)^(?P<a>\W*(?:is|are|was|were|does|do|did|has|have|had|can|could)(?: there)?) "
     r"(?:anyone|anybody|someone|somebody)(?: else)?\b(?P<b>.*)$"
 )
-_DOING: Final = re.compile(
+_DOING: Final = compile_late(
     r"(?i)^(?P<a>\W*)(?:is|are|was|were)(?P<b> any .+?) (?P<v>[a-z]{2,})ing\b(?P<z>.*)$"
 )
-_EARNERS: Final = re.compile(
+_EARNERS: Final = compile_late(
     r"(?i)^\W*(?:(?:who|what) are |list |show |name |give me |find )?(?:the )?top (?P<n>\w+) earners?\b"
     r"(?P<rest>.*)$"
 )
-_THOSE: Final = re.compile(
+_THOSE: Final = compile_late(
     r"(?i)\b(?:everyone|everybody|anyone|anybody|all people|all the people|all those|those|people|persons) "
     r"(?=(?:who|that)\b)"
 )
-_HOUSE: Final = re.compile(
+_HOUSE: Final = compile_late(
     r"(?i)(?P<before>\w) (?:(?:in|at|with|for|from|of) )?(?:the|our|this) "
     r"(?P<n>company|firm|organi[sz]ation|business|enterprise|league|system|shop|store|school|hospital"
     r"|university|college|library|museum|bank|hotel|office|factory|portfolio|registry)"
     r"(?=\W*$| (?:in|since|before|after|on|during)\b)"
 )
-_WHOSE: Final = re.compile(
+_WHOSE: Final = compile_late(
     r"(?i)^\W*whose (?P<p>[\w -]+?) (?:is|are|was|were) (?P<n>(?!an?\b|of\b|in\b|more\b|less\b|not\b).+?)\W*$"
 )
-_HAVING: Final = re.compile(
+_HAVING: Final = compile_late(
     r"(?i)^\W*who (?:has|have|had) (?:(?:the|an?) )?(?P<p>[\w-]+(?: [\w-]+)??) "
     r"(?P<n>(?!of\b|in\b|with\b|and\b|than\b|who\b|that\b|called\b|named\b).+?)\W*$"
 )
-_WITH: Final = re.compile(
+_WITH: Final = compile_late(
     r"(?i)^\W*who (?:(?:has|have|had) (?:an?|(?P<no>no))"
     r"|(?P<not>(?:does|did)(?: not|n['’]t)) have (?:an?|any)) (?P<p>[\w-]+(?: [\w-]+)?)\W*$"
 )
@@ -217,7 +218,7 @@ _OPENINGS: Final = rules(
 )
 """Words before a question, with what is put in their place; taken away as long as there are any."""
 
-_CLOSINGS: Final = re.compile(
+_CLOSINGS: Final = compile_late(
     r"(?:(?<!\s)\s*+(?<![,.;!?–—-])[,.;!?–—-]+\s*|(?<!\s)\s+)(?:please|pls|plz"
     r"|thanks(?: a lot| a million| so much| in advance)?"
     r"|thank you(?: very much"
@@ -232,40 +233,40 @@ _CLOSINGS: Final = re.compile(
 )
 """Words behind a question."""
 
-_RIGHT: Final = re.compile(
+_RIGHT: Final = compile_late(
     r"^\W*+(?P<claim>[^?]+?)\s*(?<![,;.–—-])[,;.–—-]++\s*(?:right|correct|true|yes|no"
     r"|true or false|is(?:n['’]?t)? (?:it|that)(?: so| right"
     r"| true| correct)?|(?:are|was|were|do|does|did|have|has)n['’]t (?:it|they|he|she)|is that"
     r" (?:right|true|correct|so))\W*$",
     _I,
 )
-_CLAIMED: Final = re.compile(
+_CLAIMED: Final = compile_late(
     r"^\W*(?:(?:is|was) it (?:really |actually |indeed )?(?:true|correct|right|a fact|the case|so"
     r"|accurate|possible)(?: to say)?"
     r"(?: that)?|true or false[:,;–—-]*|am i right (?:that|in thinking(?: that)?)|(?:whether"
     r"|if))\s+(?P<claim>.+?)\W*$",
     _I,
 )
-_NOT_CLAIMS: Final = re.compile(
+_NOT_CLAIMS: Final = compile_late(
     r"^(?:what|which|who|whom|whose|how|when|where|why|is|are|was|were|do|does|did|have|has|had|can"
     r"|could|show|list|give"
     r"|find|tell|count|return|in which|on which)\b",
     _I,
 )
-_THERE: Final = re.compile(r"^there (?P<verb>is|are|was|were) (?P<rest>.+)$", _I)
-_SAYS: Final = re.compile(
+_THERE: Final = compile_late(r"^there (?P<verb>is|are|was|were) (?P<rest>.+)$", _I)
+_SAYS: Final = compile_late(
     r"^(?P<x>(?:(?!\b(?:that|which|who|whose|if|and)\b).)+?) (?P<verb>is|are|was|were|has|have|had"
     r"|does|do|did|can) (?P<rest>.+)$",
     _I,
 )
-_QUANTIFIED: Final = re.compile(r"^(?:all|every|each|no|none of|most|any|some)\b", _I)
-_THEN_WHICH: Final = re.compile(
+_QUANTIFIED: Final = compile_late(r"^(?:all|every|each|no|none of|most|any|some)\b", _I)
+_THEN_WHICH: Final = compile_late(
     r"^\W*(?:is|are|was|were) there (?:an? |any |some )?(?P<what>.+?)[?.,;!]+\s*(?:and )?(?:if (?:so"
     r"|yes|there (?:is|are)),?"
     r"(?: then)?,? )(?:what|which|who)(?: (?:ones?|are they|is it|of them|is that|are those))?\W*$",
     _I,
 )
-_DONE: Final = re.compile(r"^(?:been|ever|never|not|also)\b|^\w+(?:ed|en|wn)\b", _I)
+_DONE: Final = compile_late(r"^(?:been|ever|never|not|also)\b|^\w+(?:ed|en|wn)\b", _I)
 
 
 def plainly(text: str) -> str:
@@ -366,7 +367,7 @@ _PASTS: Final = {
     "leave": "left", "found": "founded", "submit": "submitted", "enrol in": "enrolled in", "die": "died",
     "marry": "married", "repay": "repaid", "cancel": "cancelled",
 }  # fmt: skip
-_IN_CHARGE: Final = re.compile(
+_IN_CHARGE: Final = compile_late(
     r"(?i)\b(?P<who>who|that) (?P<be>is|are|was|were) "
     r"(?:in charge of|responsible for|at the head of|at the helm of)\b"
 )
@@ -388,18 +389,17 @@ def _going_on(verb: str) -> str:
     return " ".join([(stem or first.removesuffix("e")) + "ing", *rest])
 
 
-def _forms() -> list[tuple[re.Pattern[str], str, tuple[str, str]]]:
-    found = list[tuple[re.Pattern[str], str, tuple[str, str]]]()
+def _forms() -> list[tuple[str, str, tuple[str, str]]]:
+    found: dict[str, tuple[str, str, tuple[str, str]]] = {}
     for phrase, one in _VERBS.items():
         verb, *rest = phrase.split()
         third, past, participle, going = _TENSES[verb]
         behind = " ".join(rest)
         forms = {verb: one, third: _third(one), going: _going_on(one)}
         for form, word in (*forms.items(), (past, _past(one)), (participle, _past(one))):
-            pattern = re.compile(rf"(?i)\b{form} {behind}\b")
-            if all(pattern.pattern != p.pattern for p, _, _ in found):
-                found.append((pattern, word, (root(verb), rest[0])))
-    return sorted(found, key=lambda f: -len(f[0].pattern))
+            said = f"{form} {behind}"
+            found.setdefault(said, (said, word, (root(verb), rest[0])))
+    return sorted(found.values(), key=lambda f: -len(f[0]))
 
 
 _FORMS: Final = _forms()
@@ -420,9 +420,9 @@ def with_single_verbs(text: str, own: Mapping[tuple[str, str], str]) -> str:
         >>> with_single_verbs("Who is in charge of Apollo?", {})
         'Who manages Apollo?'
     """
-    for pattern, word, pair in _FORMS:
-        if pair not in own:
-            text = _replaced(pattern, word, text)
+    for said, word, pair in _FORMS:
+        if said in text.casefold() and pair not in own:
+            text = _replaced(re.compile(rf"(?i)\b{said}\b"), word, text)
     return _IN_CHARGE.sub(
         lambda m: f"{m['who']} {'manages' if m['be'].lower() in ('is', 'are') else 'managed'}", text
     )
@@ -447,59 +447,61 @@ def _fitting(text: str, match: re.Match[str], word: str) -> str:
     return _past(base)
 
 
-_AS_MANY: Final = re.compile(
+_AS_MANY: Final = compile_late(
     r"(?i)(?<!twice )(?<!times )(?<!half )\bas (?:many|much) (?P<x>[a-z-]+(?: [a-z-]+)?) as (?=[^,;]+$)"
 )
-_MORE: Final = re.compile(
+_MORE: Final = compile_late(
     r"(?i)\b(?P<more>more|fewer|less) (?P<x>[a-z-]+(?: [a-z-]+)?) than (?:the )?average\b(?! \w)"
 )
-_ALIVE: Final = re.compile(
+_ALIVE: Final = compile_late(
     r"(?i)(?:,? (?:who|that|which))?(?: is| are| was| were)? ?\b(?P<not>no longer |not |n['’]t )?"
     r"(?:still (?:alive|living)|alive(?= today|\W*$))(?! (?:in|at|with|on)\b)(?: today)?"
 )
-_LIVING: Final = re.compile(r"(?i)\b(?P<how>living|dead|deceased) (?P<n>(?!was\b|is\b|does\b|has\b)[a-z]+)\b")
-_WHOLE: Final = re.compile(
+_LIVING: Final = compile_late(
+    r"(?i)\b(?P<how>living|dead|deceased) (?P<n>(?!was\b|is\b|does\b|has\b)[a-z]+)\b"
+)
+_WHOLE: Final = compile_late(
     r"(?i) (?:in|of|from|within) (?:the|our|your|this|that) (?:\w+ )?(?P<n>collection|catalogue|catalog"
     r"|database|dataset|data|inventory|archive|knowledge graph|graph|records)(?=\W|$)(?! (?:of|by|from)\b)"
 )
-_OWNED: Final = re.compile(
+_OWNED: Final = compile_late(
     r"(?i)^(?P<a>\W*how many .+?) (?:does|do|did) (?:the|your|our|this) (?P<n>\w+) (?P<v>own|possess)\W*$"
 )
-_PARENTS: Final = re.compile(r"(?i)(?<=['’]s )parents\b|\bparents(?= of\b)")
-_STUDIED: Final = re.compile(r"(?i)\b(?P<be>(?:has |have |had )?)studied (?:with|under) (?=(?:the )?\w)")
-_OPENED: Final = re.compile(r"(?i)\b(?P<v>opened|opens|opening)\b")
-_WORTH: Final = re.compile(
+_PARENTS: Final = compile_late(r"(?i)(?<=['’]s )parents\b|\bparents(?= of\b)")
+_STUDIED: Final = compile_late(r"(?i)\b(?P<be>(?:has |have |had )?)studied (?:with|under) (?=(?:the )?\w)")
+_OPENED: Final = compile_late(r"(?i)\b(?P<v>opened|opens|opening)\b")
+_WORTH: Final = compile_late(
     r"(?i)^\W*(?:how much|what) (?:is|are|was|were) (?P<x>.+?) worth"
     r"(?P<all> altogether| in total| together| combined)?\W*$"
 )
-_FULL: Final = re.compile(r"(?i)\b(?:full|complete) names?\b")
+_FULL: Final = compile_late(r"(?i)\b(?:full|complete) names?\b")
 _FIRST: Final = ("first name", "forename", "given name", "firstname")
 _LAST: Final = ("last name", "surname", "family name", "lastname")
 _PARTS: Final = tuple(
-    (re.compile(rf"(?i)\b(?:{'|'.join(forms)})(?P<s>s?)\b"), forms) for forms in (_FIRST, _LAST)
+    (compile_late(rf"(?i)\b(?:{'|'.join(forms)})(?P<s>s?)\b"), forms) for forms in (_FIRST, _LAST)
 )
 """Words for the parts of a name, with all that are for the same."""
-_BOTH: Final = re.compile(r"(?i)\bfirst(?: names?)? and last names?\b|\bfirst/last names?\b")
-_CLOSED: Final = re.compile(r"(?i)\b(?P<be>is|are|was|were) closed\b|\bclosed (?P<n>[a-z]+s)\b")
-_ENDED: Final = re.compile(
+_BOTH: Final = compile_late(r"(?i)\bfirst(?: names?)? and last names?\b|\bfirst/last names?\b")
+_CLOSED: Final = compile_late(r"(?i)\b(?P<be>is|are|was|were) closed\b|\bclosed (?P<n>[a-z]+s)\b")
+_ENDED: Final = compile_late(
     r"(?i)\b(?:ended(?: up)?|ends? up) (?:being|as|with|in) (?:an? )?"
     r"(?!time\b|the\b|date\b|\d|more\b|less\b)"
 )
-_SHARED: Final = re.compile(
+_SHARED: Final = compile_late(
     r"(?i)\b(?:is|are|was|were) (?P<v>shared|held|possessed|spoken) by "
     r"(?=(?:more|less|fewer|at|exactly|only|the (?:most|fewest|largest|smallest|highest|lowest)"
     r"|no|two|three|four|five|\d+)\b)"
 )
-_ROOM: Final = re.compile(
+_ROOM: Final = compile_late(
     r"(?i)\b(?:can|could|may) (?P<v>accommodate|hold|seat|fit)"
     r"(?P<how> the (?P<most>most|fewest|least)(?: number of)?"
     r"| (?:more than|less than|fewer than|at least|at most|over|under|up to|exactly) \d[\d,.]*)"
     r"(?: [a-z]+)?(?=\W*$| and\b| in\b)"
 )
-_NUMBERED: Final = re.compile(
+_NUMBERED: Final = compile_late(
     r"(?i)\b(?P<p>[a-z]+(?: [a-z]+)?) (?P<n>\d+(?:\.\d+)?) (?P<c>(?:[a-z]+ )?[a-z]+s)\b"
 )
-_EXTREME: Final = re.compile(
+_EXTREME: Final = compile_late(
     r"(?i)\b(?:(?P<be>is|are|was|were) )?(?:the )?(?P<more>most|least) (?P<adj>[a-z]{4,})"
     r"(?: (?P<n>(?!of\b|in\b|among\b)[a-z]+(?: (?!of\b|in\b|among\b|that\b|with\b)[a-z]+)?))?"
     r"(?=\W*$| (?:of|in|among|that|with)\b)"
@@ -672,25 +674,25 @@ def _value(schema: Schema) -> str:
 
 
 _THEM: Final = r"(?:it|they|each(?: of them| one)?|every one|he or she|she or he|he|she)"
-_TIME: Final = re.compile(
+_TIME: Final = compile_late(
     r"(?i)(?:,? (?:and|with|together with|along with|as well as)|,) "
     r"the (?:year|date|day|month|time|moment) (?:(?:in|on|at|of|since) which|when|that) "
     rf"(?P<clause>{_THEM} (?:was|were|is|are) \w+)(?=\W*$|[,.;?!]| and\b)"
 )
-_PLACE: Final = re.compile(
+_PLACE: Final = compile_late(
     r"(?i)\b(?P<joins>and|with|together with|along with|as well as) the (?P<n>[\w-]+(?: [\w-]+)?) "
     rf"(?:(?:in|at|on|to|for|from|by|under|with) which|where|that|who|whom) {_THEM} "
     r"(?:(?:is|are|was|were|has been|have been|has|have|had|do|does) )?\w+(?: (?:to|in|at|for|with|from|on))?"
     r"(?=\W*$|[,.;?!]| and\b)"
 )
-_RANKED: Final = re.compile(
+_RANKED: Final = compile_late(
     r"(?i)^\W*(?:please )?(?:rank|order|sort) (?:all )?(?:of )?(?:the )?(?P<x>[\w-]+(?: [\w-]+)?) by "
     r"(?:the |their )?(?P<n>(?:average|mean|total|median|sum of|number of|count of|minimum|maximum|highest"
     r"|lowest|combined) .+?)"
     r"(?P<first>,? (?:from (?:the )?)?(?:highest|lowest|largest|smallest|most|fewest|best|worst|greatest"
     r"|least|in (?:a|de)scending order|descending|ascending)\b.*?)?\W*$"
 )
-_THEIR: Final = re.compile(r"(?i)\btheir\b")
+_THEIR: Final = compile_late(r"(?i)\btheir\b")
 
 
 def with_their_own(text: str) -> str:
@@ -739,55 +741,55 @@ _NUMBERS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What the numbers of people are called that something holds, and of those who come."""
 
-_HOLDS: Final = re.compile(
+_HOLDS: Final = compile_late(
     rf"(?i)^(?P<a>\W*(?:.*\b)?)how many (?P<n>(?:{_PEOPLE})|\w+) "
     r"(?P<may>can|could|does|do|did|will|would|may) (?P<x>(?:(?!\b(?:than)\b).)+?) "
     rf"(?:{_HOLDING})(?P<z>\W*| at most\W*| (?:in total|altogether|together)\W*)$"
 )
-_FITS: Final = re.compile(
+_FITS: Final = compile_late(
     rf"(?i)^(?P<a>\W*(?:.*\b)?)how many (?P<n>{_PEOPLE}) (?:can |could |will )?(?:be )?(?:fit|go|sit"
     rf"|stay|sleep|live|travel"
     r"|seated|accommodated|housed|carried|placed)(?:s)?(?: in| into| inside| on| at| aboard| by)+"
     r" (?P<x>.+?)(?P<z>\W*)$"
 )
-_CAME: Final = re.compile(
+_CAME: Final = compile_late(
     rf"(?i)^(?P<a>\W*(?:.*\b)?)how many (?P<n>{_PEOPLE}) (?:have |had )?(?:(?:{_COMING})(?:ed)?|were"
     rf" (?:at|in)|came to) "
     r"(?P<x>.+?)(?P<z>\W*)$"
 )
-_MOST: Final = re.compile(
+_MOST: Final = compile_late(
     rf"(?i)^(?P<a>\W*(?:which|what|in which|the) .+?) (?:that )?(?:(?:can |could )?(?P<held>{_HOLDING})s?"
     rf"|(?:is|was|were|are) (?P<come>attended|visited|watched|seen) by) (?:the )?(?P<most>most|fewest|least) "
     rf"(?:number of )?(?:{_PEOPLE})(?P<z>.*)$"
 )
-_MEASURED_MORE: Final = re.compile(
+_MEASURED_MORE: Final = compile_late(
     rf"(?i)^(?P<a>\W*how many (?:more|fewer)) (?:{_PEOPLE}) (?P<b>(?:can|could|does|do|did) .+?)"
     rf" (?:{_HOLDING})"
     rf"(?P<z>\s+than\b.+)$"
 )
-_THAN: Final = re.compile(
+_THAN: Final = compile_late(
     rf"(?i)^(?P<a>.+?) (?P<that>that |which |who )?(?:can |could )?(?:(?:{_HOLDING})s?|{_WITH_ROOM}) "
     rf"(?P<b>(?:more than"
     rf"|less than"
     rf"|fewer than|at least|at most|over|under|up to|exactly) [\d,.]+(?: thousand| million)?)"
     rf" (?:{_PEOPLE})(?P<z>.*)$"
 )
-_DREW: Final = re.compile(
+_DREW: Final = compile_late(
     r"(?i)^(?P<a>.+?) (?P<that>that |which |who )?(?:drew|draws?|attract(?:s|ed)?|pull(?:s|ed)? in) "
     r"(?:(?:the )?(?P<most>most|fewest|least)|(?P<b>(?:more than|less than|fewer than|at least|at most|over"
     r"|under"
     rf"|exactly) (?:[\d,.]+|[a-z]+)(?: thousand| million)?)) (?:{_PEOPLE})(?P<z>.*)$"
 )
-_MEASURED_DONE: Final = re.compile(
+_MEASURED_DONE: Final = compile_late(
     r"(?i)^(?P<a>\W*(?:.*\b)?)(?:how many|(?:total )?number of) (?P<n>[a-z-]+(?: [a-z-]+)?) (?:were"
     r"|was|are|is|have been|has been|got)?"
     r" ?(?P<v>[a-z]+(?:ed|en|old|ought|ent))\b(?P<z>.*)$"
 )
-_BY: Final = re.compile(
+_BY: Final = compile_late(
     r"(?i)^(?P<a>\W*(?:list|show|give|display|return|print|rank|sort|order)\b(?: me)?(?: all)?(?: the| our)? "
     r"\w+(?: \w+){0,5}?),? by (?:their |its |the )?(?P<y>\w+(?: \w+)?)(?P<z>\W*)$"
 )
-_RANK: Final = re.compile(
+_RANK: Final = compile_late(
     r"(?i)\b(?:is |are )?(?:on|in|at|of|from) the (?P<n>[a-z]+|\d+(?:st|nd|rd|th)) (?P<x>[a-z]+)\b"
 )
 _COUNTING: Final = frozenset(map(root, "quantity number amount count total units copies volume".split()))
@@ -906,32 +908,32 @@ _N: Final = (
 )
 _PERIOD: Final = r"(?P<rest>(?: (?:in|on|for|during|since|before|after) .+?)?)\W*$"
 _REST: Final = r"(?P<rest>(?: .+?)?)\W*$"
-_MONEY_MOST: Final = re.compile(
+_MONEY_MOST: Final = compile_late(
     rf"(?i)^(?P<who>\W*(?:who|(?:which|what) .+?)) (?:has |have |had |is |are )?"
     rf"(?:(?:{_PAID})(?: the)? (?P<m>most|least)(?: money| in total)?"
     rf"|(?:{_EARNED}|has|had)(?: the)? (?P<k>most|least) (?:{_MONEY})|worth(?: the)? (?P<l>most|least))"
     rf"{_REST}"
 )
-_HOW_MUCH: Final = re.compile(
+_HOW_MUCH: Final = compile_late(
     rf"(?i)^\W*(?:how much (?:money )?(?:has|have|had|did|does|do) (?P<x>.+?) (?:{_PAID})"
     r"(?: in total| altogether| overall)?"
     rf"|(?:what|how much) (?:is|was|are|were) (?P<y>.+?) worth(?: in total| altogether)?){_REST}"
 )
-_BOUNDED: Final = re.compile(
+_BOUNDED: Final = compile_late(
     rf"(?i)^(?P<who>\W*(?:who|(?:which|what|how many) .+?)) (?:that |who )?"
     rf"(?:has |have |had |is |are |was |were )?(?:{_PAID}|worth) (?:a total of )?{_N}{_PERIOD}"
 )
-_NOUN: Final = re.compile(
+_NOUN: Final = compile_late(
     r"(?i)(?P<fold>\b(?:total|average|overall|combined|mean) )?"
     r"\b(?:sales (?:amount|volume|revenue|value)|order value|total sales|revenues?|turnover|takings"
     r"|spendings?|expenditures?|sales(?= (?:per|by|for each|in|of|from)\b)|total value(?= of\b))\b"
 )
-_EACH: Final = re.compile(r"(?i) (?:per|by|for each|of each)\b")
-_SO_MANY_SOLD: Final = re.compile(
+_EACH: Final = compile_late(r"(?i) (?:per|by|for each|of each)\b")
+_SO_MANY_SOLD: Final = compile_late(
     rf"(?i)^\W*how many (?:(?:{_PIECES}) of )?(?P<x>.+?) (?:have been|has been|were|was|are|did we|do we)? ?"
     rf"(?:{_SOLD})(?: in total| altogether)?{_PERIOD}"
 )
-_BEST_SOLD: Final = re.compile(
+_BEST_SOLD: Final = compile_late(
     r"(?i)^\W*(?:what (?:is|are|was|were)|which (?:is|are|was|were)|which|what|show|list)(?: the)? "
     r"(?:(?P<best>best|top|worst)[- ]?selling (?P<x>.+?)"
     rf"|(?P<y>.+?) (?:sells?|sold) (?:the )?(?P<m>most|best|least|fewest|worst)(?: (?:{_PIECES}))?){_PERIOD}"
@@ -1057,14 +1059,14 @@ def _who(said: str, info: PropertyInfo, schema: Schema) -> str:
     return f"Which {plural(schema.classes[people[0]].names[0])}" if len(people) == 1 else ""
 
 
-_NEITHER: Final = re.compile(
+_NEITHER: Final = compile_late(
     r"(?i)\b(?P<v>[a-z]+)(?P<p> (?:in|on|at|through|to|from|with|by|for|into|of))? neither "
     r"(?P<x>(?:(?!\b(?:or|and|but)\b)[^,;])+?),? nor (?P<y>(?:(?!\b(?:or|and|but)\b)[^,;])+?)(?=\W*$)"
 )
 _HAVE: Final = frozenset("has have had with".split())
 _SAID: Final = frozenset(map(root, VERBS)) | frozenset("made won got grown drawn written taken".split())
-_BEFORE_NOUNS: Final = re.compile(r"(?i)(?:^|\b(?:which|what|all|the|any|list|show|many|every|each))\W*$")
-_PLURALS: Final = re.compile(r"[a-z]+s(?: [a-z]+s)?")
+_BEFORE_NOUNS: Final = compile_late(r"(?i)(?:^|\b(?:which|what|all|the|any|list|show|many|every|each))\W*$")
+_PLURALS: Final = compile_late(r"[a-z]+s(?: [a-z]+s)?")
 
 
 def neither(text: str) -> str:
@@ -1248,15 +1250,15 @@ _OF_ADJECTIVES: Final[Mapping[str, str]] = {"late": "delay", "old": "age", "youn
 """What a number is called first that an adjective measures, where it is not that of what is most so."""
 _DO: Final = r"(?:do|does|did)"
 _BE: Final = r"(?:is|are|was|were)"
-_HOW: Final = re.compile(
+_HOW: Final = compile_late(
     rf"(?i)^\W*(?P<first>on average,? )?how (?P<adj>[a-z]+) {_BE} (?P<x>.+?)(?P<last>,? on average)?\W*$"
 )
-_MUCH: Final = re.compile(
+_MUCH: Final = compile_late(
     rf"(?i)^\W*(?P<first>on average,? )?how (?:much|long|many \w+) {_DO} (?P<x>.+?) "
     r"(?P<v>earn|weigh|last|live|take|make|charge|sell for|get paid|score|run|measure|cost|pay)"
     r"(?P<last>,? on average)?(?P<z> (?:in|at|for|per) .+?)?\W*$"
 )
-_ABOVE: Final = re.compile(
+_ABOVE: Final = compile_late(
     r"(?i)\b(?P<have>has|have|had|with|whose|where the|where their|where its) (?P<a>an? |the )?"
     r"(?P<x>[a-z]+(?: [a-z]+)?) (?P<be>(?:is|are|was|were|lies|lie) )?"
     r"(?P<rel>above|below|over|under|beyond|(?:more|less|higher|lower|greater|larger|smaller|longer"
@@ -1265,7 +1267,7 @@ _ABOVE: Final = re.compile(
 )
 
 
-_FURTHER: Final = re.compile(
+_FURTHER: Final = compile_late(
     rf"(?i)^\W*(?:by )?how (?:much|many \w+) (?P<first>\w+er )?{_BE} the (?P<adj>\w+est) (?P<x>.+?) "
     rf"(?:\w+er )?than the "
     r"(?:\w+est)(?: ones?)?(?P<z> .+?)?\W*$"
@@ -1322,7 +1324,7 @@ NOT_ASKING: Final = (
     r"(?!(?:what|which|who|whom|whose|how|when|where|why|in|on|at|for|is|are|was|were|do|does|did|has|have"
     r"|list|show|give|find|name|tell|please|count|of)\b)"
 )
-_TECHNICAL: Final = re.compile(
+_TECHNICAL: Final = compile_late(
     r"(?i),?\s*(?:\b(?:based on|by|after|when|via|using)\s+(?:doing\s+)?(?:an?\s+)?"
     r"(?:(?:left|right|inner|outer|full|cross)\s+){0,2}|\b(?:left|right|inner|outer|full|cross)\s+)"
     r"join(?:ing)?\s+(?:from\s+|between\s+|of\s+)?(?:the\s+)?[\w, ]+?\s+tables?\b"
@@ -1506,14 +1508,14 @@ _WORDS: Final = rules(
     ),
 )
 """Words that others can be put in the place of, wherever they stand."""
-_YEAR_BEHIND: Final = re.compile(
+_YEAR_BEHIND: Final = compile_late(
     rf"^(?i:{NOT_ASKING})(?P<a>(?:(?!\bthe\b)[^?])*\b(?!(?:in|since|before|after|until|till|by|to|and|or"
     r"|than|least|most|exactly|of|year|from|during|over|above|below|under|is|was|number|code|id|no|early"
     r"|late|around|for|season|version|model|edition|room)\b)[a-z]{3,}) (?P<y>(?:19|20)\d\d)\W*$"
 )
 """Key words with a year behind them: "cancelled concerts 2022"."""
-_YES_OR_NO: Final = re.compile(r"(?i)^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|how)\b")
-_MEASURED: Final = re.compile(
+_YES_OR_NO: Final = compile_late(r"(?i)^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|how)\b")
+_MEASURED: Final = compile_late(
     r"(?i)(?<=\w )(?:(?P<of>(?:that|which|who) )?(?P<be>is|are|was|were) )?"
     r"(?:(?P<c>over|under|above|below|between|from|at least|at most|(?:more|less) than|no (?:more|less) than"
     r"|up to|exactly) )?(?P<n>\d[\d.,]*)(?: ?(?:and|to|-|–) ?(?P<m>\d[\d.,]*))?"
@@ -1638,16 +1640,16 @@ _WAYS_OF_ASKING: Final = rules(
     ),
     end=_END,
 )
-_FORMS_MUCH: Final = re.compile(
+_FORMS_MUCH: Final = compile_late(
     rf"^(?:by )?how much (?P<a>more \w+|less \w+|\w+er) (?:is|are|was|were) {_NAME} than (?P<y>.+?){_END}",
     re.IGNORECASE,
 )
 
-OF_OTHERS: Final = re.compile(
+OF_OTHERS: Final = compile_late(
     r"(?i)\b(?:(?:all|the|any) (?:of the )?others?|the rest|combined|together|else)\b"
 )
 """Words for whatever is not the first of two that are compared."""
-_FORMS_MORE: Final = re.compile(
+_FORMS_MORE: Final = compile_late(
     r"(?i)^\W*how (?:many|much) (?P<a>more|fewer|less) (?P<n>[\w-]+(?: [\w-]+)?) (?:does|do|did|ha[sd]|have) "
     r"(?:the )?(?P<x>.+?)(?: have| has)? than (?:the )?(?P<y>.+?)(?: (?:does|do|has|have))?\W*$"
 )
