@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from mrag.index.similarity import SimilarityIndexes
     from mrag.rdf.terms import Triple
     from mrag.reasoning.run import reason
-    from mrag.retrieval.answering import aask, ask, explain, search, stream, verify
+    from mrag.retrieval.answering import aask, ask, search, stream, verify
+    from mrag.retrieval.explaining import explain
     from mrag.retrieval.rankers import FusedRanker, Hit, Hits, Question, Ranker, SimilarityRanker
     from mrag.retrieval.registry import known_rankers, ranker
     from mrag.retrieval.retriever import TripleStoreRetriever, format_docs

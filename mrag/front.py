@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from mrag.index.segments import SyncReport
     from mrag.index.similarity import SimilarityIndexes
     from mrag.reasoning.rounds import Closure
-    from mrag.retrieval.answering import Conversation, TripleProofs
+    from mrag.retrieval.answering import Conversation
+    from mrag.retrieval.explaining import TripleProofs
     from mrag.retrieval.rankers import Hit, Hits, Question, Ranker
     from mrag.retrieval.routing import How
     from mrag.stores.http import Access
@@ -147,7 +148,6 @@ def demo(*, model: str | Any | None = "minilm", folder: Path | None = None) -> K
     """
     from mrag.index.segments import KIND
     from mrag.index.similarity import SimilarityIndexes
-    from mrag.reasoning.run import reason
 
     source = files("mrag") / "ontology" / "products.ttl"
     # Versions of the package that read other files must not take each other's index from under them.
@@ -164,6 +164,8 @@ def demo(*, model: str | Any | None = "minilm", folder: Path | None = None) -> K
             with as_file(source) as path:
                 kg.load([path])
         if not kg.reasoned:
+            from mrag.reasoning.run import reason
+
             reason(kg)
         indexes = SimilarityIndexes.of(kg)
         if not _current(indexes):
@@ -329,7 +331,7 @@ class Shortcuts:
 
         See `mrag.explain`.
         """
-        from mrag.retrieval.answering import explain
+        from mrag.retrieval.explaining import explain
 
         prefixes = self.prefixes
         term: Any = object

@@ -21,6 +21,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 import mrag
+from mrag.language.possessive import LatePattern
 from mrag.retrieval.routing import MAX_COMPUTED
 
 ROOT = Path(mrag.__file__).parent
@@ -102,7 +103,7 @@ def expressions() -> list[Expression]:
         own = _uses([tree])
         for name, value in vars(module).items() if module is not None else ():
             uses = (own if name.startswith("_") else shared).get(name, {""})
-            alone = isinstance(value, re.Pattern) and "" not in uses
+            alone = isinstance(value, re.Pattern | LatePattern) and "" not in uses
             for one in _held(value, 3):
                 if isinstance(one.pattern, str):
                     add(one.pattern, one.flags, uses if alone else set(), f"{where}: {name}")
@@ -157,6 +158,8 @@ def _uses(trees: Sequence[ast.Module]) -> dict[str, set[str]]:
 
 
 def _held(value: Any, depth: int) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, LatePattern):
+        value = re.compile(value.pattern, value.flags)
     if isinstance(value, re.Pattern):
         yield value
     elif depth and isinstance(value, dict):

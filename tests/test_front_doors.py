@@ -6,9 +6,11 @@ import re
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+import mrag
 from tests.conftest import ROOT
 
 PACKAGES = tuple(
@@ -39,6 +41,23 @@ def test_importing_them_loads_nothing_heavy() -> None:
     script = f"import sys, mrag, {', '.join(PACKAGES)}; print([m for m in {HEAVY} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_question_loads_few_modules(tmp_path: Path) -> None:
+    with mrag.connect(f"oxigraph:{tmp_path}") as kg:
+        kg.load([ROOT / "mrag" / "ontology" / "products.ttl"])
+    script = (
+        "import atexit, sys, mrag.cli\n"
+        "atexit.register(lambda: print(sum(name.partition('.')[0] == 'mrag' for name in sys.modules)))\n"
+        "mrag.cli.main()"
+    )
+    question = ("ask", "Who develops GraphDB?", "--model", "none", "--store", str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, "-c", script, *question], capture_output=True, text=True, check=True
+    )
+    answer, *_, count = done.stdout.splitlines()
+    assert answer == "Ontotext [t1]"
+    assert int(count) <= 160
 
 
 def test_processes_that_parse_load_no_rdflib() -> None:

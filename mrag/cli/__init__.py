@@ -4,19 +4,62 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from importlib import import_module
+from typing import Annotated, Any, Final
 
 import typer
+from typer.main import get_group
 
-from mrag.cli import ask, commands, complete, data, doctor, evaluation, images, index, learn, query, serve
+from mrag.cli import commands
 from mrag.cli.commands import Commands
 from mrag.terminal import guarded, inline
+
+_COMMANDS: Final = {
+    "load": "data.load",
+    "import": "images.import_",
+    "create": "data.create",
+    "reason": "data.reason",
+    "update": "data.update",
+    "remove": "data.remove",
+    "kgs": "data.kgs",
+    "index": "index.update_index",
+    "views": "images.views",
+    "describe": "images.describe",
+    "ask": "ask.ask",
+    "search": "ask.search",
+    "query": "query.query",
+    "explain": "query.explain",
+    "verify": "ask.verify",
+    "benchmark": "evaluation.benchmark",
+    "doctor": "doctor.doctor",
+    "mcp": "serve.mcp",
+    "serve": "serve.serve",
+    "learn": "learn.learn_app",
+    "train": "learn.train_app",
+    "complete": "complete.app",
+    "codes": "index.codes_app",
+    "clues": "index.clues_app",
+    "questions": "ask.questions_app",
+    "keys": "ask.keys_app",
+    "eval": "evaluation.app",
+}
+"""Where each command is defined, or each group of commands: a question needs only the modules of its own."""
 
 
 class _Guarded(commands.Stoppable):
     """The commands, with guarded streams also where they are not started by `main`."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = {**dict.fromkeys(_COMMANDS), **self.commands}  # type: ignore[dict-item]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by name, imported when it is first looked at."""
+        if cmd_name in self.commands and self.commands[cmd_name] is None:
+            self.commands[cmd_name] = _imported(cmd_name)
+        return super().get_command(ctx, cmd_name)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         with guarded():
@@ -29,6 +72,18 @@ class _Guarded(commands.Stoppable):
     def invoke(self, *args: Any, **kwargs: Any) -> Any:
         with _one_line():
             return super().invoke(*args, **kwargs)
+
+
+def _imported(name: str) -> Any:
+    """Return a command or a group of commands as typer makes it."""
+    module, _, attribute = _COMMANDS[name].partition(".")
+    found = getattr(import_module(f"mrag.cli.{module}"), attribute)
+    alone = Commands()
+    if isinstance(found, Commands):
+        alone.add_typer(found, name=name)
+    else:
+        alone.command(name)(found)
+    return get_group(alone).commands[name]
 
 
 @contextmanager
@@ -74,42 +129,6 @@ def start(
 
 
 app.callback()(start)
-
-
-_COMMANDS: dict[str, Callable[..., None]] = {
-    "load": data.load,
-    "import": images.import_,
-    "create": data.create,
-    "reason": data.reason,
-    "update": data.update,
-    "remove": data.remove,
-    "kgs": data.kgs,
-    "index": index.update_index,
-    "views": images.views,
-    "describe": images.describe,
-    "ask": ask.ask,
-    "search": ask.search,
-    "query": query.query,
-    "explain": query.explain,
-    "verify": ask.verify,
-    "benchmark": evaluation.benchmark,
-    "doctor": doctor.doctor,
-    "mcp": serve.mcp,
-    "serve": serve.serve,
-}
-for _name, _command in _COMMANDS.items():
-    app.command(_name)(_command)
-for _name, _group in {
-    "learn": learn.learn_app,
-    "train": learn.train_app,
-    "complete": complete.app,
-    "codes": index.codes_app,
-    "clues": index.clues_app,
-    "questions": ask.questions_app,
-    "keys": ask.keys_app,
-    "eval": evaluation.app,
-}.items():
-    app.add_typer(_group, name=_name)
 
 
 def main() -> None:

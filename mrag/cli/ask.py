@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mrag.generation.receipts import KeyStore
     from mrag.generation.result import Computed
     from mrag.images.graph import Allowed
-    from mrag.planning.neural.choosing import Planner
+    from mrag.planning.results import Planner
     from mrag.retrieval.routing import How
 
 _AGAIN = re.compile(r"reading (\d{1,3})")

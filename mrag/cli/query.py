@@ -96,7 +96,7 @@ def explain(
     """
     from rdflib import Literal
 
-    from mrag.retrieval.answering import named_term
+    from mrag.retrieval.explaining import named_term
 
     if len(what) not in (1, 3):
         raise ConfigError("Give an entity, or subject, predicate and object.", hint="mrag explain ex:GraphDB")

@@ -36,7 +36,7 @@ from mrag.planning.certainty import (
     reliability,
     shipped,
 )  # fmt: skip
-from mrag.planning.neural.choosing import Planner
+from mrag.planning.results import Planner
 from mrag.retrieval.answering import ask
 from mrag.retrieval.routing import How
 from mrag.terminal import inline

@@ -14,7 +14,7 @@ from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.graphcodes.metrics import Ontology
 from mrag.language.names import name_parts
 from mrag.language.tokens import keys, tokens
-from mrag.planning.lexical.candidates import Candidate, Named, NameMention
+from mrag.planning.lexical import Candidate, Named, NameMention
 from mrag.planning.lexical.english import is_empty
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.schema import PropertyInfo

@@ -21,7 +21,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -29,7 +29,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -121,11 +121,6 @@ def _minilm_session(threads: int) -> Any:
     # Threads that spin while they wait take the processor from everyone else on a shared machine.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-
-
-def is_loaded() -> bool:
-    """Return whether MiniLM is in memory already."""
-    return _minilm_session.cache_info().currsize > 0
 
 
 class MiniLmEmbedder:
@@ -489,17 +484,6 @@ class LangChainEmbedder:
             )
         self._dim = dim
         return vectors
-
-
-def begin_loading(model: str | Embedder | Any | None) -> None:
-    """Load a model from files beside what goes on, so that the first text need not wait as long."""
-
-    def load() -> None:
-        with suppress(ModelError, OSError, RuntimeError):
-            MiniLmEmbedder()
-
-    if model == "minilm" and not is_loaded():
-        Thread(target=load, name="mrag-embedder").start()
 
 
 def embedder(model: str | Embedder | Any | None = "minilm") -> Embedder | None:

@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from mrag.errors import ConfigError
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import s_stem
 
 AUTO: Final = "auto"
@@ -153,10 +154,10 @@ def segmenter(name: str) -> Callable[[str], list[str]] | None:
 ANALYSIS_VERSION: Final = 2
 """Raised whenever the same text would give other terms: an index of another version is rebuilt."""
 
-_ASCII_WORD = re.compile(r"[a-z0-9]+")
-_ACCENT = re.compile("[\u0300-\u036f]+")
+_ASCII_WORD = compile_late(r"[a-z0-9]+")
+_ACCENT = compile_late("[\u0300-\u036f]+")
 # Invisible inside words (soft hyphen, joiners, variation selectors): they would split or double words.
-_IGNORABLE = re.compile("[\u00ad\u034f\u200c\u200d\u2060\ufe00-\ufe0f\ufeff]+")
+_IGNORABLE = compile_late("[\u00ad\u034f\u200c\u200d\u2060\ufe00-\ufe0f\ufeff]+")
 # Letters that Unicode does not decompose, folded the way Lucene's ASCIIFoldingFilter does.
 _STROKES = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "ł": "l", "þ": "th", "ŧ": "t"}
@@ -167,9 +168,9 @@ _UNSPACED = (
     _HAN + "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uac00-\ud7a3"
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ede\u1000-\u1049\u1050-\u109f\u1780-\u17d3"
 )
-_IS_HAN = re.compile(f"[{_HAN}]")
-_RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
-_HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_IS_HAN = compile_late(f"[{_HAN}]")
+_RUN = compile_late(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_HAS_UNSPACED = compile_late(f"[{_UNSPACED}]")
 
 
 @lru_cache(maxsize=1)

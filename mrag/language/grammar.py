@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import FUNCTION_WORDS, PREPOSITIONS, VERBS, fold, words
 
 _FOREIGN = frozenset().union(*FUNCTION_WORDS.values()) - FUNCTION_WORDS["en"] | {"von"}
@@ -162,7 +163,7 @@ def yes_or_no(label: str, value: str) -> str:
 
 
 _MARKS: Final = ("?", "？", "؟", "⁇")
-_FIRST: Final = re.compile(
+_FIRST: Final = compile_late(
     r"\W*(?:(?:in|on|at|to|from|by|of|for|with|about|since|until|von|zu|mit|bei|seit|aus|an|auf)\s+)?"
     # English, then German.
     r"(?:which|what|who|whom|whose|where|when|why|how"
@@ -189,7 +190,7 @@ Rule: TypeAlias = tuple[re.Pattern[str], str]
 
 def rules(*pairs: tuple[str, str], end: str = "") -> tuple[Rule, ...]:
     """Return rules of patterns that are found whatever the case, with what is put in their place."""
-    return tuple((re.compile(pattern + end, re.IGNORECASE), words) for pattern, words in pairs)
+    return tuple((compile_late(pattern + end, re.IGNORECASE), words) for pattern, words in pairs)
 
 
 def reworded(text: str, by: Iterable[Rule]) -> str:

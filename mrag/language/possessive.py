@@ -1,12 +1,45 @@
-"""Regular expressions with groups that repeat possessively."""
+"""Regular expressions: compiled when they are first used, and with groups that repeat possessively."""
 
 from __future__ import annotations
 
 import re
 import sys
-from typing import AnyStr, cast
+from typing import Any, AnyStr, Final, cast
 
 _RIGHT = sys.version_info >= (3, 11, 5)
+_METHODS: Final = ("findall", "finditer", "fullmatch", "match", "search", "split", "sub")
+
+
+class LatePattern:
+    """Stands for a regular expression, which is compiled when it is first used.
+
+    Attributes:
+        pattern: Its text.
+    """
+
+    def __init__(self, pattern: str | bytes, flags: int) -> None:
+        self.pattern = pattern
+        self._given = flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made: re.Pattern[Any] = re.compile(self.pattern, self._given)
+        for method in _METHODS:
+            setattr(self, method, getattr(made, method))  # from now on this is not asked
+        return getattr(made, name)
+
+
+def compile_late(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Return a regular expression that is compiled when it is first used.
+
+    A command needs few of the hundreds that its modules define, and compiling one may take a millisecond.
+
+    Example:
+        >>> compile_late(r"(?i)who\b").sub("Which", "who developed GraphDB?")
+        'Which developed GraphDB?'
+    """
+    return cast("re.Pattern[AnyStr]", LatePattern(pattern, flags))
 
 
 def compiled(pattern: AnyStr, flags: int = 0, *, possessive: bool = _RIGHT) -> re.Pattern[AnyStr]:
@@ -21,7 +54,7 @@ def compiled(pattern: AnyStr, flags: int = 0, *, possessive: bool = _RIGHT) -> r
         'a(?:bc)*b?+'
     """
     if possessive:
-        return re.compile(pattern, flags)
+        return compile_late(pattern, flags)
     if isinstance(pattern, bytes):
-        return cast("re.Pattern[AnyStr]", re.compile(re.sub(rb"\)([*?])\+", rb")\1", pattern), flags))
-    return cast("re.Pattern[AnyStr]", re.compile(re.sub(r"\)([*?])\+", r")\1", str(pattern)), flags))
+        return cast("re.Pattern[AnyStr]", compile_late(re.sub(rb"\)([*?])\+", rb")\1", pattern), flags))
+    return cast("re.Pattern[AnyStr]", compile_late(re.sub(r"\)([*?])\+", r")\1", str(pattern)), flags))

@@ -20,6 +20,7 @@ from typing import Final, TypeAlias
 from rdflib import RDF, Literal, URIRef
 
 from mrag.context.display import Display
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import (
     AGENTS,
     LIGHT,
@@ -31,8 +32,7 @@ from mrag.language.tokens import (
     words,
     words_in,
 )
-from mrag.planning.building.scoring import Reading
-from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical import Candidate
 from mrag.planning.lexical.english import (
     AUXILIARIES,
     CONVERSES,
@@ -59,16 +59,14 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.planning.reading.cues import Cue, cues
-from mrag.planning.reading.numbers import SCALE, UNITS
-from mrag.planning.reading.question import cut
-from mrag.planning.reading.segmentation import meaningful
+from mrag.planning.reading.drafts import Reading
+from mrag.planning.reading.question import SCALE, UNITS, Cue, cues, cut, meaningful
 from mrag.planning.run import PlanResult
 from mrag.planning.schema import PropertyInfo, Schema, most_of
 from mrag.planning.scopes import walk
 from mrag.rdf import queries
 
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_NUMBER: Final = compile_late(r"\d+(?:\.\d+)?")
 
 
 @dataclass
@@ -301,14 +299,14 @@ _EACH: Final = words(
 _SEXES: Final = {"m": "male man men boy boys", "f": "female woman women girl girls", "w": "woman women"}
 
 
-_HOW: Final = re.compile(
+_HOW: Final = compile_late(
     r"(?i),? (?:rounded|based on joining|by doing|by joining)\b[^.?]{0,200}"
     r"\b(?:decimals?|digits?|places|joins?|tables?)\b"
 )
 """What says how to compute, and not what."""
 
 
-_CODED: Final = re.compile(r"[\d=:(;,]")
+_CODED: Final = compile_late(r"[\d=:(;,]")
 """What stands in a comment before what codes stand for."""
 
 

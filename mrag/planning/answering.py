@@ -4,49 +4,337 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from rdflib import Literal, URIRef
+
 from mrag import untrusted
-from mrag.context.render import Context
-from mrag.errors import ConfigError
-from mrag.generation.result import Answer, OtherReading, Sentence
+from mrag.context.display import Display
+from mrag.context.render import Context, Line
+from mrag.errors import ConfigError, MragError, StoreError
+from mrag.generation.result import Answer, AnswerCell, Citation, Computed, OtherReading, Sentence, recorded
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.naming import twins_of
+from mrag.language.grammar import join, plural
 from mrag.planning.accounting import accounted, of_the_kind
-from mrag.planning.answer_evidence import answer_of
-from mrag.planning.answer_wording import looked_for
-from mrag.planning.building.parser import Parser
-from mrag.planning.building.scoring import Reading
 from mrag.planning.certainty import excludes_by_reading, is_nothing, may_be_absent, weighed, why_unread
-from mrag.planning.composing.shapes import alike_named
-from mrag.planning.derived.units import in_several_units
+from mrag.planning.compiler import other_named
 from mrag.planning.following import LastAnswer, asked_after
+from mrag.planning.interchange import plan_to_json
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.loosening import denies, has_bounds, may_be_meant, why_nothing
-from mrag.planning.neural.choosing import MOST, ModelAdvice, Planner, helper_of
-from mrag.planning.plan import Block, Pattern, Plan
+from mrag.planning.loosening import (
+    Nearest,
+    Nothing,
+    denies,
+    has_bounds,
+    may_be_meant,
+    values_compared,
+    why_nothing,
+)
+from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Scalar, Unknown
 from mrag.planning.precedents import taught
 from mrag.planning.profiling import schema_of
+from mrag.planning.proof import proofs
+from mrag.planning.reading.composing import alike_named
+from mrag.planning.reading.derived import in_several_units
+from mrag.planning.reading.drafts import Reading
+from mrag.planning.reading.parser import Parser
 from mrag.planning.results import (
     CERTAIN,
     EVEN,
     LIKELY,
+    MOST_JUDGED,
     OFFERED_SECONDS,
     SURE,
+    Planner,
     namer,
+    next_rows,
     of_none,
     offered,
+    others_of,
+    rows_of,
     run_readings,
     with_either,
 )
 from mrag.planning.run import PlanResult, run
-from mrag.planning.scopes import aggregates, with_subclasses
-from mrag.planning.wording import to_words
+from mrag.planning.scopes import aggregates, unit_of_days, with_subclasses
+from mrag.planning.values import Cells
+from mrag.planning.wording import Name, part_to_words, to_words, value_to_words
+from mrag.rdf.terms import Term, Triple
+from mrag.stores.base import Limits
 from mrag.stores.oxigraph import OxigraphStore
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+    from mrag.planning.neural.choosing import ModelAdvice
+SHOWN = 20
+"""Rows that the words of an answer hold; `rows` holds all."""
+
+
+def sentences(
+    reading: Reading,
+    rows: Sequence[tuple[AnswerCell, ...]],
+    support: Sequence[tuple[Citation, ...]],
+    compared: str = "",
+) -> list[Sentence]:
+    """Return the sentences of an answer that has rows, or is yes.
+
+    Args:
+        reading: How the question was read.
+        rows: The rows as they are shown.
+        support: For each of the first rows what it rests on.
+        compared: What the two values are that a yes compares; "" if it compares none.
+    """
+    if reading.plan.yes_or_no:
+        return [Sentence(f"Yes: {compared}." if compared else "Yes.", support[0] if support else (), True)]
+    if len(rows) == 1:
+        return [Sentence(_single(reading, rows[0]), support[0] if support else (), True)]
+    found = []
+    for number, row in enumerate(rows[:SHOWN]):
+        before = "- " if not number else "\n- "
+        found.append(Sentence(_row(row), support[number] if number < len(support) else (), True, before))
+    if len(rows) > SHOWN:
+        found.append(Sentence(f"… {len(rows)} rows in all", (), True, "\n"))
+    return found
+
+
+def looked_for(plan: Plan, name: Name) -> str:
+    """Return that there is nothing of what a plan looks for, as a clause.
+
+    Args:
+        plan: The plan.
+        name: Returns the name of a term.
+
+    Example:
+        >>> from mrag.planning.plan import Column
+        >>> x = Unknown("x")
+        >>> plan = Plan(Block((Pattern(x, URIRef("urn:colour"), Literal("red")),)), (Column(x, "x"),))
+        >>> looked_for(plan, lambda term: str(term).rpartition(":")[2])
+        'there is no thing whose colour is red'
+    """
+    if plan.yes_or_no:
+        words = to_words(plan, name).removeprefix("whether ")
+        kind = words.removeprefix("there is an ").removeprefix("there is a ")
+        return f"there is no {kind}" if kind != words else f"nothing in the graph says that {words}"
+    words = to_words(Plan(plan.where, plan.columns[:1], plan.group_by, plan.having), name)
+    kind = words.removeprefix("each ")
+    return f"there is no {kind}" if kind != words else f"nothing was found for {words}"
+
+
+def nothing_found(plan: Plan, nothing: Nothing, name: Name) -> tuple[str, str]:
+    """Return the sentence of an answer without rows, or of a no, and one that says more of it or is "".
+
+    Args:
+        plan: The plan.
+        nothing: Why it finds nothing.
+        name: Returns the name of a term.
+    """
+    first = f"{'No' if plan.yes_or_no else 'None'}: {looked_for(plan, name)}."
+    if nothing.compared is not None:
+        return f"No: {values_in_words(*nothing.compared, name)}.", ""
+    if nothing.nearest is not None:
+        near = _nearest(nothing.nearest, name)
+        only = plan.yes_or_no and bool(plan.having) and len(nothing.nearest.plan.columns) == 1
+        return (f"No: {near[0].lower()}{near[1:]}", "") if only else (first, near)
+    if nothing.having is not None:
+        names = [name(row[0]) for row in nothing.having[1].rows if row[0] is not None]
+        return first, f"All have, such as {join(names)}."
+    if isinstance(nothing.part, Comparison) and nothing.instead:
+        names = [name(term) for term in nothing.instead]
+        told = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+        return f"No: {'those are' if len(names) > 1 else 'that is'} {told}.", ""
+    if isinstance(nothing.part, Pattern) and nothing.instead:
+        found = Pattern(nothing.part.subject, nothing.part.predicate, nothing.instead[0])
+        return first, f"It says that {to_words(Plan(Block((found,))), name).removeprefix('whether ')}."
+    several = len(plan.where.conditions) + len(plan.having) + len(plan.where.without)
+    several += sum(isinstance(p.object, URIRef | Literal) for p in plan.where.patterns)
+    if nothing.part is None or several < 3:
+        return first, ""
+    return first, f"Without “{part_to_words(plan, nothing.part, name)}” something is found."
+
+
+def values_in_words(plan: Plan, found: PlanResult, name: Name) -> str:
+    """Return what two values are: "the height of Rhone is 5, and that of Rhine is 7".
+
+    Args:
+        plan: The plan that finds them.
+        found: What it found.
+        name: Returns the name of a term.
+    """
+    called, subjects = list[str](), list[str]()
+    for column in plan.columns:
+        own = tuple(p for p in plan.where.patterns if p.object == column.value)
+        inner = next((p for p in plan.where.plans if p.columns[0].name == column.name), None)
+        if inner is not None:
+            called.append(f"the {value_to_words(plan, Scalar(inner), name)[0]}")
+            continue
+        called.append(to_words(Plan(Block(own) if own else plan.where, (column,)), name))
+        subjects += [name(p.subject) for p in own if isinstance(p.subject, URIRef)]
+    again = called[1]
+    if len(subjects) == 2 and called[0].removesuffix(subjects[0]) == again.removesuffix(subjects[1]):
+        again = f"that of {subjects[1]}"
+    first, second = (name(term) for term in found.rows[0] if term is not None)
+    return f"{called[0]} is {first}, and {again} is {second}"
+
+
+def _nearest(nearest: Nearest, name: Name) -> str:
+    row, plan = nearest.result.rows[0], nearest.plan
+    called, time = value_to_words(plan, nearest.value, name)
+    shown = [name(term) if isinstance(term, URIRef) else str(term) for term in row if term is not None]
+    if len(plan.columns) == 1 or len(shown) == 1:
+        return f"The {called} is {shown[-1]}."
+    most, least = ("latest", "earliest") if time else ("greatest", "least")
+    return f"The {most if nearest.greatest else least} {called} is {shown[-1]} ({shown[0]})."
+
+
+def _single(reading: Reading, row: tuple[AnswerCell, ...]) -> str:
+    value = next(c.value for c in reading.plan.columns if c.name == reading.shown[0])
+    if len(row) > 1 and all(isinstance(c.value, Aggregate) for c in reading.plan.columns):
+        told = zip(reading.shown, row, strict=True)
+        return "; ".join(f"{name.replace('_', ' ')}: {cell.label or 'none'}" for name, cell in told)
+    if len(row) == 1 and isinstance(value, Aggregate) and value.function == "count" and value.of:
+        noun = value.of[0].name.replace("_", " ").rstrip("0123456789 ")
+        return f"{row[0].label} {noun if row[0].label == '1' else plural(noun)}"
+    if len(row) == 1 and not isinstance(value, Unknown):
+        noun = reading.shown[0].replace("_", " ").rstrip("0123456789 ")
+        if reading.plan.order and reading.plan.limit is not None and not aggregates(value):
+            return row[0].label  # what is first by something else needs no name
+        unit = "%" if noun == "percentage" else f" {unit_of_days(value)}".rstrip()
+        return f"The {noun} is {_rounded(row[0].label) if unit == ' years' else row[0].label}{unit}."
+    return _row(row)
+
+
+def _rounded(label: str) -> str:
+    """Return years to a tenth: what is counted in days is a little off, since years differ in length."""
+    return f"{round(float(label), 1):g}" if label.replace(".", "", 1).isdecimal() else label
+
+
+def _row(row: tuple[AnswerCell, ...]) -> str:
+    if len(row) == 1:
+        return row[0].label
+    return f"{row[0].label}: {', '.join(cell.label or 'none' for cell in row[1:])}"
+
+
+UNCERTAIN = "This reading of the question is likely, not certain: check what it was read as."
+
+_CITED, _CITED_OF_ONE, _CITED_OF_ROW = 60, 15, 5
+"""Lines that an answer cites at most: in all, for its only row, and for one row of several."""
+
+
+def answer_of(
+    kg: KnowledgeGraph,
+    question: str,
+    reading: Reading,
+    result: PlanResult,
+    others: Sequence[tuple[int, Reading, PlanResult]],
+    ends: float,
+    nothing: Nothing | None = None,
+) -> Answer:
+    """Return the answer that a reading gives, with what it rests on.
+
+    Args:
+        kg: The graph.
+        question: The question.
+        reading: How it was read.
+        result: What was found.
+        others: The other readings, by number, with what they find.
+        ends: When no more may be looked up.
+        nothing: Why there is nothing, if that is known already.
+    """
+    display = Display(kg)
+    rows = rows_of(display, reading, result)
+    if not result.holds:
+        why = nothing or why_nothing(kg, reading.plan, schema_of(kg), ends)
+        context, said = _denied(kg, reading, why, namer(kg, display), ends)
+    else:
+        context, support = _proved(kg, reading.plan, result.rows, ends)
+        both = values_compared(kg, reading.plan, schema_of(kg), ends)
+        if both is not None and not context.lines:
+            context, support = _proved(kg, both[0], both[1].rows, ends)
+        told = untrusted.one_line(values_in_words(*both, namer(kg, display))) if both is not None else ""
+        said = [*sentences(reading, rows, support, told), *_other_names(kg, reading.plan, ends)]
+    runners_up, last = next_rows(display, reading, result)
+    computed = Computed(
+        untrusted.one_line(to_words(reading.plan, namer(kg, display))),
+        plan_to_json(reading.plan),
+        result.query,
+        reading.shown,
+        tuple(rows),
+        reading.confidence,
+        reading.ignored,
+        tuple(others_of(display, rows, others, namer(kg, display))),
+        result.truncated,
+        runners_up,
+        last,
+    )
+    given = Answer.of(question, said, context, None, None)
+    notice = UNCERTAIN if reading.confidence < CERTAIN else None
+    return replace(given, way="plan", computed=computed, notice=notice)
+
+
+def _other_names(kg: KnowledgeGraph, plan: Plan, ends: float) -> list[Sentence]:
+    """Return how many of the things that are counted have other names, which are not counted."""
+    having = other_named(plan) if twins_of(kg) is not None else None
+    if having is None or (left := ends - time.monotonic()) <= 0:
+        return []
+    try:
+        rows = run(kg, having, schema=schema_of(kg), limits=Limits(left, 10, 1 << 20)).rows
+    except StoreError:
+        return []
+    count = int(str(rows[0][0])) if rows else 0
+    if not count:
+        return []
+    have = (
+        "has another name, which is not counted" if count == 1 else "have other names, which are not counted"
+    )
+    return [Sentence(f"{count} of them {have}.", (), True, " ")]
+
+
+def _denied(
+    kg: KnowledgeGraph, reading: Reading, nothing: Nothing, name: Callable[[Term], str], ends: float
+) -> tuple[Context, list[Sentence]]:
+    """Return the sentences of a no, or of an answer without rows, and the lines that they rest on."""
+    first, more = (untrusted.one_line(s) for s in nothing_found(reading.plan, nothing, name))
+    context, support = Context((), ()), list[tuple[Citation, ...]]()
+    if nothing.nearest is not None:
+        context, support = _proved(kg, nothing.nearest.plan, nothing.nearest.result.rows[:1], ends)
+    elif nothing.having is not None:
+        context, support = _proved(kg, nothing.having[0], nothing.having[1].rows, ends)
+        support = [tuple(c for own in support for c in own)]
+    elif nothing.compared is not None:
+        context, support = _proved(kg, nothing.compared[0], nothing.compared[1].rows, ends)
+    elif nothing.instead and isinstance(nothing.part, Pattern):
+        told = Block((replace(nothing.part, object=nothing.instead[0]),))
+        context, support = _proved(kg, Plan(told), [()], ends)
+    cited = support[0] if support else ()
+    if not more:
+        return context, [Sentence(first, cited, True)]
+    return context, [Sentence(first, (), True), Sentence(more, cited, True, " ")]
+
+
+def _proved(
+    kg: KnowledgeGraph, plan: Plan, found: Sequence[Cells], ends: float
+) -> tuple[Context, list[tuple[Citation, ...]]]:
+    """Return the lines that the first rows rest on, each once, and for each row its own citations."""
+    rows: list[Cells] = [()] if plan.yes_or_no else list(found[:SHOWN])
+    most = _CITED_OF_ONE if len(rows) == 1 else _CITED_OF_ROW
+    lines: dict[Triple, Line] = {}
+    own: list[list[str]] = []
+    with suppress(MragError):
+        for proof in proofs(kg, plan, rows, most=most, ends=ends, enough=_CITED):
+            ids = []
+            for line in proof.context.lines:
+                kept = lines.setdefault(line.triple, replace(line, id=f"t{len(lines) + 1}"))
+                ids.append(kept.id)
+            own.append(ids)
+            if len(lines) >= _CITED:
+                break
+    context = recorded(Context(tuple(lines.values()), ()))
+    cited = {line.id: Citation.of(line) for line in context.lines}
+    return context, [tuple(cited[one] for one in ids) for ids in own]
 
 
 _SECONDS = 10.0
@@ -159,8 +447,15 @@ def compute(
     checked = accounted(parser.lexicon, question, [r for r in readings if r not in saved])
     return _computed(
         kg, question, [*(r for r in readings if r in saved), *checked], reading, ends, least,
-        lambda: None if planner == "parser" else helper_of(kg, model, planner), tried=tried,
+        lambda: None if planner == "parser" else _helper(kg, model, planner), tried=tried,
     )  # fmt: skip
+
+
+def _helper(kg: KnowledgeGraph, model: str | BaseChatModel | None, planner: Planner) -> ModelAdvice | None:
+    """Return the help of a language model; what a model is asked and told is only imported for one."""
+    from mrag.planning.neural.choosing import helper_of
+
+    return helper_of(kg, model, planner)
 
 
 def _computed(
@@ -194,7 +489,7 @@ def _computed(
     kept = weighed(kg, found)
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
-        more, first = run_readings(kg, readings, max(reading, MOST), ends)
+        more, first = run_readings(kg, readings, max(reading, MOST_JUDGED), ends)
         began, alone_ = time.monotonic(), weighed(kg, more)
         advised = helper.advised(question, alone_)
         helped = "" if advised is alone_ else HELPED

@@ -20,14 +20,14 @@ from mrag.errors import ConfigError, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.names import iri_words
 from mrag.language.tokens import tokens
-from mrag.planning.building.parser import LONGEST
-from mrag.planning.building.scoring import Reading
-from mrag.planning.composing.shapes import alike_named
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Plan
 from mrag.planning.precedents import questions_graph
 from mrag.planning.profiling import schema_of
+from mrag.planning.reading.composing import alike_named
+from mrag.planning.reading.drafts import Reading
+from mrag.planning.reading.parser import LONGEST
 from mrag.planning.run import PlanResult
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.rdf import queries

@@ -15,12 +15,10 @@ from rdflib import RDF, XSD, Literal, URIRef
 from mrag.context.display import Display
 from mrag.errors import ConfigError, StoreError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import words
-from mrag.planning.building.literals import identifier, number_literal
-from mrag.planning.building.parser import Parser
-from mrag.planning.building.scoring import WEIGHTS, Reading
 from mrag.planning.interchange import plan_from_json, plan_to_json
-from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import positive
 from mrag.planning.plan import (
     Aggregate,
@@ -38,11 +36,11 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.planning.reading.cues import cues
-from mrag.planning.reading.periods import Period
-from mrag.planning.reading.question import QuestionText, cut
-from mrag.planning.reading.segmentation import QuestionItem, segmentations
-from mrag.planning.reading.state import VERBS_OF_ASKING
+from mrag.planning.reading.drafts import WEIGHTS, Reading
+from mrag.planning.reading.frame import VERBS_OF_ASKING
+from mrag.planning.reading.graph import identifier, number_literal
+from mrag.planning.reading.parser import Parser
+from mrag.planning.reading.question import Period, QuestionItem, QuestionText, cues, cut, segmentations
 from mrag.planning.run import run
 from mrag.planning.schema import PropertyInfo, Schema, most_of
 from mrag.planning.scopes import (
@@ -595,13 +593,13 @@ def _alike(one: PropertyInfo, other: PropertyInfo) -> bool:
     return same and (one.kind != "entity" or bool(set(one.ranges) & set(other.ranges)))
 
 
-_LEAD: Final = re.compile(
+_LEAD: Final = compile_late(
     r"(?:(?:and|but|or|also|then|now|so|ok|okay)\b[\s,]*)*"
     r"(?:(?:what|how)\s+about\b|what\s+of\b|(?:the\s+)?same\s+(?:question\s+)?(?:for|with)\b)?\s*",
     re.IGNORECASE,
 )
-_TAIL: Final = re.compile(r"[\s,]+(?:instead|then|though)?[\s?.!]*\Z", re.IGNORECASE)
-_ONLY: Final = re.compile(r"(?:only|just)\b\s*", re.IGNORECASE)
+_TAIL: Final = compile_late(r"[\s,]+(?:instead|then|though)?[\s?.!]*\Z", re.IGNORECASE)
+_ONLY: Final = compile_late(r"(?:only|just)\b\s*", re.IGNORECASE)
 _SEVERAL: Final = words("them they their those these ones")
 _ONE: Final = words("it its")
 _OWNING: Final = words("they their its")

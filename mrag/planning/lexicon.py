@@ -1,32 +1,265 @@
-"""The names that a graph has for its things, and what else people call them."""
+"""The names that a graph has for its things, what else people call them, and what they are near to."""
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
+from weakref import WeakKeyDictionary
+
+import pyoxigraph as ox
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.naming import names_beside
-from mrag.index.embedding import Embedder, begin_loading
-from mrag.language.names import Likeness, is_signed, likeness_at
+from mrag.graph.naming import is_asked, name_part, names_beside, whole_name
+from mrag.graph.record import mark
+from mrag.index.embedding import Embedder, Vectors
+from mrag.index.embedding import embedder as load_embedder
+from mrag.language.names import Likeness, is_place, is_signed, likeness_at
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import TextToken, fold
-from mrag.planning.lexical.candidates import Candidate, Dimension, NameMention
-from mrag.planning.lexical.english import DIMENSIONS, Direction, is_empty, is_title, positive, root
-from mrag.planning.lexical.names import SPAN, NamedThings, NameMatcher, Span, named_things
-from mrag.planning.lexical.schema_words import counted_measures
-from mrag.planning.meanings import NEAR, Meanings, best
-from mrag.planning.profile.reusing import names_followed, remember_names
-from mrag.planning.profile.usage import keep, kept, remembered, schema_array
-from mrag.planning.profiling import schema_of
+from mrag.planning.lexical import Candidate, Dimension, Named, NameMention
+from mrag.planning.lexical.english import (
+    DIMENSIONS,
+    Direction,
+    is_empty,
+    is_everyday,
+    is_role,
+    is_title,
+    other_names,
+    positive,
+    root,
+)
+from mrag.planning.lexical.names import (
+    SPAN,
+    NamedThings,
+    NameMatcher,
+    Span,
+    changed_things,
+    counts_of,
+    is_name,
+    is_small,
+    is_value,
+    links,
+    named_things,
+    texts_of,
+    unnamed_classes,
+    valued,
+    values_of,
+)
+from mrag.planning.lexical.schema_words import SchemaName, SchemaWords, counted_measures
+from mrag.planning.profiling import (
+    ChangedParts,
+    KnownSchema,
+    changed_since,
+    keep,
+    kept,
+    kept_before,
+    local_name,
+    remembered,
+    schema_array,
+    schema_of,
+)
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
+from mrag.rdf.terms import RDF
+
+_BEST: Final = 12
+_ASKED: Final = 10_000
+_EMBEDDED: Final = 1_000
+_CLEAR: Final = 0.45
+NEAR: Final = 0.5
+"""How near in meaning words are at least that may stand for each other."""
+_KINDS: Final[tuple[Named, ...]] = ("class", "property")
+
+
+def best(candidates: Iterable[Candidate], most: int = _BEST) -> tuple[Candidate, ...]:
+    """Return the best candidate of each thing, best first, ties in order of IRI."""
+    found: dict[tuple[str, str, bool], Candidate] = {}
+    for c in candidates:
+        key = (c.kind, c.term, c.inverse)
+        if key not in found or found[key].score < c.score:
+            found[key] = c
+    return tuple(sorted(found.values(), key=lambda c: (-c.score, c.kind, c.term, c.inverse))[:most])
+
+
+_TYPE: Final = RDF + "type"
+_KEPT: Final = 32
+"""After how many changes names are kept anew: further back the record of changes hardly reaches."""
+
+
+@dataclass(frozen=True)
+class KnownNames:
+    """The names of a state of a graph.
+
+    Attributes:
+        revision: The revision of the graph.
+        predicates: How many triples each of its predicates has.
+        schema: Its schema.
+        things: The names.
+        kept: The revision whose names are kept for other processes.
+    """
+
+    revision: int
+    predicates: Mapping[str, int]
+    schema: Schema
+    things: NamedThings
+    kept: int
+
+    @property
+    def is_far(self) -> bool:
+        """Return whether there have been many changes since names were kept."""
+        return self.revision - self.kept >= _KEPT
+
+
+_latest: WeakKeyDictionary[KnowledgeGraph, KnownNames] = WeakKeyDictionary()
+
+
+def remember_names(
+    kg: KnowledgeGraph, schema: Schema, things: NamedThings, revision: int, kept: int | None = None
+) -> None:
+    """Keep the names of a graph in memory, for its later states.
+
+    Args:
+        kg: The knowledge graph.
+        schema: Its schema.
+        things: Its names.
+        revision: The revision that they are of.
+        kept: The revision whose names are kept for other processes; this one by default.
+    """
+    if kg.record.kept and revision == kg.revision:
+        kept = revision if kept is None else kept
+        _latest[kg] = KnownNames(revision, kg.profile().predicates, schema, things, kept)
+
+
+def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
+    """Return the names of a graph by those that were last read of it and what has changed since.
+
+    Args:
+        kg: The knowledge graph.
+        schema: Its present schema.
+
+    Returns:
+        The names; None where they have to be read anew.
+    """
+    known, revision = _latest.get(kg), kg.revision
+    if known is None and (before := kept_before(kg)) is not None:
+        found, things = KnownSchema.of(*before), NamedThings.of(before[1])
+        known = KnownNames(found.revision, found.predicates, found.schema, things, found.revision)
+    if known is None or not _alike(known, schema):
+        return None
+    changed = changed_since(kg, known.revision, known.predicates)
+    if changed is None:
+        return None
+    unnamed = _unnamed(kg, known, schema, changed)
+    if unnamed != known.things.unnamed:
+        return None  # all members of a class would have to be gone through
+    rows = kg.select(queries.get("planning/vocabulary").text) if changed.entities else ()
+    skip = {*schema.classes, *schema.properties, *(str(term) for (term,) in rows)}
+    now = {
+        entity: set[str]() if entity in skip else _present_names(kg, schema, entity, unnamed)
+        for entity in sorted(changed.entities)
+    }
+    values = _values(kg, known, changed)
+    things = changed_things(known.things, now, values)
+    return replace(known, revision=revision, schema=schema, things=things)
+
+
+def _alike(known: KnownNames, schema: Schema) -> bool:
+    old = known.schema
+    return (
+        old.label_properties == schema.label_properties
+        and old.classes.keys() == schema.classes.keys()
+        and old.properties.keys() == schema.properties.keys()
+        and is_small(old) == is_small(schema)
+        and links(old) == links(schema)
+        and known.things.predicates == tuple(valued(schema))
+    )
+
+
+def _unnamed(kg: KnowledgeGraph, known: KnownNames, schema: Schema, changed: ChangedParts) -> tuple[str, ...]:
+    """Return the classes some of whose members have no name; the members of the others are as they were."""
+    if is_small(schema):
+        return ()
+    old = known.schema.classes
+    again = {c for c, info in schema.classes.items() if info.count != old[c].count}
+    for entity in changed.entities:
+        again.update(_types(kg, entity))
+    again &= schema.classes.keys()
+    kept = (c for c in known.things.unnamed if c not in again)
+    return tuple(sorted((*kept, *unnamed_classes(kg, schema, sorted(again)))))
+
+
+def _types(kg: KnowledgeGraph, entity: str) -> set[str]:
+    quads = (q for graph in kg.dataset().default for q in kg.store.edges(graph, s=entity, p=_TYPE))
+    return {quad.object.value for quad in quads if isinstance(quad.object, ox.NamedNode)}
+
+
+def _present_names(kg: KnowledgeGraph, schema: Schema, entity: str, unnamed: Collection[str]) -> set[str]:
+    """Return the names of a term that is no vocabulary."""
+    graphs = kg.dataset().default
+    quads = (
+        q for graph in graphs for p in schema.label_properties for q in kg.store.edges(graph, s=entity, p=p)
+    )
+    told = [(q.predicate.value, q.object.value) for q in quads if isinstance(q.object, ox.Literal)]
+    if names := {" ".join(text.split()) for _, text in told if is_name(text)}:
+        whole = whole_name([(p, text) for p, text in told if name_part(p) and is_name(text)])
+        return names | {whole} if whole else names
+    if not is_asked(entity) or is_place(entity):
+        return set()
+    own = {local_name(entity)}
+    if not is_small(schema):
+        ends = [(place, p) for p in links(schema) for place in ("s", "o")]
+        led = any(_any(kg.store.edges(g, p=p, **{place: entity})) for g in graphs for place, p in ends)
+        return own if led or not _types(kg, entity).isdisjoint(unnamed) else set()
+    for graph in graphs:
+        about = (q.predicate.value for q in kg.store.edges(graph, s=entity))
+        to = (q.predicate.value for q in kg.store.edges(graph, o=entity))
+        if any(p in schema.properties or p == _TYPE for p in about) or any(
+            p in schema.properties for p in to
+        ):
+            return own
+    return set()
+
+
+def _any(found: Iterable[ox.Quad]) -> bool:
+    return next(iter(found), None) is not None
+
+
+def _values(kg: KnowledgeGraph, known: KnownNames, changed: ChangedParts) -> dict[str, dict[int, int]]:
+    """Return the values that a property has more or less often than before, with how often each has them."""
+    things, counts = known.things, kg.profile().predicates
+    now = dict[str, dict[int, int]]()
+    for at, p in enumerate(things.predicates):
+        quads = [
+            quad
+            for graph in kg.dataset().default
+            for entity in changed.texts
+            for quad in kg.store.edges(graph, s=entity, p=p)
+        ]
+        more = counts.get(p, 0) - known.predicates.get(p, 0)
+        if not quads and not more:
+            continue
+        came = [q for q in quads if mark(q.subject, q.predicate, q.object) in changed.came]
+        if len(came) == more:
+            # Nothing went, so what came is all that is other.
+            texts = Counter(q.object.value for q in came if isinstance(q.object, ox.Literal))
+            differ = {t: counts_of(things, t).get(at, 0) + n for t, n in texts.items() if is_value(t)}
+        else:
+            # Who has lost a value is not kept, so all values of the property are counted.
+            before = values_of(things, at)
+            texts = Counter(text for _, _, text in texts_of(kg, [p]) if is_value(text))
+            differ = {t: texts[t] for t in {*texts, *before} if texts[t] != before.get(t, 0)}
+        for text, n in differ.items():
+            having = now.setdefault(text, counts_of(things, text))
+            having.pop(at, None)
+            having.update({at: n} if n else {})
+    return now
+
 
 __all__ = ["Candidate", "Dimension", "Lexicon", "NameMention", "lexicon_of"]
 
-_QUOTES: Final = re.compile(
+_QUOTES: Final = compile_late(
     r"[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u201e\u00ab\u00bb]+[\"\u201d\u201c\u00bb]"
 )
 
@@ -50,7 +283,6 @@ def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -
     name = embedder if isinstance(embedder, str | None) else embedder.name
 
     def make() -> Lexicon:
-        begin_loading(embedder)
         return Lexicon(kg, schema_of(kg), kg.cached("planning names", lambda: _names(kg)), embedder)
 
     return kg.cached(f"planning lexicon {name}", make)
@@ -68,7 +300,7 @@ _ALSO_CALLED = {"birth": tuple(map(root, ("birthday", "birthdate", "dob")))}
 """What a number or a date that an adjective measures is called besides."""
 
 
-class Lexicon(Meanings):
+class Lexicon:
     """The names of a graph; see `lexicon_of`.
 
     Args:
@@ -81,10 +313,88 @@ class Lexicon(Meanings):
     def __init__(
         self, kg: KnowledgeGraph, schema: Schema, names: NamedThings, embedder: str | Embedder | None = None
     ) -> None:
-        super().__init__(schema, embedder)
+        self.schema = schema
+        self.words = SchemaWords(schema)
+        self._embedder = embedder
+        self._vectors: dict[Named, tuple[list[SchemaName], Vectors]] = {}
+        self._asked: dict[str, Vectors] = {}
         self.kg = kg
         self.matcher = NameMatcher(names)
         self._matched: dict[tuple[str, tuple[tuple[str, str, str], ...]], tuple[NameMention, ...]] = {}
+
+    def similar(self, words: str, kind: Named, k: int = 5) -> list[Candidate]:
+        """Return the properties or classes nearest in meaning to some words, nearest first.
+
+        Args:
+            words: A phrase.
+            kind: "property" or "class".
+            k: Most candidates; their scores are cosines.
+        """
+        return list(self._similar(words, kind)[:k])
+
+    def likeness(self, one: str, other: str) -> float:
+        """Return how near two phrases are in meaning, as a cosine; 0 without an embedding model."""
+        first, second = self._vector(one), self._vector(other)
+        return 0.0 if first is None or second is None else float(first @ second)
+
+    def _add_meanings(self, found: dict[Span, list[Candidate]], tokens: Sequence[TextToken]) -> None:
+        """Add what words are near to in meaning that nothing else explains."""
+        if self._embedder is None:
+            return
+        clear = {
+            at for (i, j), some in found.items() if any(c.score >= _CLEAR for c in some) for at in range(i, j)
+        }
+        shouted = not any(t.raw.islower() for t in tokens)
+        for at, token in enumerate(tokens):
+            if at and not shouted and token.raw.istitle():
+                continue  # a name that the graph does not have is nothing else
+            if at in clear or is_empty(token.key) or is_everyday(token.key) or not token.key.isalpha():
+                continue
+            if other_names(token.raw, capital=token.raw.isupper()):
+                continue  # a country that the graph does not have is nothing else
+            for kind in _KINDS:
+                near = (c for c in self.similar(token.raw, kind, 3) if c.score >= NEAR)
+                if is_role(token.raw):
+                    # Roles are near to each other in meaning: an editor is no author.
+                    near = (c for c in near if not is_role(c.name.split()[-1]))
+                found.setdefault((at, at + 1), []).extend(
+                    replace(c, score=round(c.score * 0.7, 4)) for c in near
+                )
+
+    def _similar(self, words: str, kind: Named) -> tuple[Candidate, ...]:
+        model = load_embedder(self._embedder)
+        if model is None:
+            return ()
+        if kind not in self._vectors:
+            mine = [n for n in self._most_used() if n.kind == kind]
+            self._vectors[kind] = mine, model.embed_documents([n.name for n in mine])
+        known, vectors = self._vectors[kind]
+        vector = self._vector(words)
+        assert vector is not None
+        cosines = (vectors @ vector).tolist() if known else ()
+        return best(
+            (
+                Candidate(kind, n.term, round(max(0.0, min(1.0, s)), 4), n.name, "meaning", inverse=n.inverse)
+                for n, s in zip(known, cosines, strict=True)
+            ),
+            50,
+        )
+
+    def _vector(self, words: str) -> Vectors | None:
+        model = load_embedder(self._embedder)
+        if model is None:
+            return None
+        if words not in self._asked:
+            if len(self._asked) >= _ASKED:
+                self._asked = {}
+            self._asked[words] = model.embed_query(words)
+        return self._asked[words]
+
+    def _most_used(self) -> list[SchemaName]:
+        """Return the names of the classes and properties with the most members and triples."""
+        sizes = {c: info.count for c, info in self.schema.classes.items()}
+        sizes |= {p: info.triples for p, info in self.schema.properties.items()}
+        return sorted(self.words.names, key=lambda n: (-sizes[n.term], n.term, n.name))[:_EMBEDDED]
 
     def match(self, tokens: Sequence[TextToken], question: str = "") -> list[NameMention]:
         """Return the spans of a question that may name something, in order of place.

@@ -13,13 +13,12 @@ from rdflib import PROV, RDF, RDFS, XSD, Literal, URIRef
 from mrag.errors import ConfigError, StoreError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.accounting import account
-from mrag.planning.building.parser import Parser
-from mrag.planning.building.scoring import Reading
 from mrag.planning.following import LastAnswer, Slot, SlotFitter, filled, options, reading_of, slots_of
 from mrag.planning.interchange import plan_to_json
-from mrag.planning.lexical.candidates import NameMention
-from mrag.planning.reading.question import QuestionText, cut
-from mrag.planning.reading.segmentation import QuestionItem
+from mrag.planning.lexical import NameMention
+from mrag.planning.reading.drafts import Reading
+from mrag.planning.reading.parser import Parser
+from mrag.planning.reading.question import QuestionItem, QuestionText, cut
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, Term, Triple, term_from_json, term_to_json
 from mrag.stores.base import Dataset

@@ -1,46 +1,1251 @@
 """The schema of a graph as its triples show it, whether or not one is declared.
 
-Everything is counted by queries of `sparql/planning/`. Properties are asked for several at a time; of those
-with very many triples only some are looked at where exact figures decide nothing.
+Everything is counted by queries of `sparql/planning/`: how a graph uses its properties, the classes of their
+subjects and objects, and what their values are. A small graph is counted through. In a large one the figures
+that decide something (how many triples, subjects and objects a property has, its least and greatest value)
+are exact, and the shares of classes and datatypes come from samples: of the triples of each property, and of
+the members of each class. Identifiers are spelt out: abbreviations, and what is called by plain words.
 """
 
 from __future__ import annotations
 
 import copy
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Final
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from itertools import takewhile
+from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
+from weakref import WeakKeyDictionary
 
+import numpy as np
+import numpy.typing as npt
+import pyoxigraph as ox
 from rdflib import URIRef
 
+from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
-from mrag.graph.record import LABELS
-from mrag.language.names import split_identifier
-from mrag.planning.profile.names import plain_names, spelt_out
-from mrag.planning.profile.usage import (
-    Ancestors,
-    Edges,
-    KnownSchema,
-    PropertyUsage,
-    ancestors,
-    changed_since,
-    find_what_holds,
-    follows_changes,
-    kept,
-    members,
-    raised,
-    remember,
-    remembered,
-    schema_of_array,
-    unchanged,
-    unstated,
-    usage_of,
-)
-from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema
+from mrag.graph.record import LABELS, mark, touched_since
+from mrag.index.backends.base import home
+from mrag.language.names import name_parts, split_identifier
+from mrag.language.possessive import compile_late
+from mrag.language.tokens import stem
+from mrag.planning.lexical import NameMention
+from mrag.planning.lexical.english import root
+from mrag.planning.reading.question import UNITS, unit_of
+from mrag.planning.schema import ClassEdge, ClassInfo, Kind, PropertyInfo, Schema
+from mrag.planning.values import DURATION_UNIT, measured
 from mrag.rdf import queries
-from mrag.rdf.terms import OWL, RDF, RDFS
+from mrag.rdf.terms import NUMBERS, OWL, RDF, RDFS, XSD, Term
+from mrag.storage.arrays import Arrays
+from mrag.storage.folder import Committed, Folder
+from mrag.storage.folder import Kind as FolderKind
+from mrag.stores.oxigraph import OxigraphStore
+
+_SHORT_WORDS: Final = frozenset(
+    "age day sex tax fee pay job art law zip map tag key row end sum max min id name of in on by at to for "
+    "no and or the set bid bed bar sea air gas oil ore cat dog car bus war way aid ad url".split()
+)
+"""Words of three letters or fewer that are no abbreviations."""
+_OF_WHAT: Final = frozenset("on in during for by at from when that which".split())
+"""Words behind which a comment says what a number is of, which is no part of its name."""
+_USUAL: Final = dict(
+    pair.split(":")
+    for pair in (
+        "acct:account addr:address amt:amount avg:average bal:balance bldg:building "
+        "cnt:count cust:customer ctry:country curr:currency dep:departure dept:department "
+        "desc:description dest:destination dist:distance dob:birth-date dt:date dur:duration emp:employee "
+        "eval:evaluation exp:experience freq:frequency fname:first-name grp:group hgt:height hrs:hours "
+        "inv:invoice lang:language len:length lname:last-name loc:location lvl:level max:maximum "
+        "meth:method mfr:manufacturer mgr:manager min:minimum nat:nationality nbr:number num:number "
+        "org:organisation pct:percentage ph:phone pos:position prc:price prod:product "
+        "pwr:power qty:quantity rcpt:receipt ref:reference reg:region ret:return "
+        "sal:salary sched:schedule sem:semester sess:session spd:speed src:source stat:status "
+        "std:standard tel:telephone temp:temperature tot:total trx:transaction txn:transaction vol:volume "
+        "wgt:weight wt:weight yr:year yrs:years"
+    ).split()
+)
+"""Abbreviations of names of columns and tables; none is a word that a kind of things may be called by."""
+_UNITS: Final = frozenset(
+    "euro euros dollar dollars pounds usd eur gbp minutes hours days years seconds metres meters feet "
+    "percent kilometres kilometers kilograms grams tonnes litres".split()
+)
+_WHOLE: Final = 3
+"""Words of the longest comment that is nothing but another name."""
+_LONGEST: Final = 7
+"""Words of the longest phrase that is taken for a name."""
+_VOWELS: Final = frozenset("aeiouy")
+
+
+def spelt_out(name: str, comment: str) -> tuple[str, ...]:
+    """Return further names of something whose own name is an abbreviation, by its comment and as is usual.
+
+    Args:
+        name: How it is called.
+        comment: What is said of it.
+
+    Example:
+        >>> spelt_out("att", "Attendance: number of spectators.")
+        ('attendance',)
+        >>> spelt_out("dep_ts", "Scheduled departure (local time).")
+        ('departure ts', 'scheduled departure')
+        >>> spelt_out("rental_amt", ""), spelt_out("cat", "genre")
+        (('rental amount',), ('genre',))
+        >>> spelt_out("height", "Height in cm.")
+        ()
+    """
+    words = [part.lower() for word in re.split(r"[\W_]+", name) for part in name_parts(word)]
+    usual = " ".join(_USUAL.get(word, word).replace("-", " ") for word in words)
+    found = (usual,) * (usual != " ".join(words))
+    return tuple(dict.fromkeys((*found, *_told(words, comment))))
+
+
+def _told(words: list[str], comment: str) -> tuple[str, ...]:
+    """Return the name that a comment begins with, of something whose own name is an abbreviation."""
+    head = re.split(r"[.,;:(=\n]", comment, maxsplit=1)[0].strip()
+    said = [w for w in head.lower().split() if w not in ("the", "a", "an")]
+    said = list(takewhile(lambda w: w not in _OF_WHAT, said))
+    if (
+        not 0 < len(said) <= _LONGEST
+        or len("".join(said)) < 4
+        or said[0] in ("whether", "true", "if", "is", "are")
+    ):
+        return ()
+    clause = {"what", "is", "are", "was", "were", "has", "have", "of"} | _UNITS
+    whole = len(comment.split()) <= _WHOLE and not clause & {*said} and said != words
+    if not whole and not any(_abbreviates(word, said) for word in words):
+        return ()
+    return (" ".join(said),)
+
+
+def _abbreviates(word: str, said: list[str]) -> bool:
+    if not word.isascii() or not word.isalpha() or word in _SHORT_WORDS or word in said:
+        return False
+    if not _VOWELS & {*word} or len(word) <= 3:
+        return True
+    return len(word) <= 5 and any(len(w) > len(word) + 1 and w.startswith(word) for w in said)
+
+
+_VALUE: Final = root("value")
+_MANY: Final = frozenset("many most more fewest fewer least".split())
+_COUNTED: Final = frozenset("count number num".split())
+
+
+def plain_names(names: Iterable[str], holders: Iterable[str]) -> tuple[str, ...]:
+    """Return more names of a number which is called the value of what has it.
+
+    Args:
+        names: The names of its property.
+        holders: Names of the class of things that have it.
+
+    Example:
+        >>> plain_names(["rating value", "best rating"], ["aggregate rating"])
+        ('rating',)
+        >>> plain_names(["market value"], ["house"])
+        ()
+    """
+    held = [frozenset(map(root, name.lower().split())) for name in holders]
+    found = dict[str, None]()
+    for name in names:
+        *first, last = name.split() or [""]
+        words = frozenset(root(word.lower()) for word in first)
+        if words and root(last.lower()) == _VALUE and any(words <= holder for holder in held):
+            found[" ".join(first)] = None
+    return tuple(found)
+
+
+def is_value(names: Iterable[str]) -> bool:
+    """Return whether a number is called the value of something, so that it is no number of things.
+
+    Example:
+        >>> is_value(["rating value"]), is_value(["review count"])
+        (True, False)
+    """
+    return any(root(name.lower().split()[-1]) == _VALUE for name in names if name.strip())
+
+
+def is_count(names: Iterable[str]) -> bool:
+    """Return whether a number is called a count of something.
+
+    Example:
+        >>> is_count(["review count"]), is_count(["num employees"]), is_count(["flight number"])
+        (True, True, False)
+    """
+    words = [name.lower().split() for name in names if " " in name]
+    return any(w[0] in _COUNTED or w[-1] == "count" for w in words)
+
+
+def without_likened(mention: NameMention, before: str, properties: Mapping[str, PropertyInfo]) -> NameMention:
+    """Return a mention without what only means the like, where it is asked how many and a number tells that.
+
+    "The most reviews" are told by a "review count", neither by a "rating value" nor by how many ratings there
+    are.
+
+    Args:
+        mention: What words may name.
+        before: The word before them.
+        properties: The properties of the graph.
+    """
+    if before not in _MANY:
+        return mention
+    own = [c for c in mention.candidates if c.way != "synonym"]
+    infos = (properties[c.term] for c in own if c.kind == "property")
+    if not any(info.kind == "number" and is_count(info.names) for info in infos):
+        return mention
+    return replace(mention, candidates=tuple(own))
+
+
+DATES: Final = frozenset(XSD + name for name in ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
+"""Datatypes of dates."""
+
+INTEGERS: Final = frozenset(
+    XSD + name for name in ("integer", "int", "long", "short", "byte", "nonNegativeInteger", "unsignedByte")
+)
+"""Datatypes of whole numbers, in which flags are written."""
+
+_TRUTHS: Final = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("1", "0"), ("on", "off"))
+_SYMBOLS: Final = ("$", "€", "£", "¥", "₹")
+_NEARLY_ALL: Final = 0.95
+_UNIT = compile_late(r"(?:[^\W\d_][^\d]{0,20}|%|°[CF]?)?|[A-Z]{0,2}[$€£¥₹]", re.ASCII)
+_CURRENCIES: Final = frozenset(
+    "usd eur gbp jpy cny chf inr cad aud nzd sek nok dkk pln brl mxn zar krw".split()
+)
+_DATE = compile_late(
+    r"\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01])"
+    r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?)?"
+)
+
+
+def kind_of_texts(texts: Sequence[str]) -> tuple[Kind, bool]:
+    """Return what texts are, and whether they are numbers as text.
+
+    Numbers in several units are text: they can be neither compared nor added.
+
+    Args:
+        texts: Distinct values of a property.
+
+    Example:
+        >>> kind_of_texts(["12 kg", "7 kg"]), kind_of_texts(["2024-01-31"]), kind_of_texts(["a", "12"])
+        (('number', True), ('date', False), ('text', False))
+        >>> kind_of_texts(["0171", "0172"]), kind_of_texts(["yes", "no"])
+        (('text', False), ('text', False))
+        >>> kind_of_texts(["2 kg", "500 g"])
+        ('text', False)
+    """
+    filled = [text for text in texts if text.strip()]
+    if not filled:
+        return "text", False
+    if _share(filled, lambda text: _DATE.fullmatch(text.strip()) is not None) >= _NEARLY_ALL:
+        return "date", False
+    if _share(filled, lambda text: number_in(text) is not None) >= _NEARLY_ALL and not _codes(filled):
+        return ("text", False) if len(units_of_texts(filled)) > 1 else ("number", True)
+    return "text", False
+
+
+def truth_of_texts(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return how texts write yes and no, as they most often do; nothing if they say anything else.
+
+    Args:
+        texts: Distinct values of a property.
+
+    Example:
+        >>> truth_of_texts(["no", "Yes"]), truth_of_texts(["Y"]), truth_of_texts(["yes", "maybe"])
+        (('Yes', 'no'), (), ())
+    """
+    filled = {text.strip().casefold(): text for text in reversed(texts) if text.strip()}
+    for pair in _TRUTHS:
+        # A letter alone may be any code.
+        if filled and set(filled) <= set(pair) and (len(filled) == 2 or len(pair[0]) > 2):
+            return tuple(filled.get(said, said) for said in pair)
+    return ()
+
+
+def number_in(text: str) -> float | None:
+    """Return the number that a text is, without its unit; None where it is none.
+
+    Example:
+        >>> number_in("1,024.5 kg"), number_in("$9.99"), number_in("-3"), number_in("3rd floor, left 2")
+        (1024.5, 9.99, -3.0, None)
+    """
+    found = measured(text)
+    return float(found[0]) if found and _UNIT.fullmatch(found[1]) else None
+
+
+def units_of_texts(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the units and currencies that numbers in texts are told in, one for each size.
+
+    Args:
+        texts: Distinct values of a property. What stands behind a number and is no unit does not count.
+
+    Example:
+        >>> units_of_texts(["12 kg", "900 g", "5"]), units_of_texts(["$3", "7 EUR"])
+        (('g', 'kg'), ('$', 'EUR'))
+        >>> units_of_texts(["12 rooms", "1 room"])
+        ()
+    """
+    found: dict[object, str] = {}
+    for text in sorted(texts):
+        number = measured(text)
+        unit = number[1] if number else ""
+        if size := _size(unit):
+            found.setdefault(size, unit)
+    return tuple(sorted(found.values()))
+
+
+def _size(unit: str) -> object:
+    """Return what makes two units one, None for what is no unit."""
+    if unit.casefold() in _CURRENCIES or unit.endswith(_SYMBOLS):
+        return unit.casefold()
+    if unit.startswith("°") or unit in ("%", DURATION_UNIT):
+        return unit
+    return UNITS.get(unit_of([unit]))
+
+
+def _share(texts: Sequence[str], holds: Callable[[str], bool]) -> float:
+    return sum(1 for text in texts if holds(text)) / len(texts)
+
+
+def _codes(texts: Sequence[str]) -> bool:
+    """Return whether digits are codes: with zeros in front, or with many different words behind them."""
+    if any(re.match(r"\s*0\d", text) for text in texts):
+        return True
+    units = {found[1].casefold() for text in texts if (found := measured(text)) and found[1]}
+    return len(units) > max(3, len(texts) // 10)
+
+
+Edges = dict[tuple[str, str, str], int]
+"""How many triples lead from a class by a property to a class; "" is no class."""
+
+_NUMBERS: Final = frozenset(map(str, NUMBERS))  # a term is never equal to a text
+TYPED_KINDS: Final = _NUMBERS | DATES
+"""Datatypes of numbers and dates."""
+_EXACT: Final = 100_000
+_BATCH: Final = 250_000
+_TRIPLES: Final = 1_000
+_MEMBERS: Final = 500
+_CLASSES: Final = 300
+_TEXTS: Final = 5_000
+_WORDS: Final = 200
+
+
+@dataclass
+class PropertyUsage:
+    """What is counted of one property; see `PropertyInfo`.
+
+    Attributes:
+        counted: How many triples it had when it was last counted as a whole; 0 where that is not known.
+    """
+
+    iri: str
+    triples: int
+    datatypes: dict[str, int] = field(default_factory=dict)
+    subjects: int = 0
+    objects: int = 0
+    domains: dict[str, int] = field(default_factory=dict)
+    ranges: dict[str, int] = field(default_factory=dict)
+    kind: Kind = "entity"
+    text_numbers: bool = False
+    least: str = ""
+    greatest: str = ""
+    every_datatype: bool = False
+    plain_dates: bool = False
+    subjects_in: list[list[str]] = field(default_factory=list)
+    objects_in: list[list[str]] = field(default_factory=list)
+    truth: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+    counted: int = 0
+
+    @property
+    def datatype(self) -> str:
+        """Return the most frequent datatype of the values, "" for things."""
+        return min(self.datatypes, key=lambda d: (-self.datatypes[d], d), default="")
+
+
+def exactly_counted(counts: Mapping[str, int]) -> set[str]:
+    """Return the properties that are counted through: those with few triples, as far as all are few together.
+
+    Args:
+        counts: How many triples each property has.
+    """
+    found, total = set[str](), 0
+    for p in sorted(counts, key=lambda p: (counts[p], p)):
+        total += counts[p]
+        if total > _EXACT:
+            break
+        found.add(p)
+    return found
+
+
+def usage_of(
+    kg: KnowledgeGraph,
+    counts: Mapping[str, int],
+    classes: Mapping[str, int],
+    only: Collection[str] | None = None,
+) -> tuple[dict[str, PropertyUsage], Edges]:
+    """Return how a graph uses some properties, and which classes they link.
+
+    Args:
+        kg: The knowledge graph.
+        counts: How many triples each property has.
+        classes: How many members each class has.
+        only: The properties that are wanted; None for all.
+    """
+    return _Counting(kg, counts, classes, counts if only is None else only).result()
+
+
+class _Counting:
+    def __init__(
+        self, kg: KnowledgeGraph, counts: Mapping[str, int], classes: Mapping[str, int], only: Collection[str]
+    ) -> None:
+        self.kg = kg
+        self.classes = classes
+        self.uses = {p: PropertyUsage(p, n, counted=n) for p, n in sorted(counts.items()) if p in only}
+        self.edges: defaultdict[tuple[str, str, str], int] = defaultdict(int)
+        few = exactly_counted(counts)
+        self.small = sorted(few & self.uses.keys(), key=lambda p: (self.uses[p].triples, p))
+        self.large = [p for p in self.uses if p not in few]
+
+    def result(self) -> tuple[dict[str, PropertyUsage], Edges]:
+        for p, n in self._rows("subjects", self.uses):
+            self.uses[str(p)].subjects = _count(n)
+        self._count_small()
+        for name in self.large:
+            self._sample_triples(self.uses[name])
+        if self.large:
+            self._sample_members()
+        if self.kg.store.capabilities.edges:
+            self._count_datatypes(self.large)
+        for use in self.uses.values():
+            self._find_kind(use)
+        for p, n in self._rows("objects", self.uses):
+            self.uses[str(p)].objects = _count(n)
+        self._scale_ranges()
+        self._find_extremes()
+        self._find_flags()
+        return self.uses, {e: n for e, n in self.edges.items() if is_asked(e[0]) and is_asked(e[2])}
+
+    def _rows(self, query: str, properties: Iterable[str]) -> Iterator[tuple[Term | None, ...]]:
+        for batch in self._batches(properties):
+            yield from self.kg.select(queries.get(f"planning/{query}").bind(property=batch))
+
+    def _batches(self, properties: Iterable[str]) -> Iterator[list[str]]:
+        batch: list[str] = []
+        size = 0
+        for p in properties:
+            if batch and (size + self.uses[p].triples > _BATCH or len(batch) == 500):
+                yield batch
+                batch, size = [], 0
+            batch.append(p)
+            size += self.uses[p].triples
+        if batch:
+            yield batch
+
+    def _count_datatypes(self, properties: Sequence[str]) -> None:
+        for name in properties:
+            self.uses[name].datatypes, self.uses[name].every_datatype = {}, True
+        for p, datatype, n in self._rows("datatypes", properties):
+            self.uses[str(p)].datatypes[_text(datatype)] = _count(n)
+
+    def _count_small(self) -> None:
+        self._count_datatypes(self.small)
+        for p, c, n in self._rows("subject-classes", self.small):
+            _add(self.uses[str(p)].domains, _text(c), _count(n))
+        things = [p for p in self.small if "" in self.uses[p].datatypes]
+        for p, c, n in self._rows("object-classes", things):
+            _add(self.uses[str(p)].ranges, _text(c), _count(n))
+        for source, p, target, n in self._rows("edges", things):
+            self.edges[_text(source), str(p), _text(target)] += _count(n)
+
+    def _sample_triples(self, use: PropertyUsage) -> None:
+        text = queries.get("planning/property-sample").bind(property=[use.iri], sample=_TRIPLES)
+        rows = list(self.kg.select(text))
+        looked_at = min(use.triples, _TRIPLES)
+        for source, datatype, target, n in rows:
+            # A thing of several classes is in several rows, so a share is of the triples, not of the rows.
+            share = min(1.0, _count(n) / looked_at)
+            _add(use.domains, _text(source), max(1, round(share * use.subjects)))
+            _add(use.datatypes, _text(datatype), _count(n))
+            if not _text(datatype):
+                _add(use.ranges, _text(target), max(1, round(share * use.triples)))
+                self.edges[_text(source), use.iri, _text(target)] += max(1, round(share * use.triples))
+        use.domains = {c: min(n, use.subjects) for c, n in use.domains.items()}
+
+    def _sample_members(self) -> None:
+        """Look at members of classes: of a property alone a store may show the least values first."""
+        large = set(self.large)
+        seen: dict[str, defaultdict[tuple[str, str], float]] = {p: defaultdict(float) for p in self.large}
+        most = sorted(self.classes, key=lambda c: (-self.classes[c], c))[:_CLASSES]
+        for c in (c for c in most if c):
+            some = queries.get("planning/member-sample").bind(**{"class": [c]}, sample=_MEMBERS)
+            things = [str(thing) for (thing,) in self.kg.select(some) if isinstance(thing, URIRef)]
+            grown = max(1.0, self.classes[c] / _MEMBERS)
+            if not things:
+                continue
+            text = queries.get("planning/class-sample").bind(thing=things)
+            for p_, datatype, target, n, subjects in self.kg.select(text):
+                if (p := str(p_)) not in large:
+                    continue
+                use = self.uses[p]
+                having = min(use.subjects, max(1, round(_count(subjects) * grown)))
+                use.domains[c] = max(use.domains.get(c, 0), having)
+                triples = max(1, round(_count(n) * grown))
+                if not _text(datatype):
+                    use.ranges.setdefault(_text(target), triples)
+                    edge = c, p, _text(target)
+                    self.edges[edge] = max(self.edges[edge], min(use.triples, triples))
+                seen[p][_text(datatype), _text(target)] += triples
+        for p, found in seen.items():
+            for (kind, _), about in found.items():
+                self.uses[p].datatypes.setdefault(kind, round(about))
+
+    def _find_kind(self, use: PropertyUsage) -> None:
+        datatype = use.datatype
+        if datatype == "":
+            use.kind = "entity"
+        elif datatype in _NUMBERS:
+            use.kind = "number"
+        elif datatype in DATES:
+            use.kind = "date"
+        elif datatype == XSD + "boolean":
+            use.kind = "boolean"
+        else:
+            self._look_at_texts(use)
+
+    def _find_flags(self) -> None:
+        """Find the numbers that are nothing but 0 and 1; numbers of things may happen to be no more."""
+        for use in self.uses.values():
+            whole = use.kind == "number" and use.datatype in INTEGERS and use.objects == 2
+            if whole and (use.least, use.greatest) == ("0", "1"):
+                use.truth = ("1", "0")
+
+    def _look_at_texts(self, use: PropertyUsage) -> None:
+        large = use.iri in self.large
+        texts = self._sample("text", use, _TEXTS if large else use.triples)
+        # A store that sorts values shows those that begin with a digit first.
+        worded = self._sample("words", use, _WORDS) if large else []
+        if len(worded) * 20 > min(len(texts), _WORDS):
+            use.kind = "text"
+            return
+        use.kind, use.text_numbers = kind_of_texts(texts)
+        use.truth, use.units = truth_of_texts(texts), units_of_texts(texts)
+        if use.kind in ("number", "date"):
+            for text in texts:
+                widen(use, text)
+
+    def _sample(self, name: str, use: PropertyUsage, size: int) -> list[str]:
+        text = queries.get(f"planning/{name}-sample").bind(property=[use.iri], sample=size)
+        return list(dict.fromkeys(str(value) for (value,) in self.kg.select(text)))
+
+    def _scale_ranges(self) -> None:
+        for p in self.large:
+            use = self.uses[p]
+            for c, n in use.ranges.items():
+                use.ranges[c] = min(use.objects, max(1, round(n * use.objects / use.triples)))
+
+    def _find_extremes(self) -> None:
+        plain = [p for p, use in self.uses.items() if use.datatype in TYPED_KINDS]
+        for p, least, greatest in self._rows("extremes", plain):
+            widen(self.uses[str(p)], _text(least))
+            widen(self.uses[str(p)], _text(greatest))
+
+
+def _text(term: Term | None) -> str:
+    return "" if term is None else str(term)
+
+
+def _count(term: Term | None) -> int:
+    return int(str(term))
+
+
+def _add(counts: dict[str, int], key: str, n: int) -> None:
+    if is_asked(key):
+        counts[key] = counts.get(key, 0) + n
+
+
+def widen(use: PropertyUsage, text: str) -> None:
+    """Let a value be the least or the greatest of a property if it is."""
+
+    def key(value: str) -> tuple[float, str]:
+        return (number_in(value) or 0.0, "") if use.kind == "number" else (0.0, value)
+
+    if not text or (use.kind == "number" and number_in(text) is None):
+        return
+    if not use.least or key(text) < key(use.least):
+        use.least = text
+    if not use.greatest or key(text) > key(use.greatest):
+        use.greatest = text
+
+
+_GROWN: Final = 0.05
+"""How much a property or a class may have grown, as a share, since it was counted."""
+_FEW: Final = 100
+"""Members by which a class may differ in any case."""
+_PLAIN: Final = {
+    XSD + "date": compile_late(r"(?!0000)\d{4}-\d\d-\d\d"),
+    XSD + "dateTime": compile_late(r"(?!0000)\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d"),
+}
+_TYPE: Final = RDF + "type"
+_Node: TypeAlias = ox.NamedNode | ox.BlankNode | ox.Triple
+_Value: TypeAlias = _Node | ox.Literal
+
+
+def alike_sized(before: Mapping[str, int], now: Mapping[str, int]) -> bool:
+    """Return whether classes are the same and have hardly more or fewer members.
+
+    Example:
+        >>> alike_sized({"urn:c": 1000}, {"urn:c": 1001}), alike_sized({"urn:c": 2}, {"urn:d": 2})
+        (True, False)
+    """
+    return before.keys() == now.keys() and all(
+        abs(now[c] - n) <= max(_FEW, _GROWN * n) for c, n in before.items()
+    )
+
+
+def adjusted(
+    kg: KnowledgeGraph,
+    uses: Mapping[str, PropertyUsage],
+    edges: Edges,
+    counts: Mapping[str, int],
+    wanted: Collection[str],
+    entities: Collection[str],
+    came: Collection[str],
+    typed: int,
+) -> tuple[dict[str, PropertyUsage], Edges]:
+    """Return how large properties are used to which triples came, and the edges that these make.
+
+    Args:
+        kg: The knowledge graph, in an embedded store.
+        uses: How properties were used.
+        edges: Which classes they linked.
+        counts: How many triples each property has now.
+        wanted: The properties that may have changed.
+        entities: The entities that changes touched.
+        came: Marks of the triples that came.
+        typed: How many more triples than before say of which class something is.
+    """
+    if not isinstance(kg.store, OxigraphStore):
+        return {}, {}
+    few = exactly_counted(counts) | exactly_counted({p: use.triples for p, use in uses.items()})
+    found: dict[str, PropertyUsage] = {}
+    links: Edges = {}
+    touched = _Touched(kg, kg.store, frozenset(entities), frozenset(came))
+    of = touched.quads()
+    retyped = touched.retyped(of.get(_TYPE, []), typed)
+    for p, n in counts.items():
+        use, mine = uses.get(p), of.get(p, [])
+        if use is None or p not in wanted or len(mine) != n - use.triples:
+            continue
+        if p in few:
+            if mine or touched.have(p, retyped):
+                continue
+        elif abs(n - use.counted) > _GROWN * use.counted or not all(_like(use, q.object) for q in mine):
+            continue
+        found[p] = touched.added(use, mine)
+        links.update({edge: m for edge, m in edges.items() if edge[1] == p})
+        for edge in touched.links(mine):
+            links[edge] = links.get(edge, 0) + 1
+    return found, links
+
+
+def _like(use: PropertyUsage, value: _Value) -> bool:
+    """Return whether a value is of a kind that the property has."""
+    if not isinstance(value, ox.Literal):
+        return "" in use.datatypes
+    datatype, text = value.datatype.value, value.value
+    if datatype not in use.datatypes or (use.truth and text not in use.truth):
+        return False
+    if use.kind == "number" or datatype in TYPED_KINDS:
+        if use.kind == "number":
+            return number_in(text) is not None and {*units_of_texts([text])} <= {*use.units}
+        return use.kind == "date"
+    return use.kind != "date"
+
+
+@dataclass(frozen=True)
+class _Touched:
+    kg: KnowledgeGraph
+    store: OxigraphStore
+    entities: frozenset[str]
+    came: frozenset[str]
+
+    def quads(self) -> dict[str, list[ox.Quad]]:
+        """Return the triples that came, by their predicates."""
+        found: dict[str, dict[str, ox.Quad]] = defaultdict(dict)
+        for graph in self.kg.dataset().default:
+            for entity in sorted(self.entities):
+                for quad in self.store.edges(graph, s=entity):
+                    key = mark(quad.subject, quad.predicate, quad.object)
+                    if key in self.came:
+                        found[quad.predicate.value][f"{key} {quad.object}"] = quad
+        return {p: list(quads.values()) for p, quads in found.items()}
+
+    def retyped(self, came: Collection[ox.Quad], more: int) -> frozenset[str]:
+        """Return the entities that may be in other classes than before."""
+        if len(came) != more:
+            return self.entities
+        return frozenset(str(getattr(quad.subject, "value", "")) for quad in came)
+
+    def have(self, predicate: str, entities: Iterable[str]) -> bool:
+        """Return whether one of some entities has a property, in either direction."""
+        found = (
+            quad
+            for graph in self.kg.dataset().default
+            for entity in entities
+            for place in ("s", "o")
+            for quad in self.store.edges(graph, p=predicate, **{place: entity})
+        )
+        return next(found, None) is not None
+
+    def added(self, use: PropertyUsage, quads: Iterable[ox.Quad]) -> PropertyUsage:
+        """Return how a property is used with some triples more."""
+        new, quads = copy.deepcopy(use), list(quads)
+        for subject, n in Counter(quad.subject for quad in quads).items():
+            if self._are(n, use.iri, subject, None):
+                new.subjects += 1
+                for c in self._asked_types(subject):
+                    new.domains[c] = new.domains.get(c, 0) + 1
+        for value, n in Counter(quad.object for quad in quads).items():
+            if self._are(n, use.iri, None, value):
+                new.objects += 1
+                for c in () if isinstance(value, ox.Literal) else self._asked_types(value):
+                    new.ranges[c] = new.ranges.get(c, 0) + 1
+            datatype = value.datatype.value if isinstance(value, ox.Literal) else ""
+            new.datatypes[datatype] = new.datatypes.get(datatype, 0) + n
+            if isinstance(value, ox.Literal) and use.kind in ("number", "date"):
+                widen(new, value.value)
+                plain = _PLAIN.get(datatype)
+                new.plain_dates &= plain is not None and plain.fullmatch(value.value) is not None
+        new.triples += len(quads)
+        new.subjects_in = [some for some in use.subjects_in if self._all_in(use.iri, "s", some)]
+        new.objects_in = [some for some in use.objects_in if self._all_in(use.iri, "o", some)]
+        return new
+
+    def links(self, quads: Iterable[ox.Quad]) -> Iterator[tuple[str, str, str]]:
+        """Yield the classes that triples link."""
+        for quad in quads:
+            for source in () if isinstance(quad.object, ox.Literal) else self._asked_types(quad.subject):
+                for target in self._asked_types(quad.object):
+                    yield source, quad.predicate.value, target
+
+    def _are(self, n: int, predicate: str, subject: _Node | None, value: _Value | None) -> bool:
+        """Return whether there are no more than so many triples of a subject or a value."""
+        seen = set[str]()
+        for graph in self.kg.dataset().default:
+            quads = self.store.engine.quads_for_pattern(
+                subject, ox.NamedNode(predicate), value, ox.NamedNode(graph)
+            )
+            for quad in quads:
+                seen.add(f"{quad.subject} {quad.object}")
+                if len(seen) > n:
+                    return False
+        return True
+
+    def _types(self, thing: object) -> set[str]:
+        name = getattr(thing, "value", "")
+        return {
+            quad.object.value
+            for graph in self.kg.dataset().default
+            for quad in self.store.edges(graph, s=name, p=_TYPE)
+            if isinstance(quad.object, ox.NamedNode)
+        }
+
+    def _asked_types(self, thing: object) -> list[str]:
+        return sorted(c for c in self._types(thing) if is_asked(c)) or [""]
+
+    def _all_in(self, predicate: str, place: str, classes: Collection[str]) -> bool:
+        """Return whether the touched entities that have a property are in one of some classes."""
+        for entity in self.entities:
+            having = (
+                quad
+                for graph in self.kg.dataset().default
+                for quad in self.store.edges(graph, p=predicate, **{place: entity})
+            )
+            if next(having, None) is not None and self._types(ox.NamedNode(entity)).isdisjoint(classes):
+                return False
+        return True
+
+
+_KIND: Final = FolderKind(
+    "lexicon", 7, "It is built anew when a question is next asked; or delete its folder."
+)
+
+
+def kept(kg: KnowledgeGraph) -> Arrays | None:
+    """Return the arrays that were kept for the present state of a graph, None if there are none."""
+    found = _read(kg, lambda about: about == _state(kg))
+    return None if found is None else found[1]
+
+
+def kept_before(kg: KnowledgeGraph) -> tuple[int, Arrays] | None:
+    """Return the arrays that were kept for an earlier state of a graph, with its revision; None for none."""
+    now = _state(kg)
+
+    def earlier(about: Mapping[str, Any]) -> bool:
+        revision = about.get("revision")
+        return isinstance(revision, int) and revision < kg.revision and {**now, "revision": revision} == about
+
+    return _read(kg, earlier)
+
+
+def _read(kg: KnowledgeGraph, fits: Callable[[Mapping[str, Any]], bool]) -> tuple[int, Arrays] | None:
+    if (folder := _folder(kg)) is None:
+        return None
+    with suppress(IndexError_):
+
+        def read(found: Committed) -> tuple[int, Arrays] | None:
+            if not fits(found.about):
+                return None
+            (name,) = found.files
+            # All of it is read now, so that what is damaged is found before it is used.
+            return found.about["revision"], dict(folder.opened(name, found))
+
+        return folder.load(read)
+    return None
+
+
+def keep(kg: KnowledgeGraph, arrays: Arrays, revision: int) -> None:
+    """Keep arrays for a state of a graph, unless it has changed meanwhile or cannot be written beside.
+
+    Args:
+        kg: The knowledge graph.
+        arrays: The arrays.
+        revision: The revision of the graph that they were made from.
+    """
+    folder = _folder(kg)
+    if folder is None or not kg.keeps_counts or kg.revision != revision:
+        return
+    # It is kept for the next time only: a question can be answered where nothing can be written.
+    with suppress(IndexError_), folder.locked(), folder.refusals():
+        generation = folder.next_generation()
+        name = f"segment-{generation:08d}.seg"
+        files = {name: folder.write(name, arrays)}
+        folder.commit(Committed(generation, files, _state(kg)))
+        folder.sweep(files)
+
+
+def schema_array(schema: Schema) -> npt.NDArray[np.uint8]:
+    """Return a schema as an array to keep."""
+    return np.frombuffer(json.dumps(asdict(schema), sort_keys=True).encode(), np.uint8)
+
+
+def schema_of_array(array: npt.NDArray[np.uint8]) -> Schema:
+    """Return the schema in an array of `schema_array`.
+
+    Example:
+        >>> edges = (ClassEdge("urn:c", "p", "", 1),)
+        >>> schema = Schema({"urn:c": ClassInfo("urn:c", ("c",), count=2)}, {}, edges)
+        >>> schema_of_array(schema_array(schema)) == schema
+        True
+    """
+    found: dict[str, Any] = json.loads(array.tobytes())
+    return Schema(
+        {c: ClassInfo(**_tuples(info)) for c, info in found["classes"].items()},
+        {p: PropertyInfo(**_tuples(info)) for p, info in found["properties"].items()},
+        tuple(ClassEdge(**edge) for edge in found["edges"]),
+        tuple(found["label_properties"]),
+        found["triples"],
+        found["exact"],
+    )
+
+
+def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: _tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+
+
+def _tuple(values: list[Any]) -> tuple[Any, ...]:
+    return tuple(_tuple(value) if isinstance(value, list) else value for value in values)
+
+
+def _folder(kg: KnowledgeGraph) -> Folder | None:
+    place = home(kg)
+    # Of a graph without a record of its own nobody can tell whether it is what it was.
+    return Folder(place.parent / "lexicon", _KIND) if place is not None and kg.record.kept else None
+
+
+def _state(kg: KnowledgeGraph) -> dict[str, Any]:
+    return {"kg": kg.iri, "revision": kg.revision, "languages": list(kg.languages)}
+
+
+_MOST_TOUCHED = 2_000
+"""Touched entities from which on all is read, which is then hardly slower."""
+
+
+@dataclass(frozen=True)
+class KnownSchema:
+    """What was read of a state of a graph.
+
+    Attributes:
+        revision: The revision of the graph.
+        predicates: How many triples each of its predicates has.
+        labels: The properties that name things.
+        classes: How many members each class has.
+        uses: How its properties are used.
+        edges: Which classes they link.
+        schema: What was made of that.
+    """
+
+    revision: int
+    predicates: Mapping[str, int]
+    labels: tuple[str, ...]
+    classes: Mapping[str, int]
+    uses: Mapping[str, PropertyUsage]
+    edges: Edges
+    schema: Schema
+
+    def array(self) -> npt.NDArray[np.uint8]:
+        """Return it as an array to keep, without its schema, which is kept beside."""
+        value = {
+            "predicates": dict(self.predicates),
+            "labels": self.labels,
+            "classes": dict(self.classes),
+            "uses": [asdict(use) for use in self.uses.values()],
+            "edges": [[*edge, n] for edge, n in self.edges.items()],
+        }
+        return np.frombuffer(json.dumps(value).encode(), np.uint8)
+
+    @classmethod
+    def of(cls, revision: int, arrays: Arrays) -> KnownSchema:
+        """Return what `array` gave, from all that is kept of a revision."""
+        value: dict[str, Any] = json.loads(arrays["known"].tobytes())
+        uses = [PropertyUsage(**use) for use in value["uses"]]
+        return cls(
+            revision,
+            value["predicates"],
+            tuple(value["labels"]),
+            value["classes"],
+            {use.iri: use for use in uses},
+            {(source, p, target): n for source, p, target, n in value["edges"]},
+            schema_of_array(arrays["schema"]),
+        )
+
+
+@dataclass(frozen=True)
+class ChangedParts:
+    """What has changed since a state of a graph.
+
+    Attributes:
+        properties: The predicates whose triples may be others.
+        entities: The entities that changes touched.
+        texts: Those of them whose texts may be others.
+        came: Marks of triples that came, see `mrag.graph.record.mark`.
+    """
+
+    properties: frozenset[str]
+    entities: frozenset[str]
+    texts: frozenset[str] = frozenset()
+    came: frozenset[str] = frozenset()
+
+
+_latest: WeakKeyDictionary[KnowledgeGraph, KnownSchema] = WeakKeyDictionary()
+
+
+def remember(kg: KnowledgeGraph, known: KnownSchema) -> None:
+    """Keep in memory what was read of a graph, for its later states."""
+    if kg.record.kept:
+        _latest[kg] = known
+
+
+def remembered(kg: KnowledgeGraph) -> KnownSchema | None:
+    """Return what was last read of a graph, in this process or before; None if nothing is known of it."""
+    if (known := _latest.get(kg)) is None and (before := kept_before(kg)) is not None:
+        known = KnownSchema.of(*before)
+    return known
+
+
+def follows_changes(kg: KnowledgeGraph) -> bool:
+    """Return whether all changes of a graph are known; on a server others may change it."""
+    return isinstance(kg.store, OxigraphStore) and kg.record.kept
+
+
+def changed_since(kg: KnowledgeGraph, revision: int, predicates: Mapping[str, int]) -> ChangedParts | None:
+    """Return what may be other than it was at a revision; None where that is not known.
+
+    Args:
+        kg: The knowledge graph.
+        revision: The earlier revision.
+        predicates: How many triples each predicate had.
+    """
+    if not follows_changes(kg) or revision > kg.revision:
+        return None
+    touched = touched_since(kg.store, kg.iri, revision, kg.revision)
+    if touched is None or len(touched.entities) > _MOST_TOUCHED:
+        return None
+    now = kg.profile().predicates
+    found = {p for p in {*now, *predicates} if now.get(p, 0) != predicates.get(p, 0)}
+    for graph in kg.dataset().default:
+        for entity in touched.entities:
+            found.update(quad.predicate.value for quad in kg.store.edges(graph, s=entity))
+    for text in queries.get("context/in-degree").batches("entity", sorted(touched.entities)):
+        found.update(str(p) for _, p, _ in kg.select(text))
+    return ChangedParts(frozenset(found), touched.entities, touched.texts, touched.came)
+
+
+def unchanged(
+    kg: KnowledgeGraph,
+    known: KnownSchema,
+    changed: ChangedParts,
+    counts: Mapping[str, int],
+    classes: Mapping[str, int],
+) -> tuple[dict[str, PropertyUsage], Edges]:
+    """Return how properties are used that need not be counted again, and the edges that these make.
+
+    Args:
+        kg: The knowledge graph.
+        known: What was read of the earlier state.
+        changed: What has changed since.
+        counts: How many triples each property has now.
+        classes: How many members each class has now.
+    """
+    # Of a property with very many triples members of classes are looked at, so these must be as they were.
+    same = alike_sized(known.classes, classes)
+    before, now = exactly_counted({p: use.triples for p, use in known.uses.items()}), exactly_counted(counts)
+    uses = {
+        p: copy.deepcopy(use)
+        for p, use in known.uses.items()
+        if p in counts and p not in changed.properties and (p in before) == (p in now) and (p in now or same)
+    }
+    edges = {edge: n for edge, n in known.edges.items() if edge[1] in uses}
+    touched = {p for p in counts if p not in uses and (p in before) == (p in now) and (p in now or same)}
+    typed = kg.profile().predicates.get(RDF + "type", 0) - known.predicates.get(RDF + "type", 0)
+    more, links = adjusted(
+        kg, known.uses, known.edges, counts, touched, changed.entities, changed.came, typed
+    )
+    return {**uses, **more}, {**edges, **links}
+
+
+Ancestors = Mapping[str, frozenset[str]]
+"""Superclasses of classes, direct and indirect."""
+
+_SAMPLE: Final = 20_000
+"""Members of a large class that are looked at; where something inferred their classes, it did so for all."""
+
+
+def unstated(kg: KnowledgeGraph, counts: Mapping[str, int], above: Ancestors) -> dict[str, frozenset[str]]:
+    """Return for each class the superclasses that some of its members are not said to be in.
+
+    Where the inferences of subclasses are in the store, these are none.
+
+    Args:
+        kg: The knowledge graph.
+        counts: How many members classes have.
+        above: The superclasses of each of them.
+    """
+    known = {c: {a for a in above.get(c, ()) if a != c and is_asked(a)} for c in counts}
+    stated = {c: {a for a in known[c] if 0 < counts[c] <= counts.get(a, 0)} for c in known}
+    looked_at = _direct(stated)
+    lacking = set[tuple[str, str]]()
+    for batch in _batches(looked_at, counts):
+        if counts[batch[0][0]] > _BATCH:
+            ((c, parent),) = batch
+            one = queries.get("planning/unstated-sample")
+            text = one.bind(**{"class": [c]}, parent=[parent], sample=_SAMPLE)
+        else:
+            text = queries.get("planning/unstated").bind(class_parent=batch)
+        lacking |= {(str(c), str(parent)) for c, parent in kg.select(text)}
+    said: dict[str, set[str]] = {}
+    for c, parent in looked_at:
+        if (c, parent) not in lacking:
+            said.setdefault(c, set()).add(parent)
+    return {c: frozenset(known[c] - ancestors(c, said)) for c in sorted(known) if known[c]}
+
+
+def ancestors(c: str, above: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return all that is above a class, by what is just above each.
+
+    Example:
+        >>> sorted(ancestors("van", {"van": ["car"], "car": ["vehicle"], "ship": ["vehicle"]}))
+        ['car', 'vehicle']
+    """
+    found = set[str]()
+    ahead = [c]
+    while ahead:
+        for parent in above.get(ahead.pop(), ()):
+            if parent not in found:
+                found.add(parent)
+                ahead.append(parent)
+    return found
+
+
+def members(kg: KnowledgeGraph, above: Ancestors) -> dict[str, int]:
+    """Return how many things are in classes or in those that count as narrower.
+
+    Args:
+        kg: The knowledge graph.
+        above: The superclasses that members of a class are not said to be in.
+    """
+    pairs = sorted({(a, c) for c, over in above.items() for a in over})
+    pairs += [(a, a) for a in sorted({a for a, _ in pairs})]
+    found: dict[str, int] = {}
+    for batch in _of_parents(pairs):
+        text = queries.get("planning/members").bind(parent_class=batch)
+        found.update((str(parent), int(str(n))) for parent, n in kg.select(text))
+    return found
+
+
+def raised(uses: Mapping[str, PropertyUsage], edges: Edges, above: Ancestors) -> Edges:
+    """Let superclasses have the properties of their subclasses, in place, and return the edges with theirs.
+
+    Args:
+        uses: How properties are used.
+        edges: How many triples lead from class to class.
+        above: The superclasses that members of a class are not said to be in.
+    """
+    for use in uses.values():
+        for shares, most in ((use.domains, use.subjects), (use.ranges, use.objects)):
+            for c, n in sorted(shares.items()):
+                for a in above.get(c, ()):
+                    shares[a] = min(most, shares.get(a, 0) + n)
+    found = dict(edges)
+    for (source, p, target), n in edges.items():
+        for s in (source, *above.get(source, ())):
+            for t in (target, *above.get(target, ())):
+                if (s, t) != (source, target):
+                    found[s, p, t] = min(uses[p].triples, found.get((s, p, t), 0) + n)
+    return found
+
+
+def _direct(stated: Mapping[str, set[str]]) -> list[tuple[str, str]]:
+    """Return the pairs of a class and a superclass that no third class is between."""
+    return [
+        (c, a)
+        for c in sorted(stated)
+        for a in sorted(stated[c])
+        if not any(a in stated.get(b, ()) and b not in stated.get(a, ()) for b in stated[c] if b != a)
+    ]
+
+
+def _batches(pairs: Iterable[tuple[str, str]], counts: Mapping[str, int]) -> Iterator[list[tuple[str, str]]]:
+    """Yield pairs in batches of so many members; a class of more has a batch of its own."""
+    batch: list[tuple[str, str]] = []
+    size = 0
+    for pair in pairs:
+        if batch and (size + counts[pair[0]] > _BATCH or len(batch) == 500):
+            yield batch
+            batch, size = [], 0
+        batch.append(pair)
+        size += counts[pair[0]]
+    if batch:
+        yield batch
+
+
+def _of_parents(pairs: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+    """Yield the pairs of one superclass together."""
+    by: dict[str, list[tuple[str, str]]] = {}
+    for pair in pairs:
+        by.setdefault(pair[0], []).append(pair)
+    batch: list[tuple[str, str]] = []
+    for own in by.values():
+        if batch and len(batch) + len(own) > 500:
+            yield batch
+            batch = []
+        batch += own
+    if batch:
+        yield batch
+
+
+_WORTH: Final = 500
+"""Triples from which on it is worth knowing."""
+_MOST_EDGES: Final = 10_000_000
+"""Triples that are looked through in all."""
+_NEARLY: Final = 0.98
+_MOST_CLASSES: Final = 50
+_SETS: Final = 4
+
+
+def find_what_holds(kg: KnowledgeGraph, uses: Iterable[PropertyUsage]) -> None:
+    """Find classes that all subjects or objects of properties are in, and whether all dates are plain.
+
+    Args:
+        kg: The knowledge graph.
+        uses: How properties are used; what is found is put there.
+    """
+    left = _MOST_EDGES
+    for use in sorted(uses, key=lambda use: (use.triples, use.iri)):
+        if use.triples < _WORTH:
+            continue
+        if left < use.triples:
+            return
+        left -= use.triples
+        use.plain_dates = use.every_datatype and _has_plain_dates(kg, use)
+        guessed = _sets(use.domains, use.subjects)
+        use.subjects_in = [some for some in guessed if _all_in(kg, use, "subjects", some)]
+        if use.datatypes.keys() == {""}:
+            guessed = _sets(use.ranges, use.objects)
+            use.objects_in = [some for some in guessed if _all_in(kg, use, "objects", some)]
+
+
+def _has_plain_dates(kg: KnowledgeGraph, use: PropertyUsage) -> bool:
+    if len(use.datatypes) != 1 or use.datatype not in (XSD + "date", XSD + "dateTime"):
+        return False
+    name = "dates" if use.datatype == XSD + "date" else "times"
+    rows = kg.select(queries.get(f"planning/plain-{name}").bind(property=[use.iri]))
+    return [int(str(n)) for (n,) in rows] == [use.triples]
+
+
+def _sets(shares: Mapping[str, int], size: int) -> list[list[str]]:
+    """Return sets of classes that may hold all of so many things."""
+    full = sorted(c for c, n in shares.items() if c and n >= _NEARLY * size)
+    if full:
+        return [[c] for c in full[:_SETS]]
+    return [sorted(shares)] if shares and "" not in shares and len(shares) <= _MOST_CLASSES else []
+
+
+def _all_in(kg: KnowledgeGraph, use: PropertyUsage, end: str, classes: list[str]) -> bool:
+    text = queries.get(f"planning/{end}-outside").bind(property=[use.iri], **{"class": classes})
+    return [str(n) for (n,) in kg.select(text)] == ["0"]
+
+
+_PLACES = ("location", "located", "place", "city", "town", "state", "region", "country", "site", "area")
+_PLACING = ("in", "at", "on", "near")
+_ADDRESSED = frozenset((*_PLACES, "address", "street", "county", "province", "district"))
+
+PLACE_WORDS = (
+    "address", "location", "residence", "city", "town", "place", "country", "state", "region", "county",
+    "district", "origin",
+)  # fmt: skip
+"""Words of properties that tell a place by its name alone, the surest first."""
+
+NOWHERE = len(_PLACES)
+"""The rank of a property that does not say where something is."""
+
+
+def place_rank(info: PropertyInfo, schema: Schema, asked: Collection[str]) -> int:
+    """Return how surely a property says where something is, the surest first.
+
+    Args:
+        info: The property.
+        schema: The schema.
+        asked: Stems of the question's words; "works in" says where, if it asks where somebody works.
+    """
+    words = info.names[0].lower().split()
+    if len(words) == 2 and words[1] in _PLACING and stem(words[0]) in asked:
+        return -1
+    names = [*info.names[:1], *(schema.classes[c].names[0] for c in info.ranges if c in schema.classes)]
+    said = {w for name in names for w in name.lower().split()}
+    return next((n for n, word in enumerate(_PLACES) if word in said), NOWHERE)
+
+
+def ways_to_say_where(cls: str, schema: Schema) -> int:
+    """Return how many properties say where a thing of a class is, or where something that tells of it is.
+
+    A restaurant has a city, and its location has a street and a city; but that a city is in a state which is
+    in a country says one thing.
+    """
+    own = [info for info in schema.properties.values() if cls in info.domains]
+    ends = {c for info in own for c in info.ranges}
+    tells = {e.source for e in schema.edges if e.target == cls} - ends | {cls}
+    return sum(
+        bool(tells & set(info.domains))
+        and cls not in info.ranges
+        and not _ADDRESSED.isdisjoint(info.names[0].lower().split())
+        for info in schema.properties.values()
+        if info.kind in ("entity", "text")
+    )
+
 
 ALTERNATIVE: Final[tuple[str, ...]] = (
     "http://www.w3.org/2004/02/skos/core#altLabel",

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import Final, TypeAlias
+from typing import Literal as OneOf
 
 from rdflib import Literal, URIRef
 
@@ -16,12 +18,12 @@ from mrag.generation.result import CERTAIN as CERTAIN
 from mrag.generation.result import AnswerCell, Computed, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.grammar import as_noun
-from mrag.planning.building.scoring import Reading
 from mrag.planning.compiler import work_of
-from mrag.planning.composing.shapes import alike_named, united
-from mrag.planning.derived.units import units_shown, with_unit
 from mrag.planning.plan import Unknown
 from mrag.planning.profiling import schema_of
+from mrag.planning.reading.composing import alike_named, united
+from mrag.planning.reading.derived import units_shown, with_unit
+from mrag.planning.reading.drafts import Reading
 from mrag.planning.run import Found, PlanResult, run
 from mrag.planning.scopes import plain
 from mrag.planning.values import measured
@@ -46,6 +48,10 @@ OFFERED_SECONDS = 0.4
 _OFFERED_WORK = 40_000
 """How many triples the readings that are only offered may go through together: some tens of milliseconds."""
 _TOO_LONG = "computing it takes longer than the time that is given"
+Planner: TypeAlias = OneOf["parser", "judge", "writer", "tools"]
+"""Who reads a question: the parser alone, or a model too, which judges its readings or has one of its own."""
+MOST_JUDGED: Final = 4
+"""Readings that a model is shown."""
 TRIED = 5
 """How many readings are run at most."""
 _NEXT = 2

@@ -12,9 +12,8 @@ from rdflib import Literal, URIRef
 from mrag.errors import ConfigError, TermError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.possessive import compile_late
 from mrag.planning.answering import answered, parser_of
-from mrag.planning.building.literals import identifier, number_literal
-from mrag.planning.building.parser import Parser
 from mrag.planning.following import (
     FollowText,
     LastAnswer,
@@ -26,7 +25,7 @@ from mrag.planning.following import (
     slots_of,
     term_of,
 )
-from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical import Candidate
 from mrag.planning.precedents import (
     QuestionParameter,
     SavedQuestion,
@@ -39,12 +38,13 @@ from mrag.planning.precedents import (
     questions_graph,
 )
 from mrag.planning.profiling import schema_of
-from mrag.planning.reading.question import cut
-from mrag.planning.reading.segmentation import QuestionItem
+from mrag.planning.reading.graph import identifier, number_literal
+from mrag.planning.reading.parser import Parser
+from mrag.planning.reading.question import QuestionItem, cut
 from mrag.rdf import queries
 from mrag.rdf.terms import iri
 
-_NAME = re.compile(r"[^\W_][\w \-]*\Z")
+_NAME = compile_late(r"[^\W_][\w \-]*\Z")
 _LONGEST = 10
 
 

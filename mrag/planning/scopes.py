@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
@@ -12,6 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 from rdflib import RDF, Literal, URIRef
 
 from mrag.errors import ConfigError
+from mrag.language.possessive import compile_late
 from mrag.planning import plan as pl
 from mrag.planning.plan import (
     Aggregate,
@@ -35,7 +35,7 @@ from mrag.planning.plan import (
 from mrag.planning.schema import Schema
 from mrag.rdf.terms import to_ox
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+_NAME = compile_late(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _DEEPEST = 40
 
 

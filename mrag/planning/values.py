@@ -15,6 +15,7 @@ from typing import TypeAlias
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
+from mrag.language.possessive import compile_late
 from mrag.planning import plan as pl
 from mrag.planning.plan import Comparison, DatePart, Expression, Part, Plan, Relation
 from mrag.rdf import patterns as sparql
@@ -45,7 +46,7 @@ DURATION_UNIT = "PT"
 WHOLE_NUMBER = r"^[-+]?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,2})?$"
 
 
-_MEASURE, _DURATION = re.compile(MEASURE), re.compile(DURATION)
+_MEASURE, _DURATION = compile_late(MEASURE), compile_late(DURATION)
 
 Form: TypeAlias = OneOf["any", "number", "date", "time"]
 """What all values are: typed numbers, or dates or dates with times of one spelling without a time zone."""
@@ -189,9 +190,9 @@ def calculated(left: float | None, operation: str, right: float | None) -> float
     return {"+": left + right, "-": left - right, "*": left * right}[operation]
 
 
-_DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?!\d)", re.A)
-_MONTH_PATTERN = re.compile(r"(\d{4})-(0[1-9]|1[0-2])(?=Z?\Z|-(0[1-9]|[12]\d|3[01]))", re.A)
-_TIME = re.compile(r"[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.A)
+_DATE = compile_late(r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?!\d)", re.A)
+_MONTH_PATTERN = compile_late(r"(\d{4})-(0[1-9]|1[0-2])(?=Z?\Z|-(0[1-9]|[12]\d|3[01]))", re.A)
+_TIME = compile_late(r"[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.A)
 
 
 def moment(value: Value) -> tuple[int, int] | None:
@@ -295,7 +296,7 @@ def compared(
 
 
 _TRUTH_NUMBERS = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
-_WHOLE = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,2})?\Z", re.A)
+_WHOLE = compile_late(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,2})?\Z", re.A)
 
 
 def _any(left: Value, right: Value, relation: str) -> bool:
@@ -875,7 +876,7 @@ Cells: TypeAlias = tuple[Cell, ...]
 COMPUTED: frozenset[Kind] = frozenset(("number", "date", "year-month"))
 """The kinds of columns whose values are spelt anew."""
 
-_NUMBER = re.compile(r"[-+]?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,2})?\Z")
+_NUMBER = compile_late(r"[-+]?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,2})?\Z")
 
 
 def shown_as(cell: Cell, kind: Kind) -> Cell:

@@ -125,8 +125,70 @@ _NAMED = (pl.Unknown, pl.Number)
 """What is called by the property that leads to it."""
 
 
-class ValueWords:
-    """Words of the values of one plan.
+def to_words(plan: pl.Plan, name: Callable[[Term], str]) -> str:
+    """Return a plan in words.
+
+    Args:
+        plan: The plan.
+        name: Returns the name of an entity, a class, a property or a value.
+
+    Example:
+        >>> from rdflib import RDF, Literal, URIRef
+        >>> from mrag.planning.plan import (
+        ...     Aggregate, Block, Column, Comparison, Order, Pattern, Plan, Unknown
+        ... )
+        >>> name = lambda term: str(term).rpartition(":")[2].replace("_", " ")
+        >>> x, city, rating = Unknown("x"), Unknown("city"), Unknown("rating")
+        >>> restaurants = Pattern(x, RDF.type, (u := URIRef)("urn:restaurant"))
+        >>> has_rating = Pattern(x, u("urn:rating"), rating)
+        >>> in_city = Pattern(x, u("urn:city"), u("urn:New_York"))
+        >>> rated = Block((restaurants, in_city, has_rating), (Comparison(rating, ">", Literal(4)),))
+        >>> to_words(Plan(rated, (Column(x, "x"),)), name)
+        'each restaurant whose city is New York and whose rating is more than 4'
+        >>> food = Unknown("food")
+        >>> kinds = Block((*rated.patterns, Pattern(x, u("urn:food_type"), food)), rated.conditions)
+        >>> many = Aggregate("count", of=(x,))
+        >>> to_words(Plan(kinds, (Column(food, "food"), Column(many, "n")), order=(Order("n", True),)), name)
+        'the number of restaurants whose city is New York and whose rating is more than 4, for each food type,
+        greatest first'
+        >>> to_words(Plan(rated), name)
+        'whether there is a restaurant whose city is New York and whose rating is more than 4'
+    """
+    told, behind = of_each_group(plan)
+    return _Words(told, name).plan() + behind
+
+
+def part_to_words(plan: pl.Plan, part: pl.Condition | pl.Block | pl.Pattern, name: Name) -> str:
+    """Return a condition, a negation or a pattern of a plan in words, as `to_words` says it.
+
+    Args:
+        plan: The plan.
+        part: What belongs to it.
+        name: Returns the name of a term.
+
+    Example:
+        >>> from rdflib import Literal, URIRef
+        >>> from mrag.planning import Block, Pattern, Plan, Unknown
+        >>> x, part = Unknown("x"), Pattern(Unknown("x"), URIRef("urn:colour"), Literal("red"))
+        >>> part_to_words(Plan(Block((part,))), part, lambda term: str(term).rpartition(":")[2])
+        'whose colour is red'
+    """
+    return _Words(plan, name).part(part)
+
+
+def value_to_words(plan: pl.Plan, value: pl.Expression, name: Name) -> tuple[str, bool]:
+    """Return what a value of a plan is called, without an article, and whether it is a date or a year.
+
+    Args:
+        plan: The plan.
+        value: One of its values.
+        name: Returns the name of a term.
+    """
+    return _Words(plan, name).called(value)
+
+
+class _Words:
+    """Words of one plan: of its values, of what must hold, and of what is asked for.
 
     Args:
         plan: The plan.
@@ -139,12 +201,7 @@ class ValueWords:
         self._roles = PlanRoles(plan)
         self._open: set[pl.Unknown] = set()
         self._told: dict[pl.Unknown, str] = {}
-
-    def _block(self, block: pl.Block, main: pl.Unknown | None) -> str:
-        raise NotImplementedError
-
-    def _nested(self, plan: pl.Plan) -> str:
-        raise NotImplementedError
+        self._said: set[pl.Pattern] = set()
 
     def _named_by(self, unknown: pl.Unknown, pattern: pl.Pattern) -> bool:
         """Return whether an unknown has no other name than that of the property that leads to it."""
@@ -392,18 +449,6 @@ class ValueWords:
         )
         return rest if plain and rest else name
 
-
-class BlockWords(ValueWords):
-    """Words of what must hold in one plan."""
-
-    def __init__(self, plan: pl.Plan, name: Name) -> None:
-        super().__init__(plan, name)
-        self._said: set[pl.Pattern] = set()
-
-    def _rows_of(self, plan: pl.Plan) -> str:
-        """Return another plan in words."""
-        raise NotImplementedError
-
     def _where(self, before: str) -> str:
         """Return what must hold, with a word before it if there is anything."""
         found = self._block(self._plan.where, self._roles.subject)
@@ -528,72 +573,6 @@ class BlockWords(ValueWords):
             and self._roles.only(condition, p.object)
             for p in block.patterns
         )
-
-
-def to_words(plan: pl.Plan, name: Callable[[Term], str]) -> str:
-    """Return a plan in words.
-
-    Args:
-        plan: The plan.
-        name: Returns the name of an entity, a class, a property or a value.
-
-    Example:
-        >>> from rdflib import RDF, Literal, URIRef
-        >>> from mrag.planning.plan import (
-        ...     Aggregate, Block, Column, Comparison, Order, Pattern, Plan, Unknown
-        ... )
-        >>> name = lambda term: str(term).rpartition(":")[2].replace("_", " ")
-        >>> x, city, rating = Unknown("x"), Unknown("city"), Unknown("rating")
-        >>> restaurants = Pattern(x, RDF.type, (u := URIRef)("urn:restaurant"))
-        >>> has_rating = Pattern(x, u("urn:rating"), rating)
-        >>> in_city = Pattern(x, u("urn:city"), u("urn:New_York"))
-        >>> rated = Block((restaurants, in_city, has_rating), (Comparison(rating, ">", Literal(4)),))
-        >>> to_words(Plan(rated, (Column(x, "x"),)), name)
-        'each restaurant whose city is New York and whose rating is more than 4'
-        >>> food = Unknown("food")
-        >>> kinds = Block((*rated.patterns, Pattern(x, u("urn:food_type"), food)), rated.conditions)
-        >>> many = Aggregate("count", of=(x,))
-        >>> to_words(Plan(kinds, (Column(food, "food"), Column(many, "n")), order=(Order("n", True),)), name)
-        'the number of restaurants whose city is New York and whose rating is more than 4, for each food type,
-        greatest first'
-        >>> to_words(Plan(rated), name)
-        'whether there is a restaurant whose city is New York and whose rating is more than 4'
-    """
-    told, behind = of_each_group(plan)
-    return _Words(told, name).plan() + behind
-
-
-def part_to_words(plan: pl.Plan, part: pl.Condition | pl.Block | pl.Pattern, name: Name) -> str:
-    """Return a condition, a negation or a pattern of a plan in words, as `to_words` says it.
-
-    Args:
-        plan: The plan.
-        part: What belongs to it.
-        name: Returns the name of a term.
-
-    Example:
-        >>> from rdflib import Literal, URIRef
-        >>> from mrag.planning import Block, Pattern, Plan, Unknown
-        >>> x, part = Unknown("x"), Pattern(Unknown("x"), URIRef("urn:colour"), Literal("red"))
-        >>> part_to_words(Plan(Block((part,))), part, lambda term: str(term).rpartition(":")[2])
-        'whose colour is red'
-    """
-    return _Words(plan, name).part(part)
-
-
-def value_to_words(plan: pl.Plan, value: pl.Expression, name: Name) -> tuple[str, bool]:
-    """Return what a value of a plan is called, without an article, and whether it is a date or a year.
-
-    Args:
-        plan: The plan.
-        value: One of its values.
-        name: Returns the name of a term.
-    """
-    return _Words(plan, name).called(value)
-
-
-class _Words(BlockWords):
-    """Words of one plan."""
 
     def _rows_of(self, plan: pl.Plan) -> str:
         return _Words(plan, self._name).plan()

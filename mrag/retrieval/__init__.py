@@ -9,15 +9,14 @@ from mrag._lazy import lazy
 if TYPE_CHECKING:
     from mrag.retrieval.answering import (
         Conversation,
-        TripleProofs,
         aask,
         ask,
-        explain,
         retrieve,
         search,
         stream,
         verify,
     )
+    from mrag.retrieval.explaining import TripleProofs, explain
     from mrag.retrieval.rankers import FusedRanker, Hit, Hits, Question, Ranker, SimilarityRanker
     from mrag.retrieval.registry import (
         CrossEncoderRanker,

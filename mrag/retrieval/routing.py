@@ -12,12 +12,14 @@ from typing import Literal as OneOf
 
 from mrag.errors import ConfigError, MragError, QuestionTooLong, StoreError
 from mrag.generation.models import check_model, unused_notice
+from mrag.generation.prompts import NAMES_APART, PENDING
 from mrag.generation.result import Answer, OtherReading
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.naming import twins_of
 from mrag.planning.answering import HELPED, Attempt, abstained, compute
 from mrag.planning.following import LastAnswer
-from mrag.planning.neural.choosing import Planner
-from mrag.planning.reading.cues import CueKind, computing_words, cues
+from mrag.planning.reading.question import CueKind, computing_words, cues
+from mrag.planning.results import Planner
 from mrag.retrieval.rankers import Question, Ranker
 from mrag.retrieval.registry import check_ranker
 from mrag.tracing import span
@@ -252,3 +254,11 @@ def _complete(kg: KnowledgeGraph, asked: Question, before: Routed, options: AskO
     if found.completed is None or not (found.completed.answers and found.completed.evidence):
         return before._replace(why=f"{why}; the texts do not tell it either")
     return Routed(replace(found, why=f"{why}, but the texts tell it", offered=before.offered), "")
+
+
+def state_notice(kg: KnowledgeGraph) -> str | None:
+    """Return what every answer says while the graph is in a state in which it may lack something."""
+    if kg.pending:
+        return PENDING
+    twins = twins_of(kg)
+    return NAMES_APART if twins is not None and not twins.closed else None

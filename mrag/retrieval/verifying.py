@@ -18,14 +18,13 @@ from mrag.context.render import Context, Line
 from mrag.errors import ConfigError, ModelError, MragError
 from mrag.generation.answering import answer
 from mrag.generation.models import without_unused
-from mrag.generation.prompts import NAMES_APART, PENDING
+from mrag.generation.prompts import PENDING
 from mrag.generation.receipts import ENVELOPE, THEN, KeyStore, opened, receipt, with_receipt
 from mrag.generation.result import Answer, OtherReading, context_from_json, same
 from mrag.generation.support.mentions import ContextNames
 from mrag.generation.verification import READING, CheckedPart, Recomputed, VerifyReport, differences, part_of
 from mrag.generation.verification import verify as checked
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.naming import twins_of
 from mrag.graph.record import LABELS, status_of
 from mrag.images.graph import file_names, names_of
 from mrag.language.tokens import is_stopword, tokens
@@ -39,7 +38,7 @@ from mrag.planning.results import TRIED
 from mrag.planning.saved import run_question
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, Term, Triple, to_ox
-from mrag.retrieval.routing import ASKED_FOR, FOLDER_GIVEN, computed, routed, uncomputed
+from mrag.retrieval.routing import ASKED_FOR, FOLDER_GIVEN, computed, routed, state_notice, uncomputed
 from mrag.stores.base import Dataset
 
 _THINGS: Final = 5
@@ -475,14 +474,6 @@ def _reason(kg: KnowledgeGraph, value: Mapping[str, Any]) -> tuple[str, tuple[Ot
 
 _APART: Final[dict[str, Any]] = {"why": "", "readings": [], "notice": "", "images": []}
 _OTHERWISE = "another index, ranker or number may have been asked for"
-
-
-def state_notice(kg: KnowledgeGraph) -> str | None:
-    """Return what every answer says while the graph is in a state in which it may lack something."""
-    if kg.pending:
-        return PENDING
-    twins = twins_of(kg)
-    return NAMES_APART if twins is not None and not twins.closed else None
 
 
 def _with_state(kg: KnowledgeGraph, notices: Iterable[str | None]) -> list[str | None]:

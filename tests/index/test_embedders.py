@@ -121,8 +121,7 @@ def test_minilm_is_thread_safe(minilm: MiniLmEmbedder) -> None:
 def test_minilm_is_loaded_once_however_many_load_it() -> None:
     code = """
 from concurrent.futures import ThreadPoolExecutor
-from mrag.index.embedding import begin_loading, embedder
-begin_loading("minilm")
+from mrag.index.embedding import embedder
 with ThreadPoolExecutor(3) as pool:
     found = {id(model._session) for model in pool.map(embedder, ["minilm"] * 3)}
 print(len(found))

@@ -12,7 +12,6 @@ import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.accounting import account, of_the_kind
 from mrag.planning.answering import compute
-from mrag.planning.building.scoring import Reading
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.plan import (
     Aggregate,
@@ -26,6 +25,7 @@ from mrag.planning.plan import (
     Plan,
     Unknown,
 )
+from mrag.planning.reading.drafts import Reading
 from mrag.planning.run import PlanResult, run
 from mrag.stores.oxigraph import OxigraphStore
 

@@ -20,7 +20,6 @@ from mrag.evaluation import GoldQuestion, calibrate_answers
 from mrag.evaluation.answers import solved_readings
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import _doubt, compute
-from mrag.planning.building.scoring import Reading
 from mrag.planning.certainty import (
     FEATURES,
     Certainty,
@@ -33,6 +32,7 @@ from mrag.planning.certainty import (
     shipped,
 )
 from mrag.planning.plan import Aggregate, Block, Column, Pattern, Plan, Unknown
+from mrag.planning.reading.drafts import Reading
 from mrag.planning.run import PlanResult
 from mrag.stores.oxigraph import OxigraphStore
 from tests.evaluation.test_eval_cli import invoke

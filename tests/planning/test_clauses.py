@@ -11,9 +11,9 @@ from rdflib import RDF, Literal, URIRef
 import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
-from mrag.planning.composing import nested
-from mrag.planning.composing.drafts import Draft
 from mrag.planning.plan import Block, Column, Comparison, Number, Pattern, Plan, Unknown
+from mrag.planning.reading.composing import joined
+from mrag.planning.reading.drafts import Draft
 from mrag.planning.reading.frame import DESCRIBED
 
 SCHEMA = """
@@ -81,10 +81,10 @@ def written() -> str:
             f':indoor {str(indoor).lower()} ; :heated {heated} ; :kind "{kind}" ; :street "{street}" ; '
             f':opened "{opened}"^^xsd:gYear .'
         )
-    for n, (guard, pool, joined, wage) in enumerate(POSTS):
+    for n, (guard, pool, since, wage) in enumerate(POSTS):
         lines.append(
             f"<urn:o:{n}> a :Post ; :guard <urn:g:{guard.split()[0]}> ; :at <urn:p:{pool.split()[0]}> ; "
-            f':joined "{joined}"^^xsd:date ; :wage {wage} .'
+            f':joined "{since}"^^xsd:date ; :wage {wage} .'
         )
     for n, ((pool, year), (visits, refunds)) in enumerate(VISITS.items()):
         lines.append(
@@ -162,6 +162,6 @@ def test_a_described_thing_keeps_its_name_beside_a_value_that_is_called_like_ano
     kind = Pattern(guard, RDF.type, URIRef("urn:Guard"))
     inner = Plan(Block((Pattern(guard, age, years), kind), (of_age,)), (Column(guard, "guard"),))
     asked, described = (Draft(p, (p.columns[0].name,), (1.0,), 0.0, 0.0, ()) for p in (outer, inner))
-    found = nested.joined(asked, described, thing, named=True)
+    found = joined(asked, described, thing, named=True)
     assert found is not None and found.shown == ("guard", "years")
     assert {p.subject for p in found.plan.where.patterns} == {guard}

@@ -13,16 +13,13 @@ from rdflib import RDF, RDFS, XSD, Literal, URIRef
 
 import mrag.planning.lexical.names
 import mrag.planning.lexicon
-import mrag.planning.profile.reusing
-import mrag.planning.profile.usage
 import mrag.planning.profiling
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import update
 from mrag.language.tokens import tokens
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.profile.usage import usage_of
-from mrag.planning.profiling import schema_of
+from mrag.planning.profiling import schema_of, usage_of
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 
@@ -58,7 +55,7 @@ def stated() -> list[Triple]:
 def of_small_properties() -> Iterator[None]:
     """Find out what holds of all triples even where there are few."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mrag.planning.profile.usage, "_WORTH", 0)
+        patch.setattr(mrag.planning.profiling, "_WORTH", 0)
         yield
 
 
@@ -122,8 +119,8 @@ def test_large_properties_are_adjusted_to_what_came(several: list[list[tuple[boo
         }  # fmt: skip
 
     with pytest.MonkeyPatch.context() as patch, KnowledgeGraph(OxigraphStore()) as kg:
-        patch.setattr(mrag.planning.profile.usage, "_EXACT", 0)
-        patch.setattr(mrag.planning.profile.usage, "_GROWN", 9)
+        patch.setattr(mrag.planning.profiling, "_EXACT", 0)
+        patch.setattr(mrag.planning.profiling, "_GROWN", 9)
         kg.insert(stated())
         exact(kg)
         for some in several:

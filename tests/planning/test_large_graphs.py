@@ -8,7 +8,7 @@ import pytest
 from rdflib import RDF, RDFS, XSD, Literal, URIRef
 
 import mrag.planning.compiler
-import mrag.planning.profile.usage
+import mrag.planning.profiling
 import mrag.planning.run
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import update
@@ -58,7 +58,7 @@ def stated() -> list[Triple]:
 
 @pytest.fixture
 def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[KnowledgeGraph]:
-    monkeypatch.setattr(mrag.planning.profile.usage, "_WORTH", 0)
+    monkeypatch.setattr(mrag.planning.profiling, "_WORTH", 0)
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert(stated())
         yield kg

@@ -11,9 +11,9 @@ import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning import plan_from_json, plan_to_json
 from mrag.planning.answering import compute
-from mrag.planning.composing.shapes import falls_apart
 from mrag.planning.plan import Block, Comparison, Pattern, Unknown
-from mrag.planning.rephrasing.neither import neither
+from mrag.planning.reading.composing import falls_apart
+from mrag.planning.reading.rephrasing import neither
 
 HEAD = """
 @prefix : <http://pots.example/> .

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.profile import usage
-from mrag.planning.profile.usage import kind_of_texts, number_in
-from mrag.planning.profiling import schema_of
+from mrag.planning import profiling
+from mrag.planning.profiling import kind_of_texts, number_in, schema_of
 from mrag.planning.schema import ClassEdge
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import shared_data
@@ -140,7 +139,7 @@ def test_samples_of_a_large_graph_show_what_counting_shows(
     with graph(tmp_path, "\n".join(lines)) as kg:
         exact = schema_of(kg)
     for name, value in (("_EXACT", 100), ("_TRIPLES", 60), ("_MEMBERS", 60), ("_TEXTS", 60)):
-        monkeypatch.setattr(usage, name, value)
+        monkeypatch.setattr(profiling, name, value)
     with graph(tmp_path, "\n".join(lines)) as kg:
         sampled = schema_of(kg)
     assert sampled.classes == exact.classes

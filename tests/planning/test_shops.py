@@ -11,8 +11,8 @@ from rdflib import URIRef
 import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
-from mrag.planning.building.joins import split_ends
 from mrag.planning.plan import Pattern, Unknown
+from mrag.planning.reading.graph import split_ends
 from mrag.planning.schema import PropertyInfo, Schema
 
 PRICES = {"Desk Lamp": 35, "Oak Table": 420, "Swivel Chair": 160, "Wool Rug": 210, "Floor Lamp": 95}

@@ -11,7 +11,7 @@ import pytest
 import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
-from mrag.planning.profile.names import spelt_out
+from mrag.planning.profiling import spelt_out
 
 HEAD = """
 @prefix : <http://ferries.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .

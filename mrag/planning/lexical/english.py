@@ -12,6 +12,7 @@ from typing import Literal as OneOf
 import numpy as np
 import numpy.typing as npt
 
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import IRREGULAR, PERSON_WORDS, STOP_WORDS, VERBS, fold, keys, stem, words
 
 _EMPTY: Final = frozenset(
@@ -449,8 +450,8 @@ def positive(adjective: str) -> str | None:
 
 
 _PARTICLES: Final = ("up", "in", "out", "off", "on", "down", "over", "back", "away")
-_PAIR: Final = re.compile(rf"(?i)\b([a-z]{{3,}})[ -]({'|'.join(_PARTICLES)})\b")
-_WORD: Final = re.compile(rf"(?i)\b([a-z]{{3,}})[ -]?({'|'.join(_PARTICLES)})\b")
+_PAIR: Final = compile_late(rf"(?i)\b([a-z]{{3,}})[ -]({'|'.join(_PARTICLES)})\b")
+_WORD: Final = compile_late(rf"(?i)\b([a-z]{{3,}})[ -]?({'|'.join(_PARTICLES)})\b")
 _OTHER_VERBS: Final = frozenset(
     "begin within again bargain certain captain domain main margin origin remain season person "
     "cabin admin login latin salmon apron baron wagon carton cousin join region station".split()
@@ -561,8 +562,9 @@ class SpellingIndex:
         starts = np.searchsorted(self.forms, wanted, "left")
         ends = np.searchsorted(self.forms, wanted | _LOW, "right")
         found = [self.forms[a:b] & _LOW for a, b in zip(starts, ends, strict=True) if b > a]
-        every = np.concatenate(found) if found else np.empty(0, np.uint64)
-        return np.unique(every).astype(np.int64)
+        every = np.sort(np.concatenate(found)).astype(np.int64) if found else np.empty(0, np.int64)
+        # np.unique would import masked arrays, in some 30 ms.
+        return every[np.diff(every, prepend=-1) > 0]
 
 
 def distance(a: str, b: str, most: int) -> int:

@@ -21,7 +21,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked, name_part, whole_name
 from mrag.language.names import is_place
 from mrag.language.tokens import TextToken, bare, fold, keys, tokens, words_in
-from mrag.planning.lexical.candidates import Candidate, Way
+from mrag.planning.lexical import Candidate, Way
 from mrag.planning.lexical.english import (
     SpellingIndex,
     distance,

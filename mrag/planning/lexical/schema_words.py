@@ -25,7 +25,7 @@ from mrag.language.tokens import (
     words,
     words_in,
 )
-from mrag.planning.lexical.candidates import Candidate, Dimension, Named, NameMention, Way
+from mrag.planning.lexical import Candidate, Dimension, Named, NameMention, Way
 from mrag.planning.lexical.english import (
     CONVERSES,
     DIMENSIONS,

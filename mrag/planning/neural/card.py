@@ -20,7 +20,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.language.tokens import content, is_stopword, stem
 from mrag.language.tokens import tokens as words_of
 from mrag.planning.compiler import to_sparql
-from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.plan import Block, Column, Pattern, Plan, Unknown
 from mrag.planning.schema import Kind, PropertyInfo, Schema
 from mrag.stores.base import Limits, SelectResult

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
-from typing import Literal as OneOf
 
 from rdflib import Literal
 
@@ -23,16 +22,17 @@ from mrag.generation.models import Told, bounded, model_errors, takes_grammar, t
 from mrag.generation.result import AnswerCell
 from mrag.generation.support.sentences import without_thoughts
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import tokens
 from mrag.planning.accounting import Gap, account
-from mrag.planning.building.scoring import Reading
 from mrag.planning.lexicon import Lexicon, lexicon_of
 from mrag.planning.neural.card import SchemaCard, card_of
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.writer import WRITER_SYSTEM, written
 from mrag.planning.plan import Days, Plan
+from mrag.planning.reading.drafts import Reading
 from mrag.planning.reading.question import cut
-from mrag.planning.results import brief, found_something, namer, rows_of
+from mrag.planning.results import MOST_JUDGED, Planner, brief, found_something, namer, rows_of
 from mrag.planning.run import PlanResult, run
 from mrag.planning.scopes import rewritten, walk, with_subclasses
 from mrag.planning.wording import to_words
@@ -177,7 +177,6 @@ class _Tools:
         return "\n".join([f"{len(result.rows)} rows.", *rows])
 
 
-MOST: Final = 4
 """Readings that are shown at most."""
 
 _JUDGE_SYSTEM: Final = """\
@@ -194,7 +193,7 @@ _STRONGEST: Final = 4.0
 """How much a verdict says at most, as a logarithm of odds."""
 _JUDGE_TOKENS: Final = 512
 """Tokens that a model may write, for those that think before they answer."""
-_LETTER: Final = re.compile(r"\b([A-E])\b")
+_LETTER: Final = compile_late(r"\b([A-E])\b")
 
 
 def judge(model: BaseChatModel, question: str, readings: Sequence[tuple[str, str]]) -> list[float]:
@@ -203,7 +202,7 @@ def judge(model: BaseChatModel, question: str, readings: Sequence[tuple[str, str
     Args:
         model: A chat model, at temperature 0.
         question: The question.
-        readings: Readings in words, each with its answer in brief; at most `MOST` are shown.
+        readings: Readings in words, each with its answer in brief; at most `MOST_JUDGED` are shown.
 
     Returns:
         A number for each, from -4 to 4; 0 for those that are not shown, or where the model named no letter.
@@ -217,7 +216,7 @@ def judge(model: BaseChatModel, question: str, readings: Sequence[tuple[str, str
         >>> judge(FakeListChatModel(responses=["A"]), "How many films are there?", readings)
         [4.0, 0.0]
     """
-    shown = readings[:MOST]
+    shown = readings[:MOST_JUDGED]
     options = [
         f"{untrusted.one_line(words[:_WORDS])} (answer: {untrusted.one_line(answer)})"
         for words, answer in shown
@@ -422,9 +421,6 @@ def surprises(said: Told) -> Mapping[str, float]:
 
 logger = logging.getLogger(__name__)
 
-Planner: TypeAlias = OneOf["parser", "judge", "writer", "tools"]
-"""Who reads a question: the parser alone, or a model too, which judges its readings or has one of its own."""
-
 FoundReading: TypeAlias = tuple[Reading, PlanResult]
 
 _LIMITS: Final = Limits(3.0, 5_000, 8 << 20)
@@ -508,7 +504,9 @@ class ModelAdvice:
         """Weigh readings by verdicts; those with one answer share one."""
         answers = [self._answer(one) for one in found]
         first = {answer: found[answers.index(answer)] for answer in answers}
-        shown = [(self._words(reading), brief(answer)) for answer, (reading, _) in first.items()][:MOST]
+        shown = [(self._words(reading), brief(answer)) for answer, (reading, _) in first.items()][
+            :MOST_JUDGED
+        ]
         told = dict(zip(first, judge(self.model, question, shown), strict=False))
         return _sorted(
             (_likelier(reading, JUDGED * told.get(answer, 0.0)), result)

@@ -8,7 +8,6 @@ a link, too, and two paths that begin alike speak of the same things. The gramma
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
@@ -17,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from rdflib import RDF, XSD, Literal, URIRef
 
 from mrag.errors import ConfigError
+from mrag.language.possessive import compile_late
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard
 from mrag.planning.plan import (
     Aggregate,
@@ -50,75 +50,8 @@ __all__ = [
     "read_statement",
 ]
 
-_TOKEN = re.compile(r"\s*(?:('(?:[^']|'')*')|(\d+(?:\.\d+)?)|([A-Za-z]\w*)|(<=|>=|!=|<>|[-=<>(),.*/+]))")
+_TOKEN = compile_late(r"\s*(?:('(?:[^']|'')*')|(\d+(?:\.\d+)?)|([A-Za-z]\w*)|(<=|>=|!=|<>|[-=<>(),.*/+]))")
 T = TypeVar("T")
-
-
-class Cursor:
-    """A place in a text; what is read there is looked at, taken, or refused.
-
-    Args:
-        text: The text.
-
-    Raises:
-        ConfigError: If a part of it is no token.
-    """
-
-    def __init__(self, text: str) -> None:
-        self._tokens = list(_tokens(text))
-        self._at = 0
-
-    def _several(self, read: Callable[[], T], between: str = ",") -> list[T]:
-        found = [read()]
-        while self._taken(between):
-            found.append(read())
-        return found
-
-    def _peek(self) -> str:
-        return self._tokens[self._at] if self._at < len(self._tokens) else ""
-
-    def _is(self, word: str) -> bool:
-        return self._peek().upper() == word.upper()
-
-    def _next(self) -> str:
-        if self._at >= len(self._tokens):
-            raise ConfigError("The statement breaks off.")
-        self._at += 1
-        return self._tokens[self._at - 1]
-
-    def _taken(self, word: str) -> bool:
-        found = self._is(word)
-        self._at += found
-        return found
-
-    def _skip(self, word: str) -> None:
-        if not self._taken(word):
-            raise self._wrong(f"not {word}")
-
-    def _relation(self) -> Relation:
-        found = self._next().replace("<>", "!=")
-        if found not in ("=", "!=", "<", "<=", ">", ">="):
-            raise self._wrong("no comparison")
-        return cast(Relation, found)
-
-    def _number(self) -> Literal:
-        sign = "-" if self._taken("-") else ""
-        token = self._next()
-        if token[:1] == "'":
-            return Literal(token[1:-1])
-        if not token[:1].isdigit():
-            raise self._wrong("no number")
-        return Literal(int(sign + token)) if "." not in token else Literal(float(sign + token))
-
-    def _text(self) -> str:
-        if self._peek()[:1] != "'":
-            raise self._wrong("no text")
-        return self._next()[1:-1].replace("''", "'")
-
-    def _wrong(self, what: str) -> ConfigError:
-        return ConfigError(
-            f"Not a statement: {' '.join(self._tokens[max(0, self._at - 1) :])[:40]!r} is {what}."
-        )
 
 
 def _tokens(text: str) -> Iterator[str]:
@@ -191,21 +124,136 @@ class Solutions:
         )  # fmt: skip
 
 
-class PathReader(Cursor):
-    """Reads paths: a table and columns, with a dot behind each link.
+_FOLDS: dict[str, Fold] = {"AVG": "average", "SUM": "sum", "MIN": "minimum", "MAX": "maximum"}
+_SIGNS = ("+", "-", "*", "/")
+_PARTS: dict[str, Part] = {"YEAR": "year", "MONTH": "year-month"}
+"""Parts of dates; months are those of a year, since it is over them that things are counted."""
+_TERMS = 4
+
+
+_BEHIND = ("GROUP", "HAVING", "THEN")
+"""Words behind conditions."""
+
+
+def _dated(value: Unknown, relation: Relation, text: str) -> Comparison:
+    """Return the comparison of a date with a day, a month or a year."""
+    parts: dict[int, Part] = {4: "year", 7: "year-month"}
+    part = parts.get(len(text), "date")
+    if part == "date":
+        try:
+            date.fromisoformat(text)
+        except ValueError as error:
+            raise ConfigError(f"There is no such day: {text[:20]!r}.") from error
+        return Comparison(DatePart(part, value), relation, Literal(text, datatype=XSD.date))
+    return Comparison(
+        DatePart(part, value), relation, Literal(int(text)) if part == "year" else Literal(text)
+    )
+
+
+def _with_column(plan: Plan, name: Unknown) -> Plan:
+    """Return a plan of one column under the name of the unknown that its rows bind."""
+    return renamed(plan, {plan.columns[0].name: name.name})
+
+
+_LONGEST = 2_000
+
+
+def read_statement(card: SchemaCard, text: str) -> tuple[Plan, tuple[str, ...]]:
+    """Read a statement over a card.
+
+    Args:
+        card: Its tables.
+        text: The statement.
+
+    Returns:
+        The plan, and the names of the columns that are asked for.
+
+    Raises:
+        ConfigError: If it is no such statement, or says nothing sensible.
+
+    Example:
+        >>> year = CardColumn("year", "urn:year", "number")
+        >>> film = CardTable("film", "urn:Film", (CardColumn("name", "", "text"), year))
+        >>> plan, shown = read_statement(SchemaCard((film,)), "SELECT MAX(film.year) FROM film")
+        >>> shown, plan.columns[0].value.function
+        (('maximum',), 'maximum')
+    """
+    if len(text) > _LONGEST:
+        raise ConfigError(f"The statement has more than {_LONGEST:,} characters.")
+    return _Statement(card, text).read()
+
+
+class _Statement:
+    """A statement that is read from left to right; what comes next is looked at, taken, or refused.
 
     Args:
         card: The tables.
         text: The statement.
+
+    Raises:
+        ConfigError: If a part of the text is no token.
     """
 
     def __init__(self, card: SchemaCard, text: str) -> None:
-        super().__init__(text)
+        self._tokens = list(_tokens(text))
+        self._at = 0
         self._card = card
         self._names: set[str] = set()
         self._said: list[str] = []
         self._outer: list[Solutions | None] = []
         self._found: Solutions
+
+    def _several(self, read: Callable[[], T], between: str = ",") -> list[T]:
+        found = [read()]
+        while self._taken(between):
+            found.append(read())
+        return found
+
+    def _peek(self) -> str:
+        return self._tokens[self._at] if self._at < len(self._tokens) else ""
+
+    def _is(self, word: str) -> bool:
+        return self._peek().upper() == word.upper()
+
+    def _next(self) -> str:
+        if self._at >= len(self._tokens):
+            raise ConfigError("The statement breaks off.")
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+    def _taken(self, word: str) -> bool:
+        found = self._is(word)
+        self._at += found
+        return found
+
+    def _skip(self, word: str) -> None:
+        if not self._taken(word):
+            raise self._wrong(f"not {word}")
+
+    def _relation(self) -> Relation:
+        found = self._next().replace("<>", "!=")
+        if found not in ("=", "!=", "<", "<=", ">", ">="):
+            raise self._wrong("no comparison")
+        return cast(Relation, found)
+
+    def _number(self) -> Literal:
+        sign = "-" if self._taken("-") else ""
+        token = self._next()
+        if token[:1] == "'":
+            return Literal(token[1:-1])
+        if not token[:1].isdigit():
+            raise self._wrong("no number")
+        return Literal(int(sign + token)) if "." not in token else Literal(float(sign + token))
+
+    def _text(self) -> str:
+        if self._peek()[:1] != "'":
+            raise self._wrong("no text")
+        return self._next()[1:-1].replace("''", "'")
+
+    def _wrong(self, what: str) -> ConfigError:
+        return ConfigError(
+            f"Not a statement: {' '.join(self._tokens[max(0, self._at - 1) :])[:40]!r} is {what}."
+        )
 
     def _path(self) -> tuple[Path, CardColumn]:
         table = self._table()
@@ -392,17 +440,6 @@ class PathReader(Cursor):
             return value.name
         return self._unknown(value.function if isinstance(value, Aggregate) else "value").name
 
-
-_FOLDS: dict[str, Fold] = {"AVG": "average", "SUM": "sum", "MIN": "minimum", "MAX": "maximum"}
-_SIGNS = ("+", "-", "*", "/")
-_PARTS: dict[str, Part] = {"YEAR": "year", "MONTH": "year-month"}
-"""Parts of dates; months are those of a year, since it is over them that things are counted."""
-_TERMS = 4
-
-
-class ValueReader(PathReader):
-    """Reads values; see `mrag.planning.neural.statement`."""
-
     def _item(self) -> Expression:
         """Read a value or up to four with signs between them, from left to right."""
         found = self._value()
@@ -424,9 +461,6 @@ class ValueReader(PathReader):
                 self._skip("(")
                 return self._fold(fold)
         return self._grouped()
-
-    def _scalar(self) -> tuple[Scalar, CardColumn | None]:
-        raise NotImplementedError
 
     def _count(self) -> Aggregate:
         """Read what is counted: rows, different things or values, or those things that have a value."""
@@ -514,9 +548,6 @@ class ValueReader(PathReader):
         self._skip(")")
         return where.block()
 
-    def _conditions(self) -> None:
-        raise NotImplementedError
-
     def _measured(self) -> tuple[Expression, list[Unknown]]:
         """Read what may be computed with: a number, a date, or days; and what it is said of."""
         if self._is("DATEDIFF"):
@@ -542,14 +573,6 @@ class ValueReader(PathReader):
             self._end_case()
         self._skip(")")
         return Aggregate(fold, value, tuple(dict.fromkeys(owners)), self._only(case))
-
-
-_BEHIND = ("GROUP", "HAVING", "THEN")
-"""Words behind conditions."""
-
-
-class ConditionReader(ValueReader):
-    """Reads conditions into what holds of the things of a statement."""
 
     def _conditions(self) -> None:
         """Read conditions: those that AND joins hold together, and of those that OR joins one at least."""
@@ -836,56 +859,6 @@ class ConditionReader(ValueReader):
         """Return what a text names: the thing that a link leads to, or the one that a column belongs to."""
         return self._walk(where, path if column.target is not None else path[:-1])
 
-
-def _dated(value: Unknown, relation: Relation, text: str) -> Comparison:
-    """Return the comparison of a date with a day, a month or a year."""
-    parts: dict[int, Part] = {4: "year", 7: "year-month"}
-    part = parts.get(len(text), "date")
-    if part == "date":
-        try:
-            date.fromisoformat(text)
-        except ValueError as error:
-            raise ConfigError(f"There is no such day: {text[:20]!r}.") from error
-        return Comparison(DatePart(part, value), relation, Literal(text, datatype=XSD.date))
-    return Comparison(
-        DatePart(part, value), relation, Literal(int(text)) if part == "year" else Literal(text)
-    )
-
-
-def _with_column(plan: Plan, name: Unknown) -> Plan:
-    """Return a plan of one column under the name of the unknown that its rows bind."""
-    return renamed(plan, {plan.columns[0].name: name.name})
-
-
-_LONGEST = 2_000
-
-
-def read_statement(card: SchemaCard, text: str) -> tuple[Plan, tuple[str, ...]]:
-    """Read a statement over a card.
-
-    Args:
-        card: Its tables.
-        text: The statement.
-
-    Returns:
-        The plan, and the names of the columns that are asked for.
-
-    Raises:
-        ConfigError: If it is no such statement, or says nothing sensible.
-
-    Example:
-        >>> year = CardColumn("year", "urn:year", "number")
-        >>> film = CardTable("film", "urn:Film", (CardColumn("name", "", "text"), year))
-        >>> plan, shown = read_statement(SchemaCard((film,)), "SELECT MAX(film.year) FROM film")
-        >>> shown, plan.columns[0].value.function
-        (('maximum',), 'maximum')
-    """
-    if len(text) > _LONGEST:
-        raise ConfigError(f"The statement has more than {_LONGEST:,} characters.")
-    return _Statement(card, text).read()
-
-
-class _Statement(ConditionReader):
     def read(self) -> tuple[Plan, tuple[str, ...]]:
         self._skip("SELECT")
         if self._is("EXISTS"):

@@ -12,12 +12,13 @@ from mrag import untrusted
 from mrag.errors import ConfigError
 from mrag.generation.models import Told, bounded, told, varied
 from mrag.generation.support.sentences import without_thoughts
+from mrag.language.possessive import compile_late
 from mrag.language.tokens import tokens
-from mrag.planning.building.scoring import Reading
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.card import WHETHER, Asked, SchemaCard, card_of, gbnf, vocabulary_of
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.plan import Plan
+from mrag.planning.reading.drafts import Reading
 from mrag.planning.scopes import aggregates, with_subclasses
 from mrag.planning.values import kind_of
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
 logger = logging.getLogger(__name__)
-_SELECT = re.compile(r"SELECT\b.*?(?=```|;\s*$|\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
+_SELECT = compile_late(r"SELECT\b.*?(?=```|;\s*$|\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
 _EVEN, _DOUBT = -9.5, 0.8
 """The logarithm of a statement's probability at which it is as likely right as wrong, by the statements of a
 model of 1.5 billion parameters on graphs that this was made with; and how fast it gets likelier."""
@@ -34,7 +35,7 @@ _MOST = 0.89
 """How likely a statement is at most: models are surer than right."""
 _UNTOLD = -6.0
 """The logarithm of the probability of a statement of which the model tells none."""
-_NUMBER: Final = re.compile(r"\b(?:how many|number of|count of)\b", re.IGNORECASE)
+_NUMBER: Final = compile_late(r"\b(?:how many|number of|count of)\b", re.IGNORECASE)
 _WHETHER: Final = frozenset("is are was were do does did has have had can could".split())
 _THINGS: Final = frozenset("which who whose list name show where".split())
 _OTHERS, _WARM = 2, 0.7

@@ -1,1 +1,1 @@
-"""The words of a question: cut, joined to items, and given their roles in a frame."""
+"""A reader of questions without a language model: words, frame, drafts, plan."""

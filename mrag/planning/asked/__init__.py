@@ -1,1 +1,0 @@
-"""What a question asks for beside what its nouns say: people, extremes, times, conditions, and denials."""

@@ -1,1 +1,0 @@
-"""Questions over graphs whose things have no classes."""

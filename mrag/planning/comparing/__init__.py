@@ -1,1 +1,0 @@
-"""Questions that set things side by side, or beside others of their kind."""

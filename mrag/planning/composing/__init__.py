@@ -1,1 +1,0 @@
-"""Questions made of several: described things, ratios, alternatives, and what is denied."""

@@ -1,1 +1,0 @@
-"""Numbers that two properties tell together."""

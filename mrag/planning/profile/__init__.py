@@ -1,1 +1,0 @@
-"""What the schema of a graph is read from, and where it is kept."""

@@ -1,1 +1,0 @@
-"""A question in other words, before it is read."""
