@@ -256,15 +256,11 @@ class Records(ABC):
             raise ConfigError(f"on_bad is stop or skip, not {on_bad!r}.")
         self.path = Path(path)
         self.name = str(path)
-        self.find()
+        if not self.path.is_file():
+            raise LoadError("There is no such file.", file=self.name, hint="Check the path.")
         self.on_bad: OnBad = on_bad
         self.on_progress = on_progress
         self.report = RecordReport()
-
-    def find(self) -> None:
-        """Check that the source is there."""
-        if not self.path.is_file():
-            raise LoadError("There is no such file.", file=self.name, hint="Check the path.")
 
     @abstractmethod
     def statements(self) -> Iterator[str]:

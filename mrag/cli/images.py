@@ -24,7 +24,6 @@ from mrag.cli.options import JsonOption, RunnerOption, WorkersOption
 from mrag.cli.output import progress, say, show, show_data, show_json, status
 from mrag.errors import ConfigError, LoadError
 from mrag.language.grammar import counted
-from mrag.redaction import redact_url
 from mrag.storage.files import Scratch
 
 if TYPE_CHECKING:
@@ -34,18 +33,13 @@ if TYPE_CHECKING:
 _EXAMPLES = 5
 
 
-def name_of(file: str) -> str:
-    """Return the name of a source without its folder; of a database, without its login and its parameters."""
-    return Path(file.partition("?")[0]).name if "://" in file else Path(file).name
-
-
 def _read_records(file: str, how: ImportSettings, out: Path) -> loaders.RecordReport:
-    """Write the records of a source as N-Triples, those of files in a process with limits."""
+    """Write the records of a file as N-Triples, in a process with limits."""
     from mrag.stores.process.parsing import imported
 
-    if "://" not in file and not Path(file).is_file():
+    if not Path(file).is_file():
         raise LoadError("There is no such file.", file=file, hint="Check the path.")
-    with progress(f"Reading {name_of(file)}", unit="rows" if "://" in file else "bytes") as note:
+    with progress(f"Reading {Path(file).name}") as note:
         return imported(file, out, how, note)
 
 
@@ -58,7 +52,7 @@ def _show_problems(files: Sequence[str], reports: Sequence[loaders.RecordReport]
     """Say what was left out of each source and why, with examples."""
     for file, report in zip(files, reports, strict=True):
         for kind, count in _commonest(report.problems).items():
-            say(f"{name_of(file)}: {kind}, skipped {counted(count, 'time')}.", style="yellow")
+            say(f"{Path(file).name}: {kind}, skipped {counted(count, 'time')}.", style="yellow")
             for problem in [each for each in report.examples if each.kind == kind][:_EXAMPLES]:
                 say(f"  {problem.where}: {problem.what}", style="dim")
 
@@ -75,7 +69,6 @@ def import_(
     sketch: bool = False,
     delimiter: Annotated[str, Option(metavar="SIGN")] = "",
     encoding: Annotated[str, Option(metavar="NAME")] = "utf-8",
-    standard: bool = False,
     boxes: bool = False,
     masks: bool = False,
     views: bool = True,
@@ -90,15 +83,12 @@ def import_(
     sentence for each annotation), NAME-cel and NAME-garments (for learning class expressions).
 
     Options:
-        files: Annotations (JSON), scene graphs (JSON, JSONL), tables (CSV, TSV, JSON, Parquet), or the URL of
-            a database such as sqlite:///shop.db.
+        files: Annotations (JSON), scene graphs (JSON, JSONL) or tables (CSV, TSV, JSON, Parquet).
         kind: fashionpedia, scenes or table. Default: recognised from the file.
-        mapping: How tables become RDF: Turtle (R2RML or RML), or metadata of CSV on the Web. Default for
-            FILE.csv: FILE.csv-metadata.json.
+        mapping: How tables become RDF, in Turtle (R2RML or RML).
         sketch: Print a mapping to begin with for these tables; nothing is loaded.
         delimiter: Sign between cells, or tab. Default: recognised.
         encoding: Encoding of tables without a byte order mark.
-        standard: CSV on the Web: state the tables and their rows, too.
         boxes: Keep the bounding boxes of Fashionpedia's annotations.
         masks: Keep the polygons around what Fashionpedia's annotations show.
         views: Make the views of annotations.
@@ -110,7 +100,6 @@ def import_(
       mrag import instances_attributes_train2020.json
       mrag import --sketch shops.csv cities.csv > mapping.ttl
       mrag import shops.csv cities.csv --mapping mapping.ttl --skip-bad
-      mrag import sqlite:///shop.db --mapping shop.ttl
     """
     from mrag.loaders.importing import ImportSettings
     from mrag.loaders.tables import TableDialect
@@ -123,13 +112,13 @@ def import_(
             text = parsing.sketch(files, dialect)
         show_data(text.rstrip())
         return
-    how = ImportSettings(kind, mapping, boxes, dialect, "skip" if skip_bad else "stop", standard, masks)
+    how = ImportSettings(kind, mapping, boxes, dialect, "skip" if skip_bad else "stop", masks)
     steps = _Steps()
     with place.opened(create=True) as graph, ExitStack() as stack:
         reports: list[loaders.RecordReport] = []
         paths: list[Path] = []
         for file in files:
-            name = name_of(file)
+            name = Path(file).name
             with steps(f"read {name}"):
                 # Named like the source, so that what is said of an interrupted load makes sense.
                 folder = stack.enter_context(Scratch("records"))
@@ -151,7 +140,7 @@ def import_(
         result = {
             "store": graph.store.url,
             "kg": graph.name,
-            "records": [{"file": redact_url(f), **asdict(r)} for f, r in zip(files, reports, strict=True)],
+            "records": [{"file": f, **asdict(r)} for f, r in zip(files, reports, strict=True)],
             "skipped": _commonest(sum((Counter(r.problems) for r in reports), Counter())),
             "steps": steps.done,
         }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,26 +150,3 @@ def test_tables_are_sketched_imported_and_what_was_skipped_is_said(mrag: Command
     assert "shops.csv: no xsd:integer, skipped 2 times." in said and "line 4, column 'year'" in said
     failed = mrag("import", cities, "--mapping", mapping)
     assert "no column 'city'" in failed.stderr and "nearest first: 'id', 'name'" in failed.stderr
-
-
-def test_databases_and_metadata_are_imported(mrag: Command, tmp_path: Path) -> None:
-    pytest.importorskip("sqlalchemy")
-    with sqlite3.connect(tmp_path / "a.db") as base:
-        base.executescript(
-            "CREATE TABLE shop (id INTEGER PRIMARY KEY, name TEXT);INSERT INTO shop VALUES (1, 'Hats')"
-        )
-    base.close()
-    url = f"sqlite:///{tmp_path}/a.db"
-    (tmp_path / "m.ttl").write_text(mrag("import", "--sketch", url).stdout)
-    done = mrag.json("import", url, "--mapping", tmp_path / "m.ttl")
-    assert (done["records"][0]["triples"], done["steps"][0]["step"]) == (4, "read a.db")
-    failed = mrag("import", "postgresql://ann:secret@127.0.0.1:1/shop", "--mapping", tmp_path / "m.ttl")
-    assert failed.returncode == 1 and "secret" not in failed.stderr
-    about = {"@context": "http://www.w3.org/ns/csvw", "url": "http://example.org/t.csv"}
-    (tmp_path / "t.csv-metadata.json").write_text(json.dumps(about))
-    (tmp_path / "t.csv").write_text("a,b\n1,\n")
-    for arguments, triples in (
-        ([tmp_path / "t.csv"], 1),
-        ([tmp_path / "t.csv-metadata.json", "--standard"], 10),
-    ):
-        assert mrag.json("import", *arguments)["records"][0]["triples"] == triples

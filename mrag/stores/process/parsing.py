@@ -29,10 +29,9 @@ from mrag import errors
 from mrag.errors import ConfigError, LoadError, MragError, QueryRefused, QueryTimeout, StoreError
 from mrag.loaders._records import RecordReport
 from mrag.loaders.checks import MORE_TIME, Checked, LeftOutFile, Lines, LoadNotes, TooMuch, too_long
-from mrag.loaders.importing import ImportSettings, write
+from mrag.loaders.importing import ImportSettings
 from mrag.loaders.rdf import Progress, Source
-from mrag.loaders.sketch import sketched
-from mrag.loaders.tables import TableDialect, is_database
+from mrag.loaders.tables import TableDialect
 from mrag.stores.changes import Operation, Refused, skolemised
 from mrag.stores.process.channel import Child, Reply, Reserve
 
@@ -338,25 +337,15 @@ def bounds_for(size: int) -> Bounds:
 def imported(
     file: str | Path, out: Path, how: ImportSettings, on_progress: Progress | None = None
 ) -> RecordReport:
-    """Write a file of records, or of a database by its URL, as N-Triples into `out`.
-
-    So does `mrag.loaders.importing.write`. What a server holds is read in this process, as a child has no
-    network. Progress is in bytes read and in all, for a database in rows and None.
-    """
-    served = is_database(file)
-    size = None if served else Path(file).stat().st_size
-    if served and not str(file).startswith("sqlite"):
-        pieces: Generator[Any, None, Any] = write(file, how, out)
-    else:
-        pieces = stream("mrag.loaders.importing:write", file, how, out, bounds=bounds_for(size or 0))
-    with naming(*(() if served else (Path(file),))):
+    """Write a file of records as N-Triples into `out`, as `mrag.loaders.importing.write` does."""
+    size = Path(file).stat().st_size
+    pieces = stream("mrag.loaders.importing:write", file, how, out, bounds=bounds_for(size))
+    with naming(Path(file)):
         return cast(RecordReport, _end_with(_report(pieces, on_progress, size)))
 
 
 def sketch(files: Sequence[str], dialect: TableDialect) -> str:
     """Return a mapping to begin with, as `mrag.loaders.sketch.sketched` does, read like `imported`."""
-    if any(is_database(file) and not file.startswith("sqlite") for file in files):
-        return sketched(files, dialect)
     size = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
     return cast(str, perform("mrag.loaders.sketch:sketched", list(files), dialect, bounds=bounds_for(size)))
 
