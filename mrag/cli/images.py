@@ -20,14 +20,13 @@ from mrag import graph as graphs
 from mrag import images, loaders
 from mrag.cli import commands, options
 from mrag.cli.data import loading, show_groups
-from mrag.cli.options import JsonOption, RunnerOption, WorkersOption
+from mrag.cli.options import JsonOption, RunnerOption
 from mrag.cli.output import progress, say, show, show_data, show_json, status
 from mrag.errors import ConfigError, LoadError
 from mrag.language.grammar import counted
 from mrag.storage.files import Scratch
 
 if TYPE_CHECKING:
-    from mrag.jobs import Runner
     from mrag.loaders.importing import ImportSettings
 
 _EXAMPLES = 5
@@ -156,25 +155,15 @@ def import_(
 def views(
     place: options.Place,
     reason: ReasonOption = True,
-    runner: Annotated[str | None, Option(metavar="NAME")] = None,
-    workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Update the views of annotated images.
 
-    With a runner, an interrupted run resumes when the command is run again.
-
-    Options:
-        runner: Make each view in parts: inline, threads, processes, ray:ADDRESS, or ray for a cluster on this
-            machine (extra `ray`). Default: each in one go.
-
     \b
     Examples:
       mrag views --kg main
-      mrag views --runner processes --workers 2
     """
     from mrag.graph.record import read_record
-    from mrag.jobs import runner as runner_of
 
     steps = _Steps()
     with place.opened() as graph:
@@ -187,8 +176,7 @@ def views(
                 hint="Load some with `mrag import`, or name another graph with --store and --kg.",
             )
         with commands.kept("Finished views are kept. Run the same command again to make the others."):
-            carrying = None if runner is None else runner_of(runner, workers)
-            made = _views(steps, graph, reason, runner=carrying)
+            made = _views(steps, graph, reason)
         if as_json:
             show_json({"store": graph.store.url, "kg": graph.name, "steps": steps.done})
         elif made:
@@ -227,7 +215,6 @@ def _views(
     reason: bool,
     *,
     source_too: bool = False,
-    runner: Runner | None = None,
 ) -> list[str]:
     """Make the views that are out of date, some at a time, and return the graphs that changed."""
     made: list[str] = []
@@ -243,18 +230,8 @@ def _views(
     names = {name: f"{graph.name}-{view.short}" for name, view in graphs.VIEWS.items()}
     also = [lambda: _reason(steps, graph)] if reason and source_too else []
     with steps("make views") as done:
-        if runner is None:
-            with status("Making views"):
-                views = graphs.make_views(graph, names, after, also=also)
-        else:
-            from mrag.index.backends.base import home
-
-            folder = home(graph)
-            journals = None if folder is None else folder.parent / "views"
-            with progress("Making views", unit="parts") as note:
-                views = graphs.make_views(
-                    graph, names, after, also=also, runner=runner, journals=journals, on_progress=note
-                )
+        with status("Making views"):
+            views = graphs.make_views(graph, names, after, also=also)
         done["views"] = sorted(made)
     for name, view in sorted(views.items()) if reason else ():
         if name not in made and not view.reasoned and view.record.triples:
