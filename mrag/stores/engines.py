@@ -12,53 +12,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
-import pyoxigraph as ox
-
 from mrag.errors import ConfigError
-from mrag.rdf.patterns import Count, Descending, Group, Select, TriplePattern, iri, to_sparql, var
-from mrag.stores.base import Dataset
 from mrag.stores.fuseki import FusekiStore
 from mrag.stores.graphdb import GraphDBStore
 from mrag.stores.http import Access, access_from_env, is_address
-from mrag.stores.sparql import DEFAULT, Dialect, Paths, SparqlStore, StatementsStore
+from mrag.stores.sparql import Dialect, Paths, SparqlStore, StatementsStore
 from mrag.stores.virtuoso import VirtuosoStore
 
 QLEVER = "http://qlever.cs.uni-freiburg.de/builtin-functions/"
 _STARDOG = "tag:stardog:api:context:"
 _CHUNK = 50_000
-
-
-class QLeverStore(SparqlStore):
-    """A QLever server; its arguments are those of `SparqlStore`."""
-
-    def search_text(self, words: str, k: int = 10) -> list[tuple[str, float]]:
-        """Return the entities and literals that the server's text index finds with some words.
-
-        The index is made with the data, by `qlever index --text-index`, and serves what was indexed then
-        (QLever documentation, "Text search").
-
-        Args:
-            words: Words that the same text must hold; one that ends with `*` stands for all that begin so.
-            k: Most hits.
-
-        Returns:
-            IRIs, or literals as N-Triples, with the number of texts that hold them, most first.
-        """
-        text, entity, score = var("text"), var("entity"), var("score")
-        found = Group(
-            (
-                TriplePattern(text, iri(f"{QLEVER}contains-word"), ox.Literal(words)),
-                TriplePattern(text, iri(f"{QLEVER}contains-entity"), entity),
-            )
-        )
-        query = Select(
-            (entity, (Count(text), score)), found, group_by=(entity,),
-            order_by=(Descending(score), entity), limit=k,
-        )  # fmt: skip
-        return [
-            (str(term), float(str(count)))
-            for term, count in self.select(to_sparql(query), Dataset((DEFAULT,)))
-        ]
 
 
 @dataclass(frozen=True)
@@ -86,7 +49,6 @@ ENGINES: Mapping[str, EngineRecord] = {
             unnamed=f"{QLEVER}default-graph", system_graphs=(f"{QLEVER}default-graph",),
         ),
         "http://localhost:7001",
-        kind=QLeverStore,
     ),
     # Without a dataset a query sees the default graph alone, or all if `query.all.graphs` is set; the
     # graph store is at the database itself. `timeout` is in milliseconds.

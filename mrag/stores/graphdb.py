@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, Literal, cast
+from typing import Any, cast
 from urllib.parse import quote
 
 from rdflib import Literal as RdfLiteral
@@ -209,14 +209,10 @@ def repository_config(name: str, ruleset: str, title: str = "") -> bytes:
 
 SIM = "http://www.ontotext.com/graphdb/similarity/"
 INSTANCE = SIM + "instance/"
-ANY = SIM + "psi/any"
 _NAME = re.compile(r"[A-Za-z0-9\-_]+\Z")
 _WORKING = ("CREATING", "BUILDING", "REBUILDING")
 _ALL = Dataset((DEFAULT,))
 
-Kind = Literal["text", "predication"]
-
-_SEARCHES = {"text": "similarity/workbench-text", "predication": "similarity/workbench-predication"}
 _KEPT = tuple("options analyzer stopList infer sameAs selectQuery searchQuery analogicalQuery".split())
 """What the server tells of an index, under the names of its REST calls."""
 
@@ -236,7 +232,7 @@ class ServerIndexInfo:
 
 
 class GraphDBSimilarity:
-    """The similarity indexes of a GraphDB repository.
+    """The similarity indexes of a GraphDB repository, of which those of texts can be made and searched.
 
     Args:
         store: The repository.
@@ -269,7 +265,6 @@ class GraphDBSimilarity:
         name: str,
         query: str,
         *,
-        kind: Kind = "text",
         options: str = "-termweight idf",
         analyzer: str = "org.apache.lucene.analysis.en.EnglishAnalyzer",
         stop_words: Sequence[str] = (),
@@ -281,8 +276,7 @@ class GraphDBSimilarity:
 
         Args:
             name: Letters, digits, `-` and `_`.
-            query: A SELECT of `?documentID ?documentText`, for predication of `?subject ?predicate ?object`.
-            kind: `text` or `predication`.
+            query: A SELECT of `?documentID ?documentText`.
             options: Options of the plugin, such as `-termweight idf -dimension 300`.
             analyzer: Java class of the Lucene analyzer.
             stop_words: Words to leave out, beside the analyzer's.
@@ -292,18 +286,17 @@ class GraphDBSimilarity:
         """
         if not _NAME.match(name):
             raise ConfigError(f"{name!r} cannot name an index.", hint="Use letters, digits, - and _.")
-        analogical = queries.get("similarity/workbench-analogical").text if kind == "predication" else ""
         body = {
             "name": name,
-            "type": kind,
+            "type": "text",
             "options": options,
             "analyzer": analyzer,
             "stopList": " ".join(stop_words) or None,
             "infer": infer,
             "sameAs": True,
             "selectQuery": query,
-            "searchQuery": queries.get(_SEARCHES[kind]).text,
-            "analogicalQuery": analogical,
+            "searchQuery": queries.get("similarity/workbench-text").text,
+            "analogicalQuery": "",
         }
         self._make("POST", body)
         return self._wait(name, on_status) if wait else self.get(name)
@@ -347,27 +340,12 @@ class GraphDBSimilarity:
         text = queries.get("similarity/entity").bind(index_entity_parameters=[row])
         return [hit for hit in self._hits(text, k + 1) if hit[0] != iri][:k]
 
-    def related(self, name: str, iri: str, k: int, *, predicate: str = ANY) -> list[tuple[str, float]]:
-        """Return the entities that a predication index relates to one, by a predicate or any."""
-        row = (URIRef(INSTANCE + name), URIRef(iri), URIRef(predicate), _parameters(k))
-        text = queries.get("similarity/predication").bind(index_entity_predicate_parameters=[row])
-        return self._hits(text, k)
-
     def fulltext(self, text: str, k: int) -> list[tuple[str, str]]:
         """Return entity and literal that the server's full-text index finds."""
         rows = self.store.select(
             queries.get("similarity/fulltext").bind(text=[RdfLiteral(text)], limit=k), _ALL
         )
         return [(str(entity), str(literal)) for entity, literal in rows]
-
-    def ranks(self, iris: Iterable[str]) -> dict[str, float]:
-        """Return the RDF rank of entities, 0 to 1; entities without one are left out."""
-        rows = self.store.select(queries.get("similarity/rank").bind(entity=list(iris)), _ALL)
-        return {str(entity): float(str(rank)) for entity, rank in rows}
-
-    def compute_ranks(self) -> None:
-        """Have the server compute RDF ranks, which takes minutes on large repositories."""
-        self.store.update(queries.get("update/compute-rank").text)
 
     def _told(self) -> list[dict[str, Any]]:
         response = self.store.http.send("GET", self._url, repeat=True, headers=self._headers)

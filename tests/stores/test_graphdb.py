@@ -119,7 +119,7 @@ class Recorder(BaseHTTPRequestHandler):
             answer = {"head": {"vars": ["plan"]}, "results": {"bindings": [plan]}}
         elif self.path.startswith("/rest/similarity") and self.command == "GET":
             status = self.status.pop(0) if len(self.status) > 1 else self.status[0]
-            answer = [{"type": "predication", "status": status, "selectQuery": "SELECT", **self.told}]
+            answer = [{"type": "text", "status": status, "selectQuery": "SELECT", **self.told}]
         data = b"" if answer is None else json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -166,18 +166,13 @@ def test_making_an_index_waits_until_it_is_built(recorder: tuple[GraphDBStore, t
     store, handler = recorder
     handler.status = ["BUILDING", "BUILDING", "BUILT"]
     told: list[str] = []
-    query = "SELECT ?subject ?predicate ?object { ?subject ?predicate ?object }"
-    made = GraphDBSimilarity(store).create("idx", query, kind="predication", on_status=told.append)
-    assert told == ["BUILDING", "BUILDING", "BUILT"] and made.kind == "predication"
+    query = "SELECT ?documentID ?documentText { ?documentID ?p ?documentText }"
+    made = GraphDBSimilarity(store).create("idx", query, on_status=told.append)
+    assert told == ["BUILDING", "BUILDING", "BUILT"] and made.kind == "text"
     method, path, headers, body = next(seen for seen in handler.seen if seen[0] == "POST")
     sent = json.loads(body)
     assert (method, path, headers["X-GraphDB-Repository"]) == ("POST", "/rest/similarity", "products")
-    assert (
-        sent["type"] == "predication"
-        and sent["selectQuery"] == query
-        and "psi:searchPredicate ?psiPredicate" in sent["searchQuery"]
-        and "psi:givenSubject ?givenSubject" in sent["analogicalQuery"]
-    )
+    assert sent["type"] == "text" and sent["selectQuery"] == query and "?searchType" in sent["searchQuery"]
     handler.status = ["FAILED"]
     with pytest.raises(IndexError_, match="FAILED"):
         GraphDBSimilarity(store).create("idx", query)

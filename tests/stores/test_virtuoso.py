@@ -13,9 +13,8 @@ import mrag
 from mrag.cel.evaluate import statements
 from mrag.cel.learners.base import learner
 from mrag.cel.problem import LearningProblem
-from mrag.errors import EndpointError, QueryTimeout
+from mrag.errors import EndpointError
 from mrag.index.similarity import SimilarityIndexes
-from mrag.rdf.patterns import Construct, TriplePattern, iri, var
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.base import Dataset
@@ -99,35 +98,6 @@ def test_long_texts_are_put_in_order(
     SimilarityIndexes.of(kg).build("main", model="none")
     answer = mrag.ask(kg, "What is scroll 2?", model="none")
     assert any(word in citation.text for citation in answer.citations)
-
-
-def test_what_takes_too_long_is_derived_in_pieces(
-    kg: mrag.KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kg.store.insert(numbered(500), "urn:g")
-    s, o = var("s"), var("o")
-    copied = Construct((TriplePattern(s, iri("urn:q"), o),), TriplePattern(s, iri("urn:p"), o))
-    sent: list[Construct] = []
-    whole = SparqlStore.derive
-
-    def derive(self: SparqlStore, query: Construct, dataset: Dataset, into: str) -> None:
-        sent.append(query)
-        # As the server does where it stops at its limit: the whole, and then one of the pieces.
-        if len(sent) in (1, 3):
-            raise QueryTimeout("The server ended the query at its time limit.")
-        whole(self, query, dataset, into)
-
-    monkeypatch.setattr(SparqlStore, "derive", derive)
-    kg.store.derive(copied, G, "urn:h")
-    assert len(sent) == 1 + 16 + 16 and kg.store.count("urn:h") == 500
-    kg.store.clear("urn:h")
-
-    def never(self: SparqlStore, query: Construct, dataset: Dataset, into: str) -> None:
-        raise QueryTimeout("The server ended the query at its time limit.")
-
-    monkeypatch.setattr(SparqlStore, "derive", never)
-    with pytest.raises(QueryTimeout):
-        kg.store.derive(copied, G, "urn:h")
 
 
 def test_equal_things_are_reasoned_over_as_elsewhere(kg: mrag.KnowledgeGraph) -> None:
