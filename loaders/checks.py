@@ -401,14 +401,6 @@ class RejectedLine:
     reason: str
 
 
-@dataclass(frozen=True)
-class LeftOutFile:
-    """A file that was left out of a load, and why."""
-
-    file: str
-    reason: str
-
-
 @dataclass
 class LoadNotes:
     """What a load let pass or left out."""

@@ -48,7 +48,6 @@ from mrag.graph.record import (
     stored_profile,
     with_profile,
 )
-from mrag.loaders.checks import LeftOutFile
 from mrag.loaders.rdf import Progress, sources, with_imports
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery, read_gate
@@ -154,7 +153,6 @@ class KnowledgeGraph(Shortcuts):
         on_progress: Progress | None = None,
         skip_bad_lines: bool = False,
         replacing: bool = False,
-        keep_going: bool = False,
         imports: bool = False,
     ) -> LoadReport:
         """Load RDF files, and folders of them, into the asserted graph, whole or not at all.
@@ -166,19 +164,15 @@ class KnowledgeGraph(Shortcuts):
             skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
             replacing: Forget what the graph held before, as `clear` does, at the moment when the new
                 triples come in sight; on a server that reasons itself, before they are sent.
-            keep_going: Leave out files that cannot be read, and name them in the report; each is read twice.
             imports: Load what the files import, too, from local files, see `mrag.loaders.rdf`.
 
         Raises:
             LoadError: If a file is missing or not well formed; nothing has been stored then.
         """
-        left_out: list[LeftOutFile] | None = [] if keep_going else None
-        found = sources(paths, format=format, left_out=left_out)
+        found = sources(paths, format=format)
         if imports:
-            found = with_imports(found, left_out)
-        return loading.load(
-            self, found, on_progress, skip_bad_lines=skip_bad_lines, replacing=replacing, left_out=left_out
-        )
+            found = with_imports(found)
+        return loading.load(self, found, on_progress, skip_bad_lines=skip_bad_lines, replacing=replacing)
 
     def insert(self, triples: Iterable[Triple]) -> int:
         """Assert triples, whole or not at all, and return how many were new.

@@ -9,7 +9,7 @@ from typing import IO, Any, Protocol, Self, TypeVar, cast, runtime_checkable
 
 import pyoxigraph as ox
 
-from mrag.loaders.checks import LeftOutFile, LoadNotes, RejectedLine
+from mrag.loaders.checks import LoadNotes, RejectedLine
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf import queries
 from mrag.rdf.patterns import Construct
@@ -104,7 +104,6 @@ class LoadReport:
         rejected: Lines left out, when that was asked for.
         odd_tags: Language tags that BCP 47 does not allow, as they stand in the files.
         empty: Files without a statement.
-        left_out: Files that could not be read, when that was asked for.
     """
 
     graph: str
@@ -114,7 +113,6 @@ class LoadReport:
     rejected: tuple[RejectedLine, ...] = ()
     odd_tags: tuple[str, ...] = ()
     empty: tuple[str, ...] = ()
-    left_out: tuple[LeftOutFile, ...] = ()
 
     @property
     def triples_per_second(self) -> float:

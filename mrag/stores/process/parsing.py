@@ -28,7 +28,7 @@ import pyoxigraph as ox
 from mrag import errors
 from mrag.errors import ConfigError, LoadError, MragError, QueryRefused, QueryTimeout, StoreError
 from mrag.loaders._records import RecordReport
-from mrag.loaders.checks import MORE_TIME, Checked, LeftOutFile, Lines, LoadNotes, TooMuch, too_long
+from mrag.loaders.checks import MORE_TIME, Checked, Lines, LoadNotes, TooMuch, too_long
 from mrag.loaders.importing import ImportSettings
 from mrag.loaders.rdf import Progress, Source
 from mrag.loaders.tables import TableDialect
@@ -470,24 +470,6 @@ MOST_GRAPHS: Final = 10_000
 """Most named graphs of a knowledge graph; every query is given their names."""
 
 
-def flawless(
-    sources: Sequence[Source], left_out: list[LeftOutFile], *, skip_bad_lines: bool = False
-) -> list[Source]:
-    """Return the files that can be read to their ends."""
-    found: list[Source] = []
-    for source in sources:
-        past = skip_bad_lines and source.line_based
-        try:
-            with naming(source.path):
-                perform(f"{__name__}:read_through", source, past, bounds=bounds_of([source]))
-        except LoadError as error:
-            line = f"line {error.line}: " if error.line else ""
-            left_out.append(LeftOutFile(str(source.path), line + error.message))
-        else:
-            found.append(source)
-    return found
-
-
 def graph_names(sources: Sequence[Source], *, skip_bad_lines: bool = False) -> list[str]:
     """Return the IRIs of the graphs that files name, in order; they are read to their ends for it."""
     those = tuple(source for source in sources if source.names_graphs)
@@ -512,13 +494,6 @@ def read_graph_names(sources: Sequence[Source], skip_bad_lines: bool) -> list[st
                         hint="Nothing of it was stored. Merge graphs, or write the triples as N-Triples.",
                     )
     return sorted(names)
-
-
-def read_through(source: Source, skip_bad_lines: bool) -> None:
-    """Read a file to its end, to see whether it is well formed."""
-    notes = LoadNotes()
-    for _ in statements(source, notes, lambda _: None, skip_bad_lines=skip_bad_lines):
-        pass
 
 
 _MAX_PARTS = 1_000
