@@ -309,11 +309,11 @@ def update(
       mrag update "DELETE DATA { ex:GraphDB a ex:SemanticProduct }"
       mrag update --yes corrections.ru
     """
-    from mrag.graph.updates import parse
+    from mrag.rdf.parser import parse_update
 
     text = options.read_query_file(text) if text.endswith((".ru", ".rq", ".sparql")) else text
     with place.opened() as graph:
-        _change(graph, parse(text, graph.query_prefixes), yes, reason, seconds, as_json=as_json)
+        _change(graph, parse_update(text, graph.query_prefixes), yes, reason, seconds, as_json=as_json)
 
 
 def remove(

@@ -138,8 +138,8 @@ def paths_in_negation(text: str) -> bool:
     return any(
         isinstance(inner, parser.Path) and inner.operator in "*+?"
         for node in parser.walk(_tree(text))
-        if isinstance(node, parser.MinusNode) or (isinstance(node, parser.Exists) and node.negated)
-        for inner in parser.walk(node.group)
+        if isinstance(node, parser.BlockNode) and node.kind in ("minus", "not exists")
+        for inner in parser.walk(node)
     )
 
 

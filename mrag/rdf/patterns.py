@@ -351,16 +351,6 @@ def to_pattern(pattern: Pattern) -> str:
     return _pattern(pattern)
 
 
-def as_select(prologue: str, group: str) -> str:
-    """Return the query for all solutions of an update's WHERE clause."""
-    return f"{prologue}SELECT * WHERE {group}"
-
-
-def as_insert_data(prologue: str, data: str) -> str:
-    """Return the insertion of the data of an INSERT DATA or DELETE DATA, to have them read."""
-    return f"{prologue}INSERT DATA {data}"
-
-
 def _block(pattern: Pattern) -> str:
     parts = pattern.parts if isinstance(pattern, Group) else (pattern,)
     return "{ " + " ".join(_pattern(part) for part in parts) + " }" if parts else "{ }"

@@ -7,8 +7,6 @@ Results are asked for as JSON, whose end shows, and triples as N-Triples, where 
 from __future__ import annotations
 
 import base64
-import codecs
-import json
 import os
 import re
 import time
@@ -29,6 +27,7 @@ from requests.auth import HTTPBasicAuth, HTTPDigestAuth
 
 from mrag.errors import ConfigError, EndpointError, LoadError, QueryRefused, QueryTimeout, StoreError
 from mrag.language.possessive import compiled
+from mrag.loaders._records import JsonStream
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.terms import XSD, Term, Triple, from_ox, literal
 from mrag.redaction import HIDDEN, hidden_in, hide_in_logs, names_secret, redact
@@ -338,8 +337,6 @@ def _says_timeout(text: str) -> bool:
 
 
 NT = "application/n-triples"
-_BLANK = re.compile(r"[ \t\n\r]*")
-_DECODE = json.JSONDecoder(strict=False).raw_decode
 
 
 class Incomplete(Exception):
@@ -349,9 +346,18 @@ class Incomplete(Exception):
 class JsonResult:
     """A SPARQL JSON result, read piece by piece."""
 
-    def __init__(self, chunks: Iterable[bytes], term: Callable[[dict[str, Any]], Term] | None = None) -> None:
-        self._term = term or cell_term
-        self._text = _Text(chunks)
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        coming = iter(chunks)
+
+        def read(wanted: int) -> bytes:
+            found = bytearray()
+            for chunk in coming:
+                found += chunk
+                if len(found) >= max(_CHUNK, wanted):
+                    break
+            return bytes(found)
+
+        self._text = JsonStream(read, Incomplete, strict=False)
         self.boolean: bool | None = None
         self.variables: tuple[str, ...] = ()
         self._bindings = self._head()
@@ -363,9 +369,9 @@ class JsonResult:
         if self._bindings is None:
             return
         early = self._bindings if isinstance(self._bindings, list) else None
-        for binding in self._stream() if early is None else early:
+        for binding in self._text.items() if early is None else early:
             cells = (binding.get(name) for name in self.variables)
-            yield tuple(None if cell is None else self._term(cell) for cell in cells)
+            yield tuple(None if cell is None else cell_term(cell) for cell in cells)
         if early is None:
             self._rest()
 
@@ -389,27 +395,16 @@ class JsonResult:
                     text.value()
                     text.expect(",")
                 text.expect(":")
-                text.expect("[")
                 return True
             elif key == "results":
                 early = text.value().get("bindings", [])
             else:
                 text.value()
             if text.accept("}"):
-                text.end()
+                self._end()
                 if self.boolean is None and early is None and not self.variables:
                     raise Incomplete("it is not a SPARQL result")
                 return early
-            text.expect(",")
-
-    def _stream(self) -> Iterator[dict[str, Any]]:
-        text = self._text
-        if text.accept("]"):
-            return
-        while True:
-            yield text.value()
-            if text.accept("]"):
-                return
             text.expect(",")
 
     def _rest(self) -> None:
@@ -421,78 +416,11 @@ class JsonResult:
                 text.expect(":")
                 text.value()
             text.expect("}")
-        text.end()
+        self._end()
 
-
-class _Text:
-    """JSON text that arrives in chunks."""
-
-    def __init__(self, chunks: Iterable[bytes]) -> None:
-        self._chunks = iter(chunks)
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._buffer = ""
-        self._at = 0
-        self._ended = False
-
-    def _skip(self) -> int:
-        found = _BLANK.match(self._buffer, self._at)
-        return self._at if found is None else found.end()
-
-    def peek(self) -> str:
-        while True:
-            self._at = self._skip()
-            if self._at < len(self._buffer):
-                return self._buffer[self._at]
-            self._more()
-
-    def expect(self, mark: str) -> None:
-        if (found := self.peek()) != mark:
-            raise Incomplete(f"{mark!r} was expected where {found!r} stands")
-        self._at += 1
-
-    def accept(self, mark: str) -> bool:
-        there = self.peek() == mark
-        self._at += there
-        return there
-
-    def value(self) -> Any:
-        self.peek()
-        while True:
-            try:
-                found, end = _DECODE(self._buffer, self._at)
-            except json.JSONDecodeError:
-                self._more()
-                continue
-            # A number may go on in the next chunk.
-            if end < len(self._buffer) or self._buffer[end - 1] in '"}]el':
-                self._at = end
-                return found
-            self._more()
-
-    def end(self) -> None:
-        while True:
-            self._at = self._skip()
-            if self._at < len(self._buffer):
-                raise Incomplete(f"{self._buffer[self._at : self._at + 60]!r} follows it")
-            try:
-                self._more()
-            except Incomplete:
-                return
-
-    def _more(self) -> None:
-        if self._ended:
-            raise Incomplete("it ends early" + (f" with {self._buffer[-60:]!r}" if self._buffer else ""))
-        # Twice as much each time, so that one very long literal is not scanned over and over.
-        parts, wanted, got = [self._buffer[self._at :]], max(1 << 16, len(self._buffer) - self._at), 0
-        for chunk in self._chunks:
-            parts.append(self._decoder.decode(chunk))
-            got += len(parts[-1])
-            if got >= wanted:
-                break
-        else:
-            self._ended = True
-            parts.append(self._decoder.decode(b"", final=True))
-        self._buffer, self._at = "".join(parts), 0
+    def _end(self) -> None:
+        if not self._text.blank():
+            raise Incomplete(f"{self._text.peek()!r} follows it")
 
 
 def cell_term(cell: dict[str, Any]) -> Term:

@@ -12,9 +12,9 @@ import pyoxigraph as ox
 import pytest
 
 from mrag.errors import QueryRefused
-from mrag.graph.updates import parse
 from mrag.rdf.guard import read_gate
 from mrag.rdf.parser import CALLING, WRITING, Tokens
+from mrag.rdf.parser import parse_update as parse
 from tests.rdf.texts import Texts
 
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "5000"))

@@ -7,10 +7,10 @@ import pytest
 from rdflib import Literal, URIRef
 
 from mrag.errors import QueryRefused
-from mrag.graph.updates import parse
 from mrag.rdf import parser
 from mrag.rdf.guard import paths_in_negation, read_gate
 from mrag.rdf.parser import KINDS, CallNode, Path, TripleNode, parse_query, visible, walk
+from mrag.rdf.parser import parse_update as parse
 
 
 def test_the_walk_knows_every_kind_of_node_and_no_other() -> None:

@@ -11,8 +11,9 @@ import pytest
 
 import mrag
 from mrag.errors import QueryTimeout
-from mrag.graph.updates import parse, preview
+from mrag.graph.updates import preview
 from mrag.planning.answering import compute, parser_of
+from mrag.rdf.parser import parse_update as parse
 from mrag.stores import OxigraphStore
 from mrag.stores.process.workers import RESERVE
 
