@@ -17,7 +17,7 @@ from mrag.graph.connection import open_store
 from mrag.index.similarity import SimilarityIndexes
 from mrag.reasoning.run import reason
 from mrag.stores.base import Dataset, Limits
-from mrag.stores.engines import ENGINES, QLEVER, SERVERS
+from mrag.stores.engines import ENGINES, SERVERS
 from mrag.stores.http import Incomplete, lines_of, triples_of
 from mrag.stores.sparql import DEFAULT
 from tests.conftest import PRODUCTS, ROOT
@@ -28,7 +28,7 @@ from tests.servers import graphdb_protocol
 NIL = "http://www.openrdf.org/schema/sesame#nil"
 STARDOG = "tag:stardog:api:context:"
 FOUND = {
-    "qlever": (f"{QLEVER}default-graph", "urn:mine"),
+    "qlever": ("http://qlever.cs.uni-freiburg.de/builtin-functions/default-graph", "urn:mine"),
     "stardog": (f"{STARDOG}default", f"{STARDOG}named"),
     "allegrograph": (DEFAULT,),
     "neptune": ("urn:mine",),
