@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from mrag.errors import ConfigError
@@ -40,11 +41,12 @@ def _records() -> Mapping[str, EngineRecord]:
     known = tomllib.loads((files("mrag") / "stores" / "engines.toml").read_text(encoding="utf-8"))
     found = {}
     for kind, record in known.items():
-        more = {"unnamed": None} if record.pop("named_only", False) else {}
-        told = {name: tuple(v) if isinstance(v, list) else v for name, v in record.pop("dialect").items()}
         # None is known to list its graphs by an empty pattern.
-        dialect = Dialect(**{"empty_pattern": False, **more, **told})
-        found[kind] = EngineRecord(dialect=dialect, **record)
+        dialect: dict[str, Any] = {"empty_pattern": False, **record.pop("dialect")}
+        dialect["system_graphs"] = tuple(dialect.get("system_graphs", ()))
+        if record.pop("named_only", False):
+            dialect["unnamed"] = None
+        found[kind] = EngineRecord(dialect=Dialect(**dialect), **record)
     return found
 
 

@@ -21,7 +21,7 @@ from rdflib import URIRef
 from mrag.errors import ConfigError, EndpointError, IndexError_, MissingIndex
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLAIN, EXPLICIT, IMPLICIT
-from mrag.rdf.terms import Term
+from mrag.rdf.terms import RDFS
 from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult, StoreLayers
 from mrag.stores.http import Access, host
 from mrag.stores.sparql import DEFAULT, Dialect, Paths, SparqlStore, StatementsStore
@@ -89,10 +89,9 @@ class GraphDBStore(StatementsStore):
         for prefix, namespace in sorted(prefixes.items()):
             if prefix and prefix not in known:
                 url = f"{self.paths.query}/namespaces/{quote(prefix, safe='')}"
-                response = self.http.send(
-                    "PUT", url, repeat=True, data=namespace.encode(), headers={"Content-Type": "text/plain"}
-                )
-                self.http.text(response)
+                plain = {"Content-Type": "text/plain"}
+                data = namespace.encode()
+                self.http.text(self.http.send("PUT", url, repeat=True, data=data, headers=plain))
 
     def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
         found = dict(super()._parameters(dataset, seconds))
@@ -153,19 +152,10 @@ class GraphDBStore(StatementsStore):
                 f"GraphDB has no ruleset {ruleset!r}.", hint=f"There are: {', '.join(RULESETS)}."
             )
         if self.repository in self.repositories():
-            raise EndpointError(
-                "There is such a repository already.",
-                endpoint=self.url,
-                hint="Use it, or choose another name.",
-            )
-        config = repository_config(self.repository, ruleset, title)
-        response = self.http.send(
-            "POST",
-            f"{self.base}/rest/repositories",
-            repeat=False,
-            files={"config": ("config.ttl", config, "text/turtle")},
-        )
-        self.http.text(response)
+            what, hint = "There is such a repository already.", "Use it, or choose another name."
+            raise EndpointError(what, endpoint=self.url, hint=hint)
+        sent = {"config": ("config.ttl", repository_config(self.repository, ruleset, title), "text/turtle")}
+        self.http.text(self.http.send("POST", f"{self.base}/rest/repositories", repeat=False, files=sent))
 
     def _size(self) -> int:
         text = self._get(f"{self.paths.query}/size").strip()
@@ -190,20 +180,22 @@ class GraphDBStore(StatementsStore):
 
 def repository_config(name: str, ruleset: str, title: str = "") -> bytes:
     """Return a repository configuration as Turtle (GraphDB documentation, "Repository configuration")."""
-    from rdflib import Graph, Literal, URIRef
+    from rdflib import Graph
 
     rep, graphdb = "http://www.openrdf.org/config/repository#", "http://www.ontotext.com/config/graphdb#"
-    graph = Graph()
-    graph.parse(
-        data=(files("mrag") / "stores" / "repository.ttl").read_text(encoding="utf-8"), format="turtle"
-    )
+    text = (files("mrag") / "stores" / "repository.ttl").read_text(encoding="utf-8")
+    graph = Graph().parse(data=text, format="turtle")
     node = next(graph.subjects(URIRef(rep + "repositoryID")))
-    graph.set((node, URIRef(rep + "repositoryID"), Literal(name)))
-    graph.set((node, URIRef("http://www.w3.org/2000/01/rdf-schema#label"), Literal(title or name)))
     sail = next(graph.subjects(URIRef(graphdb + "ruleset")))
-    graph.set((sail, URIRef(graphdb + "ruleset"), Literal(ruleset)))
     # GraphDB warns where sameAs is off under OWL, and where it is on under RDFS.
-    graph.set((sail, URIRef(graphdb + "disable-sameAs"), Literal(str(not ruleset.startswith("owl")).lower())))
+    same = str(not ruleset.startswith("owl")).lower()
+    for subject, p, value in (
+        (node, rep + "repositoryID", name),
+        (node, RDFS + "label", title or name),
+        (sail, graphdb + "ruleset", ruleset),
+        (sail, graphdb + "disable-sameAs", same),
+    ):
+        graph.set((subject, URIRef(p), RdfLiteral(value)))
     return graph.serialize(format="turtle").encode()
 
 
@@ -253,11 +245,9 @@ class GraphDBSimilarity:
         """Return what is known of an index."""
         found = {info.name: info for info in self.indexes()}
         if name not in found:
-            raise MissingIndex(
-                f"There is no similarity index {name!r} on the server; there are: "
-                f"{', '.join(found) or 'none'}.",
-                hint="Build it with `mrag index`.",
-            )
+            there = ", ".join(found) or "none"
+            what = f"There is no similarity index {name!r} on the server; there are: {there}."
+            raise MissingIndex(what, hint="Build it with `mrag index`.")
         return found[name]
 
     def create(
@@ -324,10 +314,8 @@ class GraphDBSimilarity:
     def delete(self, name: str) -> None:
         """Remove an index."""
         self.get(name)
-        response = self.store.http.send(
-            "DELETE", self._url, repeat=True, params={"name": name}, headers=self._headers
-        )
-        self.store.http.text(response)
+        http, named = self.store.http, {"name": name}
+        http.text(http.send("DELETE", self._url, repeat=True, params=named, headers=self._headers))
 
     def search(self, name: str, text: str, k: int) -> list[tuple[str, float]]:
         """Return IRI and score of the documents most similar to a text, best first, ties by IRI."""
@@ -352,20 +340,15 @@ class GraphDBSimilarity:
         return list(json.loads(self.store.http.text(response) or "[]"))
 
     def _make(self, method: str, body: dict[str, Any]) -> None:
-        response = self.store.http.send(
-            method,
-            self._url,
-            repeat=False,
-            data=json.dumps(body).encode(),
-            headers={**self._headers, "Content-Type": "application/json"},
-        )
-        self.store.http.text(response)
+        headers = {**self._headers, "Content-Type": "application/json"}
+        http, data = self.store.http, json.dumps(body).encode()
+        http.text(http.send(method, self._url, repeat=False, data=data, headers=headers))
 
     def _hits(self, text: str, k: int) -> list[tuple[str, float]]:
         found: dict[str, float] = {}
         for iri, score in self.store.select(text, _ALL):
             if isinstance(iri, URIRef):
-                found.setdefault(str(iri), _number(score))
+                found.setdefault(str(iri), float(str(score)) if score is not None else 0.0)
         return sorted(found.items(), key=lambda hit: (-hit[1], hit[0]))[:k]
 
     def _wait(self, name: str, on_status: Callable[[str], None] | None) -> ServerIndexInfo:
@@ -377,19 +360,15 @@ class GraphDBSimilarity:
             if info.status not in _WORKING:
                 break
             if time.monotonic() > deadline:
-                raise EndpointError(
-                    f"The index {name!r} is not built after {self.wait_seconds:.0f} s.",
-                    endpoint=self.store.url,
-                    hint="Look at the server; it may still be at work.",
-                )
+                what = f"The index {name!r} is not built after {self.wait_seconds:.0f} s."
+                hint = "Look at the server; it may still be at work."
+                raise EndpointError(what, endpoint=self.store.url, hint=hint)
             time.sleep(pause)
             pause = min(2.0, pause * 1.5)
         if info.status != "BUILT":
-            raise IndexError_(
-                f"The server could not build the index {name!r}: {info.status}.",
-                endpoint=self.store.url,
-                hint="See the server's log; delete the index and try again.",
-            )
+            what = f"The server could not build the index {name!r}: {info.status}."
+            hint = "See the server's log; delete the index and try again."
+            raise IndexError_(what, endpoint=self.store.url, hint=hint)
         return info
 
 
@@ -408,7 +387,3 @@ def _info(item: dict[str, Any]) -> ServerIndexInfo:
 
 def _parameters(k: int) -> RdfLiteral:
     return RdfLiteral(f"-numsearchresults {k:d}")
-
-
-def _number(term: Term | None) -> float:
-    return float(str(term)) if term is not None else 0.0

@@ -228,33 +228,25 @@ class Http:
         self.session.close()
 
     def _broken(self, error: Exception, query: str | None) -> StoreError:
-        text = self._plain(str(error))
-        if isinstance(error, requests.exceptions.SSLError):
-            return EndpointError(
-                "The server's TLS certificate cannot be trusted.",
-                endpoint=self.endpoint,
-                hint="Name the authority that signed it with Access(verify=FILE) or MRAG_STORE_CA, "
-                "or mend the certificate.",
-            )
-        if isinstance(error, requests.exceptions.ReadTimeout) or "timed out" in text.lower().replace(
-            "connect timed", ""
-        ):
-            return QueryTimeout(
-                "The server gave no answer in time.",
-                endpoint=self.endpoint,
-                query=query,
-                hint="Narrow the query, allow more seconds, or look at the server's load.",
-            )
-        if isinstance(error, requests.exceptions.ConnectTimeout):
+        text, kinds = self._plain(str(error)), requests.exceptions
+        if isinstance(error, kinds.SSLError):
+            what = "The server's TLS certificate cannot be trusted."
+            hint = "Name the authority that signed it with Access(verify=FILE) or MRAG_STORE_CA, or mend it."
+            return EndpointError(what, endpoint=self.endpoint, hint=hint)
+        late = "timed out" in text.lower().replace("connect timed", "")
+        if late or isinstance(error, kinds.ReadTimeout):
+            what = "The server gave no answer in time."
+            hint = "Narrow the query, allow more seconds, or look at the server's load."
+            return QueryTimeout(what, endpoint=self.endpoint, query=query, hint=hint)
+        if isinstance(error, kinds.ConnectTimeout):
             return self._unreachable("does not answer")
-        if isinstance(error, requests.exceptions.ChunkedEncodingError) or "IncompleteRead" in text:
+        if isinstance(error, kinds.ChunkedEncodingError) or "IncompleteRead" in text:
             return self.incomplete("the connection broke off", query)
-        if isinstance(error, requests.exceptions.ConnectionError):
+        if isinstance(error, kinds.ConnectionError):
             refused = "refused" in text or "resolve" in text or "Errno" in text
             return self._unreachable("cannot be reached" if refused else "closed the connection")
-        return EndpointError(
-            f"The request failed: {text[:_MESSAGE]}.", endpoint=self.endpoint, hint="Check the URL."
-        )
+        what = f"The request failed: {text[:_MESSAGE]}."
+        return EndpointError(what, endpoint=self.endpoint, hint="Check the URL.")
 
     def _plain(self, text: str) -> str:
         """Return a text of the server or the client without what logs in."""
@@ -284,52 +276,38 @@ class Http:
         return self._plain(" ".join(body.split()))[:_MESSAGE]
 
     def _unreachable(self, what: str) -> EndpointError:
-        return EndpointError(
-            f"The server {what}.",
-            endpoint=self.endpoint,
-            hint="Is it running, and are host and port right? `mrag doctor URL` looks at it.",
-        )
+        hint = "Is it running, and are host and port right? `mrag doctor URL` looks at it."
+        return EndpointError(f"The server {what}.", endpoint=self.endpoint, hint=hint)
 
     def incomplete(self, why: str, query: str | None = None) -> EndpointError:
         """Return the error for an answer that is not whole."""
-        return EndpointError(
-            f"The server's answer is not complete: {self._plain(why)}. Nothing of it is used.",
-            endpoint=self.endpoint,
-            query=query,
-            hint="Narrow the query, or raise the server's limit.",
-        )
+        what = f"The server's answer is not complete: {self._plain(why)}. Nothing of it is used."
+        hint = "Narrow the query, or raise the server's limit."
+        return EndpointError(what, endpoint=self.endpoint, query=query, hint=hint)
 
     def _refused(self, status: int, text: str, query: str | None) -> StoreError:
-        message = f" It says: {text}" if text else ""
-        where: Any = {"endpoint": self.endpoint, "query": query}
+        """Return the error for a status that is none of success."""
+        kind: type[StoreError] = EndpointError
         if status in (401, 403):
             given = self.access.token or self.access.user is not None
-            login = "is not enough" if given else "is needed"
-            return EndpointError(
-                f"A login {login} for this ({status}).{message}",
-                **where,
-                hint="Set MRAG_STORE_USER and MRAG_STORE_PASSWORD, or MRAG_STORE_TOKEN.",
-            )
-        if status in (404, 405, 410):
-            return EndpointError(
-                f"There is no such repository, dataset or path ({status}).{message}",
-                **where,
-                hint="Check the end of the URL; `mrag doctor URL` looks at the server.",
-            )
-        if _says_timeout(text) or status == 408:
-            return QueryTimeout(
-                f"The server ended the query at its time limit ({status}).{message}",
-                **where,
-                hint="Narrow the query, or raise the server's limit.",
-            )
-        if status in (400, 413, 414, 422) and query is not None:
-            return QueryRefused(f"The server refuses the query ({status}).{message}", **where)
-        kind = "failed inside" if status >= 500 else "refuses"
-        found = EndpointError(
-            f"The server {kind} ({status}).{message}", **where, hint="See the server's log."
-        )
-        found.status = status
-        return found
+            what = f"A login {'is not enough' if given else 'is needed'} for this"
+            hint = "Set MRAG_STORE_USER and MRAG_STORE_PASSWORD, or MRAG_STORE_TOKEN."
+        elif status in (404, 405, 410):
+            what = "There is no such repository, dataset or path"
+            hint = "Check the end of the URL; `mrag doctor URL` looks at the server."
+        elif _says_timeout(text) or status == 408:
+            kind, what = QueryTimeout, "The server ended the query at its time limit"
+            hint = "Narrow the query, or raise the server's limit."
+        elif status in (400, 413, 414, 422) and query is not None:
+            kind, what, hint = QueryRefused, "The server refuses the query", ""
+        else:
+            what = f"The server {'failed inside' if status >= 500 else 'refuses'}"
+            hint = "See the server's log."
+        message = f"{what} ({status})." + (f" It says: {text}" if text else "")
+        error = kind(message, endpoint=self.endpoint, query=query, hint=hint or None)
+        if isinstance(error, EndpointError):
+            error.status = status
+        return error
 
 
 def _says_timeout(text: str) -> bool:

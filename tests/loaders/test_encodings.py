@@ -149,4 +149,4 @@ def test_one_bad_file_is_named_and_nothing_loaded(tmp_path: Path) -> None:
 def test_the_command_names_the_bad_line_and_the_empty_file(tmp_path: Path) -> None:
     path = folder(tmp_path)
     assert "bad.nt, line 20001" in run("load", "many", cwd=tmp_path).stderr
-    assert "Nothing is stated in" in run("load", path / "z.rdf", cwd=tmp_path).stderr
+    assert "Nothing is stated in" in run("load", str(path / "z.rdf"), cwd=tmp_path).stderr

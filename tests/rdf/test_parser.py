@@ -63,7 +63,7 @@ def test_visible_variables_are_those_of_the_standard() -> None:
         "SELECT ?x COUNT(?y) { ?x ?p ?y }": r"SELECT \(COUNT\(\?x\) AS \?count\)",
         "SELECT STR(?x) { ?x ?p ?o }": r"SELECT \(STR\(\?x\) AS \?str\)",
         "SELECT ?x { ?x no:where ?o }": "PREFIX no: <…>",
-        "SELECT ?x { ?x ?p ?o": "expected a dot or } but found the end at line 1, column 21",
+        "SELECT ?x { ?x ?p ?o": "expected a dot or } but found the end, at line 1, column 21",
         "ASK { FILTER(1 < 2 < 3) }": "do not chain",
         "ASK {" + "{" * 101 + "}" * 102: "nested too deeply",
         "ASK { FILTER(" + "(" * 101 + "1" + ")" * 101 + ") }": "nested too deeply",

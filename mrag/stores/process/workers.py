@@ -318,14 +318,37 @@ class WorkerPool:
                 self._busy.add(worker)
                 return worker
             snapshot.users += 1
+        return self._started(snapshot, 0 if ours else self.memory)
+
+    def _started(self, snapshot: Snapshot, memory: int) -> Worker:
+        """Start a worker over a copy, of which it is a user already."""
         try:
-            worker = Worker.over(snapshot, 0 if ours else self.memory)
+            worker = Worker.over(snapshot, memory)
         except BaseException:
             self.let_go(snapshot)
             raise
         with self._lock:
             self._busy.add(worker)
         return worker
+
+    @contextmanager
+    def ahead(self) -> Iterator[None]:
+        """Start a worker beside the block if none is ready, so that the query behind it need not wait."""
+        store = self._opened()
+        with self._lock:
+            self._bury()
+            # In this thread, which may hold what guards the copy.
+            snapshot = self._present(store)
+            wanted = not self._idle
+            snapshot.users += wanted
+        with ThreadPoolExecutor(1) as starting:
+            begun = starting.submit(self._started, snapshot, self.memory) if wanted else None
+            yield
+        if begun is not None:
+            try:
+                self.give(begun.result())
+            except StoreError as error:
+                logger.warning(_NOT_STARTED, error)
 
     @contextmanager
     def steady(self) -> Iterator[None]:
