@@ -301,9 +301,7 @@ class GroupNode:
 
 @dataclass(frozen=True, slots=True)
 class BlockNode:
-    """Groups that may match, or of which any may (`optional`, `union`: sections 6, 7), that take solutions away
-    (`minus`: 8.2), or that are a condition (`exists`, `not exists`: 8.1).
-    """
+    """One or several groups: `optional`, a `union`, `minus`, `exists` or `not exists`."""
 
     kind: str
     groups: tuple[GroupNode, ...]

@@ -120,7 +120,7 @@ def _drop_sizes(pattern: pt.Pattern) -> pt.Pattern:
 def pushable(condition: pt.Expression, names: frozenset[ox.Variable]) -> bool:
     """Return whether a condition can be decided where these variables are bound, without triples."""
     inside = list(_inside(condition))
-    return not any(isinstance(part, pt.NotExists | pt.Holds) for part in inside) and names.issuperset(
+    return not any(isinstance(part, pt.Holds) for part in inside) and names.issuperset(
         part for part in inside if isinstance(part, ox.Variable)
     )
 

@@ -130,12 +130,9 @@ class VirtuosoStore(SparqlStore):
             QueryRefused: Also for paths with `*` or `+` inside negation, which Virtuoso 7 gets wrong.
         """
         if paths_in_negation(query):
-            raise QueryRefused(
-                "Virtuoso gives wrong answers to paths with * or + inside MINUS and NOT EXISTS.",
-                endpoint=self.url,
-                query=query,
-                hint="Write the path with a fixed length, or ask after reasoning, when it is one step.",
-            )
+            what = "Virtuoso gives wrong answers to paths with * or + inside MINUS and NOT EXISTS."
+            hint = "Write the path with a fixed length, or ask after reasoning, when it is one step."
+            raise QueryRefused(what, endpoint=self.url, query=query, hint=hint)
         return super().bounded(query, dataset, limits, extra)
 
     def _query(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
@@ -155,12 +152,9 @@ class VirtuosoStore(SparqlStore):
         state = response.headers.get("X-SQL-State", "")
         if state == "S1TAT":
             response.close()
-            raise QueryTimeout(
-                "The server stopped at its time limit and answered in part; nothing of it is used.",
-                endpoint=self.url,
-                query=query,
-                hint="Narrow the query, or raise MaxQueryExecutionTime in virtuoso.ini.",
-            )
+            what = "The server stopped at its time limit and answered in part; nothing of it is used."
+            hint = "Narrow the query, or raise MaxQueryExecutionTime in virtuoso.ini."
+            raise QueryTimeout(what, endpoint=self.url, query=query, hint=hint)
         if _CUT in response.headers:
             rows = response.headers[_CUT]
             response.close()
@@ -187,12 +181,8 @@ class VirtuosoStore(SparqlStore):
         return self._most
 
     def _cut(self, rows: str, query: str) -> _CutAnswer:
-        error = _CutAnswer(
-            f"The server cuts answers at {rows} rows, and this one is longer; nothing of it is used.",
-            endpoint=self.url,
-            query=query,
-            hint=_HINT,
-        )
+        what = f"The server cuts answers at {rows} rows, and this one is longer; nothing of it is used."
+        error = _CutAnswer(what, endpoint=self.url, query=query, hint=_HINT)
         error.rows = int(rows)
         return error
 
