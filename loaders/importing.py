@@ -16,7 +16,7 @@ from mrag.loaders.tables import Table, TableDialect
 
 KINDS = ("fashionpedia", "scenes", "table")
 _BATCH = 10_000
-_TABLES = (".csv", ".tsv", ".tab", ".parquet", ".pq")
+_TABLES = (".csv", ".tsv", ".tab")
 
 
 @dataclass(frozen=True)

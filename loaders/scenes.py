@@ -3,8 +3,8 @@
 Scene graphs are read in two shapes, as an array or with a record to a line. One has the caption of a region
 with its triples: `{"image_id": …, "region_id": …, "caption": …, "triples": [["man", "v:wear", "shirt"], …]}`;
 the relation `is` gives an attribute, `v:` marks a verb and `pv:` one in the passive. The other is that of
-Visual Genome's files (objects, attributes, relationships, regions with phrases, image data), in which the captions of
-COCO are read too.
+Visual Genome's files (objects, attributes, relationships, regions with phrases, image data), in which the
+captions of COCO are read too.
 
 Fashionpedia's files are like those of COCO: an object of long arrays `images`, `annotations`, `categories`,
 `attributes` and `licenses`, in any order. They are read as a stream, in one pass where the annotations

@@ -23,7 +23,6 @@ from mrag.loaders.tables import (
     BadCell,
     TableDialect,
     TableRows,
-    Typed,
     is_json,
     is_lexical,
     rows_of,
@@ -53,7 +52,7 @@ _LONGEST_KEY = 200
 _PAIRED = 8
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,3})")
 _LETTER = re.compile(r"[^\W\d_]")
-_ENDING = re.compile(r"\.(?:csv|tsv|tab|txt|json|jsonl|ndjson|parquet|pq)(?:\.gz)?\Z", re.IGNORECASE)
+_ENDING = re.compile(r"\.(?:csv|tsv|tab|txt|json|jsonl|ndjson)(?:\.gz)?\Z", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-zß-ÿ0-9])(?=[A-ZÀ-Þ])")
 _KEYS = ("id", "key", "code", "uri", "iri", "identifier", "uuid", "no", "number", "nr")
@@ -69,7 +68,6 @@ class SurveyedColumn:
     unique: bool = True
     values: set[str] = field(default_factory=set)
     possible: tuple[str, ...] = _TOLD
-    typed: bool = False
     nested: bool = False
     several: bool = False
     nulls: set[str] = field(default_factory=set)
@@ -80,7 +78,7 @@ class SurveyedColumn:
     @property
     def kind(self) -> str:
         """Return what the values are: a datatype of XML Schema by name, `IRI`, or nothing for texts."""
-        return self.possible[0] if self.possible and self.values and not self.typed else ""
+        return self.possible[0] if self.possible and self.values else ""
 
     @property
     def absent(self) -> list[str]:
@@ -105,7 +103,6 @@ class SurveyedColumn:
             except BadCell:
                 self.nested = True
                 continue
-            self.typed |= isinstance(value, Typed)
             if value := value.strip():
                 there |= self._note(value)
         self.filled += there
@@ -206,7 +203,7 @@ def folded(table: Surveyed) -> dict[str, tuple[str, ...]]:
     found = {}
     for stem, members in groups.items():
         columns = [column for _, column in sorted(members, key=lambda m: (m[0], m[1].name))]
-        if len(columns) < 2 or any(c.kind not in ("", IRI) or c.nested or c.typed for c in columns):
+        if len(columns) < 2 or any(c.kind not in ("", IRI) or c.nested for c in columns):
             continue
         fills = [column.filled for column in columns]
         fewer = fills == sorted(fills, reverse=True)

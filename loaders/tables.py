@@ -1,4 +1,4 @@
-"""Tables to RDF by a mapping in Turtle: CSV, TSV, JSON, JSON Lines or Parquet.
+"""Tables to RDF by a mapping in Turtle: CSV, TSV, JSON or JSON Lines.
 
 The mapping is in the vocabularies of R2RML and RML (the W3C recommendation of 2012 and its extension to
 other sources), of which this much is read: `rr:TriplesMap` with `rr:subjectMap` (`rr:template`,
@@ -9,8 +9,8 @@ and graphs are refused. A logical source says which rows a map is for, where a m
 Two properties of our own say what CSV cannot: `tab:separator` splits a cell into several values, and
 `tab:null` names a text that stands for no value.
 
-What is empty gives no triple, as in R2RML: a column that a row lacks, the null of JSON and Parquet, a cell of
-nothing but white space, and what `tab:null` names.
+What is empty gives no triple, as in R2RML: a column that a row lacks, the null of JSON, a cell of nothing but
+white space, and what `tab:null` names.
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ from __future__ import annotations
 import codecs
 import csv
 import datetime
-import decimal
 import io
 import json
-import math
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -102,9 +100,6 @@ class TableRows(ABC):
     @abstractmethod
     def __iter__(self) -> Iterator[Row]:
         """Yield the rows."""
-
-    def require(self, columns: Sequence[str]) -> None:  # noqa: B027 # only some need not read the others
-        """Say which columns will be asked for; the others need not be read."""
 
 
 class JsonRows(TableRows):
@@ -245,20 +240,6 @@ _SHOWN = 80
 Cells = Mapping[str, Any]
 
 
-class Typed(str):
-    """A cell of a source that knows the datatypes of its values."""
-
-    __slots__ = ("datatype",)
-    datatype: str
-
-    @classmethod
-    def of(cls, text: str, name: str) -> Typed:
-        """Return a value of a datatype of XML Schema."""
-        found = cls(text)
-        found.datatype = XSD + name
-        return found
-
-
 class BadCell(ValueError):
     """A cell of which no term can be made."""
 
@@ -312,8 +293,7 @@ class TermMap:
         for value in values:
             if not value.isascii() and SURROGATE.search(value):
                 raise BadCell("wrong encoding", _UNREADABLE)
-        stripped = (value if type(value) is Typed else value.strip() for value in values)
-        return [value for value in stripped if value and value not in self.null]
+        return [value for value in map(str.strip, values) if value and value not in self.null]
 
     def _term(self, value: str) -> str:
         if self.iri:
@@ -323,13 +303,12 @@ class TermMap:
                 raise BadCell("no IRI", f"{value[:_SHOWN]!r} is no IRI") from error
         if self.language:
             return str(ox.Literal(value, language=self.language))
-        datatype = self.datatype or (value.datatype if isinstance(value, Typed) else "")
-        if not datatype:
+        if not self.datatype:
             return str(ox.Literal(value))
-        if not is_lexical(value, datatype):
-            name = datatype.removeprefix(XSD)
+        if not is_lexical(value, self.datatype):
+            name = self.datatype.removeprefix(XSD)
             raise BadCell(f"no xsd:{name}", f"{value[:_SHOWN]!r} is no xsd:{name}")
-        return str(ox.Literal(value, datatype=ox.NamedNode(datatype)))
+        return str(ox.Literal(value, datatype=ox.NamedNode(self.datatype)))
 
 
 @dataclass(frozen=True)
@@ -383,92 +362,6 @@ def nearest(name: str, columns: Sequence[str]) -> str:
     found = sorted(columns, key=lambda column: (-like[column], column))
     more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
     return f"Its columns, nearest first: {', '.join(repr(c[:_SHOWN]) for c in found[:_LISTED])}{more}."
-
-
-_BATCH = 10_000
-_INSTALL = 'Install it with `pip install "mrag[tables]"`.'
-
-
-class ParquetRows(TableRows):
-    """The rows of a Parquet file, a batch at a time."""
-
-    def __init__(self, path: Path, on_progress: Progress | None = None) -> None:
-        try:
-            import pyarrow  # noqa: F401
-        except ImportError as error:
-            raise ConfigError("Reading Parquet needs pyarrow.", file=str(path), hint=_INSTALL) from error
-        self._path, self._note = path, on_progress
-        self._wanted: Sequence[str] | None = None
-
-    def require(self, columns: Sequence[str]) -> None:
-        """Say which columns will be asked for."""
-        self._wanted = columns
-
-    def __iter__(self) -> Iterator[Row]:
-        """Yield the rows."""
-        import pyarrow
-        from pyarrow import parquet
-
-        source = Source(self._path, ox.RdfFormat.JSON_LD, False, "")
-        total, note, number = source.size(), self._note, 0
-        with source.path.open("rb") as raw:
-            try:
-                file = parquet.ParquetFile(raw)
-                self.columns = tuple(file.schema_arrow.names)
-                wanted = None if self._wanted is None else [c for c in self.columns if c in self._wanted]
-                rows = file.metadata.num_rows
-                for batch in file.iter_batches(_BATCH, columns=wanted, use_threads=False):
-                    columns = {name: _plain(batch.column(name)) for name in batch.schema.names}
-                    for cells in zip(*columns.values(), strict=True):
-                        number += 1
-                        yield Row(number, None, dict(zip(columns, map(natural, cells), strict=True)))
-                    if note is not None:
-                        note(total * number // rows, total)
-            except (pyarrow.ArrowException, OSError) as error:
-                what = str(error).splitlines()[0][:200].rstrip(".")
-                raise BrokenTable(f"Not a valid table: {what}.", file=str(self._path)) from error
-
-
-def natural(value: Any) -> Any:
-    """Return a value of Parquet as a text with its datatype of XML Schema (R2RML, section 10.2)."""
-    if value is None or isinstance(value, str | dict):
-        return value
-    if isinstance(value, list | tuple | set):
-        return [natural(each) for each in value]
-    if isinstance(value, decimal.Decimal) and not value.is_finite():
-        return str(value)
-    for kinds, name, written in _NATURAL:
-        if isinstance(value, kinds):
-            return Typed.of(written(value), name)
-    return str(value)
-
-
-def _double(value: float) -> str:
-    if math.isfinite(value):
-        return repr(value)
-    return "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
-
-
-_NATURAL: tuple[tuple[Any, str, Callable[[Any], str]], ...] = (
-    (bool, "boolean", lambda value: "true" if value else "false"),
-    (int, "integer", str),
-    (float, "double", _double),
-    (decimal.Decimal, "decimal", lambda value: format(value, "f")),
-    (datetime.datetime, "dateTime", datetime.datetime.isoformat),
-    (datetime.date, "date", datetime.date.isoformat),
-    (datetime.time, "time", datetime.time.isoformat),
-    (bytes | bytearray | memoryview, "hexBinary", lambda value: bytes(value).hex().upper()),
-)
-"""Types of Python with their datatype and lexical form; the first that fits counts."""
-
-
-def _plain(column: Any) -> list[Any]:
-    import pyarrow
-
-    # Python has no nanoseconds.
-    if pyarrow.types.is_timestamp(column.type) and column.type.unit == "ns":
-        column = column.cast(pyarrow.timestamp("us", column.type.tz), safe=False)
-    return list(column.to_pylist())
 
 
 RR = "http://www.w3.org/ns/r2rml#"
@@ -666,7 +559,6 @@ class Table(Records):
         """Yield the data as lines of N-Triples."""
         rows = rows_of(self.path, self.dialect, self.on_progress)
         wanted = {column for each in self.maps for column in each.columns}
-        rows.require(sorted(wanted))
         absent, seen = set(wanted), dict[str, None]()
         for row in self._good_rows(rows):
             absent -= row.cells.keys()
@@ -742,8 +634,6 @@ class Table(Records):
 
 def rows_of(path: Path, dialect: TableDialect, on_progress: Progress | None = None) -> TableRows:
     """Return the rows of a file, by its name."""
-    if path.name.lower().endswith((".parquet", ".pq")):
-        return ParquetRows(path, on_progress)
     if is_json(path):
         return JsonRows(path, on_progress)
     return DelimitedRows(path, dialect, on_progress)

@@ -82,7 +82,7 @@ def import_(
     sentence for each annotation), NAME-cel and NAME-garments (for learning class expressions).
 
     Options:
-        files: Annotations (JSON), scene graphs (JSON, JSONL) or tables (CSV, TSV, JSON, Parquet).
+        files: Annotations (JSON), scene graphs (JSON, JSONL) or tables (CSV, TSV, JSON).
         kind: fashionpedia, scenes or table. Default: recognised from the file.
         mapping: How tables become RDF, in Turtle (R2RML or RML).
         sketch: Print a mapping to begin with for these tables; nothing is loaded.

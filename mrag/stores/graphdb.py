@@ -205,9 +205,6 @@ _NAME = re.compile(r"[A-Za-z0-9\-_]+\Z")
 _WORKING = ("CREATING", "BUILDING", "REBUILDING")
 _ALL = Dataset((DEFAULT,))
 
-_KEPT = tuple("options analyzer stopList infer sameAs selectQuery searchQuery analogicalQuery".split())
-"""What the server tells of an index, under the names of its REST calls."""
-
 
 @dataclass(frozen=True)
 class ServerIndexInfo:
@@ -217,10 +214,6 @@ class ServerIndexInfo:
     kind: str
     status: str
     query: str
-    options: str
-    analyzer: str = ""
-    stop_words: str = ""
-    infer: bool = True
 
 
 class GraphDBSimilarity:
@@ -291,26 +284,6 @@ class GraphDBSimilarity:
         self._make("POST", body)
         return self._wait(name, on_status) if wait else self.get(name)
 
-    def rebuild(self, name: str, *, on_status: Callable[[str], None] | None = None) -> ServerIndexInfo:
-        """Make an index anew as it was, because it does not follow the data.
-
-        It keeps its queries, options, analyzer, stop words and use of inferred triples. A text index
-        whose analyzer the server does not tell is rebuilt in place, where the server keeps it.
-
-        Raises:
-            MissingIndex: If there is none of that name.
-        """
-        info = self.get(name)
-        (told,) = (item for item in self._told() if item.get("name") == name)
-        body = {"name": name, "type": told.get("type") or info.kind}
-        body |= {key: told[key] for key in _KEPT if key in told}
-        if info.kind == "text" and not info.analyzer:
-            self._make("PUT", body)
-        else:
-            self.delete(name)
-            self._make("POST", body)
-        return self._wait(name, on_status)
-
     def delete(self, name: str) -> None:
         """Remove an index."""
         self.get(name)
@@ -378,10 +351,6 @@ def _info(item: dict[str, Any]) -> ServerIndexInfo:
         "predication" if item.get("type") == "predication" else "text",
         str(item.get("status", "")).upper(),
         str(item.get("selectQuery", "")),
-        str(item.get("options", "")),
-        str(item.get("analyzer") or ""),
-        str(item.get("stopList") or ""),
-        item.get("infer") is not False,
     )
 
 

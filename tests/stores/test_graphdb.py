@@ -178,40 +178,6 @@ def test_making_an_index_waits_until_it_is_built(recorder: tuple[GraphDBStore, t
         GraphDBSimilarity(store).create("idx", query)
 
 
-KEPT = {
-    "options": "-termweight logentropy -dimension 100",
-    "stopList": "der,die,das",
-    "infer": False,
-    "sameAs": False,
-    "selectQuery": "SELECT ?documentID ?documentText { ?documentID ?p ?documentText }",
-    "searchQuery": "SELECT ?documentID ?score { ?search a ?index }",
-    "analogicalQuery": "SELECT ?resultValue { ?search a ?index }",
-}
-
-
-def test_an_index_is_made_anew_as_it_was(recorder: tuple[GraphDBStore, type[Recorder]]) -> None:
-    store, handler = recorder
-    german = "org.apache.lucene.analysis.de.GermanAnalyzer"
-    for kind, analyzer in (("text", german), ("textLiteral", german), ("predication", "")):
-        handler.seen.clear()
-        handler.told = {"name": "idx", "type": kind, "analyzer": analyzer, **KEPT}
-        made = GraphDBSimilarity(store).rebuild("idx")
-        assert (made.infer, made.stop_words, made.analyzer) == (False, "der,die,das", analyzer)
-        (removed, anew) = (seen for seen in handler.seen if seen[0] != "GET")
-        assert removed[:2] == ("DELETE", "/rest/similarity?name=idx")
-        assert (anew[0], json.loads(anew[3])) == ("POST", handler.told)
-
-
-def test_an_analyzer_that_is_not_told_is_kept_by_the_server(
-    recorder: tuple[GraphDBStore, type[Recorder]],
-) -> None:
-    store, handler = recorder
-    handler.told = {"name": "idx", "type": "text", **KEPT}
-    GraphDBSimilarity(store).rebuild("idx")
-    (anew,) = (seen for seen in handler.seen if seen[0] != "GET")
-    assert (anew[0], json.loads(anew[3])) == ("PUT", handler.told)
-
-
 def test_layers_and_bindings_as_the_protocol_has_them(recorder: tuple[GraphDBStore, type[Recorder]]) -> None:
     store, handler = recorder
     for layer, expected in (
