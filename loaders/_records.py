@@ -326,12 +326,8 @@ class Records(ABC):
         """Stop at a bad record, or count it."""
         if self.on_bad == "stop":
             rest = "Nothing of this load was stored. Mend it, or leave such records out with --skip-bad."
-            raise LoadError(
-                f"{kind[:1].upper()}{kind[1:]}, {where}: {what}.",
-                file=self.name,
-                line=line,
-                hint=f"{hint} {rest}" if hint else rest,
-            )
+            what = f"{kind[:1].upper()}{kind[1:]}, {where}: {what}."
+            raise LoadError(what, file=self.name, line=line, hint=f"{hint} {rest}" if hint else rest)
         self.report.note(Problem(kind, where, what))
 
     def broken(self, error: LoadError) -> None:

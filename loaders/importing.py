@@ -40,11 +40,8 @@ def records(file: str | Path, how: ImportSettings, on_progress: Progress | None 
             return Table(file, how.mapping, dialect=how.dialect, **common)
         if not Path(file).is_file():
             raise LoadError("There is no such file.", file=str(file), hint="Check the path.")
-        raise ConfigError(
-            "A table needs a mapping.",
-            file=str(file),
-            hint="Name it with --mapping. `mrag import --sketch TABLE` writes one to begin with.",
-        )
+        hint = "Name it with --mapping. `mrag import --sketch TABLE` writes one to begin with."
+        raise ConfigError("A table needs a mapping.", file=str(file), hint=hint)
     if found == "scenes":
         return SceneGraphs(file, **common)
     if found == "fashionpedia":

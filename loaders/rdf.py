@@ -94,11 +94,8 @@ class Source:
         syntax = syntax_of(p, name, gzipped=gzipped)
         found = ox.RdfFormat.N_TRIPLES if syntax else _FORMATS.get(name)
         if found is None:
-            raise LoadError(
-                "The RDF format cannot be told from the file name.",
-                file=str(p),
-                hint=f"Name it with format= or --format, one of: {', '.join(sorted(_ENDINGS))}.",
-            )
+            hint = f"Name it with format= or --format, one of: {', '.join(sorted(_ENDINGS))}."
+            raise LoadError("The RDF format cannot be told from the file name.", file=str(p), hint=hint)
         return cls(p, found, gzipped, base_iri or p.resolve().as_uri(), syntax)
 
     def size(self) -> int:
@@ -212,11 +209,9 @@ class Source:
     ) -> Iterator[ox.Quad]:
         """Parse a line-based file, noting bad lines in `notes` instead of stopping there."""
         if not self.line_based:
-            raise LoadError(
-                "Only N-Triples and N-Quads can be read past a bad line.",
-                file=str(self.path),
-                hint="Mend the line that the strict load names, or convert the file.",
-            )
+            what = "Only N-Triples and N-Quads can be read past a bad line."
+            hint = "Mend the line that the strict load names, or convert the file."
+            raise LoadError(what, file=str(self.path), hint=hint)
         with self.checked(on_read) as stream:
             for number, line in enumerate(io.BufferedReader(stream, _CHUNK), start=1):  # type: ignore[type-var]
                 try:
@@ -238,12 +233,9 @@ class Source:
                 what, mend = "its bytes are not UTF-8", "Convert it, as with iconv -f ISO-8859-1 -t UTF-8."
             elif self.format in _LINE_BASED:
                 mend = "Mend that line, or skip bad lines with --skip-bad-lines."
-            return LoadError(
-                f"Not valid {self.format.name}: {what}.",
-                file=str(self.path),
-                line=error.lineno,
-                hint=f"Nothing of this load was stored. {mend}",
-            )
+            what = f"Not valid {self.format.name}: {what}."
+            hint = f"Nothing of this load was stored. {mend}"
+            return LoadError(what, file=str(self.path), line=error.lineno, hint=hint)
         return LoadError(
             f"The file cannot be read: {error}.", file=str(self.path), hint="Check disk and rights."
         )
@@ -282,11 +274,8 @@ def sources(paths: Iterable[str | os.PathLike[str]], *, format: str | None = Non
         inside = [f for f in sorted(p.rglob("*")) if f.is_file() and _suffix(f) in endings]
         for file in inside:
             if leads_out(file, p):
-                raise LoadError(
-                    f"A link leads out of the folder: {file.name!r}.",
-                    file=str(p),
-                    hint=f"Name its target, or set {OUTSIDE}=1 to follow links.",
-                )
+                hint = f"Name its target, or set {OUTSIDE}=1 to follow links."
+                raise LoadError(f"A link leads out of the folder: {file.name!r}.", file=str(p), hint=hint)
         if not inside:
             raise LoadError(
                 "No RDF file in this folder.", file=str(p), hint="Files are told by their endings."

@@ -158,12 +158,9 @@ def survey(name: str, rows: TableRows, file: str) -> Surveyed:
         count += not row.flaw
         for column, cell in row.cells.items():
             if isinstance(cell, str) and SURROGATE.search(cell):
-                raise LoadError(
-                    f"Wrong encoding, column {column!r}: its bytes are not UTF-8, or what --encoding says.",
-                    file=file,
-                    line=row.line,
-                    hint="Name the encoding with --encoding, such as iso-8859-1 or windows-1252.",
-                )
+                what = f"Wrong encoding, column {column!r}: its bytes are not UTF-8, or what --encoding says."
+                hint = "Name the encoding with --encoding, such as iso-8859-1 or windows-1252."
+                raise LoadError(what, file=file, line=row.line, hint=hint)
             if column:
                 found.setdefault(column, SurveyedColumn(column)).add(cell)
     for column in rows.columns or ():

@@ -66,10 +66,8 @@ class TableDialect:
         except LookupError:
             text = False
         if not text:
-            raise ConfigError(
-                f"There is no encoding {self.encoding!r}.",
-                hint="Use utf-8, utf-16, iso-8859-1, windows-1252 or another that Python knows.",
-            )
+            hint = "Use utf-8, utf-16, iso-8859-1, windows-1252 or another that Python knows."
+            raise ConfigError(f"There is no encoding {self.encoding!r}.", hint=hint)
 
 
 class Row(NamedTuple):

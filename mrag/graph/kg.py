@@ -415,11 +415,9 @@ class KnowledgeGraph(Shortcuts):
     def require_writable(self) -> None:
         """Refuse to write where triples are in graphs without names, which rules cannot read apart."""
         if self.as_found and not self.store.capabilities.reasoning:
-            raise ConfigError(
-                "The triples are in the store's default graph, which is read only here.",
-                endpoint=self.store.url,
-                hint="Name the graphs to work on with graphs=[…], or ?graph=IRI in the URL.",
-            )
+            what = "The triples are in the store's default graph, which is read only here."
+            hint = "Name the graphs to work on with graphs=[…], or ?graph=IRI in the URL."
+            raise ConfigError(what, endpoint=self.store.url, hint=hint)
 
     def new_graph(self, status: Status = "asserted") -> str:
         """Return the IRI of a graph that no one reads yet, which sorts behind all others."""
@@ -579,11 +577,9 @@ class KnowledgeGraph(Shortcuts):
         layers = self.store.layers() if self.store.capabilities.reasoning else None
         record = read_record(self.store, self.iri) if layers is None else None
         if record is not None and record.kept and not set(graphs) <= {*record.asserted}:
-            raise ConfigError(
-                f"The knowledge graph {self.name!r} of this store is made of other graphs.",
-                endpoint=self.store.url,
-                hint="Leave the graphs out, or give this selection another name with --kg or name=.",
-            )
+            what = f"The knowledge graph {self.name!r} of this store is made of other graphs."
+            hint = "Leave the graphs out, or give this selection another name with --kg or name=."
+            raise ConfigError(what, endpoint=self.store.url, hint=hint)
         if record is not None and (record.kept or not (graphs or (layers := self.store.layers()))):
             return replace(record, kept=True)
         layers = StoreLayers(tuple(graphs)) if graphs else layers or StoreLayers(())

@@ -142,10 +142,8 @@ def _require_own(kg: KnowledgeGraph, named: Sequence[str]) -> None:
     """Refuse to load into named graphs of the store that are others'."""
     others = {*kg.store.graphs()} - {*kg.record.contexts} if named else set()
     if taken := sorted(others & {*named}):
-        raise LoadError(
-            f"The store has a graph <{taken[0]}> that is not part of {kg.name!r}.",
-            hint="Nothing was loaded. Rename the graph in the file, or use another store.",
-        )
+        hint = "Nothing was loaded. Rename the graph in the file, or use another store."
+        raise LoadError(f"The store has a graph <{taken[0]}> that is not part of {kg.name!r}.", hint=hint)
 
 
 def _assert(

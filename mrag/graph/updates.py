@@ -194,10 +194,8 @@ def preview(
 ) -> PlannedUpdate:
     """Return what operations that `parse_update` read would change, and change nothing."""
     if kg.store.capabilities.reasoning:
-        raise QueryRefused(
-            "This server reasons by itself, so that what an update changes is known only to it.",
-            hint="Send the update to the server.",
-        )
+        what = "This server reasons by itself, so that what an update changes is known only to it."
+        raise QueryRefused(what, hint="Send the update to the server.")
     kg.require_writable()
     layout = layout_of(kg, union=union, max_changes=max_changes)
     steps = [_place(operation, kg, layout) for operation in operations]

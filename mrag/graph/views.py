@@ -64,11 +64,9 @@ def _copy(kg: KnowledgeGraph) -> Iterator[tuple[OxigraphStore, Dataset]]:
             path.unlink()
         expected = kg.count()
         if (had := local.count(copy.default[0])) != expected:
-            raise EndpointError(
-                f"The server gave {had:,} of {expected:,} triples, so the view would lack some.",
-                endpoint=kg.store.url,
-                hint="Let it answer at greater length; for Virtuoso raise ResultSetMaxRows in virtuoso.ini.",
-            )
+            what = f"The server gave {had:,} of {expected:,} triples, so the view would lack some."
+            hint = "Let it answer at greater length; for Virtuoso raise ResultSetMaxRows in virtuoso.ini."
+            raise EndpointError(what, endpoint=kg.store.url, hint=hint)
         yield local, copy
 
 
@@ -154,11 +152,9 @@ def make_view(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph
     before = target.record
     old = _generations(target)
     if not old and before.triples:
-        raise ConfigError(
-            f"The knowledge graph {into!r} holds triples that no view made.",
-            endpoint=kg.store.url,
-            hint="Give the view another name, or forget those triples with `KnowledgeGraph.clear`.",
-        )
+        what = f"The knowledge graph {into!r} holds triples that no view made."
+        hint = "Give the view another name, or forget those triples with `KnowledgeGraph.clear`."
+        raise ConfigError(what, endpoint=kg.store.url, hint=hint)
     target.collect()
     target.begin("view")
     try:
@@ -250,11 +246,9 @@ def _open(kg: KnowledgeGraph, into: str) -> KnowledgeGraph:
     if into == kg.name:
         raise ConfigError(f"A view of {into!r} needs another name.", hint="Such as main-images.")
     if kg.store.capabilities.reasoning:
-        raise ConfigError(
-            "This server reasons over all of its graphs at once, so views would mix with their source.",
-            endpoint=kg.store.url,
-            hint="Use the embedded store, or a server that mrag reasons for.",
-        )
+        what = "This server reasons over all of its graphs at once, so views would mix with their source."
+        hint = "Use the embedded store, or a server that mrag reasons for."
+        raise ConfigError(what, endpoint=kg.store.url, hint=hint)
     iri = f"urn:mrag:kg:{into}"
     try:
         graphs = () if read_record(kg.store, iri).kept else (f"{iri}:asserted:0",)

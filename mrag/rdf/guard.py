@@ -91,12 +91,9 @@ def read_gate(
     allowed = {*graphs, EXPLICIT, IMPLICIT, PROVENANCE}
     for graph in (*found.graphs, *found.named):
         if graph not in allowed:
-            raise QueryRefused(
-                "The query names a graph outside the dataset.",
-                query=text,
-                term=graph,
-                hint="Nothing is fetched from the web. Load it first, or leave FROM out.",
-            )
+            what = "The query names a graph outside the dataset."
+            hint = "Nothing is fetched from the web. Load it first, or leave FROM out."
+            raise QueryRefused(what, query=text, term=graph, hint=hint)
     return found
 
 

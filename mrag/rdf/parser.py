@@ -122,11 +122,8 @@ class Tokens:
     def check_time(self) -> None:
         """Stop at the deadline."""
         if time.monotonic() > self._deadline:
-            raise QueryTimeout(
-                f"The {self.kind} could not be read before its deadline.",
-                query=self.given,
-                hint="Make it shorter, or allow more seconds.",
-            )
+            what = f"The {self.kind} could not be read before its deadline."
+            raise QueryTimeout(what, query=self.given, hint="Make it shorter, or allow more seconds.")
 
     def printed(
         self, first: int = 0, last: int | None = None, instead: Mapping[int, str] | None = None

@@ -68,17 +68,12 @@ def open_server(kind: str, address: str, access: Access | None = None) -> tuple[
     with each request and are told nowhere.
     """
     if kind not in SERVERS:
-        raise ConfigError(
-            f"No store is of kind {kind!r}.",
-            endpoint=f"{kind}:{address}",
-            hint="Use oxigraph:PATH, " + ", ".join(f"{name}:http://…" for name in SERVERS) + ".",
-        )
+        hint = "Use oxigraph:PATH, " + ", ".join(f"{name}:http://…" for name in SERVERS) + "."
+        raise ConfigError(f"No store is of kind {kind!r}.", endpoint=f"{kind}:{address}", hint=hint)
     if not is_address(address):
-        raise ConfigError(
-            "A server's address begins with http:// or https://, then come its name and port.",
-            endpoint=f"{kind}:{address}",
-            hint=f"Write it as {kind}:http://host:port/…, with %2F for a slash in a password.",
-        )
+        what = "A server's address begins with http:// or https://, then come its name and port."
+        hint = f"Write it as {kind}:http://host:port/…, with %2F for a slash in a password."
+        raise ConfigError(what, endpoint=f"{kind}:{address}", hint=hint)
     parts, login = urlsplit(address), access_from_env(access)
     if parts.username:
         login = replace(login, user=unquote(parts.username), password=unquote(parts.password or ""))
@@ -100,11 +95,8 @@ def open_server(kind: str, address: str, access: Access | None = None) -> tuple[
         return SparqlStore(url, Paths(plain, given.get("update"), given.get("graphs")), login), graphs
     record = ENGINES[kind]
     if not re.fullmatch(record.address, plain):
-        raise ConfigError(
-            f"This is no address of {record.dialect.name}.",
-            endpoint=url,
-            hint=f"Such as {kind}:{record.example}.",
-        )
+        hint = f"Such as {kind}:{record.example}."
+        raise ConfigError(f"This is no address of {record.dialect.name}.", endpoint=url, hint=hint)
     paths = Paths(f"{plain}{record.query}", f"{plain}{record.update}", f"{plain}{record.graphs}")
     store = StatementsStore if record.statements else SparqlStore
     return store(url, paths, login, record.dialect), graphs

@@ -49,11 +49,8 @@ class GraphDBStore(StatementsStore):
     def __init__(self, url: str, address: str, access: Access | None = None) -> None:
         base, mark, name = address.rpartition("/repositories/")
         if not mark or not name or "/" in name:
-            raise ConfigError(
-                "A GraphDB address ends with /repositories/NAME.",
-                endpoint=url,
-                hint="Such as graphdb:http://localhost:7200/repositories/products.",
-            )
+            hint = "Such as graphdb:http://localhost:7200/repositories/products."
+            raise ConfigError("A GraphDB address ends with /repositories/NAME.", endpoint=url, hint=hint)
         super().__init__(
             url,
             Paths(address, f"{address}/statements", f"{address}/statements"),

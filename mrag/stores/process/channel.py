@@ -171,11 +171,8 @@ def late(query: str) -> QueryTimeout:
 
 def ended(query: str) -> StoreError:
     """Return the error of a query whose process has ended by itself."""
-    return StoreError(
-        "The query's worker ended before it answered, most likely for want of memory.",
-        query=query,
-        hint="Narrow the query or add a LIMIT.",
-    )
+    what = "The query's worker ended before it answered, most likely for want of memory."
+    return StoreError(what, query=query, hint="Narrow the query or add a LIMIT.")
 
 
 Kind = TypeVar("Kind", bound=Child)

@@ -155,10 +155,8 @@ def stream(work: str, *arguments: Any, bounds: Bounds | None = None) -> Generato
         for kind, content in _frames(child, (work, arguments, _here()), bounds):
             given += len(content)
             if bounds.bytes and given > bounds.bytes:
-                raise LoadError(
-                    f"Written out in full it has more than {bounds.bytes >> 20} megabytes.",
-                    hint="Nothing of it was stored. Send it in several parts.",
-                )
+                what = f"Written out in full it has more than {bounds.bytes >> 20} megabytes."
+                raise LoadError(what, hint="Nothing of it was stored. Send it in several parts.")
             if kind != b"P":
                 yield content if kind == b"D" else pickle.loads(content)  # noqa: S301 # our own child wrote it
                 continue
@@ -488,11 +486,9 @@ def read_graph_names(sources: Sequence[Source], skip_bad_lines: bool) -> list[st
             if is_named(quad):
                 names.add(cast(ox.NamedNode, quad.graph_name).value)
                 if len(names) > MOST_GRAPHS:
-                    raise LoadError(
-                        f"More than {MOST_GRAPHS:,} named graphs cannot be kept.",
-                        file=str(source.path),
-                        hint="Nothing of it was stored. Merge graphs, or write the triples as N-Triples.",
-                    )
+                    what = f"More than {MOST_GRAPHS:,} named graphs cannot be kept."
+                    hint = "Nothing of it was stored. Merge graphs, or write the triples as N-Triples."
+                    raise LoadError(what, file=str(source.path), hint=hint)
     return sorted(names)
 
 
