@@ -269,11 +269,7 @@ class Records(ABC):
     """File of `ontology/` that is loaded with the data."""
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        on_bad: OnBad = "stop",
-        on_progress: Progress | None = None,
+        self, path: str | os.PathLike[str], *, on_bad: OnBad = "stop", on_progress: Progress | None = None
     ) -> None:
         if on_bad not in ("stop", "skip"):
             raise ConfigError(f"on_bad is stop or skip, not {on_bad!r}.")

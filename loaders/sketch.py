@@ -18,16 +18,7 @@ from mrag.language.grammar import counted
 from mrag.language.tokens import singular
 from mrag.loaders._records import SURROGATE
 from mrag.loaders.rdf import Progress
-from mrag.loaders.tables import (
-    ROW,
-    BadCell,
-    TableDialect,
-    TableRows,
-    is_json,
-    is_lexical,
-    rows_of,
-    written,
-)
+from mrag.loaders.tables import ROW, BadCell, TableDialect, TableRows, is_json, is_lexical, rows_of, written
 from mrag.rdf.namespaces import XSD
 
 IRI = "IRI"

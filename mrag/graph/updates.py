@@ -132,12 +132,7 @@ _SHARE = 0.4
 
 
 def update(
-    kg: KnowledgeGraph,
-    text: str,
-    *,
-    union: bool = True,
-    seconds: float = 30.0,
-    max_changes: int = 1_000_000,
+    kg: KnowledgeGraph, text: str, *, union: bool = True, seconds: float = 30.0, max_changes: int = 1_000_000
 ) -> UpdateReport:
     """Carry out a SPARQL 1.1 Update on a knowledge graph, whole or not at all.
 

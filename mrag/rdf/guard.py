@@ -63,10 +63,7 @@ class ReadQuery:
 
 
 def read_gate(
-    text: str,
-    graphs: Collection[str] = (),
-    prefixes: Mapping[str, str] | None = None,
-    seconds: float = 30.0,
+    text: str, graphs: Collection[str] = (), prefixes: Mapping[str, str] | None = None, seconds: float = 30.0
 ) -> ReadQuery:
     """Let a read query through, or say why not.
 

@@ -628,10 +628,7 @@ class TokenCursor:
 
 
 def parse_query(
-    text: str,
-    prefixes: Mapping[str, str] | None = None,
-    base: str | None = None,
-    deadline: float = math.inf,
+    text: str, prefixes: Mapping[str, str] | None = None, base: str | None = None, deadline: float = math.inf
 ) -> tuple[QueryNode, TokenCursor]:
     """Read a query to the end of its text, and return its tree and the cursor with its tokens."""
     cursor = TokenCursor(Tokens(text, deadline=deadline), prefixes or {}, base)

@@ -228,12 +228,7 @@ class TripleStore(Protocol):
         """
 
     def edges(
-        self,
-        graph: str,
-        *,
-        s: str | None = None,
-        p: str | None = None,
-        o: str | None = None,
+        self, graph: str, *, s: str | None = None, p: str | None = None, o: str | None = None
     ) -> Iterator[ox.Quad]:
         """Stream the triples of a graph that match, lazily (where `capabilities.edges`)."""
 
