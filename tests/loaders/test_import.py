@@ -108,14 +108,7 @@ def test_what_a_file_holds_is_told_by_its_content(mrag: Command, tmp_path: Path)
     both = mrag.json("import", tmp_path / "rows.jsonl", tmp_path / "rows.json", "--kg", "scenes")
     assert [r["counts"]["regions"] for r in both["records"]] == [1, 1]
     assert not any("views" in step for step in both["steps"])
-    done = mrag.json(
-        "import",
-        tmp_path / "shops.csv",
-        "--mapping",
-        tmp_path / "shops.ttl",
-        "--kg",
-        "shops",
-    )
+    done = mrag.json("import", tmp_path / "shops.csv", "--mapping", tmp_path / "shops.ttl", "--kg", "shops")
     assert done["records"][0]["counts"] == {"rows": 1}
     for arguments, message in (
         (["shops.csv"], "needs a mapping"),

@@ -7,9 +7,8 @@ to GraphDB's documentation by a server that records requests.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,7 +26,7 @@ from mrag.reasoning.run import proof_of, reason
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.graphdb import GraphDBSimilarity, GraphDBStore
 from tests.conftest import PRODUCTS
-from tests.servers import graphdb_protocol
+from tests.servers import answering, graphdb_protocol
 
 EX = "https://w3id.org/mrag/demo/products#"
 QUESTION = "What database products are linked to RDF?"
@@ -136,15 +135,11 @@ class Recorder(BaseHTTPRequestHandler):
 @pytest.fixture
 def recorder() -> Iterator[tuple[GraphDBStore, type[Recorder]]]:
     handler = type("Handler", (Recorder,), {"seen": [], "status": ["BUILT"]})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
-        thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        base = f"http://127.0.0.1:{httpd.server_address[1]}"
+    with answering(handler) as at:
+        base = f"http://{at}"
         store = GraphDBStore(f"graphdb:{base}/repositories/products", f"{base}/repositories/products")
         yield store, handler
         store.close()
-        httpd.shutdown()
-        thread.join()
 
 
 def test_making_a_repository(recorder: tuple[GraphDBStore, type[Recorder]]) -> None:

@@ -12,11 +12,11 @@ import pyoxigraph as ox
 import pytest
 from rdflib import Literal, URIRef
 
-from mrag.errors import LoadError, QueryRefused, QueryTimeout, StoreLocked
+from mrag.errors import LoadError, QueryRefused, StoreLocked
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.patterns import to_data
 from mrag.rdf.terms import SKOLEM, Triple
-from mrag.stores.base import Limits, SelectResult, TripleStore
+from mrag.stores.base import SelectResult
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import PRODUCTS
 
@@ -149,14 +149,6 @@ def test_bad_lines_can_be_skipped_and_are_listed(kg: KnowledgeGraph, tmp_path: P
         kg.load([write(tmp_path / "a.ttl", TURTLE)], skip_bad_lines=True)
 
 
-def test_odd_language_tags_are_kept_and_said(any_kg: KnowledgeGraph, tmp_path: Path) -> None:
-    report = any_kg.load([write(tmp_path / "a.ttl", f'<{EX}a> <{EX}p> "x"@zh-classical , "y"@en .')])
-    assert report.odd_tags == ("zh-classical",)
-    rows = any_kg.query("SELECT ?o { ?s ?p ?o } ORDER BY ?o")
-    assert isinstance(rows, SelectResult)
-    assert {o.language for o in rows.column("o") if isinstance(o, Literal)} == {"zh-classical", "en"}
-
-
 def test_prefixes_of_loaded_files_are_kept(tmp_path: Path) -> None:
     with KnowledgeGraph(OxigraphStore(tmp_path / "s")) as kg:
         kg.load([write(tmp_path / "a.ttl", "@prefix zoo: <http://zoo.example/> . zoo:a zoo:b zoo:c .")])
@@ -189,49 +181,6 @@ def test_dump_and_clear(any_kg: KnowledgeGraph) -> None:
     any_kg.clear()
     assert any_kg.count() == 0
     assert [g for g in any_kg.store.graphs() if g.startswith(any_kg.iri)] == []
-
-
-def test_it_is_a_triple_store(any_kg: KnowledgeGraph) -> None:
-    assert isinstance(any_kg.store, TripleStore)
-
-
-def alive(name: str = "mrag.stores.process.query_child") -> int:
-    me = str(os.getpid())
-    count = 0
-    for entry in Path("/proc").iterdir():
-        try:
-            stat = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-            if (
-                entry.name.isdigit()
-                and stat[1] == me
-                and name in (entry / "cmdline").read_text()
-                and stat[0] != "Z"
-            ):
-                count += 1
-        except (OSError, IndexError):
-            continue
-    return count
-
-
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks into /proc")
-def test_a_runaway_query_is_ended_and_its_process_gone(any_kg: KnowledgeGraph) -> None:
-    any_kg.load([PRODUCTS])
-    before = alive()
-    started = time.monotonic()
-    with pytest.raises(QueryTimeout, match="was ended"):
-        any_kg.query(CARTESIAN, limits=Limits(seconds=1.0))
-    assert time.monotonic() - started < 10
-    assert alive() <= before
-    assert any_kg.query("ASK { ?s ?p ?o }") is True
-
-
-def test_rows_and_bytes_are_capped(any_kg: KnowledgeGraph) -> None:
-    any_kg.load([PRODUCTS])
-    for limits in (Limits(rows=10), Limits(bytes=1000)):
-        for query in ("SELECT * { ?s ?p ?o }", "CONSTRUCT WHERE { ?s ?p ?o }"):
-            with pytest.raises(QueryRefused, match="larger than"):
-                any_kg.query(query, limits=limits)
-    assert len(any_kg.query("SELECT * { ?s ?p ?o } LIMIT 10", limits=Limits(rows=10))) == 10  # type: ignore[arg-type]
 
 
 def test_bounded_reads_see_every_write(any_kg: KnowledgeGraph) -> None:

@@ -8,12 +8,11 @@ import os
 import pickle
 import subprocess
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -31,6 +30,7 @@ from mrag.retrieval.reading_child import packed, unpacked
 from mrag.stores.base import Dataset
 from mrag.stores.engines import open_server
 from mrag.stores.http import Access
+from tests.servers import answering
 
 SECRET = "5ecr3t/of+me&you"
 QUOTED = "5ecr3t%2Fof%2Bme%26you"
@@ -79,15 +79,8 @@ class _Echo(BaseHTTPRequestHandler):
 @contextmanager
 def server(status: int) -> Iterator[str]:
     handler = type("Handler", (_Echo,), {"status": status})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
-        httpd.daemon_threads = True
-        thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        try:
-            yield f"127.0.0.1:{httpd.server_address[1]}"
-        finally:
-            httpd.shutdown()
-            thread.join()
+    with answering(handler) as at:
+        yield at
 
 
 def works(url: str) -> Iterator[Callable[[], object]]:
@@ -158,17 +151,15 @@ def test_what_stands_behind_the_path_goes_with_each_request() -> None:
 
         do_POST = do_DELETE = do_GET
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as httpd:
-        threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    with answering(Handler) as at:
         for kind, path in PATHS.items():
-            place = f"http://127.0.0.1:{httpd.server_address[1]}{path}?token={QUOTED}&graph=urn:g"
+            place = f"http://{at}{path}?token={QUOTED}&graph=urn:g"
             store, graphs = open_server(kind, place, Access(retries=0))
             assert graphs == ("urn:g",)
             store.clear("urn:g") if kind != "sparql" else None
             with pytest.raises(MragError):
                 store.select("SELECT * {}", Dataset())
             store.close()
-        httpd.shutdown()
     assert len(heard) > 6 and all(f"token={QUOTED}" in path for path in heard), heard
     assert not any("graph=urn:g" in path and "token" not in path for path in heard)
 
@@ -176,26 +167,16 @@ def test_what_stands_behind_the_path_goes_with_each_request() -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        *(
-            "http://ann:5ecr3t@host/x",
-            "sparql:http://ann:5ecr3t/x@host:80/q",
-            "sparql:http://ann:5ecr3t@[::1/q",
-        ),
-        *(
-            "sparql:ftp://ann:5ecr3t@host/q",
-            "graphdb:http://ann:5ecr3t@host:99999/r",
-            "nosuch:http://h/?key=5ecr3t",
-        ),
-        *(
-            "graphdb:http://host/x?token=5ecr3t",
-            "sparql:http://h/q?update=http://ann:5ecr3t/x@host/u",
-            "http:/ann:5ecr3t@host/x",
-        ),
+        "http://ann:5ecr3t@host/x", "sparql:http://ann:5ecr3t/x@host:80/q", "sparql:http://ann:5ecr3t@[::1/q",
+        "sparql:ftp://ann:5ecr3t@host/q", "graphdb:http://ann:5ecr3t@host:99999/r",
+        "nosuch:http://h/?key=5ecr3t", "graphdb:http://host/x?token=5ecr3t", "http:/ann:5ecr3t@host/x",
+        "sparql:http://h/q?update=http://ann:5ecr3t/x@host/u", "fuseki:localhost",
     ],
-)
+)  # fmt: skip
 def test_a_url_that_cannot_be_used_tells_nothing_either(url: str) -> None:
     with pytest.raises(MragError) as caught:
         mrag.connect(url)
+    assert caught.value.hint
     clean("".join(traceback.format_exception(caught.value)))
 
 
