@@ -27,7 +27,7 @@ from rdflib import RDFS, Literal, URIRef
 from mrag.completion.graph import complete_from_graph
 from mrag.completion.grounding import Step, ground
 from mrag.completion.path_planner import Example, PathPlanner, calibrate
-from mrag.completion.patterns import GroundedPlan, IncompleteTriple, TriplePlan
+from mrag.completion.patterns import GroundedPlan, IncompleteTriple, TriplePlan, with_slots
 from mrag.completion.solving import score
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
@@ -122,6 +122,13 @@ def gold_plan(asked: Asked) -> TriplePlan:
     for (name, forward), (a, b) in zip(asked.steps, pairwise(nodes), strict=True):
         path.append(IncompleteTriple(*((a, relation(name), b) if forward else (b, relation(name), a))))
     return TriplePlan(asked.text, (), tuple(path), Unknown(f"x{len(asked.steps)}"), "gold", excluded=(start,))
+
+
+def spoken(plan: TriplePlan, asked: Asked) -> TriplePlan:
+    """Return a gold plan in words, as a planner would write it."""
+    words = {relation(name): name.replace("_", " ") for name in RELATIONS.values()}
+    words[entity(asked.entity)] = asked.entity
+    return with_slots(plan, lambda slot, _: words.get(slot, slot) if isinstance(slot, URIRef) else slot)
 
 
 def calibrates(asked: Asked, split: str = "question") -> bool:

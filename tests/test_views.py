@@ -15,21 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import RDF, RDFS, Literal, URIRef
 
-from mrag.errors import ConfigError, EndpointError
+from mrag.errors import ConfigError
 from mrag.graph import views
-from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.scenes import Fashionpedia
 from mrag.rdf.terms import OWL, Triple, to_ox
 from mrag.reasoning.run import reason
 from mrag.stores.base import Capabilities
-from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.workers import WorkerPool
 from mrag.testing.annotations import write_annotations
 from tests.conftest import shared_data
 from tests.fuseki_server import fuseki_server
-from tests.servers import virtuoso_server
 
 BASE = "http://example.org/"
 GARMENTS = "http://example.org/garments#"
@@ -400,26 +397,6 @@ def test_views_on_a_server_are_those_of_the_embedded_store(kg: KnowledgeGraph) -
                 assert facts(made) == facts(views.make_view(kg, name, name.replace("/", "-"))), name
                 assert not made.query("ASK { <urn:x> ?p ?o }")
             assert not views.stale(remote, "fashion/cel", "view-cel")
-
-
-@pytest.mark.slow
-def test_views_on_virtuoso_are_whole_or_refused(tmp_path: Path, kg: KnowledgeGraph) -> None:
-    write_annotations(tmp_path / "a.json", scale=0.002)
-    with virtuoso_server(tmp_path) as url:
-        store, _ = open_store(url, Access(user="dba", password="dba"))
-        with KnowledgeGraph(store) as remote, Fashionpedia(tmp_path / "a.json").ntriples() as triples:
-            assert remote.load([triples]).triples < 10_000
-            kg.load([triples])
-            made = views.make_view(remote, "fashion/images", "images")
-            assert canonical(facts(made)) == canonical(facts(views.make_view(kg, "fashion/images", "images")))
-            # It cuts answers at 10,000 rows.
-            write_annotations(tmp_path / "b.json", scale=0.004, seed=8)
-            with Fashionpedia(tmp_path / "b.json").ntriples() as more:
-                remote.load([more])
-            assert remote.count() > 10_000
-            with pytest.raises(EndpointError, match="cuts answers at 10000 rows"):
-                views.make_view(remote, "fashion/images", "images")
-            assert canonical(facts(made)) == canonical(facts(KnowledgeGraph(store, "images")))
 
 
 def test_a_large_view_is_worked_out_in_a_process_of_its_own(

@@ -34,7 +34,8 @@ TURTLE = """@prefix : <urn:x:> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 <urn:x> a owl:Ontology . :A a owl:Class . :B a owl:Class . :C a owl:Class . :p a owl:ObjectProperty .
 :q a owl:ObjectProperty . :d a owl:DatatypeProperty . :a a owl:NamedIndividual . :b a owl:NamedIndividual .
 """
-AXIOMS = [line.split("\t") for line in (Path(__file__).parent / "axioms.tsv").read_text("utf-8").splitlines()]
+HERE = Path(__file__).parent
+AXIOMS = [line.split("\t") for line in (HERE / "axioms.tsv").read_text("utf-8").splitlines()]
 """Axioms in functional syntax, each with its triples in Turtle."""
 
 
@@ -108,54 +109,14 @@ def test_an_ontology_is_loaded_whatever_its_ending(tmp_path: Path) -> None:
         assert found == {"urn:x:a", "urn:x:c", "urn:x:d", "urn:x:e"}
 
 
-MANCHESTER = """Prefix: : <urn:x:>
-Prefix: xsd: <http://www.w3.org/2001/XMLSchema#>
-Ontology: <urn:x>
-ObjectProperty: :p
-    Characteristics: Transitive
-DataProperty: :d
-Class: :A
-    SubClassOf: :B, :p some (:B and not :C), :d some xsd:integer[>= 1]
-Class: :B
-Class: :C
-Individual: :a
-    Types: :A
-    Facts: :p :b, :d 3
-Individual: :b
-DisjointClasses: :A, :B, :C
-"""
-SAME = """Declaration(Class(:A)) Declaration(Class(:B)) Declaration(Class(:C)) Declaration(ObjectProperty(:p))
-Declaration(DataProperty(:d)) Declaration(NamedIndividual(:a)) Declaration(NamedIndividual(:b))
-TransitiveObjectProperty(:p) SubClassOf(:A :B)
-SubClassOf(:A ObjectSomeValuesFrom(:p ObjectIntersectionOf(:B ObjectComplementOf(:C))))
-SubClassOf(:A DataSomeValuesFrom(:d DatatypeRestriction(xsd:integer xsd:minInclusive "1"^^xsd:integer)))
-ClassAssertion(:A :a) ObjectPropertyAssertion(:p :a :b) DataPropertyAssertion(:d :a "3"^^xsd:integer)
-DisjointClasses(:A :B :C)"""
-OBO = """format-version: 1.2
-ontology: pets
-
-[Term]
-id: PET:1
-name: animal
-def: "A living thing." [PMID:1]
-synonym: "beast" EXACT []
-
-[Term]
-id: PET:2
-name: cat
-is_a: PET:1 ! animal
-"""
-
-
 def test_manchester_syntax_says_the_same_as_functional_syntax() -> None:
-    functional = PREFIXES + f"Ontology(<urn:x>\n{SAME})"
-    one, other = convert_owl(MANCHESTER, "omn", "a"), convert_owl(functional, "ofn", "a")
+    one, other = (convert_owl((HERE / f"same.{kind}").read_text(), kind, "a") for kind in ("omn", "ofn"))
     assert isomorphic(*(Graph().parse(data=triples, format="nt") for triples in (one, other)))
 
 
 @pytest.mark.parametrize("name", ["pets.obo", "pets.owl"])
 def test_obo_has_names_synonyms_and_parents(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_text(OBO, encoding="utf-8")
+    (tmp_path / name).write_bytes((HERE / "pets.obo").read_bytes())
     obo = "http://purl.obolibrary.org/obo/PET_"
     with mrag.connect() as kg:
         kg.load([tmp_path / name])

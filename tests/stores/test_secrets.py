@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import pickle
@@ -228,24 +227,6 @@ def test_no_text_of_a_model_tells_its_login(monkeypatch: pytest.MonkeyPatch) -> 
             clean(f"{status('ollama:llama3.2')} {status('ollama:llama3.2')!r}")
         except MragError as error:
             clean(f"{error} {error!r}")
-
-
-def test_the_logs_of_a_models_client_do_not_tell_its_login(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    pytest.importorskip("langchain_openai", reason="langchain-openai is not installed")
-    from mrag.generation.models import resolve
-
-    caplog.set_level(logging.DEBUG)
-    with server(401) as at:
-        monkeypatch.setenv("OPENAI_BASE_URL", f"http://ann:{QUOTED}@{at}/v1?api-key={QUOTED}")
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        found = status("openai:m")
-        clean(f"{found!r} {found} {json.dumps(str(found.notice))}")
-        model: Any = resolve("openai:m")
-        with pytest.raises(Exception, match="401"):
-            model.invoke("hello")
-    clean(caplog.text)
 
 
 def test_ordinary_text_stays_as_it_is() -> None:
