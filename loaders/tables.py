@@ -22,14 +22,13 @@ import io
 import json
 import os
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO, cast
+from typing import Any, NamedTuple, TextIO, TypeAlias, cast
 from urllib.parse import quote
 
 import pyoxigraph as ox
@@ -88,20 +87,11 @@ class BrokenTable(LoadError):
     """A table whose rows cannot be told from here on."""
 
 
-class TableRows(ABC):
-    """The rows of a table."""
+class JsonRows:
+    """The objects of a JSON array, or of JSON Lines."""
 
     columns: tuple[str, ...] | None = None
     first: int | None = None
-    """Line of the header."""
-
-    @abstractmethod
-    def __iter__(self) -> Iterator[Row]:
-        """Yield the rows."""
-
-
-class JsonRows(TableRows):
-    """The objects of a JSON array, or of JSON Lines."""
 
     def __init__(self, path: Path, on_progress: Progress | None = None) -> None:
         self._path, self._note = path, on_progress
@@ -116,14 +106,16 @@ class JsonRows(TableRows):
                     yield Row(number, None, {}, "it is not an object")
 
 
-class DelimitedRows(TableRows):
+class DelimitedRows:
     """The rows of CSV and its like.
 
     Bytes that are not of the encoding reach their cell as half surrogate pairs, of which no term can be
     made: they cost that cell alone, and it can be named.
     """
 
-    first = 1
+    columns: tuple[str, ...] | None = None
+    first: int | None = 1
+    """Line of the header."""
 
     def __init__(self, path: Path, dialect: TableDialect, on_progress: Progress | None = None) -> None:
         self._path, self._dialect, self._note = path, dialect, on_progress
@@ -190,6 +182,9 @@ class DelimitedRows(TableRows):
         if any(map(str.strip, row[len(names) :])):
             return Row(number, line, {}, f"it has {len(row)} cells, and the table {len(names)} columns")
         return Row(number, line, dict(zip(names, row, strict=False)))
+
+
+TableRows: TypeAlias = JsonRows | DelimitedRows
 
 
 def told(lines: Sequence[str], usual: str) -> str:

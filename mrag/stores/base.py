@@ -219,8 +219,7 @@ class TripleStore(Protocol):
             graph: IRI of the graph; no one reads it yet where loads are not atomic.
             on_progress: Called with bytes read and bytes in all.
             skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
-            merged: Graph for what the files' named graphs, which are then kept, hold; "" for none. By default
-                it goes to `graph`, and they are not kept.
+            merged: Graph for what named graphs hold, which are kept then ("" for none); by default `graph`.
 
         Raises:
             LoadError: If a file is not well formed, or the disk is full.

@@ -3,38 +3,25 @@
 from __future__ import annotations
 
 import json
-import sys
-from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
-from mrag.cli import main
 from mrag.testing.annotations import write_annotations
+from tests.commands import run
 
 
-@dataclass(frozen=True)
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@dataclass
 class Command:
-    """The command line in this process, with the store of the test."""
+    """The command line with the store of the test."""
 
-    capture: pytest.CaptureFixture[str]
-    patch: pytest.MonkeyPatch
-    store: Path
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.store = folder, folder / "store"
 
-    def __call__(self, *arguments: str | Path) -> Done:
-        self.patch.setattr(sys, "argv", ["mrag", *map(str, arguments), "--store", f"oxigraph:{self.store}"])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = self.capture.readouterr()
-        return Done(int(ended.value.code or 0), out, err)
+    def __call__(self, *arguments: str | Path) -> CompletedProcess[str]:
+        place = ("--store", f"oxigraph:{self.store}")
+        return run(*map(str, arguments), *place, cwd=self.folder, COLUMNS="200")
 
     def json(self, *arguments: str | Path) -> Any:
         done = self(*arguments, "--json")
@@ -43,9 +30,8 @@ class Command:
 
 
 @pytest.fixture
-def mrag(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
-    monkeypatch.setenv("COLUMNS", "200")
-    return Command(capsys, monkeypatch, tmp_path / "store")
+def mrag(tmp_path: Path) -> Command:
+    return Command(tmp_path)
 
 
 @pytest.fixture
