@@ -23,7 +23,6 @@ from mrag.stores.sparql import DEFAULT
 from tests.conftest import PRODUCTS, ROOT
 from tests.engine_server import engine_server
 from tests.fuseki_server import UNNAMED
-from tests.servers import graphdb_protocol
 
 NIL = "http://www.openrdf.org/schema/sesame#nil"
 STARDOG = "tag:stardog:api:context:"
@@ -130,26 +129,6 @@ def test_the_time_limit_is_sent_in_the_servers_unit(kind: str, sent: str | None)
         store, _ = open_store(url, access)
         store.bounded("ASK { ?s ?p ?o }", Dataset(("urn:g",)), Limits(seconds=2.5))
         assert server.asked[-1].get("timeout", [None]) == [sent]
-        store.close()
-
-
-@pytest.mark.slow
-def test_rdf4js_protocol_as_mrag_serve_speaks_it(tmp_path: Path) -> None:
-    with graphdb_protocol(tmp_path) as url:
-        store, _ = open_store(url.replace("graphdb:", "rdf4j:"))
-        lines = [f"<urn:s{n}> <urn:p> <urn:o> .\n".encode() for n in range(2000)]
-        store.insert(b"".join(lines), "urn:g")
-        store.insert('<urn:x> <urn:p> "ü"@de .\n'.encode(), "urn:h")
-        assert store.graphs() == ["urn:g", "urn:h"] and store.count("urn:g") == 2000
-        out = io.BytesIO()
-        store.dump("urn:g", out)
-        assert sorted(out.getvalue().splitlines()) == sorted(line.strip() for line in lines)
-        store.update("INSERT DATA { GRAPH <urn:h> { <urn:y> <urn:p> 1 } }")
-        found = store.select("SELECT ?s { ?s <urn:p> ?o } ORDER BY ?s", Dataset(("urn:h",)))
-        assert [str(s) for (s,) in found] == ["urn:x", "urn:y"]
-        assert len(list(store.construct("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", Dataset(("urn:h",))))) == 2
-        store.clear("urn:g")
-        assert store.graphs() == ["urn:h"]
         store.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from mrag.cel.learners.base import learner
 from mrag.cel.problem import LearningProblem
 from mrag.errors import EndpointError
 from mrag.index.similarity import SimilarityIndexes
+from mrag.rdf import queries
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
-from mrag.stores.base import Dataset
+from mrag.stores.base import Dataset, Limits
 from mrag.stores.http import Access
 from mrag.stores.sparql import SparqlStore
 from tests.servers import virtuoso_server
@@ -79,6 +81,21 @@ def test_a_long_answer_that_names_its_graphs_is_refused(kg: mrag.KnowledgeGraph)
     kg.store.insert(numbered(LIMIT + 1), "urn:g")
     with pytest.raises(EndpointError, match=f"cuts answers at {LIMIT}"):
         kg.store.select("SELECT ?s ?o FROM <urn:g> { ?s <urn:p> ?o }", G)
+
+
+def test_triples_that_are_cut_are_no_answer(kg: mrag.KnowledgeGraph) -> None:
+    text, whole = queries.get("kg/graph").text, io.BytesIO()
+    kg.store.insert(numbered(LIMIT - 100), "urn:g")
+    assert len(list(kg.store.construct(text, G))) == LIMIT - 100
+    kg.store.insert(numbered(LIMIT + 1000), "urn:g")
+    for read in (
+        lambda: list(kg.store.construct(text, G)),
+        lambda: kg.store.bounded(text, G, Limits()),
+        lambda: kg.store.dump("urn:g", whole),
+    ):
+        with pytest.raises(EndpointError, match=f"cuts answers at {LIMIT}"):
+            read()
+    assert whole.getvalue() == b""
 
 
 def test_long_texts_are_put_in_order(
