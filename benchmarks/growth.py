@@ -5,7 +5,7 @@
 
 The graph is that of `fashion.py`, with its ontology. Seconds are of the clock, with those of the processor
 beside them; memory is the peak of the phase's process. A line of JSON is printed for each phase; with
-`--to FILE` the lines are appended to a file, too, which `growth_chart.py` draws.
+`--to FILE` the lines are appended to a file, too.
 """
 
 from __future__ import annotations

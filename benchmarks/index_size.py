@@ -6,7 +6,7 @@
 Documents and queries are those of `index_backends.py`, the vectors those of `wordllama` (256 dimensions).
 Each phase has a process of its own, whose peak of memory counts; that of a PostgreSQL server is not in it.
 Recall is that of the ten hits which the local index finds when it compares every vector. A line of JSON is
-printed for each phase, and with `--to` appended to a file, which `growth_chart.py` draws.
+printed for each phase, and with `--to` appended to a file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Questions over MetaQA's films: gold plans, and plans made with and without a language model.
+"""Questions over MetaQA's films: gold plans, and plans made without a language model.
 
     python benchmarks/metaqa.py gold                # plans from the typed paths: exact answer sets
     python benchmarks/metaqa.py paths               # without a model, before and after calibration
-    python benchmarks/metaqa.py model --gguf FILE   # the planner with a model file, on a sample
 
 A question is of the half to calibrate on, or of the half to measure on, by a digest of its text. Both halves
 are made of the same templates, as all of MetaQA is: the figures say how well a planner learns a domain's ways
@@ -26,11 +25,10 @@ from common import row, shared_data
 from rdflib import RDFS, Literal, URIRef
 
 from mrag.completion.graph import complete_from_graph
-from mrag.completion.grounding import GroundingSettings, Step, ground
+from mrag.completion.grounding import Step, ground
 from mrag.completion.path_planner import Example, PathPlanner, calibrate
-from mrag.completion.patterns import GroundedPlan, IncompleteTriple, Planner, TriplePlan, with_slots
+from mrag.completion.patterns import GroundedPlan, IncompleteTriple, TriplePlan, with_slots
 from mrag.completion.solving import score
-from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term, Triple
@@ -201,48 +199,13 @@ def paths(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Na
     measure("calibrated", kg, half, answers)
 
 
-def by_model(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Namespace) -> None:
-    """Measure the planner with a model file on a sample; a plan that cannot be read answers nothing."""
-    from mrag.completion.patterns import ModelPlanner
-    from mrag.generation.models import LocalServer
-
-    with LocalServer(options.gguf, n_ctx=2048, n_threads=options.threads) as server:
-        planner: Planner = ModelPlanner(server.chat_model(max_tokens=options.tokens), form=options.form)
-        unread = 0
-
-        def answers(asked: Asked) -> Sequence[Term]:
-            nonlocal unread
-            try:
-                plan = planner.plan(asked.text)
-            except ModelError:
-                unread += 1
-                return []
-            return complete_from_graph(kg, ground(kg, plan, GroundingSettings(index=""))).answers
-
-        sample = {
-            hops: sorted((q for q in asked if not calibrates(q)), key=_digest)[: options.sample]
-            for hops, asked in sets.items()
-        }
-        measure("model", kg, sample, answers)
-        print(f"{unread} of {sum(map(len, sample.values()))} plans could not be read")
-
-
-def _digest(asked: Asked) -> bytes:
-    return hashlib.blake2b(asked.text.encode(), digest_size=8).digest()
-
-
 def main() -> None:
     """Run one part."""
-    parts = {"gold": gold, "paths": paths, "model": by_model}
+    parts = {"gold": gold, "paths": paths}
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("part", choices=parts)
     options.add_argument("--embedder", default="minilm", help="minilm, wordllama or none")
     options.add_argument("--split", choices=("question", "template"), default="question")
-    options.add_argument("--gguf", type=Path, help="a model file")
-    options.add_argument("--sample", type=int, default=20, help="questions of each set for the model")
-    options.add_argument("--form", choices=("json", "lines"), default="lines")
-    options.add_argument("--tokens", type=int, default=60, help="most tokens of a plan")
-    options.add_argument("--threads", type=int, default=1)
     args = options.parse_args()
     folder = shared_data("metaqa")
     kg = load(folder)

@@ -369,7 +369,7 @@ def loaders(part: str) -> Iterator[Item]:
         write_annotations(folder / "fashion.json", scale=0.001)
         mapped = ImportSettings(kind="table", mapping=EXAMPLES / "shops.ttl")
         imported = {EXAMPLES / f"shops.{ending}": mapped for ending in ("csv", "tsv", "jsonl")}
-        imported |= {EXAMPLES / name: ImportSettings() for name in ("scenes.jsonl", "trees.csv")}
+        imported |= {EXAMPLES / name: ImportSettings() for name in ("scenes.jsonl",)}
         imported |= {folder / "fashion.json": ImportSettings(boxes=True, masks=True)}
         for path, how in imported.items():
             yield path.name, digest(records(path, how).lines())

@@ -10,7 +10,7 @@ import os
 import re
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
@@ -29,7 +29,6 @@ from mrag.storage.files import Scratch
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK = re.compile(r"[ \t\n\r]*")
-_DECODE = json.JSONDecoder().raw_decode
 _CHUNK = 1 << 20
 _NUMBER = 4
 """Characters that tell whether a number goes on."""
@@ -41,36 +40,24 @@ class BrokenJson(LoadError):
     """The text ended, or broke, before the JSON did."""
 
 
-class JsonText:
-    """JSON text that is read piece by piece, gzipped or not."""
+class JsonStream:
+    """JSON text that comes piece by piece.
 
-    def __init__(self, path: str | os.PathLike[str], on_progress: Progress | None = None) -> None:
-        self.path = Path(path)
-        if not self.path.is_file():
-            raise LoadError("There is no such file.", file=str(self.path), hint="Check the path.")
-        source = Source(self.path, ox.RdfFormat.JSON_LD, self.path.suffix.lower() == ".gz", "")
-        total = source.size()
-        self._stream = source.open((lambda done: on_progress(done, total)) if on_progress else None)
+    Args:
+        read: Returns the next bytes, as many as asked for or more if there are so many; none at the end.
+        broken: Makes the error for JSON that is not well formed.
+        strict: Whether control characters in texts are refused.
+    """
+
+    def __init__(
+        self, read: Callable[[int], bytes], broken: Callable[[str], Exception], *, strict: bool = True
+    ) -> None:
+        self._read, self.broken = read, broken
+        self._decode = json.JSONDecoder(strict=strict).raw_decode
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self._buffer = ""
         self._at = 0
         self._ended = False
-        self.where = "at the beginning"
-
-    def __enter__(self) -> JsonText:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._stream.close()
-
-    def fields(self) -> Iterator[str]:
-        """Yield the keys of an object, each to be followed by a read of its value."""
-        for key in self._members("{", "}"):
-            if not isinstance(key, str):
-                raise self.broken(f"{key!r} stands where a key should")
-            self.expect(":")
-            self.where = f"in {key!r}"
-            yield key
 
     def items(self) -> Iterator[Any]:
         """Yield the members of an array."""
@@ -85,6 +72,97 @@ class JsonText:
                 self.expect(",")
                 yield self.value()
         self.expect(end)
+
+    def blank(self) -> bool:
+        """Return whether nothing but blanks follows."""
+        while True:
+            self._at = end_of(_BLANK, self._buffer, self._at)
+            if self._at < len(self._buffer):
+                return False
+            if self._ended:
+                return True
+            self._more()
+
+    def peek(self) -> str:
+        """Return the next character that is not blank."""
+        if self.blank():
+            raise self.broken("it ends early")
+        return self._buffer[self._at]
+
+    def expect(self, mark: str) -> None:
+        """Read over a character that must come next."""
+        if not self.accept(mark):
+            raise self.broken(f"{mark!r} was expected where {self.peek()!r} stands")
+
+    def accept(self, mark: str) -> bool:
+        """Read over a character if it comes next, and return whether it did."""
+        there = self.peek() == mark
+        self._at += there
+        return there
+
+    def value(self) -> Any:
+        """Read a value whole."""
+        self.peek()
+        while True:
+            try:
+                found, end = self._decode(self._buffer, self._at)
+            except json.JSONDecodeError as error:
+                # What the end of the buffer cuts off shows near that end, or as a text without one.
+                cut = error.msg.startswith("Unterminated") or error.pos > len(self._buffer) - 16
+                if not cut or len(self._buffer) - self._at > _LARGEST:
+                    raise self.broken(error.msg[:1].lower() + error.msg[1:]) from error
+                if self._ended:
+                    raise self.broken("it ends early") from error
+                self._more()
+                continue
+            except (ValueError, RecursionError) as error:
+                raise self.broken("a number is too long or the nesting too deep") from error
+            # A number may go on in the next piece, and `1.` and `1e+` are its beginnings, too.
+            rest = self._buffer[end : end + _NUMBER]
+            cut = not rest or (rest[0] in ".eE" and len(rest) < _NUMBER)
+            if self._ended or self._buffer[end - 1] in '"}]el' or not cut:
+                self._at = end
+                return found
+            self._more()
+
+    def _more(self) -> None:
+        # Twice as much each time, so that one very long record is not scanned over and over.
+        data = self._read(len(self._buffer) - self._at)
+        try:
+            text = self._decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            raise self.broken("the text is not UTF-8") from error
+        self._ended = not data
+        self._buffer, self._at = self._buffer[self._at :] + text, 0
+
+
+class JsonText(JsonStream):
+    """A file of JSON that is read piece by piece, gzipped or not."""
+
+    def __init__(self, path: str | os.PathLike[str], on_progress: Progress | None = None) -> None:
+        self.path = Path(path)
+        if not self.path.is_file():
+            raise LoadError("There is no such file.", file=str(self.path), hint="Check the path.")
+        source = Source(self.path, ox.RdfFormat.JSON_LD, self.path.suffix.lower() == ".gz", "")
+        total = source.size()
+        self._stream = source.open((lambda done: on_progress(done, total)) if on_progress else None)
+        self._where = "at the beginning"
+        super().__init__(self._piece, self._broken)
+
+    def __enter__(self) -> JsonText:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stream.close()
+
+    def fields(self) -> Iterator[str]:
+        """Yield the keys of an object, each to be followed by a read of its value."""
+        for key in self._members("{", "}"):
+            if not isinstance(key, str):
+                raise self.broken(f"{key!r} stands where a key should")
+            self.expect(":")
+            self._where = f"in {key!r}"
+            yield key
 
     def records(self) -> Iterator[Any]:
         """Yield the records of a file that is an array, or that has one to a line (JSON Lines)."""
@@ -106,75 +184,20 @@ class JsonText:
         else:
             self.value()
 
-    def blank(self) -> bool:
-        """Return whether nothing but blanks follows."""
-        while True:
-            self._at = end_of(_BLANK, self._buffer, self._at)
-            if self._at < len(self._buffer):
-                return False
-            if self._ended:
-                return True
-            self._more()
-
-    def peek(self) -> str:
-        """Return the next character that is not blank."""
-        if self.blank():
-            raise self.broken("the file ends early")
-        return self._buffer[self._at]
-
-    def expect(self, mark: str) -> None:
-        """Read over a character that must come next."""
-        if (found := self.peek()) != mark:
-            raise self.broken(f"{mark!r} was expected where {found!r} stands")
-        self._at += 1
-
-    def value(self) -> Any:
-        """Read a value whole."""
-        self.peek()
-        while True:
-            try:
-                found, end = _DECODE(self._buffer, self._at)
-            except json.JSONDecodeError as error:
-                # What the end of the buffer cuts off shows near that end, or as a text without one.
-                cut = error.msg.startswith("Unterminated") or error.pos > len(self._buffer) - 16
-                if not cut or len(self._buffer) - self._at > _LARGEST:
-                    raise self.broken(error.msg[:1].lower() + error.msg[1:]) from error
-                if self._ended:
-                    raise self.broken("the file ends early") from error
-                self._more()
-                continue
-            except (ValueError, RecursionError) as error:
-                raise self.broken("a number is too long or the nesting too deep") from error
-            # A number may go on in the next piece, and `1.` and `1e+` are its beginnings, too.
-            rest = self._buffer[end : end + _NUMBER]
-            cut = not rest or (rest[0] in ".eE" and len(rest) < _NUMBER)
-            if self._ended or self._buffer[end - 1] in '"}]el' or not cut:
-                self._at = end
-                return found
-            self._more()
-
-    def broken(self, what: str) -> BrokenJson:
-        """Return the error for JSON that is not well formed here."""
+    def _broken(self, what: str) -> BrokenJson:
         return BrokenJson(
-            f"Not valid JSON {self.where}: {what}.",
+            f"Not valid JSON {self._where}: {what}.",
             file=str(self.path),
             hint="Fetch the file again, or keep what comes before with --skip-bad.",
         )
 
-    def _more(self) -> None:
-        # Twice as much each time, so that one very long record is not scanned over and over.
-        wanted = max(_CHUNK, len(self._buffer) - self._at)
+    def _piece(self, wanted: int) -> bytes:
         try:
-            data = self._stream.read(wanted)
-            text = self._decoder.decode(data, final=not data)
-        except UnicodeDecodeError as error:
-            raise self.broken("the text is not UTF-8") from error
+            return self._stream.read(max(_CHUNK, wanted))
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise self.broken("the file ends early or is not gzip") from error
+            raise self.broken("it ends early or is not gzip") from error
         except OSError as error:
             raise LoadError(f"The file cannot be read: {error}.", file=str(self.path)) from error
-        self._ended = not data
-        self._buffer, self._at = self._buffer[self._at :] + text, 0
 
 
 OnBad = Literal["stop", "skip"]
@@ -246,25 +269,17 @@ class Records(ABC):
     """File of `ontology/` that is loaded with the data."""
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        on_bad: OnBad = "stop",
-        on_progress: Progress | None = None,
+        self, path: str | os.PathLike[str], *, on_bad: OnBad = "stop", on_progress: Progress | None = None
     ) -> None:
         if on_bad not in ("stop", "skip"):
             raise ConfigError(f"on_bad is stop or skip, not {on_bad!r}.")
         self.path = Path(path)
         self.name = str(path)
-        self.find()
+        if not self.path.is_file():
+            raise LoadError("There is no such file.", file=self.name, hint="Check the path.")
         self.on_bad: OnBad = on_bad
         self.on_progress = on_progress
         self.report = RecordReport()
-
-    def find(self) -> None:
-        """Check that the source is there."""
-        if not self.path.is_file():
-            raise LoadError("There is no such file.", file=self.name, hint="Check the path.")
 
     @abstractmethod
     def statements(self) -> Iterator[str]:
@@ -307,12 +322,8 @@ class Records(ABC):
         """Stop at a bad record, or count it."""
         if self.on_bad == "stop":
             rest = "Nothing of this load was stored. Mend it, or leave such records out with --skip-bad."
-            raise LoadError(
-                f"{kind[:1].upper()}{kind[1:]}, {where}: {what}.",
-                file=self.name,
-                line=line,
-                hint=f"{hint} {rest}" if hint else rest,
-            )
+            what = f"{kind[:1].upper()}{kind[1:]}, {where}: {what}."
+            raise LoadError(what, file=self.name, line=line, hint=f"{hint} {rest}" if hint else rest)
         self.report.note(Problem(kind, where, what))
 
     def broken(self, error: LoadError) -> None:

@@ -207,11 +207,8 @@ def recoded(stream: IO[bytes], format: ox.RdfFormat, file: str | None = None) ->
         try:
             return decoder.decode(data, not data).encode()
         except UnicodeError as error:
-            raise LoadError(
-                f"Not valid {format.name}: its bytes are not {encoding}, which it says they are.",
-                file=file,
-                hint="Nothing of it was stored. Convert it to UTF-8.",
-            ) from error
+            what = f"Not valid {format.name}: its bytes are not {encoding}, which it says they are."
+            raise LoadError(what, file=file, hint="Nothing of it was stored. Convert it to UTF-8.") from error
 
     data = utf8(head)
     if format == ox.RdfFormat.RDF_XML:
@@ -252,11 +249,8 @@ def _encoding(head: bytes, format: ox.RdfFormat, file: str | None) -> str | None
     if codec.startswith("utf-8") or re.match(r"utf[-_]?(?:16|32)|ucs|iso-10646-ucs", name, re.IGNORECASE):
         return None
     if _CHARSETS.fullmatch(codec) is None:
-        raise LoadError(
-            f"It declares the encoding {name}, which is not known.",
-            file=file,
-            hint="Nothing of it was stored. Convert it to UTF-8 and change its first line.",
-        )
+        hint = "Nothing of it was stored. Convert it to UTF-8 and change its first line."
+        raise LoadError(f"It declares the encoding {name}, which is not known.", file=file, hint=hint)
     return codec
 
 
@@ -401,14 +395,6 @@ class RejectedLine:
     reason: str
 
 
-@dataclass(frozen=True)
-class LeftOutFile:
-    """A file that was left out of a load, and why."""
-
-    file: str
-    reason: str
-
-
 @dataclass
 class LoadNotes:
     """What a load let pass or left out."""
@@ -480,11 +466,8 @@ class Checked(io.RawIOBase):
 
 def too_long(format: ox.RdfFormat, file: str | None = None) -> LoadError:
     """Return the error for what does not fit into the parser's buffer."""
-    return LoadError(
-        f"Refused as {format.name}: a text, an IRI or a tag is longer than 15 megabytes.",
-        file=file,
-        hint="Nothing of it was stored.",
-    )
+    what = f"Refused as {format.name}: a text, an IRI or a tag is longer than 15 megabytes."
+    return LoadError(what, file=file, hint="Nothing of it was stored.")
 
 
 def check_of(format: ox.RdfFormat) -> Lines | Xml | Brackets:

@@ -12,13 +12,11 @@ from mrag.errors import ConfigError, LoadError
 from mrag.loaders._records import OnBad, RecordReport, Records
 from mrag.loaders.rdf import Progress
 from mrag.loaders.scenes import Fashionpedia, SceneGraphs, shape_of
-from mrag.loaders.tables import Table, TableDialect, is_database
-from mrag.loaders.web import WebTables, is_metadata, metadata_of
-from mrag.redaction import redact_url
+from mrag.loaders.tables import Table, TableDialect
 
 KINDS = ("fashionpedia", "scenes", "table")
 _BATCH = 10_000
-_TABLES = (".csv", ".tsv", ".tab", ".parquet", ".pq")
+_TABLES = (".csv", ".tsv", ".tab")
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,6 @@ class ImportSettings:
     boxes: bool = False
     dialect: TableDialect | None = None
     on_bad: OnBad = "stop"
-    standard: bool = False
     masks: bool = False
 
 
@@ -39,7 +36,12 @@ def records(file: str | Path, how: ImportSettings, on_progress: Progress | None 
     found = how.kind or kind_of(file, how.mapping)
     common: Any = {"on_bad": how.on_bad, "on_progress": on_progress}
     if found == "table":
-        return _table(file, how, common)
+        if how.mapping is not None:
+            return Table(file, how.mapping, dialect=how.dialect, **common)
+        if not Path(file).is_file():
+            raise LoadError("There is no such file.", file=str(file), hint="Check the path.")
+        hint = "Name it with --mapping. `mrag import --sketch TABLE` writes one to begin with."
+        raise ConfigError("A table needs a mapping.", file=str(file), hint=hint)
     if found == "scenes":
         return SceneGraphs(file, **common)
     if found == "fashionpedia":
@@ -47,29 +49,9 @@ def records(file: str | Path, how: ImportSettings, on_progress: Progress | None 
     raise ConfigError(f"Nothing is imported as {found!r}.", hint=f"There are: {', '.join(KINDS)}.")
 
 
-def _table(file: str | Path, how: ImportSettings, common: Any) -> Records:
-    """Return a table with its mapping."""
-    mapping = how.mapping
-    if mapping is None and not is_database(file):
-        mapping = metadata_of(file)
-    if is_metadata(mapping or file):
-        return WebTables(file, mapping, standard=how.standard, dialect=how.dialect, **common)
-    if mapping is not None:
-        return Table(file, mapping, dialect=how.dialect, **common)
-    if not is_database(file) and not Path(file).is_file():
-        raise LoadError("There is no such file.", file=str(file), hint="Check the path.")
-    shown = redact_url(str(file)) if is_database(file) else str(file)
-    raise ConfigError(
-        "A table needs a mapping.",
-        file=shown,
-        hint="Name it with --mapping. `mrag import --sketch TABLE > mapping.ttl` writes one to begin with.",
-    )
-
-
 def kind_of(file: str | Path, mapping: Path | None = None) -> str:
     """Return what a file holds: an object with categories is annotations, captions and records are scenes."""
-    table = mapping is not None or is_database(file)
-    if table or str(file).removesuffix(".gz").lower().endswith(_TABLES) or is_metadata(file):
+    if mapping is not None or str(file).removesuffix(".gz").lower().endswith(_TABLES):
         return "table"
     return "fashionpedia" if shape_of(file) == "annotations" else "scenes"
 

@@ -189,11 +189,9 @@ def convert_owl(text: str, syntax: str, file: str) -> bytes:
     try:
         from pyhornedowl import open_ontology_from_string
     except ImportError as error:
-        raise LoadError(
-            f"{NAMES[syntax]} is read by py-horned-owl, which is not installed.",
-            file=file,
-            hint="pip install mrag[owl], or save the ontology as RDF/XML or Turtle, in Protégé for example.",
-        ) from error
+        what = f"{NAMES[syntax]} is read by py-horned-owl, which is not installed."
+        hint = "pip install mrag[owl], or save the ontology as RDF/XML or Turtle, in Protégé for example."
+        raise LoadError(what, file=file, hint=hint) from error
     try:
         ontology = open_ontology_from_string(text, cast(Any, syntax))
         rest = _disjoint(ontology)
@@ -209,10 +207,8 @@ def functional(document: str) -> str:
     try:
         from pyhornedowl import open_ontology_from_string
     except ImportError as error:
-        raise ConfigError(
-            f"{NAMES['ofn']} is written by py-horned-owl, which is not installed.",
-            hint="pip install mrag[owl], or use the format rdfxml.",
-        ) from error
+        what = f"{NAMES['ofn']} is written by py-horned-owl, which is not installed."
+        raise ConfigError(what, hint="pip install mrag[owl], or use the format rdfxml.") from error
     try:
         ontology = open_ontology_from_string(document, "owl")
         read, text = ontology.save_to_string("owl"), ontology.save_to_string("ofn")
@@ -221,10 +217,8 @@ def functional(document: str) -> str:
             f"The ontology cannot be written in {NAMES['ofn']}.", hint="Use the format rdfxml."
         ) from error
     if lost := max(0, _triples(document) - _triples(read)):
-        raise ConfigError(
-            f"py-horned-owl has no axioms for {lost:,} triples of this ontology.",
-            hint="Use the format rdfxml.",
-        )
+        hint = "Use the format rdfxml."
+        raise ConfigError(f"py-horned-owl has no axioms for {lost:,} triples of this ontology.", hint=hint)
     return text
 
 
@@ -267,12 +261,8 @@ def _refused(reason: str, text: str, syntax: str, file: str) -> LoadError:
         line = text.encode()[: int(byte[1])].count(b"\n") + 1
     expected = re.search(r"positives: \[([^\]]{0,500})\]", reason)
     words = f"expected {expected[1]}" if expected else re.sub("^Failed to open ontology: ", "", reason)[:200]
-    return LoadError(
-        f"Not valid {NAMES[syntax]}: {words}.",
-        file=file,
-        line=line,
-        hint="Nothing of this load was stored. Mend it there, or save it as Turtle, in Protégé for example.",
-    )
+    hint = "Nothing of this load was stored. Mend it there, or save it as Turtle, in Protégé for example."
+    return LoadError(f"Not valid {NAMES[syntax]}: {words}.", file=file, line=line, hint=hint)
 
 
 NAMESPACE: Final = "http://localhost/foo#"
@@ -414,12 +404,9 @@ class KnowledgeBase(AxiomGraph):
         sign = tokens.peek()
         while tokens.sees("AND", "OR"):
             if not tokens.accepts(sign.text):
-                raise LoadError(
-                    "AND and OR stand side by side.",
-                    file=tokens.file,
-                    line=tokens.peek().line,
-                    hint="Put one of them in brackets.",
-                )
+                what = "AND and OR stand side by side."
+                hint = "Put one of them in brackets."
+                raise LoadError(what, file=tokens.file, line=tokens.peek().line, hint=hint)
             parts.append(self._part(depth))
         if len(parts) == 1:
             return parts[0]

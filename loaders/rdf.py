@@ -19,14 +19,13 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final
-from urllib.parse import unquote, urlsplit
-from xml.etree import ElementTree
+from urllib.parse import unquote
 
 import pyoxigraph as ox
 
 from mrag.errors import LoadError
 from mrag.loaders import checks
-from mrag.loaders.checks import LeftOutFile, recoded
+from mrag.loaders.checks import recoded
 from mrag.loaders.ontologies import SYNTAXES, converted, syntax_of
 from mrag.rdf.namespaces import OWL, RDF, SKOLEM
 
@@ -42,17 +41,6 @@ def leads_out(path: Path, folder: Path) -> bool:
         return not path.resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError, ValueError):
         return True
-
-
-def inside(path: Path, folder: Path, named_by: Path) -> Path:
-    """Return a path that a file names, which must not lead out of a folder."""
-    if leads_out(path, folder):
-        raise LoadError(
-            f"It names a file outside of its folder: {str(path)[:200]!r}.",
-            file=str(named_by),
-            hint=f"Put the file into that folder, or set {OUTSIDE}=1 to read it where it is.",
-        )
-    return path
 
 
 Progress = Callable[[int, int | None], None]
@@ -106,11 +94,8 @@ class Source:
         syntax = syntax_of(p, name, gzipped=gzipped)
         found = ox.RdfFormat.N_TRIPLES if syntax else _FORMATS.get(name)
         if found is None:
-            raise LoadError(
-                "The RDF format cannot be told from the file name.",
-                file=str(p),
-                hint=f"Name it with format= or --format, one of: {', '.join(sorted(_ENDINGS))}.",
-            )
+            hint = f"Name it with format= or --format, one of: {', '.join(sorted(_ENDINGS))}."
+            raise LoadError("The RDF format cannot be told from the file name.", file=str(p), hint=hint)
         return cls(p, found, gzipped, base_iri or p.resolve().as_uri(), syntax)
 
     def size(self) -> int:
@@ -224,11 +209,9 @@ class Source:
     ) -> Iterator[ox.Quad]:
         """Parse a line-based file, noting bad lines in `notes` instead of stopping there."""
         if not self.line_based:
-            raise LoadError(
-                "Only N-Triples and N-Quads can be read past a bad line.",
-                file=str(self.path),
-                hint="Mend the line that the strict load names, or convert the file.",
-            )
+            what = "Only N-Triples and N-Quads can be read past a bad line."
+            hint = "Mend the line that the strict load names, or convert the file."
+            raise LoadError(what, file=str(self.path), hint=hint)
         with self.checked(on_read) as stream:
             for number, line in enumerate(io.BufferedReader(stream, _CHUNK), start=1):  # type: ignore[type-var]
                 try:
@@ -250,12 +233,9 @@ class Source:
                 what, mend = "its bytes are not UTF-8", "Convert it, as with iconv -f ISO-8859-1 -t UTF-8."
             elif self.format in _LINE_BASED:
                 mend = "Mend that line, or skip bad lines with --skip-bad-lines."
-            return LoadError(
-                f"Not valid {self.format.name}: {what}.",
-                file=str(self.path),
-                line=error.lineno,
-                hint=f"Nothing of this load was stored. {mend}",
-            )
+            what = f"Not valid {self.format.name}: {what}."
+            hint = f"Nothing of this load was stored. {mend}"
+            return LoadError(what, file=str(self.path), line=error.lineno, hint=hint)
         return LoadError(
             f"The file cannot be read: {error}.", file=str(self.path), hint="Check disk and rights."
         )
@@ -276,16 +256,10 @@ def _again(path: Path, media: str, gzipped: bool, base_iri: str, syntax: str) ->
     return Source(path, format, gzipped, base_iri, syntax)
 
 
-def sources(
-    paths: Iterable[str | os.PathLike[str]],
-    *,
-    format: str | None = None,
-    left_out: list[checks.LeftOutFile] | None = None,
-) -> list[Source]:
+def sources(paths: Iterable[str | os.PathLike[str]], *, format: str | None = None) -> list[Source]:
     """Describe several files; a folder stands for the RDF files below it, in order of name.
 
-    `format` is an ending that overrides those of the paths. Files that cannot be described go to `left_out`
-    where it is given.
+    `format` is an ending that overrides those of the paths.
 
     Raises:
         LoadError: If one is missing, a folder holds none, or a format cannot be told.
@@ -294,28 +268,19 @@ def sources(
     for path in paths:
         p = Path(path)
         if not p.is_dir():
-            try:
-                found.append(Source.of(p, format=format))
-            except LoadError as error:
-                if left_out is None:
-                    raise
-                left_out.append(checks.LeftOutFile(str(p), error.message))
+            found.append(Source.of(p, format=format))
             continue
         endings = _ENDINGS - _NOT_IN_FOLDERS
         inside = [f for f in sorted(p.rglob("*")) if f.is_file() and _suffix(f) in endings]
-        for file in [f for f in inside if leads_out(f, p)]:
-            message = f"A link leads out of the folder: {file.name!r}."
-            if left_out is None:
-                raise LoadError(
-                    message, file=str(p), hint=f"Name its target, or set {OUTSIDE}=1 to follow links."
-                )
-            left_out.append(checks.LeftOutFile(str(file), message))
-            inside.remove(file)
+        for file in inside:
+            if leads_out(file, p):
+                hint = f"Name its target, or set {OUTSIDE}=1 to follow links."
+                raise LoadError(f"A link leads out of the folder: {file.name!r}.", file=str(p), hint=hint)
         if not inside:
             raise LoadError(
                 "No RDF file in this folder.", file=str(p), hint="Files are told by their endings."
             )
-        found.extend(Source.of(f) for f in inside)
+        found.extend(map(Source.of, inside))
     return found
 
 
@@ -330,10 +295,6 @@ def _reason(error: Exception) -> str:
     return (reason if text.startswith("Parser error at") else text).rstrip(".")
 
 
-CATALOG: Final = "catalog-v001.xml"
-"""What Protégé calls the file that says where imported ontologies are."""
-
-_CATALOG_BYTES: Final = 1 << 20
 _HEAD: Final = 20_000
 """So many statements of a file may stand before it says which ontology it is."""
 
@@ -342,26 +303,22 @@ _NAMING_IMPORTS: Final = {ox.NamedNode(OWL + "versionIRI")}
 _TYPE, _ONTOLOGY = ox.NamedNode(RDF + "type"), ox.NamedNode(OWL + "Ontology")
 
 
-def with_imports(found: Iterable[Source], left_out: list[LeftOutFile] | None = None) -> list[Source]:
-    """Return files with those that they import, directly or not, each once."""
+def with_imports(found: Iterable[Source]) -> list[Source]:
+    """Return files with those of their folders that they import, directly or not, each once."""
     chosen = {source.path.resolve(): source for source in found}
-    waiting, missing = list(chosen.values()), set[str]()
+    waiting = list(chosen.values())
     here: set[str] = {name for source in waiting for name in _imported_or_named(source)[1]}
     while waiting:
         source = waiting.pop(0)
         for iri in _imported_or_named(source)[0]:
-            if iri in here or iri in missing:
+            if iri in here:
                 continue
             place = _place(iri, source.path.resolve().parent)
             if place is None:
-                if left_out is None:
-                    hint = f"Put it into the same folder, or name it in {CATALOG} there; nothing is fetched."
-                    what = f"It imports <{iri}>, and no file here is that ontology."
-                    raise LoadError(what, file=str(source.path), hint=hint)
-                missing.add(iri)
-                why = f"{source.path} imports it, and no file here is that ontology."
-                left_out.append(LeftOutFile(f"<{iri}>", why))
-            elif place.resolve() not in chosen:
+                hint = "Put it into the same folder; nothing is fetched."
+                what = f"It imports <{iri}>, and no file here is that ontology."
+                raise LoadError(what, file=str(source.path), hint=hint)
+            if place.resolve() not in chosen:
                 waiting.append(Source.of(place))
                 chosen[place.resolve()] = waiting[-1]
             here.add(iri)
@@ -394,48 +351,13 @@ def _named_by(quad: ox.Quad) -> set[str]:
 
 def _place(iri: str, folder: Path) -> Path | None:
     """Return the local file of an ontology."""
-    known = _catalog(folder).get(iri)
-    if known is not None and known.is_file():
-        return inside(known, folder, folder / CATALOG)
     last = unquote(iri.rstrip("/#").replace("#", "/").rpartition("/")[2])
     files = [f for f in sorted(folder.iterdir()) if f.is_file() and not leads_out(f, folder)]
     # A file of that name is read before others.
     for file in sorted(files, key=lambda f: not f.name.startswith(last)):
         try:
-            if iri in _names(sources([file])[0]):
+            if iri in _names(Source.of(file)):
                 return file
         except LoadError:
             continue
     return None
-
-
-def _catalog(folder: Path) -> dict[str, Path]:
-    """Return the local files that a catalog names."""
-    path = folder / CATALOG
-    if not path.is_file() or path.stat().st_size > _CATALOG_BYTES:
-        return {}
-    try:
-        root = ElementTree.parse(path).getroot()  # noqa: S314 # see above
-    except ElementTree.ParseError as error:
-        raise LoadError(f"Not a catalog of XML: {error}.", file=str(path)) from error
-    return dict(_entries(root, folder))
-
-
-def _entries(root: ElementTree.Element, folder: Path) -> Iterator[tuple[str, Path]]:
-    # Without recursion: groups may be nested as deep as a file is long.
-    waiting = [(root, folder)]
-    while waiting:
-        element, folder = waiting.pop()
-        base = _local(element.get("{http://www.w3.org/XML/1998/namespace}base", ""), folder)
-        name, place = element.get("name"), element.get("uri")
-        if element.tag.rpartition("}")[2] == "uri" and name and place is not None and base is not None:
-            file = _local(place, base)
-            if file is not None:
-                yield name, file
-        waiting += [(part, base or folder) for part in reversed(element)]
-
-
-def _local(place: str, folder: Path) -> Path | None:
-    """Return what a reference means in a folder; None for an address."""
-    parts = urlsplit(place)
-    return folder / unquote(parts.path) if parts.scheme in ("", "file") else None

@@ -3,8 +3,8 @@
 Scene graphs are read in two shapes, as an array or with a record to a line. One has the caption of a region
 with its triples: `{"image_id": …, "region_id": …, "caption": …, "triples": [["man", "v:wear", "shirt"], …]}`;
 the relation `is` gives an attribute, `v:` marks a verb and `pv:` one in the passive. The other is that of
-Visual Genome's files (objects, attributes, relationships, regions with phrases, image data), in which those
-of GQA and the captions of COCO are read too.
+Visual Genome's files (objects, attributes, relationships, regions with phrases, image data), in which the
+captions of COCO are read too.
 
 Fashionpedia's files are like those of COCO: an object of long arrays `images`, `annotations`, `categories`,
 `attributes` and `licenses`, in any order. They are read as a stream, in one pass where the annotations
@@ -36,7 +36,7 @@ from mrag.loaders._records import (
 from mrag.loaders.rdf import Progress
 from mrag.rdf.namespaces import OWL, RDFS, XSD
 
-Shape: TypeAlias = Literal["records", "graphs", "captions", "annotations"]
+Shape: TypeAlias = Literal["records", "captions", "annotations"]
 """`annotations` are those of Fashionpedia, which are no scene graphs."""
 
 RECORD_KEYS = ("image_id", "doc_id", "region_id", "id")
@@ -59,9 +59,7 @@ def shape_of(path: str | Path) -> Shape:
             if name in _SECTIONS:
                 source.skip()
                 continue
-            value = source.value()
-            graph = isinstance(value, dict) and ("objects" in value or "width" in value)
-            return "graphs" if graph else "records"
+            return "records"
     return "annotations"
 
 
@@ -71,9 +69,7 @@ def rows(source: JsonText, shape: Shape) -> Iterator[Any]:
         yield from source.records()
         return
     for name in source.fields():
-        if shape == "graphs":
-            yield _graph(name, source.value())
-        elif name in ("images", "annotations") and source.peek() == "[":
+        if name in ("images", "annotations") and source.peek() == "[":
             for row in source.items():
                 yield _caption(row) if name == "annotations" else row
         else:
@@ -87,33 +83,6 @@ def _caption(row: Any) -> Any:
     if not isinstance(row, dict) or "id" not in row:
         return row
     return {"image_id": row.get("image_id"), "region_id": row["id"], "caption": row.get("caption")}
-
-
-def _graph(image: str, graph: Any) -> Any:
-    """Return a graph of GQA as a record of Visual Genome."""
-    if not isinstance(graph, dict):
-        return graph
-    found = graph.get("objects")
-    objects, relations = [], []
-    for name, thing in found.items() if isinstance(found, dict) else ():
-        number = _number(name)
-        if not isinstance(thing, dict):
-            objects.append(thing)
-            continue
-        objects.append({**thing, "object_id": number})
-        told = thing.get("relations") or []
-        # What is no relation is told as one that lacks its parts.
-        for relation in told if isinstance(told, list) else [told]:
-            end = relation if isinstance(relation, dict) else {}
-            ends = {"subject_id": number, "object_id": _number(end.get("object"))}
-            relations.append({"predicate": end.get("name"), **ends})
-    return {**graph, "image_id": image, "objects": objects, "relationships": relations}
-
-
-def _number(name: Any) -> int | None:
-    if whole(name):
-        return name
-    return int(name) if isinstance(name, str) and name.isascii() and name.isdigit() else None
 
 
 BASE = "http://example.org/"

@@ -18,19 +18,7 @@ from mrag.language.grammar import counted
 from mrag.language.tokens import singular
 from mrag.loaders._records import SURROGATE
 from mrag.loaders.rdf import Progress
-from mrag.loaders.tables import (
-    ROW,
-    BadCell,
-    TableDialect,
-    TableRows,
-    Typed,
-    connected,
-    is_database,
-    is_json,
-    is_lexical,
-    rows_of,
-    written,
-)
+from mrag.loaders.tables import ROW, BadCell, TableDialect, TableRows, is_json, is_lexical, rows_of, written
 from mrag.rdf.namespaces import XSD
 
 IRI = "IRI"
@@ -55,7 +43,7 @@ _LONGEST_KEY = 200
 _PAIRED = 8
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,3})")
 _LETTER = re.compile(r"[^\W\d_]")
-_ENDING = re.compile(r"\.(?:csv|tsv|tab|txt|json|jsonl|ndjson|parquet|pq)(?:\.gz)?\Z", re.IGNORECASE)
+_ENDING = re.compile(r"\.(?:csv|tsv|tab|txt|json|jsonl|ndjson)(?:\.gz)?\Z", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-zß-ÿ0-9])(?=[A-ZÀ-Þ])")
 _KEYS = ("id", "key", "code", "uri", "iri", "identifier", "uuid", "no", "number", "nr")
@@ -71,7 +59,6 @@ class SurveyedColumn:
     unique: bool = True
     values: set[str] = field(default_factory=set)
     possible: tuple[str, ...] = _TOLD
-    typed: bool = False
     nested: bool = False
     several: bool = False
     nulls: set[str] = field(default_factory=set)
@@ -82,7 +69,7 @@ class SurveyedColumn:
     @property
     def kind(self) -> str:
         """Return what the values are: a datatype of XML Schema by name, `IRI`, or nothing for texts."""
-        return self.possible[0] if self.possible and self.values and not self.typed else ""
+        return self.possible[0] if self.possible and self.values else ""
 
     @property
     def absent(self) -> list[str]:
@@ -107,7 +94,6 @@ class SurveyedColumn:
             except BadCell:
                 self.nested = True
                 continue
-            self.typed |= isinstance(value, Typed)
             if value := value.strip():
                 there |= self._note(value)
         self.filled += there
@@ -142,7 +128,6 @@ class Surveyed:
     rows: int
     key: tuple[str, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
-    known: bool = False
 
     @property
     def noun(self) -> tuple[str, ...]:
@@ -164,12 +149,9 @@ def survey(name: str, rows: TableRows, file: str) -> Surveyed:
         count += not row.flaw
         for column, cell in row.cells.items():
             if isinstance(cell, str) and SURROGATE.search(cell):
-                raise LoadError(
-                    f"Wrong encoding, column {column!r}: its bytes are not UTF-8, or what --encoding says.",
-                    file=file,
-                    line=row.line,
-                    hint="Name the encoding with --encoding, such as iso-8859-1 or windows-1252.",
-                )
+                what = f"Wrong encoding, column {column!r}: its bytes are not UTF-8, or what --encoding says."
+                hint = "Name the encoding with --encoding, such as iso-8859-1 or windows-1252."
+                raise LoadError(what, file=file, line=row.line, hint=hint)
             if column:
                 found.setdefault(column, SurveyedColumn(column)).add(cell)
     for column in rows.columns or ():
@@ -209,7 +191,7 @@ def folded(table: Surveyed) -> dict[str, tuple[str, ...]]:
     found = {}
     for stem, members in groups.items():
         columns = [column for _, column in sorted(members, key=lambda m: (m[0], m[1].name))]
-        if len(columns) < 2 or any(c.kind not in ("", IRI) or c.nested or c.typed for c in columns):
+        if len(columns) < 2 or any(c.kind not in ("", IRI) or c.nested for c in columns):
             continue
         fills = [column.filled for column in columns]
         fewer = fills == sorted(fills, reverse=True)
@@ -234,14 +216,14 @@ def linked(tables: Sequence[Surveyed]) -> list[Surveyed]:
             best = max(_likely(column, table, tables), default=None)
             if best is not None:
                 links[column.name] = tables[-best[1]].name
-        found.append(Surveyed(table.name, table.columns, table.rows, table.key, links, table.known))
+        found.append(Surveyed(table.name, table.columns, table.rows, table.key, links))
     return found
 
 
 def _likely(column: SurveyedColumn, own: Surveyed, tables: Sequence[Surveyed]) -> Iterator[tuple[int, int]]:
     """Yield how well a column names the rows of each table, and the table's negated place."""
     for place, table in enumerate(tables):
-        if len(table.key) != 1 or table.known:
+        if len(table.key) != 1:
             continue
         key = table.column(table.key[0])
         if (table is own and column is key) or not column.values <= key.values:
@@ -325,52 +307,17 @@ def sketched(
     files: Sequence[str], dialect: TableDialect | None = None, on_progress: Progress | None = None
 ) -> str:
     """Return a mapping in Turtle for tables, which loads them as it stands."""
-    database = any(map(is_database, files))
-    if database:
-        if len(files) > 1:
-            raise ConfigError("A database is sketched alone.", hint="Name one URL and no file.")
-        tables = _declare(files[0])
-    else:
-        names = [Path(file).name for file in files]
-        for name, file in zip(names, files, strict=True):
-            if not Path(file).is_file():
-                raise LoadError("There is no such file.", file=file, hint="Check the path.")
-            if names.count(name) > 1:
-                raise ConfigError(f"Two files are called {name!r}.", hint="Sketch them apart.")
-        how = dialect or TableDialect()
-        surveyed = (survey(Path(f).name, rows_of(Path(f), how, on_progress), f) for f in files)
-        tables = linked([*surveyed])
+    names = [Path(file).name for file in files]
+    for name, file in zip(names, files, strict=True):
+        if not Path(file).is_file():
+            raise LoadError("There is no such file.", file=file, hint="Check the path.")
+        if names.count(name) > 1:
+            raise ConfigError(f"Two files are called {name!r}.", hint="Sketch them apart.")
+    how = dialect or TableDialect()
+    tables = linked([survey(Path(f).name, rows_of(Path(f), how, on_progress), f) for f in files])
     taken: set[str] = set()
     named = {t.name: _Names(_unlike(_humps(t.noun), taken), t) for t in tables}
-    return _HEAD + "".join("\n" + "\n".join(_write(named[t.name], named, database)) + "\n" for t in tables)
-
-
-def _declare(url: str) -> list[Surveyed]:
-    """Return the tables of a database by what it declares of them."""
-    found = []
-    with connected(url) as connection:
-        import sqlalchemy as sa
-
-        inspector = sa.inspect(connection)
-        names = sorted(inspector.get_table_names())
-        keys = {name: inspector.get_pk_constraint(name)["constrained_columns"] for name in names}
-        for name in names:
-            columns = tuple(
-                SurveyedColumn(each["name"], typed=True, nested=isinstance(each["type"], sa.JSON))
-                for each in inspector.get_columns(name)
-            )
-            links = {
-                foreign["constrained_columns"][0]: foreign["referred_table"]
-                for foreign in inspector.get_foreign_keys(name)
-                if len(foreign["constrained_columns"]) == 1
-                # A link to what is no single key, or out of sight, would name nothing.
-                and foreign["referred_columns"] == keys.get(foreign["referred_table"])
-            }
-            key = tuple(keys[name])
-            found.append(Surveyed(name, columns, 0, key, links, known=True))
-    if not found:
-        raise LoadError("The database has no tables.", hint="Name another with its URL.")
-    return found
+    return _HEAD + "".join("\n" + "\n".join(_write(named[t.name], named)) + "\n" for t in tables)
 
 
 @dataclass(frozen=True)
@@ -386,22 +333,18 @@ class _Names:
         return _BASE + "/".join((_in_template(noun), *("{" + _in_template(c) + "}" for c in columns)))
 
 
-def _write(names: _Names, others: dict[str, _Names], database: bool) -> Iterator[str]:
+def _write(names: _Names, others: dict[str, _Names]) -> Iterator[str]:
     """Yield the lines of the map of a table."""
     table = names.table
-    rows = "" if database else f": {counted(table.rows, 'row')}"
-    yield f"# {_text(table.name)[1:-1]}{rows}."
+    yield f"# {_text(table.name)[1:-1]}: {counted(table.rows, 'row')}."
     if not table.key:
         yield "# No column tells the rows apart, nor do two, so they are numbered. If rows with the same"
         yield "# value of a column are about the same thing, name it in the subject template instead of _row."
     for column in table.columns:
         if column.nested:
             yield f"# Left out, as it holds objects: {_text(column.name)}."
-    if database:
-        source = f"rr:logicalTable [ rr:tableName {_text(table.name)} ]"
-    else:
-        form = "JSONPath" if is_json(table.name) else "CSV"
-        source = f"rml:logicalSource [ rml:source {_text(table.name)} ; rml:referenceFormulation ql:{form} ]"
+    form = "JSONPath" if is_json(table.name) else "CSV"
+    source = f"rml:logicalSource [ rml:source {_text(table.name)} ; rml:referenceFormulation ql:{form} ]"
     subject = f"rr:template {_text(names.template(table.key or (ROW,)))}"
     if len(table.key) == 1 and table.column(table.key[0]).kind == IRI:
         subject = f"rml:reference {_text(table.key[0])}"

@@ -14,7 +14,6 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,7 +22,6 @@ from mrag.language.sentences import paragraph_spans, sentence_spans, trimmed
 from mrag.loaders._records import INTEGER, TYPE, Problem, RecordReport, text
 from mrag.loaders.rdf import Progress
 from mrag.rdf.terms import MRAG
-from mrag.storage.files import Scratch
 
 ENDINGS = (".txt", ".text", ".md", ".markdown", ".rst")
 """Endings of the files that are read."""
@@ -136,15 +134,6 @@ class Snippets:
             for line in passage_lines(snippet):
                 self.report.triples += 1
                 yield line
-
-    @contextmanager
-    def ntriples(self) -> Iterator[Path]:
-        """Write the triples to a temporary file, for `KnowledgeGraph.load`, and remove it afterwards."""
-        with Scratch("snippets") as folder:
-            path = folder / "passages.nt"
-            with path.open("w", encoding="utf-8", newline="\n") as out:
-                out.writelines(self.lines())
-            yield path
 
     def _files(self) -> list[tuple[Path, int]]:
         if self.folder.is_file():

@@ -1,16 +1,16 @@
-"""Tables to RDF by a mapping in Turtle: CSV, TSV, JSON, JSON Lines, Parquet, or an SQL database.
+"""Tables to RDF by a mapping in Turtle: CSV, TSV, JSON or JSON Lines.
 
 The mapping is in the vocabularies of R2RML and RML (the W3C recommendation of 2012 and its extension to
 other sources), of which this much is read: `rr:TriplesMap` with `rr:subjectMap` (`rr:template`,
 `rml:reference`, `rr:column` or `rr:constant`, `rr:class`, `rr:termType`) and any number of
 `rr:predicateObjectMap` (`rr:predicate`, and `rr:objectMap` or `rr:object`, with `rr:template`,
 `rml:reference`, `rr:column`, `rr:constant`, `rr:datatype`, `rr:language` and `rr:termType`). Joins, functions
-and graphs are refused. A logical source or table says which rows a map is for, where a mapping has several.
+and graphs are refused. A logical source says which rows a map is for, where a mapping has several.
 Two properties of our own say what CSV cannot: `tab:separator` splits a cell into several values, and
 `tab:null` names a text that stands for no value.
 
-What is empty gives no triple, as in R2RML: a column that a row lacks, the null of JSON, Parquet and SQL, a
-cell of nothing but white space, and what `tab:null` names.
+What is empty gives no triple, as in R2RML: a column that a row lacks, the null of JSON, a cell of nothing but
+white space, and what `tab:null` names.
 """
 
 from __future__ import annotations
@@ -18,37 +18,26 @@ from __future__ import annotations
 import codecs
 import csv
 import datetime
-import decimal
 import io
 import json
-import math
 import os
-import queue
 import re
-import sqlite3
-import threading
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, cast
-from urllib.parse import quote, unquote, urlsplit
+from typing import Any, NamedTuple, TextIO, TypeAlias, cast
+from urllib.parse import quote
 
 import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
-from mrag.language.possessive import compiled
 from mrag.loaders._records import SURROGATE, BrokenJson, JsonText, OnBad, Problem, Records
 from mrag.loaders.checks import marked
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.namespaces import RDF, XSD
-from mrag.redaction import redact_url
-
-if TYPE_CHECKING:
-    from sqlalchemy import URL, Connection, Engine
 
 _LONGEST = 16 << 20
 """Characters of a cell after which a table is taken for broken."""
@@ -63,11 +52,6 @@ class TableDialect:
 
     delimiter: str = ""
     encoding: str = "utf-8"
-    quote: str = '"'
-    header: bool = True
-    skipped: int = 0
-    comment: str = ""
-    doubled: bool = True
 
     def __post_init__(self) -> None:
         if self.delimiter in ("tab", "\\t"):
@@ -81,10 +65,8 @@ class TableDialect:
         except LookupError:
             text = False
         if not text:
-            raise ConfigError(
-                f"There is no encoding {self.encoding!r}.",
-                hint="Use utf-8, utf-16, iso-8859-1, windows-1252 or another that Python knows.",
-            )
+            hint = "Use utf-8, utf-16, iso-8859-1, windows-1252 or another that Python knows."
+            raise ConfigError(f"There is no encoding {self.encoding!r}.", hint=hint)
 
 
 class Row(NamedTuple):
@@ -105,22 +87,11 @@ class BrokenTable(LoadError):
     """A table whose rows cannot be told from here on."""
 
 
-class TableRows(ABC):
-    """The rows of a table."""
+class JsonRows:
+    """The objects of a JSON array, or of JSON Lines."""
 
     columns: tuple[str, ...] | None = None
     first: int | None = None
-
-    @abstractmethod
-    def __iter__(self) -> Iterator[Row]:
-        """Yield the rows."""
-
-    def require(self, columns: Sequence[str]) -> None:  # noqa: B027 # only some need not read the others
-        """Say which columns will be asked for; the others need not be read."""
-
-
-class JsonRows(TableRows):
-    """The objects of a JSON array, or of JSON Lines."""
 
     def __init__(self, path: Path, on_progress: Progress | None = None) -> None:
         self._path, self._note = path, on_progress
@@ -135,12 +106,16 @@ class JsonRows(TableRows):
                     yield Row(number, None, {}, "it is not an object")
 
 
-class DelimitedRows(TableRows):
+class DelimitedRows:
     """The rows of CSV and its like.
 
     Bytes that are not of the encoding reach their cell as half surrogate pairs, of which no term can be
     made: they cost that cell alone, and it can be named.
     """
+
+    columns: tuple[str, ...] | None = None
+    first: int | None = 1
+    """Line of the header."""
 
     def __init__(self, path: Path, dialect: TableDialect, on_progress: Progress | None = None) -> None:
         self._path, self._dialect, self._note = path, dialect, on_progress
@@ -151,36 +126,23 @@ class DelimitedRows(TableRows):
         """Yield the rows."""
         with self._opened() as stream:
             rows, at, number = self._reader(stream), 0, 0
-            first: list[list[str]] = []
             try:
-                header: list[str] = next((row for row in rows if row), [])
-                if self._dialect.header:
-                    self.columns = self._names(header)
-                    at = rows.line_num
-                else:
-                    self.columns = tuple(f"_col.{n}" for n in range(1, len(header) + 1))
-                    first = [header]
-                for row in chain(first, rows):
+                self.columns = self._names(next((row for row in rows if row), []))
+                at = rows.line_num
+                for row in rows:
                     # A line feed within a cell is part of the row that began before it.
-                    line, at = self._dialect.skipped + at + 1, rows.line_num
-                    if not row:
-                        continue
-                    number += 1
-                    yield self._row(number, line, row)
+                    line, at = at + 1, rows.line_num
+                    if row:
+                        number += 1
+                        yield self._row(number, line, row)
             except (csv.Error, UnicodeError, EOFError, OSError) as error:
                 what, hint = str(error), None
                 if isinstance(error, UnicodeError):
                     what = f"the text is not {self._dialect.encoding.upper()}"
                     hint = "Name its encoding with --encoding, such as iso-8859-1, windows-1252 or utf-16."
-                where = self._dialect.skipped + at + 1
                 raise BrokenTable(
-                    f"Not a valid table: {what}.", file=str(self._path), line=where, hint=hint
+                    f"Not a valid table: {what}.", file=str(self._path), line=at + 1, hint=hint
                 ) from error
-
-    @property
-    def first(self) -> int | None:  # type: ignore[override]
-        """Return the line of the header."""
-        return self._dialect.skipped + 1 if self._dialect.header else None
 
     @contextmanager
     def _opened(self) -> Iterator[TextIO]:
@@ -191,32 +153,18 @@ class DelimitedRows(TableRows):
             buffered = io.BufferedReader(cast(io.RawIOBase, raw), 1 << 20)
             encoding = marked(buffered.peek(4)[:4]) or self._dialect.encoding
             with io.TextIOWrapper(buffered, encoding, "surrogateescape", newline="") as stream:
-                for _ in range(self._dialect.skipped):
-                    stream.readline()
                 yield stream
 
     def _reader(self, stream: TextIO) -> Any:
-        dialect = self._dialect
-        # A line that is empty keeps the count of lines right, and is no row.
-        remark = dialect.comment or "\n"
-        lines = ("\n" if line.startswith(remark) else line for line in stream)
         head: list[str] = []
         size = 0
-        for line in lines:
+        for line in stream:
             head.append(line)
             size += len(line)
             if size >= _SAMPLE:
                 break
-        delimiter = dialect.delimiter or told(head, self._usual)
-        return csv.reader(
-            chain(head, lines),
-            delimiter=delimiter,
-            quotechar=dialect.quote or None,
-            quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
-            doublequote=dialect.doubled,
-            escapechar=None if dialect.doubled else "\\",
-            strict=True,
-        )
+        delimiter = self._dialect.delimiter or told(head, self._usual)
+        return csv.reader(chain(head, stream), delimiter=delimiter, strict=True)
 
     def _names(self, header: list[str]) -> tuple[str, ...]:
         names = tuple(name.strip() for name in header)
@@ -224,11 +172,9 @@ class DelimitedRows(TableRows):
             if SURROGATE.search(name):
                 raise UnicodeError
             if name and names.count(name) > 1:
-                what, hint = (
-                    f"Two columns are called {name!r}.",
-                    "Nothing of this load was stored. Rename one of them.",
-                )
-                raise LoadError(what, file=str(self._path), line=self.first, hint=hint)
+                what = f"Two columns are called {name!r}."
+                hint = "Nothing of this load was stored. Rename one of them."
+                raise LoadError(what, file=str(self._path), line=1, hint=hint)
         return names
 
     def _row(self, number: int, line: int, row: list[str]) -> Row:
@@ -236,6 +182,9 @@ class DelimitedRows(TableRows):
         if any(map(str.strip, row[len(names) :])):
             return Row(number, line, {}, f"it has {len(row)} cells, and the table {len(names)} columns")
         return Row(number, line, dict(zip(names, row, strict=False)))
+
+
+TableRows: TypeAlias = JsonRows | DelimitedRows
 
 
 def told(lines: Sequence[str], usual: str) -> str:
@@ -282,20 +231,6 @@ _LISTED = 12
 _SHOWN = 80
 
 Cells = Mapping[str, Any]
-
-
-class Typed(str):
-    """A cell of a source that knows the datatypes of its values."""
-
-    __slots__ = ("datatype",)
-    datatype: str
-
-    @classmethod
-    def of(cls, text: str, name: str) -> Typed:
-        """Return a value of a datatype of XML Schema."""
-        found = cls(text)
-        found.datatype = XSD + name
-        return found
 
 
 class BadCell(ValueError):
@@ -351,8 +286,7 @@ class TermMap:
         for value in values:
             if not value.isascii() and SURROGATE.search(value):
                 raise BadCell("wrong encoding", _UNREADABLE)
-        stripped = (value if type(value) is Typed else value.strip() for value in values)
-        return [value for value in stripped if value and value not in self.null]
+        return [value for value in map(str.strip, values) if value and value not in self.null]
 
     def _term(self, value: str) -> str:
         if self.iri:
@@ -362,24 +296,22 @@ class TermMap:
                 raise BadCell("no IRI", f"{value[:_SHOWN]!r} is no IRI") from error
         if self.language:
             return str(ox.Literal(value, language=self.language))
-        datatype = self.datatype or (value.datatype if isinstance(value, Typed) else "")
-        if not datatype:
+        if not self.datatype:
             return str(ox.Literal(value))
-        if not is_lexical(value, datatype):
-            name = datatype.removeprefix(XSD)
+        if not is_lexical(value, self.datatype):
+            name = self.datatype.removeprefix(XSD)
             raise BadCell(f"no xsd:{name}", f"{value[:_SHOWN]!r} is no xsd:{name}")
-        return str(ox.Literal(value, datatype=ox.NamedNode(datatype)))
+        return str(ox.Literal(value, datatype=ox.NamedNode(self.datatype)))
 
 
 @dataclass(frozen=True)
 class TriplesMap:
-    """How triples are made of the rows of a source, or a query: subjects, their classes, and the rest."""
+    """How triples are made of the rows of a source: subjects, their classes, and the rest."""
 
     subject: TermMap
     classes: tuple[str, ...]
     rest: tuple[tuple[str, TermMap], ...]
     source: str = ""
-    query: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -425,233 +357,6 @@ def nearest(name: str, columns: Sequence[str]) -> str:
     return f"Its columns, nearest first: {', '.join(repr(c[:_SHOWN]) for c in found[:_LISTED])}{more}."
 
 
-_BATCH = 10_000
-CONNECT_SECONDS = 15.0
-"""How long a database may take to be reached and to let us in."""
-_READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_TRANSACTION)
-_DESCRIBING = frozenset(
-    "table_info table_xinfo index_list index_info index_xinfo foreign_key_list table_list".split()
-)
-_STRINGS = (re.compile(r"'[^']*+'"), compiled(r"(?s)'[^'\\]*+(?:\\.[^'\\]*+)*+'"))
-"""Texts of SQL, as most databases read them and as MySQL does."""
-_REMARK = compiled(r"\s*+(?:--[^\n]*+|/\*(?!!)[^*]*+(?:\*(?!/)[^*]*+)*+\*/)")
-_WORDS = re.compile(r"\w++|[(;]")
-_INSTALL = 'Install it with `pip install "mrag[tables]"`.'
-
-
-class ParquetRows(TableRows):
-    """The rows of a Parquet file, a batch at a time."""
-
-    def __init__(self, path: Path, on_progress: Progress | None = None) -> None:
-        try:
-            import pyarrow  # noqa: F401
-        except ImportError as error:
-            raise ConfigError("Reading Parquet needs pyarrow.", file=str(path), hint=_INSTALL) from error
-        self._path, self._note = path, on_progress
-        self._wanted: Sequence[str] | None = None
-
-    def require(self, columns: Sequence[str]) -> None:
-        """Say which columns will be asked for."""
-        self._wanted = columns
-
-    def __iter__(self) -> Iterator[Row]:
-        """Yield the rows."""
-        import pyarrow
-        from pyarrow import parquet
-
-        source = Source(self._path, ox.RdfFormat.JSON_LD, False, "")
-        total, note, number = source.size(), self._note, 0
-        with source.path.open("rb") as raw:
-            try:
-                file = parquet.ParquetFile(raw)
-                self.columns = tuple(file.schema_arrow.names)
-                wanted = None if self._wanted is None else [c for c in self.columns if c in self._wanted]
-                rows = file.metadata.num_rows
-                for batch in file.iter_batches(_BATCH, columns=wanted, use_threads=False):
-                    columns = {name: _plain(batch.column(name)) for name in batch.schema.names}
-                    for cells in zip(*columns.values(), strict=True):
-                        number += 1
-                        yield Row(number, None, dict(zip(columns, map(natural, cells), strict=True)))
-                    if note is not None:
-                        note(total * number // rows, total)
-            except (pyarrow.ArrowException, OSError) as error:
-                what = str(error).splitlines()[0][:200].rstrip(".")
-                raise BrokenTable(f"Not a valid table: {what}.", file=str(self._path)) from error
-
-
-class SqlRows(TableRows):
-    """The rows of a table of a database, or of a query to it, in a transaction that only reads."""
-
-    def __init__(self, url: str, table: str, query: str = "", on_progress: Progress | None = None) -> None:
-        self._url, self._table, self._query, self._note = url, table, query, on_progress
-
-    def __iter__(self) -> Iterator[Row]:
-        """Yield the rows."""
-        import sqlalchemy as sa
-
-        if self._query:
-            check_reads(self._query)
-        with connected(self._url) as connection:
-            streaming = connection.execution_options(stream_results=True, max_row_buffer=_BATCH)
-            if self._query:
-                found = streaming.exec_driver_sql(self._query)
-            else:
-                schema, _, name = self._table.replace('"', "").rpartition(".")
-                table = sa.table(name, schema=schema or None)
-                found = streaming.execute(sa.select(sa.text("*")).select_from(table))
-            self.columns = tuple(found.keys())
-            for number, row in enumerate(found, start=1):
-                yield Row(number, None, dict(zip(self.columns, map(natural, row), strict=True)))
-                if self._note is not None and not number % _BATCH:
-                    self._note(number, None)
-
-
-@contextmanager
-def connected(url: str) -> Iterator[Connection]:
-    """Open a database for reading."""
-    try:
-        import sqlalchemy as sa
-    except ImportError as error:
-        raise ConfigError("Reading a database needs SQLAlchemy.", hint=_INSTALL) from error
-    shown = redact_url(url)
-    try:
-        parsed = sa.make_url(url)
-        if sqlite := parsed.get_backend_name() == "sqlite":
-            parsed = _read_only(parsed)
-        engine = sa.create_engine(parsed, poolclass=sa.NullPool)
-    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError, ImportError) as error:
-        what, hint = "This is no URL of a database.", "It looks like sqlite:///shop.db."
-        if isinstance(error, ImportError):
-            what = "The driver of the database is not installed."
-            hint = f"Install the driver: `pip install {error.name}`."
-        raise ConfigError(what, endpoint=shown, hint=hint) from error
-    try:
-        # A connection of SQLite belongs to its thread, and waits for no other machine.
-        with engine.connect() if sqlite else _in_time(engine, shown) as connection:
-            if sqlite:
-                connection.exec_driver_sql("PRAGMA query_only = ON")
-                cast(Any, connection.connection.driver_connection).set_authorizer(_allow)
-            elif engine.dialect.name == "postgresql":
-                connection.execution_options(postgresql_readonly=True)
-            elif engine.dialect.name in ("mysql", "mariadb", "oracle"):
-                connection.exec_driver_sql("SET TRANSACTION READ ONLY")
-            yield connection
-    except sa.exc.SQLAlchemyError as error:
-        # What the driver says, without the statement and the page that explains the error.
-        what = str(getattr(error, "orig", None) or error).splitlines()[0][:200].rstrip(".")
-        raise LoadError(f"The database cannot be read: {what}.", endpoint=shown) from error
-    finally:
-        engine.dispose()
-
-
-def _read_only(url: URL) -> URL:
-    """Return the URL that the driver of SQLite opens for reading; it makes what is not there."""
-    name = url.database or ""
-    if name in ("", ":memory:"):
-        return url
-    path = Path(unquote(urlsplit(name).path)) if name.startswith("file:") else Path(name)
-    if not path.is_file():
-        raise LoadError("There is no such file.", file=str(path), hint="Check the path.")
-    return url.set(database=f"{path.resolve().as_uri()}?mode=ro", query={"uri": "true"})
-
-
-def _allow(action: int, first: str | None, second: str | None, *_: object) -> int:
-    """Let SQLite read, whatever a statement would do besides, and describe its tables to SQLAlchemy."""
-    if action == sqlite3.SQLITE_FUNCTION:
-        return sqlite3.SQLITE_DENY if (second or "").lower() == "load_extension" else sqlite3.SQLITE_OK
-    if action == sqlite3.SQLITE_PRAGMA:
-        return sqlite3.SQLITE_OK if (first or "").lower() in _DESCRIBING else sqlite3.SQLITE_DENY
-    return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
-
-
-def check_reads(query: str) -> None:
-    """Refuse a statement that is no query, or several, whatever the database would make of them."""
-    query = query.strip().removesuffix(";")
-    began = 0
-    while (remark := _REMARK.match(query, began)) is not None:
-        began = remark.end()
-    first = _WORDS.match(query[began:].lstrip())
-    said = {word.upper() for strings in _STRINGS for word in _WORDS.findall(strings.sub(" ", query))}
-    reads = first is not None and first[0].upper() in ("SELECT", "WITH", "VALUES", "TABLE", "(")
-    if not reads or said & {"INTO", ";"}:
-        raise LoadError("A query that is imported can only read.", hint="Write one SELECT, without INTO.")
-
-
-def _in_time(engine: Engine, shown: str) -> Connection:
-    """Connect, or give up: not every driver can be told how long it may take, and each calls it otherwise."""
-    made: queue.SimpleQueue[Connection | BaseException] = queue.SimpleQueue()
-    late = threading.Event()
-
-    def connect() -> None:
-        try:
-            connection = engine.connect()
-        except BaseException as error:
-            made.put(error)
-            return
-        made.put(connection)
-        if late.is_set():
-            connection.close()
-
-    threading.Thread(target=connect, name="mrag-connect", daemon=True).start()
-    try:
-        found = made.get(timeout=CONNECT_SECONDS)
-    except queue.Empty:
-        late.set()
-        what = f"The database did not answer within {CONNECT_SECONDS:g} s."
-        hint = "Check its address, and whether it can be reached from here."
-        raise LoadError(what, endpoint=shown, hint=hint) from None
-    if isinstance(found, BaseException):
-        raise found
-    return found
-
-
-def is_database(file: str | os.PathLike[str]) -> bool:
-    """Return whether what is to be imported is a database, not a file."""
-    return "://" in os.fspath(file)
-
-
-def natural(value: Any) -> Any:
-    """Return a value of a database as a text with its datatype of XML Schema (R2RML, section 10.2)."""
-    if value is None or isinstance(value, str | dict):
-        return value
-    if isinstance(value, list | tuple | set):
-        return [natural(each) for each in value]
-    if isinstance(value, decimal.Decimal) and not value.is_finite():
-        return str(value)
-    for kinds, name, written in _NATURAL:
-        if isinstance(value, kinds):
-            return Typed.of(written(value), name)
-    return str(value)
-
-
-def _double(value: float) -> str:
-    if math.isfinite(value):
-        return repr(value)
-    return "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
-
-
-_NATURAL: tuple[tuple[Any, str, Callable[[Any], str]], ...] = (
-    (bool, "boolean", lambda value: "true" if value else "false"),
-    (int, "integer", str),
-    (float, "double", _double),
-    (decimal.Decimal, "decimal", lambda value: format(value, "f")),
-    (datetime.datetime, "dateTime", datetime.datetime.isoformat),
-    (datetime.date, "date", datetime.date.isoformat),
-    (datetime.time, "time", datetime.time.isoformat),
-    (bytes | bytearray | memoryview, "hexBinary", lambda value: bytes(value).hex().upper()),
-)
-"""Types of Python with their datatype and lexical form; the first that fits counts."""
-
-
-def _plain(column: Any) -> list[Any]:
-    import pyarrow
-
-    # Python has no nanoseconds.
-    if pyarrow.types.is_timestamp(column.type) and column.type.unit == "ns":
-        column = column.cast(pyarrow.timestamp("us", column.type.tz), safe=False)
-    return list(column.to_pylist())
-
-
 RR = "http://www.w3.org/ns/r2rml#"
 RML = "http://semweb.mmlab.be/ns/rml#"
 TAB = "https://w3id.org/mrag/table#"
@@ -664,10 +369,9 @@ _KNOWN_TERMS = {
     *(
         RR + n
         for n in "subjectMap subject predicateObjectMap predicate objectMap object template constant class "
-        "termType datatype language column logicalTable sqlVersion tableName sqlQuery".split()
+        "termType datatype language column".split()
     ),
 }
-_LOGICAL = (RML + "logicalSource", RR + "logicalTable")
 _COLUMN = re.compile(r"\\([\\{}])|\{((?:[^\\{}]|\\.)+)\}|([{}\\])")
 
 
@@ -709,12 +413,11 @@ class _Reader:
             if not predicates or not objects:
                 raise self.error("A predicate-object map needs rr:predicate, and rr:objectMap or rr:object.")
             rest += [(str(p), o) for p in predicates for o in objects]
-        source = query = ""
-        for node in [str(o) for p, o in self.graph[head] if p in _LOGICAL][:1]:
+        source = ""
+        for node in [str(o) for p, o in self.graph[head] if p == RML + "logicalSource"][:1]:
             self._check(node)
-            source = self._text(node, RML + "source") or self._text(node, RR + "tableName")
-            query = self._text(node, RR + "sqlQuery")
-        return TriplesMap(subject, tuple(classes), tuple(rest), source, query)
+            source = self._text(node, RML + "source")
+        return TriplesMap(subject, tuple(classes), tuple(rest), source)
 
     def _term_map(self, node: str, *, subject: bool = False) -> TermMap:
         self._check(node)
@@ -809,7 +512,7 @@ _KNOWN = 1000
 
 
 class Table(Records):
-    """A table with a mapping: a file, gzipped or not, or the URL of a database as SQLAlchemy writes it.
+    """A table with a mapping, gzipped or not.
 
     Kinds of problems: `broken JSON`, `broken table`, `wrong row`, `wrong encoding`, `nested value`, `no
     IRI`, `no xsd:integer` and so for each datatype, `missing column`, `empty file`, and `no subject`, which
@@ -841,43 +544,22 @@ class Table(Records):
         on_progress: Progress | None = None,
         dialect: TableDialect | None = None,
     ) -> None:
-        self.database = os.fspath(path) if is_database(path) else ""
         super().__init__(path, on_bad=on_bad, on_progress=on_progress)
         self.dialect = dialect or TableDialect()
-        maps = read_mapping(mapping)
-        self.maps = maps if self.database else maps_for(maps, self.path.name, mapping)
-        if self.database and not all(m.source or m.query for m in maps):
-            what = "A map for a database needs rr:logicalTable."
-            hint = 'It has rr:tableName or rr:sqlQuery: rr:logicalTable [ rr:tableName "shops" ].'
-            raise LoadError(what, file=str(mapping), hint=hint)
-
-    def find(self) -> None:
-        """Check that the file is there; a database is asked when it is read."""
-        if self.database:
-            self.name = redact_url(self.database)
-        else:
-            super().find()
+        self.maps = maps_for(read_mapping(mapping), self.path.name, mapping)
 
     def statements(self) -> Iterator[str]:
         """Yield the data as lines of N-Triples."""
-        if not self.database:
-            yield from self._table(rows_of(self.path, self.dialect, self.on_progress), self.maps)
-            return
-        for source in dict.fromkeys((m.source, m.query) for m in self.maps):
-            maps = [m for m in self.maps if (m.source, m.query) == source]
-            yield from self._table(SqlRows(self.database, *source, self.on_progress), maps)
-
-    def _table(self, rows: TableRows, maps: Sequence[TriplesMap]) -> Iterator[str]:
-        wanted = {column for each in maps for column in each.columns}
-        rows.require(sorted(wanted))
+        rows = rows_of(self.path, self.dialect, self.on_progress)
+        wanted = {column for each in self.maps for column in each.columns}
         absent, seen = set(wanted), dict[str, None]()
-        for row in good_rows(self, rows, lambda: self._check(rows, maps)):
+        for row in self._good_rows(rows):
             absent -= row.cells.keys()
             if rows.columns is None and len(seen) < _KNOWN:
                 seen.update(dict.fromkeys(row.cells))
             if ROW in absent:
                 row.cells[ROW] = str(row.number)
-            for each in maps:
+            for each in self.maps:
                 yield from self._row(row, each)
         absent.discard(ROW)
         for column in sorted(absent) if self.report.counts.get("rows") and rows.columns is None else ():
@@ -885,12 +567,12 @@ class Table(Records):
                 "missing column", "the mapping", f"no row has a column {column!r}", nearest(column, [*seen])
             )
 
-    def _check(self, rows: TableRows, maps: Sequence[TriplesMap]) -> None:
+    def _check(self, rows: TableRows) -> None:
         """Check that the columns that the mapping names are there; without its subject a map is no use."""
         if rows.columns is None:
             return
-        vital = {column for each in maps for column in each.subject.columns}
-        for column in dict.fromkeys(c for each in maps for c in each.columns):
+        vital = {column for each in self.maps for column in each.subject.columns}
+        for column in dict.fromkeys(c for each in self.maps for c in each.columns):
             if column in rows.columns or column == ROW:
                 continue
             what = f"the table has no column {column!r}"
@@ -904,7 +586,7 @@ class Table(Records):
         try:
             subjects = list(each.subject.terms(row.cells))
         except BadCell as error:
-            bad_cell(self, row, error)
+            self._bad_cell(row, error)
             return
         if not subjects:
             names = " or ".join(map(repr, each.subject.columns))
@@ -917,40 +599,34 @@ class Table(Records):
                     for o in objects.terms(row.cells):
                         yield f"{s} {p} {o} .\n"
                 except BadCell as error:
-                    bad_cell(self, row, error)
+                    self._bad_cell(row, error)
 
+    def _bad_cell(self, row: Row, error: BadCell) -> None:
+        self.bad(error.reason, f"{row.where}, column {error.column!r}", str(error), line=row.line)
 
-def bad_cell(records: Records, row: Row, error: BadCell) -> None:
-    """Stop at a cell of which no term can be made, or count it."""
-    records.bad(error.reason, f"{row.where}, column {error.column!r}", str(error), line=row.line)
-
-
-def good_rows(records: Records, rows: TableRows, check: Callable[[], None]) -> Iterator[Row]:
-    """Yield the rows that are such, once the columns are checked; say of the others what is wrong."""
-    count = 0
-    try:
-        for row in rows:
-            if not count:
-                check()
-            count += 1
-            records.report.count("rows")
-            if row.flaw:
-                records.bad("wrong row", row.where, row.flaw, line=row.line)
-            else:
-                yield row
-    except (BrokenTable, BrokenJson) as error:
-        if records.on_bad == "stop":
-            raise LoadError(error.message, file=error.file, line=error.line, hint=error.hint) from error
-        kind = "broken JSON" if isinstance(error, BrokenJson) else "broken table"
-        records.report.note(Problem(kind, "the file", error.message.rstrip(".")))
-    if not count:
-        records.bad("empty file", "the table", "there is no row in it")
+    def _good_rows(self, rows: TableRows) -> Iterator[Row]:
+        """Yield the rows that are such, once the columns are checked; say of the others what is wrong."""
+        count = 0
+        try:
+            for count, row in enumerate(rows, start=1):
+                if count == 1:
+                    self._check(rows)
+                self.report.count("rows")
+                if row.flaw:
+                    self.bad("wrong row", row.where, row.flaw, line=row.line)
+                else:
+                    yield row
+        except (BrokenTable, BrokenJson) as error:
+            if self.on_bad == "stop":
+                raise LoadError(error.message, file=error.file, line=error.line, hint=error.hint) from error
+            kind = "broken JSON" if isinstance(error, BrokenJson) else "broken table"
+            self.report.note(Problem(kind, "the file", error.message.rstrip(".")))
+        if not count:
+            self.bad("empty file", "the table", "there is no row in it")
 
 
 def rows_of(path: Path, dialect: TableDialect, on_progress: Progress | None = None) -> TableRows:
     """Return the rows of a file, by its name."""
-    if path.name.lower().endswith((".parquet", ".pq")):
-        return ParquetRows(path, on_progress)
     if is_json(path):
         return JsonRows(path, on_progress)
     return DelimitedRows(path, dialect, on_progress)

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import io
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
-from rdflib import Literal, URIRef
-
 from mrag.errors import QueryRefused, QueryTimeout, StoreError
-from mrag.rdf.terms import Term, to_ox
+from mrag.rdf.terms import Term, term_to_json, to_ox
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.oxigraph import OxigraphStore
+from tests.servers import answering
 
 UNNAMED = "urn:fixture:unnamed"
 """Where the triples of the unnamed graph are kept."""
@@ -137,7 +135,7 @@ class Fuseki(BaseHTTPRequestHandler):
             return self.answer(200, "".join(lines).encode(), self.media)
         if isinstance(found, SelectResult):
             rows = [
-                {v: cell(t) for v, t in zip(found.variables, row, strict=True) if t is not None}
+                {v: term_to_json(t) for v, t in zip(found.variables, row, strict=True) if t is not None}
                 for row in found
             ]
             value: object = {"head": {"vars": found.variables}, "results": {"bindings": rows}}
@@ -146,30 +144,13 @@ class Fuseki(BaseHTTPRequestHandler):
         self.answer(200, json.dumps(value).encode(), "application/sparql-results+json; charset=utf-8")
 
 
-def cell(term: Term) -> dict[str, str]:
-    if isinstance(term, URIRef):
-        return {"type": "uri", "value": str(term)}
-    if isinstance(term, Literal):
-        found = {"type": "literal", "value": str(term)}
-        if term.language:
-            found["xml:lang"] = term.language
-        elif term.datatype is not None:
-            found["datatype"] = str(term.datatype)
-        return found
-    return {"type": "bnode", "value": str(term)}
-
-
 @contextmanager
 def protocol_server(kind: type[Fuseki]) -> Iterator[tuple[str, type[Fuseki]]]:
     """Give the address of a server, and its class with what was sent and the store behind."""
     with OxigraphStore() as store:
         handler = type("Handler", (kind,), {"store": store, "asked": []})
-        with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
-            thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-            thread.start()
-            yield f"http://127.0.0.1:{httpd.server_address[1]}", handler
-            httpd.shutdown()
-            thread.join()
+        with answering(handler) as at:
+            yield f"http://{at}", handler
 
 
 @contextmanager
@@ -177,6 +158,3 @@ def fuseki_server() -> Iterator[tuple[str, list[dict[str, list[str]]], OxigraphS
     """Give the URL of the dataset, the forms that were sent, and the store behind."""
     with protocol_server(Fuseki) as (base, handler):
         yield f"fuseki:{base}/ds", handler.asked, handler.store
-
-
-__all__ = ["UNNAMED", "Fuseki", "fuseki_server", "protocol_server"]

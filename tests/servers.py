@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NoReturn
 
@@ -32,6 +35,53 @@ def free_port() -> int:
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return int(s.getsockname()[1])
+
+
+@contextmanager
+def answering(
+    handler: type[BaseHTTPRequestHandler], certificate: tuple[Path, Path] | None = None
+) -> Iterator[str]:
+    """Give host and port of a server in this process that answers by a handler."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
+        httpd.daemon_threads = True
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            httpd.socket = context.wrap_socket(httpd.socket, server_side=True)
+        thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{httpd.server_address[1]}"
+        finally:
+            httpd.shutdown()
+            thread.join()
+
+
+@contextmanager
+def listener() -> Iterator[tuple[int, list[bytes]]]:
+    """Listen on a port of this machine, and note whatever connects."""
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
+        port = server.getsockname()[1]
+
+        def accept() -> None:
+            while True:
+                connection, _ = server.accept()
+                with connection:
+                    data = connection.recv(1 << 12)
+                    if data == b"end":
+                        return
+                    heard.append(data)
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        try:
+            yield port, heard
+        finally:
+            with socket.create_connection(("127.0.0.1", port)) as last:
+                last.sendall(b"end")
+            thread.join(20)
+            assert not thread.is_alive()
 
 
 @contextmanager

@@ -74,7 +74,6 @@ def load(
     engine: str = "rules",
     replace: bool = False,
     skip_bad_lines: bool = False,
-    keep_going: bool = False,
     imports: bool = False,
     label_property: options.LabelPropertyOption = None,
     strict: StrictOption = False,
@@ -92,7 +91,6 @@ def load(
         engine: Reasoner: rules, or sparq (extra `accelerate`).
         replace: Replace what the graph held before.
         skip_bad_lines: Skip bad lines of N-Triples and N-Quads.
-        keep_going: Leave out files that cannot be read, and name them.
         imports: Load what the files import as well, from local files.
         repair: Give literals the declared datatype where their text fits it.
 
@@ -100,7 +98,6 @@ def load(
     Examples:
       mrag load my.ttl ontology.owl
       mrag load --imports ontology.owl
-      mrag load --keep-going ./exports
       mrag load crm.ttl --label-property http://example.org/customerName
       mrag load --store oxigraph:./data dump.nt.gz --no-reason
       mrag load corporate.ttl --repair-datatypes
@@ -114,7 +111,6 @@ def load(
                 on_progress=note,
                 skip_bad_lines=skip_bad_lines,
                 replacing=replace,
-                keep_going=keep_going,
                 imports=imports,
             )
         if label_property:
@@ -126,7 +122,6 @@ def load(
             "seconds": round(report.seconds, 3),
             "triples_per_second": round(report.triples_per_second),
             "rejected": [asdict(line) for line in report.rejected],
-            "left_out": [asdict(file) for file in report.left_out],
             "empty": list(report.empty),
         }
         if repair:
@@ -244,8 +239,6 @@ def loading(graph: mrag.KnowledgeGraph) -> Callable[[], str]:
 
 
 def _say_notes(report: stores.LoadReport, *, any_tag: bool) -> None:
-    for file in report.left_out:
-        say(f"Left out {file.file}: {file.reason}", style="yellow")
     for line in report.rejected:
         say(f"Skipped {line.file}, line {line.line}: {line.reason}", style="yellow")
     for name in report.empty:
@@ -316,11 +309,11 @@ def update(
       mrag update "DELETE DATA { ex:GraphDB a ex:SemanticProduct }"
       mrag update --yes corrections.ru
     """
-    from mrag.graph.updates import parse
+    from mrag.rdf.parser import parse_update
 
     text = options.read_query_file(text) if text.endswith((".ru", ".rq", ".sparql")) else text
     with place.opened() as graph:
-        _change(graph, parse(text, graph.query_prefixes), yes, reason, seconds, as_json=as_json)
+        _change(graph, parse_update(text, graph.query_prefixes), yes, reason, seconds, as_json=as_json)
 
 
 def remove(

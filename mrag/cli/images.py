@@ -20,32 +20,25 @@ from mrag import graph as graphs
 from mrag import images, loaders
 from mrag.cli import commands, options
 from mrag.cli.data import loading, show_groups
-from mrag.cli.options import JsonOption, RunnerOption, WorkersOption
+from mrag.cli.options import JsonOption, RunnerOption
 from mrag.cli.output import progress, say, show, show_data, show_json, status
 from mrag.errors import ConfigError, LoadError
 from mrag.language.grammar import counted
-from mrag.redaction import redact_url
 from mrag.storage.files import Scratch
 
 if TYPE_CHECKING:
-    from mrag.jobs import Runner
     from mrag.loaders.importing import ImportSettings
 
 _EXAMPLES = 5
 
 
-def name_of(file: str) -> str:
-    """Return the name of a source without its folder; of a database, without its login and its parameters."""
-    return Path(file.partition("?")[0]).name if "://" in file else Path(file).name
-
-
 def _read_records(file: str, how: ImportSettings, out: Path) -> loaders.RecordReport:
-    """Write the records of a source as N-Triples, those of files in a process with limits."""
+    """Write the records of a file as N-Triples, in a process with limits."""
     from mrag.stores.process.parsing import imported
 
-    if "://" not in file and not Path(file).is_file():
+    if not Path(file).is_file():
         raise LoadError("There is no such file.", file=file, hint="Check the path.")
-    with progress(f"Reading {name_of(file)}", unit="rows" if "://" in file else "bytes") as note:
+    with progress(f"Reading {Path(file).name}") as note:
         return imported(file, out, how, note)
 
 
@@ -58,7 +51,7 @@ def _show_problems(files: Sequence[str], reports: Sequence[loaders.RecordReport]
     """Say what was left out of each source and why, with examples."""
     for file, report in zip(files, reports, strict=True):
         for kind, count in _commonest(report.problems).items():
-            say(f"{name_of(file)}: {kind}, skipped {counted(count, 'time')}.", style="yellow")
+            say(f"{Path(file).name}: {kind}, skipped {counted(count, 'time')}.", style="yellow")
             for problem in [each for each in report.examples if each.kind == kind][:_EXAMPLES]:
                 say(f"  {problem.where}: {problem.what}", style="dim")
 
@@ -75,7 +68,6 @@ def import_(
     sketch: bool = False,
     delimiter: Annotated[str, Option(metavar="SIGN")] = "",
     encoding: Annotated[str, Option(metavar="NAME")] = "utf-8",
-    standard: bool = False,
     boxes: bool = False,
     masks: bool = False,
     views: bool = True,
@@ -90,15 +82,12 @@ def import_(
     sentence for each annotation), NAME-cel and NAME-garments (for learning class expressions).
 
     Options:
-        files: Annotations (JSON), scene graphs (JSON, JSONL), tables (CSV, TSV, JSON, Parquet), or the URL of
-            a database such as sqlite:///shop.db.
+        files: Annotations (JSON), scene graphs (JSON, JSONL) or tables (CSV, TSV, JSON).
         kind: fashionpedia, scenes or table. Default: recognised from the file.
-        mapping: How tables become RDF: Turtle (R2RML or RML), or metadata of CSV on the Web. Default for
-            FILE.csv: FILE.csv-metadata.json.
+        mapping: How tables become RDF, in Turtle (R2RML or RML).
         sketch: Print a mapping to begin with for these tables; nothing is loaded.
         delimiter: Sign between cells, or tab. Default: recognised.
         encoding: Encoding of tables without a byte order mark.
-        standard: CSV on the Web: state the tables and their rows, too.
         boxes: Keep the bounding boxes of Fashionpedia's annotations.
         masks: Keep the polygons around what Fashionpedia's annotations show.
         views: Make the views of annotations.
@@ -110,7 +99,6 @@ def import_(
       mrag import instances_attributes_train2020.json
       mrag import --sketch shops.csv cities.csv > mapping.ttl
       mrag import shops.csv cities.csv --mapping mapping.ttl --skip-bad
-      mrag import sqlite:///shop.db --mapping shop.ttl
     """
     from mrag.loaders.importing import ImportSettings
     from mrag.loaders.tables import TableDialect
@@ -123,13 +111,13 @@ def import_(
             text = parsing.sketch(files, dialect)
         show_data(text.rstrip())
         return
-    how = ImportSettings(kind, mapping, boxes, dialect, "skip" if skip_bad else "stop", standard, masks)
+    how = ImportSettings(kind, mapping, boxes, dialect, "skip" if skip_bad else "stop", masks)
     steps = _Steps()
     with place.opened(create=True) as graph, ExitStack() as stack:
         reports: list[loaders.RecordReport] = []
         paths: list[Path] = []
         for file in files:
-            name = name_of(file)
+            name = Path(file).name
             with steps(f"read {name}"):
                 # Named like the source, so that what is said of an interrupted load makes sense.
                 folder = stack.enter_context(Scratch("records"))
@@ -151,7 +139,7 @@ def import_(
         result = {
             "store": graph.store.url,
             "kg": graph.name,
-            "records": [{"file": redact_url(f), **asdict(r)} for f, r in zip(files, reports, strict=True)],
+            "records": [{"file": f, **asdict(r)} for f, r in zip(files, reports, strict=True)],
             "skipped": _commonest(sum((Counter(r.problems) for r in reports), Counter())),
             "steps": steps.done,
         }
@@ -167,25 +155,15 @@ def import_(
 def views(
     place: options.Place,
     reason: ReasonOption = True,
-    runner: Annotated[str | None, Option(metavar="NAME")] = None,
-    workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Update the views of annotated images.
 
-    With a runner, an interrupted run resumes when the command is run again.
-
-    Options:
-        runner: Make each view in parts: inline, threads, processes, ray:ADDRESS, or ray for a cluster on this
-            machine (extra `ray`). Default: each in one go.
-
     \b
     Examples:
       mrag views --kg main
-      mrag views --runner processes --workers 2
     """
     from mrag.graph.record import read_record
-    from mrag.jobs import runner as runner_of
 
     steps = _Steps()
     with place.opened() as graph:
@@ -198,8 +176,7 @@ def views(
                 hint="Load some with `mrag import`, or name another graph with --store and --kg.",
             )
         with commands.kept("Finished views are kept. Run the same command again to make the others."):
-            carrying = None if runner is None else runner_of(runner, workers)
-            made = _views(steps, graph, reason, runner=carrying)
+            made = _views(steps, graph, reason)
         if as_json:
             show_json({"store": graph.store.url, "kg": graph.name, "steps": steps.done})
         elif made:
@@ -238,7 +215,6 @@ def _views(
     reason: bool,
     *,
     source_too: bool = False,
-    runner: Runner | None = None,
 ) -> list[str]:
     """Make the views that are out of date, some at a time, and return the graphs that changed."""
     made: list[str] = []
@@ -254,18 +230,8 @@ def _views(
     names = {name: f"{graph.name}-{view.short}" for name, view in graphs.VIEWS.items()}
     also = [lambda: _reason(steps, graph)] if reason and source_too else []
     with steps("make views") as done:
-        if runner is None:
-            with status("Making views"):
-                views = graphs.make_views(graph, names, after, also=also)
-        else:
-            from mrag.index.backends.base import home
-
-            folder = home(graph)
-            journals = None if folder is None else folder.parent / "views"
-            with progress("Making views", unit="parts") as note:
-                views = graphs.make_views(
-                    graph, names, after, also=also, runner=runner, journals=journals, on_progress=note
-                )
+        with status("Making views"):
+            views = graphs.make_views(graph, names, after, also=also)
         done["views"] = sorted(made)
     for name, view in sorted(views.items()) if reason else ():
         if name not in made and not view.reasoned and view.record.triples:

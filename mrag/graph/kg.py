@@ -48,7 +48,6 @@ from mrag.graph.record import (
     stored_profile,
     with_profile,
 )
-from mrag.loaders.checks import LeftOutFile
 from mrag.loaders.rdf import Progress, sources, with_imports
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery, read_gate
@@ -154,7 +153,6 @@ class KnowledgeGraph(Shortcuts):
         on_progress: Progress | None = None,
         skip_bad_lines: bool = False,
         replacing: bool = False,
-        keep_going: bool = False,
         imports: bool = False,
     ) -> LoadReport:
         """Load RDF files, and folders of them, into the asserted graph, whole or not at all.
@@ -166,19 +164,15 @@ class KnowledgeGraph(Shortcuts):
             skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
             replacing: Forget what the graph held before, as `clear` does, at the moment when the new
                 triples come in sight; on a server that reasons itself, before they are sent.
-            keep_going: Leave out files that cannot be read, and name them in the report; each is read twice.
             imports: Load what the files import, too, from local files, see `mrag.loaders.rdf`.
 
         Raises:
             LoadError: If a file is missing or not well formed; nothing has been stored then.
         """
-        left_out: list[LeftOutFile] | None = [] if keep_going else None
-        found = sources(paths, format=format, left_out=left_out)
+        found = sources(paths, format=format)
         if imports:
-            found = with_imports(found, left_out)
-        return loading.load(
-            self, found, on_progress, skip_bad_lines=skip_bad_lines, replacing=replacing, left_out=left_out
-        )
+            found = with_imports(found)
+        return loading.load(self, found, on_progress, skip_bad_lines=skip_bad_lines, replacing=replacing)
 
     def insert(self, triples: Iterable[Triple]) -> int:
         """Assert triples, whole or not at all, and return how many were new.
@@ -421,11 +415,9 @@ class KnowledgeGraph(Shortcuts):
     def require_writable(self) -> None:
         """Refuse to write where triples are in graphs without names, which rules cannot read apart."""
         if self.as_found and not self.store.capabilities.reasoning:
-            raise ConfigError(
-                "The triples are in the store's default graph, which is read only here.",
-                endpoint=self.store.url,
-                hint="Name the graphs to work on with graphs=[…], or ?graph=IRI in the URL.",
-            )
+            what = "The triples are in the store's default graph, which is read only here."
+            hint = "Name the graphs to work on with graphs=[…], or ?graph=IRI in the URL."
+            raise ConfigError(what, endpoint=self.store.url, hint=hint)
 
     def new_graph(self, status: Status = "asserted") -> str:
         """Return the IRI of a graph that no one reads yet, which sorts behind all others."""
@@ -585,11 +577,9 @@ class KnowledgeGraph(Shortcuts):
         layers = self.store.layers() if self.store.capabilities.reasoning else None
         record = read_record(self.store, self.iri) if layers is None else None
         if record is not None and record.kept and not set(graphs) <= {*record.asserted}:
-            raise ConfigError(
-                f"The knowledge graph {self.name!r} of this store is made of other graphs.",
-                endpoint=self.store.url,
-                hint="Leave the graphs out, or give this selection another name with --kg or name=.",
-            )
+            what = f"The knowledge graph {self.name!r} of this store is made of other graphs."
+            hint = "Leave the graphs out, or give this selection another name with --kg or name=."
+            raise ConfigError(what, endpoint=self.store.url, hint=hint)
         if record is not None and (record.kept or not (graphs or (layers := self.store.layers()))):
             return replace(record, kept=True)
         layers = StoreLayers(tuple(graphs)) if graphs else layers or StoreLayers(())

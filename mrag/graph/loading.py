@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 from mrag.errors import LoadError, StoreError
 from mrag.graph.record import GraphChange, Record, TouchedEntities, joined
-from mrag.loaders.checks import LeftOutFile, LoadNotes
+from mrag.loaders.checks import LoadNotes
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.patterns import Construct, Group, TriplePattern, var
 from mrag.rdf.terms import Triple, to_ntriples
 from mrag.stores.base import Dataset, LoadReport
-from mrag.stores.process.parsing import flawless, graph_names
+from mrag.stores.process.parsing import graph_names
 from mrag.stores.process.parsing import prefixes as declared
 
 if TYPE_CHECKING:
@@ -46,14 +46,8 @@ def load(
     *,
     skip_bad_lines: bool,
     replacing: bool,
-    left_out: list[LeftOutFile] | None,
 ) -> LoadReport:
     """Load RDF files into the asserted graph, as `KnowledgeGraph.load` does."""
-    if left_out is not None:
-        found = flawless(found, left_out, skip_bad_lines=skip_bad_lines)
-        if not found and left_out:
-            first = left_out[0]
-            raise LoadError(f"None of the files can be read. {first.reason}", file=first.file)
     if replacing and kg.store.capabilities.reasoning:
         kg.clear()
     started = time.perf_counter()
@@ -83,7 +77,6 @@ def load(
         tuple(notes.rejected),
         tuple(sorted(notes.tags)),
         tuple(notes.empty),
-        tuple(left_out or ()),
     )
 
 
@@ -149,10 +142,8 @@ def _require_own(kg: KnowledgeGraph, named: Sequence[str]) -> None:
     """Refuse to load into named graphs of the store that are others'."""
     others = {*kg.store.graphs()} - {*kg.record.contexts} if named else set()
     if taken := sorted(others & {*named}):
-        raise LoadError(
-            f"The store has a graph <{taken[0]}> that is not part of {kg.name!r}.",
-            hint="Nothing was loaded. Rename the graph in the file, or use another store.",
-        )
+        hint = "Nothing was loaded. Rename the graph in the file, or use another store."
+        raise LoadError(f"The store has a graph <{taken[0]}> that is not part of {kg.name!r}.", hint=hint)
 
 
 def _assert(

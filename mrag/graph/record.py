@@ -177,10 +177,8 @@ def named_graph(record: Record, graph: str, kg: str, prefixes: Mapping[str, str]
         return name
     known = [curie(each, prefixes) for each in record.contexts]
     more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
-    raise ConfigError(
-        f"The graph {kg!r} has no named graph {curie(name, prefixes)}.",
-        hint=f"It has: {', '.join(known[:_LISTED])}{more}." if known else "It has none.",
-    )
+    hint = f"It has: {', '.join(known[:_LISTED])}{more}." if known else "It has none."
+    raise ConfigError(f"The graph {kg!r} has no named graph {curie(name, prefixes)}.", hint=hint)
 
 
 def read_record(store: TripleStore, iri: str) -> Record:

@@ -9,7 +9,7 @@ is its asserted triples, and a graph that the client names becomes one of its `c
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -21,7 +21,6 @@ from mrag.graph.record import GraphChange, Record, TouchedEntities
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
 from mrag.rdf.parser import parse_update
 from mrag.rdf.patterns import to_data
-from mrag.rdf.terms import DEFAULT_PREFIXES
 from mrag.stores.base import TripleStore
 from mrag.stores.changes import Changes, Layout, Operation, Refused, UpdateOutcome, carry_out, needs_queries
 from mrag.stores.oxigraph import OxigraphStore
@@ -133,12 +132,7 @@ _SHARE = 0.4
 
 
 def update(
-    kg: KnowledgeGraph,
-    text: str,
-    *,
-    union: bool = True,
-    seconds: float = 30.0,
-    max_changes: int = 1_000_000,
+    kg: KnowledgeGraph, text: str, *, union: bool = True, seconds: float = 30.0, max_changes: int = 1_000_000
 ) -> UpdateReport:
     """Carry out a SPARQL 1.1 Update on a knowledge graph, whole or not at all.
 
@@ -164,20 +158,9 @@ def update(
         [2, 3]
         >>> kg.close()
     """
-    return apply(kg, parse(text, kg.query_prefixes), union=union, seconds=seconds, max_changes=max_changes)
-
-
-def parse(
-    text: str,
-    prefixes: Mapping[str, str] | None = None,
-    *,
-    using: Sequence[str] = (),
-    using_named: Sequence[str] = (),
-    base: str | None = None,
-) -> tuple[Operation, ...]:
-    """Read an update."""
-    known = {**DEFAULT_PREFIXES, **(prefixes or {})}
-    return parse_update(text, known, using, using_named, base)
+    return apply(
+        kg, parse_update(text, kg.query_prefixes), union=union, seconds=seconds, max_changes=max_changes
+    )
 
 
 def apply(
@@ -189,7 +172,7 @@ def apply(
     max_changes: int = 1_000_000,
     commit: AbstractContextManager[Any] | None = None,
 ) -> UpdateReport:
-    """Carry out operations that `parse` read, whole or not at all."""
+    """Carry out operations that `parse_update` read, whole or not at all."""
     change = preview(kg, operations, union=union, seconds=seconds * _SHARE, max_changes=max_changes)
     with commit or nullcontext():
         land(kg, change)
@@ -204,12 +187,10 @@ def preview(
     seconds: float = 30.0,
     max_changes: int = 1_000_000,
 ) -> PlannedUpdate:
-    """Return what operations that `parse` read would change, and change nothing."""
+    """Return what operations that `parse_update` read would change, and change nothing."""
     if kg.store.capabilities.reasoning:
-        raise QueryRefused(
-            "This server reasons by itself, so that what an update changes is known only to it.",
-            hint="Send the update to the server.",
-        )
+        what = "This server reasons by itself, so that what an update changes is known only to it."
+        raise QueryRefused(what, hint="Send the update to the server.")
     kg.require_writable()
     layout = layout_of(kg, union=union, max_changes=max_changes)
     steps = [_place(operation, kg, layout) for operation in operations]

@@ -63,10 +63,7 @@ class ReadQuery:
 
 
 def read_gate(
-    text: str,
-    graphs: Collection[str] = (),
-    prefixes: Mapping[str, str] | None = None,
-    seconds: float = 30.0,
+    text: str, graphs: Collection[str] = (), prefixes: Mapping[str, str] | None = None, seconds: float = 30.0
 ) -> ReadQuery:
     """Let a read query through, or say why not.
 
@@ -91,12 +88,9 @@ def read_gate(
     allowed = {*graphs, EXPLICIT, IMPLICIT, PROVENANCE}
     for graph in (*found.graphs, *found.named):
         if graph not in allowed:
-            raise QueryRefused(
-                "The query names a graph outside the dataset.",
-                query=text,
-                term=graph,
-                hint="Nothing is fetched from the web. Load it first, or leave FROM out.",
-            )
+            what = "The query names a graph outside the dataset."
+            hint = "Nothing is fetched from the web. Load it first, or leave FROM out."
+            raise QueryRefused(what, query=text, term=graph, hint=hint)
     return found
 
 
@@ -138,8 +132,8 @@ def paths_in_negation(text: str) -> bool:
     return any(
         isinstance(inner, parser.Path) and inner.operator in "*+?"
         for node in parser.walk(_tree(text))
-        if isinstance(node, parser.MinusNode) or (isinstance(node, parser.Exists) and node.negated)
-        for inner in parser.walk(node.group)
+        if isinstance(node, parser.BlockNode) and node.kind in ("minus", "not exists")
+        for inner in parser.walk(node)
     )
 
 

@@ -18,9 +18,8 @@ from rdflib.term import Variable
 
 from mrag.errors import QueryRefused, QueryTimeout
 from mrag.language.possessive import compiled
-from mrag.rdf.patterns import as_insert_data, as_select
 from mrag.rdf.queries import term
-from mrag.rdf.terms import XSD
+from mrag.rdf.terms import DEFAULT_PREFIXES, XSD
 
 AGGREGATES = frozenset("COUNT SUM MIN MAX AVG SAMPLE GROUP_CONCAT".split())
 FUNCTIONS = frozenset(
@@ -123,11 +122,8 @@ class Tokens:
     def check_time(self) -> None:
         """Stop at the deadline."""
         if time.monotonic() > self._deadline:
-            raise QueryTimeout(
-                f"The {self.kind} could not be read before its deadline.",
-                query=self.given,
-                hint="Make it shorter, or allow more seconds.",
-            )
+            what = f"The {self.kind} could not be read before its deadline."
+            raise QueryTimeout(what, query=self.given, hint="Make it shorter, or allow more seconds.")
 
     def printed(
         self, first: int = 0, last: int | None = None, instead: Mapping[int, str] | None = None
@@ -156,9 +152,10 @@ class Tokens:
         """Print a token as other text from now on."""
         self.tokens[number] = self.tokens[number]._replace(text=text)
 
-    def forbidden(self, what: str, token: SparqlToken) -> QueryRefused:
+    def refused(self, what: str, token: SparqlToken | None = None, hint: str | None = None) -> QueryRefused:
         """Return the error that names what is not allowed, and where it stands."""
-        return QueryRefused(f"{what}, at {self.place(token)}.", query=self.given)
+        where = "." if token is None else f", at {self.place(token)}."
+        return QueryRefused(what + where, query=self.given, hint=hint)
 
     def as_less_than(self, number: int) -> None:
         """Read a token that looks like an IRI as the sign `<` and what follows.
@@ -208,32 +205,21 @@ class Tokens:
 
     def _unescape(self, found: re.Match[str]) -> str:
         if found[1] not in _ESCAPES:
-            raise QueryRefused(f"No such escape in a string: {found[0]!r}.", query=self.given)
+            raise self.refused(f"No such escape in a string: {found[0]!r}")
         return _ESCAPES[found[1]]
 
     def _not_allowed(self, key: str, text: str, token: SparqlToken) -> QueryRefused:
         if key in CALLING:
-            return QueryRefused(
-                "SERVICE is not allowed: a query may not call other servers.",
-                query=self.given,
-                hint="Load that data here and query it.",
-            )
+            what, hint = "SERVICE is not allowed: a query may not call other servers", "Load that data here."
+            return self.refused(what, hint=hint)
         if key in WRITING:
-            return QueryRefused(
-                f"Not a SPARQL query: {key} belongs to an update.",
-                query=self.given,
-                hint=EXPECTED["query"],
-            )
-        return QueryRefused(
-            f"Not a SPARQL {self.kind}: unknown word {text!r} at {self.place(token)}.",
-            query=self.given,
-            hint=EXPECTED[self.kind],
-        )
+            return self.refused(f"Not a SPARQL query: {key} belongs to an update", hint=EXPECTED["query"])
+        return self.refused(f"Not a SPARQL {self.kind}: unknown word {text!r}", token, EXPECTED[self.kind])
 
     def _unknown(self, at: int) -> QueryRefused:
         token = SparqlToken("", "", "", at, at)
         what = "a string that does not end" if self.source[at] in "\"'" else repr(self.source[at])
-        return QueryRefused(f"Not a SPARQL {self.kind}: {what} at {self.place(token)}.", query=self.given)
+        return self.refused(f"Not a SPARQL {self.kind}: {what}", token)
 
     def _gap(self, before: SparqlToken, after: SparqlToken) -> str:
         if before.end == after.start and (
@@ -311,32 +297,11 @@ class GroupNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Exists:
-    """`EXISTS` or `NOT EXISTS` (section 8.1)."""
+class BlockNode:
+    """One or several groups: `optional`, a `union`, `minus`, `exists` or `not exists`."""
 
-    group: GroupNode
-    negated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class UnionNode:
-    """Groups of which any may match (section 7)."""
-
+    kind: str
     groups: tuple[GroupNode, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OptionalNode:
-    """A group that need not match (section 6)."""
-
-    group: GroupNode
-
-
-@dataclass(frozen=True, slots=True)
-class MinusNode:
-    """A group whose solutions are taken away (section 8.2)."""
-
-    group: GroupNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,10 +366,10 @@ class QueryNode:
     named: tuple[str, ...] = ()
 
 
-Expression: TypeAlias = "Term | CallNode | Exists"
+Expression: TypeAlias = "Term | CallNode | BlockNode"
 Node: TypeAlias = (
-    "TripleNode | Path | CallNode | GroupNode | Exists | UnionNode | OptionalNode | MinusNode | GraphNode "
-    "| FilterNode | BindNode | ValuesNode | Item | SelectNode | QueryNode"
+    "TripleNode | Path | CallNode | GroupNode | BlockNode | GraphNode | FilterNode | BindNode | ValuesNode "
+    "| Item | SelectNode | QueryNode"
 )
 
 _INSIDE: dict[type, Callable[[Any], tuple[Any, ...]]] = {
@@ -412,10 +377,7 @@ _INSIDE: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     TripleNode: lambda n: (n.s, n.p, n.o),
     CallNode: lambda n: n.arguments,
     GroupNode: lambda n: n.parts,
-    Exists: lambda n: (n.group,),
-    UnionNode: lambda n: n.groups,
-    OptionalNode: lambda n: (n.group,),
-    MinusNode: lambda n: (n.group,),
+    BlockNode: lambda n: n.groups,
     GraphNode: lambda n: (n.name, n.group),
     FilterNode: lambda n: (n.condition,),
     BindNode: lambda n: (n.expression, n.variable),
@@ -459,7 +421,9 @@ def visible(node: Any) -> dict[str, None]:
             }
         case SelectNode():
             parts: tuple[Any, ...] = (node.where, node.values) if node.values else (node.where,)
-        case TripleNode() | GroupNode() | UnionNode() | OptionalNode() | GraphNode() | ValuesNode():
+        case BlockNode("minus" | "exists" | "not exists"):
+            parts = ()
+        case TripleNode() | GroupNode() | BlockNode() | GraphNode() | ValuesNode():
             parts = inside(node)
         case BindNode():
             parts = (node.variable,)
@@ -543,31 +507,21 @@ class TokenCursor:
     def refused(self, expected: str, hint: str | None = None) -> QueryRefused:
         """Return the error that says what should stand here."""
         found = f"{self.token.text!r}" if self.key != "end" else "the end"
-        where = self.tokens.place(self.token)
-        return QueryRefused(
-            f"Not a SPARQL {self.tokens.kind}: expected {expected} but found {found} at {where}.",
-            query=self.tokens.given,
-            hint=hint,
-        )
+        what = f"Not a SPARQL {self.tokens.kind}: expected {expected} but found {found}"
+        return self.tokens.refused(what, self.token, hint)
 
     def deeper(self) -> None:
         """Note that something opens here."""
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise QueryRefused(
-                f"The text is nested too deeply, at {self.tokens.place(self.token)}.",
-                query=self.tokens.given,
-                hint=f"At most {_DEEPEST} brackets may be open at once.",
-            )
+            hint = f"At most {_DEEPEST} brackets may be open at once."
+            raise self.tokens.refused("The text is nested too deeply", self.token, hint)
 
     def limit(self, count: int, what: str) -> None:
         """Refuse more of something in a row than an engine can take."""
         if count > _LONGEST:
-            raise QueryRefused(
-                f"More than {_LONGEST} {what} in a row, at {self.tokens.place(self.token)}.",
-                query=self.tokens.given,
-                hint="Put the terms into VALUES or IN.",
-            )
+            hint = "Put the terms into VALUES or IN."
+            raise self.tokens.refused(f"More than {_LONGEST} {what} in a row", self.token, hint)
 
     def shallower(self) -> None:
         """Note that what opened last is closed."""
@@ -654,7 +608,7 @@ class TokenCursor:
         try:
             return Literal(text, lang=language, datatype=datatype, normalize=False)
         except ValueError as error:
-            raise QueryRefused(f"Not a literal: {error}.", query=self.tokens.given) from error
+            raise self.tokens.refused(f"Not a literal: {error}") from error
 
     def _expand(self, token: SparqlToken) -> URIRef:
         prefix, _, local = token.value.partition(":")
@@ -662,11 +616,8 @@ class TokenCursor:
         if namespace is None:
             namespace = self._known.get(prefix)
             if namespace is None:
-                raise QueryRefused(
-                    f"The prefix {prefix}: is not declared, at {self.tokens.place(token)}.",
-                    query=self.tokens.given,
-                    hint=f"Put `PREFIX {prefix}: <…>` before the query.",
-                )
+                hint = f"Put `PREFIX {prefix}: <…>` before the query."
+                raise self.tokens.refused(f"The prefix {prefix}: is not declared", token, hint)
             self.undeclared[prefix] = None
         return URIRef(namespace + (_LOCAL_ESCAPE.sub(r"\1", local) if "\\" in local else local))
 
@@ -677,10 +628,7 @@ class TokenCursor:
 
 
 def parse_query(
-    text: str,
-    prefixes: Mapping[str, str] | None = None,
-    base: str | None = None,
-    deadline: float = math.inf,
+    text: str, prefixes: Mapping[str, str] | None = None, base: str | None = None, deadline: float = math.inf
 ) -> tuple[QueryNode, TokenCursor]:
     """Read a query to the end of its text, and return its tree and the cursor with its tokens."""
     cursor = TokenCursor(Tokens(text, deadline=deadline), prefixes or {}, base)
@@ -887,9 +835,9 @@ def _read_group(cursor: TokenCursor) -> GroupNode:
     return GroupNode(tuple(parts), first, last)
 
 
-def _read_groups(cursor: TokenCursor) -> GroupNode | UnionNode:
+def _read_groups(cursor: TokenCursor) -> GroupNode | BlockNode:
     groups = _read_row(cursor, _read_group, "UNION", "groups")
-    return UnionNode(groups) if len(groups) > 1 else groups[0]
+    return BlockNode("union", groups) if len(groups) > 1 else groups[0]
 
 
 def _read_row(
@@ -930,7 +878,7 @@ def _read_values(cursor: TokenCursor) -> ValuesNode:
             row.append(_read_value(cursor))
         if len(row) != len(names):
             what = f"A row of VALUES has {len(row)} terms instead of {len(names)}"
-            raise cursor.tokens.forbidden(what, token)
+            raise cursor.tokens.refused(what, token)
         rows.append(tuple(row))
     return ValuesNode(tuple(names), tuple(rows))
 
@@ -945,8 +893,8 @@ def _read_value(cursor: TokenCursor) -> URIRef | Literal | None:
 
 _READERS: dict[str, Callable[[TokenCursor], Node]] = {
     "{": _read_groups,
-    "OPTIONAL": lambda cursor: OptionalNode(_read_group(cursor.behind())),
-    "MINUS": lambda cursor: MinusNode(_read_group(cursor.behind())),
+    "OPTIONAL": lambda cursor: BlockNode("optional", (_read_group(cursor.behind()),)),
+    "MINUS": lambda cursor: BlockNode("minus", (_read_group(cursor.behind()),)),
     "GRAPH": lambda cursor: GraphNode(cursor.behind().variable_or_iri(), _read_group(cursor)),
     "FILTER": lambda cursor: FilterNode(_read_constraint(cursor.behind())),
     "BIND": _read_bind,
@@ -1039,7 +987,7 @@ def _read_property(cursor: TokenCursor) -> URIRef:
     token = cursor.token
     name = cursor.iri()
     if name.lower().startswith(_LOADS_CODE):
-        raise cursor.tokens.forbidden(f"The property <{name}> may not be used", token)
+        raise cursor.tokens.refused(f"The property <{name}> may not be used", token)
     return name
 
 
@@ -1165,9 +1113,9 @@ def _read_unary(cursor: TokenCursor) -> Expression:
 
 def _read_built_in(cursor: TokenCursor, expected: str) -> Expression:
     if cursor.key in ("EXISTS", "NOT"):
-        negated = cursor.accept("NOT")
+        kind = "not exists" if cursor.accept("NOT") else "exists"
         cursor.expect("EXISTS")
-        return Exists(_read_group(cursor), negated)
+        return BlockNode(kind, (_read_group(cursor),))
     if cursor.key in AGGREGATES:
         return _read_aggregate(cursor)
     if cursor.key in FUNCTIONS:
@@ -1180,7 +1128,7 @@ def _read_call_by_name(cursor: TokenCursor) -> CallNode:
     name = str(cursor.iri())
     if not name.lower().startswith(_CALLABLE):
         # Some engines load code or call databases by functions of other schemes.
-        raise cursor.tokens.forbidden(f"The function <{name}> may not be called", token)
+        raise cursor.tokens.refused(f"The function <{name}> may not be called", token)
     return CallNode(name, _read_arguments(cursor))
 
 
@@ -1229,19 +1177,20 @@ class _Update:
     def before(self) -> str:
         return self._base + self.cursor.declarations() + self.prologue
 
-    def refused(self, message: str, hint: str | None = None) -> QueryRefused:
-        return QueryRefused(message, query=self.cursor.tokens.given, hint=hint)
+    def refused(self, what: str, hint: str | None = None) -> QueryRefused:
+        return self.cursor.tokens.refused(what, hint=hint)
 
 
 def parse_update(
     text: str,
-    prefixes: Mapping[str, str],
+    prefixes: Mapping[str, str] | None = None,
+    *,
     using: Sequence[str] = (),
     using_named: Sequence[str] = (),
     base: str | None = None,
 ) -> tuple[Operation, ...]:
-    """Read the operations of an update."""
-    cursor = TokenCursor(Tokens(text, "update"), prefixes, base)
+    """Read the operations of an update, in which well-known prefixes need no declaration."""
+    cursor = TokenCursor(Tokens(text, "update"), {**DEFAULT_PREFIXES, **(prefixes or {})}, base)
     graphs = (tuple(using), tuple(using_named)) if using or using_named else None
     update = _Update(cursor, graphs, f"BASE {term(base)}\n" if base is not None else "")
     operations: list[Operation] = []
@@ -1268,7 +1217,7 @@ def _read_insert(update: _Update) -> Operation:
     quads, text = _read_data(update)
     labels = {term for quad in quads for term in quad if isinstance(term, BNode) and term[0] != "."}
     if shared := labels & update.labels:
-        raise update.refused(f"Two operations use the blank node _:{min(shared)}.")
+        raise update.refused(f"Two operations use the blank node _:{min(shared)}")
     update.labels |= labels
     return "data", True, text
 
@@ -1279,13 +1228,13 @@ def _read_delete(update: _Update) -> Operation:
         cursor.expect("DELETE", "DATA")
         quads, text = _read_data(update)
         if _has_blank(quads):
-            raise update.refused("Blank nodes cannot be deleted as data.")
+            raise update.refused("Blank nodes cannot be deleted as data")
         return "data", False, text
     if cursor.following() == "WHERE":
         cursor.expect("DELETE", "WHERE")
         first = cursor.at
         deletes = _read_quads(cursor)
-        where = as_select(update.before(), _printed_braces(cursor, first))
+        where = f"{update.before()}SELECT * WHERE {_printed_braces(cursor, first)}"
         return _modification(update, where, update.using or (None, None), deletes, [])
     return _read_modify(update, None)
 
@@ -1294,8 +1243,8 @@ def _read_data(update: _Update) -> tuple[list[_Quad], str]:
     first = update.cursor.at
     quads = _read_quads(update.cursor)
     if any(isinstance(term, Variable) for quad in quads for term in quad):
-        raise update.refused("Data cannot have variables.")
-    return quads, as_insert_data(update.before(), _printed_braces(update.cursor, first))
+        raise update.refused("Data cannot have variables")
+    return quads, f"{update.before()}INSERT DATA {_printed_braces(update.cursor, first)}"
 
 
 def _read_modify(update: _Update, outer: Term | None) -> Operation:
@@ -1308,7 +1257,7 @@ def _read_modify(update: _Update, outer: Term | None) -> Operation:
     cursor.expect("WHERE")
     first = cursor.at
     _read_group(cursor)
-    where = as_select(update.before(), _printed_braces(cursor, first))
+    where = f"{update.before()}SELECT * WHERE {_printed_braces(cursor, first)}"
     return _modification(update, where, graphs, deletes, inserts)
 
 
@@ -1322,7 +1271,7 @@ def _read_using(update: _Update, outer: Term | None) -> _Graphs:
     if update.using is not None:
         if default or named or outer is not None:
             raise update.refused(
-                "The update names its graphs by USING or WITH, and so does the request.",
+                "The update names its graphs by USING or WITH, and so does the request",
                 "Use one of the two (SPARQL 1.1 Protocol, section 2.2.3).",
             )
         return update.using
@@ -1335,7 +1284,7 @@ def _modification(
     update: _Update, where: str, graphs: _Graphs, deletes: Sequence[_Quad], inserts: Sequence[_Quad]
 ) -> Operation:
     if _has_blank(deletes):
-        raise update.refused("What DELETE names cannot have blank nodes.", "Use variables.")
+        raise update.refused("What DELETE names cannot have blank nodes", "Use variables.")
     return "modify", where, *graphs, tuple(map(_template, deletes)), tuple(map(_template, inserts))
 
 
@@ -1360,7 +1309,7 @@ def _printed_braces(cursor: TokenCursor, first: int) -> str:
     """Print what has been read since a token; no word of an update can be in it."""
     tokens = cursor.tokens.tokens[first : cursor.at]
     if any(token.key in WRITING or token.key in CALLING for token in tokens):
-        raise cursor.tokens.forbidden("Operations cannot be nested", tokens[0])
+        raise cursor.tokens.refused("Operations cannot be nested", tokens[0])
     return cursor.tokens.printed(first, cursor.at)
 
 
@@ -1374,7 +1323,7 @@ def _read_load(update: _Update) -> Operation:
     if silent:
         return ("nothing",)  # it fails in silence
     raise update.refused(
-        "LOAD is not allowed: nothing is fetched from the web.",
+        "LOAD is not allowed: nothing is fetched from the web",
         "Send the document itself, by POST or PUT to the graph store.",
     )
 

@@ -218,15 +218,8 @@ class AnyOf:
 
 
 @dataclass(frozen=True)
-class NotExists:
-    """No such triple exists. Longer bodies are slow on most engines, use `Minus`."""
-
-    triple: TriplePattern
-
-
-@dataclass(frozen=True)
 class Holds:
-    """A pattern has a solution (section 8.1)."""
+    """A pattern has a solution (section 8.1). Negated, longer ones are slow on most engines; use `Minus`."""
 
     pattern: Pattern
 
@@ -271,7 +264,7 @@ class Descending:
     key: Expression
 
 
-_Condition: TypeAlias = Compare | In | Call | Negation | AllOf | AnyOf | NotExists | Holds
+_Condition: TypeAlias = Compare | In | Call | Negation | AllOf | AnyOf | Holds
 Expression: TypeAlias = Node | _Condition | Count | Folded | Calculation | Cast
 
 
@@ -346,21 +339,6 @@ def to_insert(query: Construct, into: str, default: Sequence[str], named: Sequen
     return f"INSERT {{ {inserted} }}{using} WHERE {_block(query.where)}"
 
 
-def to_pattern(pattern: Pattern) -> str:
-    """Print a pattern as it stands in a group."""
-    return _pattern(pattern)
-
-
-def as_select(prologue: str, group: str) -> str:
-    """Return the query for all solutions of an update's WHERE clause."""
-    return f"{prologue}SELECT * WHERE {group}"
-
-
-def as_insert_data(prologue: str, data: str) -> str:
-    """Return the insertion of the data of an INSERT DATA or DELETE DATA, to have them read."""
-    return f"{prologue}INSERT DATA {data}"
-
-
 def _block(pattern: Pattern) -> str:
     parts = pattern.parts if isinstance(pattern, Group) else (pattern,)
     return "{ " + " ".join(_pattern(part) for part in parts) + " }" if parts else "{ }"
@@ -418,14 +396,14 @@ def _expression(expression: Expression) -> str:
             return f"{_expression(value)} IN ({', '.join(map(str, members))})"
         case Call(function, arguments):
             return f"{function}({', '.join(_expression(a) for a in arguments)})"
+        case Negation(Holds(pattern)):
+            return f"NOT EXISTS {_block(pattern)}"
         case Negation(condition):
             return f"!({_expression(condition)})"
         case AllOf(conditions):
             return "(" + " && ".join(f"({_expression(c)})" for c in conditions) + ")"
         case AnyOf(conditions):
             return "(" + " || ".join(f"({_expression(c)})" for c in conditions) + ")"
-        case NotExists(triple):
-            return f"NOT EXISTS {_block(triple)}"
         case Holds(pattern):
             return f"EXISTS {_block(pattern)}"
         case Count(variable, distinct):

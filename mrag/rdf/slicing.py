@@ -1,7 +1,7 @@
-"""A query as a server can do it: its solutions in parts and in order, in pieces, or without hints.
+"""A query as a server can do it: its solutions in parts and in order, or without hints.
 
 RDF4J's REST interface has `limit`, `offset` and `distinct`. Virtuoso cuts long answers, refuses to sort by
-long texts, and needs long queries in pieces.
+long texts.
 """
 
 from __future__ import annotations
@@ -100,25 +100,6 @@ def short_keys(text: str) -> str:
     return read.printed(0, None, changed)
 
 
-_DIGITS = "0123456789abcdef"
-
-
-def pieces(query: pt.Construct, level: int = 0) -> list[pt.Construct]:
-    """Return queries that together construct what a query does, each from about a sixteenth of its solutions.
-
-    The solutions of its first sub-select, or else of its first triple pattern, are told apart by a digit of
-    their hash, so that no order and no count is needed.
-    """
-    group = query.where.parts if isinstance(query.where, pt.Group) else (query.where,)
-    found: list[pt.Construct] = []
-    for digit in _DIGITS:
-        parts = _narrow(group, digit, level)
-        if parts is None:
-            return []
-        found.append(replace(query, where=pt.Group(parts)))
-    return found
-
-
 def unsized(query: pt.Construct) -> pt.Construct:
     """Return a query without the sub-selects that only tell the engine how few rows they have."""
     return replace(query, where=_drop_sizes(query.where))
@@ -139,38 +120,8 @@ def _drop_sizes(pattern: pt.Pattern) -> pt.Pattern:
 def pushable(condition: pt.Expression, names: frozenset[ox.Variable]) -> bool:
     """Return whether a condition can be decided where these variables are bound, without triples."""
     inside = list(_inside(condition))
-    return not any(isinstance(part, pt.NotExists | pt.Holds) for part in inside) and names.issuperset(
+    return not any(isinstance(part, pt.Holds) for part in inside) and names.issuperset(
         part for part in inside if isinstance(part, ox.Variable)
-    )
-
-
-def _narrow(parts: tuple[pt.Pattern, ...], digit: str, level: int) -> tuple[pt.Pattern, ...] | None:
-    for at, part in enumerate(parts):
-        if isinstance(part, pt.SubSelect):
-            inner = part.select.where
-            within = inner.parts if isinstance(inner, pt.Group) else (inner,)
-            # The sub-select of distinct rows holds the one that the engine starts with.
-            deeper = _narrow(within, digit, level) if part.select.distinct else None
-            if deeper is None:
-                names = [v for v in part.select.variables if isinstance(v, ox.Variable)]
-                deeper = (*within, _filter(names, digit, level)) if names else None
-            if deeper is None:
-                return None
-            select: pt.Select = replace(part.select, where=pt.Group(deeper))
-            return (*parts[:at], pt.SubSelect(select), *parts[at + 1 :])
-    for part in parts:
-        atom = part.pattern if isinstance(part, pt.Graph) else part
-        names = list(dict.fromkeys(atom.variables())) if isinstance(atom, pt.TriplePattern) else []
-        if names:
-            return (*parts, _filter(names, digit, level))
-    return None
-
-
-def _filter(names: list[ox.Variable], digit: str, level: int) -> pt.Filter:
-    text: tuple[pt.Expression, ...] = tuple(pt.Call("str", (name,)) for name in names)
-    hashed = pt.Call("md5", (pt.Call("concat", text),))
-    return pt.Filter(
-        pt.In(pt.Call("substr", (hashed, ox.Literal(level + 1), ox.Literal(1))), (ox.Literal(digit),))
     )
 
 

@@ -101,21 +101,15 @@ def to_ox(term: Node | str) -> OxTerm:
                 return ox.Literal(str(term), datatype=ox.NamedNode(str(term.datatype)))
             return ox.Literal(str(term))
         except ValueError as error:
-            raise TermError(
-                f"Not a well-formed literal: {error}.",
-                term=repr(term),
-                hint="Language tags look like en or pt-BR; datatypes are IRIs.",
-            ) from error
+            hint = "Language tags look like en or pt-BR; datatypes are IRIs."
+            raise TermError(f"Not a well-formed literal: {error}.", term=repr(term), hint=hint) from error
     if isinstance(term, BNode):
         return ox.BlankNode(str(term))
     try:
         return ox.NamedNode(str(term))
     except ValueError as error:
-        raise TermError(
-            "Not a well-formed IRI.",
-            term=str(term),
-            hint="Write it whole, such as http://example.org/thing, without spaces, quotes or <>.",
-        ) from error
+        hint = "Write it whole, such as http://example.org/thing, without spaces, quotes or <>."
+        raise TermError("Not a well-formed IRI.", term=str(term), hint=hint) from error
 
 
 def is_allowed_tag(tag: str) -> bool:

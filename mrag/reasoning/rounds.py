@@ -187,7 +187,7 @@ def _construct(
     if many and known and rows * 4 > known and (part is None or known <= 2 * _SLICE):
         parts.append(pt.Minus(head))  # reads the head's triples once instead of looking up each
     elif known or rule.values:
-        parts.append(pt.Filter(pt.NotExists(head)))
+        parts.append(pt.Filter(pt.Negation(pt.Holds(head))))
     return pt.Construct((head,), pt.Group(tuple(parts)))
 
 
@@ -258,7 +258,7 @@ def closure(rule: Rule, counts: TripleCounts) -> pt.Construct | None:
         first = pt.Select((start,), pt.TriplePattern(start, rule.head.p, middle), distinct=True)
     where: tuple[pt.Pattern, ...] = (pt.SubSelect(first), pt.TriplePattern(start, rule.path, end))
     where += tuple(pt.Filter(f) for f in rule.filters)
-    return pt.Construct((rule.head,), pt.Group((*where, pt.Filter(pt.NotExists(rule.head)))))
+    return pt.Construct((rule.head,), pt.Group((*where, pt.Filter(pt.Negation(pt.Holds(rule.head))))))
 
 
 def clashes(check: ConsistencyCheck, counts: TripleCounts, limit: int) -> str | None:

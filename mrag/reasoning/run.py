@@ -29,7 +29,18 @@ from mrag.graph.record import UNNAMED, GraphChange, Record, TouchedEntities, nam
 from mrag.graph.updates import graph_of
 from mrag.rdf import patterns as pt
 from mrag.rdf import queries
-from mrag.rdf.patterns import Construct, Filter, Graph, Group, NotExists, TriplePattern, iri, to_data, var
+from mrag.rdf.patterns import (
+    Construct,
+    Filter,
+    Graph,
+    Group,
+    Holds,
+    Negation,
+    TriplePattern,
+    iri,
+    to_data,
+    var,
+)
 from mrag.rdf.terms import RDFS, SKOLEM, XSD, Triple, curie
 from mrag.reasoning import rounds
 from mrag.reasoning.compile import compile_rules
@@ -48,7 +59,7 @@ def _copy(
     store: TripleStore, graph: str, into: str, *, inside: tuple[str, ...] = (), without: tuple[str, ...] = ()
 ) -> None:
     """Copy the triples of a graph, or of them those that stand in some other graphs, or in none of these."""
-    more = [_ANY] if inside else [Filter(NotExists(_ANY))] if without else []
+    more = [_ANY] if inside else [Filter(Negation(Holds(_ANY)))] if without else []
     where = Group((Graph(iri(graph), _ANY), *more))
     store.derive(Construct((_ANY,), where), Dataset(inside or without, (graph,)), into)
 

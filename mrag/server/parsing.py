@@ -152,8 +152,7 @@ class _Printer:
             match part:
                 case parser.FilterNode(condition):
                     filters.append(condition)
-                case parser.OptionalNode(group) | parser.MinusNode(group):
-                    name = "optional" if isinstance(part, parser.OptionalNode) else "minus"
+                case parser.BlockNode("optional" | "minus" as name, (group,)):
                     pending = [_operator(name, "", [_join(pending), self.group(group)])]
                 case parser.BindNode(expression, variable):
                     detail = f"{self.term(expression)} as ?{variable}"
@@ -163,9 +162,9 @@ class _Printer:
         found = _join(pending)
         for condition in filters:
             inside = [
-                _operator("not exists" if one.negated else "exists", "", [self.group(one.group)])
+                _operator(one.kind, "", list(map(self.group, one.groups)))
                 for one in _walk(condition)
-                if isinstance(one, parser.Exists)
+                if isinstance(one, parser.BlockNode)
             ]
             found = _operator("filter", self.term(condition), [found, *inside])
         return found
@@ -188,8 +187,8 @@ class _Printer:
                 return Literal(str(node), lang=node.language).n3() + kind
             case parser.Path(sign, parts):
                 return self._path(sign, [self.term(part) for part in parts])
-            case parser.Exists(_, negated):
-                return "not exists { … }" if negated else "exists { … }"
+            case parser.BlockNode(kind):
+                return f"{kind} {{ … }}"
             case parser.CallNode(name, arguments):
                 return self._call(name, [self.term(one) for one in arguments])
         return f"_:{node}"
@@ -200,7 +199,7 @@ class _Printer:
                 name = "path" if isinstance(predicate, parser.Path) else "triples"
                 iri = str(predicate) if isinstance(predicate, URIRef) else None
                 return _operator(name, self.triple(part), predicate=iri)
-            case parser.UnionNode(groups):
+            case parser.BlockNode("union", groups):
                 return _operator("union", "", [self.group(one) for one in groups])
             case parser.GraphNode(name, group):
                 return _operator("graph", self.term(name), [self.group(group)])
@@ -264,10 +263,10 @@ def parse_request(request: dict[str, Any]) -> tuple[Any, ...]:
     """Parse a query or an update."""
     try:
         if request["do"] == "update":
-            from mrag.graph.updates import parse
+            from mrag.rdf.parser import parse_update
 
             more = {name: request[name] for name in ("using", "using_named", "base") if name in request}
-            return "update", parse(request["text"], request["prefixes"], **more)
+            return "update", parse_update(request["text"], request["prefixes"], **more)
         read = read_gate(request["text"], request["graphs"], request["prefixes"])
         if request["do"] == "operators":
             return "operators", operators(read.text, request["prefixes"]), read.text

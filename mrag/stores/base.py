@@ -9,7 +9,7 @@ from typing import IO, Any, Protocol, Self, TypeVar, cast, runtime_checkable
 
 import pyoxigraph as ox
 
-from mrag.loaders.checks import LeftOutFile, LoadNotes, RejectedLine
+from mrag.loaders.checks import LoadNotes, RejectedLine
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf import queries
 from mrag.rdf.patterns import Construct
@@ -104,7 +104,6 @@ class LoadReport:
         rejected: Lines left out, when that was asked for.
         odd_tags: Language tags that BCP 47 does not allow, as they stand in the files.
         empty: Files without a statement.
-        left_out: Files that could not be read, when that was asked for.
     """
 
     graph: str
@@ -114,7 +113,6 @@ class LoadReport:
     rejected: tuple[RejectedLine, ...] = ()
     odd_tags: tuple[str, ...] = ()
     empty: tuple[str, ...] = ()
-    left_out: tuple[LeftOutFile, ...] = ()
 
     @property
     def triples_per_second(self) -> float:
@@ -221,8 +219,7 @@ class TripleStore(Protocol):
             graph: IRI of the graph; no one reads it yet where loads are not atomic.
             on_progress: Called with bytes read and bytes in all.
             skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
-            merged: Graph for what the files' named graphs, which are then kept, hold; "" for none. By default
-                it goes to `graph`, and they are not kept.
+            merged: Graph for what named graphs hold, which are kept then ("" for none); by default `graph`.
 
         Raises:
             LoadError: If a file is not well formed, or the disk is full.
@@ -230,12 +227,7 @@ class TripleStore(Protocol):
         """
 
     def edges(
-        self,
-        graph: str,
-        *,
-        s: str | None = None,
-        p: str | None = None,
-        o: str | None = None,
+        self, graph: str, *, s: str | None = None, p: str | None = None, o: str | None = None
     ) -> Iterator[ox.Quad]:
         """Stream the triples of a graph that match, lazily (where `capabilities.edges`)."""
 

@@ -156,9 +156,7 @@ class Changes:
     def solutions(self, query: str, default: Iterable[str], named: Iterable[str]) -> list[dict[str, Any]]:
         """Answer a SELECT query on the store as it is now."""
         solutions: Any = self._store.query(
-            query,
-            default_graph=[self._node(g) for g in default],
-            named_graphs=[self._node(g) for g in named],
+            query, default_graph=[self._node(g) for g in default], named_graphs=[self._node(g) for g in named]
         )
         names = [v.value for v in solutions.variables]
         return [{name: row[name] for name in names} for row in solutions]
@@ -171,11 +169,7 @@ class Changes:
         gone = {q.triple for q in removed if _graph(q) in base}
         come = {q.triple for q in added if _graph(q) in base}
         return UpdateOutcome(
-            added,
-            removed,
-            tuple(sorted(self.contexts())),
-            lost=bool(gone - come),
-            gained=bool(come - gone),
+            added, removed, tuple(sorted(self.contexts())), lost=bool(gone - come), gained=bool(come - gone)
         )
 
     def known(self, graph: str) -> bool:

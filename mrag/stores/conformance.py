@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from importlib.resources import as_file, files
 from inspect import signature
 from pathlib import Path
@@ -50,6 +51,7 @@ TEXTS = (
     "%20 & + ; = ?", "DROP ALL", "a" * 5000,
 )  # fmt: skip
 IRIS = ("urn:x", "http://example.org/ü?a=b&c=%20d#f'g", "http://example.org/" + "x" * 500)
+ALL = "SELECT ?s ?o WHERE { ?s <urn:p> ?o }"
 VENDORS = """
 PREFIX ex: <https://w3id.org/mrag/demo/products#>
 SELECT DISTINCT ?v WHERE { ?p ex:developedBy ?v } ORDER BY ?v
@@ -91,6 +93,11 @@ def bag(rows: Iterable[Iterable[Term | None]]) -> Counter[tuple[Any, ...]]:
 def ntriples(*triples: tuple[str, str, Term]) -> bytes:
     """Return triples, of IRIs and a term, as N-Triples."""
     return "".join(f"<{s}> <{p}> {to_ox(o)} .\n" for s, p, o in triples).encode()
+
+
+def numbered(terms: Iterable[Term]) -> bytes:
+    """Return a triple for each term, as N-Triples."""
+    return ntriples(*((f"urn:t{i}", "urn:p", term) for i, term in enumerate(terms)))
 
 
 def skip_where_served(store: TripleStore) -> None:
@@ -175,19 +182,14 @@ class StoreConformance:
             kg.clear()
 
     def test_texts_come_back_as_they_went(self, store: TripleStore) -> None:
-        store.insert(ntriples(*((f"urn:t{i}", "urn:p", Literal(t)) for i, t in enumerate(TEXTS))), G)
-        store.insert(
-            ntriples(*((f"urn:l{i}", "urn:p", Literal(t, lang="de")) for i, t in enumerate(TEXTS))), G
-        )
-        rows = store.select("SELECT ?s ?o WHERE { ?s <urn:p> ?o }", Dataset((G,)))
-        found = {str(s): plain(o) for s, o in rows}
-        for i, text in enumerate(TEXTS):
-            assert found[f"urn:t{i}"] == ("text", text, "")
-            assert found[f"urn:l{i}"] == ("text", text, "de")
+        texts = [Literal(text, lang=tag) for text in TEXTS for tag in (None, "de")]
+        store.insert(numbered(texts), G)
+        rows = store.select(ALL, Dataset((G,)))
+        assert bag(rows) == bag((URIRef(f"urn:t{i}"), text) for i, text in enumerate(texts))
 
     def test_rows_that_come_one_by_one_are_those_that_come_at_once(self, store: TripleStore) -> None:
-        store.insert(ntriples(*((f"urn:t{i}", "urn:p", Literal(i % 7)) for i in range(500))), G)
-        query = "SELECT ?s ?o WHERE { ?s <urn:p> ?o } ORDER BY ?s"
+        store.insert(numbered(Literal(i % 7) for i in range(500)), G)
+        query = f"{ALL} ORDER BY ?s"
         whole = store.select(query, Dataset((G,)))
         stream = store.stream(query, Dataset((G,)))
         assert stream.variables == whole.variables == ("s", "o")
@@ -197,7 +199,7 @@ class StoreConformance:
         assert list(stream) == [], "it can be read once"
 
     def test_text_as_a_parameter_is_only_text(self, store: TripleStore) -> None:
-        store.insert(ntriples(*((f"urn:t{i}", "urn:p", Literal(t)) for i, t in enumerate(TEXTS))), G)
+        store.insert(numbered(map(Literal, TEXTS)), G)
         query = queries.parse("q", "SELECT ?s WHERE {\nVALUES ?o { 'x' } #+ bind: o\n?s <urn:p> ?o }")
         for i, text in enumerate(TEXTS):
             found = store.select(query.bind(o=[Literal(text)]), Dataset((G,)))
@@ -205,8 +207,7 @@ class StoreConformance:
 
     def test_iris_come_back_as_they_went(self, store: TripleStore) -> None:
         store.insert(ntriples(*((i, "urn:p", URIRef(i)) for i in IRIS)), G)
-        rows = store.select("SELECT ?s ?o WHERE { ?s <urn:p> ?o }", Dataset((G,)))
-        assert bag(rows) == bag((URIRef(i), URIRef(i)) for i in IRIS)
+        assert bag(store.select(ALL, Dataset((G,)))) == bag((URIRef(i), URIRef(i)) for i in IRIS)
 
     def test_typed_literals_keep_their_values(self, store: TripleStore) -> None:
         pairs = [
@@ -215,10 +216,9 @@ class StoreConformance:
         ]  # fmt: skip
         terms = [Literal(v, datatype=URIRef(XSD + t)) for v, t in pairs]
         terms.append(Literal("x", datatype=URIRef("urn:mytype")))
-        store.insert(ntriples(*((f"urn:t{i}", "urn:p", t) for i, t in enumerate(terms))), G)
-        for i, term in enumerate(terms):
-            ((found,),) = store.select(f"SELECT ?o WHERE {{ <urn:t{i}> <urn:p> ?o }}", Dataset((G,)))
-            assert plain(found) == plain(term)
+        store.insert(numbered(terms), G)
+        rows = store.select(ALL, Dataset((G,)))
+        assert bag(rows) == bag((URIRef(f"urn:t{i}"), term) for i, term in enumerate(terms))
 
     def test_a_query_sees_its_graphs_alone(self, store: TripleStore) -> None:
         store.insert(ntriples(("urn:a", "urn:p", URIRef("urn:b"))), G)
@@ -266,32 +266,21 @@ class StoreConformance:
         assert mine.rows  # type: ignore[union-attr]
 
     def test_a_large_answer_is_whole_or_an_error(self, store: TripleStore) -> None:
-        number = URIRef(XSD + "integer")
-        lines = [(f"urn:n{i}", "urn:p", Literal(str(i), datatype=number)) for i in range(self.rows)]
-        store.insert(ntriples(*lines), G)
+        store.insert(numbered(map(Literal, range(self.rows))), G)
         assert store.count(G) == self.rows
-        query = "SELECT ?s ?o WHERE { ?s <urn:p> ?o }"
-        try:
-            assert len(set(store.select(query, Dataset((G,))))) == self.rows
-        except EndpointError as error:
-            assert "not complete" in str(error) or "cuts answers" in str(error)
-        answer: object
-        try:
-            answer = store.bounded(query, Dataset((G,)), Limits(rows=self.rows + 1))
-        except EndpointError:
-            answer = None
-        assert answer is None or len(answer) == self.rows  # type: ignore[arg-type]
+        for answer in (store.select, partial(store.bounded, limits=Limits(rows=self.rows + 1))):
+            try:
+                assert len(set(answer(ALL, Dataset((G,))))) == self.rows  # type: ignore[arg-type]
+            except EndpointError as error:
+                assert "not complete" in str(error) or "cuts answers" in str(error)
 
     def test_caps_refuse(self, store: TripleStore) -> None:
-        store.insert(ntriples(*((f"urn:n{i}", "urn:p", Literal("x" * 100)) for i in range(200))), G)
-        query = "SELECT ?s ?o WHERE { ?s <urn:p> ?o }"
-        assert len(store.bounded(query, Dataset((G,)), Limits(rows=200))) == 200  # type: ignore[arg-type]
-        with pytest.raises(QueryRefused):
-            store.bounded(query, Dataset((G,)), Limits(rows=199))
-        with pytest.raises(QueryRefused):
-            store.bounded(query, Dataset((G,)), Limits(bytes=1000))
-        with pytest.raises(QueryRefused):
-            store.bounded("CONSTRUCT WHERE { ?s <urn:p> ?o }", Dataset((G,)), Limits(rows=10))
+        store.insert(numbered([Literal("x" * 100)] * 200), G)
+        assert len(store.bounded(ALL, Dataset((G,)), Limits(rows=200))) == 200  # type: ignore[arg-type]
+        many = "CONSTRUCT WHERE { ?s <urn:p> ?o }"
+        for query, limits in ((ALL, Limits(rows=199)), (ALL, Limits(bytes=1000)), (many, Limits(rows=10))):
+            with pytest.raises(QueryRefused):
+                store.bounded(query, Dataset((G,)), limits)
 
     def test_a_runaway_query_ends(self, kg: KnowledgeGraph) -> None:
         with pytest.raises((QueryTimeout, QueryRefused)):
@@ -372,7 +361,7 @@ class StoreConformance:
         ]
 
     def test_graphs_clear_and_dump(self, store: TripleStore) -> None:
-        store.insert(ntriples(*((f"urn:t{i}", "urn:p", Literal(t)) for i, t in enumerate(TEXTS))), G)
+        store.insert(numbered(map(Literal, TEXTS)), G)
         store.insert(ntriples(("urn:a", "urn:p", URIRef("urn:c"))), H)
         assert {G, H} <= set(store.graphs())
         for format, kind in (("nt", ox.RdfFormat.N_TRIPLES), ("ttl", ox.RdfFormat.TURTLE)):

@@ -1,6 +1,6 @@
 """The servers that mrag knows: those with an adapter of their own, and those known by their documentation.
 
-QLever, Stardog, AllegroGraph, Amazon Neptune and RDF4J Server are records of `ENGINES`. None of them has been
+QLever, Stardog, AllegroGraph, Amazon Neptune and RDF4J Server are records of `engines.toml`. None has been
 run against these records; what is said of each stands in the documentation that its record names, and the
 conformance suite is ready for a server of yours.
 """
@@ -8,57 +8,19 @@ conformance suite is ready for a server of yours.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
-import pyoxigraph as ox
-
 from mrag.errors import ConfigError
-from mrag.rdf.patterns import Count, Descending, Group, Select, TriplePattern, iri, to_sparql, var
-from mrag.stores.base import Dataset
 from mrag.stores.fuseki import FusekiStore
 from mrag.stores.graphdb import GraphDBStore
 from mrag.stores.http import Access, access_from_env, is_address
-from mrag.stores.sparql import DEFAULT, Dialect, Paths, SparqlStore, StatementsStore
+from mrag.stores.sparql import Dialect, Paths, SparqlStore, StatementsStore
 from mrag.stores.virtuoso import VirtuosoStore
-
-QLEVER = "http://qlever.cs.uni-freiburg.de/builtin-functions/"
-_STARDOG = "tag:stardog:api:context:"
-_CHUNK = 50_000
-
-
-class QLeverStore(SparqlStore):
-    """A QLever server; its arguments are those of `SparqlStore`."""
-
-    def search_text(self, words: str, k: int = 10) -> list[tuple[str, float]]:
-        """Return the entities and literals that the server's text index finds with some words.
-
-        The index is made with the data, by `qlever index --text-index`, and serves what was indexed then
-        (QLever documentation, "Text search").
-
-        Args:
-            words: Words that the same text must hold; one that ends with `*` stands for all that begin so.
-            k: Most hits.
-
-        Returns:
-            IRIs, or literals as N-Triples, with the number of texts that hold them, most first.
-        """
-        text, entity, score = var("text"), var("entity"), var("score")
-        found = Group(
-            (
-                TriplePattern(text, iri(f"{QLEVER}contains-word"), ox.Literal(words)),
-                TriplePattern(text, iri(f"{QLEVER}contains-entity"), entity),
-            )
-        )
-        query = Select(
-            (entity, (Count(text), score)), found, group_by=(entity,),
-            order_by=(Descending(score), entity), limit=k,
-        )  # fmt: skip
-        return [
-            (str(term), float(str(count)))
-            for term, count in self.select(to_sparql(query), Dataset((DEFAULT,)))
-        ]
 
 
 @dataclass(frozen=True)
@@ -66,82 +28,29 @@ class EngineRecord:
     """What an engine's documentation says of it."""
 
     source: str
-    dialect: Dialect
     example: str
+    dialect: Dialect
     address: str = r"https?://[^/]+(/.*)?"
     query: str = ""
     update: str = ""
     graphs: str = ""
-    kind: type[SparqlStore] = SparqlStore
+    statements: bool = False
 
 
-ENGINES: Mapping[str, EngineRecord] = {
-    # Queries, updates and the graph store have one address; writing takes an access token. The default
-    # graph shows all graphs, and has a name of its own. Triples come as Turtle, numbers unquoted,
-    # whatever is asked for; requests of more than 100 MB are refused.
-    "qlever": EngineRecord(
-        "QLever documentation, 'Update' (docs.qlever.dev/update); QLever issues 1173, 1762 and 2597",
-        Dialect(
-            name="QLever", nt="text/turtle", by_form=True, chunk=_CHUNK, empty_pattern=False,
-            unnamed=f"{QLEVER}default-graph", system_graphs=(f"{QLEVER}default-graph",),
-        ),
-        "http://localhost:7001",
-        kind=QLeverStore,
-    ),
-    # Without a dataset a query sees the default graph alone, or all if `query.all.graphs` is set; the
-    # graph store is at the database itself. `timeout` is in milliseconds.
-    "stardog": EngineRecord(
-        "Stardog documentation, 'HTTP API', 'Query Management' and 'stardog query execute'; "
-        "Javadoc of com.complexible.stardog.Contexts",
-        Dialect(
-            name="Stardog", seconds_parameter="timeout", seconds_unit=1000, empty_pattern=False,
-            unnamed=f"{_STARDOG}default", union=f"{_STARDOG}named",
-        ),
-        "http://localhost:5820/products",
-        address=r"https?://[^/]+/[^/]+",
-        query="/query",
-        update="/update",
-    ),
-    # A superset of Sesame's protocol. The default graph of a query without a dataset shows all graphs.
-    "allegrograph": EngineRecord(
-        "AllegroGraph documentation, 'REST/HTTP interface' and 'SPARQL reference'",
-        Dialect(name="AllegroGraph", empty_pattern=False),
-        "http://localhost:10035/repositories/products",
-        address=r"https?://[^/]+(/catalogs/[^/]+)?/repositories/[^/]+",
-        query="/sparql",
-        update="/sparql",
-        graphs="/statements",
-        kind=StatementsStore,
-    ),
-    # Every triple is in a named graph, and the default graph is the union of all. A request is a
-    # transaction, and there are none of several. Requests of more than 150 MB are refused. They are not
-    # signed here: where IAM is asked for, a signing proxy or ready headers do that.
-    "neptune": EngineRecord(
-        "Amazon Neptune user guide, 'SPARQL standards compliance', 'SPARQL HTTP API', 'Using the SPARQL "
-        "1.1 Graph Store HTTP Protocol' and 'Amazon Neptune Limits'",
-        Dialect(name="Amazon Neptune", unnamed=None, chunk=_CHUNK, empty_pattern=False),
-        "https://localhost:8182",
-        address=r"https?://[^/]+",
-        query="/sparql",
-        update="/sparql",
-        graphs="/sparql/gsp/",
-    ),
-    # The default graph shows all contexts; `sesame:nil` names the triples outside of them.
-    "rdf4j": EngineRecord(
-        "RDF4J documentation, 'The RDF4J REST API'; Javadoc of org.eclipse.rdf4j.model.vocabulary.SESAME",
-        Dialect(
-            name="RDF4J", seconds_parameter="timeout", empty_pattern=False,
-            unnamed="http://www.openrdf.org/schema/sesame#nil",
-        ),
-        "http://localhost:8080/rdf4j-server/repositories/products",
-        address=r"https?://[^/]+(/.*)?/repositories/[^/]+",
-        update="/statements",
-        graphs="/statements",
-        kind=StatementsStore,
-    ),
-}  # fmt: skip
+def _records() -> Mapping[str, EngineRecord]:
+    known = tomllib.loads((files("mrag") / "stores" / "engines.toml").read_text(encoding="utf-8"))
+    found = {}
+    for kind, record in known.items():
+        # None is known to list its graphs by an empty pattern.
+        dialect: dict[str, Any] = {"empty_pattern": False, **record.pop("dialect")}
+        dialect["system_graphs"] = tuple(dialect.get("system_graphs", ()))
+        if record.pop("named_only", False):
+            dialect["unnamed"] = None
+        found[kind] = EngineRecord(dialect=Dialect(**dialect), **record)
+    return found
 
 
+ENGINES: Mapping[str, EngineRecord] = _records()
 ADAPTERS: Mapping[str, Callable[[str, str, Access], SparqlStore]] = {
     "graphdb": GraphDBStore,
     "fuseki": FusekiStore,
@@ -159,17 +68,12 @@ def open_server(kind: str, address: str, access: Access | None = None) -> tuple[
     with each request and are told nowhere.
     """
     if kind not in SERVERS:
-        raise ConfigError(
-            f"No store is of kind {kind!r}.",
-            endpoint=f"{kind}:{address}",
-            hint="Use oxigraph:PATH, " + ", ".join(f"{name}:http://…" for name in SERVERS) + ".",
-        )
+        hint = "Use oxigraph:PATH, " + ", ".join(f"{name}:http://…" for name in SERVERS) + "."
+        raise ConfigError(f"No store is of kind {kind!r}.", endpoint=f"{kind}:{address}", hint=hint)
     if not is_address(address):
-        raise ConfigError(
-            "A server's address begins with http:// or https://, then come its name and port.",
-            endpoint=f"{kind}:{address}",
-            hint=f"Write it as {kind}:http://host:port/…, with %2F for a slash in a password.",
-        )
+        what = "A server's address begins with http:// or https://, then come its name and port."
+        hint = f"Write it as {kind}:http://host:port/…, with %2F for a slash in a password."
+        raise ConfigError(what, endpoint=f"{kind}:{address}", hint=hint)
     parts, login = urlsplit(address), access_from_env(access)
     if parts.username:
         login = replace(login, user=unquote(parts.username), password=unquote(parts.password or ""))
@@ -191,10 +95,8 @@ def open_server(kind: str, address: str, access: Access | None = None) -> tuple[
         return SparqlStore(url, Paths(plain, given.get("update"), given.get("graphs")), login), graphs
     record = ENGINES[kind]
     if not re.fullmatch(record.address, plain):
-        raise ConfigError(
-            f"This is no address of {record.dialect.name}.",
-            endpoint=url,
-            hint=f"Such as {kind}:{record.example}.",
-        )
+        hint = f"Such as {kind}:{record.example}."
+        raise ConfigError(f"This is no address of {record.dialect.name}.", endpoint=url, hint=hint)
     paths = Paths(f"{plain}{record.query}", f"{plain}{record.update}", f"{plain}{record.graphs}")
-    return record.kind(url, paths, login, record.dialect), graphs
+    store = StatementsStore if record.statements else SparqlStore
+    return store(url, paths, login, record.dialect), graphs

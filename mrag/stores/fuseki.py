@@ -37,13 +37,7 @@ class FusekiStore(SparqlStore):
             url,
             Paths(f"{address}/query", f"{address}/update", f"{address}/data"),
             access,
-            Dialect(
-                name="Fuseki",
-                seconds_parameter="timeout",
-                unnamed=DEFAULT_GRAPH,
-                union=UNION_GRAPH,
-                empty_pattern=False,
-            ),
+            Dialect("Fuseki", "timeout", unnamed=DEFAULT_GRAPH, union=UNION_GRAPH, empty_pattern=False),
         )
         self.base = host(address)
         self.dataset_name = address.removeprefix(self.base).strip("/")
@@ -103,25 +97,18 @@ class FusekiStore(SparqlStore):
             EndpointError: If it is there already, or the server has no administration.
         """
         if kind not in ("tdb2", "tdb", "mem"):
-            raise ConfigError(
-                f"Fuseki makes no dataset of kind {kind!r}.",
-                hint="Use tdb2, tdb or mem. A reasoner is named in an assembler file; see docker/fuseki.",
-            )
+            hint = "Use tdb2, tdb or mem. A reasoner is named in an assembler file; see docker/fuseki."
+            raise ConfigError(f"Fuseki makes no dataset of kind {kind!r}.", hint=hint)
         response = self.http.send(
             "POST", f"{self.base}/$/datasets", repeat=False,
             data={"dbName": self.dataset_name, "dbType": kind}, ok=(200, 201, 404, 405, 409),
         )  # fmt: skip
         response.close()
         if response.status_code in (404, 405):
-            raise EndpointError(
-                "This server has no administration, so it makes no dataset on request.",
-                endpoint=self.url,
-                hint="So it is with Fuseki Main. Name the dataset where the server is started: in its "
-                f"configuration file, or with --tdb2 --loc=FOLDER /{self.dataset_name}.",
-            )
+            what = "This server has no administration, so it makes no dataset on request."
+            how = f"in its configuration file, or with --tdb2 --loc=FOLDER /{self.dataset_name}"
+            hint = f"So it is with Fuseki Main. Name the dataset where the server is started: {how}."
+            raise EndpointError(what, endpoint=self.url, hint=hint)
         if response.status_code == 409:
-            raise EndpointError(
-                "There is such a dataset already.",
-                endpoint=self.url,
-                hint="Use it, or choose another name.",
-            )
+            what, hint = "There is such a dataset already.", "Use it, or choose another name."
+            raise EndpointError(what, endpoint=self.url, hint=hint)

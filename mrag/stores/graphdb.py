@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, Literal, cast
+from typing import Any, cast
 from urllib.parse import quote
 
 from rdflib import Literal as RdfLiteral
@@ -21,7 +21,7 @@ from rdflib import URIRef
 from mrag.errors import ConfigError, EndpointError, IndexError_, MissingIndex
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLAIN, EXPLICIT, IMPLICIT
-from mrag.rdf.terms import Term
+from mrag.rdf.terms import RDFS
 from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult, StoreLayers
 from mrag.stores.http import Access, host
 from mrag.stores.sparql import DEFAULT, Dialect, Paths, SparqlStore, StatementsStore
@@ -49,11 +49,8 @@ class GraphDBStore(StatementsStore):
     def __init__(self, url: str, address: str, access: Access | None = None) -> None:
         base, mark, name = address.rpartition("/repositories/")
         if not mark or not name or "/" in name:
-            raise ConfigError(
-                "A GraphDB address ends with /repositories/NAME.",
-                endpoint=url,
-                hint="Such as graphdb:http://localhost:7200/repositories/products.",
-            )
+            hint = "Such as graphdb:http://localhost:7200/repositories/products."
+            raise ConfigError("A GraphDB address ends with /repositories/NAME.", endpoint=url, hint=hint)
         super().__init__(
             url,
             Paths(address, f"{address}/statements", f"{address}/statements"),
@@ -89,10 +86,9 @@ class GraphDBStore(StatementsStore):
         for prefix, namespace in sorted(prefixes.items()):
             if prefix and prefix not in known:
                 url = f"{self.paths.query}/namespaces/{quote(prefix, safe='')}"
-                response = self.http.send(
-                    "PUT", url, repeat=True, data=namespace.encode(), headers={"Content-Type": "text/plain"}
-                )
-                self.http.text(response)
+                plain = {"Content-Type": "text/plain"}
+                data = namespace.encode()
+                self.http.text(self.http.send("PUT", url, repeat=True, data=data, headers=plain))
 
     def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
         found = dict(super()._parameters(dataset, seconds))
@@ -153,19 +149,10 @@ class GraphDBStore(StatementsStore):
                 f"GraphDB has no ruleset {ruleset!r}.", hint=f"There are: {', '.join(RULESETS)}."
             )
         if self.repository in self.repositories():
-            raise EndpointError(
-                "There is such a repository already.",
-                endpoint=self.url,
-                hint="Use it, or choose another name.",
-            )
-        config = repository_config(self.repository, ruleset, title)
-        response = self.http.send(
-            "POST",
-            f"{self.base}/rest/repositories",
-            repeat=False,
-            files={"config": ("config.ttl", config, "text/turtle")},
-        )
-        self.http.text(response)
+            what, hint = "There is such a repository already.", "Use it, or choose another name."
+            raise EndpointError(what, endpoint=self.url, hint=hint)
+        sent = {"config": ("config.ttl", repository_config(self.repository, ruleset, title), "text/turtle")}
+        self.http.text(self.http.send("POST", f"{self.base}/rest/repositories", repeat=False, files=sent))
 
     def _size(self) -> int:
         text = self._get(f"{self.paths.query}/size").strip()
@@ -190,35 +177,30 @@ class GraphDBStore(StatementsStore):
 
 def repository_config(name: str, ruleset: str, title: str = "") -> bytes:
     """Return a repository configuration as Turtle (GraphDB documentation, "Repository configuration")."""
-    from rdflib import Graph, Literal, URIRef
+    from rdflib import Graph
 
     rep, graphdb = "http://www.openrdf.org/config/repository#", "http://www.ontotext.com/config/graphdb#"
-    graph = Graph()
-    graph.parse(
-        data=(files("mrag") / "stores" / "repository.ttl").read_text(encoding="utf-8"), format="turtle"
-    )
+    text = (files("mrag") / "stores" / "repository.ttl").read_text(encoding="utf-8")
+    graph = Graph().parse(data=text, format="turtle")
     node = next(graph.subjects(URIRef(rep + "repositoryID")))
-    graph.set((node, URIRef(rep + "repositoryID"), Literal(name)))
-    graph.set((node, URIRef("http://www.w3.org/2000/01/rdf-schema#label"), Literal(title or name)))
     sail = next(graph.subjects(URIRef(graphdb + "ruleset")))
-    graph.set((sail, URIRef(graphdb + "ruleset"), Literal(ruleset)))
     # GraphDB warns where sameAs is off under OWL, and where it is on under RDFS.
-    graph.set((sail, URIRef(graphdb + "disable-sameAs"), Literal(str(not ruleset.startswith("owl")).lower())))
+    same = str(not ruleset.startswith("owl")).lower()
+    for subject, p, value in (
+        (node, rep + "repositoryID", name),
+        (node, RDFS + "label", title or name),
+        (sail, graphdb + "ruleset", ruleset),
+        (sail, graphdb + "disable-sameAs", same),
+    ):
+        graph.set((subject, URIRef(p), RdfLiteral(value)))
     return graph.serialize(format="turtle").encode()
 
 
 SIM = "http://www.ontotext.com/graphdb/similarity/"
 INSTANCE = SIM + "instance/"
-ANY = SIM + "psi/any"
 _NAME = re.compile(r"[A-Za-z0-9\-_]+\Z")
 _WORKING = ("CREATING", "BUILDING", "REBUILDING")
 _ALL = Dataset((DEFAULT,))
-
-Kind = Literal["text", "predication"]
-
-_SEARCHES = {"text": "similarity/workbench-text", "predication": "similarity/workbench-predication"}
-_KEPT = tuple("options analyzer stopList infer sameAs selectQuery searchQuery analogicalQuery".split())
-"""What the server tells of an index, under the names of its REST calls."""
 
 
 @dataclass(frozen=True)
@@ -229,14 +211,10 @@ class ServerIndexInfo:
     kind: str
     status: str
     query: str
-    options: str
-    analyzer: str = ""
-    stop_words: str = ""
-    infer: bool = True
 
 
 class GraphDBSimilarity:
-    """The similarity indexes of a GraphDB repository.
+    """The similarity indexes of a GraphDB repository, of which those of texts can be made and searched.
 
     Args:
         store: The repository.
@@ -257,11 +235,9 @@ class GraphDBSimilarity:
         """Return what is known of an index."""
         found = {info.name: info for info in self.indexes()}
         if name not in found:
-            raise MissingIndex(
-                f"There is no similarity index {name!r} on the server; there are: "
-                f"{', '.join(found) or 'none'}.",
-                hint="Build it with `mrag index`.",
-            )
+            there = ", ".join(found) or "none"
+            what = f"There is no similarity index {name!r} on the server; there are: {there}."
+            raise MissingIndex(what, hint="Build it with `mrag index`.")
         return found[name]
 
     def create(
@@ -269,7 +245,6 @@ class GraphDBSimilarity:
         name: str,
         query: str,
         *,
-        kind: Kind = "text",
         options: str = "-termweight idf",
         analyzer: str = "org.apache.lucene.analysis.en.EnglishAnalyzer",
         stop_words: Sequence[str] = (),
@@ -281,8 +256,7 @@ class GraphDBSimilarity:
 
         Args:
             name: Letters, digits, `-` and `_`.
-            query: A SELECT of `?documentID ?documentText`, for predication of `?subject ?predicate ?object`.
-            kind: `text` or `predication`.
+            query: A SELECT of `?documentID ?documentText`.
             options: Options of the plugin, such as `-termweight idf -dimension 300`.
             analyzer: Java class of the Lucene analyzer.
             stop_words: Words to leave out, beside the analyzer's.
@@ -292,49 +266,26 @@ class GraphDBSimilarity:
         """
         if not _NAME.match(name):
             raise ConfigError(f"{name!r} cannot name an index.", hint="Use letters, digits, - and _.")
-        analogical = queries.get("similarity/workbench-analogical").text if kind == "predication" else ""
         body = {
             "name": name,
-            "type": kind,
+            "type": "text",
             "options": options,
             "analyzer": analyzer,
             "stopList": " ".join(stop_words) or None,
             "infer": infer,
             "sameAs": True,
             "selectQuery": query,
-            "searchQuery": queries.get(_SEARCHES[kind]).text,
-            "analogicalQuery": analogical,
+            "searchQuery": queries.get("similarity/workbench-text").text,
+            "analogicalQuery": "",
         }
         self._make("POST", body)
         return self._wait(name, on_status) if wait else self.get(name)
 
-    def rebuild(self, name: str, *, on_status: Callable[[str], None] | None = None) -> ServerIndexInfo:
-        """Make an index anew as it was, because it does not follow the data.
-
-        It keeps its queries, options, analyzer, stop words and use of inferred triples. A text index
-        whose analyzer the server does not tell is rebuilt in place, where the server keeps it.
-
-        Raises:
-            MissingIndex: If there is none of that name.
-        """
-        info = self.get(name)
-        (told,) = (item for item in self._told() if item.get("name") == name)
-        body = {"name": name, "type": told.get("type") or info.kind}
-        body |= {key: told[key] for key in _KEPT if key in told}
-        if info.kind == "text" and not info.analyzer:
-            self._make("PUT", body)
-        else:
-            self.delete(name)
-            self._make("POST", body)
-        return self._wait(name, on_status)
-
     def delete(self, name: str) -> None:
         """Remove an index."""
         self.get(name)
-        response = self.store.http.send(
-            "DELETE", self._url, repeat=True, params={"name": name}, headers=self._headers
-        )
-        self.store.http.text(response)
+        http, named = self.store.http, {"name": name}
+        http.text(http.send("DELETE", self._url, repeat=True, params=named, headers=self._headers))
 
     def search(self, name: str, text: str, k: int) -> list[tuple[str, float]]:
         """Return IRI and score of the documents most similar to a text, best first, ties by IRI."""
@@ -347,12 +298,6 @@ class GraphDBSimilarity:
         text = queries.get("similarity/entity").bind(index_entity_parameters=[row])
         return [hit for hit in self._hits(text, k + 1) if hit[0] != iri][:k]
 
-    def related(self, name: str, iri: str, k: int, *, predicate: str = ANY) -> list[tuple[str, float]]:
-        """Return the entities that a predication index relates to one, by a predicate or any."""
-        row = (URIRef(INSTANCE + name), URIRef(iri), URIRef(predicate), _parameters(k))
-        text = queries.get("similarity/predication").bind(index_entity_predicate_parameters=[row])
-        return self._hits(text, k)
-
     def fulltext(self, text: str, k: int) -> list[tuple[str, str]]:
         """Return entity and literal that the server's full-text index finds."""
         rows = self.store.select(
@@ -360,34 +305,20 @@ class GraphDBSimilarity:
         )
         return [(str(entity), str(literal)) for entity, literal in rows]
 
-    def ranks(self, iris: Iterable[str]) -> dict[str, float]:
-        """Return the RDF rank of entities, 0 to 1; entities without one are left out."""
-        rows = self.store.select(queries.get("similarity/rank").bind(entity=list(iris)), _ALL)
-        return {str(entity): float(str(rank)) for entity, rank in rows}
-
-    def compute_ranks(self) -> None:
-        """Have the server compute RDF ranks, which takes minutes on large repositories."""
-        self.store.update(queries.get("update/compute-rank").text)
-
     def _told(self) -> list[dict[str, Any]]:
         response = self.store.http.send("GET", self._url, repeat=True, headers=self._headers)
         return list(json.loads(self.store.http.text(response) or "[]"))
 
     def _make(self, method: str, body: dict[str, Any]) -> None:
-        response = self.store.http.send(
-            method,
-            self._url,
-            repeat=False,
-            data=json.dumps(body).encode(),
-            headers={**self._headers, "Content-Type": "application/json"},
-        )
-        self.store.http.text(response)
+        headers = {**self._headers, "Content-Type": "application/json"}
+        http, data = self.store.http, json.dumps(body).encode()
+        http.text(http.send(method, self._url, repeat=False, data=data, headers=headers))
 
     def _hits(self, text: str, k: int) -> list[tuple[str, float]]:
         found: dict[str, float] = {}
         for iri, score in self.store.select(text, _ALL):
             if isinstance(iri, URIRef):
-                found.setdefault(str(iri), _number(score))
+                found.setdefault(str(iri), float(str(score)) if score is not None else 0.0)
         return sorted(found.items(), key=lambda hit: (-hit[1], hit[0]))[:k]
 
     def _wait(self, name: str, on_status: Callable[[str], None] | None) -> ServerIndexInfo:
@@ -399,19 +330,15 @@ class GraphDBSimilarity:
             if info.status not in _WORKING:
                 break
             if time.monotonic() > deadline:
-                raise EndpointError(
-                    f"The index {name!r} is not built after {self.wait_seconds:.0f} s.",
-                    endpoint=self.store.url,
-                    hint="Look at the server; it may still be at work.",
-                )
+                what = f"The index {name!r} is not built after {self.wait_seconds:.0f} s."
+                hint = "Look at the server; it may still be at work."
+                raise EndpointError(what, endpoint=self.store.url, hint=hint)
             time.sleep(pause)
             pause = min(2.0, pause * 1.5)
         if info.status != "BUILT":
-            raise IndexError_(
-                f"The server could not build the index {name!r}: {info.status}.",
-                endpoint=self.store.url,
-                hint="See the server's log; delete the index and try again.",
-            )
+            what = f"The server could not build the index {name!r}: {info.status}."
+            hint = "See the server's log; delete the index and try again."
+            raise IndexError_(what, endpoint=self.store.url, hint=hint)
         return info
 
 
@@ -421,16 +348,8 @@ def _info(item: dict[str, Any]) -> ServerIndexInfo:
         "predication" if item.get("type") == "predication" else "text",
         str(item.get("status", "")).upper(),
         str(item.get("selectQuery", "")),
-        str(item.get("options", "")),
-        str(item.get("analyzer") or ""),
-        str(item.get("stopList") or ""),
-        item.get("infer") is not False,
     )
 
 
 def _parameters(k: int) -> RdfLiteral:
     return RdfLiteral(f"-numsearchresults {k:d}")
-
-
-def _number(term: Term | None) -> float:
-    return float(str(term)) if term is not None else 0.0

@@ -7,8 +7,6 @@ Results are asked for as JSON, whose end shows, and triples as N-Triples, where 
 from __future__ import annotations
 
 import base64
-import codecs
-import json
 import os
 import re
 import time
@@ -29,6 +27,7 @@ from requests.auth import HTTPBasicAuth, HTTPDigestAuth
 
 from mrag.errors import ConfigError, EndpointError, LoadError, QueryRefused, QueryTimeout, StoreError
 from mrag.language.possessive import compiled
+from mrag.loaders._records import JsonStream
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.terms import XSD, Term, Triple, from_ox, literal
 from mrag.redaction import HIDDEN, hidden_in, hide_in_logs, names_secret, redact
@@ -229,33 +228,25 @@ class Http:
         self.session.close()
 
     def _broken(self, error: Exception, query: str | None) -> StoreError:
-        text = self._plain(str(error))
-        if isinstance(error, requests.exceptions.SSLError):
-            return EndpointError(
-                "The server's TLS certificate cannot be trusted.",
-                endpoint=self.endpoint,
-                hint="Name the authority that signed it with Access(verify=FILE) or MRAG_STORE_CA, "
-                "or mend the certificate.",
-            )
-        if isinstance(error, requests.exceptions.ReadTimeout) or "timed out" in text.lower().replace(
-            "connect timed", ""
-        ):
-            return QueryTimeout(
-                "The server gave no answer in time.",
-                endpoint=self.endpoint,
-                query=query,
-                hint="Narrow the query, allow more seconds, or look at the server's load.",
-            )
-        if isinstance(error, requests.exceptions.ConnectTimeout):
+        text, kinds = self._plain(str(error)), requests.exceptions
+        if isinstance(error, kinds.SSLError):
+            what = "The server's TLS certificate cannot be trusted."
+            hint = "Name the authority that signed it with Access(verify=FILE) or MRAG_STORE_CA, or mend it."
+            return EndpointError(what, endpoint=self.endpoint, hint=hint)
+        late = "timed out" in text.lower().replace("connect timed", "")
+        if late or isinstance(error, kinds.ReadTimeout):
+            what = "The server gave no answer in time."
+            hint = "Narrow the query, allow more seconds, or look at the server's load."
+            return QueryTimeout(what, endpoint=self.endpoint, query=query, hint=hint)
+        if isinstance(error, kinds.ConnectTimeout):
             return self._unreachable("does not answer")
-        if isinstance(error, requests.exceptions.ChunkedEncodingError) or "IncompleteRead" in text:
+        if isinstance(error, kinds.ChunkedEncodingError) or "IncompleteRead" in text:
             return self.incomplete("the connection broke off", query)
-        if isinstance(error, requests.exceptions.ConnectionError):
+        if isinstance(error, kinds.ConnectionError):
             refused = "refused" in text or "resolve" in text or "Errno" in text
             return self._unreachable("cannot be reached" if refused else "closed the connection")
-        return EndpointError(
-            f"The request failed: {text[:_MESSAGE]}.", endpoint=self.endpoint, hint="Check the URL."
-        )
+        what = f"The request failed: {text[:_MESSAGE]}."
+        return EndpointError(what, endpoint=self.endpoint, hint="Check the URL.")
 
     def _plain(self, text: str) -> str:
         """Return a text of the server or the client without what logs in."""
@@ -285,52 +276,38 @@ class Http:
         return self._plain(" ".join(body.split()))[:_MESSAGE]
 
     def _unreachable(self, what: str) -> EndpointError:
-        return EndpointError(
-            f"The server {what}.",
-            endpoint=self.endpoint,
-            hint="Is it running, and are host and port right? `mrag doctor URL` looks at it.",
-        )
+        hint = "Is it running, and are host and port right? `mrag doctor URL` looks at it."
+        return EndpointError(f"The server {what}.", endpoint=self.endpoint, hint=hint)
 
     def incomplete(self, why: str, query: str | None = None) -> EndpointError:
         """Return the error for an answer that is not whole."""
-        return EndpointError(
-            f"The server's answer is not complete: {self._plain(why)}. Nothing of it is used.",
-            endpoint=self.endpoint,
-            query=query,
-            hint="Narrow the query, or raise the server's limit.",
-        )
+        what = f"The server's answer is not complete: {self._plain(why)}. Nothing of it is used."
+        hint = "Narrow the query, or raise the server's limit."
+        return EndpointError(what, endpoint=self.endpoint, query=query, hint=hint)
 
     def _refused(self, status: int, text: str, query: str | None) -> StoreError:
-        message = f" It says: {text}" if text else ""
-        where: Any = {"endpoint": self.endpoint, "query": query}
+        """Return the error for a status that is none of success."""
+        kind: type[StoreError] = EndpointError
         if status in (401, 403):
             given = self.access.token or self.access.user is not None
-            login = "is not enough" if given else "is needed"
-            return EndpointError(
-                f"A login {login} for this ({status}).{message}",
-                **where,
-                hint="Set MRAG_STORE_USER and MRAG_STORE_PASSWORD, or MRAG_STORE_TOKEN.",
-            )
-        if status in (404, 405, 410):
-            return EndpointError(
-                f"There is no such repository, dataset or path ({status}).{message}",
-                **where,
-                hint="Check the end of the URL; `mrag doctor URL` looks at the server.",
-            )
-        if _says_timeout(text) or status == 408:
-            return QueryTimeout(
-                f"The server ended the query at its time limit ({status}).{message}",
-                **where,
-                hint="Narrow the query, or raise the server's limit.",
-            )
-        if status in (400, 413, 414, 422) and query is not None:
-            return QueryRefused(f"The server refuses the query ({status}).{message}", **where)
-        kind = "failed inside" if status >= 500 else "refuses"
-        found = EndpointError(
-            f"The server {kind} ({status}).{message}", **where, hint="See the server's log."
-        )
-        found.status = status
-        return found
+            what = f"A login {'is not enough' if given else 'is needed'} for this"
+            hint = "Set MRAG_STORE_USER and MRAG_STORE_PASSWORD, or MRAG_STORE_TOKEN."
+        elif status in (404, 405, 410):
+            what = "There is no such repository, dataset or path"
+            hint = "Check the end of the URL; `mrag doctor URL` looks at the server."
+        elif _says_timeout(text) or status == 408:
+            kind, what = QueryTimeout, "The server ended the query at its time limit"
+            hint = "Narrow the query, or raise the server's limit."
+        elif status in (400, 413, 414, 422) and query is not None:
+            kind, what, hint = QueryRefused, "The server refuses the query", ""
+        else:
+            what = f"The server {'failed inside' if status >= 500 else 'refuses'}"
+            hint = "See the server's log."
+        message = f"{what} ({status})." + (f" It says: {text}" if text else "")
+        error = kind(message, endpoint=self.endpoint, query=query, hint=hint or None)
+        if isinstance(error, EndpointError):
+            error.status = status
+        return error
 
 
 def _says_timeout(text: str) -> bool:
@@ -338,8 +315,6 @@ def _says_timeout(text: str) -> bool:
 
 
 NT = "application/n-triples"
-_BLANK = re.compile(r"[ \t\n\r]*")
-_DECODE = json.JSONDecoder(strict=False).raw_decode
 
 
 class Incomplete(Exception):
@@ -349,9 +324,18 @@ class Incomplete(Exception):
 class JsonResult:
     """A SPARQL JSON result, read piece by piece."""
 
-    def __init__(self, chunks: Iterable[bytes], term: Callable[[dict[str, Any]], Term] | None = None) -> None:
-        self._term = term or cell_term
-        self._text = _Text(chunks)
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        coming = iter(chunks)
+
+        def read(wanted: int) -> bytes:
+            found = bytearray()
+            for chunk in coming:
+                found += chunk
+                if len(found) >= max(_CHUNK, wanted):
+                    break
+            return bytes(found)
+
+        self._text = JsonStream(read, Incomplete, strict=False)
         self.boolean: bool | None = None
         self.variables: tuple[str, ...] = ()
         self._bindings = self._head()
@@ -363,9 +347,9 @@ class JsonResult:
         if self._bindings is None:
             return
         early = self._bindings if isinstance(self._bindings, list) else None
-        for binding in self._stream() if early is None else early:
+        for binding in self._text.items() if early is None else early:
             cells = (binding.get(name) for name in self.variables)
-            yield tuple(None if cell is None else self._term(cell) for cell in cells)
+            yield tuple(None if cell is None else cell_term(cell) for cell in cells)
         if early is None:
             self._rest()
 
@@ -389,27 +373,16 @@ class JsonResult:
                     text.value()
                     text.expect(",")
                 text.expect(":")
-                text.expect("[")
                 return True
             elif key == "results":
                 early = text.value().get("bindings", [])
             else:
                 text.value()
             if text.accept("}"):
-                text.end()
+                self._end()
                 if self.boolean is None and early is None and not self.variables:
                     raise Incomplete("it is not a SPARQL result")
                 return early
-            text.expect(",")
-
-    def _stream(self) -> Iterator[dict[str, Any]]:
-        text = self._text
-        if text.accept("]"):
-            return
-        while True:
-            yield text.value()
-            if text.accept("]"):
-                return
             text.expect(",")
 
     def _rest(self) -> None:
@@ -421,78 +394,11 @@ class JsonResult:
                 text.expect(":")
                 text.value()
             text.expect("}")
-        text.end()
+        self._end()
 
-
-class _Text:
-    """JSON text that arrives in chunks."""
-
-    def __init__(self, chunks: Iterable[bytes]) -> None:
-        self._chunks = iter(chunks)
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._buffer = ""
-        self._at = 0
-        self._ended = False
-
-    def _skip(self) -> int:
-        found = _BLANK.match(self._buffer, self._at)
-        return self._at if found is None else found.end()
-
-    def peek(self) -> str:
-        while True:
-            self._at = self._skip()
-            if self._at < len(self._buffer):
-                return self._buffer[self._at]
-            self._more()
-
-    def expect(self, mark: str) -> None:
-        if (found := self.peek()) != mark:
-            raise Incomplete(f"{mark!r} was expected where {found!r} stands")
-        self._at += 1
-
-    def accept(self, mark: str) -> bool:
-        there = self.peek() == mark
-        self._at += there
-        return there
-
-    def value(self) -> Any:
-        self.peek()
-        while True:
-            try:
-                found, end = _DECODE(self._buffer, self._at)
-            except json.JSONDecodeError:
-                self._more()
-                continue
-            # A number may go on in the next chunk.
-            if end < len(self._buffer) or self._buffer[end - 1] in '"}]el':
-                self._at = end
-                return found
-            self._more()
-
-    def end(self) -> None:
-        while True:
-            self._at = self._skip()
-            if self._at < len(self._buffer):
-                raise Incomplete(f"{self._buffer[self._at : self._at + 60]!r} follows it")
-            try:
-                self._more()
-            except Incomplete:
-                return
-
-    def _more(self) -> None:
-        if self._ended:
-            raise Incomplete("it ends early" + (f" with {self._buffer[-60:]!r}" if self._buffer else ""))
-        # Twice as much each time, so that one very long literal is not scanned over and over.
-        parts, wanted, got = [self._buffer[self._at :]], max(1 << 16, len(self._buffer) - self._at), 0
-        for chunk in self._chunks:
-            parts.append(self._decoder.decode(chunk))
-            got += len(parts[-1])
-            if got >= wanted:
-                break
-        else:
-            self._ended = True
-            parts.append(self._decoder.decode(b"", final=True))
-        self._buffer, self._at = "".join(parts), 0
+    def _end(self) -> None:
+        if not self._text.blank():
+            raise Incomplete(f"{self._text.peek()!r} follows it")
 
 
 def cell_term(cell: dict[str, Any]) -> Term:

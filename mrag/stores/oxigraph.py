@@ -121,28 +121,22 @@ def empty(engine: ox.Store, graph: str) -> None:
 def open_error(error: OSError, path: Path | None) -> StoreError:
     """Return what to say of a folder that cannot be opened."""
     if "lock" in str(error).lower():
-        return StoreLocked(
-            "Another process has this store open.",
-            file=str(path),
-            hint="End that process, or open a copy of the folder.",
-        )
-    full = _is_full(error)
-    return StoreError(
-        "The store cannot be opened: the disk is full." if full else f"The store cannot be opened: {error}.",
-        file=str(path),
-        hint="Free some space; what is stored is safe." if full else "Check path and rights.",
-    )
+        hint = "End that process, or open a copy of the folder."
+        return StoreLocked("Another process has this store open.", file=str(path), hint=hint)
+    if _is_full(error):
+        what, hint = "the disk is full", "Free some space; what is stored is safe."
+    else:
+        what, hint = str(error), "Check path and rights."
+    return StoreError(f"The store cannot be opened: {what}.", file=str(path), hint=hint)
 
 
 def write_error(error: OSError, path: Path | None) -> LoadError:
     """Return what to say of a write that failed."""
-    full = _is_full(error)
-    return LoadError(
-        "The disk is full." if full else f"The store could not write: {error}.",
-        file=str(path or "in memory"),
-        hint="Nothing of this operation was stored."
-        + (" Free some space and run it again." if full else " Check the disk and run it again."),
-    )
+    what, mend = f"The store could not write: {error}.", "Check the disk and run it again."
+    if _is_full(error):
+        what, mend = "The disk is full.", "Free some space and run it again."
+    hint = f"Nothing of this operation was stored. {mend}"
+    return LoadError(what, file=str(path or "in memory"), hint=hint)
 
 
 def _is_plain(source: Source) -> bool:

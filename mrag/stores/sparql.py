@@ -133,11 +133,8 @@ class SparqlStore(BaseStore):
     ) -> None:
         for path in (paths.query, paths.update, paths.graphs):
             if path is not None and not is_address(path):
-                raise errors.ConfigError(
-                    "A store's address begins with http:// or https://, then come its name and port.",
-                    endpoint=path,
-                    hint="Check the URL.",
-                )
+                what = "A store's address begins with http:// or https://, then come its name and port."
+                raise errors.ConfigError(what, endpoint=path, hint="Check the URL.")
         self.url, self.identity = redact_url(url), redact(url)
         self.paths = paths
         self.dialect = dialect or Dialect()
@@ -207,18 +204,12 @@ class SparqlStore(BaseStore):
 
     def _within(self, count: int, left: int, deadline: float, limits: Limits, query: str) -> None:
         if count >= limits.rows or left < 0:
-            raise errors.QueryRefused(
-                f"The result is larger than {limits.rows} rows or {limits.bytes} bytes.",
-                query=query,
-                hint="Add a LIMIT, or allow more.",
-            )
+            what = f"The result is larger than {limits.rows} rows or {limits.bytes} bytes."
+            raise errors.QueryRefused(what, query=query, hint="Add a LIMIT, or allow more.")
         if time.monotonic() > deadline:
-            raise errors.QueryTimeout(
-                "The query passed its deadline and was given up.",
-                endpoint=self.url,
-                query=query,
-                hint="Narrow it (fewer free variables, a LIMIT), or allow more seconds.",
-            )
+            what = "The query passed its deadline and was given up."
+            hint = "Narrow it (fewer free variables, a LIMIT), or allow more seconds."
+            raise errors.QueryTimeout(what, endpoint=self.url, query=query, hint=hint)
 
     def _boolean(self, query: str, dataset: Dataset, seconds: float | None) -> bool:
         response = self._query(query, dataset, JSON_RESULTS, seconds)
@@ -277,11 +268,9 @@ class SparqlStore(BaseStore):
         if not extra:
             return self._bounded(query, dataset, limits)
         if DEFAULT in dataset.default:
-            raise errors.QueryRefused(
-                "Similarity searches inside a query need to know the store's graphs.",
-                query=query,
-                hint="Name them when connecting: graphs=[…], or ?graph=IRI in the URL.",
-            )
+            what = "Similarity searches inside a query need to know the store's graphs."
+            hint = "Name them when connecting: graphs=[…], or ?graph=IRI in the URL."
+            raise errors.QueryRefused(what, query=query, hint=hint)
         scratch = f"{SCRATCH}{int(time.time())}:{uuid.uuid4().hex}"
         self.insert(extra, scratch)
         try:
@@ -373,14 +362,16 @@ class SparqlStore(BaseStore):
             plain = merged is None and not skip_bad_lines and may_be_verbatim(sources)
             if plain and self._sent_verbatim(sources, graph, on_progress):
                 return notes
+            into = None if merged is None else (graph, merged or None)
+            part, any_tag = self.dialect.chunk or PART, self.capabilities.any_tag
             read = serialised(
                 sources,
                 notes,
                 on_progress,
-                into=None if merged is None else (graph, merged or None),
+                into=into,
                 skip_bad_lines=skip_bad_lines,
-                part=self.dialect.chunk or PART,
-                any_tag=self.capabilities.any_tag,
+                part=part,
+                any_tag=any_tag,
             )
             if merged is None:
                 send(read, partial(self._add, graph))
@@ -422,14 +413,8 @@ class SparqlStore(BaseStore):
 
     def clear(self, graph: str) -> None:
         """Remove a graph with its triples."""
-        response = self.http.send(
-            "DELETE",
-            self._need(self.paths.graphs, self.writes_by),
-            params=self._context(graph),
-            repeat=True,
-            ok=(200, 202, 204, *self.absent),
-        )
-        response.close()
+        ok, place = (200, 202, 204, *self.absent), self._need(self.paths.graphs, self.writes_by)
+        self.http.send("DELETE", place, params=self._context(graph), repeat=True, ok=ok).close()
 
     def dump(self, graph: str, output: IO[bytes], format: str = "nt") -> None:
         """Write a graph to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""
@@ -490,12 +475,9 @@ class SparqlStore(BaseStore):
 
     def _need(self, path: str | None, what: str) -> str:
         if path is None:
-            raise errors.EndpointError(
-                f"No address for {what} is known, so nothing can be written.",
-                endpoint=self.url,
-                hint="Give it in the URL: sparql:http://host/query?update=http://host/update"
-                "&graphs=http://host/store",
-            )
+            missing = f"No address for {what} is known, so nothing can be written."
+            hint = "Write sparql:http://host/query?update=http://host/update&graphs=http://host/store."
+            raise errors.EndpointError(missing, endpoint=self.url, hint=hint)
         return path
 
 
@@ -512,11 +494,11 @@ class StatementsStore(SparqlStore):
         return {"context": str(to_ox(graph))}
 
     def _graph_lines(self, graph: str) -> Iterator[bytes]:
-        response = self.http.send(
-            "GET",
+        place, params = (
             self._need(self.paths.graphs, self.writes_by),
-            repeat=True,
-            params={"infer": "false", **self._context(graph)},
-            headers={"Accept": self.dialect.nt},
+            {"infer": "false", **self._context(graph)},
+        )
+        response = self.http.send(
+            "GET", place, repeat=True, params=params, headers={"Accept": self.dialect.nt}
         )
         yield from lines_of(self.http.chunks(response), self.dialect.nt)

@@ -17,7 +17,7 @@ import requests
 from mrag.errors import EndpointError, QueryRefused, QueryTimeout
 from mrag.rdf.guard import paths_in_negation
 from mrag.rdf.patterns import Construct, Group, Select, TriplePattern, to_sparql, var
-from mrag.rdf.slicing import paged, pieces, short_keys, sliced, unsized
+from mrag.rdf.slicing import paged, short_keys, sliced, unsized
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Capabilities, Dataset, Limits, Row, SelectResult, SelectStream
 from mrag.stores.http import Access
@@ -46,8 +46,6 @@ _T = TypeVar("_T")
 _CUT = "X-SPARQL-MaxRows"
 _SMALL = 1000
 """No one sets the limit lower; answers up to here need no look at it."""
-_LEVELS = 2
-"""How often what passes the time limit is cut into sixteen pieces."""
 _HINT = "Raise ResultSetMaxRows in the section [SPARQL] of virtuoso.ini, or add a LIMIT."
 
 
@@ -117,22 +115,11 @@ class VirtuosoStore(SparqlStore):
     def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
         """Put what a CONSTRUCT pattern gives into the graph `into`, on the server, one after the other.
 
-        Two at once meet in deadlocks, of which Virtuoso ends one after it has worked for long. What passes
-        the server's time limit is done in pieces.
+        Two at once meet in deadlocks, of which Virtuoso ends one after it has worked for long.
         """
         with self._deriving:
             # It reads a sub-select anew for each row of what it is joined with.
-            self._derive(unsized(query), dataset, into, 0)
-
-    def _derive(self, query: Construct, dataset: Dataset, into: str, level: int) -> None:
-        try:
-            super().derive(query, dataset, into)
-        except QueryTimeout:
-            parts = pieces(query, level) if level < _LEVELS else []
-            if not parts:
-                raise
-            for part in parts:
-                self._derive(part, dataset, into, level + 1)
+            super().derive(unsized(query), dataset, into)
 
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
@@ -143,12 +130,9 @@ class VirtuosoStore(SparqlStore):
             QueryRefused: Also for paths with `*` or `+` inside negation, which Virtuoso 7 gets wrong.
         """
         if paths_in_negation(query):
-            raise QueryRefused(
-                "Virtuoso gives wrong answers to paths with * or + inside MINUS and NOT EXISTS.",
-                endpoint=self.url,
-                query=query,
-                hint="Write the path with a fixed length, or ask after reasoning, when it is one step.",
-            )
+            what = "Virtuoso gives wrong answers to paths with * or + inside MINUS and NOT EXISTS."
+            hint = "Write the path with a fixed length, or ask after reasoning, when it is one step."
+            raise QueryRefused(what, endpoint=self.url, query=query, hint=hint)
         return super().bounded(query, dataset, limits, extra)
 
     def _query(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
@@ -168,12 +152,9 @@ class VirtuosoStore(SparqlStore):
         state = response.headers.get("X-SQL-State", "")
         if state == "S1TAT":
             response.close()
-            raise QueryTimeout(
-                "The server stopped at its time limit and answered in part; nothing of it is used.",
-                endpoint=self.url,
-                query=query,
-                hint="Narrow the query, or raise MaxQueryExecutionTime in virtuoso.ini.",
-            )
+            what = "The server stopped at its time limit and answered in part; nothing of it is used."
+            hint = "Narrow the query, or raise MaxQueryExecutionTime in virtuoso.ini."
+            raise QueryTimeout(what, endpoint=self.url, query=query, hint=hint)
         if _CUT in response.headers:
             rows = response.headers[_CUT]
             response.close()
@@ -200,12 +181,8 @@ class VirtuosoStore(SparqlStore):
         return self._most
 
     def _cut(self, rows: str, query: str) -> _CutAnswer:
-        error = _CutAnswer(
-            f"The server cuts answers at {rows} rows, and this one is longer; nothing of it is used.",
-            endpoint=self.url,
-            query=query,
-            hint=_HINT,
-        )
+        what = f"The server cuts answers at {rows} rows, and this one is longer; nothing of it is used."
+        error = _CutAnswer(what, endpoint=self.url, query=query, hint=_HINT)
         error.rows = int(rows)
         return error
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from mrag.stores.conformance import StoreConformance
 from mrag.stores.engines import ENGINES
 from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
+from tests.conftest import slow
 from tests.engine_server import engine_server
 from tests.fuseki_server import fuseki_server
 from tests.jena import jena_server
@@ -22,116 +25,67 @@ FEWER = 3000
 """Rows of the large result where no limit of a server lies between these and the suite's own number."""
 
 
-class TestEmbeddedInMemory(StoreConformance):
-    @pytest.fixture(scope="class")
-    @classmethod
-    def store(cls) -> Iterator[TripleStore]:
-        with OxigraphStore() as store:
-            yield store
+@contextmanager
+def at(url: str, access: Access | None = None) -> Iterator[TripleStore]:
+    store, _ = open_store(url, access)
+    yield store
+    store.close()
 
 
-class TestEmbeddedOnDisk(StoreConformance):
-    @pytest.fixture(scope="class")
-    @classmethod
-    def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
-        with OxigraphStore(tmp_path_factory.mktemp("store") / "data") as store:
-            yield store
-
-
-class TestOxigraphServer(StoreConformance):
-    @pytest.fixture(scope="class")
-    @classmethod
-    def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
-        with oxigraph_server(tmp_path_factory.mktemp("oxigraph")) as url:
-            store, _ = open_store(url)
-            yield store
-            store.close()
-
-
-@pytest.mark.slow
-class TestVirtuoso(StoreConformance):
-    @pytest.fixture(scope="class")
-    @classmethod
-    def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
-        with virtuoso_server(tmp_path_factory.mktemp("virtuoso")) as url:
-            store, _ = open_store(url, Access(user="dba", password="dba"))
-            yield store
-            store.close()
-
-
-@pytest.mark.slow
-class TestFusekiProtocol(StoreConformance):
-    """The adapter's requests against a fixture that speaks Fuseki's protocol; no Fuseki runs here."""
-
-    rows = FEWER
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def store(cls) -> Iterator[TripleStore]:
-        with fuseki_server() as (url, _, _):
-            store, _ = open_store(url)
-            yield store
-            store.close()
-
-
-@pytest.mark.slow
-class TestJena(StoreConformance):
-    """The adapter of Fuseki over Jena's own engine; the HTTP in front of it is the tests'."""
-
-    rows = FEWER
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
-        with jena_server(tmp_path_factory.mktemp("jena")) as base:
-            store, _ = open_store(f"fuseki:{base}/ds")
-            yield store
-            store.close()
-
-
-@pytest.mark.slow
-class TestGraphDBProtocol(StoreConformance):
-    """The adapter of GraphDB against this package's own RDF4J endpoint; no GraphDB runs here."""
-
-    rows = FEWER
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
-        with graphdb_protocol(tmp_path_factory.mktemp("served"), "--reason") as url:
-            store, _ = open_store(url)
-            yield store
-            store.close()
-
-
-@pytest.mark.slow
-class TestEngineProtocols(StoreConformance):
-    """Records of engines against fixtures that speak their protocols as documented; no such engine runs.
-
-    The others differ less from the adapters above; `tests/stores/test_engines.py` tries them all.
-    """
-
-    rows = FEWER
-
-    @pytest.fixture(scope="class", params=["qlever", "rdf4j"])
-    @classmethod
-    def store(cls, request: pytest.FixtureRequest) -> Iterator[TripleStore]:
-        with engine_server(request.param) as (url, access, _):
-            store, _ = open_store(url, access)
-            yield store
-            store.close()
-
-
-NAMED = {kind: os.environ[name] for kind in ENGINES if (name := f"MRAG_TEST_{kind.upper()}") in os.environ}
-
-
-@pytest.mark.skipif(not NAMED, reason="no server is named: set MRAG_TEST_QLEVER, MRAG_TEST_STARDOG and so on")
-class TestRunningEngines(StoreConformance):
-    """The records of engines against servers of them, wherever the environment names one by its URL."""
-
-    @pytest.fixture(scope="class", params=sorted(NAMED) or ["none"])
-    @classmethod
-    def store(cls, request: pytest.FixtureRequest) -> Iterator[TripleStore]:
-        store, _ = open_store(NAMED[request.param])
+@contextmanager
+def served(server: AbstractContextManager[str], access: Access | None = None) -> Iterator[TripleStore]:
+    with server as url, at(url, access) as store:
         yield store
-        store.close()
+
+
+@contextmanager
+def over_protocol(kind: str) -> Iterator[TripleStore]:
+    with engine_server(kind) as (url, access, _), at(url, access) as store:
+        yield store
+
+
+@contextmanager
+def over_fuseki() -> Iterator[TripleStore]:
+    with fuseki_server() as (url, _, _), at(url) as store:
+        yield store
+
+
+@contextmanager
+def over_jena(folder: Path) -> Iterator[TripleStore]:
+    with jena_server(folder) as base, at(f"fuseki:{base}/ds") as store:
+        yield store
+
+
+Opened = Callable[[Path], AbstractContextManager[TripleStore]]
+WHOLE: dict[str, Opened] = {
+    "memory": lambda folder: OxigraphStore(),
+    "disk": lambda folder: OxigraphStore(folder / "data"),
+    "oxigraph server": lambda folder: served(oxigraph_server(folder)),
+    "virtuoso": lambda folder: served(virtuoso_server(folder), Access(user="dba", password="dba")),
+}
+WITH_FEWER: dict[str, Opened] = {
+    # Jena's own engine behind HTTP of the tests; of the others only the protocol, over the embedded store.
+    "jena": over_jena,
+    "fuseki protocol": lambda folder: over_fuseki(),
+    "graphdb protocol": lambda folder: served(graphdb_protocol(folder, "--reason")),
+    "qlever protocol": lambda folder: over_protocol("qlever"),
+    "rdf4j protocol": lambda folder: over_protocol("rdf4j"),
+}
+RUNNING: dict[str, Opened] = {
+    f"running {kind}": lambda folder, url=os.environ[name]: at(url)  # type: ignore[misc]
+    for kind in ENGINES
+    if (name := f"MRAG_TEST_{kind.upper()}") in os.environ
+}
+STORES = {**WHOLE, **WITH_FEWER, **RUNNING}
+AT_ONCE = ("memory", "disk", "oxigraph server", *RUNNING)
+
+
+class TestStores(StoreConformance):
+    @pytest.fixture(scope="class", params=[*AT_ONCE, *slow(*(n for n in STORES if n not in AT_ONCE))])
+    @classmethod
+    def store(
+        cls, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    ) -> Iterator[TripleStore]:
+        cls.rows = FEWER if request.param in WITH_FEWER else StoreConformance.rows
+        with STORES[request.param](tmp_path_factory.mktemp("store")) as store:
+            yield store

@@ -185,10 +185,6 @@ def test_the_tables_that_are_shown_become_a_graph(tmp_path: Path) -> None:
     assert run(*load, cwd=tmp_path).returncode == 0
     shown = run(*query, cwd=tmp_path)
     assert "Köln" in shown.stdout and "Ada Lin" in shown.stdout, shown.stderr
-    (tmp_path / "shops.csv").write_text("id,name,opened,goods\n7,Coats & Co,3.2.2001,coats; hats\n8,X,,\n")
-    (tmp_path / "shops.csv-metadata.json").write_text(blocks(page, "json")[0])
-    done = run("import", "shops.csv", "--store", "oxigraph:./web", "--json", cwd=tmp_path)
-    assert json.loads(done.stdout)["records"][0]["triples"] == 7, done.stderr
 
 
 def test_what_is_shown_as_learnt_is_learnt(tmp_path: Path) -> None:

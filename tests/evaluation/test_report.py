@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.growth_chart import curves_svg
 from mrag.errors import ConfigError
 from mrag.evaluation.benchmark import System, index_system, ranker_system, run_system
 from mrag.evaluation.metrics import FirstRanks, Run, Scored
@@ -81,20 +80,6 @@ def test_the_pictures_are_svg_and_show_every_system() -> None:
     assert "a <b> (x)" in titles
     with pytest.raises(ConfigError, match="coordinates"):
         points_svg(points, ["a"])
-
-
-def test_curves_lie_between_powers_of_ten() -> None:
-    lines = {"local": [(1000, 30), (10, 2)], "other": [(10, 5)]}
-    picture = ET.fromstring(curves_svg({"ms": lines, "MiB": lines}, across="documents", title="Growth"))
-    dots = list(picture.iter("{http://www.w3.org/2000/svg}circle"))
-    assert len(dots) == 2 + 2 * 3
-    x, y = zip(*((float(dot.attrib["cx"]), float(dot.attrib["cy"])) for dot in dots[2:5]), strict=True)
-    assert x[0] == x[2] < x[1] and y[0] > y[2] > y[1]
-    texts = [t.text for t in picture.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"ms", "MiB", "local", "other", "10", "100", "1,000"} <= {*texts}
-    for bad in ({"ms": {"local": [(0.0, 1.0)]}}, {}):
-        with pytest.raises(ConfigError, match="above 0"):
-            curves_svg(bad, across="documents", title="")
 
 
 def test_the_map_puts_like_questions_together_and_is_the_same_again() -> None:

@@ -3,39 +3,25 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-import sys
-from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
-from mrag.cli import main
 from mrag.testing.annotations import write_annotations
+from tests.commands import run
 
 
-@dataclass(frozen=True)
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@dataclass
 class Command:
-    """The command line in this process, with the store of the test."""
+    """The command line with the store of the test."""
 
-    capture: pytest.CaptureFixture[str]
-    patch: pytest.MonkeyPatch
-    store: Path
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.store = folder, folder / "store"
 
-    def __call__(self, *arguments: str | Path) -> Done:
-        self.patch.setattr(sys, "argv", ["mrag", *map(str, arguments), "--store", f"oxigraph:{self.store}"])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = self.capture.readouterr()
-        return Done(int(ended.value.code or 0), out, err)
+    def __call__(self, *arguments: str | Path) -> CompletedProcess[str]:
+        place = ("--store", f"oxigraph:{self.store}")
+        return run(*map(str, arguments), *place, cwd=self.folder, COLUMNS="200")
 
     def json(self, *arguments: str | Path) -> Any:
         done = self(*arguments, "--json")
@@ -44,9 +30,8 @@ class Command:
 
 
 @pytest.fixture
-def mrag(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
-    monkeypatch.setenv("COLUMNS", "200")
-    return Command(capsys, monkeypatch, tmp_path / "store")
+def mrag(tmp_path: Path) -> Command:
+    return Command(tmp_path)
 
 
 @pytest.fixture
@@ -109,14 +94,7 @@ def test_what_a_file_holds_is_told_by_its_content(mrag: Command, tmp_path: Path)
     both = mrag.json("import", tmp_path / "rows.jsonl", tmp_path / "rows.json", "--kg", "scenes")
     assert [r["counts"]["regions"] for r in both["records"]] == [1, 1]
     assert not any("views" in step for step in both["steps"])
-    done = mrag.json(
-        "import",
-        tmp_path / "shops.csv",
-        "--mapping",
-        tmp_path / "shops.ttl",
-        "--kg",
-        "shops",
-    )
+    done = mrag.json("import", tmp_path / "shops.csv", "--mapping", tmp_path / "shops.ttl", "--kg", "shops")
     assert done["records"][0]["counts"] == {"rows": 1}
     for arguments, message in (
         (["shops.csv"], "needs a mapping"),
@@ -151,26 +129,3 @@ def test_tables_are_sketched_imported_and_what_was_skipped_is_said(mrag: Command
     assert "shops.csv: no xsd:integer, skipped 2 times." in said and "line 4, column 'year'" in said
     failed = mrag("import", cities, "--mapping", mapping)
     assert "no column 'city'" in failed.stderr and "nearest first: 'id', 'name'" in failed.stderr
-
-
-def test_databases_and_metadata_are_imported(mrag: Command, tmp_path: Path) -> None:
-    pytest.importorskip("sqlalchemy")
-    with sqlite3.connect(tmp_path / "a.db") as base:
-        base.executescript(
-            "CREATE TABLE shop (id INTEGER PRIMARY KEY, name TEXT);INSERT INTO shop VALUES (1, 'Hats')"
-        )
-    base.close()
-    url = f"sqlite:///{tmp_path}/a.db"
-    (tmp_path / "m.ttl").write_text(mrag("import", "--sketch", url).stdout)
-    done = mrag.json("import", url, "--mapping", tmp_path / "m.ttl")
-    assert (done["records"][0]["triples"], done["steps"][0]["step"]) == (4, "read a.db")
-    failed = mrag("import", "postgresql://ann:secret@127.0.0.1:1/shop", "--mapping", tmp_path / "m.ttl")
-    assert failed.returncode == 1 and "secret" not in failed.stderr
-    about = {"@context": "http://www.w3.org/ns/csvw", "url": "http://example.org/t.csv"}
-    (tmp_path / "t.csv-metadata.json").write_text(json.dumps(about))
-    (tmp_path / "t.csv").write_text("a,b\n1,\n")
-    for arguments, triples in (
-        ([tmp_path / "t.csv"], 1),
-        ([tmp_path / "t.csv-metadata.json", "--standard"], 10),
-    ):
-        assert mrag.json("import", *arguments)["records"][0]["triples"] == triples

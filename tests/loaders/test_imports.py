@@ -8,7 +8,7 @@ import pytest
 
 import mrag
 from mrag.errors import LoadError
-from mrag.loaders.rdf import CATALOG, Source, with_imports
+from mrag.loaders.rdf import OUTSIDE, Source, with_imports
 
 HEAD = "@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix : <http://e.org/> .\n"
 
@@ -35,25 +35,6 @@ def test_imports_of_imports_are_found_in_the_folder_whatever_their_files_are_cal
     assert names(first, tmp_path / "aaa.ttl") == ["first.ttl", "aaa.ttl", "zzz.ttl"], "each once"
 
 
-def test_a_catalog_says_where_an_ontology_is(tmp_path: Path) -> None:
-    first = ontology(tmp_path / "first.ttl", "http://e.org/1", "http://e.org/2", "http://e.org/3")
-    ontology(tmp_path / "sub" / "two.ttl", "http://e.org/elsewhere")
-    ontology(tmp_path / "sub" / "deep er" / "3.ttl", "http://e.org/3")
-    (tmp_path / CATALOG).write_text(
-        '<catalog xmlns="urn:oasis:names:tc:entity:xmlns:xml:catalog">'
-        '<uri name="http://e.org/2" uri="sub/two.ttl"/>'
-        '<group xml:base="sub/"><uri name="http://e.org/3" uri="deep%20er/3.ttl"/></group>'
-        '<uri name="http://e.org/4" uri="http://e.org/4.ttl"/></catalog>',
-        encoding="utf-8",
-    )
-    assert names(first) == ["first.ttl", "two.ttl", "3.ttl"]
-    with pytest.raises(LoadError, match=r"imports <http://e\.org/4>"):
-        names(ontology(tmp_path / "fourth.ttl", "http://e.org/0", "http://e.org/4"))
-    (tmp_path / CATALOG).write_text("<catalog>", encoding="utf-8")
-    with pytest.raises(LoadError, match="Not a catalog"):
-        names(first)
-
-
 def test_a_graph_has_what_was_imported_only_if_that_was_asked_for(tmp_path: Path) -> None:
     cats = ontology(tmp_path / "cats.ttl", "http://e.org/cats", "http://e.org/pets", more=":tom a :Cat .")
     ontology(tmp_path / "pets.ttl", "http://e.org/pets", more=":Cat a owl:Class .")
@@ -72,6 +53,17 @@ def test_an_import_that_is_not_here_is_refused_or_named(tmp_path: Path) -> None:
             kg.load([cats], imports=True)
         assert refused.value.hint and "nothing is fetched" in refused.value.hint
         assert kg.count() == 0
-        report = kg.load([cats], imports=True, keep_going=True)
-        assert [left.file for left in report.left_out] == ["<http://e.org/pets>"]
-        assert kg.count() == 3
+
+
+def test_links_stay_in_the_folder_of_a_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = ontology(tmp_path / "secret.ttl", "urn:s", more="<urn:s> <urn:p> 'secret' .")
+    first = ontology(tmp_path / "load" / "a.ttl", "urn:a", "urn:s")
+    (first.parent / "link.ttl").symlink_to(secret)
+    with mrag.connect() as kg:
+        with pytest.raises(LoadError, match="no file here is that ontology"):
+            kg.load([first], imports=True)
+        with pytest.raises(LoadError, match="A link leads out of the folder"):
+            kg.load([first.parent])
+        monkeypatch.setenv(OUTSIDE, "1")
+        kg.load([first.parent])
+        assert kg.count() == 4

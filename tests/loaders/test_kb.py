@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -35,43 +36,12 @@ PREFIXES = f"""@prefix : <{NAMESPACE}> . @prefix owl: <http://www.w3.org/2002/07
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> . """
 
 
-@pytest.mark.parametrize(
-    ("text", "turtle"),
-    [
-        ("male(stefan).", ":male a owl:Class . :stefan a owl:NamedIndividual, :male ."),
-        ('"urn:a:C"("urn:a:x").', "<urn:a:C> a owl:Class . <urn:a:x> a owl:NamedIndividual, <urn:a:C> ."),
-        ("p(a,b).", ":p a owl:ObjectProperty . :a :p :b ; a owl:NamedIndividual . :b a owl:NamedIndividual."),
-        ("p(a, 1.80).", ':p a owl:DatatypeProperty . :a a owl:NamedIndividual ; :p "1.80"^^xsd:double .'),
-        ("p(a, 3).", ":p a owl:DatatypeProperty . :a a owl:NamedIndividual ; :p 3 ."),
-        ("p(a, true).", ":p a owl:DatatypeProperty . :a a owl:NamedIndividual ; :p true ."),
-        (
-            "NOT p(a, b).",
-            ":p a owl:ObjectProperty . :a a owl:NamedIndividual . :b a owl:NamedIndividual ."
-            "[] a owl:NegativePropertyAssertion ; owl:sourceIndividual :a ; owl:assertionProperty :p ;"
-            " owl:targetIndividual :b .",
-        ),
-        ("Transitive(p).", ":p a owl:ObjectProperty, owl:TransitiveProperty ."),
-        ("Functional(p).", ":p a owl:ObjectProperty, owl:FunctionalProperty ."),
-        ("Symmetric(p).", ":p a owl:ObjectProperty, owl:SymmetricProperty ."),
-        ("Inverse(p,q).", ":p a owl:ObjectProperty ; owl:inverseOf :q . :q a owl:ObjectProperty ."),
-        ("Subrole(p,q).", ":p a owl:ObjectProperty ; rdfs:subPropertyOf :q . :q a owl:ObjectProperty ."),
-        ("OPDOMAIN(p) = c.", ":p a owl:ObjectProperty ; rdfs:domain :c . :c a owl:Class ."),
-        ("OBJECTPROPERTYRANGE(p) = c.", ":p a owl:ObjectProperty ; rdfs:range :c . :c a owl:Class ."),
-        ("DPDOMAIN(p) = c.", ":p a owl:DatatypeProperty ; rdfs:domain :c . :c a owl:Class ."),
-        ("DPRANGE(p) = DOUBLE.", ":p a owl:DatatypeProperty ; rdfs:range xsd:double ."),
-        ("a SUB b.", ":a a owl:Class ; rdfs:subClassOf :b . :b a owl:Class ."),
-        ("(a SUBCLASSOF b).", ":a a owl:Class ; rdfs:subClassOf :b . :b a owl:Class ."),
-        ("a = BOTTOM. // never\n# no\n/* at * all */", ":a a owl:Class ; owl:equivalentClass owl:Nothing."),
-        (
-            '(p IS TRUE)(a). (q HASVALUE b)(a). (r STRINGVALUE "to be")(a).',
-            ":p a owl:DatatypeProperty . :q a owl:ObjectProperty . :r a owl:DatatypeProperty ."
-            ":b a owl:NamedIndividual . :a a owl:NamedIndividual,"
-            " [ a owl:Restriction ; owl:onProperty :p ; owl:hasValue true ],"
-            " [ a owl:Restriction ; owl:onProperty :q ; owl:hasValue :b ],"
-            ' [ a owl:Restriction ; owl:onProperty :r ; owl:hasValue "to be" ] .',
-        ),
-    ],
-)  # fmt: skip
+_LINES = (Path(__file__).parent / "statements.jsonl").read_text(encoding="utf-8").splitlines()
+STATEMENTS = [json.loads(line) for line in _LINES]
+"""Statements, each with its triples in Turtle."""
+
+
+@pytest.mark.parametrize(("text", "turtle"), STATEMENTS)
 def test_a_statement_is_its_triples(text: str, turtle: str) -> None:
     found = Graph().parse(data=convert_kb(text, "a.kb"), format="nt")
     assert isomorphic(found, Graph().parse(data=PREFIXES + turtle, format="turtle"))

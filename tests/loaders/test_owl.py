@@ -34,201 +34,9 @@ TURTLE = """@prefix : <urn:x:> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 <urn:x> a owl:Ontology . :A a owl:Class . :B a owl:Class . :C a owl:Class . :p a owl:ObjectProperty .
 :q a owl:ObjectProperty . :d a owl:DatatypeProperty . :a a owl:NamedIndividual . :b a owl:NamedIndividual .
 """
-AXIOMS = [
-    (
-        "SubClassOf(:A ObjectSomeValuesFrom(:p :B))",
-        ":A rdfs:subClassOf [a owl:Restriction; owl:onProperty :p; owl:someValuesFrom :B].",
-    ),
-    (
-        "SubClassOf(:A ObjectAllValuesFrom(:p :B))",
-        ":A rdfs:subClassOf [a owl:Restriction; owl:onProperty :p; owl:allValuesFrom :B].",
-    ),
-    (
-        "EquivalentClasses(:A ObjectIntersectionOf(:B ObjectComplementOf(:C)))",
-        ":A owl:equivalentClass [a owl:Class; owl:intersectionOf (:B [a owl:Class; owl:complementOf :C])].",
-    ),
-    (
-        "SubClassOf(:A ObjectUnionOf(:B :C))",
-        ":A rdfs:subClassOf [a owl:Class; owl:unionOf (:B :C)].",
-    ),
-    (
-        "SubClassOf(:A ObjectOneOf(:a :b))",
-        ":A rdfs:subClassOf [a owl:Class; owl:oneOf (:a :b)].",
-    ),
-    (
-        "SubClassOf(:A ObjectHasValue(:p :a))",
-        ":A rdfs:subClassOf [a owl:Restriction; owl:onProperty :p; owl:hasValue :a].",
-    ),
-    (
-        "SubClassOf(:A ObjectHasSelf(:p))",
-        ":A rdfs:subClassOf [a owl:Restriction; owl:onProperty :p; owl:hasSelf true].",
-    ),
-    (
-        "SubClassOf(:A ObjectMinCardinality(2 :p))",
-        ':A rdfs:subClassOf [a owl:Restriction; owl:onProperty :p;'
-        ' owl:minCardinality "2"^^xsd:nonNegativeInteger].',
-    ),
-    (
-        "SubClassOf(:A ObjectMaxCardinality(2 :p :B))",
-        ':A rdfs:subClassOf [a owl:Restriction; owl:onProperty :p; owl:onClass :B;'
-        ' owl:maxQualifiedCardinality "2"^^xsd:nonNegativeInteger].',
-    ),
-    (
-        "SubClassOf(:A ObjectExactCardinality(2 ObjectInverseOf(:p) :B))",
-        ':A rdfs:subClassOf [a owl:Restriction; owl:onProperty [owl:inverseOf :p]; owl:onClass :B;'
-        ' owl:qualifiedCardinality "2"^^xsd:nonNegativeInteger].',
-    ),
-    (
-        'SubClassOf(:A DataSomeValuesFrom(:d DatatypeRestriction(xsd:double xsd:minInclusive'
-        ' "1.5"^^xsd:double)))',
-        ':A rdfs:subClassOf [a owl:Restriction; owl:onProperty :d; owl:someValuesFrom [a rdfs:Datatype;'
-        ' owl:onDatatype xsd:double; owl:withRestrictions ([xsd:minInclusive "1.5"^^xsd:double])]].',
-    ),
-    (
-        'SubClassOf(:A DataHasValue(:d "x"))',
-        ':A rdfs:subClassOf [a owl:Restriction; owl:onProperty :d; owl:hasValue "x"].',
-    ),
-    (
-        "SubClassOf(:A DataMinCardinality(1 :d xsd:string))",
-        ':A rdfs:subClassOf [a owl:Restriction; owl:onProperty :d; owl:onDataRange xsd:string;'
-        ' owl:minQualifiedCardinality "1"^^xsd:nonNegativeInteger].',
-    ),
-    (
-        'SubClassOf(:A DataAllValuesFrom(:d DataOneOf("a"@en "1"^^xsd:integer)))',
-        ':A rdfs:subClassOf [a owl:Restriction; owl:onProperty :d; owl:allValuesFrom [a rdfs:Datatype;'
-        ' owl:oneOf ("a"@en 1)]].',
-    ),
-    (
-        "DisjointClasses(:A :B)",
-        ":A owl:disjointWith :B.",
-    ),
-    (
-        "DisjointClasses(:A :B :C)",
-        "[a owl:AllDisjointClasses; owl:members (:A :B :C)].",
-    ),
-    (
-        "DisjointUnion(:A :B :C)",
-        ":A owl:disjointUnionOf (:B :C).",
-    ),
-    (
-        "SubObjectPropertyOf(ObjectPropertyChain(:p :q) :p)",
-        ":p owl:propertyChainAxiom (:p :q).",
-    ),
-    (
-        "SubObjectPropertyOf(:p :q)",
-        ":p rdfs:subPropertyOf :q.",
-    ),
-    (
-        "InverseObjectProperties(:p :q)",
-        ":p owl:inverseOf :q.",
-    ),
-    (
-        "ObjectPropertyDomain(:p :A)",
-        ":p rdfs:domain :A.",
-    ),
-    (
-        "ObjectPropertyRange(:p ObjectUnionOf(:A :B))",
-        ":p rdfs:range [a owl:Class; owl:unionOf (:A :B)].",
-    ),
-    (
-        "FunctionalObjectProperty(:p)",
-        ":p a owl:FunctionalProperty.",
-    ),
-    (
-        "FunctionalDataProperty(:d)",
-        ":d a owl:FunctionalProperty.",
-    ),
-    (
-        "InverseFunctionalObjectProperty(:p)",
-        ":p a owl:InverseFunctionalProperty.",
-    ),
-    (
-        "IrreflexiveObjectProperty(:p)",
-        ":p a owl:IrreflexiveProperty.",
-    ),
-    (
-        "TransitiveObjectProperty(:p)",
-        ":p a owl:TransitiveProperty.",
-    ),
-    (
-        "SymmetricObjectProperty(:p)",
-        ":p a owl:SymmetricProperty.",
-    ),
-    (
-        "ReflexiveObjectProperty(:p)",
-        ":p a owl:ReflexiveProperty.",
-    ),
-    (
-        "AsymmetricObjectProperty(:p)",
-        ":p a owl:AsymmetricProperty.",
-    ),
-    (
-        "DataPropertyDomain(:d :A)",
-        ":d rdfs:domain :A.",
-    ),
-    (
-        "DataPropertyRange(:d xsd:int)",
-        ":d rdfs:range xsd:int.",
-    ),
-    (
-        "EquivalentObjectProperties(:p :q)",
-        ":p owl:equivalentProperty :q.",
-    ),
-    (
-        "DisjointObjectProperties(:p :q)",
-        ":p owl:propertyDisjointWith :q.",
-    ),
-    (
-        "HasKey(:A (:p) (:d))",
-        ":A owl:hasKey (:p :d).",
-    ),
-    (
-        "ClassAssertion(:A :a)",
-        ":a a :A.",
-    ),
-    (
-        "ClassAssertion(ObjectComplementOf(:A) :a)",
-        ":a a [a owl:Class; owl:complementOf :A].",
-    ),
-    (
-        "ObjectPropertyAssertion(:p :a :b)",
-        ":a :p :b.",
-    ),
-    (
-        "NegativeObjectPropertyAssertion(:p :a :b)",
-        "[a owl:NegativePropertyAssertion; owl:sourceIndividual :a; owl:assertionProperty :p;"
-        " owl:targetIndividual :b].",
-    ),
-    (
-        "ObjectPropertyAssertion(ObjectInverseOf(:p) :a :b)",
-        ":b :p :a.",
-    ),
-    (
-        'DataPropertyAssertion(:d :a "1"^^xsd:integer)',
-        ":a :d 1.",
-    ),
-    (
-        'NegativeDataPropertyAssertion(:d :a "x")',
-        '[a owl:NegativePropertyAssertion; owl:sourceIndividual :a; owl:assertionProperty :d;'
-        ' owl:targetValue "x"].',
-    ),
-    (
-        "SameIndividual(:a :b)",
-        ":a owl:sameAs :b.",
-    ),
-    (
-        "DifferentIndividuals(:a :b)",
-        ":a owl:differentFrom :b.",
-    ),
-    (
-        'AnnotationAssertion(rdfs:label :A "Ä"@de)',
-        ':A rdfs:label "Ä"@de.',
-    ),
-    (
-        "ObjectPropertyAssertion(:p :a _:x) ClassAssertion(:A _:x)",
-        ":a :p _:x. _:x a :A.",
-    ),
-]  # fmt: skip
+HERE = Path(__file__).parent
+AXIOMS = [line.split("\t") for line in (HERE / "axioms.tsv").read_text("utf-8").splitlines()]
+"""Axioms in functional syntax, each with its triples in Turtle."""
 
 
 def ontology(*axioms: str) -> str:
@@ -301,54 +109,14 @@ def test_an_ontology_is_loaded_whatever_its_ending(tmp_path: Path) -> None:
         assert found == {"urn:x:a", "urn:x:c", "urn:x:d", "urn:x:e"}
 
 
-MANCHESTER = """Prefix: : <urn:x:>
-Prefix: xsd: <http://www.w3.org/2001/XMLSchema#>
-Ontology: <urn:x>
-ObjectProperty: :p
-    Characteristics: Transitive
-DataProperty: :d
-Class: :A
-    SubClassOf: :B, :p some (:B and not :C), :d some xsd:integer[>= 1]
-Class: :B
-Class: :C
-Individual: :a
-    Types: :A
-    Facts: :p :b, :d 3
-Individual: :b
-DisjointClasses: :A, :B, :C
-"""
-SAME = """Declaration(Class(:A)) Declaration(Class(:B)) Declaration(Class(:C)) Declaration(ObjectProperty(:p))
-Declaration(DataProperty(:d)) Declaration(NamedIndividual(:a)) Declaration(NamedIndividual(:b))
-TransitiveObjectProperty(:p) SubClassOf(:A :B)
-SubClassOf(:A ObjectSomeValuesFrom(:p ObjectIntersectionOf(:B ObjectComplementOf(:C))))
-SubClassOf(:A DataSomeValuesFrom(:d DatatypeRestriction(xsd:integer xsd:minInclusive "1"^^xsd:integer)))
-ClassAssertion(:A :a) ObjectPropertyAssertion(:p :a :b) DataPropertyAssertion(:d :a "3"^^xsd:integer)
-DisjointClasses(:A :B :C)"""
-OBO = """format-version: 1.2
-ontology: pets
-
-[Term]
-id: PET:1
-name: animal
-def: "A living thing." [PMID:1]
-synonym: "beast" EXACT []
-
-[Term]
-id: PET:2
-name: cat
-is_a: PET:1 ! animal
-"""
-
-
 def test_manchester_syntax_says_the_same_as_functional_syntax() -> None:
-    functional = PREFIXES + f"Ontology(<urn:x>\n{SAME})"
-    one, other = convert_owl(MANCHESTER, "omn", "a"), convert_owl(functional, "ofn", "a")
+    one, other = (convert_owl((HERE / f"same.{kind}").read_text(), kind, "a") for kind in ("omn", "ofn"))
     assert isomorphic(*(Graph().parse(data=triples, format="nt") for triples in (one, other)))
 
 
 @pytest.mark.parametrize("name", ["pets.obo", "pets.owl"])
 def test_obo_has_names_synonyms_and_parents(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_text(OBO, encoding="utf-8")
+    (tmp_path / name).write_bytes((HERE / "pets.obo").read_bytes())
     obo = "http://purl.obolibrary.org/obo/PET_"
     with mrag.connect() as kg:
         kg.load([tmp_path / name])
@@ -357,17 +125,12 @@ def test_obo_has_names_synonyms_and_parents(tmp_path: Path, name: str) -> None:
 
 
 def test_functional_syntax_is_written_or_refused_but_never_in_part() -> None:
-    head = (
-        "@prefix : <urn:x:> . @prefix owl: <http://www.w3.org/2002/07/owl#> . <urn:x> a owl:Ontology . "
-        ":A a owl:Class . :B a owl:Class . :C a owl:Class . :p a owl:ObjectProperty . "
-        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
-    )
-    graph = Graph().parse(data=head + ":A rdfs:subClassOf [ owl:complementOf :B ] .", format="turtle")
+    graph = Graph().parse(data=TURTLE + ":A rdfs:subClassOf [ owl:complementOf :B ] .", format="turtle")
     graph.add((next(graph.subjects(OWL.complementOf)), RDF.type, OWL.Class))
     text = functional(graph.serialize(format="xml"))
     again = Graph().parse(data=convert_owl(text, "ofn", "a"), format="nt")
     assert isomorphic(again, graph)
-    several = head + "[] a owl:AllDisjointClasses ; owl:members ( :A :B :C ) ."
+    several = TURTLE + "[] a owl:AllDisjointClasses ; owl:members ( :A :B :C ) ."
     with pytest.raises(ConfigError, match="has no axioms"):
         functional(Graph().parse(data=several, format="turtle").serialize(format="xml"))
 

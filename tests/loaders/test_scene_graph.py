@@ -169,19 +169,6 @@ def test_the_real_scenes_are_read_without_a_problem(name: str) -> None:
     assert records.report.problems == {} and records.report.counts["records"] > 5000
 
 
-GQA: dict[str, Any] = {
-    "2407890": {
-        "width": 640,
-        "height": 480,
-        "weather": "sunny",
-        "objects": {
-            "271881": {"name": "chair", "x": 1, "y": 2, "w": 3, "h": 4, "attributes": ["wooden", "brown"],
-                       "relations": [{"name": "to the left of", "object": "271882"}]},
-            "271882": {"name": "table", "x": 5, "y": 6, "w": 7, "h": 8, "attributes": [], "relations": []},
-        },
-    },
-    "12": {"width": 10, "height": 20, "objects": {}},
-}  # fmt: skip
 COCO: dict[str, Any] = {
     "info": {"year": 2017},
     "images": [
@@ -195,29 +182,6 @@ COCO: dict[str, Any] = {
         {"id": 3, "image_id": 10, "caption": "Two cats"},
     ],
 }
-
-
-@pytest.mark.parametrize("name", ["train_sceneGraphs.json", "train_sceneGraphs.json.gz"])
-def test_the_graphs_of_gqa(tmp_path: Path, name: str) -> None:
-    path = written(tmp_path, json.dumps(GQA), name)
-    assert kind_of(path) == "scenes"
-    found = triples(path)
-    chair, table = f"<{B}object_271881>", f"<{B}object_271882>"
-    assert {
-        f"<{B}image_2407890> <{S}hasObject> {chair}",
-        f"{chair} <{S}relation_to_the_left_of> {table}",
-        f"{chair} <{S}hasAttribute> <{B}attribute_wooden>",
-        f'{table} <{S}hasBoundingBox> "5 6 7 8"',
-        f'<{B}image_12> <{B}hasHeight> "20"^^<http://www.w3.org/2001/XMLSchema#integer>',
-    } <= found
-    # The same as Visual Genome would say it.
-    objects = [{**thing, "object_id": int(number)} for number, thing in GQA["2407890"]["objects"].items()]
-    relation = {"predicate": "to the left of", "subject_id": 271881, "object_id": 271882}
-    rows = [
-        {"image_id": 2407890, "width": 640, "height": 480, "objects": objects, "relationships": [relation]},
-        {"image_id": 12, "width": 10, "height": 20},
-    ]
-    assert triples(written(tmp_path, rows)) == found
 
 
 def test_the_captions_of_coco(tmp_path: Path) -> None:
@@ -242,14 +206,9 @@ def test_the_captions_of_coco(tmp_path: Path) -> None:
     [
         ({**COCO, "annotations": [{"id": 1, "image_id": 9, "caption": 5}]}, "wrong value"),
         ({**COCO, "annotations": [{"id": 1, "caption": "x"}, {"caption": "y"}]}, "missing field"),
-        ({"7": {"objects": {"a": {"name": "cup"}}}}, "missing field"),
-        ({"7": {"objects": {"1": {"name": "cup", "relations": [{"name": "on"}]}}}}, "unknown object"),
-        ({"7": {"objects": {"1": "cup"}}}, "missing field"),
-        ({"7": {"objects": {"1": {"name": "cup", "relations": 5}}}}, "missing field"),
-        ({"7": {"width": 3, "objects": {}}, "8": 5}, "missing field"),
     ],
 )
-def test_defects_of_gqa_and_coco_are_named(tmp_path: Path, rows: Any, kind: str) -> None:
+def test_defects_of_coco_are_named(tmp_path: Path, rows: Any, kind: str) -> None:
     path = written(tmp_path, json.dumps(rows), "a.json")
     assert kind_of(path) == "scenes"
     with pytest.raises(LoadError):

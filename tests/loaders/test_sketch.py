@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, LoadError
-from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.sketch import sketched
 from mrag.loaders.tables import Table, TableDialect
 
@@ -153,115 +151,3 @@ def test_json_and_encodings_are_sketched_too(tmp_path: Path) -> None:
         sketched(text(tmp_path, cities="id\n1\n") + text(tmp_path / "b", cities="id\n1\n"))
     with pytest.raises(LoadError, match="no such file"):
         sketched([str(tmp_path / "none.csv")])
-
-
-def database(path: Path) -> str:
-    with sqlite3.connect(path) as base:
-        base.executescript("""
-            CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT);
-            CREATE TABLE shop (id INTEGER PRIMARY KEY, name TEXT, city INTEGER REFERENCES city (id),
-                               opened DATE, area REAL, "odd ""{col}" BLOB, more JSON);
-            CREATE TABLE stock (shop INTEGER REFERENCES shop (id), item TEXT, PRIMARY KEY (shop, item));
-            INSERT INTO city VALUES (1, 'Köln'), (2, 'x"y');
-            INSERT INTO shop VALUES (1, 'Hats', 2, '2020-01-01', 1.5, x'00ff', '{}'),
-                                    (2, 'Coats', NULL, NULL, NULL, NULL, NULL);
-            INSERT INTO stock VALUES (1, 'coat/hat');
-        """)
-    base.close()
-    return f"sqlite:///{path}"
-
-
-def test_a_database_is_sketched_by_what_it_declares_and_read(tmp_path: Path, kg: KnowledgeGraph) -> None:
-    pytest.importorskip("sqlalchemy")
-    url = database(tmp_path / "a.db")
-    mapping = sketched([url])
-    xsd = "http://www.w3.org/2001/XMLSchema#"
-    found = loaded([url], mapping, tmp_path)
-    assert {(p.removeprefix(E), o) for s, p, o in found if s == f"<{E}shop/1>"} == {
-        ("http://www.w3.org/1999/02/22-rdf-syntax-ns#type", f"<{E}Shop>"),
-        ("http://www.w3.org/2000/01/rdf-schema#label", '"Hats"'),
-        ("id", f'"1"^^<{xsd}integer>'),
-        ("name", '"Hats"'),
-        ("city", f"<{E}city/2>"),
-        ("opened", '"2020-01-01"'),
-        ("area", f'"1.5"^^<{xsd}double>'),
-        ("oddCol", f'"00FF"^^<{xsd}hexBinary>'),
-    }
-    # NULL gives no triple.
-    assert {p.removeprefix(E) for s, p, _ in found if s == f"<{E}shop/2>" and p.startswith(E)} == {
-        "id",
-        "name",
-    }
-    assert (f"<{E}stock/1/coat%2Fhat>", f"{E}shop", f"<{E}shop/1>") in found
-    with Table(url, tmp_path / "mapping.ttl").ntriples() as file:
-        assert kg.load([file]).triples == len(found)
-
-
-def test_a_database_is_only_read(tmp_path: Path) -> None:
-    pytest.importorskip("sqlalchemy")
-    url = database(tmp_path / "a.db")
-    head = "@prefix rr: <http://www.w3.org/ns/r2rml#> .\n"
-    subject = 'rr:subjectMap [ rr:template "urn:x:{n}" ; rr:class <urn:X> ]'
-
-    def read(source: str, of: str = url) -> Table:
-        (tmp_path / "q.ttl").write_text(f"{head}[] {source} {subject} .")
-        return Table(of, tmp_path / "q.ttl")
-
-    query = "rr:logicalTable [ rr:sqlQuery \"SELECT count(*) AS n FROM shop WHERE name <> ':x'\" ] ;"
-    assert {str(t.subject) for t in read(query).triples()} == {"<urn:x:2>"}
-    for source, message in (
-        ('rr:logicalTable [ rr:sqlQuery "DELETE FROM shop" ] ;', "can only read"),
-        ('rr:logicalTable [ rr:tableName "shopp" ] ;', "no such table"),
-        ('rr:logicalTable [ rr:tableName "city" ] ;', "no column 'n'.*nearest first: 'name', 'id'"),
-        ("", "needs rr:logicalTable"),
-    ):
-        with pytest.raises(LoadError, match=message):
-            list(read(source).triples())
-    with pytest.raises(LoadError, match="no such file"):
-        list(read(query, f"sqlite:///{tmp_path}/none.db").triples())
-    assert not (tmp_path / "none.db").exists()
-    for other in ("nothing://host/x", "postgresql+nodriver://ann:secret@host/x"):
-        with pytest.raises(ConfigError, match="no URL of a database") as wrong:
-            list(read(query, other).triples())
-        assert "secret" not in str(wrong.value)
-    with sqlite3.connect(tmp_path / "a.db") as base:
-        assert base.execute("SELECT count(*) FROM shop").fetchone() == (2,)
-    base.close()
-
-
-def test_parquet_is_read_with_its_datatypes(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    import datetime
-    import decimal
-
-    from pyarrow import parquet
-
-    day, moment = datetime.date(2020, 2, 29), datetime.datetime(2020, 2, 29, 1, 2, 3)
-    cells = {
-        "id": ["a b", 'c"d'],
-        "n": [1, None],
-        "price": [decimal.Decimal("1.50"), None],
-        "x": [float("inf"), 0.5],
-        "day": [day, None],
-        "at": pa.array([moment, None], pa.timestamp("ns")),
-        "on": [True, False],
-        "tags": [["x", "y"], []],
-        "unused": ["z", "z"],
-    }
-    parquet.write_table(pa.table(cells), tmp_path / "things.parquet")
-    file = str(tmp_path / "things.parquet")
-    xsd = "http://www.w3.org/2001/XMLSchema#"
-    found = {(s, p.removeprefix(E), o) for s, p, o in loaded([file], sketched([file]), tmp_path)}
-    assert {(p, o) for s, p, o in found if s == f"<{E}thing/a%20b>"} >= {
-        ("n", f'"1"^^<{xsd}integer>'),
-        ("price", f'"1.50"^^<{xsd}decimal>'),
-        ("x", f'"INF"^^<{xsd}double>'),
-        ("day", f'"2020-02-29"^^<{xsd}date>'),
-        ("at", f'"2020-02-29T01:02:03"^^<{xsd}dateTime>'),
-        ("on", f'"true"^^<{xsd}boolean>'),
-        ("tags", '"x"'),
-        ("tags", '"y"'),
-    }
-    (tmp_path / "broken.parquet").write_bytes(b"PAR1 nonsense")
-    with pytest.raises(LoadError, match="Not a valid table"):
-        list(Table(tmp_path / "broken.parquet", tmp_path / "mapping.ttl").triples())

@@ -93,8 +93,9 @@ def test_as_triples_they_load_and_are_the_same_each_time(tmp_path: Path) -> None
     once, again = list(snippets.lines()), list(snippets.lines())
     assert once == again and len(once) == snippets.report.triples + 4 * 3
     list(ox.parse("".join(once), ox.RdfFormat.N_TRIPLES))
-    with snippets.ntriples() as path, mrag.connect() as kg:
-        kg.load([path])
+    (tmp_path / "passages.nt").write_text("".join(once), encoding="utf-8")
+    with mrag.connect() as kg:
+        kg.load([tmp_path / "passages.nt"])
         assert kg.query("ASK { ?p a mrag:Passage ; prov:value ?t . FILTER(STR(?t) = 'Bees fly.') }") is True
 
 

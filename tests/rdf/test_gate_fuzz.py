@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
-import threading
 from collections import Counter
 from collections.abc import Iterator
 
@@ -12,45 +10,14 @@ import pyoxigraph as ox
 import pytest
 
 from mrag.errors import QueryRefused
-from mrag.graph.updates import parse
 from mrag.rdf.guard import read_gate
 from mrag.rdf.parser import CALLING, WRITING, Tokens
+from mrag.rdf.parser import parse_update as parse
 from tests.rdf.texts import Texts
+from tests.servers import listener
 
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "5000"))
 BASE = "http://base.example/"
-
-
-class Listener:
-    """Counts connections on loopback, and closes them at once."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self._socket = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}/"
-        self._thread = threading.Thread(target=self._listen)
-        self._thread.start()
-
-    def _listen(self) -> None:
-        while True:
-            connection, _ = self._socket.accept()
-            with connection:
-                if connection.recv(4) == b"stop":
-                    return
-                self.calls += 1
-
-    def close(self) -> None:
-        with socket.create_connection(self._socket.getsockname()) as connection:
-            connection.sendall(b"stop")
-        self._thread.join()
-        self._socket.close()
-
-
-@pytest.fixture
-def listener() -> Iterator[Listener]:
-    found = Listener()
-    yield found
-    found.close()
 
 
 @pytest.fixture
@@ -79,19 +46,29 @@ def _shape(term: object) -> object:
     return "_:" if isinstance(term, ox.BlankNode) else term
 
 
-def test_the_listener_hears_a_bare_engine(listener: Listener, engine: ox.Store) -> None:
+@pytest.fixture
+def heard() -> Iterator[tuple[str, list[bytes]]]:
+    """Give an address on loopback, and what it was told."""
+    with listener() as (port, told):
+        yield f"http://127.0.0.1:{port}/", told
+
+
+def test_the_listener_hears_a_bare_engine(heard: tuple[str, list[bytes]], engine: ox.Store) -> None:
     with pytest.raises(OSError):
-        answer(engine, f"SELECT * {{ SERVICE <{listener.address}> {{ ?s ?p ?o }} }}")
-    assert listener.calls
+        answer(engine, f"SELECT * {{ SERVICE <{heard[0]}> {{ ?s ?p ?o }} }}")
+    assert heard[1]
 
 
-def test_what_passes_calls_nobody_and_means_what_was_written(listener: Listener, engine: ox.Store) -> None:
-    texts = Texts(20_26, listener.address)
+def test_what_passes_calls_nobody_and_means_what_was_written(
+    heard: tuple[str, list[bytes]], engine: ox.Store
+) -> None:
+    address, calls = heard
+    texts = Texts(20_26, address)
     seen: Counter[str] = Counter()
     for _ in range(TRIES):
         text = texts.query()
         try:
-            read = read_gate(text, (f"{listener.address}f", "urn:g", f"{listener.address}base/f"))
+            read = read_gate(text, (f"{address}f", "urn:g", f"{address}base/f"))
         except QueryRefused:
             seen["refused"] += 1
             continue
@@ -104,7 +81,7 @@ def test_what_passes_calls_nobody_and_means_what_was_written(listener: Listener,
             printed = answer(engine, read.text)
         except (SyntaxError, RuntimeError, ValueError) as error:
             printed = type(error)
-        assert not listener.calls, text
+        assert not calls, text
         if isinstance(printed, type):
             seen["refused by the engine"] += 1
             continue
@@ -116,7 +93,7 @@ def test_what_passes_calls_nobody_and_means_what_was_written(listener: Listener,
     assert seen["refused"] > TRIES / 10
     assert seen["answered"] > TRIES / 5
     assert seen["compared"] > TRIES / 10
-    assert not listener.calls
+    assert not calls
 
 
 def _same_prefixes(text: str, printed: str) -> bool:
@@ -128,8 +105,9 @@ def _same_prefixes(text: str, printed: str) -> bool:
     )
 
 
-def test_updates_call_nobody(listener: Listener, engine: ox.Store) -> None:
-    texts = Texts(20_27, listener.address)
+def test_updates_call_nobody(heard: tuple[str, list[bytes]], engine: ox.Store) -> None:
+    address, calls = heard
+    texts = Texts(20_27, address)
     seen: Counter[str] = Counter()
     for _ in range(TRIES // 5):
         text = texts.update()
@@ -153,6 +131,6 @@ def test_updates_call_nobody(listener: Listener, engine: ox.Store) -> None:
                     ox.Store().update(operation[2])
             except (SyntaxError, RuntimeError, ValueError):
                 seen["refused by the engine"] += 1
-            assert not listener.calls, text
+            assert not calls, text
     assert seen["refused"] > TRIES / 50
     assert seen["passed"] > TRIES / 50

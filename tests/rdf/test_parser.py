@@ -7,10 +7,10 @@ import pytest
 from rdflib import Literal, URIRef
 
 from mrag.errors import QueryRefused
-from mrag.graph.updates import parse
 from mrag.rdf import parser
 from mrag.rdf.guard import paths_in_negation, read_gate
 from mrag.rdf.parser import KINDS, CallNode, Path, TripleNode, parse_query, visible, walk
+from mrag.rdf.parser import parse_update as parse
 
 
 def test_the_walk_knows_every_kind_of_node_and_no_other() -> None:
@@ -63,7 +63,7 @@ def test_visible_variables_are_those_of_the_standard() -> None:
         "SELECT ?x COUNT(?y) { ?x ?p ?y }": r"SELECT \(COUNT\(\?x\) AS \?count\)",
         "SELECT STR(?x) { ?x ?p ?o }": r"SELECT \(STR\(\?x\) AS \?str\)",
         "SELECT ?x { ?x no:where ?o }": "PREFIX no: <…>",
-        "SELECT ?x { ?x ?p ?o": "expected a dot or } but found the end at line 1, column 21",
+        "SELECT ?x { ?x ?p ?o": "expected a dot or } but found the end, at line 1, column 21",
         "ASK { FILTER(1 < 2 < 3) }": "do not chain",
         "ASK {" + "{" * 101 + "}" * 102: "nested too deeply",
         "ASK { FILTER(" + "(" * 101 + "1" + ")" * 101 + ") }": "nested too deeply",

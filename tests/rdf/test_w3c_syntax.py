@@ -9,8 +9,8 @@ import pyoxigraph as ox
 import pytest
 
 from mrag.errors import QueryRefused
-from mrag.graph.updates import parse
 from mrag.rdf.parser import parse_query
+from mrag.rdf.parser import parse_update as parse
 from tests.server.w3c import ARCHIVE, MF, Case, cases, unpack
 
 pytestmark = pytest.mark.skipif(

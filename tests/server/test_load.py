@@ -234,11 +234,11 @@ def test_processes_that_were_killed_are_replaced(loaded: Running) -> None:
 def test_a_document_whose_process_is_killed_is_not_blamed(loaded: Running) -> None:
     turtle = {"Content-Type": "text/turtle"}
     for number in range(3):
-        end(parsing._CHILDREN.waiting.waiting())
+        end([child for _, child in parsing._CHILDREN.waiting._idle])
         body = f"<urn:d> <urn:n> {number} ."
         assert loaded.client.post("/graphs?default", content=body, headers=turtle).status_code == 204
 
-    waiting = [psutil.Process(child.pid) for child in parsing._CHILDREN.waiting.waiting()]
+    waiting = [psutil.Process(child.pid) for _, child in parsing._CHILDREN.waiting._idle]
     for child in waiting:
         child.suspend()
 

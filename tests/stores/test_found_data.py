@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,12 +9,10 @@ import pytest
 from rdflib import RDFS, URIRef
 
 import mrag
-from mrag.errors import ConfigError, EndpointError
-from mrag.graph.connection import open_store
+from mrag.errors import ConfigError
 from mrag.index.similarity import SimilarityIndexes
-from mrag.rdf import queries
 from mrag.reasoning.run import reason
-from mrag.stores.base import Dataset, Limits
+from mrag.stores.base import Limits
 from mrag.stores.fuseki import FusekiStore
 from mrag.stores.http import Access
 from mrag.stores.sparql import DEFAULT
@@ -168,24 +165,3 @@ def test_what_mrag_wrote_is_not_read_as_found(tmp_path: Path, union: bool) -> No
 def test_what_mrag_wrote_is_not_read_as_found_on_virtuoso(tmp_path: Path) -> None:
     with virtuoso_server(tmp_path) as url:
         assert reopened_by_another_name(url, Access(user="dba", password="dba")) == ("urn:mine",)
-
-
-@pytest.mark.slow
-def test_virtuosos_cut_triples_are_no_answer(tmp_path: Path) -> None:
-    with virtuoso_server(tmp_path, most_rows=2000) as url:
-        store, _ = open_store(url, Access(user="dba", password="dba"))
-        graph = Dataset(("urn:g",))
-        for count in (1900, 3000):
-            store.insert(b"".join(b"<urn:s%d> <urn:p> <urn:o> .\n" % i for i in range(count)), "urn:g")
-            if count < 2000:
-                assert len(list(store.construct(queries.get("kg/graph").text, graph))) == count
-                continue
-            with pytest.raises(EndpointError, match="cuts answers at 2000"):
-                list(store.construct(queries.get("kg/graph").text, graph))
-            with pytest.raises(EndpointError, match="cuts answers"):
-                store.bounded(queries.get("kg/graph").text, graph, Limits())
-            whole = io.BytesIO()
-            with pytest.raises(EndpointError, match="ResultSetMaxRows"):
-                store.dump("urn:g", whole)
-            assert whole.getvalue() == b""
-        store.close()

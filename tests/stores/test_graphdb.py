@@ -7,9 +7,8 @@ to GraphDB's documentation by a server that records requests.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,7 +26,7 @@ from mrag.reasoning.run import proof_of, reason
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.graphdb import GraphDBSimilarity, GraphDBStore
 from tests.conftest import PRODUCTS
-from tests.servers import graphdb_protocol
+from tests.servers import answering, graphdb_protocol
 
 EX = "https://w3id.org/mrag/demo/products#"
 QUESTION = "What database products are linked to RDF?"
@@ -119,7 +118,7 @@ class Recorder(BaseHTTPRequestHandler):
             answer = {"head": {"vars": ["plan"]}, "results": {"bindings": [plan]}}
         elif self.path.startswith("/rest/similarity") and self.command == "GET":
             status = self.status.pop(0) if len(self.status) > 1 else self.status[0]
-            answer = [{"type": "predication", "status": status, "selectQuery": "SELECT", **self.told}]
+            answer = [{"type": "text", "status": status, "selectQuery": "SELECT", **self.told}]
         data = b"" if answer is None else json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -136,15 +135,11 @@ class Recorder(BaseHTTPRequestHandler):
 @pytest.fixture
 def recorder() -> Iterator[tuple[GraphDBStore, type[Recorder]]]:
     handler = type("Handler", (Recorder,), {"seen": [], "status": ["BUILT"]})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
-        thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        base = f"http://127.0.0.1:{httpd.server_address[1]}"
+    with answering(handler) as at:
+        base = f"http://{at}"
         store = GraphDBStore(f"graphdb:{base}/repositories/products", f"{base}/repositories/products")
         yield store, handler
         store.close()
-        httpd.shutdown()
-        thread.join()
 
 
 def test_making_a_repository(recorder: tuple[GraphDBStore, type[Recorder]]) -> None:
@@ -166,55 +161,16 @@ def test_making_an_index_waits_until_it_is_built(recorder: tuple[GraphDBStore, t
     store, handler = recorder
     handler.status = ["BUILDING", "BUILDING", "BUILT"]
     told: list[str] = []
-    query = "SELECT ?subject ?predicate ?object { ?subject ?predicate ?object }"
-    made = GraphDBSimilarity(store).create("idx", query, kind="predication", on_status=told.append)
-    assert told == ["BUILDING", "BUILDING", "BUILT"] and made.kind == "predication"
+    query = "SELECT ?documentID ?documentText { ?documentID ?p ?documentText }"
+    made = GraphDBSimilarity(store).create("idx", query, on_status=told.append)
+    assert told == ["BUILDING", "BUILDING", "BUILT"] and made.kind == "text"
     method, path, headers, body = next(seen for seen in handler.seen if seen[0] == "POST")
     sent = json.loads(body)
     assert (method, path, headers["X-GraphDB-Repository"]) == ("POST", "/rest/similarity", "products")
-    assert (
-        sent["type"] == "predication"
-        and sent["selectQuery"] == query
-        and "psi:searchPredicate ?psiPredicate" in sent["searchQuery"]
-        and "psi:givenSubject ?givenSubject" in sent["analogicalQuery"]
-    )
+    assert sent["type"] == "text" and sent["selectQuery"] == query and "?searchType" in sent["searchQuery"]
     handler.status = ["FAILED"]
     with pytest.raises(IndexError_, match="FAILED"):
         GraphDBSimilarity(store).create("idx", query)
-
-
-KEPT = {
-    "options": "-termweight logentropy -dimension 100",
-    "stopList": "der,die,das",
-    "infer": False,
-    "sameAs": False,
-    "selectQuery": "SELECT ?documentID ?documentText { ?documentID ?p ?documentText }",
-    "searchQuery": "SELECT ?documentID ?score { ?search a ?index }",
-    "analogicalQuery": "SELECT ?resultValue { ?search a ?index }",
-}
-
-
-def test_an_index_is_made_anew_as_it_was(recorder: tuple[GraphDBStore, type[Recorder]]) -> None:
-    store, handler = recorder
-    german = "org.apache.lucene.analysis.de.GermanAnalyzer"
-    for kind, analyzer in (("text", german), ("textLiteral", german), ("predication", "")):
-        handler.seen.clear()
-        handler.told = {"name": "idx", "type": kind, "analyzer": analyzer, **KEPT}
-        made = GraphDBSimilarity(store).rebuild("idx")
-        assert (made.infer, made.stop_words, made.analyzer) == (False, "der,die,das", analyzer)
-        (removed, anew) = (seen for seen in handler.seen if seen[0] != "GET")
-        assert removed[:2] == ("DELETE", "/rest/similarity?name=idx")
-        assert (anew[0], json.loads(anew[3])) == ("POST", handler.told)
-
-
-def test_an_analyzer_that_is_not_told_is_kept_by_the_server(
-    recorder: tuple[GraphDBStore, type[Recorder]],
-) -> None:
-    store, handler = recorder
-    handler.told = {"name": "idx", "type": "text", **KEPT}
-    GraphDBSimilarity(store).rebuild("idx")
-    (anew,) = (seen for seen in handler.seen if seen[0] != "GET")
-    assert (anew[0], json.loads(anew[3])) == ("PUT", handler.told)
 
 
 def test_layers_and_bindings_as_the_protocol_has_them(recorder: tuple[GraphDBStore, type[Recorder]]) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,9 @@ import requests
 import mrag
 from mrag.errors import EndpointError
 from mrag.index.similarity import SimilarityIndexes
-from mrag.reasoning.run import reason
 from mrag.retrieval.answering import retrieve
 from mrag.stores.base import Dataset
-from mrag.stores.fuseki import DEFAULT_GRAPH, UNION_GRAPH, FusekiStore
+from mrag.stores.fuseki import FusekiStore
 from tests.conftest import PRODUCTS
 from tests.docker.test_compose import DOCKER
 from tests.jena import jena_server
@@ -49,27 +47,6 @@ def empty(base: str) -> str:
     with mrag.connect(f"fuseki:{base}/ds") as kg:
         kg.store.update("DROP ALL")
     return f"fuseki:{base}/ds"
-
-
-def test_what_mrag_wrote_is_not_read_as_found(empty: str) -> None:
-    with mrag.connect(empty) as kg:
-        kg.store.update(
-            "INSERT DATA { <urn:u> <urn:p> 1 . GRAPH <urn:mine> { <urn:a> <urn:p> <urn:b>, <urn:c> } }"
-        )
-    with mrag.connect(empty) as kg:
-        assert kg.record.asserted == (DEFAULT_GRAPH, UNION_GRAPH) and kg.count() == 3
-        kg.load([PRODUCTS])
-        reason(kg)
-    with mrag.connect(empty, "other") as kg:
-        assert kg.record.asserted == (DEFAULT_GRAPH, "urn:mine")
-        assert kg.count() == 3 and kg.query(SEMANTIC) == kg.query("SELECT ?x { ?x a <urn:none> }")
-    with mrag.connect(empty) as kg:
-        kg.store.update("DROP DEFAULT")
-    with mrag.connect(empty, "other") as kg:
-        assert kg.record.asserted == ("urn:mine",) and kg.count() == 2
-        kg.store.update("DROP GRAPH <urn:mine>")
-    with mrag.connect(empty, "other") as kg:
-        assert kg.is_new and kg.count() == 0
 
 
 def test_the_datasets_of_the_shipped_assembler_are_read(base: str) -> None:
@@ -124,31 +101,3 @@ def test_a_server_without_administration_says_so(base: str) -> None:
         store.create("mem")
     assert "configuration" in str(raised.value.hint)
     store.close()
-
-
-def test_a_long_answer_is_not_held(empty: str) -> None:
-    """Rows come while the server is still at it; those of a query for texts are sorted on disk."""
-    text = "a text of some length, such as things have " * 8
-    with mrag.connect(empty) as kg:
-        kg.store.insert(
-            b"".join(
-                f'<urn:t{at}> <http://www.w3.org/2000/01/rdf-schema#label> "{text}{at}"@en .\n'.encode()
-                for at in range(20_000)
-            ),
-            "urn:texts",
-        )
-        query, seen = "SELECT ?s ?o { ?s ?p ?o }", Dataset(("urn:texts",))
-        held, whole = peak(lambda: len(kg.store.select(query, seen)))
-        stream, rows = peak(lambda: sum(1 for _ in kg.store.stream(query, seen)))
-    assert whole == rows == 20_000
-    assert held > 15 << 20 and stream < held / 8, (held, stream)
-
-
-def peak(work: Callable[[], int]) -> tuple[int, int]:
-    """The largest memory that Python took for something, in bytes, and what came of it."""
-    tracemalloc.start()
-    try:
-        found = work()
-        return tracemalloc.get_traced_memory()[1], found
-    finally:
-        tracemalloc.stop()

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 import mrag
-from mrag.errors import ConfigError, LoadError, MragError, QueryRefused, QueryTimeout
+from mrag.errors import ConfigError, LoadError, QueryRefused, QueryTimeout
 from mrag.graph.updates import update
 from mrag.stores.process import parsing
 from mrag.stores.process.parsing import Bounds, parsed, perform, stream
@@ -225,8 +225,3 @@ def mrag_is_empty(store: str) -> bool:
     """Tell whether nothing was stored."""
     with mrag.connect(store) as kg:
         return kg.count() == 0
-
-
-def test_all_errors_are_our_own() -> None:
-    for kind in (LoadError, QueryTimeout, ConfigError):
-        assert issubclass(kind, MragError)

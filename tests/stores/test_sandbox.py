@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +15,7 @@ from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.channel import Child
 from tests.commands import filled
 from tests.conftest import slow
+from tests.servers import listener
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both means are Linux's")
 
@@ -48,33 +45,6 @@ except OSError as error:
 print(json.dumps([defences.namespace, defences.seccomp, said]))
 """
 )
-
-
-@contextmanager
-def listener() -> Iterator[tuple[int, list[bytes]]]:
-    """Listen on a port of this machine, and note whatever connects."""
-    heard: list[bytes] = []
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-
-        def accept() -> None:
-            while True:
-                connection, _ = server.accept()
-                with connection:
-                    data = connection.recv(1 << 12)
-                    if data == b"end":
-                        return
-                    heard.append(data)
-
-        thread = threading.Thread(target=accept)
-        thread.start()
-        try:
-            yield port, heard
-        finally:
-            with socket.create_connection(("127.0.0.1", port)) as last:
-                last.sendall(b"end")
-            thread.join(20)
-            assert not thread.is_alive()
 
 
 def run(script: str, refused: list[int], *arguments: object, code: int | None = 0) -> str:

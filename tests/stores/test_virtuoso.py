@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,12 +14,12 @@ import mrag
 from mrag.cel.evaluate import statements
 from mrag.cel.learners.base import learner
 from mrag.cel.problem import LearningProblem
-from mrag.errors import EndpointError, QueryTimeout
+from mrag.errors import EndpointError
 from mrag.index.similarity import SimilarityIndexes
-from mrag.rdf.patterns import Construct, TriplePattern, iri, var
+from mrag.rdf import queries
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
-from mrag.stores.base import Dataset
+from mrag.stores.base import Dataset, Limits
 from mrag.stores.http import Access
 from mrag.stores.sparql import SparqlStore
 from tests.servers import virtuoso_server
@@ -82,6 +83,21 @@ def test_a_long_answer_that_names_its_graphs_is_refused(kg: mrag.KnowledgeGraph)
         kg.store.select("SELECT ?s ?o FROM <urn:g> { ?s <urn:p> ?o }", G)
 
 
+def test_triples_that_are_cut_are_no_answer(kg: mrag.KnowledgeGraph) -> None:
+    text, whole = queries.get("kg/graph").text, io.BytesIO()
+    kg.store.insert(numbered(LIMIT - 100), "urn:g")
+    assert len(list(kg.store.construct(text, G))) == LIMIT - 100
+    kg.store.insert(numbered(LIMIT + 1000), "urn:g")
+    for read in (
+        lambda: list(kg.store.construct(text, G)),
+        lambda: kg.store.bounded(text, G, Limits()),
+        lambda: kg.store.dump("urn:g", whole),
+    ):
+        with pytest.raises(EndpointError, match=f"cuts answers at {LIMIT}"):
+            read()
+    assert whole.getvalue() == b""
+
+
 def test_long_texts_are_put_in_order(
     kg: mrag.KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,35 +115,6 @@ def test_long_texts_are_put_in_order(
     SimilarityIndexes.of(kg).build("main", model="none")
     answer = mrag.ask(kg, "What is scroll 2?", model="none")
     assert any(word in citation.text for citation in answer.citations)
-
-
-def test_what_takes_too_long_is_derived_in_pieces(
-    kg: mrag.KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kg.store.insert(numbered(500), "urn:g")
-    s, o = var("s"), var("o")
-    copied = Construct((TriplePattern(s, iri("urn:q"), o),), TriplePattern(s, iri("urn:p"), o))
-    sent: list[Construct] = []
-    whole = SparqlStore.derive
-
-    def derive(self: SparqlStore, query: Construct, dataset: Dataset, into: str) -> None:
-        sent.append(query)
-        # As the server does where it stops at its limit: the whole, and then one of the pieces.
-        if len(sent) in (1, 3):
-            raise QueryTimeout("The server ended the query at its time limit.")
-        whole(self, query, dataset, into)
-
-    monkeypatch.setattr(SparqlStore, "derive", derive)
-    kg.store.derive(copied, G, "urn:h")
-    assert len(sent) == 1 + 16 + 16 and kg.store.count("urn:h") == 500
-    kg.store.clear("urn:h")
-
-    def never(self: SparqlStore, query: Construct, dataset: Dataset, into: str) -> None:
-        raise QueryTimeout("The server ended the query at its time limit.")
-
-    monkeypatch.setattr(SparqlStore, "derive", never)
-    with pytest.raises(QueryTimeout):
-        kg.store.derive(copied, G, "urn:h")
 
 
 def test_equal_things_are_reasoned_over_as_elsewhere(kg: mrag.KnowledgeGraph) -> None:

@@ -11,8 +11,9 @@ import pytest
 
 import mrag
 from mrag.errors import QueryTimeout
-from mrag.graph.updates import parse, preview
+from mrag.graph.updates import preview
 from mrag.planning.answering import compute, parser_of
+from mrag.rdf.parser import parse_update as parse
 from mrag.stores import OxigraphStore
 from mrag.stores.process.workers import RESERVE
 
@@ -83,7 +84,7 @@ def test_one_that_has_ended_while_it_waited_is_replaced() -> None:
         kg.update("INSERT DATA { <urn:a> <urn:p> 1 }")
         assert subjects(kg) == ["urn:a"]
         (first,) = processes(kg)
-    (waiting,) = RESERVE.waiting()
+    ((_, waiting),) = RESERVE._idle
     assert waiting.pid == first
     os.kill(first, signal.SIGKILL)
     waiting._process.wait(10)
@@ -91,7 +92,7 @@ def test_one_that_has_ended_while_it_waited_is_replaced() -> None:
         kg.update("INSERT DATA { <urn:b> <urn:p> 1 }")
         assert subjects(kg) == ["urn:b"]
         assert processes(kg) != [first]
-    assert first not in {child.pid for child in RESERVE.waiting()}
+    assert first not in {child.pid for _, child in RESERVE._idle}
 
 
 def test_one_that_was_killed_in_a_query_does_not_wait() -> None:
@@ -104,7 +105,7 @@ def test_one_that_was_killed_in_a_query_does_not_wait() -> None:
         with pytest.raises(QueryTimeout, match="was ended"):
             kg.query(endless, limits=mrag.Limits(seconds=0.5))
         assert processes(kg) == []
-    assert RESERVE.waiting() == []
+    assert RESERVE._idle == []
     with pytest.raises(ProcessLookupError):
         os.kill(first, 0)
 

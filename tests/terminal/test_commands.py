@@ -54,10 +54,8 @@ CASES: dict[str, list[list[str]]] = {
         ["--sketch", "{table}"],
         ["{table}", "--mapping", "{mapping}", "--store", "{store}5", "--skip-bad"],
         ["{table}", "--mapping", "{mapping}", "--store", "{store}5"],
-        ["{table}", "--mapping", "{metadata}", "--store", "{store}5", "--standard"],
         ["{table}", "--delimiter", TEXT],
         ["{table}", "--encoding", TEXT],
-        [f"sqlite:///{TEXT}", "--mapping", "{mapping}"],
     ],
     "create": [["graphdb:{server}/repositories/x"], ["{server}"], [TEXT]],
     "reason": [
@@ -320,7 +318,7 @@ def files(tmp_path_factory: pytest.TempPathFactory, gguf: Path) -> dict[str, str
             "store": "", "turtle": ".ttl", "broken": ".ttl", "lines": ".nt", "missing": ".ttl", "photos": "",
             "annotations": ".json", "scenes": ".jsonl", "answer": ".json", "texts": "", "policy": ".npz",
             "codes": "", "collection": "", "questions": ".jsonl", "run": ".trec", "out": "", "model": ".gguf",
-            "table": ".csv", "mapping": ".ttl", "metadata": ".json", "solved": ".jsonl", "weights": ".npz",
+            "table": ".csv", "mapping": ".ttl", "solved": ".jsonl", "weights": ".npz",
         }.items()
     }  # fmt: skip
     Path(names["turtle"]).write_text(turtle(), encoding="utf-8")
@@ -336,13 +334,6 @@ def files(tmp_path_factory: pytest.TempPathFactory, gguf: Path) -> dict[str, str
         f" <http://www.w3.org/ns/r2rml#class> <urn:{escapes(TEXT)}> ] .",
         encoding="utf-8",
     )
-    columns = [{"name": TEXT, "datatype": "integer"}]
-    about = {
-        "@context": "http://www.w3.org/ns/csvw",
-        "url": Path(names["table"]).name,
-        "tableSchema": {"columns": columns},
-    }
-    Path(names["metadata"]).write_text(json.dumps(about))
     Path(names["scenes"]).write_text(json.dumps({"image_id": TEXT, "objects": TEXT}) + "\n{" + TEXT)
     Path(names["photos"]).mkdir()
     Image.new("RGB", (30, 40), "firebrick").save(Path(names["photos"]) / "red.png")

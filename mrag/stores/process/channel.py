@@ -165,20 +165,14 @@ def timed_out(query: str) -> QueryTimeout:
 
 def late(query: str) -> QueryTimeout:
     """Return the error of a query for which the store was still being copied at its deadline."""
-    return QueryTimeout(
-        "The deadline passed while the store was copied for queries.",
-        query=query,
-        hint="Ask again: the copy is made now. A store in a folder is copied at once.",
-    )
+    hint = "Ask again: the copy is made now. A store in a folder is copied at once."
+    return QueryTimeout("The deadline passed while the store was copied for queries.", query=query, hint=hint)
 
 
 def ended(query: str) -> StoreError:
     """Return the error of a query whose process has ended by itself."""
-    return StoreError(
-        "The query's worker ended before it answered, most likely for want of memory.",
-        query=query,
-        hint="Narrow the query or add a LIMIT.",
-    )
+    what = "The query's worker ended before it answered, most likely for want of memory."
+    return StoreError(what, query=query, hint="Narrow the query or add a LIMIT.")
 
 
 Kind = TypeVar("Kind", bound=Child)
@@ -217,11 +211,6 @@ class Reserve(Generic[Kind]):
             surplus = self._idle.pop(0)[1] if len(self._idle) > self.size else None
         if surplus is not None:
             surplus.kill()
-
-    def waiting(self) -> list[Kind]:
-        """Return the children that wait."""
-        with self._lock:
-            return [child for _, child in self._idle]
 
     def close(self) -> None:
         """End the children that wait; others may come to wait afterwards."""

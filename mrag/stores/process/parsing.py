@@ -28,11 +28,10 @@ import pyoxigraph as ox
 from mrag import errors
 from mrag.errors import ConfigError, LoadError, MragError, QueryRefused, QueryTimeout, StoreError
 from mrag.loaders._records import RecordReport
-from mrag.loaders.checks import MORE_TIME, Checked, LeftOutFile, Lines, LoadNotes, TooMuch, too_long
-from mrag.loaders.importing import ImportSettings, write
+from mrag.loaders.checks import MORE_TIME, Checked, Lines, LoadNotes, TooMuch, too_long
+from mrag.loaders.importing import ImportSettings
 from mrag.loaders.rdf import Progress, Source
-from mrag.loaders.sketch import sketched
-from mrag.loaders.tables import TableDialect, is_database
+from mrag.loaders.tables import TableDialect
 from mrag.stores.changes import Operation, Refused, skolemised
 from mrag.stores.process.channel import Child, Reply, Reserve
 
@@ -156,10 +155,8 @@ def stream(work: str, *arguments: Any, bounds: Bounds | None = None) -> Generato
         for kind, content in _frames(child, (work, arguments, _here()), bounds):
             given += len(content)
             if bounds.bytes and given > bounds.bytes:
-                raise LoadError(
-                    f"Written out in full it has more than {bounds.bytes >> 20} megabytes.",
-                    hint="Nothing of it was stored. Send it in several parts.",
-                )
+                what = f"Written out in full it has more than {bounds.bytes >> 20} megabytes."
+                raise LoadError(what, hint="Nothing of it was stored. Send it in several parts.")
             if kind != b"P":
                 yield content if kind == b"D" else pickle.loads(content)  # noqa: S301 # our own child wrote it
                 continue
@@ -338,25 +335,15 @@ def bounds_for(size: int) -> Bounds:
 def imported(
     file: str | Path, out: Path, how: ImportSettings, on_progress: Progress | None = None
 ) -> RecordReport:
-    """Write a file of records, or of a database by its URL, as N-Triples into `out`.
-
-    So does `mrag.loaders.importing.write`. What a server holds is read in this process, as a child has no
-    network. Progress is in bytes read and in all, for a database in rows and None.
-    """
-    served = is_database(file)
-    size = None if served else Path(file).stat().st_size
-    if served and not str(file).startswith("sqlite"):
-        pieces: Generator[Any, None, Any] = write(file, how, out)
-    else:
-        pieces = stream("mrag.loaders.importing:write", file, how, out, bounds=bounds_for(size or 0))
-    with naming(*(() if served else (Path(file),))):
+    """Write a file of records as N-Triples into `out`, as `mrag.loaders.importing.write` does."""
+    size = Path(file).stat().st_size
+    pieces = stream("mrag.loaders.importing:write", file, how, out, bounds=bounds_for(size))
+    with naming(Path(file)):
         return cast(RecordReport, _end_with(_report(pieces, on_progress, size)))
 
 
 def sketch(files: Sequence[str], dialect: TableDialect) -> str:
     """Return a mapping to begin with, as `mrag.loaders.sketch.sketched` does, read like `imported`."""
-    if any(is_database(file) and not file.startswith("sqlite") for file in files):
-        return sketched(files, dialect)
     size = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
     return cast(str, perform("mrag.loaders.sketch:sketched", list(files), dialect, bounds=bounds_for(size)))
 
@@ -481,24 +468,6 @@ MOST_GRAPHS: Final = 10_000
 """Most named graphs of a knowledge graph; every query is given their names."""
 
 
-def flawless(
-    sources: Sequence[Source], left_out: list[LeftOutFile], *, skip_bad_lines: bool = False
-) -> list[Source]:
-    """Return the files that can be read to their ends."""
-    found: list[Source] = []
-    for source in sources:
-        past = skip_bad_lines and source.line_based
-        try:
-            with naming(source.path):
-                perform(f"{__name__}:read_through", source, past, bounds=bounds_of([source]))
-        except LoadError as error:
-            line = f"line {error.line}: " if error.line else ""
-            left_out.append(LeftOutFile(str(source.path), line + error.message))
-        else:
-            found.append(source)
-    return found
-
-
 def graph_names(sources: Sequence[Source], *, skip_bad_lines: bool = False) -> list[str]:
     """Return the IRIs of the graphs that files name, in order; they are read to their ends for it."""
     those = tuple(source for source in sources if source.names_graphs)
@@ -517,19 +486,10 @@ def read_graph_names(sources: Sequence[Source], skip_bad_lines: bool) -> list[st
             if is_named(quad):
                 names.add(cast(ox.NamedNode, quad.graph_name).value)
                 if len(names) > MOST_GRAPHS:
-                    raise LoadError(
-                        f"More than {MOST_GRAPHS:,} named graphs cannot be kept.",
-                        file=str(source.path),
-                        hint="Nothing of it was stored. Merge graphs, or write the triples as N-Triples.",
-                    )
+                    what = f"More than {MOST_GRAPHS:,} named graphs cannot be kept."
+                    hint = "Nothing of it was stored. Merge graphs, or write the triples as N-Triples."
+                    raise LoadError(what, file=str(source.path), hint=hint)
     return sorted(names)
-
-
-def read_through(source: Source, skip_bad_lines: bool) -> None:
-    """Read a file to its end, to see whether it is well formed."""
-    notes = LoadNotes()
-    for _ in statements(source, notes, lambda _: None, skip_bad_lines=skip_bad_lines):
-        pass
 
 
 _MAX_PARTS = 1_000

@@ -17,7 +17,8 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
@@ -175,7 +176,7 @@ class _Answers:
 
     def rows(self, request: dict[str, Any]) -> tuple[Any, ...]:
         """Answer a query with terms, taken apart."""
-        with _Sight(self, request) as default:
+        with self._sight(request) as default:
             result = self._query(request, default)
             if isinstance(result, ox.QueryBoolean):
                 return "ask", bool(result)
@@ -193,7 +194,7 @@ class _Answers:
     def document(self, request: dict[str, Any]) -> tuple[Any, ...]:
         """Answer a query with a document in one of the formats, piece by piece."""
         name, max_rows = request["format"], request["rows"]
-        with _Sight(self, request) as default:
+        with self._sight(request) as default:
             result = self._query(request, default)
             if isinstance(result, ox.QueryTriples):
                 out = _Output(self._out, max_rows, request["bytes"], b"")
@@ -234,6 +235,28 @@ class _Answers:
         carry_out(changes, request["operations"])
         return "changes", changes.outcome().packed()
 
+    @contextmanager
+    def _sight(self, request: dict[str, Any]) -> Iterator[list[ox.NamedNode]]:
+        """Give the default graph of a query, with what it alone sees put into a graph of its own for it.
+
+        That is what `extra` holds, and with `merge` all of its graphs, where they may share triples.
+        """
+        graphs = [ox.NamedNode(g) for g in request["default"]]
+        extra, merge = request.get("extra", b""), bool(request.get("merge"))
+        if not extra and not merge:
+            yield graphs
+            return
+        store, scratch = self.writable(), ox.NamedNode(_SCRATCH)
+        try:
+            if merge:
+                quads = (q for g in graphs for q in store.quads_for_pattern(None, None, None, g))
+                store.bulk_extend(ox.Quad(q.subject, q.predicate, q.object, scratch) for q in list(quads))
+            if extra:
+                store.load(extra, ox.RdfFormat.N_TRIPLES, to_graph=scratch)
+            yield [scratch] if merge else [*graphs, scratch]
+        finally:
+            store.remove_graph(scratch)
+
     def _query(self, request: dict[str, Any], default: list[ox.NamedNode]) -> Any:
         given = request.get("substitutions") or {}
         return self._store.query(
@@ -243,33 +266,6 @@ class _Answers:
             named_graphs=[ox.NamedNode(g) for g in request["named"]],
             substitutions={ox.Variable(name): term_of(value) for name, value in given.items()} or None,
         )
-
-
-class _Sight:
-    """The default graph of one query, with what it alone sees put into a graph of its own for it.
-
-    That is what `extra` holds, and with `merge` all of its graphs, where they may share triples.
-    """
-
-    def __init__(self, answers: _Answers, request: dict[str, Any]) -> None:
-        self._answers, self._extra = answers, request.get("extra", b"")
-        self._graphs = [ox.NamedNode(g) for g in request["default"]]
-        self._merge = bool(request.get("merge"))
-
-    def __enter__(self) -> list[ox.NamedNode]:
-        if not self._extra and not self._merge:
-            return self._graphs
-        store, scratch = self._answers.writable(), ox.NamedNode(_SCRATCH)
-        if self._merge:
-            quads = (q for g in self._graphs for q in store.quads_for_pattern(None, None, None, g))
-            store.bulk_extend(ox.Quad(q.subject, q.predicate, q.object, scratch) for q in list(quads))
-        if self._extra:
-            store.load(self._extra, ox.RdfFormat.N_TRIPLES, to_graph=scratch)
-        return [scratch] if self._merge else [*self._graphs, scratch]
-
-    def __exit__(self, *exc: object) -> None:
-        if self._extra or self._merge:
-            self._answers.writable().remove_graph(ox.NamedNode(_SCRATCH))
 
 
 def frame(out: BinaryIO, kind: bytes, content: bytes) -> None:

@@ -81,22 +81,16 @@ _PORTABLE = {
 def refusal(reply: Reply, query: str, limits: Limits) -> QueryRefused | None:
     """Return the error that a reply stands for, if it stands for one."""
     if reply[0] == "large":
-        return QueryRefused(
-            f"The result is larger than {limits.rows} rows or {limits.bytes} bytes.",
-            query=query,
-            hint="Add a LIMIT, or allow more.",
-        )
+        what = f"The result is larger than {limits.rows} rows or {limits.bytes} bytes."
+        return QueryRefused(what, query=query, hint="Add a LIMIT, or allow more.")
     if reply[0] == "refused":
         return QueryRefused(str(reply[1]), query=query)
     if reply[0] != "error":
         return None
     if found := _CAST.search(str(reply[1])):
         portable = _PORTABLE.get(found[1])
-        return QueryRefused(
-            f"SPARQL 1.1 has no cast to xsd:{found[1]}.",
-            query=query,
-            hint=f"Use xsd:{portable}, which every engine has." if portable else f"Casts are: {_CASTS}.",
-        )
+        hint = f"Use xsd:{portable}, which every engine has." if portable else f"Casts are: {_CASTS}."
+        return QueryRefused(f"SPARQL 1.1 has no cast to xsd:{found[1]}.", query=query, hint=hint)
     return QueryRefused(f"The engine cannot answer this query: {reply[1]}.", query=query)
 
 
