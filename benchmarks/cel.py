@@ -24,8 +24,8 @@ from common import peak_memory, shared_data
 from rdflib import Graph
 
 import mrag
-from mrag.cel.benchmark import folds, read_problems
 from mrag.cel.evaluate import World
+from mrag.cel.examples import read_problems
 from mrag.cel.expressions import Named
 from mrag.cel.learners.base import FitState, LearnerSettings, learner
 from mrag.cel.learners.search import CombinationSearch, FeatureSettings, SearchSettings, features
@@ -186,12 +186,28 @@ def published(learners: list[str], seconds: float, parts: int) -> None:
                 print(f"  mean F1 {statistics.mean(f1):.4f}, most {max(times):.3f} s, all {sum(times):.2f} s")
 
 
+def folds(problem: LearningProblem, number: int, seed: int) -> list[Split]:
+    """Divide a problem into what to learn from and what to hold out, both kinds in each; none of too few."""
+    number = min(number, len(problem.positives), len(problem.negatives))
+    chance = random.Random(seed)
+    mixed = [chance.sample(kind, len(kind)) for kind in (problem.positives, problem.negatives)]
+
+    def part(at: int, *, inside: bool) -> LearningProblem:
+        return LearningProblem(
+            *([x for n, x in enumerate(kind) if (n % number == at) is inside] for kind in mixed)
+        )
+
+    return (
+        [Split(part(at, inside=False), part(at, inside=True)) for at in range(number)] if number > 1 else []
+    )
+
+
 def by_folds(kg: KnowledgeGraph, name: str, seconds: float, problem: LearningProblem, parts: int) -> float:
     """Return the mean F1 over folds that were held out, 0 for those without a concept; nan without folds."""
     values = []
-    for train, test in folds(problem, parts, 0):
-        found = learner(name, kg, seconds=seconds).fit(train)
-        values.append(held_out(kg, found[0].expression, test) if found else 0.0)
+    for split in folds(problem, parts, 0):
+        found = learner(name, kg, seconds=seconds).fit(split.train)
+        values.append(held_out(kg, found[0].expression, split.test) if found else 0.0)
     return statistics.mean(values) if values else float("nan")
 
 
@@ -277,7 +293,7 @@ def measure_scoring(fit: FitState, *, seconds: float = 1.0) -> tuple[int, float]
     Returns:
         How many were scored, and the seconds of processor it took.
     """
-    run = CombinationSearch(fit, SearchSettings(), features(fit, FeatureSettings(), 1))
+    run = CombinationSearch(fit, SearchSettings(), features(fit, FeatureSettings(), 1), beam=24)
     scored, at, started = 0, 0, time.process_time()
     while (took := time.process_time() - started) < seconds:
         made = run.rows & run.rows[at % len(run.rows)]

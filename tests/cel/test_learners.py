@@ -12,8 +12,8 @@ import pytest
 from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 
-from mrag.cel.benchmark import read_problems
 from mrag.cel.evaluate import World
+from mrag.cel.examples import read_problems
 from mrag.cel.expressions import Top, key
 from mrag.cel.learners.base import LEARNERS, FitProgress, FitState, Halt, Learner, LearnerSettings, learner
 from mrag.cel.learners.refinement import Celoe, CeloeSettings
@@ -257,7 +257,7 @@ def test_the_same_result_under_any_hash_seed() -> None:
         "from mrag.stores.oxigraph import OxigraphStore\n"
         "from mrag.reasoning.run import reason\n"
         "from mrag.cel.learners.base import learner\n"
-        "from mrag.cel.benchmark import read_problems\n"
+        "from mrag.cel.examples import read_problems\n"
         "from mrag.cel.expressions import key\n"
         "found = {}\n"
         "with KnowledgeGraph(OxigraphStore()) as kg:\n"

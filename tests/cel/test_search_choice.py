@@ -80,7 +80,7 @@ def test_a_long_concept_that_fits_mistakes_gives_way_to_the_short_one(kg: Knowle
     assert quality(confusion(kg, [best.expression], test.positives, test.negatives)[0]) == 1.0
 
 
-@pytest.mark.parametrize("name", sorted({*LEARNERS} - {"drill"}))
+@pytest.mark.parametrize("name", sorted(LEARNERS))
 def test_a_text_that_one_or_two_examples_have_is_no_condition(kg: KnowledgeGraph, name: str) -> None:
     train, _ = captioned(kg)
     atoms = Signature(World.whole(kg))

@@ -9,8 +9,8 @@ from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, RDFS
 
 from mrag.cel.learners.base import learner
-from mrag.cel.polish import SummarySettings, order_by_summary, summarise
 from mrag.cel.rerank import ClassExpressionReranker, RerankSettings
+from mrag.cel.summary import SummarySettings, order_by_summary, summarise
 from mrag.errors import ConfigError, ModelError
 from mrag.generation.models import resolve
 from mrag.graph.kg import KnowledgeGraph

@@ -10,11 +10,10 @@ import pytest
 from rdflib import Literal
 
 from mrag.cel import sentences as english
-from mrag.cel.benchmark import folds
 from mrag.cel.concepts import safe_part, world_assumption
 from mrag.cel.expressions import And, Bottom, Expression, Named, Not, Or, Property, Some, Top, key
 from mrag.cel.learners.search import by_chance
-from mrag.cel.problem import ExampleBits, ExampleCounts, LearningProblem, PartBits, fingerprints
+from mrag.cel.problem import ExampleBits, ExampleCounts, PartBits, fingerprints
 from mrag.cel.rerank import precision
 from mrag.cel.sentences import counts_in_words
 from mrag.cel.sparql import by_value, comparable, count_query, family
@@ -47,7 +46,6 @@ P = Property("urn:p")
         (english.truth, ("has dome", False), "has no dome"),
         (english.truth, ("robotic", True), "is robotic"),
         (english.truth, ("member", True), ""),
-        (english.surfaces, ("wear",), {"does not wear", "is not worn by", "is worn by", "wear", "wears"}),
         (counts_in_words, (ExampleCounts(9, 1, 10, 40),), "9 of your 10 examples, 1 of 40 others"),
         (precision, (ExampleCounts(3, 1, 4, 2),), 0.75),
         (by_value, (Literal(5),), True),
@@ -99,8 +97,3 @@ def test_bits_of_a_part_count_what_is_in_it() -> None:
 @pytest.mark.parametrize(("of_each", "accident"), [(3, True), (30, False)])
 def test_few_examples_are_told_apart_by_chance(of_each: int, accident: bool) -> None:
     assert by_chance(A, ExampleCounts(of_each, 0, of_each, of_each), 100) is accident
-
-
-def test_folds_hold_each_example_out_once() -> None:
-    pairs = folds(LearningProblem("abcd", "xyz"), 10, 0)
-    assert (len(pairs), sorted(x for _, held in pairs for x in held.positives)) == (3, ["a", "b", "c", "d"])

@@ -264,7 +264,7 @@ def test_documents_of_the_retriever() -> None:
 
 def of_other_prompts(rng: random.Random) -> str | None:
     """The extractor, the planner, the summary and the questions of a benchmark."""
-    from mrag.cel.polish import summarise
+    from mrag.cel.summary import summarise
     from mrag.completion.patterns import ModelPlanner
     from mrag.errors import ModelError
     from mrag.evaluation.benchmark import QuestionSettings, _ask

@@ -324,7 +324,6 @@ LEARNERS: dict[str, tuple[str, str]] = {
     "tdl": ("mrag.cel.learners.tabular", "TreeLearner"),
     "m-of-n": ("mrag.cel.learners.tabular", "MOfN"),
     "evolearner": ("mrag.cel.learners.evolearner", "EvoLearner"),
-    "drill": ("mrag.cel.drill", "Drill"),
 }
 """Module and class of each learner; imported when it is asked for."""
 

@@ -1,10 +1,9 @@
-"""Learners that refine: the downward operator, its layers, and best-first search by CELOE and OCEL.
+"""Learners that refine: the downward operator, and best-first search by CELOE and OCEL.
 
 The operator is that of Lehmann and Hitzler (2010) as DL-Learner has it: an atomic class is refined to its
 subclasses and to its conjunctions with the refinements of `⊤`, never to a class beside it, and every step
 leads to a part of what it starts from. CELOE (Lehmann, Auer, Bühmann and Tramp, 2011) is for short
-definitions, OCEL (Lehmann and Hitzler, 2010) for concepts that tell examples apart. `RefinementSpace`
-keeps the refinements of expressions as layers with one row of booleans each, for `mrag.cel.drill`.
+definitions, OCEL (Lehmann and Hitzler, 2010) for concepts that tell examples apart.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from rdflib import Literal, URIRef
 
 from mrag.cel import expressions as ce
 from mrag.cel.evaluate import World, hierarchy
-from mrag.cel.expressions import depth, key, length, normal, operands, walk, with_operands
+from mrag.cel.expressions import key, length, normal, operands, walk, with_operands
 from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
 from mrag.cel.problem import ExampleCounts
 from mrag.cel.sparql import INTEGERS, VOCABULARY, by_family, comparable, spread
@@ -374,171 +373,6 @@ def _nearest(name: str, above: dict[str, set[str]]) -> list[str]:
     """Return the superclasses that have no other superclass between; equivalent ones are none."""
     wider = {c for c in above[name] if name not in above[c]}
     return sorted(c for c in wider if not any(c in above[d] and d not in above[c] for d in wider - {c}))
-
-
-Vectors = npt.NDArray[np.float32]
-_LAYER_BYTES = 300_000_000  # up to so much memory layers are kept in
-_KINDS = (ce.Named, ce.Not, ce.And, ce.Or, ce.Some, ce.Only, ce.AtLeast, ce.AtMost, ce.Value)
-
-
-@dataclass(frozen=True)
-class RefinementSpaceSettings:
-    """Which expressions are reached, and by how large steps.
-
-    Attributes:
-        constructors: What they are made of; None takes what the graph needs: single individuals are named
-            where all values of a property are of the same classes, and no inverse properties.
-        step: By how much longer a refinement may be than what it refines.
-        first: Longest refinement of `⊤`; pairs joined by `⊔` begin here.
-    """
-
-    constructors: Constructors | None = None
-    step: int = 4
-    first: int = 7
-    max_length: int = 14
-    steps: int = 2
-
-    def __post_init__(self) -> None:
-        if min(self.step, self.first, self.max_length, self.steps) < 1:
-            raise ConfigError("step, first, max_length and steps are positive.")
-
-
-@dataclass(frozen=True)
-class Refinements:
-    """The refinements of one expression."""
-
-    expressions: tuple[ce.Expression, ...]
-    table: npt.NDArray[np.bool_]
-    shapes: Vectors
-
-
-class SpaceView:
-    """A space seen by some of its individuals only, with the layers of the whole."""
-
-    def __init__(self, space: RefinementSpace, columns: npt.NDArray[np.intp]) -> None:
-        self._space = space
-        place = np.zeros(space.world.size, dtype=np.intp)
-        place[space.columns] = np.arange(len(space.columns))
-        self._places = place[columns]
-
-    def refinements(self, expression: ce.Expression) -> Refinements:
-        """Return the refinements of an expression that hold one of the individuals."""
-        whole = self._space.refinements(expression)
-        table = whole.table[:, self._places]
-        kept = np.flatnonzero(table.any(axis=1))
-        return Refinements(tuple(whole.expressions[at] for at in kept), table[kept], whole.shapes[kept])
-
-
-class RefinementSpace:
-    """The expressions over a world, as layers of refinements."""
-
-    def __init__(
-        self,
-        kg: KnowledgeGraph,
-        world: World,
-        columns: npt.NDArray[np.intp],
-        settings: RefinementSpaceSettings | None = None,
-    ) -> None:
-        self.world, self.columns = world, columns
-        self.settings = settings or RefinementSpaceSettings()
-        self.constructors = self.settings.constructors or constructors_for(Signature(world))
-        self.operator = RefinementOperator(kg, world, self.constructors)
-        self._layers: dict[ce.Expression, Refinements] = {}
-        self._bytes = 0
-
-    @classmethod
-    def of(
-        cls,
-        kg: KnowledgeGraph,
-        world: World,
-        columns: npt.NDArray[np.intp],
-        settings: RefinementSpaceSettings,
-    ) -> RefinementSpace | SpaceView:
-        """Return a space for some individuals; that of a graph fetched whole is kept until it changes."""
-        if world.steps is not None:
-            return cls(kg, world, columns, settings)
-        name = f"cel-space {settings!r}"
-        found = kg.cache.get(name)
-        if not isinstance(found, cls) or found.world is not world:
-            found = cls(kg, world, np.flatnonzero(world.individuals), settings)
-            kg.cache[name] = found
-        return SpaceView(found, columns)
-
-    def refinements(self, expression: ce.Expression) -> Refinements:
-        """Return the refinements of an expression that hold an individual."""
-        found = self._layers.get(expression)
-        if found is None:
-            found = self._worked_out(expression)
-            self._bytes += found.table.nbytes + 500 * len(found.expressions)
-            if self._bytes > _LAYER_BYTES:
-                self._layers.clear()
-                self._bytes = found.table.nbytes
-            self._layers[expression] = found
-        return found
-
-    def row(self, expression: ce.Expression) -> npt.NDArray[np.bool_]:
-        """Return which of the individuals an expression holds."""
-        return self.world.extension(expression)[self.columns]
-
-    def _worked_out(self, expression: ce.Expression) -> Refinements:
-        settings = self.settings
-        limit = settings.first if isinstance(expression, ce.Top) else length(expression) + settings.step
-        kept: list[ce.Expression] = []
-        rows: list[npt.NDArray[np.bool_]] = []
-        for e in self.operator.refine(expression, min(limit, settings.max_length)):
-            if depth(e) > settings.steps or isinstance(e, ce.Top | ce.Bottom) or not self.world.reaches(e):
-                continue
-            row = self.row(e)
-            if row.any():
-                kept.append(e)
-                rows.append(row)
-        table = np.array(rows, dtype=bool).reshape(len(kept), len(self.columns))
-        shapes = np.array([shape(e) for e in kept], dtype=np.float32).reshape(len(kept), SHAPE)
-        return Refinements(tuple(kept), table, shapes)
-
-
-SHAPE = len(_KINDS) + 6  # how many numbers a shape has
-LENGTH = len(_KINDS)  # where in a shape the length stands, in tens
-
-
-def shape(expression: ce.Expression) -> list[float]:
-    """Describe what an expression looks like, whatever its names: length, depth, what it is made of."""
-    parts = list(walk(expression))
-    joined = len(expression.parts) if isinstance(expression, ce.And | ce.Or) else 1
-    open_ends = sum(isinstance(p, ce.Top) for p in parts)
-    root = [float(isinstance(expression, kind)) for kind in _KINDS]
-    rest = (
-        length(expression) / 10,
-        depth(expression) / 3,
-        joined / 3,
-        open_ends / 2,
-        sum(isinstance(p, ce.Not | ce.Only) for p in parts) / 3,
-        sum(isinstance(p, ce.Named | ce.Value) for p in parts) / 3,
-    )
-    return [*root, *rest]
-
-
-def constructors_for(atoms: Signature) -> Constructors:
-    """Return constructors that name individuals only where nothing else distinguishes values."""
-    return Constructors(inverse=False, nominals=any(atoms.alike(p) for p in atoms.links))
-
-
-def random_descents(
-    space: RefinementSpace, rng: np.random.Generator, max_steps: int
-) -> Iterator[ce.Expression]:
-    """Yield random expressions: ever new walks from `⊤` of at most so many refinements."""
-    while True:
-        found: ce.Expression = ce.Top()
-        for _ in range(int(rng.integers(1, max_steps + 1))):
-            refinements = space.refinements(found)
-            if not refinements.expressions:
-                break
-            # A length first, so that the few short ones come up as often as the many long ones.
-            lengths = refinements.shapes[:, LENGTH]
-            chosen = rng.choice(np.unique(lengths))
-            found = refinements.expressions[int(rng.choice(np.flatnonzero(lengths == chosen)))]
-        if not isinstance(found, ce.Top):
-            yield found
 
 
 @dataclass(frozen=True)
