@@ -16,10 +16,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 from mrag.errors import ConfigError
-from mrag.evaluation.report import COLOURS, draw_line, draw_text, new_picture, printed, rounded
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Colours that can be told apart with any colour vision (Okabe and Ito, 2008)."""
 
 INDEX = {
     "seconds of processor to build": ("build", lambda told: told["build_processor_s"]),
@@ -33,6 +35,41 @@ GROWTH = {
     "seconds of processor to index": ("index", lambda told: told["processor"]),
     "ms of processor to a context (median)": ("ask", lambda told: told["thing_processor_p50"]),
 }
+
+
+def new_picture(width: float, height: float, title: str) -> Element:
+    """Return an empty picture."""
+    size = {"width": rounded(width), "height": rounded(height)}
+    picture = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "viewBox": ""} | size)
+    picture.set("viewBox", f"0 0 {rounded(width)} {rounded(height)}")
+    picture.set("font-family", "sans-serif")
+    SubElement(picture, "title").text = title
+    SubElement(picture, "rect", width="100%", height="100%", fill="#ffffff")
+    return picture
+
+
+def draw_text(
+    at: Element, x: float, y: float, text: str, *, anchor: str = "start", size: int = 12, weight: str = ""
+) -> None:
+    """Add words to a picture."""
+    style = {"text-anchor": anchor, "font-size": str(size)} | ({"font-weight": weight} if weight else {})
+    SubElement(at, "text", {"x": rounded(x), "y": rounded(y), **style}).text = text
+
+
+def draw_line(at: Element, x1: float, y1: float, x2: float, y2: float, colour: str, width: int = 1) -> None:
+    """Add a line to a picture."""
+    ends = zip(("x1", "y1", "x2", "y2"), map(rounded, (x1, y1, x2, y2)), strict=True)
+    SubElement(at, "line", {**dict(ends), "stroke": colour, "stroke-width": str(width)})
+
+
+def rounded(value: float) -> str:
+    """Return a coordinate as a picture has it."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def printed(picture: Element) -> str:
+    """Return a picture as a document."""
+    return tostring(picture, encoding="unicode") + "\n"
 
 
 def panels(lines: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], str]:

@@ -11,8 +11,9 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
+import numpy as np
 from rdflib import URIRef
 
 from mrag import html
@@ -20,7 +21,7 @@ from mrag.errors import ConfigError, TermError
 from mrag.evaluation.benchmark import RunJournal
 from mrag.evaluation.gold import AnswerScore, GoldQuestion, mentions, score
 from mrag.evaluation.metrics import Interval, Resampling, interval
-from mrag.evaluation.report import markdown_table, shown_interval
+from mrag.evaluation.report import bracket_note, markdown_table, shown_interval
 from mrag.generation.models import model_name
 from mrag.generation.result import Answer, AnswerCell
 from mrag.generation.verbalise import PHRASES
@@ -132,8 +133,7 @@ class AnswerEvaluation:
         parts += [
             *(f"- {note}" for note in self._notes()),
             "",
-            f"In brackets {self.resampling.level:.0%} bootstrap intervals over questions "
-            f"({self.resampling.resamples} samples, seed {self.resampling.seed}).",
+            bracket_note(self.resampling, "questions"),
         ]
         return "\n".join(map(inline, parts)) + "\n"
 
@@ -196,7 +196,7 @@ def summarised(
 
     answerable = [o for o in outcomes if o.answerable]
     others = [o for o in outcomes if not o.answerable]
-    times = sorted(o.seconds * 1000 for o in outcomes)
+    times = np.percentile([o.seconds * 1000 for o in outcomes], (50, 99, 100)).tolist()
     ways = Counter("none" if o.abstained else o.way for o in outcomes)
     refused = {
         name: found
@@ -216,7 +216,7 @@ def summarised(
         refused,
         mean(not o.answerable for o in outcomes if o.abstained),
         dict(sorted(ways.items())),
-        {"p50": _percentile(times, 50), "p99": _percentile(times, 99), "max": times[-1]},
+        dict(zip(("p50", "p99", "max"), times, strict=True)),
         prepared,
         resampling,
         tuple(predictions),
@@ -239,18 +239,13 @@ def _scores(name: str, outcomes: Sequence[Outcome], resampling: Resampling) -> C
     )
 
 
-def _percentile(ordered: Sequence[float], p: float) -> float:
-    """Return a percentile by the nearest rank."""
-    return ordered[min(len(ordered) - 1, int(len(ordered) * p / 100))]
-
-
 _shown = partial(shown_interval, form=".3f")
 _REFUSALS = (
     *(said.casefold() for p in PHRASES.values() for said in (p.nothing_found, p.no_match)),
     *("i don't know", "i don’t know", "i do not know"),
 )
 
-Table = tuple[tuple[str | None, ...], ...]
+Table: TypeAlias = Sequence[Sequence[str | None]]
 
 
 @dataclass(frozen=True)
@@ -281,8 +276,7 @@ class Prediction:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Prediction:
         """Read what `to_json` wrote."""
-        tables = {name: _table(value[name]) for name in ("answers", "guess")}
-        return cls(**{**value, **tables})
+        return cls(**value)
 
 
 def evaluate_questions(
@@ -409,10 +403,6 @@ def outcome(question: GoldQuestion, found: Prediction) -> Outcome:
     return Outcome(
         question.category, question.answerable, found.way, found.abstain, scored, best.exact, found.seconds
     )
-
-
-def _table(rows: Any) -> Table | None:
-    return None if rows is None else tuple(tuple(row) for row in rows)
 
 
 def _digest(questions: Sequence[GoldQuestion]) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import html
-import json
 import math
 import random
 import re
@@ -31,11 +30,10 @@ from rdflib.term import Node
 
 from mrag.context.display import Display
 from mrag.errors import ConfigError, LoadError
-from mrag.evaluation.metrics import Qrels, read_qrels
+from mrag.evaluation.metrics import Qrels, read_objects, read_qrels, read_text
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.analysis import Analyser
 from mrag.language.grammar import article, join, relation
-from mrag.language.possessive import compiled
 from mrag.rdf import patterns as sparql
 from mrag.rdf import queries
 from mrag.rdf.patterns import to_sparql
@@ -82,12 +80,6 @@ class Demand:
         """Return it as JSON."""
         own, *parts = ([[c.predicate, c.value] for c in some] for some in (self.own, *self.parts))
         return {"own": own, "parts": parts}
-
-    @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> Demand:
-        """Read what `to_json` gave."""
-        own, *parts = (tuple(Condition(*c) for c in some) for some in (given["own"], *given["parts"]))
-        return cls(own, tuple(parts))
 
 
 @dataclass
@@ -310,16 +302,6 @@ _CHUNK = 256
 _ANALYSER = Analyser(name="plural")
 
 
-def target_only(targets: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """Return judgements by which the entity that a question was made from is its only answer.
-
-    Example:
-        >>> target_only({"q1": "ex:a"})
-        {'q1': {'ex:a': 1}}
-    """
-    return {question: {entity: 1} for question, entity in sorted(targets.items())}
-
-
 def similar_questions(
     targets: Mapping[str, str], vectors: Mapping[str, npt.NDArray[np.float32]], k: int | None = None
 ) -> dict[str, dict[str, int]]:
@@ -353,10 +335,7 @@ def similar_questions(
         cosines = matrix[start : start + _CHUNK] @ matrix.T
         for row, scores in enumerate(cosines):
             scores[start + row] = np.inf
-            # All ties at the border are looked at, and the ID decides.
-            least = np.partition(scores, len(names) - near)[len(names) - near]
-            around = np.flatnonzero(scores >= least)
-            best = around[np.argsort(-scores[around], kind="stable")][:near]
+            best = np.argsort(-scores, kind="stable")[:near]
             qrels[names[start + row]] = {targets[names[i]]: 1 for i in best.tolist()}
     return qrels
 
@@ -444,14 +423,14 @@ def _terms(text: str) -> tuple[str, ...]:
     return tuple(term for token in _ANALYSER.tokens(text) for term in _ANALYSER.terms(token))
 
 
-_NUMBER = re.compile(r"<num>\s*+(?:Number:\s*+)?([^\s<]++)(?=[^\S\n]*+[\n<])", re.I)
+_NUMBER = re.compile(r"<num>\s*(?:Number:\s*)?([^\s<]+)", re.I)
 _TAG = re.compile(r"<[^<>]*>")
 _HEAD = 4096
 
 
 def _between(name: str) -> re.Pattern[str]:
-    """Return what matches an element of this name, in which there is no other of it."""
-    return compiled(rf"<{name}>([^<]*+(?:<(?!/?{name}>)[^<]*+)*+)</{name}>", re.I)
+    """Return what matches an element of this name."""
+    return re.compile(rf"<{name}>(.*?)</{name}>", re.I | re.S)
 
 
 _DOC, _DOCNO, _TOP = _between("doc"), _between("docno"), _between("top")
@@ -514,11 +493,12 @@ def read_collection(
 
 def read_queries(path: Path) -> dict[str, str]:
     """Read queries: JSON lines with `_id` and `text`, TREC topics, or lines of ID, tab and words."""
-    text = _text(path)
-    triples: Iterator[tuple[int, str, str]]
+    triples: Iterable[tuple[int, str, str]]
     if path.suffix == ".jsonl":
-        triples = ((number, str(row["_id"]), str(row["text"])) for number, row in _records(path, text))
+        rows = read_objects(path, "_id", "text")
+        triples = ((number, str(row["_id"]), str(row["text"])) for number, row in rows)
     else:
+        text = read_text(path)
         triples = _topics(path, text) if "<top>" in text.lower() else _tab(path, text)
     found: dict[str, str] = {}
     for number, query, words in triples:
@@ -531,12 +511,12 @@ def read_queries(path: Path) -> dict[str, str]:
 
 def read_documents(path: Path) -> Iterator[tuple[str, str]]:
     """Read documents: JSON lines with `_id`, `title` and `text`, or TREC's `<doc>` elements."""
-    text = _text(path)
     if path.suffix == ".jsonl":
-        for _, record in _records(path, text):
-            parts = (str(record.get("title") or ""), str(record["text"]))
-            yield str(record["_id"]), " ".join(" ".join(parts).split())
+        for _, record in read_objects(path, "_id", "text"):
+            words = f"{record.get('title') or ''} {record['text']}"
+            yield str(record["_id"]), " ".join(words.split())
         return
+    text = read_text(path)
     for match in _DOC.finditer(text):
         number = _element(match[1], "docno")
         if number is None or not number.split():
@@ -603,26 +583,6 @@ def _split(folder: Path, split: str | None) -> Path:
             hint="Choose with --split.",
         )
     return folder / "qrels" / f"{chosen}.tsv"
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise LoadError(f"The file cannot be read: {error}.", file=str(path)) from error
-
-
-def _records(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-            record["_id"], record["text"]
-        except (ValueError, KeyError, TypeError) as error:
-            message = "A line is a JSON object with _id and text."
-            raise LoadError(message, file=str(path), line=number) from error
-        yield number, record
 
 
 def _element(text: str, name: str) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -38,7 +37,7 @@ def invoke(*args: str) -> str:
 
 def test_a_folder_is_ranked_measured_and_reported(tmp_path: Path) -> None:
     folder, out = collection(tmp_path / "c"), tmp_path / "out"
-    options = ["--embedder", "wordllama", "--out", str(out), "--tsne", "--resamples", "200"]
+    options = ["--embedder", "wordllama", "--out", str(out), "--resamples", "200"]
     done = run("eval", str(folder), *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (
@@ -49,8 +48,6 @@ def test_a_folder_is_ranked_measured_and_reported(tmp_path: Path) -> None:
     report = json.loads((out / "report.json").read_text())
     assert [s["name"] for s in report["systems"]] == ["bm25", "dense", "hybrid"]
     assert (out / "report.md").read_text().strip() == done.stdout.strip()
-    for picture in ("report.svg", "questions.svg"):
-        assert ET.parse(out / picture).getroot().tag.endswith("svg")
     first = {p: p.read_bytes() for p in out.rglob("*") if p.is_file() and p.name != "lock"}
     again = run("eval", str(folder), *options, cwd=tmp_path)
     assert again.returncode == 0 and again.stdout == done.stdout
@@ -92,13 +89,6 @@ def test_run_files_alone_and_what_no_ranker_can_find(tmp_path: Path) -> None:
         file.write("q1\td9\t1\n")
     noted = json.loads(invoke("eval", str(folder), "-r", "bm25", "--json"))["notes"]
     assert noted == ["1 of 5 relevant documents are not in the index, such as d9; no ranker can find them."]
-
-
-def test_first_ranks_are_measured_without_judgements(tmp_path: Path) -> None:
-    path = tmp_path / "ranks.json"
-    path.write_text(json.dumps({"a": 0, "b": 9, "c": 45623}))
-    shown = invoke("eval", "--ranks", str(path), "-m", "MRR", "-m", "Hits@10")
-    assert "| ranks | 3 | 0.3667 " in shown and "| ranks | 10 | 0.6667 | 0.3333 | +0.3333 |" in shown
 
 
 def test_errors_say_what_to_do(tmp_path: Path) -> None:
@@ -157,20 +147,3 @@ def test_cranfield_gives_the_figures_that_are_known() -> None:
     )
     means = {m: round(i["mean"], 4) for m, i in data["systems"][0]["means"].items()}
     assert means == {"MAP": 0.2829, "nDCG@10": 0.3660, "MRR": 0.5087, "P@10": 0.2289, "R@100": 0.7039}
-
-
-def test_the_files_published_with_the_thesis_give_its_figures() -> None:
-    """Set MRAG_THESIS_RANKS to the folder of its files to run this."""
-    import os
-
-    if not os.environ.get("MRAG_THESIS_RANKS"):
-        pytest.skip("the thesis's rank files are not here; set MRAG_THESIS_RANKS to their folder")
-    folder = Path(os.environ["MRAG_THESIS_RANKS"])
-    published = {
-        "evaluation_results_bm25_KG3_b1.json": 0.070,
-        "evaluation_results_embedding-based_KG2_b2.json": 0.164,
-        "evaluation_results_2nd_retrieval_method_KG3_20_20.json": 0.242,
-    }
-    for name, mrr in published.items():
-        data = json.loads(invoke("eval", "--ranks", str(folder / name), "-m", "MRR", "--json"))
-        assert round(data["systems"][0]["means"]["MRR"]["mean"], 3) == mrr

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError
-from mrag.evaluation.metrics import FirstRanks, Measure, Run, Scored, first_ranks, judged, of_ranks, per_query
+from mrag.evaluation.metrics import Measure, Run, Scored, judged, per_query
 
 DOCS = [f"d{i}" for i in range(12)]
 QUERIES = ["q1", "q2", "q3"]
@@ -86,21 +86,10 @@ def test_a_query_without_relevant_documents_is_left_out_and_one_without_results_
 
 
 def test_the_two_counts_of_hits_differ_at_rank_k_alone() -> None:
-    inclusive, exclusive = Measure.parse("Hits@10"), Measure.parse("HitsExclusive@10")
-    differing = [rank for rank in range(1, 30) if inclusive.of_rank(rank) != exclusive.of_rank(rank)]
-    assert differing == [10]
-    assert Measure.parse("HitsExclusive@1").of_rank(1) == 0.0
-
-
-@given(QRELS, ORDERS)
-@settings(max_examples=60, deadline=None)
-def test_first_ranks_give_what_the_run_gives(
-    qrels: dict[str, dict[str, int]], orders: dict[str, list[str]]
-) -> None:
-    run = Run.of_order("x", orders)
-    names = ["MRR", "Hits@2", "HitsExclusive@2"]
-    ranks = FirstRanks("x", first_ranks(run, qrels))
-    assert of_ranks(ranks, [*names, "MAP"]) == per_query(run, qrels, names)
+    run = Run.of_order("x", {str(n): [*DOCS[1:n], DOCS[0]] for n in range(1, 12)})
+    found = per_query(run, {str(n): {DOCS[0]: 1} for n in range(1, 12)}, ["Hits@10", "HitsExclusive@10"])
+    assert [q for q, hit in found["Hits@10"].items() if hit != found["HitsExclusive@10"][q]] == ["10"]
+    assert per_query(run, {"1": {DOCS[0]: 1}}, ["HitsExclusive@1"]) == {"HitsExclusive@1": {"1": 0.0}}
 
 
 @pytest.mark.parametrize("name", ["", "MRR@10", "nDCG", "P@0", "P@x", "F1@10", "Hits@-1", "R@10x"])

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -15,10 +14,8 @@ from mrag.evaluation.benchmark import RunJournal
 from mrag.evaluation.metrics import (
     Run,
     Scored,
-    of_ranks,
     per_query,
     read_qrels,
-    read_ranks,
     read_run,
     write_qrels,
     write_run,
@@ -43,10 +40,10 @@ def test_a_run_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactor
     for query, hits in again.hits.items():
         given_hits = run.hits[query]
         assert [hit.doc for hit in hits] == [hit.doc for hit in given_hits]
-        near = pytest.approx([hit.score for hit in given_hits], rel=1e-5, abs=1e-30)
-        assert [hit.score for hit in hits] == near
-        read = np.array([hit.score for hit in hits], np.float32)
+        wanted, read = (np.array([hit.score for hit in some], np.float32) for some in (given_hits, hits))
         assert (read[1:] < read[:-1]).all()
+        if (wanted[1:] < wanted[:-1]).all():
+            assert list(hits) == list(given_hits)
     before = path.read_bytes()
     write_run(again, path)
     assert path.read_bytes() == before
@@ -85,7 +82,7 @@ def test_scores_that_leave_no_room_become_ranks(tmp_path: Path) -> None:
     write_run(Run("x", {"1": low, "2": high}), tmp_path / "x.trec")
     again = read_run(tmp_path / "x.trec").hits
     assert [tuple(hit) for hit in again["1"]] == [("a", 2.0), ("b", 1.0)]
-    assert [hit.doc for hit in again["2"]] == ["a", "b"] and again["2"][0].score < 3.5e38
+    assert [tuple(hit) for hit in again["2"]] == [("a", 2.0), ("b", 1.0)]
 
 
 @given(st.dictionaries(IDS, st.dictionaries(IDS, st.integers(0, 3), min_size=1, max_size=5), min_size=1))
@@ -138,30 +135,6 @@ def test_blanks_cannot_stand_in_the_files(tmp_path: Path) -> None:
         write_run(Run.of_order("x", {"1": ["a b"]}), tmp_path / "x")
     with pytest.raises(LoadError, match="cannot stand"):
         write_qrels({"1 2": {"a": 1}}, tmp_path / "x")
-
-
-def test_ranks_counted_from_nought_give_the_measures_worked_out_by_hand(tmp_path: Path) -> None:
-    ranks = {
-        "http://example.org/image_1": 0,
-        "http://example.org/image_2": 9,
-        "image_3": 45623,
-        "image_4": None,
-    }
-    (tmp_path / "ranks.json").write_text(json.dumps(ranks))
-    found = of_ranks(read_ranks(tmp_path / "ranks.json"), ["MRR", "Hits@10", "HitsExclusive@10"])
-    means = {name: sum(values.values()) / 4 for name, values in found.items()}
-    assert means == pytest.approx(
-        {"MRR": (1 + 1 / 10 + 1 / 45624) / 4, "Hits@10": 0.5, "HitsExclusive@10": 0.25}
-    )
-    (tmp_path / "one.json").write_text(json.dumps({"a": 1, "b": 10}))
-    assert read_ranks(tmp_path / "one.json", first=1).ranks == {"a": 1, "b": 10}
-
-
-@pytest.mark.parametrize("text", ["[]", "{}", "[1, 2]", '{"a": -1}', '{"a": 1.5}', '{"a": true}', "nonsense"])
-def test_what_are_no_ranks_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "ranks.json").write_text(text)
-    with pytest.raises(LoadError):
-        read_ranks(tmp_path / "ranks.json")
 
 
 def test_cranfield_is_read_as_it_is() -> None:

@@ -219,7 +219,7 @@ CASES: dict[str, list[list[str]]] = {
     ],
     "eval rankers": [
         ["{collection}", "--embedder", "none", "--resamples", "100", "--run", "{run}"],
-        ["--ranks", "{missing}"],
+        ["--qrels", "{missing}", "--run", "{missing}"],
         ["{collection}", "-r", TEXT],
         ["{collection}", "-m", TEXT, "--embedder", "none"],
     ],
