@@ -22,13 +22,14 @@ from mrag.errors import ConfigError, DamagedIndex, ModelError
 from mrag.evaluation.metrics import Qrels, Run, Scored, by_rank, ordered, write_qrels
 from mrag.evaluation.questions import (
     BenchmarkQuestion,
-    ConditionVocabulary,
     EntityShape,
     by_graph,
+    facts,
     instances,
     question_id,
     similar_questions,
     single_questions,
+    stated,
     template_questions,
 )
 from mrag.generation.models import model_errors, model_name, resolve
@@ -457,9 +458,10 @@ def build_benchmark(
             on_progress=on_progress,
         )
         failures = made.failures
-        words = ConditionVocabulary.of(kg, sorted(texts), settings.shape)
+        known = facts(kg, entities, settings.shape)
+        labels = kg.labels(sorted({c.value for found in known.values() for c in found}))
         sample = sample_questions(made.questions, settings.seed)
-        asked = [replace(one, demand=words.stated(one.text)) for one in sample]
+        asked = [replace(one, demand=stated(one.text, known[one.entity], labels)) for one in sample]
     if on_progress is not None:
         on_progress(len(entities), len(entities))
     targets = {a.question: a.entity for a in asked}

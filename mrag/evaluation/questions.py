@@ -15,7 +15,6 @@ import html
 import math
 import random
 import re
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -361,57 +360,21 @@ def by_graph(
     return qrels, without
 
 
-class ConditionVocabulary:
-    """The words under which a graph knows the values of its entities, to read them in questions.
+def stated(question: str, known: EntityFacts, labels: Mapping[str, str | None]) -> Demand:
+    """Return which of the conditions that an entity meets a question names.
 
-    A value is known by its label, by the label without what is in brackets, and by each of the parts
-    between commas. Of several values with the same words the one that most entities have is meant.
+    A value is known by its label, by the label without what is in brackets, and by each of the parts between
+    commas. A part of which only something is named that another part has as well says nothing more.
     """
+    said = _terms(question)
+    runs = {said[at:end] for at in range(len(said)) for end in range(at + 1, len(said) + 1)}
 
-    def __init__(
-        self,
-        known: Mapping[str, EntityFacts],
-        labels: Mapping[str, str | None],
-        shape: EntityShape | None = None,
-    ) -> None:
-        self._kind = (shape or EntityShape()).kind
-        own: Counter[Condition] = Counter()
-        part: Counter[Condition] = Counter()
-        for found in known.values():
-            own.update(set(found.own))
-            part.update({condition for conditions in found.parts.values() for condition in conditions})
-        options: defaultdict[tuple[str, ...], list[tuple[int, bool, Condition]]] = defaultdict(list)
-        for counted, of_part in ((own, False), (part, True)):
-            for condition, times in counted.items():
-                for name in _names(labels.get(condition.value) or ""):
-                    options[name].append((-times, of_part, condition))
-        self._phrases = {name: min(found)[1:] for name, found in options.items()}
-        self._longest = max(map(len, self._phrases), default=0)
+    def named(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+        return tuple(sorted(c for c in conditions if not runs.isdisjoint(_names(labels.get(c.value) or ""))))
 
-    @classmethod
-    def of(cls, kg: KnowledgeGraph, entities: Sequence[str], shape: EntityShape) -> ConditionVocabulary:
-        """Read the vocabulary of some entities of a graph."""
-        known = facts(kg, entities, shape)
-        return cls(known, kg.labels(sorted({c.value for found in known.values() for c in found})), shape)
-
-    def stated(self, question: str) -> Demand:
-        """Read what a question demands."""
-        terms = _terms(question)
-        own: dict[Condition, None] = {}
-        of_parts: dict[Condition, None] = {}
-        at = 0
-        while at < len(terms):
-            for length in range(min(self._longest, len(terms) - at), 0, -1):
-                if meant := self._phrases.get(terms[at : at + length]):
-                    of_part, condition = meant
-                    (of_parts if of_part else own)[condition] = None
-                    at += length
-                    break
-            else:
-                at += 1
-        kinds = [c for c in of_parts if c.predicate == self._kind]
-        parts = [tuple(sorted(of_parts))] if len(kinds) <= 1 else [(c,) for c in sorted(of_parts)]
-        return Demand(tuple(sorted(own)), tuple(part for part in parts if part))
+    parts = {named(has) for has in known.parts.values()} - {()}
+    whole = [part for part in parts if not any({*part} < {*other} for other in parts)]
+    return Demand(named(known.own), tuple(sorted(whole)))
 
 
 def _names(label: str) -> set[tuple[str, ...]]:
@@ -492,14 +455,13 @@ def read_collection(
 
 
 def read_queries(path: Path) -> dict[str, str]:
-    """Read queries: JSON lines with `_id` and `text`, TREC topics, or lines of ID, tab and words."""
+    """Read queries: JSON lines with `_id` and `text`, or TREC topics."""
     triples: Iterable[tuple[int, str, str]]
     if path.suffix == ".jsonl":
         rows = read_objects(path, "_id", "text")
         triples = ((number, str(row["_id"]), str(row["text"])) for number, row in rows)
     else:
-        text = read_text(path)
-        triples = _topics(path, text) if "<top>" in text.lower() else _tab(path, text)
+        triples = _topics(path, read_text(path))
     found: dict[str, str] = {}
     for number, query, words in triples:
         if not words.strip() or query in found:
@@ -527,15 +489,6 @@ def read_documents(path: Path) -> Iterator[tuple[str, str]]:
         yield number.strip(), " ".join(words.split())
 
 
-def _tab(path: Path, text: str) -> Iterator[tuple[int, str, str]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        query, tab, words = line.partition("\t")
-        if line.strip() and not tab:
-            raise LoadError("A line of queries is an ID, a tab and words.", file=str(path), line=number)
-        if line.strip():
-            yield number, query.strip(), words
-
-
 def _topics(path: Path, text: str) -> Iterator[tuple[int, str, str]]:
     for match in _TOP.finditer(text):
         number = _NUMBER.search(match[1])
@@ -558,7 +511,7 @@ def _trec_files(folder: Path) -> dict[str, list[Path]]:
         first = next((line.split() for line in head.splitlines() if line.strip()), [])
         if "<doc>" in head:
             found["documents"].append(path)
-        elif "<top>" in head or (path.suffix == ".tsv" and "\t" in head and "quer" in path.name.lower()):
+        elif "<top>" in head:
             found["queries"].append(path)
         elif len(first) in (3, 4) and (first[-1].lstrip("-").isdigit() or first[-1] == "score"):
             found["judgements"].append(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable
 
+import numpy as np
 import pytest
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF
@@ -84,7 +85,7 @@ def test_a_long_concept_that_fits_mistakes_gives_way_to_the_short_one(kg: Knowle
 def test_a_text_that_one_or_two_examples_have_is_no_condition(kg: KnowledgeGraph, name: str) -> None:
     train, _ = captioned(kg)
     atoms = Signature(World.whole(kg))
-    assert not [c for p in atoms.data for c in atoms.conditions(p, 2)]
+    assert not [c for p in atoms.data for c in atoms.conditions(p, 2, np.zeros(atoms.world.size, np.int8))]
     for h in learner(name, kg, seconds=2, top=20, **({} if name == "m-of-n" else {"steps": 2})).fit(train):
         assert not any(isinstance(e, Value) and isinstance(e.value, Literal) for e in walk(h.expression))
 

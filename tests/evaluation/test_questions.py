@@ -228,7 +228,11 @@ def test_a_models_questions_are_judged_by_the_graph(
     ollama: Start, kg: KnowledgeGraph, tmp_path: Path
 ) -> None:
     kg.insert(garments())
-    said = {"image 1": "Which outfit has a red jacket?", "image 4": "What would you wear on a boat?"}
+    said = {
+        "image 1": "Which outfit has a red jacket?",
+        "image 3": "Which jacket is tight?",
+        "image 4": "What would you wear on a boat?",
+    }
 
     def say(messages: Sequence[dict[str, str]]) -> str:
         text = messages[-1]["content"]
@@ -242,8 +246,10 @@ def test_a_models_questions_are_judged_by_the_graph(
     graph = read_qrels(tmp_path / "qrels" / "graph.tsv")
     assert graph[question_id(E + "image_1")] == {E + "image_1": 1, E + "image_3": 1}
     assert graph[question_id(E + "image_2")] == {E + "image_1": 1, E + "image_2": 1}
-    assert built.unjudged == (question_id(E + "image_4"),)
-    assert built.to_json()["judged"] == {"target": 5, "graph": 4}
+    assert graph[question_id(E + "image_3")] == {E + "image_3": 1}
+    # Neither names anything that is so of its image.
+    assert {*built.unjudged} == {question_id(E + "image_4"), question_id(E + "image_5")}
+    assert built.to_json()["judged"] == {"target": 5, "graph": 3}
 
 
 @pytest.mark.slow

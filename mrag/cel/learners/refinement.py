@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -25,13 +25,12 @@ from mrag.cel.evaluate import World, hierarchy
 from mrag.cel.expressions import key, length, normal, operands, walk, with_operands
 from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
 from mrag.cel.problem import ExampleCounts
-from mrag.cel.sparql import INTEGERS, VOCABULARY, by_family, comparable, spread
+from mrag.cel.sparql import VOCABULARY, by_family, family, spread
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, XSD
 
 _TRIVIAL = frozenset(v.value for v in VOCABULARY) | {OWL + "Thing", OWL + "NamedIndividual"}
-_ORDERED = tuple(XSD + n for n in ("decimal", "double", "float", "date", "dateTime"))
 _COMMON = 30  # most texts of a property that are looked for as such
 _FEWEST = 3  # so many terms have a text that is looked for: captions and names of files are of one or two
 _FACETS: tuple[ce.Facet, ...] = ("minInclusive", "maxInclusive")
@@ -90,37 +89,26 @@ class Signature:
         sources, _ = self.world.pairs(p)
         return int(np.bincount(sources).max()) if len(sources) else 0
 
-    def conditions(
-        self, p: ce.Property, splits: int, labels: npt.NDArray[np.int8] | None = None
-    ) -> list[ce.Expression]:
+    def conditions(self, p: ce.Property, splits: int, labels: npt.NDArray[np.int8]) -> list[ce.Expression]:
         """Return conditions on the literals of a property: limits, and values that several terms have.
 
-        With labels (1 for positive examples, -1 for negative ones, 0 for all other terms of the world) the
-        limits have the largest gain of information, else as many values between them.
+        By the labels (1 for positive examples, -1 for negative ones, 0 for all other terms of the world) the
+        limits have the largest gain of information.
         """
         sources, values = self.world.pairs(p)
-        kinds: dict[str, list[tuple[Any, Literal, int]]] = {}
-        texts: dict[int, set[int]] = {}
-        for source, value in zip(sources.tolist(), values.tolist(), strict=True):
-            term = self.world.terms[value]
-            if not isinstance(term, Literal):
-                continue
-            kind, plain = _kind(term), comparable(term)
-            if kind is None:
-                texts.setdefault(value, set()).add(source)
-            elif plain is not None and plain == plain:
-                kinds.setdefault(kind, []).append((plain, term, source))
+        terms = [self.world.terms[at] for at in values.tolist()]
         found: list[ce.Expression] = []
-        for kind, rows in sorted(kinds.items()):
-            rows.sort(key=lambda row: (row[0], row[1].n3(), row[2]))
-            for limit in _splits(rows, splits, labels):
-                found.extend(ce.DataSome(p, ce.DataRange(kind, ((facet, limit),))) for facet in _FACETS)
-        common = [at for at, having in texts.items() if len(having) >= _FEWEST]
-        for at in sorted(common, key=lambda at: (-len(texts[at]), at))[:_COMMON]:
-            term = self.world.terms[at]
-            assert isinstance(term, Literal)
-            found.append(ce.Value(p, term))
-        return found
+        for kind, plain in by_family(terms).items():
+            if kind != XSD + "boolean":
+                known = ((value, terms[at], int(sources[at])) for at, value in plain.items())
+                rows = [(value, t, source) for value, t, source in known if isinstance(t, Literal)]
+                rows.sort(key=lambda row: (row[0], row[1].n3(), row[2]))
+                for limit in _splits(rows, splits, labels):
+                    found.extend(ce.DataSome(p, ce.DataRange(kind, ((facet, limit),))) for facet in _FACETS)
+        texts = Counter(t for t in terms if isinstance(t, Literal) and family(t) in (None, XSD + "boolean"))
+        common = [text for text, times in texts.items() if times >= _FEWEST]
+        common.sort(key=lambda text: (-texts[text], self.world.index[text]))
+        return [*found, *(ce.Value(p, text) for text in common[:_COMMON])]
 
 
 def trivial(name: str) -> bool:
@@ -128,30 +116,13 @@ def trivial(name: str) -> bool:
     return name in _TRIVIAL
 
 
-def _kind(term: Literal) -> str | None:
-    """Return the datatype in which a literal is compared, None where it has no order to use."""
-    datatype = str(term.datatype or "")
-    if datatype in INTEGERS:
-        return XSD + "integer"
-    value = comparable(term)
-    if isinstance(value, datetime) and value.tzinfo is not None and datatype == XSD + "date":
-        return None
-    # Times with and without a zone have no common order, so only those with one are split.
-    if datatype == XSD + "dateTime" and isinstance(value, datetime) and value.tzinfo is None:
-        return None
-    return datatype if datatype in _ORDERED else None
-
-
 def _splits(
-    rows: list[tuple[Any, Literal, int]], max_splits: int, labels: npt.NDArray[np.int8] | None
+    rows: list[tuple[Any, Literal, int]], max_splits: int, labels: npt.NDArray[np.int8]
 ) -> list[Literal]:
     """Return values to split ordered rows at; each begins the upper part."""
     starts = [at for at in range(1, len(rows)) if rows[at][0] != rows[at - 1][0]]
     if not starts or max_splits < 1:
         return [rows[0][1]] if rows else []
-    if labels is None:
-        step = max(1, math.ceil(len(starts) / max_splits))
-        return [rows[at][1] for at in starts[step // 2 :: step]]
     marks = [int(labels[row[2]]) for row in rows]
     parts, chosen = [(0, len(rows))], list[int]()
     while parts and len(chosen) < max_splits:
@@ -189,47 +160,19 @@ def _entropy(p: int, n: int) -> float:
     return -share * math.log2(share) - (1 - share) * math.log2(1 - share)
 
 
-@dataclass(frozen=True)
-class Constructors:
-    """Which expressions are reached.
-
-    Attributes:
-        negation: Negated classes.
-        only: `∀ r.C`.
-        inverse: Properties taken backwards, where the graph was fetched whole.
-        cardinality: Up to how many values are counted; 0 for none.
-        nominals: Single values, as in `∃ r.{a}`.
-        data: Limits of numbers and dates, and booleans.
-        splits: How many limits each property has.
-        unions: Up to how many pairs of refinements of `⊤` are joined by `⊔`.
-    """
-
-    negation: bool = True
-    only: bool = True
-    inverse: bool = True
-    cardinality: int = 10
-    nominals: bool = True
-    data: bool = True
-    splits: int = 12
-    unions: int = 5_000
+_COUNTED = 10  # up to how many values are counted
+_LIMITS = 12  # how many limits each property with numbers or dates has
+_PAIRS = 5_000  # up to how many pairs of refinements of `⊤` are joined by `⊔`
 
 
 class RefinementOperator:
     """Refines expressions over the classes and properties of a world."""
 
-    def __init__(
-        self,
-        kg: KnowledgeGraph,
-        world: World,
-        constructors: Constructors,
-        ignore: frozenset[str] = frozenset(),
-    ) -> None:
-        self.world, self.constructors = world, constructors
-        self.classes = [c for c in world.named if c not in ignore]
-        self.atoms = Signature(world, inverse=constructors.inverse)
-        names = [p for p in world.roles if p not in ignore]
-        self.roles = [p for p in self.atoms.links if p.iri not in ignore]
-        self.data = [p for p in names if ce.Property(p) not in self.atoms.links]
+    def __init__(self, kg: KnowledgeGraph, world: World) -> None:
+        self.world = world
+        self.classes = world.named
+        self.atoms = Signature(world, inverse=True)
+        self.data = [p for p in world.roles if ce.Property(p) not in self.atoms.links]
         above: dict[str, set[str]] = {c: set() for c in self.classes}
         self.subroles: dict[str, list[str]] = {}
         classes, properties = hierarchy(kg)
@@ -237,7 +180,7 @@ class RefinementOperator:
             if sub in above and wider in above:
                 above[sub].add(wider)
         for sub, wider in properties:
-            if sub in names and wider in names:
+            if sub in world.roles and wider in world.roles:
                 self.subroles.setdefault(wider, []).append(sub)
         self.parents = {c: _nearest(c, above) for c in self.classes}
         self.children: dict[str, list[str]] = {c: [] for c in self.classes}
@@ -305,17 +248,15 @@ class RefinementOperator:
     def top(self) -> list[ce.Expression]:
         """The refinements of `⊤` that are no unions."""
         found: list[ce.Expression] = [ce.Named(c) for c in self.classes if not self.parents[c]]
-        if self.constructors.negation:
-            found.extend(ce.Not(ce.Named(c)) for c in self.classes if not self.children[c])
-        for p in self.roles:
+        found.extend(ce.Not(ce.Named(c)) for c in self.classes if not self.children[c])
+        for p in self.atoms.links:
             found.append(ce.Some(p, ce.Top()))
-            if self.constructors.only:
-                found.extend(ce.Only(p, ce.Named(c)) for c in self.classes if not self.parents[c])
-                found.append(ce.Only(p, ce.Bottom()))
+            found.extend(ce.Only(p, ce.Named(c)) for c in self.classes if not self.parents[c])
+            found.append(ce.Only(p, ce.Bottom()))
             most = self._max_values(p)
             if most > 1:
                 found.append(ce.AtMost(most - 1, p, ce.Top()))
-            if self.constructors.nominals and not p.inverse:
+            if not p.inverse:
                 found.extend(ce.Value(p, v) for v in self._values(p))
         for name in self.data:
             found.extend(self._limits(ce.Property(name)))
@@ -330,11 +271,11 @@ class RefinementOperator:
             for kind, values in by_family(terms).items():
                 spelled = {values[at]: terms[at] for at in sorted(values, reverse=True)}
                 ordered = [spelled[v] for v in sorted(spelled)]
-                found[name, kind] = list(spread(ordered, self.constructors.splits))
+                found[name, kind] = list(spread(ordered, _LIMITS))
         return found
 
     def _limits(self, p: ce.Property) -> Iterator[ce.Expression]:
-        for (name, kind), values in self.splits.items() if self.constructors.data else ():
+        for (name, kind), values in self.splits.items():
             if name == p.iri and kind == XSD + "boolean":
                 yield from (ce.Value(p, v) for v in values)
             elif name == p.iri:
@@ -343,9 +284,9 @@ class RefinementOperator:
 
     def _unions(self, limit: int) -> Iterator[ce.Expression]:
         parts = [x for x in self.top if length(x) + 2 <= limit]
-        if len(parts) * (len(parts) - 1) // 2 > self.constructors.unions:
+        if math.comb(len(parts), 2) > _PAIRS:
             parts = [x for x in parts if not isinstance(x, ce.Value)]
-        if len(parts) * (len(parts) - 1) // 2 > self.constructors.unions:
+        if math.comb(len(parts), 2) > _PAIRS:
             return
         for at, left in enumerate(parts):
             for right in parts[at + 1 :]:
@@ -359,7 +300,7 @@ class RefinementOperator:
         return bool(both.any()) and not bool((both == left).all())
 
     def _max_values(self, p: ce.Property) -> int:
-        return min(self.atoms.max_values(p), self.constructors.cardinality)
+        return min(self.atoms.max_values(p), _COUNTED)
 
     def _values(self, p: ce.Property) -> list[str]:
         """Return the individuals that at least two terms have as a value."""
@@ -384,7 +325,6 @@ class CeloeSettings(LearnerSettings):
         gain_bonus: Weight of what an expression gained over the one it was refined from.
         expansion_penalty: Score that each step of horizontal expansion costs.
         refinement_penalty: Score that each refinement an expression already has costs.
-        ignore: IRIs of classes and properties to leave out.
     """
 
     max_tested: int = 10_000
@@ -393,8 +333,6 @@ class CeloeSettings(LearnerSettings):
     gain_bonus: float = 0.3
     expansion_penalty: float = 0.1
     refinement_penalty: float = 0.001
-    constructors: Constructors = field(default_factory=Constructors)
-    ignore: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -450,7 +388,7 @@ class Celoe(Learner):
     def search(self, fit: FitState) -> Stopped:
         """Refine until an expression makes no mistake or a limit is reached."""
         world, settings = fit.world, self.settings
-        operator = RefinementOperator(self.kg, world, settings.constructors, frozenset(settings.ignore))
+        operator = RefinementOperator(self.kg, world)
         top: ce.Expression = ce.Top()
         counts = fit.count(top)
         root = _Node(top, self.value(counts, fit.offer(top, counts)), None, length(top))
