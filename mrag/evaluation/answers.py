@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections import Counter
@@ -20,7 +19,7 @@ from mrag import html
 from mrag.errors import ConfigError, TermError
 from mrag.evaluation.benchmark import RunJournal
 from mrag.evaluation.gold import AnswerScore, GoldQuestion, mentions, score
-from mrag.evaluation.metrics import Interval, Resampling, interval
+from mrag.evaluation.metrics import Interval, Resampling, digest, interval
 from mrag.evaluation.report import bracket_note, markdown_table, shown_interval
 from mrag.generation.models import model_name
 from mrag.generation.result import Answer, AnswerCell
@@ -64,10 +63,7 @@ class CategoryScores:
     """Questions of one category that have an answer: the share of each kind among them.
 
     Attributes:
-        exact: With exactly the gold rows.
         contains: With the gold rows, further columns forgiven, or with their values in sentences.
-        f1: Mean F1 of the values.
-        answered: Given an answer.
         precision: Exact answers among those given; None if none was.
         guessed: With a likeliest reading that is right, be it certain enough or not.
     """
@@ -87,7 +83,6 @@ class AnswerEvaluation:
 
     Attributes:
         overall: All questions that have an answer; None if there is none.
-        categories: The same by category, in order of their names.
         sure: Share of right ones among the computed answers; None if there is none.
         refused: Share of the questions without an answer that were given none; by category, and under ""
             of all.
@@ -95,7 +90,6 @@ class AnswerEvaluation:
         ways: How many questions were answered each way, or not at all.
         latency: Milliseconds of a question: `p50`, `p99`, `max`.
         prepared: Seconds until the first question could be answered.
-        predictions: What was answered, a JSON object for each question.
     """
 
     title: str
@@ -139,14 +133,12 @@ class AnswerEvaluation:
 
     def _rows(self) -> list[list[str]]:
         shown = [*self.categories, *([self.overall] if self.overall else [])]
-        return [
-            [
-                c.name, str(c.exact.queries), _shown(c.exact), f"{c.contains.mean:.3f}",
-                f"{c.f1.mean:.3f}", f"{c.answered.mean:.3f}",
-                "" if c.precision is None else f"{c.precision.mean:.3f}", f"{c.guessed.mean:.3f}",
-            ]
-            for c in shown
-        ]  # fmt: skip
+        rows = []
+        for c in shown:
+            means = (c.contains, c.f1, c.answered, c.precision, c.guessed)
+            cells = ("" if mean is None else f"{mean.mean:.3f}" for mean in means)
+            rows.append([c.name, str(c.exact.queries), _shown(c.exact), *cells])
+        return rows
 
     def _notes(self) -> list[str]:
         total = sum(self.ways.values())
@@ -181,13 +173,7 @@ def summarised(
     resampling: Resampling | None = None,
     predictions: Iterable[Mapping[str, Any]] = (),
 ) -> AnswerEvaluation:
-    """Return the figures of some outcomes.
-
-    Example:
-        >>> one = Outcome("count", True, "plan", False, AnswerScore(True, True, 1.0), True, 0.01)
-        >>> summarised([one], title="T", how="plan").overall.exact.mean
-        1.0
-    """
+    """Return the figures of some outcomes."""
     resampling = resampling or Resampling()
 
     def mean(values: Iterable[float]) -> Interval | None:
@@ -320,7 +306,9 @@ def evaluate_questions(
         compute(kg, questions[0].text)
     prepared = time.perf_counter() - started
     name = model if isinstance(model, str) or model is None else model_name(model)
-    about = {"questions": _digest(questions), "how": how, "model": name, "graph": f"{kg.iri} {kg.revision}"}
+    # Only what is asked: gold answers that were corrected need no new predictions.
+    asked = digest(json.dumps([[q.id, q.text] for q in questions]))
+    about = {"questions": asked, "how": how, "model": name, "graph": f"{kg.iri} {kg.revision}"}
     done: dict[str, Prediction] = {}
     with nullcontext() if journal is None else RunJournal(journal, about) as kept:
         for record in kept.records if kept is not None else ():
@@ -403,12 +391,6 @@ def outcome(question: GoldQuestion, found: Prediction) -> Outcome:
     return Outcome(
         question.category, question.answerable, found.way, found.abstain, scored, best.exact, found.seconds
     )
-
-
-def _digest(questions: Sequence[GoldQuestion]) -> str:
-    # Only what is asked: gold answers that were corrected need no new predictions.
-    asked = json.dumps([[q.id, q.text] for q in questions])
-    return hashlib.blake2b(asked.encode(), digest_size=16).hexdigest()
 
 
 _FOLDS = 5

@@ -35,10 +35,9 @@ _FRACTION = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+(?:\.\d*)?e[+-]?\d+)")
 
 @dataclass(frozen=True, slots=True)
 class GoldTable:
-    """One accepted answer.
+    """One accepted answer, with rows of one width.
 
     Attributes:
-        rows: Its rows, all of one width.
         choice: Indices of columns of which any will do, one or several of them.
         ranks: For each row its rank where the question asks for an order; equal ranks may change places.
     """
@@ -244,7 +243,6 @@ class GoldQuestion:
     """A question, and what answers it.
 
     Attributes:
-        id: Its name; a number of a line if the file gives none.
         accepted: The gold answer and its alternatives; none if the graph does not answer it.
     """
 

@@ -22,6 +22,7 @@ binary32 and orders ties by falling document ID.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -183,6 +184,11 @@ def read_objects(path: Path, *required: str) -> Iterator[tuple[int, dict[str, An
                 what = f"a JSON object{' with ' * bool(required)}{' and '.join(required)}"
                 raise LoadError(f"A line is {what}.", file=str(path), line=number)
             yield number, fields
+
+
+def digest(text: str) -> str:
+    """Return a short text that differs for different texts."""
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:

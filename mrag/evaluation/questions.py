@@ -56,7 +56,7 @@ class EntityShape:
 
     Args:
         link: The predicate between an entity and its parts, either way; None where there are no parts.
-        kind: The predicate that says what a part is, such as `rdf:type`.
+        kind: The predicate that says what a part is.
         cls: The class of the entities; None for all.
     """
 
@@ -74,11 +74,6 @@ class Demand:
 
     def __bool__(self) -> bool:
         return bool(self.own or any(self.parts))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        own, *parts = ([[c.predicate, c.value] for c in some] for some in (self.own, *self.parts))
-        return {"own": own, "parts": parts}
 
 
 @dataclass
@@ -178,8 +173,7 @@ class BenchmarkQuestion:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a line of a BEIR file of queries."""
-        about = {"entity": self.entity, "wanted": self.demand.to_json()}
-        return {"_id": self.question, "text": self.text, "metadata": about}
+        return {"_id": self.question, "text": self.text, "metadata": {"entity": self.entity}}
 
 
 def question_id(entity: str) -> str:
@@ -212,10 +206,8 @@ def template_questions(
 ) -> list[BenchmarkQuestion]:
     """Make a question for each entity from its triples, without a model.
 
-    The same graph, seed and settings give the same questions. Entities that have nothing to ask for, a
-    value with a label, are left out.
-
-    A question asks for `conditions` values, or parts, at most.
+    A question asks for `conditions` values, or parts, at most. Entities without a value that has a label are
+    left out.
 
     Raises:
         ConfigError: If `conditions` is below 1.
@@ -306,8 +298,8 @@ def similar_questions(
 ) -> dict[str, dict[str, int]]:
     """Return judgements by which the entities of the `k` most similar questions are answers.
 
-    Targets and vectors of length 1 are by question ID; nearness is the cosine, and a question is its own
-    nearest. k is floor(sqrt(N)) of N questions if left out, as in the thesis.
+    Targets and vectors of length 1 are by question ID; nearness is the cosine, a question is its own nearest,
+    and the ID decides between ties. k is floor(sqrt(N)) of N questions if left out, as in the thesis.
 
     Raises:
         ConfigError: If a question has no vector or k is below 1.
@@ -319,16 +311,12 @@ def similar_questions(
         {'a': 1, 'b': 1}
     """
     names = sorted(targets)
-    missing = [name for name in names if name not in vectors]
-    if missing:
+    if missing := [name for name in names if name not in vectors]:
         raise ConfigError(f"{len(missing)} questions have no vector, such as {missing[0]}.")
-    if not names:
-        return {}
     near = math.isqrt(len(names)) if k is None else k
-    if near < 1:
+    if names and near < 1:
         raise ConfigError(f"Cannot take {near} similar questions.", hint="k is 1 or more.")
-    near = min(near, len(names))
-    matrix = np.stack([np.asarray(vectors[name], np.float32) for name in names])
+    matrix = np.array([vectors[name] for name in names], np.float32)
     qrels: dict[str, dict[str, int]] = {}
     for start in range(0, len(names), _CHUNK):
         cosines = matrix[start : start + _CHUNK] @ matrix.T
@@ -344,8 +332,7 @@ def by_graph(
 ) -> tuple[dict[str, dict[str, int]], list[str]]:
     """Return judgements by which the entities that meet what a question states are its answers.
 
-    Returns:
-        The judgements, and the questions that demand nothing or that nothing meets, which have none.
+    Also return the questions that demand nothing or that nothing meets, which have none.
     """
     qrels: dict[str, dict[str, int]] = {}
     known: dict[Demand, list[str]] = {}
@@ -387,6 +374,7 @@ def _terms(text: str) -> tuple[str, ...]:
 
 
 _NUMBER = re.compile(r"<num>\s*(?:Number:\s*)?([^\s<]+)", re.I)
+_TITLE = re.compile(r"<title>([^<]*)", re.I)  # TREC does not close it
 _TAG = re.compile(r"<[^<>]*>")
 _HEAD = 4096
 
@@ -448,22 +436,15 @@ def read_collection(
             "The judgements number the topics in their order; the topics' own numbers are passed over."
         )
     documents = {doc: text for path in corpus if path.exists() for doc, text in read_documents(path)}
-    unjudged = len(set(asked) - set(judgements))
-    if unjudged:
+    if unjudged := len(set(asked) - set(judgements)):
         notes.append(f"{unjudged} of {len(asked)} queries have no judgements and are left out.")
     return Collection(folder.resolve().name, asked, judgements, documents, tuple(notes))
 
 
 def read_queries(path: Path) -> dict[str, str]:
     """Read queries: JSON lines with `_id` and `text`, or TREC topics."""
-    triples: Iterable[tuple[int, str, str]]
-    if path.suffix == ".jsonl":
-        rows = read_objects(path, "_id", "text")
-        triples = ((number, str(row["_id"]), str(row["text"])) for number, row in rows)
-    else:
-        triples = _topics(path, read_text(path))
     found: dict[str, str] = {}
-    for number, query, words in triples:
+    for number, query, words in (_lines if path.suffix == ".jsonl" else _topics)(path):
         if not words.strip() or query in found:
             what = "comes twice" if query in found else "has no words"
             raise LoadError(f"Query {query} {what}.", file=str(path), line=number or None)
@@ -474,9 +455,7 @@ def read_queries(path: Path) -> dict[str, str]:
 def read_documents(path: Path) -> Iterator[tuple[str, str]]:
     """Read documents: JSON lines with `_id`, `title` and `text`, or TREC's `<doc>` elements."""
     if path.suffix == ".jsonl":
-        for _, record in read_objects(path, "_id", "text"):
-            words = f"{record.get('title') or ''} {record['text']}"
-            yield str(record["_id"]), " ".join(words.split())
+        yield from ((doc, " ".join(words.split())) for _, doc, words in _lines(path))
         return
     text = read_text(path)
     for match in _DOC.finditer(text):
@@ -489,16 +468,19 @@ def read_documents(path: Path) -> Iterator[tuple[str, str]]:
         yield number.strip(), " ".join(words.split())
 
 
-def _topics(path: Path, text: str) -> Iterator[tuple[int, str, str]]:
+def _lines(path: Path) -> Iterator[tuple[int, str, str]]:
+    for number, record in read_objects(path, "_id", "text"):
+        yield number, str(record["_id"]), f"{record.get('title') or ''} {record['text']}"
+
+
+def _topics(path: Path) -> Iterator[tuple[int, str, str]]:
+    text = read_text(path)
     for match in _TOP.finditer(text):
-        number = _NUMBER.search(match[1])
-        title = _element(match[1], "title")
-        if title is None and "<title>" in match[1].lower():
-            title = re.split(r"<title>", match[1], flags=re.I)[1].partition("<")[0]
+        number, title = _NUMBER.search(match[1]), _TITLE.search(match[1])
         if number is None or title is None:
             line = _line(text, match.start())
             raise LoadError("A topic needs <num> and <title>.", file=str(path), line=line)
-        yield 0, number[1], html.unescape(_TAG.sub(" ", title)).strip().removeprefix("Topic:")
+        yield 0, number[1], html.unescape(title[1]).strip().removeprefix("Topic:")
 
 
 def _trec_files(folder: Path) -> dict[str, list[Path]]:

@@ -76,16 +76,8 @@ class Evaluation:
                 for system in self.systems
             ],
             "comparisons": [
-                {
-                    "measure": pair.measure,
-                    "baseline": pair.baseline,
-                    "system": pair.system,
-                    "difference": asdict(pair.found.difference),
-                    "p": pair.found.p,
-                    "p_holm": pair.adjusted,
-                    "better": pair.found.better,
-                    "worse": pair.found.worse,
-                }
+                {"measure": pair.measure, "baseline": pair.baseline, "system": pair.system}
+                | {**asdict(pair.found), "p_holm": pair.adjusted}
                 for pair in self.pairs
             ],
             "notes": list(self.notes),

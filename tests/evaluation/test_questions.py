@@ -83,20 +83,20 @@ def test_a_model_behind_ollama_asks_for_every_entity_once(ollama: Start, tmp_pat
     model = resolve("ollama:asker")
     assert model is not None
     done: list[tuple[int, int]] = []
-    made = generate_questions(
+    made, failures = generate_questions(
         DOCUMENTS, model, tmp_path / "a.jsonl", name="asker", on_progress=lambda *n: done.append(n)
     )
-    assert list(made.questions) == sorted(DOCUMENTS) and made.failures == {} and made.asked == 12
-    assert made.questions[E + "3"] == ("Which coat has 3 buttons?", "Which coat is long, not with 3 ?")
+    assert list(made) == sorted(DOCUMENTS) and failures == {}
+    assert made[E + "3"] == ("Which coat has 3 buttons?", "Which coat is long, not with 3 ?")
     assert done == [(i, 12) for i in range(1, 13)]
     chats = [body for path, body in server.requests if path == "/api/chat"]
     assert len(chats) == 24 and all(body["model"] == "asker:latest" for body in chats)
-    again = generate_questions(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker")
-    assert again.questions == made.questions and again.asked == 0
+    assert generate_questions(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker") == (made, {})
     assert len([1 for path, _ in server.requests if path == "/api/chat"]) == 24
     changed = {**DOCUMENTS, E + "3": "A coat with 99 buttons."}
-    third = generate_questions(changed, model, tmp_path / "a.jsonl", name="asker")
-    assert third.asked == 1 and third.questions[E + "3"][0] == "Which coat has 99 buttons?"
+    third, _ = generate_questions(changed, model, tmp_path / "a.jsonl", name="asker")
+    assert third[E + "3"][0] == "Which coat has 99 buttons?"
+    assert len([1 for path, _ in server.requests if path == "/api/chat"]) == 26
 
 
 def test_failures_are_listed_and_tried_again(ollama: Start, tmp_path: Path) -> None:
@@ -111,13 +111,13 @@ def test_failures_are_listed_and_tried_again(ollama: Start, tmp_path: Path) -> N
     ollama(say)
     model = resolve("ollama:asker")
     assert model is not None
-    made = generate_questions(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker")
-    assert set(made.failures) == {E + "5", E + "7"} and len(made.questions) == 10
-    assert "did not answer" in made.failures[E + "5"]
-    assert made.failures[E + "7"] == "The model gave no question but '?'."
+    made, failures = generate_questions(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker")
+    assert set(failures) == {E + "5", E + "7"} and len(made) == 10
+    assert "did not answer" in failures[E + "5"]
+    assert failures[E + "7"] == "The model gave no question but '?'."
     well.set()
-    made = generate_questions(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker")
-    assert made.failures == {} and made.asked == 2 and len(made.questions) == 12
+    made, failures = generate_questions(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker")
+    assert failures == {} and len(made) == 12
 
 
 def test_no_more_requests_at_once_than_allowed(ollama: Start, tmp_path: Path) -> None:
@@ -181,8 +181,8 @@ def test_a_killed_run_goes_on_and_gives_what_an_unbroken_one_gives(ollama: Start
     assert model is not None
     server.requests.clear()
     made = generate_questions(DOCUMENTS, model, path, name="asker")
-    whole = generate_questions(DOCUMENTS, model, tmp_path / "whole.jsonl", name="asker")
-    assert made.asked == 12 - kept and made.questions == whole.questions
+    assert len([1 for path, _ in server.requests if path == "/api/chat"]) == 2 * (12 - kept)
+    assert made == generate_questions(DOCUMENTS, model, tmp_path / "whole.jsonl", name="asker")
     records = [record for _, record in lines(path.read_bytes())][1:]
     assert sorted(r["entity"] for r in records if r is not None) == sorted(DOCUMENTS)
 
@@ -262,9 +262,8 @@ def test_a_real_small_model_asks_in_ollamas_protocol(
         model = resolve("ollama:smollm2", num_predict=40)
         assert model is not None
         documents = {E + "a": "A red leather jacket with a zip.", E + "b": "A long blue skirt of silk."}
-        made = generate_questions(documents, model, tmp_path / "a.jsonl", name="smollm2")
-    assert set(made.questions) | set(made.failures) == set(documents)
-    for questions in made.questions.values():
+        made, failures = generate_questions(documents, model, tmp_path / "a.jsonl", name="smollm2")
+    assert set(made) | set(failures) == set(documents)
+    for questions in made.values():
         assert questions and all(sum(c.isalpha() for c in q) >= 3 for q in questions)
-    assert len(sample_questions(made.questions, 5)) == len(made.questions)
-    assert made.questions, "the model asked nothing at all"
+    assert made, "the model asked nothing at all"
