@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import doctest
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -33,11 +31,6 @@ def data(kg: mrag.KnowledgeGraph) -> tuple[list[str], list[str]]:
     iris = sorted(map(str, rows))
     stores = {str(x) for x in kg.query("SELECT ?x { ?x a ex:TripleStore }").column("x")}  # type: ignore[union-attr]
     return iris, ["store" if iri in stores else "other" for iri in iris]
-
-
-def test_the_example_that_is_documented_runs() -> None:
-    done = doctest.testmod(import_module("mrag.cel.learners.base"))
-    assert done.attempted > 0 and done.failed == 0
 
 
 def test_what_is_learnt_is_predicted(kg: mrag.KnowledgeGraph, data: tuple[list[str], list[str]]) -> None:
@@ -153,9 +146,10 @@ def test_what_is_no_problem_is_told(kg: mrag.KnowledgeGraph, X: Any, y: Any, say
     assert says in str(error.value)
 
 
-def test_wrong_settings_are_told(kg: mrag.KnowledgeGraph) -> None:
-    X, y = [EX + "GraphDB", EX + "MySQL"], [1, 0]
-    with pytest.raises(ConfigError, match="No learner"):
-        cel.ConceptClassifier(kg, "nothing").fit(X, y)
-    with pytest.raises(ConfigError, match="no setting depth"):
-        cel.ConceptClassifier(kg, settings={"depth": 3}).fit(X, y)
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [({"learner": "nothing"}, "No learner"), ({"settings": {"depth": 3}}, "no setting depth")],
+)
+def test_wrong_settings_are_told(kg: mrag.KnowledgeGraph, how: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        cel.ConceptClassifier(kg, **how).fit([EX + "GraphDB", EX + "MySQL"], [1, 0])

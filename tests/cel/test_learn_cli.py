@@ -14,7 +14,7 @@ import pytest
 from rdflib import Graph
 
 from mrag.cli import main
-from tests.cel.test_summary import Server
+from tests.cel.test_summary import Start
 from tests.commands import run
 
 E = "http://example.org/photos/"
@@ -202,19 +202,12 @@ def test_the_hits_of_a_question_are_reranked_by_the_concept(home: Path) -> None:
     assert "QUESTION" in learn(home, "rerank", *LIKES, "-k", "3", code=2).stderr
 
 
-def test_a_summary_by_a_model_orders_the_hits(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("langchain_ollama")
-    server = Server(monkeypatch)
-    try:
-        server.say = lambda messages: "A summary."
-        found = json.loads(
-            learn(home, "rerank", *COATS, "-k", "8", "--model", "ollama:asker", "--json").stdout
-        )
-        assert len(server.asked) == 1
-        assert [h["in_concept"] for h in found["hits"]] == [True] * 4 + [False] * 4
-    finally:
-        server.front.close()
-        server.behind.close()
+def test_a_summary_by_a_model_orders_the_hits(home: Path, ollama: Start) -> None:
+    server = ollama(lambda messages: "A summary.")
+    asked = ("rerank", *COATS, "-k", "8", "--model", "ollama:asker", "--json")
+    found = json.loads(learn(home, *asked).stdout)
+    assert [path for path, _ in server.requests].count("/api/chat") == 1
+    assert [h["in_concept"] for h in found["hits"]] == [True] * 4 + [False] * 4
 
 
 def test_what_is_expected_of_other_examples_is_said(home: Path) -> None:

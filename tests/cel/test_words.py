@@ -10,8 +10,7 @@ import pytest
 from rdflib import Literal
 
 from mrag.cel import sentences as english
-from mrag.cel.concepts import safe_part, world_assumption
-from mrag.cel.expressions import And, Bottom, Expression, Named, Not, Or, Property, Some, Top, key
+from mrag.cel.expressions import Bottom, Named, Or, Property, key
 from mrag.cel.learners.search import by_chance
 from mrag.cel.problem import ExampleBits, ExampleCounts, PartBits, fingerprints
 from mrag.cel.rerank import precision
@@ -67,15 +66,6 @@ def test_a_plural_of_a_property_of_numbers_is_a_number() -> None:
 
 def test_an_expression_has_a_text_to_sort_by() -> None:
     assert key(Or((B, Bottom()))) == "(or <urn:B> ⊥)"
-
-
-@pytest.mark.parametrize(("e", "world"), [(Some(P, A), "open"), (Not(A), "closed"), (Top(), "closed")])
-def test_only_what_rules_find_is_open(e: Expression, world: str) -> None:
-    assert world_assumption(e) == world
-
-
-def test_the_safe_part_leaves_out_negation() -> None:
-    assert safe_part(And((Some(P, And((A, Not(B)))), Not(C)))) == Some(P, A)
 
 
 def test_the_query_counts_each_individual_once() -> None:
