@@ -250,16 +250,14 @@ def test_the_command_writes_predictions_and_a_table(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.glob("*.journal")] == []
 
 
-def test_the_command_names_what_is_wrong(tmp_path: Path) -> None:
-    path = tmp_path / "q.jsonl"
-    path.write_text("{")
-    for options, said in (
-        ([], f"[{path}, line 1]"),
-        (["--only", "db"], "FIELD=VALUE"),
-        (["--how", "guess"], "no way"),
-    ):
-        done = run("eval", "questions", str(path), *options, cwd=tmp_path)
-        assert done.returncode == 1 and said in done.stderr, done.stderr
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [([], "q.jsonl, line 1]"), (["--only", "db"], "FIELD=VALUE"), (["--how", "guess"], "no way")],
+)
+def test_the_command_names_what_is_wrong(tmp_path: Path, options: list[str], said: str) -> None:
+    (tmp_path / "q.jsonl").write_text("{")
+    done = run("eval", "questions", "q.jsonl", *options, cwd=tmp_path)
+    assert done.returncode == 1 and said in done.stderr, done.stderr
 
 
 def test_rankers_are_what_eval_measures_by_default() -> None:

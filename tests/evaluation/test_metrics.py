@@ -58,24 +58,20 @@ def test_measures_equal_their_definitions(
         assert values[name] == pytest.approx(expected, abs=1e-9), name
 
 
-def test_the_order_counts_and_not_the_scores() -> None:
-    hits = {"1": [Scored("b", 0.1), Scored("a", 0.9)]}
-    assert per_query(Run("x", hits), {"1": {"b": 1}}, ["MRR", "Hits@1"]) == {
-        "MRR": {"1": 1.0},
-        "Hits@1": {"1": 1.0},
-    }
-
-
-def test_equal_scores_are_in_order_of_id_however_they_come() -> None:
-    for given_order in (["c", "a", "b"], ["b", "c", "a"]):
-        run = Run.of_scores("x", {"1": dict.fromkeys(given_order, 1.0)})
-        assert [hit.doc for hit in run.hits["1"]] == ["a", "b", "c"]
-        assert per_query(run, {"1": {"b": 1}}, ["MRR"])["MRR"] == {"1": 0.5}
-
-
-def test_precision_of_fewer_than_k_results_is_by_k() -> None:
-    run = Run.of_order("x", {"1": ["a", "b"]})
-    assert per_query(run, {"1": {"a": 1, "b": 1}}, ["P@10", "P@2"]) == {"P@10": {"1": 0.2}, "P@2": {"1": 1.0}}
+@pytest.mark.parametrize(
+    ("run", "qrels", "measures"),
+    [
+        # The order counts, and not the scores.
+        (Run("x", {"1": [Scored("b", 0.1), Scored("a", 0.9)]}), {"1": {"b": 1}}, {"MRR": 1.0, "Hits@1": 1.0}),
+        # Equal scores are in order of ID.
+        (Run.of_scores("x", {"1": dict.fromkeys("cab", 1.0)}), {"1": {"b": 1}}, {"MRR": 0.5}),
+        (Run.of_scores("x", {"1": dict.fromkeys("bca", 1.0)}), {"1": {"b": 1}}, {"MRR": 0.5}),
+        # The precision of fewer than k results is by k.
+        (Run.of_order("x", {"1": "ab"}), {"1": {"a": 1, "b": 1}}, {"P@10": 0.2, "P@2": 1.0}),
+    ],
+)
+def test_one_query_by_hand(run: Run, qrels: dict[str, dict[str, int]], measures: dict[str, float]) -> None:
+    assert per_query(run, qrels, list(measures)) == {m: {"1": value} for m, value in measures.items()}
 
 
 def test_a_query_without_relevant_documents_is_left_out_and_one_without_results_counts_nought() -> None:
@@ -99,9 +95,5 @@ def test_what_is_no_measure_is_refused(name: str) -> None:
 
 
 def test_names_are_read_in_any_case_and_written_in_one() -> None:
-    assert [str(Measure.parse(n)) for n in ("ndcg@10", "recall@5", "map", "HITSEXCLUSIVE@3")] == [
-        "nDCG@10",
-        "R@5",
-        "MAP",
-        "HitsExclusive@3",
-    ]
+    given = ("ndcg@10", "recall@5", "map", "HITSEXCLUSIVE@3")
+    assert [str(Measure.parse(n)) for n in given] == ["nDCG@10", "R@5", "MAP", "HitsExclusive@3"]

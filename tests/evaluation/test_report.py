@@ -79,36 +79,32 @@ def index(model: object = None) -> DocumentIndex:
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    queries = {"1": "shoe", "2": "coat", "3": "leather"}
+    queries, path = {"1": "shoe", "2": "coat", "3": "leather"}, tmp_path / "run.jsonl"
     asked: list[str] = []
+    stop = True
 
-    def stops(text: str, k: int) -> list[Scored]:
-        if len(asked) == 2:
+    def search(text: str, k: int) -> list[Scored]:
+        if stop and len(asked) == 2:
             raise KeyboardInterrupt
         asked.append(text)
         return [Scored("ex:" + text, 0.1 + 0.2)]
 
-    path = tmp_path / "run.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        run_system(System("x", stops), queries, journal=path)
-
-    def goes_on(text: str, k: int) -> list[Scored]:
-        asked.append(text)
-        return [Scored("ex:" + text, 0.1 + 0.2)]
-
-    run = run_system(System("x", goes_on), queries, journal=path)
+        run_system(System("x", search), queries, journal=path)
+    stop = False
+    run = run_system(System("x", search), queries, journal=path)
     assert asked == ["shoe", "coat", "leather"]
-    assert run == run_system(System("x", goes_on), queries)
-    assert asked[3:] == ["shoe", "coat", "leather"]
-    for changed in (System("x", goes_on, about="a new index"), System("y", goes_on)):
+    assert run == run_system(System("x", search), queries)
+    for system, given in (
+        (System("x", search, about="a new index"), queries),
+        (System("y", search), queries),
+        (System("y", search), {**queries, "4": "hat"}),
+    ):
         asked.clear()
-        run_system(changed, queries, journal=path)
-        assert len(asked) == 3
-    asked.clear()
-    run_system(System("y", goes_on), {**queries, "4": "hat"}, journal=path)
-    assert len(asked) == 4
+        run_system(system, given, journal=path)
+        assert len(asked) == len(given)
     with pytest.raises(ConfigError, match="k is 1"):
-        run_system(System("y", goes_on), queries, k=0)
+        run_system(System("y", search), queries, k=0)
 
 
 def test_the_systems_of_an_index_rank_as_the_index_does() -> None:
