@@ -93,7 +93,7 @@ if TYPE_CHECKING:
     )
     from mrag.cel.sentences import sentence, verbalise
     from mrag.cel.sparql import individuals_among, instances_query
-    from mrag.cel.summary import SummarySettings, order_by_summary, summarise
+    from mrag.cel.summary import order_by_summary, summarise
 
 __all__ = [
     "LEARNERS", "And", "AtLeast", "AtMost", "BeamSearch", "Bottom", "Celoe", "CeloeSettings",
@@ -102,10 +102,10 @@ __all__ = [
     "FitProgress", "FitReport", "FitState", "Hypothesis", "KeptConcept", "Learner", "LearnerSettings",
     "LearningProblem", "MOfN", "MOfNSettings", "MarkedConcept", "Named", "Not", "Ocel", "OcelSettings",
     "OneOf", "Only", "Or", "Property", "Reason", "RerankSettings", "Reranking", "SearchSettings", "Some",
-    "Stopped", "SummarySettings", "Top", "TreeLearner", "TreeSettings", "Value", "WhyNot", "class_problem",
-    "confusion", "find_concept", "from_dl", "from_manchester", "from_owlready", "individuals_among",
-    "instances", "instances_among", "instances_query", "keep_concept", "learn_from_marks", "learner",
-    "length", "list_concepts", "member_differences", "normal", "order_by_summary", "quality", "read_problems",
+    "Stopped", "Top", "TreeLearner", "TreeSettings", "Value", "WhyNot", "class_problem", "confusion",
+    "find_concept", "from_dl", "from_manchester", "from_owlready", "individuals_among", "instances",
+    "instances_among", "instances_query", "keep_concept", "learn_from_marks", "learner", "length",
+    "list_concepts", "member_differences", "normal", "order_by_summary", "quality", "read_problems",
     "remove_concept", "rerank_by_concept", "sampled_negatives", "sentence", "summarise", "to_dl",
     "to_manchester", "to_ontology", "to_owlready", "to_turtle", "verbalise", "why_not", "why_satisfied",
 ]  # fmt: skip

@@ -28,7 +28,6 @@ from mrag.cel.learners.search import BeamSearch, FeatureSettings, SearchSettings
 from mrag.cel.learners.tabular import MOfNSettings, TreeSettings
 from mrag.cel.problem import ExampleCounts, LearningProblem, confusion, instances_among, quality
 from mrag.cel.rerank import FeedbackSettings, RerankSettings
-from mrag.cel.summary import SummarySettings
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.reasoning.run import reason
@@ -283,7 +282,6 @@ def test_learners_are_found_by_name_and_refuse_what_they_do_not_know(kg: Knowled
         (MOfNSettings, {"folds": 1}), (MOfNSettings, {"ridge": 0.0}), (MOfNSettings, {"parts": 0}),
         (MOfNSettings, {"needed": 0}), (RerankSettings, {"examples": 0}), (RerankSettings, {"depth": 1}),
         (RerankSettings, {"negatives": "middle"}), (FeedbackSettings, {"length": 12, "max_length": 11}),
-        (SummarySettings, {"characters": 0}),
     ],
 )  # fmt: skip
 def test_settings_that_cannot_be_used_are_refused(kind: Any, wrong: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from mrag.cel.learners.base import learner
 from mrag.cel.rerank import ClassExpressionReranker, RerankSettings
-from mrag.cel.summary import SummarySettings, order_by_summary, summarise
+from mrag.cel.summary import order_by_summary, summarise
 from mrag.errors import ConfigError, ModelError
 from mrag.generation.models import resolve
 from mrag.graph.kg import KnowledgeGraph
@@ -90,11 +90,10 @@ def test_without_texts_nothing_is_asked_and_the_order_stays(model: Asked) -> Non
 
 def test_what_is_read_and_written_is_bounded(model: Asked) -> None:
     model.said = "jacket " * 5_000
-    settings = SummarySettings(characters=500, longest=70)
-    summary = summarise(model.chat, ["word " * 1_000] * 7, settings)
-    assert len(summary) <= 70 and summary.startswith("jacket jacket")
+    summary = summarise(model.chat, ["word " * 1_000] * 7)
+    assert len(summary) <= 1_000 and summary.startswith("jacket jacket")
     [(_, human)] = model.asked
-    assert len(human["content"]) <= 500 and "\n7. word" in human["content"]
+    assert len(human["content"]) <= 8_000 and "\n7. word" in human["content"]
 
 
 def test_thoughts_are_no_summary(model: Asked) -> None:
