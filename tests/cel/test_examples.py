@@ -9,6 +9,7 @@ import pytest
 import mrag
 from mrag.cel import class_problem, read_problems, sampled_negatives
 from mrag.errors import LearningProblemError, LoadError
+from tests.cel.facts import E, put
 from tests.conftest import shared_data
 
 FOO = "http://localhost/foo#"
@@ -80,3 +81,7 @@ def test_negative_examples_are_drawn_from_the_others() -> None:
         assert (len(few.positives), len(few.negatives), few.ignored) == (5, 5, (ex + "Vendor",))
         with pytest.raises(LearningProblemError, match="no members"):
             class_problem(kg, ex + "Nothing")
+    with mrag.connect() as kg:
+        put(kg, ("a", "a", "A"), ("b", "a", "A"))
+        with pytest.raises(LearningProblemError, match="All individuals"):
+            class_problem(kg, E + "A")

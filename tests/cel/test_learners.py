@@ -271,6 +271,9 @@ def test_learners_are_found_by_name_and_refuse_what_they_do_not_know(kg: Knowled
         learner("guess", kg)
     with pytest.raises(ConfigError, match="no setting"):
         learner("search", kg, luck=1)
+    assert Celoe(kg, SearchSettings(seconds=3, beam=9)).settings == CeloeSettings(
+        seconds=3, steps=3, max_length=24
+    )
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,8 @@ def test_systems_are_measured_compared_and_told() -> None:
     assert best.found.better == 20 and best.found.p < 0.001 and best.adjusted >= best.found.p
     shown = found.to_markdown()
     assert "| late | MRR | -0.1500 [" in shown and "poor\\|" in shown
-    assert "randomisation test" in shown and "seed 0" in shown
+    assert "randomisation test" in shown and "seed 0" in shown and str(found) == shown
+    assert "poor|" in found._repr_html_() and "-0.1500 [" in found._repr_html_()
     data = json.loads(json.dumps(found.to_json()))
     assert data["systems"][1]["queries"]["MRR"]["q3"] == 1.0
     assert "queries" not in found.to_json(queries=False)["systems"][0]
