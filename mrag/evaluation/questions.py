@@ -316,13 +316,16 @@ def similar_questions(
     near = math.isqrt(len(names)) if k is None else k
     if names and near < 1:
         raise ConfigError(f"Cannot take {near} similar questions.", hint="k is 1 or more.")
+    near = min(near, len(names))
     matrix = np.array([vectors[name] for name in names], np.float32)
     qrels: dict[str, dict[str, int]] = {}
     for start in range(0, len(names), _CHUNK):
         cosines = matrix[start : start + _CHUNK] @ matrix.T
         for row, scores in enumerate(cosines):
             scores[start + row] = np.inf
-            best = np.argsort(-scores, kind="stable")[:near]
+            # All ties at the border are looked at, and the ID decides.
+            around = np.flatnonzero(scores >= np.partition(scores, -near)[-near])
+            best = around[np.argsort(-scores[around], kind="stable")][:near]
             qrels[names[start + row]] = {targets[names[i]]: 1 for i in best.tolist()}
     return qrels
 
