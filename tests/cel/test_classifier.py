@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,11 @@ def data(kg: mrag.KnowledgeGraph) -> tuple[list[str], list[str]]:
     iris = sorted(map(str, rows))
     stores = {str(x) for x in kg.query("SELECT ?x { ?x a ex:TripleStore }").column("x")}  # type: ignore[union-attr]
     return iris, ["store" if iri in stores else "other" for iri in iris]
+
+
+def test_the_example_that_is_documented_runs() -> None:
+    done = doctest.testmod(import_module("mrag.cel.classifier"))
+    assert done.attempted > 0 and done.failed == 0
 
 
 def test_what_is_learnt_is_predicted(kg: mrag.KnowledgeGraph, data: tuple[list[str], list[str]]) -> None:
