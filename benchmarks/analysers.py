@@ -11,29 +11,19 @@ import argparse
 import gzip
 import json
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
 from common import shared_data
 from ranking import aside, read_jsonl, told
 
 from mrag.evaluation.benchmark import System, run_system
-from mrag.evaluation.metrics import Qrels, Resampling, Scored
-from mrag.evaluation.questions import read_collection
+from mrag.evaluation.metrics import Resampling, Scored
+from mrag.evaluation.questions import Collection, read_collection
 from mrag.evaluation.report import evaluate
 from mrag.index.bm25 import Bm25Index, Bm25Params
 
 NAMES = ("plural", "none", "snowball:english", "snowball:english+words")
 MEASURES = ("MAP", "nDCG@10")
-
-
-@dataclass(frozen=True)
-class Collection:
-    """Documents, queries and which documents are right."""
-
-    documents: Mapping[str, str]
-    queries: Mapping[str, str]
-    qrels: Qrels
 
 
 def main() -> None:
@@ -69,85 +59,68 @@ def system(collection: Collection, analyser: str) -> System:
 
 def cranfield() -> Collection:
     """Abstracts of aeronautics, with judgements."""
-    found = read_collection(shared_data("cranfield"))
-    return Collection(found.documents, found.queries, found.qrels)
+    return read_collection(shared_data("cranfield"))
 
 
 def apparel() -> Collection:
     """From a caption of a garment to the graph of its region."""
-    return own_graphs(read_jsonl(shared_data("vg_apparel") / "share.jsonl"))
+    return own_graphs("apparel", read_jsonl(shared_data("vg_apparel") / "share.jsonl"))
 
 
 def scenes() -> Collection:
     """From a caption of a scene to its graph."""
-    path = shared_data("scenes_factual") / "share" / "pairs_caption_graph.jsonl.gz"
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return own_graphs([json.loads(line) for line in lines if line.startswith("{")])
+    return own_graphs("scenes", zipped("scenes_factual/share/pairs_caption_graph.jsonl.gz"))
 
 
-def own_graphs(rows: list[dict[str, object]]) -> Collection:
+def zipped(path: str) -> list[Any]:
+    """Read the objects of a file of JSON lines."""
+    with gzip.open(shared_data(path), "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.startswith("{")]
+
+
+def own_graphs(name: str, rows: list[Any]) -> Collection:
     """From each caption to its graph; regions with equal graphs are equally right."""
     equal: defaultdict[str, list[str]] = defaultdict(list)
     for r in rows:
-        equal[json.dumps(sorted(r["triples"]))].append(f"r{r['region_id']}")  # type: ignore[call-overload]
-    kept = [r for r in rows if not aside(str(r["image_id"]))]
-    return Collection(
-        {f"r{r['region_id']}": told(r["triples"]) for r in rows},  # type: ignore[arg-type]
-        {f"q{r['region_id']}": str(r["caption"]) for r in kept},
-        {
-            f"q{r['region_id']}": dict.fromkeys(equal[json.dumps(sorted(r["triples"]))], 1)  # type: ignore[call-overload]
-            for r in kept
-        },
-    )
+        equal[json.dumps(sorted(r["triples"]))].append(f"r{r['region_id']}")
+    kept = {f"q{r['region_id']}": r for r in rows if not aside(str(r["image_id"]))}
+    right = {q: dict.fromkeys(equal[json.dumps(sorted(r["triples"]))], 1) for q, r in kept.items()}
+    documents = {f"r{r['region_id']}": told(r["triples"]) for r in rows}
+    return Collection(name, {q: str(r["caption"]) for q, r in kept.items()}, right, documents)
 
 
 def metaqa() -> Collection:
     """From a question about a film or a person to the name that it asks about."""
     folder = shared_data("metaqa")
-    names = {
-        part
-        for line in (folder / "kb.txt").read_text(encoding="utf-8").splitlines()
-        for part in (line.split("|")[0], line.split("|")[-1])
-    }
-    ids = {name: f"e{number}" for number, name in enumerate(sorted(names))}
-    queries, qrels = {}, {}
-    for number, row in enumerate(read_jsonl(folder / "dev_1hop.jsonl")):
-        if row["entity"] in ids:
-            queries[f"q{number}"] = str(row["question"])
-            qrels[f"q{number}"] = {ids[row["entity"]]: 1}
-    return Collection({ids[name]: name for name in names}, queries, qrels)
+    lines = (folder / "kb.txt").read_text(encoding="utf-8").splitlines()
+    names = sorted({part for line in lines for part in (line.split("|")[0], line.split("|")[-1])})
+    ids = {name: f"e{number}" for number, name in enumerate(names)}
+    rows = [row for row in read_jsonl(folder / "dev_1hop.jsonl") if row["entity"] in ids]
+    pairs = [(str(row["question"]), ids[row["entity"]]) for row in rows]
+    return paired("metaqa", pairs, {found: name for name, found in ids.items()})
 
 
 def medquad() -> Collection:
     """From a patient's question to the answer of a health institute."""
-    with gzip.open(shared_data("medquad") / "share_3878.jsonl.gz", "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    rows = [row for row in rows if row.get("answer")]
-    return Collection(
-        {f"d{n}": str(row["answer"]) for n, row in enumerate(rows)},
-        {f"q{n}": str(row["question"]) for n, row in enumerate(rows)},
-        {f"q{n}": {f"d{n}": 1} for n in range(len(rows))},
-    )
+    rows = [row for row in zipped("medquad/share_3878.jsonl.gz") if row.get("answer")]
+    documents = {f"d{n}": str(row["answer"]) for n, row in enumerate(rows)}
+    return paired("medquad", [(str(row["question"]), f"d{n}") for n, row in enumerate(rows)], documents)
 
 
 def pubmedqa() -> Collection:
     """From a research question to the abstract that was written about it."""
     rows = json.loads((shared_data("pubmedqa") / "pqal_dev500.json").read_text(encoding="utf-8"))
-    return Collection(
-        {name: " ".join(row["CONTEXTS"]) for name, row in rows.items()},
-        {name: str(row["QUESTION"]) for name, row in rows.items()},
-        {name: {name: 1} for name in rows},
-    )
+    documents = {name: " ".join(row["CONTEXTS"]) for name, row in rows.items()}
+    return paired("pubmedqa", [(str(row["QUESTION"]), name) for name, row in rows.items()], documents)
 
 
-COLLECTIONS = {
-    "cranfield": cranfield,
-    "apparel": apparel,
-    "scenes": scenes,
-    "metaqa": metaqa,
-    "medquad": medquad,
-    "pubmedqa": pubmedqa,
-}
+def paired(name: str, pairs: list[tuple[str, str]], documents: dict[str, str]) -> Collection:
+    """From each question to the one document that is right."""
+    queries = {f"q{n}": question for n, (question, _) in enumerate(pairs)}
+    return Collection(name, queries, {f"q{n}": {right: 1} for n, (_, right) in enumerate(pairs)}, documents)
+
+
+COLLECTIONS = {made.__name__: made for made in (cranfield, apparel, scenes, metaqa, medquad, pubmedqa)}
 
 if __name__ == "__main__":
     main()

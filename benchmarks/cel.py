@@ -1,11 +1,18 @@
-"""Class expression learning: published problems, and a graph of 45,623 images.
+"""Class expression learning: learners on problems, judged on examples held out, beside Ontolearn.
 
-python benchmarks/cel.py published [--learners search m-of-n celoe tdl] [--folds 10]
-python benchmarks/cel.py fashion [--problems 10] [--sizes 5 10 20 213] [--scale 1.0]
-python benchmarks/cel.py export FOLDER        the same graph and problems as files, for other programs
+python benchmarks/cel.py published [--folds 5]        the problems of `cel_kbs`
+python benchmarks/cel.py generated [--seeds 1 2 3]    those of `cel_generated.py`, with and without noise
+python benchmarks/cel.py all                          both
+python benchmarks/cel.py images [--size 213] [--problems 20] [--seed 1] [--scale 1.0]
+python benchmarks/cel.py compare FILE                 the tables of results kept by --json
 
-Quality on the examples learnt from is printed for the published problems, as is usual for them, and with
-`--folds` that on folds held out; on the images it is measured on others as well.
+Learners are given with settings, such as `--learners search search:max_length=8 tdl:leaves=null`. With
+`--ontolearn PYTHON` those of `--peers` run, too, in the environment of that Python (`ontolearn_peer.py`), and
+mrag judges what they found. Seconds are of processor and hold the whole of a fit; graphs are loaded before.
+Without `--folds` published problems are judged on the examples learnt from, as is usual for them.
+
+`images` is a graph of 45,623 images made by chance. The positive examples are the images nearest to one by an
+embedding, the negative ones are drawn from the others, and as many of each are held out.
 """
 
 from __future__ import annotations
@@ -14,24 +21,31 @@ import argparse
 import json
 import random
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from common import peak_memory, shared_data
+from common import shared_data
 from rdflib import Graph
+from scipy.stats import friedmanchisquare, rankdata, wilcoxon
+from scipy.stats import t as student
 
 import mrag
-from mrag.cel.benchmark import folds, read_problems
 from mrag.cel.evaluate import World
-from mrag.cel.expressions import Named
-from mrag.cel.learners.base import FitState, LearnerSettings, learner
-from mrag.cel.learners.search import CombinationSearch, FeatureSettings, SearchSettings, features
-from mrag.cel.notation import to_dl
+from mrag.cel.examples import read_problems
+from mrag.cel.expressions import Expression, length
+from mrag.cel.learners.base import learner
+from mrag.cel.notation import from_manchester, to_dl
 from mrag.cel.problem import LearningProblem, confusion, quality
 from mrag.errors import LoadError
+from mrag.evaluation.metrics import holm
 from mrag.graph.kg import KnowledgeGraph
 from mrag.reasoning.run import reason
 
@@ -39,6 +53,7 @@ BASE = "http://example.org/"
 IMAGES, CATEGORIES, ATTRIBUTES, STYLES = 45_623, 46, 294, 120
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _OWL = "http://www.w3.org/2002/07/owl#"
+Row = dict[str, Any]
 
 PUBLISHED = (
     ("drill/Family/family-benchmark_rich_background.owl", "drill/Family/lp_dl_learner.json"),
@@ -56,6 +71,16 @@ class Split:
 
     train: LearningProblem
     test: LearningProblem
+
+
+@dataclass(frozen=True)
+class ProblemSet:
+    """Problems over one graph, and the file that it was loaded from."""
+
+    name: str
+    kg: KnowledgeGraph
+    splits: dict[str, Split]
+    source: Path | None = None
 
 
 def write_graph(path: Path, scale: float, seed: int = 7) -> np.ndarray:
@@ -132,13 +157,9 @@ def splits(places: np.ndarray, size: int, problems: int, seed: int = 1) -> list[
         inside = {*near}
         far = [i for i in rng.sample(range(len(places)), 4 * size + 10) if i not in inside][: 2 * size]
         rng.shuffle(near)
-        names = [[f"{BASE}image_{i}" for i in group] for group in (near, far)]
-        found.append(
-            Split(
-                LearningProblem(names[0][:size], names[1][:size]),
-                LearningProblem(names[0][size:], names[1][size:]),
-            )
-        )
+        groups = [[f"{BASE}image_{i}" for i in group] for group in (near, far)]
+        halves = (LearningProblem(*(g[part] for g in groups)) for part in (slice(size), slice(size, None)))
+        found.append(Split(*halves))
     return found
 
 
@@ -154,176 +175,171 @@ def load(kg: KnowledgeGraph, path: Path) -> None:
     reason(kg)
 
 
-def published(learners: list[str], seconds: float, parts: int) -> None:
-    """Print what each learner finds on the published problems, and how it holds for folds held out."""
+def folds(problem: LearningProblem, number: int, seed: int) -> list[Split]:
+    """Divide a problem into what to learn from and what to hold out, both kinds in each; none of too few."""
+    number = min(number, len(problem.positives), len(problem.negatives))
+    chance = random.Random(seed)
+    mixed = [chance.sample(kind, len(kind)) for kind in (problem.positives, problem.negatives)]
+
+    def part(at: int, *, inside: bool) -> LearningProblem:
+        return LearningProblem(
+            *([x for n, x in enumerate(kind) if (n % number == at) is inside] for kind in mixed)
+        )
+
+    return (
+        [Split(part(at, inside=False), part(at, inside=True)) for at in range(number)] if number > 1 else []
+    )
+
+
+def published(parts: int) -> Iterator[ProblemSet]:
+    """Yield the published problems, or their folds."""
     for ontology, file in PUBLISHED:
         with mrag.connect() as kg:
-            load(kg, shared_data("cel_kbs/" + ontology))
-            problems = read_problems(shared_data("cel_kbs/" + file))
-            for name in learners:
-                f1, times, held = [], [], list[float]()
-                print(f"\n{ontology}, {name}")
-                for title, problem in problems.items():
-                    work = learner(name, kg, seconds=seconds)
-                    started = time.process_time()
-                    found = work.fit(problem)
-                    used = time.process_time() - started
-                    assert work.report is not None
-                    f1.append(found[0].quality if found else 0.0)
-                    times.append(used)
-                    said = to_dl(found[0].expression, name=_short)[:90] if found else "nothing learnt"
-                    size = f"{len(problem.positives)}+{len(problem.negatives)}"
-                    length = found[0].length if found else 0
-                    if parts:
-                        held.append(by_folds(kg, name, seconds, problem, parts))
-                        said = f"held out {held[-1]:.4f}  {said}"
-                    print(
-                        f"  {title:<20} {size:>7}  F1 {f1[-1]:.4f}  length {length:>2}  {times[-1]:6.3f} s"
-                        f"  {work.report.tested:>9,} tested  {said}"
-                    )
-                if parts:
-                    print(f"  mean F1 of folds held out {statistics.mean(held):.4f}")
-                print(f"  mean F1 {statistics.mean(f1):.4f}, most {max(times):.3f} s, all {sum(times):.2f} s")
+            load(kg, source := shared_data("cel_kbs/" + ontology))
+            made: dict[str, Split] = {}
+            for title, problem in read_problems(shared_data("cel_kbs/" + file)).items():
+                few = folds(problem, parts, 0) if parts else [Split(problem, problem)]
+                made |= {f"{title} {at}" if parts else title: split for at, split in enumerate(few)}
+            yield ProblemSet(ontology.split("/")[1], kg, made, source)
 
 
-def by_folds(kg: KnowledgeGraph, name: str, seconds: float, problem: LearningProblem, parts: int) -> float:
-    """Return the mean F1 over folds that were held out, 0 for those without a concept; nan without folds."""
-    values = []
-    for train, test in folds(problem, parts, 0):
-        found = learner(name, kg, seconds=seconds).fit(train)
-        values.append(held_out(kg, found[0].expression, test) if found else 0.0)
-    return statistics.mean(values) if values else float("nan")
+def generated(seeds: Sequence[int]) -> Iterator[ProblemSet]:
+    """Yield the generated problems, those with noise apart."""
+    from cel_generated import made
+
+    for seed in seeds:
+        for name, kg, found in made(seed):
+            for noisy in (False, True):
+                some = {f"{t} {seed}": s for t, s in found.items() if t.endswith("noisy") is noisy}
+                yield ProblemSet(f"{name}, noisy" if noisy else name, kg, some)
 
 
-def fashion(scale: float, sizes: list[int], problems: int, learners: list[str]) -> None:
-    """Print quality on held-out images, and times, on the graph of images."""
+def images(size: int, problems: int, seed: int, scale: float) -> Iterator[ProblemSet]:
+    """Yield problems over a made graph of images."""
     with tempfile.TemporaryDirectory() as folder, mrag.connect() as kg:
-        source = Path(folder) / "fashion-cel.nt"
-        places = write_graph(source, scale)
-        report = kg.load([source])
-        print(f"{report.triples:,} triples loaded in {report.seconds:.1f} s, {peak_memory():.0f} MiB\n")
-        options: dict[str, tuple[str, dict[str, object]]] = {
-            "search, length 8": ("search", {"max_length": 8, "seconds": 30}),
-            "search, length 12": ("search", {"max_length": 12, "seconds": 30}),
-            "search, length 24": ("search", {"seconds": 30}),
-            "m-of-n": ("m-of-n", {"seconds": 30}),
-            "tdl, 4 leaves": ("tdl", {"leaves": 4, "seconds": 30}),
-            "tdl, 8 leaves": ("tdl", {"leaves": 8, "seconds": 30}),
-            "tdl, any leaves": ("tdl", {"leaves": None, "simplify": False, "seconds": 60}),
-            "celoe": ("celoe", {"seconds": 5}),
-        }
-        chosen = {k: v for k, v in options.items() if v[0] in learners}
-        print("seconds are of processor, in brackets by the clock")
-        print(
-            f"{'learner':<20} {'size':>8} {'F1 train':>9} {'F1 held out':>18}"
-            f" {'length':>7} {'s p50':>14} {'s most':>14}"
-        )
-        for size in sizes:
-            drawn = splits(places, size, problems)
-            for title, (name, settings) in chosen.items():
-                train, test, lengths, used, times = [], [], [], [], []
-                for split in drawn:
-                    work = learner(name, kg, **settings)
-                    begun, started = time.process_time(), time.perf_counter()
-                    found = work.fit(split.train)
-                    times.append(time.perf_counter() - started)
-                    used.append(time.process_time() - begun)
-                    train.append(found[0].quality if found else 0.0)
-                    lengths.append(found[0].length if found else 0)
-                    test.append(held_out(kg, found[0].expression, split.test) if found else 0.0)
-                error = statistics.stdev(test) / len(test) ** 0.5 if len(test) > 1 else 0.0
-                print(
-                    f"{title:<20} {size:>3}+{size:<4} {statistics.mean(train):>9.3f}"
-                    f" {statistics.mean(test):>10.3f} ± {error:.3f} {statistics.mean(lengths):>7.1f}"
-                    f" {statistics.median(used):>6.3f} ({statistics.median(times):5.2f})"
-                    f" {max(used):>6.3f} ({max(times):5.2f})",
-                    flush=True,
-                )
-        speed(kg, splits(places, max(sizes), 1)[0].train)
-
-
-def held_out(kg: KnowledgeGraph, expression: object, problem: LearningProblem) -> float:
-    """Return F1 on examples that were not learnt from, by the store."""
-    counts = confusion(kg, [expression], problem.positives, problem.negatives)[0]  # type: ignore[list-item]
-    return quality(counts)
-
-
-def speed(kg: KnowledgeGraph, problem: LearningProblem) -> None:
-    """Print how many hypotheses are scored in a second, and what a layer by the store takes."""
-    started = time.process_time()
-    world = World.of(kg, problem.examples, steps=3)
-    fetched = time.process_time() - started
-    fit = FitState(problem, world, LearnerSettings(seconds=600))
-    scored, seconds = measure_scoring(fit, seconds=5.0)
-    print(f"\nfetching the statements about {len(problem.examples)} examples: {fetched:.3f} s")
-    print(f"bitsets: {scored / seconds / 1e6:.1f} million hypotheses scored in a second")
-    started = time.process_time()
-    several = [Named(name) for name in world.named[:40]]
-    confusion(kg, several, problem.positives, problem.negatives)
-    took = time.process_time() - started
-    print(f"the store: counts of {len(several)} hypotheses in one query, {took:.3f} s")
-
-
-def measure_scoring(fit: FitState, *, seconds: float = 1.0) -> tuple[int, float]:
-    """Score combinations of two conditions for a while, as a search does.
-
-    A hypothesis counts as scored when its bits on all examples are made, its positive and negative examples
-    counted, and its quality computed.
-
-    Args:
-        fit: The examples.
-        seconds: How long.
-
-    Returns:
-        How many were scored, and the seconds of processor it took.
-    """
-    run = CombinationSearch(fit, SearchSettings(), features(fit, FeatureSettings(), 1))
-    scored, at, started = 0, 0, time.process_time()
-    while (took := time.process_time() - started) < seconds:
-        made = run.rows & run.rows[at % len(run.rows)]
-        tp, fp = run.bits.count(made)
-        scored += len(run.scores(tp, fp, run.lengths + 1))
-        at += 1
-    return scored, took
-
-
-def export(folder: Path, scale: float, sizes: list[int], problems: int, seed: int = 1) -> None:
-    """Write the graph and the problems, with what is held out, as files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    places = write_graph(folder / "fashion-cel.nt", scale)
-    for size in sizes:
+        places = write_graph(source := Path(folder) / "images.nt", scale)
+        kg.load([source])
         drawn = splits(places, size, problems, seed)
-        rows = [
-            {"train": [s.train.positives, s.train.negatives], "test": [s.test.positives, s.test.negatives]}
-            for s in drawn
-        ]
-        (folder / f"problems-{size}.json").write_text(json.dumps(rows), encoding="utf-8")
+        yield ProblemSet(f"images, {size}+{size}", kg, {str(n): s for n, s in enumerate(drawn)}, source)
+
+
+def judged(of: ProblemSet, title: str, kind: str, e: Expression | None, seconds: float) -> Row:
+    """Return what was found for a problem, counted by the store."""
+    row: Row = {"set": of.name, "problem": title, "learner": kind, "seconds": seconds}
+    row |= {"train": 0.0, "test": 0.0, "length": 0, "concept": ""}
+    if e is not None:
+        split = of.splits[title]
+        for part, p in (("train", split.train), ("test", split.test)):
+            row[part] = quality(confusion(of.kg, [e], p.positives, p.negatives)[0])
+        row |= {"length": length(e), "concept": to_dl(e, name=_short)}
+    print(f"{of.name}: {title}: {kind}: {row['train']:.3f} {row['test']:.3f} {row['length']} {seconds:.2f} s"
+          f" {row['concept'][:120]}", file=sys.stderr, flush=True)  # fmt: skip
+    return row
 
 
 def _short(iri: str) -> str:
     return iri.replace("#", "/").rpartition("/")[2]
 
 
+def ours(of: ProblemSet, kinds: Sequence[str], seconds: float) -> Iterator[Row]:
+    """Yield what the learners find."""
+    World.whole(of.kg)  # what is read once for a graph is no part of a fit
+    for title, split in of.splits.items():
+        for kind in kinds:
+            name, _, given = kind.partition(":")
+            pairs = (part.split("=") for part in given.split(",") if part)
+            settings = {key: json.loads(value) for key, value in pairs}
+            work = learner(name, of.kg, **{"seconds": seconds, **settings})
+            started = time.process_time()
+            found = work.fit(split.train)
+            took = time.process_time() - started
+            yield judged(of, title, kind, found[0].expression if found else None, took)
+
+
+def theirs(of: ProblemSet, python: str, kinds: Sequence[str], seconds: float) -> Iterator[Row]:
+    """Yield what Ontolearn's learners find, in an environment of their own."""
+    problems = {title: [s.train.positives, s.train.negatives] for title, s in of.splits.items()}
+    script = str(Path(__file__).with_name("ontolearn_peer.py").absolute())
+    for kind in kinds:
+        with tempfile.TemporaryDirectory() as folder:
+            command = [python, script, str(of.source), "--learner", kind, "--seconds", str(seconds)]
+            done = subprocess.run(
+                command, cwd=folder, input=json.dumps(problems), check=True, text=True, stdout=subprocess.PIPE
+            )
+        for row in map(json.loads, done.stdout.splitlines()):
+            e = from_manchester(row["concept"]) if row["concept"] else None
+            yield judged(of, row["problem"], f"Ontolearn {kind}", e, row["seconds"])
+
+
+def tables(rows: Sequence[Row]) -> None:
+    """Print means for each set, differences to the first learner by problem, and tests over the sets."""
+    kinds = list(dict.fromkeys(r["learner"] for r in rows))
+    groups = {k: [r for r in rows if r["learner"] == k] for k in kinds}
+    by_set = {s: [r for r in rows if r["set"] == s] for s in dict.fromkeys(r["set"] for r in rows)}
+    print("| set | learner | problems | F1 = 1 | F1 train | F1 held out | length | s, median | s, most |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, inside in (*by_set.items(), ("all problems", rows)):
+        for kind, some in ((k, [r for r in inside if r["learner"] == k]) for k in kinds):
+            mean = {k: statistics.fmean(r[k] for r in some) for k in ("train", "test", "length")}
+            test, used = [r["test"] for r in some], [r["seconds"] for r in some]
+            error = statistics.stdev(test) / len(test) ** 0.5 if len(test) > 1 else 0.0
+            solved = sum(r["train"] >= 0.99995 for r in some)
+            held_out = f"{mean['test']:.3f} ± {error:.3f} | {mean['length']:.1f}"
+            print(f"| {name} | `{kind}` | {len(some)} | {solved} | {mean['train']:.3f} | {held_out} | "
+                  f"{statistics.median(used):.3f} | {max(used):.2f} |")  # fmt: skip
+    first, *others = kinds
+    for kind in others if len(groups[first]) > 1 else ():
+        pairs = list(zip(groups[first], groups[kind], strict=True))
+        gains = [b["test"] - a["test"] for a, b in pairs]
+        gain, error = statistics.fmean(gains), statistics.stdev(gains) / len(gains) ** 0.5
+        half = student.ppf(0.975, len(gains) - 1) * error
+        ratio = statistics.median(a["seconds"] / b["seconds"] for a, b in pairs)
+        print(f"`{kind}` against `{first}`: held out {gain:+.3f} [{gain - half:+.3f}, {gain + half:+.3f}]"
+              f" by problem; {ratio:.1f} times as fast in the median")  # fmt: skip
+    if len(sets := list(by_set.values())) < 5 or len(kinds) < 3:
+        return
+    by_learner = [[[r["test"] for r in s if r["learner"] == k] for k in kinds] for s in sets]
+    table = np.array([[statistics.fmean(values) for values in each] for each in by_learner])
+    ranks = rankdata(-np.round(table, 9), axis=1).mean(axis=0)
+    adjusted = holm([float(wilcoxon(table[:, 0], table[:, i]).pvalue) for i in range(1, len(kinds))])
+    friedman = friedmanchisquare(*table.T).pvalue
+    print(f"{len(by_set)} sets, each counted once: Friedman p {friedman:.2g}; mean ranks",
+          ", ".join(f"`{k}` {rank:.2f}" for k, rank in zip(kinds, ranks, strict=True)))  # fmt: skip
+    print(f"Wilcoxon's test over the sets against `{first}`, by Holm:",
+          ", ".join(f"`{k}` p {p:.3f}" for k, p in zip(others, adjusted, strict=True)))  # fmt: skip
+
+
 def main() -> None:
     """Run one of the benchmarks."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("what", choices=("published", "fashion", "export"))
-    options.add_argument("folder", nargs="?", type=Path)
+    options.add_argument("what", choices=("published", "generated", "all", "images", "compare"))
+    options.add_argument("file", nargs="?", type=Path)
     options.add_argument("--learners", nargs="+", default=["search", "m-of-n", "celoe", "tdl"])
     options.add_argument("--seconds", type=float, default=30.0)
+    options.add_argument("--folds", type=int, default=0, help="of published problems; 5 with `all`")
+    options.add_argument("--seeds", nargs="*", type=int, default=[1, 2, 3])
+    options.add_argument("--size", type=int, default=213)
+    options.add_argument("--problems", type=int, default=20)
+    options.add_argument("--seed", type=int, default=1)
     options.add_argument("--scale", type=float, default=1.0)
-    options.add_argument("--sizes", nargs="+", type=int, default=[5, 10, 20, 213])
-    options.add_argument("--problems", type=int, default=10)
-    options.add_argument("--folds", type=int, default=0, help="with published: folds held out")
+    options.add_argument("--ontolearn", metavar="PYTHON")
+    options.add_argument("--peers", nargs="+", default=["TDL", "CELOE", "EvoLearner"])
+    options.add_argument("--json", type=Path)
     args = options.parse_args()
-    if args.what == "published":
-        published(args.learners, args.seconds, args.folds)
-    elif args.what == "fashion":
-        fashion(args.scale, args.sizes, args.problems, args.learners)
-    elif args.folder is None:
-        options.error("export needs a folder")
-    else:
-        export(args.folder, args.scale, args.sizes, args.problems)
+    rows: list[Row] = json.loads(args.file.read_text(encoding="utf-8")) if args.what == "compare" else []
+    for of in {
+        "published": lambda: published(args.folds),
+        "generated": lambda: generated(args.seeds),
+        "all": lambda: chain(published(args.folds or 5), generated(args.seeds)),
+        "images": lambda: images(args.size, args.problems, args.seed, args.scale),
+        "compare": lambda: (),
+    }[args.what]():
+        rows += ours(of, args.learners, args.seconds)
+        if args.ontolearn and of.source:
+            rows += theirs(of, args.ontolearn, args.peers, args.seconds)
+    tables(rows)
+    if args.json:
+        args.json.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

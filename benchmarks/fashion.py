@@ -36,16 +36,7 @@ TBOX = """@prefix : <http://example.org/fashion#> .
 
 
 def write_graph(path: Path, scale: float = 1.0, seed: int = 7) -> int:
-    """Write the data as N-Triples.
-
-    Args:
-        path: The file to write.
-        scale: Share of the images and annotations.
-        seed: Of the random choices.
-
-    Returns:
-        How many statements were written.
-    """
+    """Write the data as N-Triples, a share of the images and annotations; return the number of statements."""
     rng = random.Random(seed)
     images, annotations = int(IMAGES * scale), int(ANNOTATIONS * scale)
     weights = [1 / (rank + 1) for rank in range(CATEGORIES)]

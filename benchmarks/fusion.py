@@ -21,14 +21,13 @@ from collections.abc import Sequence
 
 import numpy as np
 from analysers import COLLECTIONS as PLAIN
-from analysers import Collection
 from common import shared_data
 from ranking import E, aside, read_jsonl, region_triples
 
 import mrag
 from mrag.evaluation.benchmark import System, index_system, run_system
 from mrag.evaluation.metrics import Resampling, Scored
-from mrag.evaluation.questions import EntityShape, by_graph, instances, template_questions
+from mrag.evaluation.questions import Collection, EntityShape, by_graph, instances, template_questions
 from mrag.evaluation.report import evaluate
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding import Embedder, Vectors, embedder
@@ -52,7 +51,7 @@ def labels() -> Collection:
         qrels, _ = by_graph(kg, {a.question: a.demand for a in distinct}, shape)
     kept = {a.question: a.text for a in distinct if not aside(a.entity)}
     captions = {E + "region/" + r["region_id"]: str(r["caption"]) for r in rows}
-    return Collection(captions, kept, {question: qrels[question] for question in kept})
+    return Collection("labels", kept, {question: qrels[question] for question in kept}, captions)
 
 
 def starwars() -> Collection:
@@ -71,7 +70,7 @@ def starwars() -> Collection:
             if words in documents.get(iri, "") and len(words.split()) > 1:
                 documents[iri] = documents[iri].replace(words + ". ", "").replace(words, "")
                 qrels.setdefault(words, {})[iri] = 1
-    return Collection(documents, {words: words for words in qrels}, qrels)
+    return Collection("starwars", {words: words for words in qrels}, qrels, documents)
 
 
 def fewer(found: Collection, queries: int, documents: int) -> Collection:
@@ -87,7 +86,7 @@ def fewer(found: Collection, queries: int, documents: int) -> Collection:
         others = [d for d in sorted(found.documents, key=order) if d not in kept]
         kept |= dict.fromkeys(others[: max(0, documents - len(kept))])
     texts = {d: found.documents[d] for d in (kept if documents else found.documents)}
-    return Collection(texts, {q: found.queries[q] for q in chosen}, qrels)
+    return Collection(found.name, {q: found.queries[q] for q in chosen}, qrels, texts)
 
 
 COLLECTIONS = {**PLAIN, "labels": labels, "starwars": starwars}

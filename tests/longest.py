@@ -11,7 +11,7 @@ LONGEST = tuple(
     conformance/test_stores docs/test_docs server/test_w3c test_star_wars server/test_remote
     server/page/test_access docker/test_servers clients/test_page_types test_audit server/page/test_film
     terminal/test_commands server/test_headers completion/test_metaqa test_cli server/test_attacks
-    stores/test_limits server/page/test_learn cel/test_drill test_package server/test_load
+    stores/test_limits server/page/test_learn test_package server/test_load
     server/test_clients stores/test_engines test_mcp planning/test_plans generation/test_ollama
     injection/test_local_model server/test_serving server/test_update server/page/test_page docs/test_site
     context/test_remote storage/test_killed graphcodes/test_index completion/test_rollback
@@ -28,7 +28,7 @@ LONGEST = tuple(
     test_retriever completion/test_plan server/page/test_receipts cel/test_hermit cel/test_keep_servers
     graphcodes/test_storage loaders/test_encodings loaders/test_marks evaluation/test_cranfield
     clients/test_yasgui cel/test_whynot cel/test_time_limits cel/test_evolearner index/test_index_crash
-    graphcodes/test_extract_model cel/test_polish images/test_enrich planning/test_lexicon
+    graphcodes/test_extract_model images/test_enrich planning/test_lexicon
     generative/test_clues_command cel/test_crash server/page/test_images_api images/test_servers
     completion/test_review clients/test_page_languages reasoning/test_edits generation/test_properties
     completion/test_paraphrases rdf/test_gate_fuzz index/test_dense test_interrupted storage/test_damage
@@ -40,7 +40,7 @@ LONGEST_SLOW = tuple(
     """
     jobs/test_ray conformance/test_stores docs/test_docs test_star_wars terminal/test_commands
     server/test_remote server/page/test_access clients/test_page_types completion/test_incomplete
-    stores/test_limits completion/test_metaqa cel/test_drill planning/test_plans server/test_headers
+    stores/test_limits completion/test_metaqa planning/test_plans server/test_headers
     docs/test_site stores/test_jena server/test_attacks docker/test_servers server/test_load
     ontology/test_products injection/test_local_model generation/test_ollama server/test_serving
     server/test_w3c stores/test_secrets storage/test_killed stores/test_virtuoso server/page/test_learn

@@ -14,20 +14,6 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.cel.benchmark import (
-        BenchmarkResult,
-        BenchmarkSetup,
-        LearningConfiguration,
-        ProblemSet,
-        class_problem,
-        described_class,
-        find_problems,
-        open_knowledge_base,
-        read_configuration,
-        read_problems,
-        run_benchmark,
-        sampled_negatives,
-    )
     from mrag.cel.classifier import ConceptClassifier
     from mrag.cel.concepts import (
         ClassFilter,
@@ -39,15 +25,7 @@ if TYPE_CHECKING:
         remove_concept,
         to_ontology,
     )
-    from mrag.cel.drill import (
-        Drill,
-        DrillSettings,
-        Policy,
-        PolicyTrainingSettings,
-        ProblemGenerator,
-        ProblemGeneratorSettings,
-        train_policy,
-    )
+    from mrag.cel.examples import class_problem, read_problems, sampled_negatives
     from mrag.cel.explain import Reason, WhyNot, why_not, why_satisfied
     from mrag.cel.expressions import (
         And,
@@ -94,13 +72,6 @@ if TYPE_CHECKING:
         to_owlready,
         to_turtle,
     )
-    from mrag.cel.polish import (
-        PolishedSentence,
-        SummarySettings,
-        order_by_summary,
-        polish_sentence,
-        summarise,
-    )
     from mrag.cel.problem import (
         ExampleCounts,
         Hypothesis,
@@ -122,30 +93,21 @@ if TYPE_CHECKING:
     )
     from mrag.cel.sentences import sentence, verbalise
     from mrag.cel.sparql import individuals_among, instances_query
+    from mrag.cel.summary import order_by_summary, summarise
 
 __all__ = [
-    "LEARNERS", "And", "AtLeast", "AtMost", "BeamSearch", "BenchmarkResult", "BenchmarkSetup", "Bottom",
-    "Celoe", "CeloeSettings", "ClassExpressionReranker", "ClassFilter", "ConceptClassifier", "DataOnly",
-    "DataRange", "DataSome",
-    "Drill", "DrillSettings", "EvoLearner", "EvoSettings", "Exactly", "ExampleCounts", "Expression",
-    "Feedback", "FeedbackSettings",
+    "LEARNERS", "And", "AtLeast", "AtMost", "BeamSearch", "Bottom", "Celoe", "CeloeSettings",
+    "ClassExpressionReranker", "ClassFilter", "ConceptClassifier", "DataOnly", "DataRange", "DataSome",
+    "EvoLearner", "EvoSettings", "Exactly", "ExampleCounts", "Expression", "Feedback", "FeedbackSettings",
     "FitProgress", "FitReport", "FitState", "Hypothesis", "KeptConcept", "Learner", "LearnerSettings",
-    "LearningConfiguration",
-    "LearningProblem", "MOfN", "MOfNSettings", "MarkedConcept", "Named", "Not", "Ocel",
-    "OcelSettings", "OneOf", "Only", "Or",
-    "Policy", "PolicyTrainingSettings", "PolishedSentence", "ProblemGenerator", "ProblemGeneratorSettings",
-    "ProblemSet", "Property", "Reason", "RerankSettings", "Reranking", "SearchSettings", "Some", "Stopped",
-    "SummarySettings", "Top", "TreeLearner", "TreeSettings", "Value", "WhyNot", "class_problem", "confusion",
-    "described_class", "find_concept",
-    "find_problems", "from_dl", "from_manchester", "from_owlready", "individuals_among", "instances",
+    "LearningProblem", "MOfN", "MOfNSettings", "MarkedConcept", "Named", "Not", "Ocel", "OcelSettings",
+    "OneOf", "Only", "Or", "Property", "Reason", "RerankSettings", "Reranking", "SearchSettings", "Some",
+    "Stopped", "Top", "TreeLearner", "TreeSettings", "Value", "WhyNot", "class_problem", "confusion",
+    "find_concept", "from_dl", "from_manchester", "from_owlready", "individuals_among", "instances",
     "instances_among", "instances_query", "keep_concept", "learn_from_marks", "learner", "length",
-    "list_concepts", "member_differences", "normal", "open_knowledge_base", "order_by_summary",
-    "polish_sentence", "quality",
-    "read_configuration",
-    "read_problems", "remove_concept", "rerank_by_concept", "run_benchmark",
-    "sampled_negatives", "sentence",
-    "summarise", "to_dl", "to_manchester", "to_ontology", "to_owlready", "to_turtle", "train_policy",
-    "verbalise", "why_not", "why_satisfied",
+    "list_concepts", "member_differences", "normal", "order_by_summary", "quality", "read_problems",
+    "remove_concept", "rerank_by_concept", "sampled_negatives", "sentence", "summarise", "to_dl",
+    "to_manchester", "to_ontology", "to_owlready", "to_turtle", "verbalise", "why_not", "why_satisfied",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(__name__)

@@ -1,9 +1,9 @@
 """Why an individual satisfies a class expression or does not, and the fewest triples that would bring it in.
 
 What holds rests on triples, each marked asserted or inferred, or on absences that were checked: the world is
-closed. The search for changes (`mrag.cel.explain`) deepens by their number, so that what it finds first is
-smallest. The store checks it: it answers the instance query with the added triples in a scratch graph of that
-query alone, and with the removed ones left out; the data is never touched.
+closed. The search for changes deepens by their number, so that what it finds first is smallest. The store
+checks it: it answers the instance query as it is with the added triples and without the removed ones; the
+data is never touched.
 """
 
 from __future__ import annotations
@@ -27,13 +27,12 @@ from mrag.cel.notation import to_dl
 from mrag.cel.problem import instances_among
 from mrag.cel.sentences import is_adjective, some, verbalise
 from mrag.cel.sparql import VOCABULARY, X, batches, by_value, comparable, condition, equal, holds, members
-from mrag.errors import ConfigError, EndpointError, QueryRefused
+from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph, Layer
 from mrag.rdf import patterns as pt
 from mrag.rdf import queries
 from mrag.rdf.patterns import Group, Select, to_sparql, var
-from mrag.rdf.terms import OWL, RDF, XSD, Term, Triple, curie, iri, ntriples_terms, to_ntriples, to_ox
-from mrag.stores.base import Limits, SelectResult
+from mrag.rdf.terms import OWL, RDF, XSD, Term, Triple, curie, iri, ntriples_terms, to_ox
 from mrag.terminal import inline
 
 TYPE = URIRef(RDF + "type")
@@ -806,32 +805,13 @@ def holds_with(
 ) -> bool:
     """Ask the store whether an expression would hold an individual, were some triples otherwise.
 
-    The added triples stand in a scratch graph that this one query sees, or in the query itself where the
-    store does not let one be written. The removed ones are taken out of the solutions of every triple
-    pattern of the query, which is the query over a dataset without them.
-    """
-    put_in, left_out = list(added), list(removed)
-    if put_in:
-        query = query_as_if(expression, individual, (), left_out)
-        try:
-            found = kg.store.bounded(query, kg.dataset(), Limits(seconds=30.0), to_ntriples(put_in))
-            return isinstance(found, SelectResult) and len(found) > 0
-        except (QueryRefused, EndpointError):
-            pass  # no scratch graph can be written here
-    return len(kg.select(query_as_if(expression, individual, put_in, left_out))) > 0
-
-
-def query_as_if(
-    expression: ce.Expression, individual: str, added: Iterable[Triple], removed: Iterable[Triple]
-) -> str:
-    """Return the query for one individual as it is answered with some triples more and others fewer.
-
-    Every triple pattern that an added triple matches has it as an alternative; solutions in which a removed
-    triple was matched are taken out. Slower than a scratch graph, but nothing has to be written.
+    Every triple pattern of the query that an added triple matches has it as an alternative; solutions in
+    which a removed triple was matched are taken out. That is the query over another dataset, and nothing has
+    to be written.
     """
     put_in, left_out = ([tuple(to_ox(t) for t in triple) for triple in some] for some in (added, removed))
     where = _block(pt.Group(tuple(members(expression, [individual]))), put_in, left_out)
-    return to_sparql(pt.Select((X,), where, distinct=True))
+    return len(kg.select(to_sparql(pt.Select((X,), where, distinct=True)))) > 0
 
 
 _Triples: TypeAlias = Sequence[tuple[object, ...]]

@@ -437,17 +437,6 @@ def _singulars() -> Mapping[str, str]:
     return {several: one for one, several in word_pairs("plurals").items()}
 
 
-def surfaces(label: str) -> set[str]:
-    """Return the forms that the name of a class or a property takes in a clause."""
-    found = {label, several(label)}
-    for inverse in (False, True):
-        r = role(label, inverse=inverse)
-        found |= {r.verb, r.denied, r.noun, r.nouns, r.what, r.whats if r.what else ""}
-        found |= {truth(label, inverse)}
-        found |= {r.carrier, r.lacks} if r.carrier != "has" else set()
-    return {text for text in found if text and "“" not in text}
-
-
 _COUNTS: Mapping[Language, Mapping[type[ce.Cardinality], str]] = {
     "en": {ce.AtLeast: "at least", ce.AtMost: "at most", ce.Exactly: "exactly"},
     "de": {ce.AtLeast: "mindestens", ce.AtMost: "höchstens", ce.Exactly: "genau"},

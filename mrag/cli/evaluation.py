@@ -201,12 +201,10 @@ def evaluate(
     split: str | None = None,
     ranker: Annotated[list[str] | None, Option("--ranker", "-r")] = None,
     run: list[Path] | None = None,
-    ranks: list[Path] | None = None,
     measure: Annotated[list[str] | None, Option("--measure", "-m")] = None,
     k: Annotated[int, Option("-k", min=1)] = 1000,
     baseline: str | None = None,
     out: Path | None = None,
-    tsne: bool = False,
     embedder: str | None = None,
     resamples: Annotated[int, Option(min=100)] = 10_000,
     seed: options.SeedOption = 0,
@@ -226,12 +224,10 @@ def evaluate(
         split: Name of the qrels/NAME.tsv of a BEIR folder.
         ranker: bm25, dense, hybrid or bm25-thesis; of a graph any that `mrag search` takes. Repeatable.
         run: Run file in TREC format; repeatable.
-        ranks: JSON file: query to rank of its first relevant document, from 0; repeatable.
         measure: MRR, MAP, nDCG@k, P@k, R@k, Hits@k, HitsExclusive@k; repeatable.
         k: Documents ranked for each query.
         baseline: System to compare the others with. Default: the first.
-        out: Folder for report, plot and runs; an interrupted evaluation resumes from it.
-        tsne: Write a map (t-SNE) of the questions into --out.
+        out: Folder for report and runs; an interrupted evaluation resumes from it.
         embedder: Embedding model of the documents: minilm, wordllama or none.
         resamples: Bootstrap and permutation samples.
         index: Similarity index of the graph.
@@ -242,24 +238,19 @@ def evaluate(
       mrag eval ./cranfield -r bm25 -r bm25-thesis
       mrag eval ./my-benchmark --split graph --class ex:Product --out ./results
       mrag eval --qrels qrels.txt --run mine.trec --run theirs.trec -m MRR -m nDCG@10 --json
-      mrag eval --ranks ranks.json -m MRR -m Hits@10
     """
     from mrag.evaluation.metrics import DEFAULT
 
-    if tsne and (out is None or collection is None):
-        raise ConfigError(
-            "A map of questions needs a collection and a folder.", hint="Name a folder with --out."
-        )
-    systems: list[evaluation.Run | evaluation.FirstRanks] = []
+    systems: list[evaluation.Run] = []
     notes: list[str] = []
-    judgements = None
+    judgements: evaluation.Qrels = {}
     title = "Evaluation"
     if collection is not None:
         found = evaluation.read_collection(collection, split=split, queries=queries, qrels=qrels)
         judgements, title = found.qrels, found.name
         notes += found.notes
         # With rankings from elsewhere, ours are made only if asked for.
-        if ranker or not (run or ranks):
+        if ranker or not run:
             systems += ranked(found, ranker, k, out, embedder, place, index, cls, notes)
         for note in notes:
             say(note, style="yellow")
@@ -269,20 +260,16 @@ def evaluate(
         given = evaluation.read_run(path)
         taken = {system.name for system in systems}
         systems.append(evaluation.read_run(path, path.stem) if given.name in taken else given)
-    systems += [evaluation.read_ranks(path) for path in ranks or ()]
     if not systems:
-        hint = "Name a collection, run files with --qrels, or files of ranks; see `mrag eval rankers --help`."
+        hint = "Name a collection, or run files with --qrels; see `mrag eval rankers --help`."
         raise ConfigError("There is nothing to evaluate.", hint=hint)
-    measures = measure or (DEFAULT if judgements is not None else ("MRR", "Hits@1", "Hits@10", "Hits@100"))
     knobs = evaluation.Resampling(resamples=resamples, seed=seed)
     result = evaluation.evaluate(
-        systems, judgements, measures, resampling=knobs, baseline=baseline, title=title, notes=notes
+        systems, judgements, measure or DEFAULT, resampling=knobs, baseline=baseline, title=title, notes=notes
     )
     if out is not None:
-        _write(result, [s for s in systems if not hasattr(s, "ranks")], out)
-        if tsne and collection is not None:
-            _map(found, embedder, seed, out / "questions.svg")
-        say(f"Report and plot are in {out}.", style="dim")
+        _write(result, systems, out)
+        say(f"The report is in {out}.", style="dim")
     show_json(result.to_json(queries=False)) if as_json else show_lines(result.to_markdown().rstrip())
 
 
@@ -343,20 +330,10 @@ def benchmark(
         say(f"{entity}: {error}", style="yellow")
 
 
-def _write(result: evaluation.Evaluation, runs: list[Any], out: Path) -> None:
+def _write(result: evaluation.Evaluation, runs: list[evaluation.Run], out: Path) -> None:
     (out / "runs").mkdir(parents=True, exist_ok=True)
     for run in runs:
         evaluation.write_run(run, out / "runs" / f"{file_name(run.name)}.trec")
     text = json.dumps(result.to_json(), ensure_ascii=False, indent=2) + "\n"
-    reports = {"json": text, "md": result.to_markdown(), "svg": evaluation.intervals_svg(result)}
-    for ending, report in reports.items():
-        saved_text(out / f"report.{ending}", report)
-
-
-def _map(collection: evaluation.Collection, model: str | None, seed: int, path: Path) -> None:
-    chosen = indexes.embedder(model or Settings.from_env().embedder)
-    if chosen is None:
-        raise ConfigError("A map of questions needs an embedding model.", hint="Use --embedder minilm.")
-    texts = [text for _, text in sorted(collection.queries.items())]
-    points = evaluation.tsne(chosen.embed_documents(texts), seed=seed)
-    saved_text(path, evaluation.points_svg(points, texts))
+    saved_text(out / "report.json", text)
+    saved_text(out / "report.md", result.to_markdown())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -16,7 +16,7 @@ from mrag import index as indexes
 from mrag.cli import commands, options
 from mrag.cli.commands import Commands
 from mrag.cli.output import progress, say, show, show_data, show_json, show_lines, status
-from mrag.errors import ConfigError, LearningProblemError, LoadError, ModelError
+from mrag.errors import ConfigError, LearningProblemError, ModelError
 from mrag.language.grammar import counted
 from mrag.storage.files import saved_text
 
@@ -80,12 +80,10 @@ class Learning(LearningLimits):
     """Which learner learns.
 
     Options:
-        learner: search, m-of-n, celoe, ocel, tdl, evolearner or drill.
-        policy: For drill: the policy that `mrag train drill` wrote.
+        learner: search, m-of-n, celoe, ocel, tdl or evolearner.
     """
 
     learner: str = "search"
-    policy: Annotated[Path | None, Option(metavar="FILE")] = None
 
 
 @dataclass(frozen=True)
@@ -182,11 +180,9 @@ def fitted(
     problem: cel.LearningProblem,
     how: Learning,
     k: int,
-    chat: BaseChatModel | None,
 ) -> Learnt:
     """Learn, with a bar, and return the hypotheses, best first, with the report."""
-    policy = None if how.policy is None else str(how.policy)
-    asked = {"policy": policy, "steps": how.steps, "max_length": how.max_length}
+    asked = {"steps": how.steps, "max_length": how.max_length}
     given = {key: value for key, value in asked.items() if value is not None}
     with progress(f"Learning ({how.learner})", unit="seconds") as note:
         made = cel.learner(
@@ -209,9 +205,7 @@ def fitted(
             "No concept tells the positive from the negative examples.",
             hint="Give other examples, more time with --seconds, or more properties in a row with --steps.",
         )
-    best = found[0]
-    polished = None if chat is None else cel.polish_sentence(graph, best, chat, language_of(graph))
-    return Learnt(best.expression, tuple(found), report, polished)
+    return Learnt(found[0].expression, tuple(found), report)
 
 
 def _lines(file: Path | None) -> list[str]:
@@ -238,7 +232,6 @@ def fit(
     question: Annotated[str | None, Option(metavar="TEXT")] = None,
     defined: Annotated[str | None, Option("--class", metavar="IRI")] = None,
     k: Annotated[int, Option("-k", min=1)] = 3,
-    model: Annotated[str | None, Option("--model", "-m", metavar="NAME")] = None,
     keep: Annotated[str | None, Option(metavar="NAME")] = None,
     explain: Annotated[str | None, Option(metavar="IRI")] = None,
     as_json: options.JsonOption = False,
@@ -252,7 +245,6 @@ def fit(
         question: Take examples from a search's hits.
         defined: Define this class: its members against others.
         k: Maximum number of hypotheses shown.
-        model: Chat model that polishes the sentence.
         keep: Keep the concept as a class of this name.
         explain: Explain why this individual is in the concept or not.
 
@@ -266,7 +258,7 @@ def fit(
     options.check_choice("format", notation.format, FORMATS)
     with place.opened() as graph:
         problem = problem_of(graph, examples, question, defined, learning.seed)
-        learnt = fitted(graph, problem, learning, k, chat_model(model))
+        learnt = fitted(graph, problem, learning, k)
         stored = None
         if keep is not None and commands.heard():
             # Whoever interrupts a search has not seen what it found.
@@ -296,7 +288,7 @@ def rerank(
         question: The search whose hits are re-ranked.
         hits: Maximum number of hits.
         concept: Use this concept instead of learning one: a kept one, or DL or Manchester.
-        model: Chat model that polishes and orders the hits.
+        model: Chat model whose summary orders the hits.
 
     \b
     Examples:
@@ -311,7 +303,7 @@ def rerank(
             ranked = reranked(graph, learnt.expression, (), question, examples.index, hits, chat)
         else:
             problem = problem_of(graph, examples, question, None, 0)
-            learnt = fitted(graph, problem, learning, 3, chat)
+            learnt = fitted(graph, problem, learning, 3)
             best = learnt.hypotheses[0]
             ranked = reranked(graph, best, problem.positives, question, examples.index, hits, chat)
         if as_json:
@@ -457,59 +449,6 @@ def forget(
         say(f"Removed {name}." + ("" if graph.reasoned else " Run `mrag reason` to update the inferences."))
 
 
-@learn_app.command()
-def benchmark(
-    path: str,
-    limits: LearningLimits,
-    data: Path = Path(),
-    learner: str = "search",
-    folds: Annotated[int, Option(min=0)] = 10,
-    results: Annotated[Path | None, Option(metavar="FILE")] = None,
-    as_json: options.JsonOption = False,
-) -> None:
-    """Evaluate learners on the problems of a benchmark.
-
-    Options:
-        path: Folder or file of learning problems, or a folder's name in --data.
-        data: Where names are looked up.
-        learner: search, m-of-n, celoe, ocel, tdl, evolearner, drill; or several.
-        folds: Folds of the cross-validation; 0 for none.
-        results: File of results, from which a later run resumes.
-
-    \b
-    Examples:
-      mrag learn benchmark family --data ./knowledge-bases --results family.jsonl
-      mrag learn benchmark ./trains --learner search,celoe,tdl --json
-    """
-    from mrag.cel.benchmark import means
-
-    sets, unread = cel.find_problems(path, data)
-    for file in unread:
-        say(f"Not read: {file.path}: {file.reason}", style="yellow")
-    for problem_set in sets:
-        if problem_set.ignored:
-            say(f"{problem_set.name}: not used here: {', '.join(problem_set.ignored)}.", style="dim")
-    if not sets:
-        raise LoadError("No learning problem could be read.", file=path)
-    given = asdict(limits)
-    setups = [cel.BenchmarkSetup(name.strip(), folds=folds, **given) for name in learner.split(",")]
-    found: list[cel.BenchmarkResult] = []
-    with progress("Problems", unit="problems") as note:
-        for outcome in cel.run_benchmark(sets, setups, results=results, on_progress=note):
-            found.append(outcome)
-            if not as_json:
-                for line in _outcome(outcome):
-                    show(line)
-    summary = {s.learner: means(o for o in found if o.learner == s.learner) for s in setups}
-    if as_json:
-        show_json({"outcomes": [asdict(o) for o in found], "means": summary})
-        return
-    for name, values in summary.items():
-        shown = [f"{words} {values[key]:.3f}" for key, words in _MEANS if isinstance(values[key], float)]
-        start = f"{name}: {values['problems']} problems, {values['solved']} solved"
-        show(f"{start}; means: {', '.join(shown)}")
-
-
 def concept_of(graph: mrag.KnowledgeGraph, text: str) -> cel.Expression:
     """Return the concept that a text names or writes in DL or Manchester syntax."""
     try:
@@ -555,11 +494,10 @@ class Learnt:
     expression: cel.Expression
     hypotheses: tuple[cel.Hypothesis, ...] = ()
     report: cel.FitReport | None = None
-    polished: cel.PolishedSentence | None = None
 
     def to_json(self, graph: mrag.KnowledgeGraph, format: str) -> dict[str, Any]:
         """Return the concept with its query, the other hypotheses and the report as values of JSON."""
-        p, r = self.polished, self.report
+        r = self.report
         names = ("tested", "stopped", "solved", "notes")
         return {
             "concept": _write(graph, self.expression, format),
@@ -569,16 +507,13 @@ class Learnt:
                 {"concept": _write(graph, h.expression, format), **_quality(h)} for h in self.hypotheses
             ],
             "report": r and {name: getattr(r, name) for name in names} | {"seconds": round(r.seconds, 3)},
-            **({"polished": {"text": p.text, "accepted": p.accepted, "reason": p.reason}} if p else {}),
         }
 
     def show(self, graph: mrag.KnowledgeGraph, format: str) -> None:
         """Print the concept for people; beside Turtle, the rest goes where notes go."""
         put = say if format == "turtle" else show
         (show_data if format == "turtle" else show)(_write(graph, self.expression, format))
-        put(self.polished.text if self.polished else self._sentence(graph))
-        if self.polished and not self.polished.accepted:
-            say(f"The sentence was not polished. {self.polished.reason}", style="yellow")
+        put(self._sentence(graph))
         if self.report is None:
             return
         best, *others = self.hypotheses
@@ -623,23 +558,6 @@ def _write(graph: mrag.KnowledgeGraph, expression: cel.Expression, format: str) 
     return (cel.to_dl if format == "dl" else cel.to_manchester)(expression, graph.prefixes)
 
 
-_MEANS = (
-    *(("f1", "F1"), ("accuracy", "accuracy"), ("length", "length")),
-    *(("seconds", "seconds"), ("held_out_f1", "held-out F1")),
-)
-
-
-def _outcome(o: cel.BenchmarkResult) -> list[str]:
-    start, held = f"{o.set} {o.problem} [{o.learner}]", ""
-    if o.error:
-        return [f"{start}: {o.error}"]
-    if o.held_out_f1 is not None:
-        held = f", held out ({o.folds} folds) F1 {o.held_out_f1:.3f} ± {o.held_out_f1_sd:.3f}"
-        held += f" accuracy {o.held_out_accuracy:.3f}"
-    scores = f"F1 {o.f1:.3f} accuracy {o.accuracy:.3f} length {o.length} in {o.seconds:.2f} s{held}"
-    return [f"{start}: {scores}", f"  {o.concept or 'no concept'}"]
-
-
 def chat_model(name: str | None) -> BaseChatModel | None:
     """Return the chat model of a name; None for no name or "none"."""
     chat = generation.resolve(name or "none")
@@ -677,60 +595,9 @@ def reranked(
 
 
 train_app = Commands(
-    help="Train a concept learner, or a model that generates clues.",
-    epilog="Example: mrag train drill --out family.npz --store oxigraph:./family",
+    help="Train a model that generates clues.",
+    epilog="Example: mrag train generative --questions asked.jsonl --model local:model.gguf --out clues",
 )
-
-
-@train_app.command()
-def drill(
-    place: options.Place,
-    out: Annotated[Path, Option("--out", "-o", metavar="FILE")] = Path("policy.npz"),
-    seconds: Annotated[float, Option(min=0.1)] = 60.0,
-    episodes: Annotated[int, Option(min=1)] = 200,
-    seed: options.SeedOption = 0,
-    as_json: options.JsonOption = False,
-) -> None:
-    """Train a policy for the concept learner drill.
-
-    Ctrl-C keeps what was learnt.
-
-    Options:
-        out: File of the policy; an existing one is trained further.
-        seconds: Time limit.
-        episodes: Maximum number of episodes.
-
-    \b
-    Examples:
-      mrag train drill --out family.npz --store oxigraph:./family
-      mrag learn fit --learner drill --policy family.npz -p ex:anna -n ex:bob --store oxigraph:./family
-    """
-
-    def kept() -> str:
-        if not out.exists():
-            return "Nothing was learnt yet. Run the same command again."
-        return f"{out} holds what was learnt until its last save; run the same command again to resume."
-
-    with commands.kept(kept), place.opened() as graph:
-        before, had = cel.Policy.load(out, graph) if out.exists() else None, 0
-        if before is not None:
-            had = before.episodes
-            say(f"{out} is trained further; it has seen {had} episodes.")
-        with progress("Training", unit="episodes") as note:
-            policy = cel.train_policy(
-                graph,
-                cel.PolicyTrainingSettings(episodes=episodes, seconds=seconds, seed=seed),
-                policy=before,
-                on_progress=lambda p: note(p.episodes - had, episodes),
-            )
-        policy.save(out)
-    if commands.heard():
-        done = f"{out} holds the policy after {policy.episodes} episodes"
-        raise typer.Exit(commands.told(f"{done}; run the same command again to train it further."))
-    if as_json:
-        show_json({"policy": str(out), "episodes": policy.episodes, "solved": list(policy.history)})
-    else:
-        show(f"{out}: {policy.episodes} episodes.")
 
 
 @train_app.command("generative")

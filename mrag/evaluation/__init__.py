@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from mrag.evaluation.answers import (
         AnswerCalibration,
         AnswerEvaluation,
-        CategoryScores,
         Prediction,
         calibrate_answers,
         evaluate_questions,
@@ -25,20 +24,14 @@ if TYPE_CHECKING:
     from mrag.evaluation.benchmark import (
         Benchmark,
         BenchmarkSettings,
-        GeneratedQuestions,
-        QuestionSettings,
         System,
         build_benchmark,
-        generate_questions,
         index_system,
         ranker_system,
         run_system,
-        sample_questions,
-        write_benchmark,
     )
-    from mrag.evaluation.gold import AnswerScore, GoldQuestion, GoldTable, read_questions
+    from mrag.evaluation.gold import AnswerScore, GoldQuestion, read_questions
     from mrag.evaluation.metrics import (
-        FirstRanks,
         Interval,
         Measure,
         PairedTest,
@@ -47,57 +40,31 @@ if TYPE_CHECKING:
         Run,
         Scored,
         compare,
-        first_ranks,
-        holm,
         interval,
         judged,
         per_query,
         read_qrels,
-        read_ranks,
         read_run,
         write_qrels,
         write_run,
     )
     from mrag.evaluation.questions import (
-        BenchmarkQuestion,
         Collection,
-        Condition,
-        ConditionVocabulary,
-        Demand,
-        EntityFacts,
         EntityShape,
         by_graph,
-        facts,
         instances,
         read_collection,
-        satisfying,
-        similar_questions,
-        single_questions,
-        target_only,
         template_questions,
     )
-    from mrag.evaluation.report import (
-        BaselineComparison,
-        Evaluation,
-        SystemScores,
-        evaluate,
-        intervals_svg,
-        points_svg,
-        tsne,
-    )
+    from mrag.evaluation.report import Evaluation, evaluate
 
 __all__ = [
-    "AnswerCalibration", "AnswerEvaluation", "AnswerScore", "BaselineComparison", "Benchmark",
-    "BenchmarkQuestion", "BenchmarkSettings", "CategoryScores", "Collection", "Condition",
-    "ConditionVocabulary", "Demand", "EntityFacts", "EntityShape", "Evaluation", "FirstRanks",
-    "GeneratedQuestions", "GoldQuestion", "GoldTable", "Interval", "Measure", "PairedTest", "Prediction",
-    "Qrels", "QuestionSettings", "Resampling", "Run", "Scored", "System", "SystemScores", "build_benchmark",
-    "by_graph", "calibrate_answers", "compare", "evaluate", "evaluate_questions", "facts",
-    "first_ranks", "generate_questions", "holm", "index_system", "instances", "interval", "intervals_svg",
-    "judged", "per_query", "points_svg", "ranker_system", "read_collection", "read_qrels", "read_questions",
-    "read_ranks", "read_run", "run_system", "sample_questions", "satisfying", "similar_questions",
-    "single_questions", "target_only", "template_questions", "tsne", "write_benchmark", "write_qrels",
-    "write_run",
+    "AnswerCalibration", "AnswerEvaluation", "AnswerScore", "Benchmark", "BenchmarkSettings", "Collection",
+    "EntityShape", "Evaluation", "GoldQuestion", "Interval", "Measure", "PairedTest", "Prediction", "Qrels",
+    "Resampling", "Run", "Scored", "System", "build_benchmark", "by_graph", "calibrate_answers", "compare",
+    "evaluate", "evaluate_questions", "index_system", "instances", "interval", "judged", "per_query",
+    "ranker_system", "read_collection", "read_qrels", "read_questions", "read_run", "run_system",
+    "template_questions", "write_qrels", "write_run",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(__name__)

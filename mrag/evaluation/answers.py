@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections import Counter
@@ -11,16 +10,17 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
+import numpy as np
 from rdflib import URIRef
 
 from mrag import html
 from mrag.errors import ConfigError, TermError
 from mrag.evaluation.benchmark import RunJournal
 from mrag.evaluation.gold import AnswerScore, GoldQuestion, mentions, score
-from mrag.evaluation.metrics import Interval, Resampling, interval
-from mrag.evaluation.report import markdown_table, shown_interval
+from mrag.evaluation.metrics import Interval, Resampling, digest, interval
+from mrag.evaluation.report import bracket_note, markdown_table, shown_interval
 from mrag.generation.models import model_name
 from mrag.generation.result import Answer, AnswerCell
 from mrag.generation.verbalise import PHRASES
@@ -63,10 +63,7 @@ class CategoryScores:
     """Questions of one category that have an answer: the share of each kind among them.
 
     Attributes:
-        exact: With exactly the gold rows.
         contains: With the gold rows, further columns forgiven, or with their values in sentences.
-        f1: Mean F1 of the values.
-        answered: Given an answer.
         precision: Exact answers among those given; None if none was.
         guessed: With a likeliest reading that is right, be it certain enough or not.
     """
@@ -86,7 +83,6 @@ class AnswerEvaluation:
 
     Attributes:
         overall: All questions that have an answer; None if there is none.
-        categories: The same by category, in order of their names.
         sure: Share of right ones among the computed answers; None if there is none.
         refused: Share of the questions without an answer that were given none; by category, and under ""
             of all.
@@ -94,7 +90,6 @@ class AnswerEvaluation:
         ways: How many questions were answered each way, or not at all.
         latency: Milliseconds of a question: `p50`, `p99`, `max`.
         prepared: Seconds until the first question could be answered.
-        predictions: What was answered, a JSON object for each question.
     """
 
     title: str
@@ -132,21 +127,18 @@ class AnswerEvaluation:
         parts += [
             *(f"- {note}" for note in self._notes()),
             "",
-            f"In brackets {self.resampling.level:.0%} bootstrap intervals over questions "
-            f"({self.resampling.resamples} samples, seed {self.resampling.seed}).",
+            bracket_note(self.resampling, "questions"),
         ]
         return "\n".join(map(inline, parts)) + "\n"
 
     def _rows(self) -> list[list[str]]:
         shown = [*self.categories, *([self.overall] if self.overall else [])]
-        return [
-            [
-                c.name, str(c.exact.queries), _shown(c.exact), f"{c.contains.mean:.3f}",
-                f"{c.f1.mean:.3f}", f"{c.answered.mean:.3f}",
-                "" if c.precision is None else f"{c.precision.mean:.3f}", f"{c.guessed.mean:.3f}",
-            ]
-            for c in shown
-        ]  # fmt: skip
+        rows = []
+        for c in shown:
+            means = (c.contains, c.f1, c.answered, c.precision, c.guessed)
+            cells = ("" if mean is None else f"{mean.mean:.3f}" for mean in means)
+            rows.append([c.name, str(c.exact.queries), _shown(c.exact), *cells])
+        return rows
 
     def _notes(self) -> list[str]:
         total = sum(self.ways.values())
@@ -181,13 +173,7 @@ def summarised(
     resampling: Resampling | None = None,
     predictions: Iterable[Mapping[str, Any]] = (),
 ) -> AnswerEvaluation:
-    """Return the figures of some outcomes.
-
-    Example:
-        >>> one = Outcome("count", True, "plan", False, AnswerScore(True, True, 1.0), True, 0.01)
-        >>> summarised([one], title="T", how="plan").overall.exact.mean
-        1.0
-    """
+    """Return the figures of some outcomes."""
     resampling = resampling or Resampling()
 
     def mean(values: Iterable[float]) -> Interval | None:
@@ -196,7 +182,7 @@ def summarised(
 
     answerable = [o for o in outcomes if o.answerable]
     others = [o for o in outcomes if not o.answerable]
-    times = sorted(o.seconds * 1000 for o in outcomes)
+    times = np.percentile([o.seconds * 1000 for o in outcomes], (50, 99, 100)).tolist()
     ways = Counter("none" if o.abstained else o.way for o in outcomes)
     refused = {
         name: found
@@ -216,7 +202,7 @@ def summarised(
         refused,
         mean(not o.answerable for o in outcomes if o.abstained),
         dict(sorted(ways.items())),
-        {"p50": _percentile(times, 50), "p99": _percentile(times, 99), "max": times[-1]},
+        dict(zip(("p50", "p99", "max"), times, strict=True)),
         prepared,
         resampling,
         tuple(predictions),
@@ -239,18 +225,13 @@ def _scores(name: str, outcomes: Sequence[Outcome], resampling: Resampling) -> C
     )
 
 
-def _percentile(ordered: Sequence[float], p: float) -> float:
-    """Return a percentile by the nearest rank."""
-    return ordered[min(len(ordered) - 1, int(len(ordered) * p / 100))]
-
-
 _shown = partial(shown_interval, form=".3f")
 _REFUSALS = (
     *(said.casefold() for p in PHRASES.values() for said in (p.nothing_found, p.no_match)),
     *("i don't know", "i don’t know", "i do not know"),
 )
 
-Table = tuple[tuple[str | None, ...], ...]
+Table: TypeAlias = Sequence[Sequence[str | None]]
 
 
 @dataclass(frozen=True)
@@ -281,8 +262,7 @@ class Prediction:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Prediction:
         """Read what `to_json` wrote."""
-        tables = {name: _table(value[name]) for name in ("answers", "guess")}
-        return cls(**{**value, **tables})
+        return cls(**value)
 
 
 def evaluate_questions(
@@ -326,7 +306,9 @@ def evaluate_questions(
         compute(kg, questions[0].text)
     prepared = time.perf_counter() - started
     name = model if isinstance(model, str) or model is None else model_name(model)
-    about = {"questions": _digest(questions), "how": how, "model": name, "graph": f"{kg.iri} {kg.revision}"}
+    # Only what is asked: gold answers that were corrected need no new predictions.
+    asked = digest(json.dumps([[q.id, q.text] for q in questions]))
+    about = {"questions": asked, "how": how, "model": name, "graph": f"{kg.iri} {kg.revision}"}
     done: dict[str, Prediction] = {}
     with nullcontext() if journal is None else RunJournal(journal, about) as kept:
         for record in kept.records if kept is not None else ():
@@ -409,16 +391,6 @@ def outcome(question: GoldQuestion, found: Prediction) -> Outcome:
     return Outcome(
         question.category, question.answerable, found.way, found.abstain, scored, best.exact, found.seconds
     )
-
-
-def _table(rows: Any) -> Table | None:
-    return None if rows is None else tuple(tuple(row) for row in rows)
-
-
-def _digest(questions: Sequence[GoldQuestion]) -> str:
-    # Only what is asked: gold answers that were corrected need no new predictions.
-    asked = json.dumps([[q.id, q.text] for q in questions])
-    return hashlib.blake2b(asked.encode(), digest_size=16).hexdigest()
 
 
 _FOLDS = 5

@@ -7,7 +7,6 @@ differ; a date is the same with or without a day that is the first and a time th
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from mrag.errors import ConfigError
+from mrag.evaluation.metrics import read_objects
 
 Value: TypeAlias = int | float | str | None
 Row: TypeAlias = tuple[Value, ...]
@@ -35,10 +35,9 @@ _FRACTION = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+(?:\.\d*)?e[+-]?\d+)")
 
 @dataclass(frozen=True, slots=True)
 class GoldTable:
-    """One accepted answer.
+    """One accepted answer, with rows of one width.
 
     Attributes:
-        rows: Its rows, all of one width.
         choice: Indices of columns of which any will do, one or several of them.
         ranks: For each row its rank where the question asks for an order; equal ranks may change places.
     """
@@ -145,16 +144,6 @@ def mentions(text: str, accepted: Iterable[GoldTable]) -> bool:
     return any(all(named(v) for row in gold.rows for v in row if v is not None) for gold in _choose(accepted))
 
 
-def gold_tables(question: Mapping[str, Any]) -> tuple[GoldTable, ...]:
-    """Return the accepted answers of a question: its `answers` and those of its `alternatives`."""
-    found = []
-    for given in (question, *question.get("alternatives", ())):
-        ranks = tuple(given.get("order_groups") or ()) if question.get("ordered") else ()
-        choice = tuple(given.get("choice_columns") or ())
-        found.append(GoldTable(table_of(given["answers"]), choice, ranks or None))
-    return tuple(found)
-
-
 def _choose(accepted: Iterable[GoldTable]) -> Iterator[GoldTable]:
     """Yield each accepted answer, and it with each choice of its columns of which any will do."""
     for gold in accepted:
@@ -254,7 +243,6 @@ class GoldQuestion:
     """A question, and what answers it.
 
     Attributes:
-        id: Its name; a number of a line if the file gives none.
         accepted: The gold answer and its alternatives; none if the graph does not answer it.
     """
 
@@ -289,8 +277,8 @@ def read_questions(
     With `only`, those that have these values in these fields.
 
     Raises:
-        ConfigError: If a file cannot be read, a line is not as it should be, an id comes twice, or no
-            question is left; the error names file and line.
+        LoadError: If a file cannot be read, or a line is no JSON object; it names file and line.
+        ConfigError: If a field is not as it should be, an id comes twice, or no question is left.
 
     Example:
         >>> import tempfile
@@ -303,7 +291,7 @@ def read_questions(
     paths = [Path(file) for file in ([files] if isinstance(files, Path | str) else files)]
     found: dict[str, GoldQuestion] = {}
     for path in paths:
-        for number, fields in _rows(path):
+        for number, fields in read_objects(path):
             if any(str(fields.get(name)) != value for name, value in (only or {}).items()):
                 continue
             try:
@@ -322,43 +310,26 @@ def read_questions(
     return list(found.values())
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a file with their lines."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ConfigError(f"The file cannot be read: {error.strerror}.", file=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError("The file is not text in UTF-8.", file=str(path)) from error
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            fields = json.loads(line)
-        except ValueError as error:
-            raise ConfigError(f"Not JSON: {error}.", file=str(path), line=number) from error
-        if not isinstance(fields, dict):
-            raise ConfigError("Not a JSON object.", file=str(path), line=number)
-        yield number, fields
-
-
 def _accept(fields: Mapping[str, Any]) -> tuple[GoldTable, ...]:
+    """Return the accepted answers of a question: its `answers` and those of its `alternatives`."""
     alternatives = fields.get("alternatives", [])
     if not isinstance(alternatives, list) or not all(
         isinstance(a, dict) and a.get("answers") not in (None, []) for a in alternatives
     ):
         raise _wrong("alternatives", "a list of objects, each with `answers`")
-    found = gold_tables(fields)
-    for table, given in zip(found, (fields, *alternatives), strict=True):
-        width = len(table.rows[0])
-        if not width or any(len(row) != width for row in table.rows):
+    found = []
+    for given in (fields, *alternatives):
+        rows, choice = table_of(given["answers"]), tuple(given.get("choice_columns") or ())
+        ranks = tuple(given.get("order_groups") or ()) if fields.get("ordered") else ()
+        width = len(rows[0])
+        if not width or any(len(row) != width for row in rows):
             raise _wrong("answers", "rows of one width")
-        choice = given.get("choice_columns") or []
         if not all(isinstance(c, int) and 0 <= c < width for c in choice):
             raise _wrong("choice_columns", "indices of columns, from 0")
-        if table.ranks is not None and len(table.ranks) != len(table.rows):
+        if ranks and len(ranks) != len(rows):
             raise _wrong("order_groups", "one rank for each row")
-    return found
+        found.append(GoldTable(rows, choice, ranks or None))
+    return tuple(found)
 
 
 def _wrong(field: str, wanted: str) -> ConfigError:

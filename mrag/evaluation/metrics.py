@@ -16,12 +16,13 @@ A query counts if a document is judged relevant to it. One that the run lacks co
 without a relevant document says nothing of a ranker and is left out, its recall being undefined.
 
 In a run file the scores decide: documents of one query are ordered by falling score, ties by document ID,
-whatever the ranks in the file say. trec_eval keeps scores in binary32 and orders ties by falling document
-ID, so a file written here has no ties, even after that rounding.
+whatever the ranks in the file say. trec_eval has scores in
+binary32 and orders ties by falling document ID.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -65,21 +66,6 @@ class Run:
         """Make a run of ordered documents; a document that comes again counts where it came first."""
         return cls(name, {query: by_rank(dict.fromkeys(found)) for query, found in docs.items()})
 
-    def cut(self, k: int) -> Run:
-        """Return the run with at most `k` documents a query."""
-        return Run(self.name, {query: hits[:k] for query, hits in self.hits.items()})
-
-
-@dataclass(frozen=True)
-class FirstRanks:
-    """The rank of the first relevant document of each query, counted from 1; None where none was found.
-
-    From these alone follow the mean reciprocal rank and Hits@k, and nothing else.
-    """
-
-    name: str
-    ranks: Mapping[str, int | None]
-
 
 def ordered(scores: Iterable[tuple[str, float]]) -> tuple[Scored, ...]:
     """Order documents by falling score, ties by ID."""
@@ -90,30 +76,6 @@ def by_rank(docs: Iterable[str]) -> tuple[Scored, ...]:
     """Return documents scores that keep their order."""
     listed = list(docs)
     return tuple(Scored(doc, float(len(listed) - i)) for i, doc in enumerate(listed))
-
-
-def falling(hits: Sequence[Scored]) -> tuple[Scored, ...]:
-    """Return documents, best first, with scores that fall strictly also as binary32 numbers.
-
-    Example:
-        >>> tied = falling([Scored("a", 1.0), Scored("b", 1.0), Scored("c", 0.5)])
-        >>> [hit.doc for hit in tied], tied[0].score > tied[1].score > tied[2].score
-        (['a', 'b', 'c'], True)
-    """
-    lowest = np.float32(-np.inf)
-    before, kept = np.float32(np.inf), list[Scored]()
-    for doc, score in hits:
-        # Beyond binary32 all is infinite, and so equal.
-        with np.errstate(over="ignore"):
-            read = np.float32(score)
-            if read >= before or not np.isfinite(read):
-                read = np.nextafter(min(before, read), lowest)
-                score = float(read)
-        if not np.isfinite(read):
-            return by_rank(hit.doc for hit in hits)
-        before = read
-        kept.append(Scored(doc, score))
-    return tuple(kept)
 
 
 def read_run(path: Path, name: str | None = None) -> Run:
@@ -139,18 +101,20 @@ def read_run(path: Path, name: str | None = None) -> Run:
 
 
 def write_run(run: Run, path: Path) -> None:
-    """Write a run in TREC's form, queries in order of ID, the scores of each strictly falling.
+    """Write a run in TREC's form, queries in order of ID.
 
-    A score that would tie is written a little lower. Where a ranker's order is not that of its scores, or no
-    such numbers are left, ranks are written in the place of the scores.
+    Where the scores of a query do not fall strictly as binary32 numbers, so that other programs would see
+    ties or another order, numbers that keep the order are written in their place.
 
     Raises:
         LoadError: If an ID is empty or holds blanks, which the form cannot hold.
     """
     lines = []
     for query, hits in sorted(run.hits.items()):
-        kept = falling(hits) if tuple(hits) == ordered(hits) else by_rank(hit.doc for hit in hits)
-        for rank, (doc, score) in enumerate(kept, 1):
+        with np.errstate(over="ignore"):
+            scores = np.array([hit.score for hit in hits], np.float32)
+        falling = np.isfinite(scores).all() and (scores[1:] < scores[:-1]).all()
+        for rank, (doc, score) in enumerate(hits if falling else by_rank(hit.doc for hit in hits), 1):
             _writable(path, query, doc)
             lines.append(f"{query} Q0 {doc} {rank} {score!r} {'_'.join(run.name.split()) or 'run'}\n")
     saved_text(path, "".join(lines))
@@ -192,36 +156,45 @@ def write_qrels(qrels: Qrels, path: Path) -> None:
     saved_text(path, "".join(lines))
 
 
-def read_ranks(path: Path, name: str | None = None, *, first: int = 0) -> FirstRanks:
-    """Read the ranks of first relevant documents, a JSON object of query to rank from `first` on.
-
-    This is the form of the files published with the thesis, which count from 0.
+def read_text(path: Path) -> str:
+    """Read a file of text in UTF-8.
 
     Raises:
-        LoadError: If the file is missing or is not such an object.
+        LoadError: If it cannot be read.
     """
     try:
-        given: Any = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
-        raise LoadError(f"Not a file of ranks: {error}.", file=str(path)) from error
-    if not isinstance(given, dict) or not given:
-        raise LoadError("A file of ranks is a JSON object of query to rank.", file=str(path))
-    for query, rank in given.items():
-        if rank is not None and (not isinstance(rank, int) or isinstance(rank, bool) or rank < first):
-            hint = f"Ranks are whole numbers from {first}, or null; say with `first` how they are counted."
-            raise LoadError(f"{rank!r} is not a rank.", file=str(path), term=str(query), hint=hint)
-    ranks = {query: None if rank is None else rank - first + 1 for query, rank in given.items()}
-    return FirstRanks(name or path.stem, ranks)
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LoadError(f"The file cannot be read: {error}.", file=str(path)) from error
+
+
+def read_objects(path: Path, *required: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the JSON objects of a file, one a line, with the numbers of their lines.
+
+    Raises:
+        LoadError: If the file cannot be read, or a line is no object with the required fields.
+    """
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            try:
+                fields = json.loads(line)
+            except ValueError as error:
+                raise LoadError(f"Not JSON: {error}.", file=str(path), line=number) from error
+            if not isinstance(fields, dict) or not {*required} <= fields.keys():
+                what = f"a JSON object{' with ' * bool(required)}{' and '.join(required)}"
+                raise LoadError(f"A line is {what}.", file=str(path), line=number)
+            yield number, fields
+
+
+def digest(text: str) -> str:
+    """Return a short text that differs for different texts."""
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    try:
-        with path.open(encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, 1):
-                if fields := line.split():
-                    yield number, fields
-    except (OSError, UnicodeDecodeError) as error:
-        raise LoadError(f"The file cannot be read: {error}.", file=str(path)) from error
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if fields := line.split():
+            yield number, fields
 
 
 def _number(path: Path, line: int, text: str) -> float:
@@ -255,6 +228,7 @@ _NAMES: Final = {
 }  # fmt: skip
 _TREC: Final = {
     "MRR": "recip_rank", "MAP": "map", "nDCG": "ndcg_cut", "P": "P", "R": "recall", "Hits": "success",
+    "HitsExclusive": "success",
 }  # fmt: skip
 _FORM = re.compile(r"([A-Za-z]+)(?:@([1-9]\d{0,5}))?\Z")
 
@@ -288,19 +262,10 @@ class Measure:
         return self.kind if self.k is None else f"{self.kind}@{self.k}"
 
     @property
-    def of_first_rank(self) -> bool:
-        """Return whether the rank of the first relevant document alone decides it."""
-        return self.kind in ("MRR", "Hits", "HitsExclusive")
-
-    def of_rank(self, rank: int | None) -> float:
-        """Return its value for the rank of the first relevant document, from 1; None where none was found."""
-        if not self.of_first_rank:
-            raise ConfigError(f"{self} does not follow from the rank of the first relevant document.")
-        if rank is None:
-            return 0.0
-        if self.k is None:
-            return 1.0 / rank
-        return float(rank < self.k if self.kind == "HitsExclusive" else rank <= self.k)
+    def trec(self) -> str:
+        """Return its name in trec_eval; empty for `HitsExclusive@1`, which is always 0."""
+        k = self.k - 1 if self.k and self.kind == "HitsExclusive" else self.k
+        return "" if k == 0 else _TREC[self.kind] + (f".{k}" if k else "")
 
 
 def judged(qrels: Qrels) -> list[str]:
@@ -329,52 +294,22 @@ def per_query(run: Run, qrels: Qrels, measures: Sequence[Measure | str]) -> dict
     """
     wanted = [Measure.parse(m) if isinstance(m, str) else m for m in measures]
     queries = judged(qrels)
-    trec = {m: _TREC[m.kind] + (f".{m.k}" if m.k else "") for m in wanted if m.kind in _TREC}
-    found: Mapping[str, Mapping[str, float]] = {}
-    if trec:
-        try:
-            library: Any = import_module("pytrec_eval")
-        except ImportError as error:
-            hint = "pip install 'mrag[eval]'"
-            raise ConfigError("pytrec-eval-terrier is not installed.", hint=hint) from error
-        evaluator = library.RelevanceEvaluator(
-            {query: {doc: max(0, grade) for doc, grade in qrels[query].items()} for query in queries},
-            set(trec.values()),
-        )
-        # trec_eval orders by score and breaks ties its own way; falling whole numbers leave it no choice.
-        order = {q: run.hits[q] for q in queries if run.hits.get(q)}
-        found = evaluator.evaluate(
-            {q: {hit.doc: float(len(hits) - i) for i, hit in enumerate(hits)} for q, hits in order.items()}
-        )
-    ranks = first_ranks(run, qrels)
-    values: dict[str, dict[str, float]] = {}
-    for measure in wanted:
-        if measure in trec:
-            name = trec[measure].replace(".", "_")
-            values[str(measure)] = {q: float(found[q][name]) if q in found else 0.0 for q in queries}
-        else:
-            values[str(measure)] = {q: measure.of_rank(ranks[q]) for q in queries}
-    return values
-
-
-def first_ranks(run: Run, qrels: Qrels) -> dict[str, int | None]:
-    """Return the rank, from 1, of the first relevant document of each judged query; None if none is found."""
-    ranks: dict[str, int | None] = {}
-    for query in judged(qrels):
-        grades = qrels[query]
-        hits = run.hits.get(query, ())
-        ranks[query] = next((i for i, hit in enumerate(hits, 1) if grades.get(hit.doc, 0) > 0), None)
-    return ranks
-
-
-def of_ranks(given: FirstRanks, measures: Iterable[Measure | str]) -> dict[str, dict[str, float]]:
-    """Measure first ranks query by query; measures that do not follow from them are left out."""
-    wanted = [Measure.parse(m) if isinstance(m, str) else m for m in measures]
-    return {
-        str(m): {query: m.of_rank(rank) for query, rank in sorted(given.ranks.items())}
-        for m in wanted
-        if m.of_first_rank
-    }
+    try:
+        library: Any = import_module("pytrec_eval")
+    except ImportError as error:
+        hint = "pip install 'mrag[eval]'"
+        raise ConfigError("pytrec-eval-terrier is not installed.", hint=hint) from error
+    evaluator = library.RelevanceEvaluator(
+        {query: {doc: max(0, grade) for doc, grade in qrels[query].items()} for query in queries},
+        {m.trec for m in wanted if m.trec},
+    )
+    # trec_eval orders by score and breaks ties its own way; falling whole numbers leave it no choice.
+    order = {q: run.hits[q] for q in queries if run.hits.get(q)}
+    found: Mapping[str, Mapping[str, float]] = evaluator.evaluate(
+        {q: {hit.doc: float(len(hits) - i) for i, hit in enumerate(hits)} for q, hits in order.items()}
+    )
+    names = {str(m): m.trec.replace(".", "_") for m in wanted}
+    return {m: {q: float(found.get(q, {}).get(name, 0.0)) for q in queries} for m, name in names.items()}
 
 
 _CHUNK = 4_000_000
@@ -383,11 +318,7 @@ _EXACT = 14
 
 @dataclass(frozen=True)
 class Resampling:
-    """The settings of intervals and tests.
-
-    Raises:
-        ConfigError: If a setting is out of range.
-    """
+    """The settings of intervals and tests."""
 
     resamples: int = 10_000
     level: float = 0.95
@@ -413,10 +344,9 @@ class Interval:
 
 @dataclass(frozen=True)
 class PairedTest:
-    """What a second system has over a first one, by query.
+    """What a second system has over a first one, by query: the mean of second minus first, and its test.
 
     Attributes:
-        difference: Mean of second minus first, with its interval.
         p: How often chance alone gives a difference at least as large; two-sided.
         better: Queries on which the second is better; on `worse` it is worse.
     """

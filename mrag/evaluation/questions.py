@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import html
-import json
 import math
 import random
 import re
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -31,11 +29,10 @@ from rdflib.term import Node
 
 from mrag.context.display import Display
 from mrag.errors import ConfigError, LoadError
-from mrag.evaluation.metrics import Qrels, read_qrels
+from mrag.evaluation.metrics import Qrels, read_objects, read_qrels, read_text
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.analysis import Analyser
 from mrag.language.grammar import article, join, relation
-from mrag.language.possessive import compiled
 from mrag.rdf import patterns as sparql
 from mrag.rdf import queries
 from mrag.rdf.patterns import to_sparql
@@ -59,7 +56,7 @@ class EntityShape:
 
     Args:
         link: The predicate between an entity and its parts, either way; None where there are no parts.
-        kind: The predicate that says what a part is, such as `rdf:type`.
+        kind: The predicate that says what a part is.
         cls: The class of the entities; None for all.
     """
 
@@ -77,17 +74,6 @@ class Demand:
 
     def __bool__(self) -> bool:
         return bool(self.own or any(self.parts))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        own, *parts = ([[c.predicate, c.value] for c in some] for some in (self.own, *self.parts))
-        return {"own": own, "parts": parts}
-
-    @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> Demand:
-        """Read what `to_json` gave."""
-        own, *parts = (tuple(Condition(*c) for c in some) for some in (given["own"], *given["parts"]))
-        return cls(own, tuple(parts))
 
 
 @dataclass
@@ -187,8 +173,7 @@ class BenchmarkQuestion:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a line of a BEIR file of queries."""
-        about = {"entity": self.entity, "wanted": self.demand.to_json()}
-        return {"_id": self.question, "text": self.text, "metadata": about}
+        return {"_id": self.question, "text": self.text, "metadata": {"entity": self.entity}}
 
 
 def question_id(entity: str) -> str:
@@ -221,10 +206,8 @@ def template_questions(
 ) -> list[BenchmarkQuestion]:
     """Make a question for each entity from its triples, without a model.
 
-    The same graph, seed and settings give the same questions. Entities that have nothing to ask for, a
-    value with a label, are left out.
-
-    A question asks for `conditions` values, or parts, at most.
+    A question asks for `conditions` values, or parts, at most. Entities without a value that has a label are
+    left out.
 
     Raises:
         ConfigError: If `conditions` is below 1.
@@ -310,23 +293,13 @@ _CHUNK = 256
 _ANALYSER = Analyser(name="plural")
 
 
-def target_only(targets: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """Return judgements by which the entity that a question was made from is its only answer.
-
-    Example:
-        >>> target_only({"q1": "ex:a"})
-        {'q1': {'ex:a': 1}}
-    """
-    return {question: {entity: 1} for question, entity in sorted(targets.items())}
-
-
 def similar_questions(
     targets: Mapping[str, str], vectors: Mapping[str, npt.NDArray[np.float32]], k: int | None = None
 ) -> dict[str, dict[str, int]]:
     """Return judgements by which the entities of the `k` most similar questions are answers.
 
-    Targets and vectors of length 1 are by question ID; nearness is the cosine, and a question is its own
-    nearest. k is floor(sqrt(N)) of N questions if left out, as in the thesis.
+    Targets and vectors of length 1 are by question ID; nearness is the cosine, a question is its own nearest,
+    and the ID decides between ties. k is floor(sqrt(N)) of N questions if left out, as in the thesis.
 
     Raises:
         ConfigError: If a question has no vector or k is below 1.
@@ -338,24 +311,20 @@ def similar_questions(
         {'a': 1, 'b': 1}
     """
     names = sorted(targets)
-    missing = [name for name in names if name not in vectors]
-    if missing:
+    if missing := [name for name in names if name not in vectors]:
         raise ConfigError(f"{len(missing)} questions have no vector, such as {missing[0]}.")
-    if not names:
-        return {}
     near = math.isqrt(len(names)) if k is None else k
-    if near < 1:
+    if names and near < 1:
         raise ConfigError(f"Cannot take {near} similar questions.", hint="k is 1 or more.")
     near = min(near, len(names))
-    matrix = np.stack([np.asarray(vectors[name], np.float32) for name in names])
+    matrix = np.array([vectors[name] for name in names], np.float32)
     qrels: dict[str, dict[str, int]] = {}
     for start in range(0, len(names), _CHUNK):
         cosines = matrix[start : start + _CHUNK] @ matrix.T
         for row, scores in enumerate(cosines):
             scores[start + row] = np.inf
             # All ties at the border are looked at, and the ID decides.
-            least = np.partition(scores, len(names) - near)[len(names) - near]
-            around = np.flatnonzero(scores >= least)
+            around = np.flatnonzero(scores >= np.partition(scores, -near)[-near])
             best = around[np.argsort(-scores[around], kind="stable")][:near]
             qrels[names[start + row]] = {targets[names[i]]: 1 for i in best.tolist()}
     return qrels
@@ -366,8 +335,7 @@ def by_graph(
 ) -> tuple[dict[str, dict[str, int]], list[str]]:
     """Return judgements by which the entities that meet what a question states are its answers.
 
-    Returns:
-        The judgements, and the questions that demand nothing or that nothing meets, which have none.
+    Also return the questions that demand nothing or that nothing meets, which have none.
     """
     qrels: dict[str, dict[str, int]] = {}
     known: dict[Demand, list[str]] = {}
@@ -382,57 +350,21 @@ def by_graph(
     return qrels, without
 
 
-class ConditionVocabulary:
-    """The words under which a graph knows the values of its entities, to read them in questions.
+def stated(question: str, known: EntityFacts, labels: Mapping[str, str | None]) -> Demand:
+    """Return which of the conditions that an entity meets a question names.
 
-    A value is known by its label, by the label without what is in brackets, and by each of the parts
-    between commas. Of several values with the same words the one that most entities have is meant.
+    A value is known by its label, by the label without what is in brackets, and by each of the parts between
+    commas. A part of which only something is named that another part has as well says nothing more.
     """
+    said = _terms(question)
+    runs = {said[at:end] for at in range(len(said)) for end in range(at + 1, len(said) + 1)}
 
-    def __init__(
-        self,
-        known: Mapping[str, EntityFacts],
-        labels: Mapping[str, str | None],
-        shape: EntityShape | None = None,
-    ) -> None:
-        self._kind = (shape or EntityShape()).kind
-        own: Counter[Condition] = Counter()
-        part: Counter[Condition] = Counter()
-        for found in known.values():
-            own.update(set(found.own))
-            part.update({condition for conditions in found.parts.values() for condition in conditions})
-        options: defaultdict[tuple[str, ...], list[tuple[int, bool, Condition]]] = defaultdict(list)
-        for counted, of_part in ((own, False), (part, True)):
-            for condition, times in counted.items():
-                for name in _names(labels.get(condition.value) or ""):
-                    options[name].append((-times, of_part, condition))
-        self._phrases = {name: min(found)[1:] for name, found in options.items()}
-        self._longest = max(map(len, self._phrases), default=0)
+    def named(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+        return tuple(sorted(c for c in conditions if not runs.isdisjoint(_names(labels.get(c.value) or ""))))
 
-    @classmethod
-    def of(cls, kg: KnowledgeGraph, entities: Sequence[str], shape: EntityShape) -> ConditionVocabulary:
-        """Read the vocabulary of some entities of a graph."""
-        known = facts(kg, entities, shape)
-        return cls(known, kg.labels(sorted({c.value for found in known.values() for c in found})), shape)
-
-    def stated(self, question: str) -> Demand:
-        """Read what a question demands."""
-        terms = _terms(question)
-        own: dict[Condition, None] = {}
-        of_parts: dict[Condition, None] = {}
-        at = 0
-        while at < len(terms):
-            for length in range(min(self._longest, len(terms) - at), 0, -1):
-                if meant := self._phrases.get(terms[at : at + length]):
-                    of_part, condition = meant
-                    (of_parts if of_part else own)[condition] = None
-                    at += length
-                    break
-            else:
-                at += 1
-        kinds = [c for c in of_parts if c.predicate == self._kind]
-        parts = [tuple(sorted(of_parts))] if len(kinds) <= 1 else [(c,) for c in sorted(of_parts)]
-        return Demand(tuple(sorted(own)), tuple(part for part in parts if part))
+    parts = {named(has) for has in known.parts.values()} - {()}
+    whole = [part for part in parts if not any({*part} < {*other} for other in parts)]
+    return Demand(named(known.own), tuple(sorted(whole)))
 
 
 def _names(label: str) -> set[tuple[str, ...]]:
@@ -444,14 +376,15 @@ def _terms(text: str) -> tuple[str, ...]:
     return tuple(term for token in _ANALYSER.tokens(text) for term in _ANALYSER.terms(token))
 
 
-_NUMBER = re.compile(r"<num>\s*+(?:Number:\s*+)?([^\s<]++)(?=[^\S\n]*+[\n<])", re.I)
+_NUMBER = re.compile(r"<num>\s*(?:Number:\s*)?([^\s<]+)", re.I)
+_TITLE = re.compile(r"<title>([^<]*)", re.I)  # TREC does not close it
 _TAG = re.compile(r"<[^<>]*>")
 _HEAD = 4096
 
 
 def _between(name: str) -> re.Pattern[str]:
-    """Return what matches an element of this name, in which there is no other of it."""
-    return compiled(rf"<{name}>([^<]*+(?:<(?!/?{name}>)[^<]*+)*+)</{name}>", re.I)
+    """Return what matches an element of this name."""
+    return re.compile(rf"<{name}>(.*?)</{name}>", re.I | re.S)
 
 
 _DOC, _DOCNO, _TOP = _between("doc"), _between("docno"), _between("top")
@@ -506,22 +439,15 @@ def read_collection(
             "The judgements number the topics in their order; the topics' own numbers are passed over."
         )
     documents = {doc: text for path in corpus if path.exists() for doc, text in read_documents(path)}
-    unjudged = len(set(asked) - set(judgements))
-    if unjudged:
+    if unjudged := len(set(asked) - set(judgements)):
         notes.append(f"{unjudged} of {len(asked)} queries have no judgements and are left out.")
     return Collection(folder.resolve().name, asked, judgements, documents, tuple(notes))
 
 
 def read_queries(path: Path) -> dict[str, str]:
-    """Read queries: JSON lines with `_id` and `text`, TREC topics, or lines of ID, tab and words."""
-    text = _text(path)
-    triples: Iterator[tuple[int, str, str]]
-    if path.suffix == ".jsonl":
-        triples = ((number, str(row["_id"]), str(row["text"])) for number, row in _records(path, text))
-    else:
-        triples = _topics(path, text) if "<top>" in text.lower() else _tab(path, text)
+    """Read queries: JSON lines with `_id` and `text`, or TREC topics."""
     found: dict[str, str] = {}
-    for number, query, words in triples:
+    for number, query, words in (_lines if path.suffix == ".jsonl" else _topics)(path):
         if not words.strip() or query in found:
             what = "comes twice" if query in found else "has no words"
             raise LoadError(f"Query {query} {what}.", file=str(path), line=number or None)
@@ -531,12 +457,10 @@ def read_queries(path: Path) -> dict[str, str]:
 
 def read_documents(path: Path) -> Iterator[tuple[str, str]]:
     """Read documents: JSON lines with `_id`, `title` and `text`, or TREC's `<doc>` elements."""
-    text = _text(path)
     if path.suffix == ".jsonl":
-        for _, record in _records(path, text):
-            parts = (str(record.get("title") or ""), str(record["text"]))
-            yield str(record["_id"]), " ".join(" ".join(parts).split())
+        yield from ((doc, " ".join(words.split())) for _, doc, words in _lines(path))
         return
+    text = read_text(path)
     for match in _DOC.finditer(text):
         number = _element(match[1], "docno")
         if number is None or not number.split():
@@ -547,25 +471,19 @@ def read_documents(path: Path) -> Iterator[tuple[str, str]]:
         yield number.strip(), " ".join(words.split())
 
 
-def _tab(path: Path, text: str) -> Iterator[tuple[int, str, str]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        query, tab, words = line.partition("\t")
-        if line.strip() and not tab:
-            raise LoadError("A line of queries is an ID, a tab and words.", file=str(path), line=number)
-        if line.strip():
-            yield number, query.strip(), words
+def _lines(path: Path) -> Iterator[tuple[int, str, str]]:
+    for number, record in read_objects(path, "_id", "text"):
+        yield number, str(record["_id"]), f"{record.get('title') or ''} {record['text']}"
 
 
-def _topics(path: Path, text: str) -> Iterator[tuple[int, str, str]]:
+def _topics(path: Path) -> Iterator[tuple[int, str, str]]:
+    text = read_text(path)
     for match in _TOP.finditer(text):
-        number = _NUMBER.search(match[1])
-        title = _element(match[1], "title")
-        if title is None and "<title>" in match[1].lower():
-            title = re.split(r"<title>", match[1], flags=re.I)[1].partition("<")[0]
+        number, title = _NUMBER.search(match[1]), _TITLE.search(match[1])
         if number is None or title is None:
             line = _line(text, match.start())
             raise LoadError("A topic needs <num> and <title>.", file=str(path), line=line)
-        yield 0, number[1], html.unescape(_TAG.sub(" ", title)).strip().removeprefix("Topic:")
+        yield 0, number[1], html.unescape(title[1]).strip().removeprefix("Topic:")
 
 
 def _trec_files(folder: Path) -> dict[str, list[Path]]:
@@ -578,7 +496,7 @@ def _trec_files(folder: Path) -> dict[str, list[Path]]:
         first = next((line.split() for line in head.splitlines() if line.strip()), [])
         if "<doc>" in head:
             found["documents"].append(path)
-        elif "<top>" in head or (path.suffix == ".tsv" and "\t" in head and "quer" in path.name.lower()):
+        elif "<top>" in head:
             found["queries"].append(path)
         elif len(first) in (3, 4) and (first[-1].lstrip("-").isdigit() or first[-1] == "score"):
             found["judgements"].append(path)
@@ -603,26 +521,6 @@ def _split(folder: Path, split: str | None) -> Path:
             hint="Choose with --split.",
         )
     return folder / "qrels" / f"{chosen}.tsv"
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise LoadError(f"The file cannot be read: {error}.", file=str(path)) from error
-
-
-def _records(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-            record["_id"], record["text"]
-        except (ValueError, KeyError, TypeError) as error:
-            message = "A line is a JSON object with _id and text."
-            raise LoadError(message, file=str(path), line=number) from error
-        yield number, record
 
 
 def _element(text: str, name: str) -> str | None:

@@ -27,7 +27,7 @@ import numpy as np
 from rdflib import URIRef
 
 from mrag import untrusted
-from mrag.cel.polish import ask_model
+from mrag.cel.summary import ask_model
 from mrag.context.display import Display
 from mrag.errors import ConfigError, ModelError, MragError, RankerError, TermError
 from mrag.graph.kg import KnowledgeGraph

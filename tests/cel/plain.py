@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -195,22 +195,24 @@ _leaves = st.one_of(
     st.builds(DataSome, _data, _ranges),
     st.builds(DataOnly, _data, _ranges),
 )
-_numbers = st.integers(min_value=0, max_value=3)
 
 
-def _grown(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
-    several = st.lists(inner, min_size=2, max_size=3).map(tuple)
-    role = st.one_of(_roles, _roles, _data)
-    return st.one_of(
-        st.builds(Not, inner),
-        st.builds(And, several),
-        st.builds(Or, several),
-        st.builds(Some, role, inner),
-        st.builds(Only, role, inner),
-        st.builds(AtLeast, _numbers, role, inner),
-        st.builds(AtMost, _numbers, role, inner),
-        st.builds(Exactly, _numbers, role, inner),
-    )
+def grown(
+    role: st.SearchStrategy[Property], most: int, parts: int
+) -> Callable[[st.SearchStrategy[Expression]], st.SearchStrategy[Expression]]:
+    """Return what makes expressions of others, counting up to `most`, with so many parts at most."""
+    n = st.integers(min_value=0, max_value=most)
+
+    def grow(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
+        several = st.lists(inner, min_size=2, max_size=parts).map(tuple)
+        counted = (st.builds(kind, n, role, inner) for kind in (AtLeast, AtMost, Exactly))
+        joined = (st.builds(kind, several) for kind in (And, Or))
+        restricted = (st.builds(kind, role, inner) for kind in (Some, Only))
+        return st.one_of(st.builds(Not, inner), *joined, *restricted, *counted)
+
+    return grow
 
 
-expressions: st.SearchStrategy[Expression] = st.recursive(_leaves, _grown, max_leaves=5)
+expressions: st.SearchStrategy[Expression] = st.recursive(
+    _leaves, grown(st.one_of(_roles, _roles, _data), 3, 3), max_leaves=5
+)

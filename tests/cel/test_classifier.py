@@ -36,7 +36,7 @@ def data(kg: mrag.KnowledgeGraph) -> tuple[list[str], list[str]]:
 
 
 def test_the_example_that_is_documented_runs() -> None:
-    done = doctest.testmod(import_module("mrag.cel.learners.base"))
+    done = doctest.testmod(import_module("mrag.cel.classifier"))
     assert done.attempted > 0 and done.failed == 0
 
 
@@ -153,9 +153,10 @@ def test_what_is_no_problem_is_told(kg: mrag.KnowledgeGraph, X: Any, y: Any, say
     assert says in str(error.value)
 
 
-def test_wrong_settings_are_told(kg: mrag.KnowledgeGraph) -> None:
-    X, y = [EX + "GraphDB", EX + "MySQL"], [1, 0]
-    with pytest.raises(ConfigError, match="No learner"):
-        cel.ConceptClassifier(kg, "nothing").fit(X, y)
-    with pytest.raises(ConfigError, match="no setting depth"):
-        cel.ConceptClassifier(kg, settings={"depth": 3}).fit(X, y)
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [({"learner": "nothing"}, "No learner"), ({"settings": {"depth": 3}}, "no setting depth")],
+)
+def test_wrong_settings_are_told(kg: mrag.KnowledgeGraph, how: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        cel.ConceptClassifier(kg, **how).fit([EX + "GraphDB", EX + "MySQL"], [1, 0])

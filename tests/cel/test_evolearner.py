@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from functools import partial, reduce
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -21,60 +18,42 @@ from mrag.cel.evaluate import World
 from mrag.cel.expressions import (
     And,
     AtLeast,
-    AtMost,
     DataSome,
-    Exactly,
     Expression,
     Named,
-    Not,
-    Only,
     Or,
     Property,
-    Some,
     Value,
     depth,
     normal,
+    operands,
     walk,
 )  # fmt: skip
 from mrag.cel.learners.base import FitProgress, FitState, LearnerSettings
 from mrag.cel.learners.evolearner import EvoLearner, EvoSettings, Forest, Tree
 from mrag.cel.learners.refinement import Signature
 from mrag.cel.problem import Hypothesis, LearningProblem, confusion
-from mrag.errors import ConfigError, LearningProblemError
+from mrag.errors import LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
-from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cel.facts import E, put
 from tests.cel.plain import INDIVIDUALS, expressions, graphs
 
-E = "http://example.org/"
-FAMILY = Path(os.environ.get("MRAG_SHARED_DATA", "../shared/data")) / "cel_kbs" / "drill" / "Family"
 SMALL = {"population": 100, "generations": 30, "seconds": 60.0}
 
 
-def statement(s: str, p: str, o: str | Literal) -> Triple:
-    value = o if isinstance(o, Literal) else URIRef(E + o)
-    return Triple(URIRef(E + s), RDF.type if p == "a" else URIRef(E + p), value)
-
-
-def houses() -> list[Triple]:
-    """Twelve houses: those with a red door and two gardens are wanted."""
-    found: list[Triple] = []
+@pytest.fixture
+def kg(kg: KnowledgeGraph) -> KnowledgeGraph:
+    """Twelve houses with doors of two colours, gardens and floors."""
     for at in range(12):
         x = f"house{at:02d}"
-        found.append(statement(x, "a", "House"))
-        found.append(statement(x, "door", "red" if at % 2 else "blue"))
+        put(kg, (x, "a", "House"), (x, "door", "red" if at % 2 else "blue"))
         for n in range(1 + at % 3):
-            found += [statement(x, "garden", f"garden{at}-{n}"), statement(f"garden{at}-{n}", "a", "Garden")]
-        found.append(statement(x, "floors", Literal(str(at % 5), datatype=XSD.integer)))
-    return found + [statement(c, "a", "Colour") for c in ("red", "blue")]
-
-
-@pytest.fixture
-def kg() -> Iterator[KnowledgeGraph]:
-    with KnowledgeGraph(OxigraphStore()) as kg:
-        kg.insert(houses())
-        yield kg
+            put(kg, (x, "garden", f"garden{at}-{n}"), (f"garden{at}-{n}", "a", "Garden"))
+        put(kg, (x, "floors", Literal(str(at % 5), datatype=XSD.integer)))
+    put(kg, *((c, "a", "Colour") for c in ("red", "blue")))
+    return kg
 
 
 def among_houses(wanted: list[int]) -> LearningProblem:
@@ -83,25 +62,10 @@ def among_houses(wanted: list[int]) -> LearningProblem:
 
 
 def planted(forest: Forest, e: Expression) -> Tree:
-    match e:
-        case And(parts) | Or(parts):
-            trees = [planted(forest, p) for p in parts]
-            while len(trees) > 1:
-                trees.append(forest.joined(type(e), trees.pop(0), trees.pop(0)))
-            return trees[0]
-        case Not(of):
-            return forest.negated(planted(forest, of))
-        case Some(p, filler):
-            return forest.quantified(Some, p, planted(forest, filler))
-        case Only(p, filler):
-            return forest.quantified(Only, p, planted(forest, filler))
-        case AtLeast(n, p, filler):
-            return forest.quantified(AtLeast, p, planted(forest, filler), n)
-        case AtMost(n, p, filler):
-            return forest.quantified(AtMost, p, planted(forest, filler), n)
-        case Exactly(n, p, filler):
-            return forest.quantified(Exactly, p, planted(forest, filler), n)
-    return forest.leaf(e)
+    parts = [planted(forest, part) for part in operands(e)]
+    if isinstance(e, And | Or):
+        return reduce(partial(forest.joined, type(e)), parts)
+    return forest.rebuilt(cast(Tree, SimpleNamespace(expression=e)), parts) if parts else forest.leaf(e)
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
@@ -177,7 +141,7 @@ def test_each_hypothesis_has_its_own_counts(kg: KnowledgeGraph) -> None:
 
 
 def test_what_tells_nothing_is_not_learnt(kg: KnowledgeGraph) -> None:
-    kg.insert([statement("twin1", "a", "Twin"), statement("twin2", "a", "Twin")])
+    put(kg, ("twin1", "a", "Twin"), ("twin2", "a", "Twin"))
     learner = EvoLearner(kg, EvoSettings(population=50, generations=5, seconds=60))
     assert learner.fit(LearningProblem([E + "twin1"], [E + "twin2"])) == []
     assert learner.report is not None and not learner.report.solved and learner.report.stopped == "limit"
@@ -191,7 +155,7 @@ def test_the_limits_of_height_and_of_properties_are_kept(kg: KnowledgeGraph) -> 
 
 
 def test_time_and_interruption_keep_the_best_so_far(kg: KnowledgeGraph) -> None:
-    kg.insert([statement("twin1", "a", "House"), statement("twin2", "a", "House")])
+    put(kg, ("twin1", "a", "House"), ("twin2", "a", "House"))
     plain = among_houses([0, 4, 7])
     # No expression tells the twins apart, so that nothing but a limit ends the search.
     problem = LearningProblem([*plain.positives, E + "twin1"], [*plain.negatives, E + "twin2"])
@@ -219,37 +183,6 @@ def test_fits_beside_each_other_find_what_each_finds_alone(kg: KnowledgeGraph) -
         assert list(pool.map(fit, range(4))) == alone
 
 
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_in_every_process() -> None:
-    code = """
-from mrag.graph.kg import KnowledgeGraph
-from mrag.stores.oxigraph import OxigraphStore
-from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
-from mrag.cel.expressions import key
-from tests.cel.test_evolearner import among_houses, houses
-with KnowledgeGraph(OxigraphStore()) as kg:
-    kg.insert(houses())
-    learner = EvoLearner(kg, EvoSettings(population=80, generations=15, seconds=60, seed=3))
-    found = learner.fit(among_houses([1, 2, 5, 7, 8, 11]))
-    print([(key(h.expression), h.counts) for h in found], learner.report.tested)
-"""
-    outputs = set()
-    for seed in ("0", "77"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
-        )
-        outputs.add(done.stdout)
-    assert len(outputs) == 1 and "http://example.org/" in outputs.pop()
-
-
-def test_settings_that_cannot_be_used_are_refused() -> None:
-    with pytest.raises(ConfigError, match="positive"):
-        EvoSettings(population=0)
-    with pytest.raises(ConfigError, match="from 0 to 1"):
-        EvoSettings(crossover=1.5)
-
-
 def test_limits_are_where_the_examples_part() -> None:
     rows = [(URIRef(f"{E}x{n}"), E + "size", Literal(str(n), datatype=XSD.integer)) for n in range(20)]
     world = World([(s, E + "X") for s, _, _ in rows], rows)
@@ -261,24 +194,13 @@ def test_limits_are_where_the_examples_part() -> None:
     assert limits == {"13"}
 
 
-@pytest.fixture(scope="module")
-def family() -> Iterator[KnowledgeGraph]:
-    if not FAMILY.exists():
-        pytest.skip("needs the shared data: set MRAG_SHARED_DATA")
-    with KnowledgeGraph(OxigraphStore()) as kg:
-        kg.load([FAMILY / "family-benchmark_rich_background.owl"])
-        reason(kg)
-        yield kg
-
-
 @pytest.mark.parametrize(
     ("name", "least"),
     [("Aunt", 0.95), ("Brother", 1.0), ("Granddaughter", 1.0), ("Grandgrandfather", 1.0), ("Uncle", 0.95)],
 )
-def test_named_problems_of_family(family: KnowledgeGraph, name: str, least: float) -> None:
-    problems = json.loads((FAMILY / "lp_dl_learner.json").read_text())["problems"]
-    lists = problems[name]
-    problem = LearningProblem(lists["positive_examples"], lists["negative_examples"])
+def test_named_problems_of_family(
+    family: KnowledgeGraph, problems: dict[str, LearningProblem], name: str, least: float
+) -> None:
     # Ended by generations and not by time, so that a slow machine finds the same.
-    best = EvoLearner(family, EvoSettings(generations=40, seconds=120)).fit(problem)[0]
+    best = EvoLearner(family, EvoSettings(generations=40, seconds=120)).fit(problems[name])[0]
     assert best.quality >= least

@@ -18,7 +18,7 @@ from mrag.cel.rerank import (
     precision,
 )
 from mrag.cel.sparql import individuals_among
-from mrag.errors import ConfigError, LearningProblemError
+from mrag.errors import LearningProblemError
 from mrag.rdf.terms import Triple
 from tests.cel.plain import INDIVIDUALS, Plain, graphs
 
@@ -104,6 +104,4 @@ def test_marks_that_say_nothing_are_refused() -> None:
         with pytest.raises(LearningProblemError):
             learn_from_marks(kg, [redis], [redis])
         assert not conditions_agreeing(kg, LearningProblem([redis], [mysql]), [], 2, until=1e12)[0]
-    with pytest.raises(ConfigError):
-        FeedbackSettings(length=12, max_length=11)
     assert precision(ExampleCounts(0, 0, 1, 1)) is None

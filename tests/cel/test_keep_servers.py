@@ -58,7 +58,6 @@ def test_over_a_servers_protocol(tmp_path: Path) -> None:
             assert why_satisfied(kg, e, held[0]).holds
             assert remove_concept(kg, "c") and not list_concepts(kg)
             assert not instances(kg, Named(kept.iri)) and kg.count("asserted") == before
-        # This server lets no scratch graph be written; the query carries the triples then.
         missing = why_not(kg, OPEN[1], E + "p4")
         assert missing.verified and missing.changes is not None and len(missing.changes) == 1
     with (

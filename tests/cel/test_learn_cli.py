@@ -14,7 +14,7 @@ import pytest
 from rdflib import Graph
 
 from mrag.cli import main
-from tests.cel.test_summary import Server
+from tests.cel.test_summary import Start
 from tests.commands import run
 
 E = "http://example.org/photos/"
@@ -176,7 +176,6 @@ def test_a_definition_of_a_class_does_without_it(home: Path) -> None:
         (("show", "p:Photo", "--format", "pdf"), "There is no format"),
         (("fit", "--positives", "nowhere.txt"), "cannot be read"),
         (("explain", "p:Photo", "p:nobody"), "no named individual"),
-        (("benchmark", "nowhere"), "no such folder"),
     ],
 )
 def test_mistakes_are_told_in_one_line(home: Path, args: tuple[str, ...], words: str) -> None:
@@ -193,46 +192,6 @@ def test_nothing_to_tell_apart_is_said(tmp_path: Path) -> None:
     assert "No concept tells the positive from the negative examples" in done.stderr
 
 
-def test_a_benchmark_from_the_command_line(home: Path) -> None:
-    base = home / "bases" / "Photos"
-    base.mkdir(parents=True, exist_ok=True)
-    (base / "photos.ttl").write_bytes((home / "photos.ttl").read_bytes())
-    problem = {
-        "positive_examples": [f"{E}photo{n}" for n in range(1, 5)],
-        "negative_examples": [f"{E}photo{n}" for n in range(5, 9)],
-    }
-    (base / "problems.json").write_text(json.dumps({"problems": {"jackets": problem}}), encoding="utf-8")
-    (base / "old.conf").write_text('import("old.xyz");\n+a -b\n', encoding="utf-8")
-    args = ("benchmark", "photos", "--data", "bases", "--results", "done.jsonl", "--folds", "2")
-    first = learn(home, *args, "--learner", "search,tdl")
-    assert "Photos/problems jackets [search]: F1 1.000 accuracy 1.000 length 3" in first.stdout
-    assert "held out (2 folds) F1 1.000 ± 0.000" in first.stdout
-    assert "search: 1 problems, 1 solved" in first.stdout
-    assert ".xyz format are not read" in first.stderr
-    assert len((home / "done.jsonl").read_text(encoding="utf-8").splitlines()) == 2
-    again = learn(home, *args, "--learner", "search,tdl")
-    assert again.stdout == first.stdout, "results are taken from the file"
-    found = json.loads(learn(home, *args, "--json").stdout)
-    assert found["means"]["search"]["held_out_f1"] == 1.0
-
-
-@pytest.mark.slow
-def test_drill_learns_by_a_policy_that_was_trained(home: Path) -> None:
-    with contextlib.chdir(home):
-        untrained = call("learn", "fit", "--learner", "drill", *LIKES, code=1)
-        assert "mrag train drill" in untrained.stderr
-        first = call("train", "drill", "--out", "p.npz", "--episodes", "4", "--json")
-        assert json.loads(first.stdout)["episodes"] == 4
-        again = call("train", "drill", "--out", "p.npz", "--episodes", "2")
-        assert again.stdout == "p.npz: 6 episodes.\n"
-        learnt = call("learn", "fit", "--learner", "drill", "--policy", "p.npz", "--json", *LIKES)
-        assert json.loads(learnt.stdout)["hypotheses"][0]["quality"] == 1.0
-        (home / "broken.npz").write_bytes(b"no policy")
-        assert "damaged" in call("train", "drill", "--out", "broken.npz", code=1).stderr
-        assert (home / "broken.npz").read_bytes() == b"no policy"
-    assert "nothing" in call("train", "nothing", code=2).stderr
-
-
 def test_the_hits_of_a_question_are_reranked_by_the_concept(home: Path) -> None:
     done = learn(home, "rerank", "summer", "-k", "8", "--concept", "p:shows some p:Jacket")
     rows = [line.split() for line in done.stdout.splitlines() if "✓" in line or "✗" in line]
@@ -243,28 +202,12 @@ def test_the_hits_of_a_question_are_reranked_by_the_concept(home: Path) -> None:
     assert "QUESTION" in learn(home, "rerank", *LIKES, "-k", "3", code=2).stderr
 
 
-def test_a_model_polishes_the_sentence_and_orders_the_hits(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("langchain_ollama")
-    server = Server(monkeypatch)
-    try:
-        server.say = lambda messages: (
-            "A summary." if "summar" in str(messages[0]).lower() else "Everything that shows a jacket"
-        )
-        asked = ("rerank", *COATS, "-k", "8", "--model", "ollama:asker")
-        found = json.loads(learn(home, *asked, "--json").stdout)
-        assert found["polished"]["accepted"], found["polished"]
-        assert found["polished"]["text"].endswith("3 of your 3 examples, 0 of 3 others.")
-        assert len(server.asked) == 2
-        assert [h["in_concept"] for h in found["hits"]] == [True] * 4 + [False] * 4
-        server.say = lambda messages: "Whatever shows no jacket"
-        done = learn(home, "fit", *LIKES, "--model", "ollama:asker")
-        assert "was not polished" in done.stderr
-        assert "Whatever shows" in done.stdout and "no jacket" not in done.stdout
-    finally:
-        server.front.close()
-        server.behind.close()
+def test_a_summary_by_a_model_orders_the_hits(home: Path, ollama: Start) -> None:
+    server = ollama(lambda messages: "A summary.")
+    asked = ("rerank", *COATS, "-k", "8", "--model", "ollama:asker", "--json")
+    found = json.loads(learn(home, *asked).stdout)
+    assert [path for path, _ in server.requests].count("/api/chat") == 1
+    assert [h["in_concept"] for h in found["hits"]] == [True] * 4 + [False] * 4
 
 
 def test_what_is_expected_of_other_examples_is_said(home: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rdflib import BNode, Graph, Literal, URIRef
+from rdflib import Graph, Literal, URIRef
 from rdflib.namespace import OWL, XSD
 
 from mrag.cel.expressions import (
@@ -36,7 +36,7 @@ from mrag.cel.notation import (
     to_manchester,
     to_turtle,
 )
-from mrag.errors import ConfigError, MragError
+from mrag.errors import MragError
 from tests.cel.graphs import from_graph
 from tests.cel.plain import E, expressions
 
@@ -101,16 +101,6 @@ def test_manchester_as_people_write_it(text: str, expected: Expression) -> None:
 def test_what_is_not_well_formed_is_refused(text: str) -> None:
     with pytest.raises(MragError):
         from_manchester(text, NAMES)
-
-
-def test_what_is_no_class_expression_is_refused() -> None:
-    graph = Graph()
-    with pytest.raises(ConfigError):
-        from_graph(graph, BNode())
-    loop = BNode()
-    graph.add((loop, OWL.complementOf, loop))
-    with pytest.raises(ConfigError, match="circle"):
-        from_graph(graph, loop)
 
 
 def test_lengths_are_owlapys() -> None:

@@ -7,43 +7,18 @@ from collections.abc import Mapping, Sequence
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rdflib import Literal, URIRef
-from rdflib.namespace import RDF, RDFS
 
 from mrag.cel.learners.base import learner
 from mrag.cel.problem import instances_among
 from mrag.cel.rerank import ClassExpressionReranker, RerankSettings
-from mrag.errors import ConfigError, LearningProblemError
+from mrag.errors import LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
-from mrag.rdf.terms import Term, Triple
 from mrag.retrieval.rankers import Hit, Question, Ranker, SimilarityRanker
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cel.facts import E, Listed, showing
 
-E = "http://example.org/"
 ASKED = Question("jackets")
-
-
-class Listed:
-    """Ranks as it was told to."""
-
-    def __init__(self, iris: Sequence[str]) -> None:
-        self.iris = list(iris)
-
-    def rank(self, question: Question, k: int) -> list[Hit]:
-        found = self.iris[:k]
-        return [Hit(iri, 1 / rank, rank, ("listed",)) for rank, iri in enumerate(found, start=1)]
-
-
-def images(kg: KnowledgeGraph, shown: Mapping[str, Sequence[str]]) -> list[str]:
-    facts: list[tuple[str, URIRef, Term]] = [(E + "shows", RDFS.label, Literal("shows"))]
-    for name, values in shown.items():
-        facts.append((E + name, RDF.type, URIRef(E + "Image")))
-        facts += [(E + name, URIRef(E + "shows"), URIRef(E + value)) for value in values]
-        facts += [(E + value, RDFS.label, Literal(value)) for value in values]
-        facts.append((E + name, RDFS.comment, Literal(" ".join(values))))
-    kg.insert(Triple(URIRef(s), p, o) for s, p, o in facts)
-    return [E + name for name in shown]
 
 
 SHOWN = {
@@ -54,7 +29,7 @@ SHOWN = {
 
 
 def test_covered_hits_come_first_and_say_why(kg: KnowledgeGraph) -> None:
-    iris = images(kg, SHOWN)
+    iris = showing(kg, SHOWN)
     ranker = ClassExpressionReranker(
         Listed(iris), kg, learner("search", kg), RerankSettings(examples=3, noun="images")
     )
@@ -78,7 +53,7 @@ def test_covered_hits_come_first_and_say_why(kg: KnowledgeGraph) -> None:
 
 
 def test_reasons_in_german(kg: KnowledgeGraph) -> None:
-    iris = images(kg, SHOWN)
+    iris = showing(kg, SHOWN)
     settings = RerankSettings(examples=3, language="de", noun="Bildern")
     hits = ClassExpressionReranker(Listed(iris), kg, learner("search", kg), settings).rank(ASKED, 10)
     assert hits[0].reasons[-1] == (
@@ -97,7 +72,7 @@ def test_always_a_permutation_with_examples_apart(
     shown: list[set[str]], examples: int, negatives: str, seed: int, strangers: list[int]
 ) -> None:
     with KnowledgeGraph(OxigraphStore()) as kg:
-        iris = images(kg, {f"i{at:02}": sorted(values) for at, values in enumerate(shown)})
+        iris = showing(kg, {f"i{at:02}": sorted(values) for at, values in enumerate(shown)})
         for at in sorted(set(strangers)):
             iris.insert(min(at, len(iris)), f"{E}stranger{at}")
         options = RerankSettings(examples=examples, negatives=negatives, seed=seed)  # type: ignore[arg-type]
@@ -116,7 +91,7 @@ def test_always_a_permutation_with_examples_apart(
 
 
 def test_nothing_learnt_leaves_the_list_and_says_so(kg: KnowledgeGraph) -> None:
-    iris = images(kg, {f"i{n}": ["jacket"] for n in range(6)})
+    iris = showing(kg, {f"i{n}": ["jacket"] for n in range(6)})
     hits = Listed(iris).rank(ASKED, 6)
     work = ClassExpressionReranker(Listed(iris), kg, learner("search", kg), RerankSettings(examples=2))
     result = work.rerank(hits)
@@ -130,7 +105,7 @@ def test_nothing_learnt_leaves_the_list_and_says_so(kg: KnowledgeGraph) -> None:
 
 
 def test_what_a_person_likes_becomes_the_problem(kg: KnowledgeGraph) -> None:
-    iris = images(kg, SHOWN)
+    iris = showing(kg, SHOWN)
     work = ClassExpressionReranker(Listed(iris), kg, learner("search", kg))
     hits = Listed(iris).rank(ASKED, 10)
     result = work.with_feedback(hits, [E + "i4", E + "i10"], [E + "i1", E + "i6"])
@@ -146,7 +121,7 @@ def test_what_a_person_likes_becomes_the_problem(kg: KnowledgeGraph) -> None:
 
 
 def test_another_order_of_the_covered(kg: KnowledgeGraph) -> None:
-    iris = images(kg, SHOWN)
+    iris = showing(kg, SHOWN)
     given: list[tuple[Sequence[str], Sequence[str]]] = []
 
     def last_first(positives: Sequence[str], covered: Sequence[str]) -> Mapping[str, float]:
@@ -162,7 +137,7 @@ def test_another_order_of_the_covered(kg: KnowledgeGraph) -> None:
 
 
 def test_over_a_similarity_index(kg: KnowledgeGraph) -> None:
-    iris = images(kg, SHOWN)
+    iris = showing(kg, SHOWN)
     SimilarityIndexes.of(kg).build("main", model="wordllama")
     base = SimilarityRanker(kg, mode="bm25")
     work = ClassExpressionReranker(base, kg, learner("search", kg), RerankSettings(examples=2))
@@ -171,9 +146,3 @@ def test_over_a_similarity_index(kg: KnowledgeGraph) -> None:
     assert sorted(h.iri for h in result.hits) == sorted(h.iri for h in hits)
     assert {h.iri for h in hits} >= {iris[0], iris[1]}
     assert {h.iri for h in result.hits[:2]} == {iris[0], iris[1]}
-
-
-def test_settings_that_make_no_sense_are_refused() -> None:
-    for wrong in ({"examples": 0}, {"depth": 1}, {"negatives": "middle"}):
-        with pytest.raises(ConfigError):
-            RerankSettings(**wrong)  # type: ignore[arg-type]

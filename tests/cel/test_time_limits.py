@@ -63,7 +63,7 @@ def test_a_large_graph_is_learnt_from_within_the_limit(large: KnowledgeGraph, na
     assert seen and seen[0].best is None
 
 
-@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "drill"])
+@pytest.mark.parametrize("name", LEARNERS)
 def test_a_limit_that_is_up_before_the_search_begins_still_gives_a_result(
     large: KnowledgeGraph, name: str
 ) -> None:

@@ -10,11 +10,9 @@ import pytest
 from rdflib import Literal
 
 from mrag.cel import sentences as english
-from mrag.cel.benchmark import folds
-from mrag.cel.concepts import safe_part, world_assumption
-from mrag.cel.expressions import And, Bottom, Expression, Named, Not, Or, Property, Some, Top, key
+from mrag.cel.expressions import Bottom, Named, Or, Property, key
 from mrag.cel.learners.search import by_chance
-from mrag.cel.problem import ExampleBits, ExampleCounts, LearningProblem, PartBits, fingerprints
+from mrag.cel.problem import ExampleBits, ExampleCounts, PartBits, fingerprints
 from mrag.cel.rerank import precision
 from mrag.cel.sentences import counts_in_words
 from mrag.cel.sparql import by_value, comparable, count_query, family
@@ -47,7 +45,6 @@ P = Property("urn:p")
         (english.truth, ("has dome", False), "has no dome"),
         (english.truth, ("robotic", True), "is robotic"),
         (english.truth, ("member", True), ""),
-        (english.surfaces, ("wear",), {"does not wear", "is not worn by", "is worn by", "wear", "wears"}),
         (counts_in_words, (ExampleCounts(9, 1, 10, 40),), "9 of your 10 examples, 1 of 40 others"),
         (precision, (ExampleCounts(3, 1, 4, 2),), 0.75),
         (by_value, (Literal(5),), True),
@@ -71,15 +68,6 @@ def test_an_expression_has_a_text_to_sort_by() -> None:
     assert key(Or((B, Bottom()))) == "(or <urn:B> ⊥)"
 
 
-@pytest.mark.parametrize(("e", "world"), [(Some(P, A), "open"), (Not(A), "closed"), (Top(), "closed")])
-def test_only_what_rules_find_is_open(e: Expression, world: str) -> None:
-    assert world_assumption(e) == world
-
-
-def test_the_safe_part_leaves_out_negation() -> None:
-    assert safe_part(And((Some(P, And((A, Not(B)))), Not(C)))) == Some(P, A)
-
-
 def test_the_query_counts_each_individual_once() -> None:
     wanted = f"SELECT (COUNT(DISTINCT ?x) AS ?n) WHERE {{ ?x <{RDF}type> <urn:A> . FILTER(isIRI(?x)) }}"
     assert count_query(A).split() == wanted.split()
@@ -99,8 +87,3 @@ def test_bits_of_a_part_count_what_is_in_it() -> None:
 @pytest.mark.parametrize(("of_each", "accident"), [(3, True), (30, False)])
 def test_few_examples_are_told_apart_by_chance(of_each: int, accident: bool) -> None:
     assert by_chance(A, ExampleCounts(of_each, 0, of_each, of_each), 100) is accident
-
-
-def test_folds_hold_each_example_out_once() -> None:
-    pairs = folds(LearningProblem("abcd", "xyz"), 10, 0)
-    assert (len(pairs), sorted(x for _, held in pairs for x in held.positives)) == (3, ["a", "b", "c", "d"])

@@ -45,7 +45,6 @@ PRINTED = {
     "03_images": ("7 described, 0 failed", "again: 0 described", "a cat → image_2", "Contains skirt"),
     "04_benchmark": (
         "63 questions for 63 entities by template",
-        "Hits@k (rank <= k)",
         "weighted beside hybrid of everything",
     ),
     "05_explainable_reranking": (

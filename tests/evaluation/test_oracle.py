@@ -1,4 +1,4 @@
-"""The frozen answers of the product: a change is found and told, and nothing else is."""
+"""The frozen answers of the product, and plans written by hand for questions of graphs by others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, slow
 
 ROOMS = ("--room", "loaders", "stores", "--jobs", "1")
 
@@ -64,3 +64,11 @@ def test_a_quick_run_takes_the_same_tenth_each_time(oracle: Any) -> None:
     taken = {key.rpartition("|")[0] for key in keys if oracle.in_tenth(key)}
     assert {key for key in keys if oracle.in_tenth(key)} == {k for k in keys if k.rpartition("|")[0] in taken}
     assert 0 < len(taken) < len(keys) / 9
+
+
+@pytest.mark.parametrize("name", ["library", *slow("carmakers", "helpdesk", "kennel", "railways")])
+def test_kept_plans_give_the_gold_answers(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    found = importlib.import_module("blind_plans").tried(name)
+    assert (found.questions, found.plans, found.wrong) == (40, 40, ())
+    assert not found.inexpressible

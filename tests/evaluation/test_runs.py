@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +16,8 @@ from mrag.evaluation.benchmark import RunJournal
 from mrag.evaluation.metrics import (
     Run,
     Scored,
-    of_ranks,
     per_query,
     read_qrels,
-    read_ranks,
     read_run,
     write_qrels,
     write_run,
@@ -29,7 +28,8 @@ from tests.conftest import shared_data
 IDS = st.text(
     st.characters(exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"]), min_size=1, max_size=8
 ).filter(lambda text: text.split() == [text])
-SCORES = st.dictionaries(IDS, st.dictionaries(IDS, st.floats(-1e6, 1e6), min_size=1, max_size=6), min_size=1)
+NUMBERS = st.one_of(st.floats(-1e6, 1e6), st.sampled_from([-3.4028234e38, 1e299, 1e300]))
+SCORES = st.dictionaries(IDS, st.dictionaries(IDS, NUMBERS, min_size=1, max_size=6), min_size=1)
 
 
 @given(SCORES)
@@ -43,10 +43,11 @@ def test_a_run_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactor
     for query, hits in again.hits.items():
         given_hits = run.hits[query]
         assert [hit.doc for hit in hits] == [hit.doc for hit in given_hits]
-        near = pytest.approx([hit.score for hit in given_hits], rel=1e-5, abs=1e-30)
-        assert [hit.score for hit in hits] == near
-        read = np.array([hit.score for hit in hits], np.float32)
-        assert (read[1:] < read[:-1]).all()
+        with np.errstate(over="ignore"):
+            wanted, read = (np.array([hit.score for hit in some], np.float32) for some in (given_hits, hits))
+        assert (read[1:] < read[:-1]).all() and np.isfinite(read).all()
+        if np.isfinite(wanted).all() and (wanted[1:] < wanted[:-1]).all():
+            assert list(hits) == list(given_hits)
     before = path.read_bytes()
     write_run(again, path)
     assert path.read_bytes() == before
@@ -79,15 +80,6 @@ def test_others_measure_what_we_measure(
         assert values == pytest.approx({q: theirs[name].get(q, 0.0) for q in values}, abs=1e-6), name
 
 
-def test_scores_that_leave_no_room_become_ranks(tmp_path: Path) -> None:
-    low = [Scored("a", -3.4028234e38), Scored("b", -3.4028234e38)]
-    high = [Scored("a", 1e300), Scored("b", 1e299)]
-    write_run(Run("x", {"1": low, "2": high}), tmp_path / "x.trec")
-    again = read_run(tmp_path / "x.trec").hits
-    assert [tuple(hit) for hit in again["1"]] == [("a", 2.0), ("b", 1.0)]
-    assert [hit.doc for hit in again["2"]] == ["a", "b"] and again["2"][0].score < 3.5e38
-
-
 @given(st.dictionaries(IDS, st.dictionaries(IDS, st.integers(0, 3), min_size=1, max_size=5), min_size=1))
 @settings(max_examples=60, deadline=None)
 def test_judgements_are_read_as_they_were_written(
@@ -98,39 +90,41 @@ def test_judgements_are_read_as_they_were_written(
     assert read_qrels(path) == qrels
 
 
-def test_an_order_that_is_not_that_of_the_scores_survives_the_file(tmp_path: Path) -> None:
-    write_run(Run("x", {"1": [Scored("b", 0.1), Scored("a", 0.9)]}), tmp_path / "x.trec")
-    assert [hit.doc for hit in read_run(tmp_path / "x.trec").hits["1"]] == ["b", "a"]
-
-
-def test_scores_decide_over_the_ranks_of_a_file(tmp_path: Path) -> None:
-    (tmp_path / "x.trec").write_text("1 Q0 a 1 0.5 me\n1 Q0 b 2 0.7 me\n1 Q0 0 3 0.5 me\n")
-    assert [hit.doc for hit in read_run(tmp_path / "x.trec").hits["1"]] == ["b", "0", "a"]
+def test_the_order_of_a_run_survives_the_file_and_scores_decide_over_its_ranks(tmp_path: Path) -> None:
+    path = tmp_path / "x.trec"
+    write_run(Run("x", {"1": [Scored("b", 0.1), Scored("a", 0.9)]}), path)
+    assert [hit.doc for hit in read_run(path).hits["1"]] == ["b", "a"]
+    path.write_text("1 Q0 a 1 0.5 me\n1 Q0 b 2 0.7 me\n1 Q0 0 3 0.5 me\n")
+    assert [hit.doc for hit in read_run(path).hits["1"]] == ["b", "0", "a"]
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "words"),
+    ("read", "name", "text", "line", "words"),
     [
-        ("1 Q0 a 1 0.5 me\n1 Q0 a 2 0.4 me\n", 2, "twice"),
-        ("1 Q0 a 1 nan me\n", 1, "not a number"),
-        ("\n1 Q0 a 1 0.5\n", 2, "6 columns"),
-        ("1 Q0 a 1 high me\n", 1, "not a number"),
+        (read_run, "r", "1 Q0 a 1 0.5 me\n1 Q0 a 2 0.4 me\n", 2, "twice"),
+        (read_run, "r", "1 Q0 a 1 nan me\n", 1, "not a number"),
+        (read_run, "r", "\n1 Q0 a 1 0.5\n", 2, "6 columns"),
+        (read_run, "r", "1 Q0 a 1 high me\n", 1, "not a number"),
+        (read_qrels, "q", "1 0 a\n", 1, "not a number"),
+        (read_qrels, "q", "1 0 a 1 2\n", 1, "3 or 4 columns"),
+        (read_qrels, "q", "1 0 a 1\n1 0 a 2\n", 2, "two grades"),
+        (read_qrels, "q", "1 0 a 0.5\n", 1, "whole number"),
+        (read_queries, "q.jsonl", '{"_id": "1"}\n', 1, "_id and text"),
+        (read_queries, "q.jsonl", '{"_id": "1", "text": " "}\n', 1, "no words"),
+        (read_queries, "q.xml", "<top><num>1</num></top>", 1, "needs <num> and <title>"),
+        (read_queries, "q.xml", "<top><num>1<title>a</top> <top><num>1<title>b</top>", None, "twice"),
+        (read_documents, "d.xml", "\n<doc><text>a</text></doc>", 2, "no <docno>"),
+        (read_documents, "absent", None, None, "cannot be read"),
     ],
 )
-def test_a_run_that_is_not_well_formed_names_the_line(
-    tmp_path: Path, text: str, line: int, words: str
+def test_files_that_are_not_well_formed_name_the_line(
+    tmp_path: Path, read: Callable[[Path], Any], name: str, text: str | None, line: int | None, words: str
 ) -> None:
-    (tmp_path / "x.trec").write_text(text)
+    if text is not None:
+        (tmp_path / name).write_text(text)
     with pytest.raises(LoadError, match=words) as caught:
-        read_run(tmp_path / "x.trec")
-    assert caught.value.line == line
-
-
-@pytest.mark.parametrize("text", ["1 0 a\n", "1 0 a 1 2\n", "1 0 a 1\n1 0 a 2\n", "1 0 a 0.5\n"])
-def test_judgements_that_are_not_well_formed_are_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "q").write_text(text)
-    with pytest.raises(LoadError, match="not well formed"):
-        read_qrels(tmp_path / "q")
+        list(read(tmp_path / name))
+    assert (caught.value.file, caught.value.line) == (str(tmp_path / name), line)
 
 
 def test_blanks_cannot_stand_in_the_files(tmp_path: Path) -> None:
@@ -138,30 +132,6 @@ def test_blanks_cannot_stand_in_the_files(tmp_path: Path) -> None:
         write_run(Run.of_order("x", {"1": ["a b"]}), tmp_path / "x")
     with pytest.raises(LoadError, match="cannot stand"):
         write_qrels({"1 2": {"a": 1}}, tmp_path / "x")
-
-
-def test_ranks_counted_from_nought_give_the_measures_worked_out_by_hand(tmp_path: Path) -> None:
-    ranks = {
-        "http://example.org/image_1": 0,
-        "http://example.org/image_2": 9,
-        "image_3": 45623,
-        "image_4": None,
-    }
-    (tmp_path / "ranks.json").write_text(json.dumps(ranks))
-    found = of_ranks(read_ranks(tmp_path / "ranks.json"), ["MRR", "Hits@10", "HitsExclusive@10"])
-    means = {name: sum(values.values()) / 4 for name, values in found.items()}
-    assert means == pytest.approx(
-        {"MRR": (1 + 1 / 10 + 1 / 45624) / 4, "Hits@10": 0.5, "HitsExclusive@10": 0.25}
-    )
-    (tmp_path / "one.json").write_text(json.dumps({"a": 1, "b": 10}))
-    assert read_ranks(tmp_path / "one.json", first=1).ranks == {"a": 1, "b": 10}
-
-
-@pytest.mark.parametrize("text", ["[]", "{}", "[1, 2]", '{"a": -1}', '{"a": 1.5}', '{"a": true}', "nonsense"])
-def test_what_are_no_ranks_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "ranks.json").write_text(text)
-    with pytest.raises(LoadError):
-        read_ranks(tmp_path / "ranks.json")
 
 
 def test_cranfield_is_read_as_it_is() -> None:
@@ -207,40 +177,6 @@ def test_queries_of_other_judgements_are_refused(tmp_path: Path) -> None:
     write_qrels({"7": {"d": 1}}, tmp_path / "qrels" / "test.tsv")
     with pytest.raises(Exception, match=r"1 judged queries are not in queries\.jsonl, such as 7"):
         read_collection(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("q.jsonl", '{"_id": "1"}\n'),
-        ("q.jsonl", '{"_id": "1", "text": " "}\n'),
-        ("q.tsv", "1 no tab\n"),
-        ("q.tsv", "1\ta\n1\tb\n"),
-        ("q.xml", "<top><num>1</num></top>"),
-    ],
-)
-def test_queries_that_are_not_well_formed_are_refused(tmp_path: Path, name: str, text: str) -> None:
-    (tmp_path / name).write_text(text)
-    with pytest.raises(LoadError):
-        read_queries(tmp_path / name)
-    with pytest.raises(LoadError, match="cannot be read"):
-        list(read_documents(tmp_path / "absent"))
-
-
-def test_a_journal_keeps_whole_lines_and_forgets_what_is_about_something_else(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "journal.jsonl"
-    with RunJournal(path, {"k": 1}) as journal:
-        journal.add({"a": 1})
-        journal.add({"b": "é"})
-    whole = path.read_bytes()
-    for torn in range(len(whole) - 1, whole.index(b'{"b"') - 1, -1):
-        path.write_bytes(whole[:torn])
-        with RunJournal(path, {"k": 1}) as journal:
-            assert journal.records == [{"a": 1}]
-            journal.add({"b": "é"})
-        assert path.read_bytes() == whole
-    with RunJournal(path, {"k": 2}) as journal:
-        assert journal.records == []
 
 
 def test_a_second_process_cannot_write_a_journal(tmp_path: Path) -> None:

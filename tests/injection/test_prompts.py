@@ -264,10 +264,10 @@ def test_documents_of_the_retriever() -> None:
 
 def of_other_prompts(rng: random.Random) -> str | None:
     """The extractor, the planner, the summary and the questions of a benchmark."""
-    from mrag.cel.polish import summarise
+    from mrag.cel.summary import summarise
     from mrag.completion.patterns import ModelPlanner
     from mrag.errors import ModelError
-    from mrag.evaluation.benchmark import QuestionSettings, _ask
+    from mrag.evaluation.benchmark import _ask
     from mrag.graphcodes.models import ModelExtractor
 
     model = Recording(responses=[text(rng)])
@@ -276,7 +276,7 @@ def of_other_prompts(rng: random.Random) -> str | None:
         lambda: ModelExtractor(model, structured=False).extract(given[0]),
         lambda: ModelPlanner(model, form="lines").plan(given[0]),
         lambda: summarise(model, given),
-        lambda: _ask(given[0], model, QuestionSettings()),
+        lambda: _ask(given[0], model),
     ):
         with suppress(ModelError):
             call()

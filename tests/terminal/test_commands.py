@@ -186,11 +186,6 @@ CASES: dict[str, list[list[str]]] = {
     ],
     "learn concepts": [["--store", "{store}"], ["--format", TEXT, "--store", "{store}"]],
     "learn forget": [[TEXT, "--store", "{store}"]],
-    "learn benchmark": [[NAME, "--data", "{texts}"]],
-    "train drill": [
-        ["--out", "{policy}", "--seconds", "1", "--episodes", "2", "--store", "{store}"],
-        [TEXT],
-    ],
     "train generative": [["--questions", "{missing}", "--model", TEXT, "--store", "{store}"]],
     "doctor": [
         ["--store", "{store}"],
@@ -222,7 +217,7 @@ CASES: dict[str, list[list[str]]] = {
     ],
     "eval rankers": [
         ["{collection}", "--embedder", "none", "--resamples", "100", "--run", "{run}"],
-        ["--ranks", "{missing}"],
+        ["--qrels", "{missing}", "--run", "{missing}"],
         ["{collection}", "-r", TEXT],
         ["{collection}", "-m", TEXT, "--embedder", "none"],
     ],
@@ -316,7 +311,7 @@ def files(tmp_path_factory: pytest.TempPathFactory, gguf: Path) -> dict[str, str
         word: str(folder / f"{word}{NAME.rstrip(chr(0xDCFF)) if word == 'store' else NAME}{ending}")
         for word, ending in {
             "store": "", "turtle": ".ttl", "broken": ".ttl", "lines": ".nt", "missing": ".ttl", "photos": "",
-            "annotations": ".json", "scenes": ".jsonl", "answer": ".json", "texts": "", "policy": ".npz",
+            "annotations": ".json", "scenes": ".jsonl", "answer": ".json", "texts": "",
             "codes": "", "collection": "", "questions": ".jsonl", "run": ".trec", "out": "", "model": ".gguf",
             "table": ".csv", "mapping": ".ttl", "solved": ".jsonl", "weights": ".npz",
         }.items()
@@ -447,8 +442,8 @@ def test_nothing_that_steers_a_terminal_is_printed(printed: list[Printed]) -> No
 # The first call of each does its work, so that the test sees more than messages of errors; what the others
 # say is about a server, a file or an argument that is no good.
 NO_WORK = {
-    "create", "verify", "doctor", "mcp", "serve", "", "train drill", "train generative", "learn forget",
-    "learn benchmark", "complete accept", "complete reject", "complete rollback", "remove",
+    "create", "verify", "doctor", "mcp", "serve", "", "train generative", "learn forget",
+    "complete accept", "complete reject", "complete rollback", "remove",
     "questions remove",
     "questions calibrate", "keys create", "keys show", "keys export", "keys trust", "keys forget",
     "keys list",

@@ -324,7 +324,6 @@ LEARNERS: dict[str, tuple[str, str]] = {
     "tdl": ("mrag.cel.learners.tabular", "TreeLearner"),
     "m-of-n": ("mrag.cel.learners.tabular", "MOfN"),
     "evolearner": ("mrag.cel.learners.evolearner", "EvoLearner"),
-    "drill": ("mrag.cel.drill", "Drill"),
 }
 """Module and class of each learner; imported when it is asked for."""
 
@@ -360,14 +359,16 @@ def learner(
     return kind(kg, kind.settings_type(**settings), on_progress=on_progress)
 
 
-def shortened(fit: FitState, expression: ce.Expression) -> ce.Expression:
-    """Take parts out of an expression as long as its quality on the examples stays."""
+def shortened(
+    fit: FitState, expression: ce.Expression, tick: Callable[[], None] | None = None
+) -> ce.Expression:
+    """Take parts out of an expression as long as its quality on the examples stays; `tick` may end it."""
     best = normal(expression)
     value = _quality(fit, best)
     while True:
         shorter = {e for e in map(normal, reduced(best)) if length(e) < length(best)}
         for candidate in sorted(shorter, key=lambda e: (length(e), key(e))):
-            fit.tick()
+            (tick or fit.tick)()
             found = _quality(fit, candidate)
             if found >= value:
                 best, value = candidate, found

@@ -24,7 +24,7 @@ from rdflib import URIRef
 from mrag.cel import expressions as ce
 from mrag.cel.evaluate import Mask
 from mrag.cel.expressions import depth, length
-from mrag.cel.learners.base import FitState, Halt, Learner, LearnerSettings, Stopped
+from mrag.cel.learners.base import FitState, Halt, Learner, LearnerSettings, Stopped, shortened
 from mrag.cel.learners.refinement import Signature
 from mrag.cel.problem import Bits, Numbers
 from mrag.errors import ConfigError
@@ -212,8 +212,7 @@ class Forest:
 
 
 _QUALITY = 2048  # what full quality is worth, in symbols of length
-_SHORTEN = 5_000  # about so many trees are tried to shorten the best
-_LATE = 0.2  # for so many seconds the best are still shortened after the time is up
+_LATE = 0.2  # for so many seconds the best are shortened at the end
 _T = TypeVar("_T")
 
 
@@ -266,13 +265,18 @@ class EvoLearner(Learner):
         """Breed until a tree makes no mistake, or to the last generation, then shorten the best."""
         run = _Run(fit, self.settings)
         try:
-            stopped = run.breed()
-        except Halt as halt:
-            run.shorten(until=time.monotonic() + _LATE)
-            raise halt
-        with suppress(Halt):
-            run.shorten()
-        return stopped
+            return run.breed()
+        finally:
+            end = time.monotonic() + _LATE
+
+            def tick() -> None:
+                if time.monotonic() > end:
+                    raise Halt("time")
+
+            with suppress(Halt):
+                for tree in run.champions:
+                    e = shortened(fit, tree.expression, tick)
+                    fit.offer(e, fit.count(e))
 
 
 class _Run:
@@ -433,37 +437,3 @@ class _Run:
 
     def any(self, things: Sequence[_T]) -> _T:
         return things[self.random.randrange(len(things))]
-
-    # -- the end -----------------------------------------------------------------------------------
-
-    def shorten(self, until: float | None = None) -> None:
-        """Replace parts of the best trees by what is in them, or by nothing, where no quality is lost."""
-        tried = self.fit.tested
-        for tree in list(self.champions):
-            better: Tree | None = tree
-            while better is not None and self.fit.tested - tried < _SHORTEN:
-                if until is None:
-                    self.fit.tick(0)
-                elif time.monotonic() > until:
-                    return
-                better = self.shorter(better)
-
-    def shorter(self, tree: Tree) -> Tree | None:
-        made: dict[int, Tree] = {}
-        for place, part in enumerate(tree.walk()):
-            for new in (*part.parts, self.forest.top):
-                found = self.forest.replaced(tree, place, new)
-                if found.length < tree.length:
-                    made.setdefault(found.id, found)
-        candidates = list(made.values())
-        tp, fp = self.forest.count(candidates)
-        qualities = self.fit.bits.qualities(tp, fp, self.settings.measure)
-        worth = _QUALITY * qualities - [t.length for t in candidates]
-        self.fit.tested += len(candidates)
-        if not candidates or worth.max() <= self.fitness[tree.id]:
-            return None
-        at = int(worth.argmax())
-        found = candidates[at]
-        self.fitness[found.id] = float(worth[at])
-        self.fit.offer(found.expression, self.fit.counts(tp[at], fp[at]))
-        return found

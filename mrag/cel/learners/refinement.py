@@ -1,19 +1,18 @@
-"""Learners that refine: the downward operator, its layers, and best-first search by CELOE and OCEL.
+"""Learners that refine: the downward operator, and best-first search by CELOE and OCEL.
 
 The operator is that of Lehmann and Hitzler (2010) as DL-Learner has it: an atomic class is refined to its
 subclasses and to its conjunctions with the refinements of `⊤`, never to a class beside it, and every step
 leads to a part of what it starts from. CELOE (Lehmann, Auer, Bühmann and Tramp, 2011) is for short
-definitions, OCEL (Lehmann and Hitzler, 2010) for concepts that tell examples apart. `RefinementSpace`
-keeps the refinements of expressions as layers with one row of booleans each, for `mrag.cel.drill`.
+definitions, OCEL (Lehmann and Hitzler, 2010) for concepts that tell examples apart.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,16 +22,15 @@ from rdflib import Literal, URIRef
 
 from mrag.cel import expressions as ce
 from mrag.cel.evaluate import World, hierarchy
-from mrag.cel.expressions import depth, key, length, normal, operands, walk, with_operands
+from mrag.cel.expressions import key, length, normal, operands, walk, with_operands
 from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
 from mrag.cel.problem import ExampleCounts
-from mrag.cel.sparql import INTEGERS, VOCABULARY, by_family, comparable, spread
+from mrag.cel.sparql import VOCABULARY, by_family, family, spread
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, XSD
 
 _TRIVIAL = frozenset(v.value for v in VOCABULARY) | {OWL + "Thing", OWL + "NamedIndividual"}
-_ORDERED = tuple(XSD + n for n in ("decimal", "double", "float", "date", "dateTime"))
 _COMMON = 30  # most texts of a property that are looked for as such
 _FEWEST = 3  # so many terms have a text that is looked for: captions and names of files are of one or two
 _FACETS: tuple[ce.Facet, ...] = ("minInclusive", "maxInclusive")
@@ -91,37 +89,26 @@ class Signature:
         sources, _ = self.world.pairs(p)
         return int(np.bincount(sources).max()) if len(sources) else 0
 
-    def conditions(
-        self, p: ce.Property, splits: int, labels: npt.NDArray[np.int8] | None = None
-    ) -> list[ce.Expression]:
+    def conditions(self, p: ce.Property, splits: int, labels: npt.NDArray[np.int8]) -> list[ce.Expression]:
         """Return conditions on the literals of a property: limits, and values that several terms have.
 
-        With labels (1 for positive examples, -1 for negative ones, 0 for all other terms of the world) the
-        limits have the largest gain of information, else as many values between them.
+        By the labels (1 for positive examples, -1 for negative ones, 0 for all other terms of the world) the
+        limits have the largest gain of information.
         """
         sources, values = self.world.pairs(p)
-        kinds: dict[str, list[tuple[Any, Literal, int]]] = {}
-        texts: dict[int, set[int]] = {}
-        for source, value in zip(sources.tolist(), values.tolist(), strict=True):
-            term = self.world.terms[value]
-            if not isinstance(term, Literal):
-                continue
-            kind, plain = _kind(term), comparable(term)
-            if kind is None:
-                texts.setdefault(value, set()).add(source)
-            elif plain is not None and plain == plain:
-                kinds.setdefault(kind, []).append((plain, term, source))
+        terms = [self.world.terms[at] for at in values.tolist()]
         found: list[ce.Expression] = []
-        for kind, rows in sorted(kinds.items()):
-            rows.sort(key=lambda row: (row[0], row[1].n3(), row[2]))
-            for limit in _splits(rows, splits, labels):
-                found.extend(ce.DataSome(p, ce.DataRange(kind, ((facet, limit),))) for facet in _FACETS)
-        common = [at for at, having in texts.items() if len(having) >= _FEWEST]
-        for at in sorted(common, key=lambda at: (-len(texts[at]), at))[:_COMMON]:
-            term = self.world.terms[at]
-            assert isinstance(term, Literal)
-            found.append(ce.Value(p, term))
-        return found
+        for kind, plain in by_family(terms).items():
+            if kind != XSD + "boolean":
+                known = ((value, terms[at], int(sources[at])) for at, value in plain.items())
+                rows = [(value, t, source) for value, t, source in known if isinstance(t, Literal)]
+                rows.sort(key=lambda row: (row[0], row[1].n3(), row[2]))
+                for limit in _splits(rows, splits, labels):
+                    found.extend(ce.DataSome(p, ce.DataRange(kind, ((facet, limit),))) for facet in _FACETS)
+        texts = Counter(t for t in terms if isinstance(t, Literal) and family(t) in (None, XSD + "boolean"))
+        common = [text for text, times in texts.items() if times >= _FEWEST]
+        common.sort(key=lambda text: (-texts[text], self.world.index[text]))
+        return [*found, *(ce.Value(p, text) for text in common[:_COMMON])]
 
 
 def trivial(name: str) -> bool:
@@ -129,30 +116,13 @@ def trivial(name: str) -> bool:
     return name in _TRIVIAL
 
 
-def _kind(term: Literal) -> str | None:
-    """Return the datatype in which a literal is compared, None where it has no order to use."""
-    datatype = str(term.datatype or "")
-    if datatype in INTEGERS:
-        return XSD + "integer"
-    value = comparable(term)
-    if isinstance(value, datetime) and value.tzinfo is not None and datatype == XSD + "date":
-        return None
-    # Times with and without a zone have no common order, so only those with one are split.
-    if datatype == XSD + "dateTime" and isinstance(value, datetime) and value.tzinfo is None:
-        return None
-    return datatype if datatype in _ORDERED else None
-
-
 def _splits(
-    rows: list[tuple[Any, Literal, int]], max_splits: int, labels: npt.NDArray[np.int8] | None
+    rows: list[tuple[Any, Literal, int]], max_splits: int, labels: npt.NDArray[np.int8]
 ) -> list[Literal]:
     """Return values to split ordered rows at; each begins the upper part."""
     starts = [at for at in range(1, len(rows)) if rows[at][0] != rows[at - 1][0]]
     if not starts or max_splits < 1:
         return [rows[0][1]] if rows else []
-    if labels is None:
-        step = max(1, math.ceil(len(starts) / max_splits))
-        return [rows[at][1] for at in starts[step // 2 :: step]]
     marks = [int(labels[row[2]]) for row in rows]
     parts, chosen = [(0, len(rows))], list[int]()
     while parts and len(chosen) < max_splits:
@@ -190,47 +160,19 @@ def _entropy(p: int, n: int) -> float:
     return -share * math.log2(share) - (1 - share) * math.log2(1 - share)
 
 
-@dataclass(frozen=True)
-class Constructors:
-    """Which expressions are reached.
-
-    Attributes:
-        negation: Negated classes.
-        only: `∀ r.C`.
-        inverse: Properties taken backwards, where the graph was fetched whole.
-        cardinality: Up to how many values are counted; 0 for none.
-        nominals: Single values, as in `∃ r.{a}`.
-        data: Limits of numbers and dates, and booleans.
-        splits: How many limits each property has.
-        unions: Up to how many pairs of refinements of `⊤` are joined by `⊔`.
-    """
-
-    negation: bool = True
-    only: bool = True
-    inverse: bool = True
-    cardinality: int = 10
-    nominals: bool = True
-    data: bool = True
-    splits: int = 12
-    unions: int = 5_000
+_COUNTED = 10  # up to how many values are counted
+_LIMITS = 12  # how many limits each property with numbers or dates has
+_PAIRS = 5_000  # up to how many pairs of refinements of `⊤` are joined by `⊔`
 
 
 class RefinementOperator:
     """Refines expressions over the classes and properties of a world."""
 
-    def __init__(
-        self,
-        kg: KnowledgeGraph,
-        world: World,
-        constructors: Constructors,
-        ignore: frozenset[str] = frozenset(),
-    ) -> None:
-        self.world, self.constructors = world, constructors
-        self.classes = [c for c in world.named if c not in ignore]
-        self.atoms = Signature(world, inverse=constructors.inverse)
-        names = [p for p in world.roles if p not in ignore]
-        self.roles = [p for p in self.atoms.links if p.iri not in ignore]
-        self.data = [p for p in names if ce.Property(p) not in self.atoms.links]
+    def __init__(self, kg: KnowledgeGraph, world: World) -> None:
+        self.world = world
+        self.classes = world.named
+        self.atoms = Signature(world, inverse=True)
+        self.data = [p for p in world.roles if ce.Property(p) not in self.atoms.links]
         above: dict[str, set[str]] = {c: set() for c in self.classes}
         self.subroles: dict[str, list[str]] = {}
         classes, properties = hierarchy(kg)
@@ -238,7 +180,7 @@ class RefinementOperator:
             if sub in above and wider in above:
                 above[sub].add(wider)
         for sub, wider in properties:
-            if sub in names and wider in names:
+            if sub in world.roles and wider in world.roles:
                 self.subroles.setdefault(wider, []).append(sub)
         self.parents = {c: _nearest(c, above) for c in self.classes}
         self.children: dict[str, list[str]] = {c: [] for c in self.classes}
@@ -306,17 +248,15 @@ class RefinementOperator:
     def top(self) -> list[ce.Expression]:
         """The refinements of `⊤` that are no unions."""
         found: list[ce.Expression] = [ce.Named(c) for c in self.classes if not self.parents[c]]
-        if self.constructors.negation:
-            found.extend(ce.Not(ce.Named(c)) for c in self.classes if not self.children[c])
-        for p in self.roles:
+        found.extend(ce.Not(ce.Named(c)) for c in self.classes if not self.children[c])
+        for p in self.atoms.links:
             found.append(ce.Some(p, ce.Top()))
-            if self.constructors.only:
-                found.extend(ce.Only(p, ce.Named(c)) for c in self.classes if not self.parents[c])
-                found.append(ce.Only(p, ce.Bottom()))
+            found.extend(ce.Only(p, ce.Named(c)) for c in self.classes if not self.parents[c])
+            found.append(ce.Only(p, ce.Bottom()))
             most = self._max_values(p)
             if most > 1:
                 found.append(ce.AtMost(most - 1, p, ce.Top()))
-            if self.constructors.nominals and not p.inverse:
+            if not p.inverse:
                 found.extend(ce.Value(p, v) for v in self._values(p))
         for name in self.data:
             found.extend(self._limits(ce.Property(name)))
@@ -331,11 +271,11 @@ class RefinementOperator:
             for kind, values in by_family(terms).items():
                 spelled = {values[at]: terms[at] for at in sorted(values, reverse=True)}
                 ordered = [spelled[v] for v in sorted(spelled)]
-                found[name, kind] = list(spread(ordered, self.constructors.splits))
+                found[name, kind] = list(spread(ordered, _LIMITS))
         return found
 
     def _limits(self, p: ce.Property) -> Iterator[ce.Expression]:
-        for (name, kind), values in self.splits.items() if self.constructors.data else ():
+        for (name, kind), values in self.splits.items():
             if name == p.iri and kind == XSD + "boolean":
                 yield from (ce.Value(p, v) for v in values)
             elif name == p.iri:
@@ -344,9 +284,9 @@ class RefinementOperator:
 
     def _unions(self, limit: int) -> Iterator[ce.Expression]:
         parts = [x for x in self.top if length(x) + 2 <= limit]
-        if len(parts) * (len(parts) - 1) // 2 > self.constructors.unions:
+        if math.comb(len(parts), 2) > _PAIRS:
             parts = [x for x in parts if not isinstance(x, ce.Value)]
-        if len(parts) * (len(parts) - 1) // 2 > self.constructors.unions:
+        if math.comb(len(parts), 2) > _PAIRS:
             return
         for at, left in enumerate(parts):
             for right in parts[at + 1 :]:
@@ -360,7 +300,7 @@ class RefinementOperator:
         return bool(both.any()) and not bool((both == left).all())
 
     def _max_values(self, p: ce.Property) -> int:
-        return min(self.atoms.max_values(p), self.constructors.cardinality)
+        return min(self.atoms.max_values(p), _COUNTED)
 
     def _values(self, p: ce.Property) -> list[str]:
         """Return the individuals that at least two terms have as a value."""
@@ -376,171 +316,6 @@ def _nearest(name: str, above: dict[str, set[str]]) -> list[str]:
     return sorted(c for c in wider if not any(c in above[d] and d not in above[c] for d in wider - {c}))
 
 
-Vectors = npt.NDArray[np.float32]
-_LAYER_BYTES = 300_000_000  # up to so much memory layers are kept in
-_KINDS = (ce.Named, ce.Not, ce.And, ce.Or, ce.Some, ce.Only, ce.AtLeast, ce.AtMost, ce.Value)
-
-
-@dataclass(frozen=True)
-class RefinementSpaceSettings:
-    """Which expressions are reached, and by how large steps.
-
-    Attributes:
-        constructors: What they are made of; None takes what the graph needs: single individuals are named
-            where all values of a property are of the same classes, and no inverse properties.
-        step: By how much longer a refinement may be than what it refines.
-        first: Longest refinement of `⊤`; pairs joined by `⊔` begin here.
-    """
-
-    constructors: Constructors | None = None
-    step: int = 4
-    first: int = 7
-    max_length: int = 14
-    steps: int = 2
-
-    def __post_init__(self) -> None:
-        if min(self.step, self.first, self.max_length, self.steps) < 1:
-            raise ConfigError("step, first, max_length and steps are positive.")
-
-
-@dataclass(frozen=True)
-class Refinements:
-    """The refinements of one expression."""
-
-    expressions: tuple[ce.Expression, ...]
-    table: npt.NDArray[np.bool_]
-    shapes: Vectors
-
-
-class SpaceView:
-    """A space seen by some of its individuals only, with the layers of the whole."""
-
-    def __init__(self, space: RefinementSpace, columns: npt.NDArray[np.intp]) -> None:
-        self._space = space
-        place = np.zeros(space.world.size, dtype=np.intp)
-        place[space.columns] = np.arange(len(space.columns))
-        self._places = place[columns]
-
-    def refinements(self, expression: ce.Expression) -> Refinements:
-        """Return the refinements of an expression that hold one of the individuals."""
-        whole = self._space.refinements(expression)
-        table = whole.table[:, self._places]
-        kept = np.flatnonzero(table.any(axis=1))
-        return Refinements(tuple(whole.expressions[at] for at in kept), table[kept], whole.shapes[kept])
-
-
-class RefinementSpace:
-    """The expressions over a world, as layers of refinements."""
-
-    def __init__(
-        self,
-        kg: KnowledgeGraph,
-        world: World,
-        columns: npt.NDArray[np.intp],
-        settings: RefinementSpaceSettings | None = None,
-    ) -> None:
-        self.world, self.columns = world, columns
-        self.settings = settings or RefinementSpaceSettings()
-        self.constructors = self.settings.constructors or constructors_for(Signature(world))
-        self.operator = RefinementOperator(kg, world, self.constructors)
-        self._layers: dict[ce.Expression, Refinements] = {}
-        self._bytes = 0
-
-    @classmethod
-    def of(
-        cls,
-        kg: KnowledgeGraph,
-        world: World,
-        columns: npt.NDArray[np.intp],
-        settings: RefinementSpaceSettings,
-    ) -> RefinementSpace | SpaceView:
-        """Return a space for some individuals; that of a graph fetched whole is kept until it changes."""
-        if world.steps is not None:
-            return cls(kg, world, columns, settings)
-        name = f"cel-space {settings!r}"
-        found = kg.cache.get(name)
-        if not isinstance(found, cls) or found.world is not world:
-            found = cls(kg, world, np.flatnonzero(world.individuals), settings)
-            kg.cache[name] = found
-        return SpaceView(found, columns)
-
-    def refinements(self, expression: ce.Expression) -> Refinements:
-        """Return the refinements of an expression that hold an individual."""
-        found = self._layers.get(expression)
-        if found is None:
-            found = self._worked_out(expression)
-            self._bytes += found.table.nbytes + 500 * len(found.expressions)
-            if self._bytes > _LAYER_BYTES:
-                self._layers.clear()
-                self._bytes = found.table.nbytes
-            self._layers[expression] = found
-        return found
-
-    def row(self, expression: ce.Expression) -> npt.NDArray[np.bool_]:
-        """Return which of the individuals an expression holds."""
-        return self.world.extension(expression)[self.columns]
-
-    def _worked_out(self, expression: ce.Expression) -> Refinements:
-        settings = self.settings
-        limit = settings.first if isinstance(expression, ce.Top) else length(expression) + settings.step
-        kept: list[ce.Expression] = []
-        rows: list[npt.NDArray[np.bool_]] = []
-        for e in self.operator.refine(expression, min(limit, settings.max_length)):
-            if depth(e) > settings.steps or isinstance(e, ce.Top | ce.Bottom) or not self.world.reaches(e):
-                continue
-            row = self.row(e)
-            if row.any():
-                kept.append(e)
-                rows.append(row)
-        table = np.array(rows, dtype=bool).reshape(len(kept), len(self.columns))
-        shapes = np.array([shape(e) for e in kept], dtype=np.float32).reshape(len(kept), SHAPE)
-        return Refinements(tuple(kept), table, shapes)
-
-
-SHAPE = len(_KINDS) + 6  # how many numbers a shape has
-LENGTH = len(_KINDS)  # where in a shape the length stands, in tens
-
-
-def shape(expression: ce.Expression) -> list[float]:
-    """Describe what an expression looks like, whatever its names: length, depth, what it is made of."""
-    parts = list(walk(expression))
-    joined = len(expression.parts) if isinstance(expression, ce.And | ce.Or) else 1
-    open_ends = sum(isinstance(p, ce.Top) for p in parts)
-    root = [float(isinstance(expression, kind)) for kind in _KINDS]
-    rest = (
-        length(expression) / 10,
-        depth(expression) / 3,
-        joined / 3,
-        open_ends / 2,
-        sum(isinstance(p, ce.Not | ce.Only) for p in parts) / 3,
-        sum(isinstance(p, ce.Named | ce.Value) for p in parts) / 3,
-    )
-    return [*root, *rest]
-
-
-def constructors_for(atoms: Signature) -> Constructors:
-    """Return constructors that name individuals only where nothing else distinguishes values."""
-    return Constructors(inverse=False, nominals=any(atoms.alike(p) for p in atoms.links))
-
-
-def random_descents(
-    space: RefinementSpace, rng: np.random.Generator, max_steps: int
-) -> Iterator[ce.Expression]:
-    """Yield random expressions: ever new walks from `⊤` of at most so many refinements."""
-    while True:
-        found: ce.Expression = ce.Top()
-        for _ in range(int(rng.integers(1, max_steps + 1))):
-            refinements = space.refinements(found)
-            if not refinements.expressions:
-                break
-            # A length first, so that the few short ones come up as often as the many long ones.
-            lengths = refinements.shapes[:, LENGTH]
-            chosen = rng.choice(np.unique(lengths))
-            found = refinements.expressions[int(rng.choice(np.flatnonzero(lengths == chosen)))]
-        if not isinstance(found, ce.Top):
-            yield found
-
-
 @dataclass(frozen=True)
 class CeloeSettings(LearnerSettings):
     """Settings of `Celoe`; the defaults of the heuristic are the published ones.
@@ -550,7 +325,6 @@ class CeloeSettings(LearnerSettings):
         gain_bonus: Weight of what an expression gained over the one it was refined from.
         expansion_penalty: Score that each step of horizontal expansion costs.
         refinement_penalty: Score that each refinement an expression already has costs.
-        ignore: IRIs of classes and properties to leave out.
     """
 
     max_tested: int = 10_000
@@ -559,8 +333,6 @@ class CeloeSettings(LearnerSettings):
     gain_bonus: float = 0.3
     expansion_penalty: float = 0.1
     refinement_penalty: float = 0.001
-    constructors: Constructors = field(default_factory=Constructors)
-    ignore: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -616,7 +388,7 @@ class Celoe(Learner):
     def search(self, fit: FitState) -> Stopped:
         """Refine until an expression makes no mistake or a limit is reached."""
         world, settings = fit.world, self.settings
-        operator = RefinementOperator(self.kg, world, settings.constructors, frozenset(settings.ignore))
+        operator = RefinementOperator(self.kg, world)
         top: ce.Expression = ce.Top()
         counts = fit.count(top)
         root = _Node(top, self.value(counts, fit.offer(top, counts)), None, length(top))
