@@ -12,11 +12,7 @@ from html import escape
 
 from mrag.terminal import visible
 
-_BADGES = {
-    "inferred": "#7a5af8",
-    "enriched": "#0e9384",
-    "completed": "#c4320a",
-}
+_BADGES = {"inferred": "#7a5af8", "enriched": "#0e9384", "completed": "#c4320a"}
 _CELL = "text-align:left;vertical-align:top;padding:2px 8px"
 _MAX_NODES = 16
 

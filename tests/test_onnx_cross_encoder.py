@@ -128,7 +128,7 @@ def test_long_texts_are_cut_where_the_model_ends(tmp_path: Path) -> None:
 def test_it_ranks_by_its_name(folder: Path) -> None:
     asked = mrag.Question("graph database with RDF reasoning")
     with mrag.demo(model="none") as kg:
-        name = f"bm25+onnx-cross-encoder:{folder}"
+        name = f"bm25+cross-encoder:{folder}"
         hits = mrag.ranker(name, kg).rank(asked, 5)
         assert hits == mrag.ranker(name, kg).rank(asked, 5)
         assert {hit.iri for hit in mrag.ranker(name, kg).rank(asked, 50)} == {
@@ -140,7 +140,7 @@ def test_it_ranks_by_its_name(folder: Path) -> None:
 
 def test_what_is_no_model_is_said(tmp_path: Path, folder: Path) -> None:
     with mrag.demo(model="none") as kg, pytest.raises(ConfigError, match="needs a folder"):
-        mrag.ranker("onnx-cross-encoder", kg)
+        mrag.ranker("cross-encoder", kg)
     with pytest.raises(ModelError, match=r"There is no model\.onnx"):
         OnnxCrossEncoder(tmp_path)
     (tmp_path / "onnx").mkdir()

@@ -55,7 +55,7 @@ RankerOption = Annotated[
         "-r",
         metavar="NAME",
         help="What ranks: hybrid, bm25, dense, codes or clues:MODEL, with +mmr, +cel, +llm:MODEL or "
-        "+cross-encoder:NAME behind it. Images: hybrid, bm25 or dense.",
+        "+cross-encoder:FOLDER behind it. Images: hybrid, bm25 or dense.",
     ),
 ]
 LabelPropertyOption = Annotated[

@@ -121,7 +121,7 @@ def _iris(names: Iterable[str]) -> Iterator[URIRef]:
 
 GROUP = "mrag.rankers"
 """The group of entry points by which packages add rankers."""
-NEEDS_MODEL = frozenset({"clues", "cross-encoder", "late", "llm", "onnx-cross-encoder"})
+NEEDS_MODEL = frozenset({"clues", "cross-encoder", "late", "llm"})
 """Rankers that run a model; which one, only the operator of a server says."""
 _ARGUED = frozenset({"cel", "mmr"})
 """Rankers whose arguments name no file and no model."""
@@ -301,24 +301,8 @@ def _listwise(asked: RankerRequest) -> Ranker:
 
 def _cross_encoder(asked: RankerRequest) -> Ranker:
     if not asked.argument:
-        hint = "Such as cross-encoder:cross-encoder/ms-marco-MiniLM-L-6-v2."
-        raise ConfigError("The ranker cross-encoder needs a model.", hint=hint)
-    try:
-        from langchain_community.cross_encoders import HuggingFaceCrossEncoder
-
-        model = HuggingFaceCrossEncoder(model_name=asked.argument)
-    except ImportError as error:
-        raise ConfigError(
-            "A cross-encoder by name needs langchain-community and sentence-transformers.",
-            hint="Install them, or take onnx-cross-encoder:FOLDER, which needs neither.",
-        ) from error
-    return CrossEncoderRanker(asked.first, asked.kg, model, asked.index)
-
-
-def _onnx_cross_encoder(asked: RankerRequest) -> Ranker:
-    if not asked.argument:
-        hint = "Such as onnx-cross-encoder:./ms-marco-MiniLM-L6-v2, with model.onnx and tokenizer.json."
-        raise ConfigError("The ranker onnx-cross-encoder needs a folder.", hint=hint)
+        hint = "Such as cross-encoder:./ms-marco-MiniLM-L6-v2, with model.onnx and tokenizer.json."
+        raise ConfigError("The ranker cross-encoder needs a folder.", hint=hint)
     return CrossEncoderRanker(asked.first, asked.kg, OnnxCrossEncoder(asked.argument), asked.index)
 
 
@@ -364,15 +348,7 @@ _OWN = (
     RankerInfo("cel", "what a learnt class expression holds comes first; cel:LEARNER", True, _by_concept),
     RankerInfo("mmr", "variety: what is like a hit before it comes later; mmr:BALANCE", True, _mmr),
     RankerInfo("late", "words in their context, by vectors of minilm", True, _late),
-    RankerInfo(
-        "cross-encoder", "a model that reads question and text; cross-encoder:NAME", True, _cross_encoder
-    ),
-    RankerInfo(
-        "onnx-cross-encoder",
-        "the same, from a local folder; onnx-cross-encoder:FOLDER",
-        True,
-        _onnx_cross_encoder,
-    ),
+    RankerInfo("cross-encoder", "reads question and text; cross-encoder:FOLDER", True, _cross_encoder),
     RankerInfo("llm", "a chat model that orders the hits; llm:MODEL", True, _listwise),
 )
 
