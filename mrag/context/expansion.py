@@ -17,6 +17,7 @@ import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
 from mrag import untrusted
+from mrag._tables import tables
 from mrag.context.display import Display, named_graphs, said_in
 from mrag.context.neighbourhood import (
     Direction,
@@ -45,16 +46,7 @@ from mrag.tracing import spanned
 
 _VOCABULARY = (RDF, RDFS, OWL)
 _NO_WEIGHT = frozenset(stem(w) for some in FUNCTION_WORDS.values() for w in some)
-_ALIKE = frozenset(
-    fold(word)
-    for word in words(
-        "co same share shares shared sharing common other others also another both together similar alike "
-        "gleiche gleichen gleicher derselbe dieselbe dasselbe denselben derselben gemeinsam andere anderen "
-        "même mêmes autre autres aussi commun communs ensemble "
-        "mismo misma mismos mismas otro otra otros otras también común comunes juntos "
-        "stesso stessa stessi stesse altro altra altri altre anche comune comuni insieme"
-    )
-)
+_ALIKE = frozenset(map(fold, words(tables("context/words.toml")["alike"])))
 """Words of questions for what has something in common with a thing."""
 
 

@@ -31,7 +31,15 @@ from mrag.generation.support.grammar import (
     is_false,
     longest,
 )  # fmt: skip
-from mrag.generation.support.mentions import PREPOSITIONS, ContextNames, Symbol, finite, owned, symbols_of
+from mrag.generation.support.mentions import (
+    PREPOSITIONS,
+    WORDS,
+    ContextNames,
+    Symbol,
+    finite,
+    owned,
+    symbols_of,
+)
 from mrag.generation.support.relations import TYPE, relations
 from mrag.generation.support.sentences import items_after, leads_of
 from mrag.generation.support.wordings import described, disjoint, in_a_row, is_own
@@ -57,10 +65,7 @@ _BE: Final = words("is are was were")
 _HAVE: Final = words("has have had")
 _LIST_WORDS: Final = words("list name give show tell find me all the us every")
 _PLACES: Final = ("in", "on", "at", "by", "from")
-_GENERAL: Final = (_WH | _DO | _BE | _HAVE | _LIST_WORDS) | words(
-    "tell me about describe explain can you i a an know known say said of it anything something "
-    "information facts more in to please compare between and difference summarise summarize"
-)
+_GENERAL: Final = _WH | _DO | _BE | _HAVE | _LIST_WORDS | words(WORDS["general"])
 _LONGEST_QUESTION: Final = 4
 """Words of what is asked for, behind "which"."""
 
@@ -161,13 +166,7 @@ _NOTHING_SAID: Final = re.compile(
     r"|non è (?:specificato|indicato)|kontext (?:\w+ ){0,4}(?:nicht|keine))",
     re.IGNORECASE,
 )
-_OF_REFUSALS: Final = stems(
-    "i know answer tell say find determine context fact line information graph knowledge given provided "
-    "above contain mention give provide hold specify specified specific state stated matching based question "
-    "data do does did is are not no nothing cannot can could any whether about there sorry unfortunately "
-    "however directly explicitly here found available sure enough text list don can't don't isn't doesn't "
-    "ich das es weiß mention this that it nicht je ne sais pas non so lo sé"
-)
+_OF_REFUSALS: Final = stems(WORDS["refusals"])
 _OPENER: Final = re.compile(
     r"(?:(?:according to|based on|from|as per|in|per|as stated in|as shown in) (?:the |this |these )?"
     r"(?:given |provided |above |listed )?"
@@ -194,19 +193,11 @@ _QUOTED: Final = re.compile(r"[\"“„«]([^\W\d_]++)[\"”“»]")
 _DOES: Final = re.compile(
     r"(?<!\s)\s++(?:does|do|did|is|are|was|were|has|have)\s*+[.!]?\s*+\Z", re.IGNORECASE
 )
-_HOLDING: Final = PREPOSITIONS | words(
-    "a an the is are was were be been has have of in on at by for with from to and as which that who "
-    "whose it its they their he his she her this these those there also both"
-)
+_HOLDING: Final = PREPOSITIONS | words(WORDS["holding"])
 """Words that hold a sentence together, and say nothing alone."""
-_LEADING: Final = stems(
-    "follow list here answer include name result these below item found find show context graph fact"
-)
+_LEADING: Final = stems(WORDS["leading"])
 _FOLLOWING: Final = re.compile(r" (?:the )?following(?= )| as follows(?= )|:", re.IGNORECASE)
-_MEASURED: Final = words(
-    "integer decimal double float int long short byte nonNegativeInteger positiveInteger date dateTime gYear "
-    "gYearMonth duration time"
-)
+_MEASURED: Final = words(WORDS["measured"])
 _MOST_STATEMENTS: Final = 48
 _NUMBERS: Final = {word: n for word, n in COUNTS.items() if n}
 
