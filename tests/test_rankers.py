@@ -76,7 +76,6 @@ def test_a_name_ranks_everywhere(kg: mrag.KnowledgeGraph, name: str) -> None:
         ("mmr:much", "a number, not 'much'"),
         ("mmr:2", "between 0 and 1"),
         ("clues", "needs a model"),
-        ("cross-encoder", "needs a folder"),
         ("codes", "in memory"),
         ("cel:nothing", "No learner 'nothing'"),
     ],

@@ -563,23 +563,6 @@ def check_model(name: object) -> None:
         resolve(name)  # only LangChain itself knows its providers
 
 
-def unused_notice(name: object) -> str | None:
-    """Return what a computed answer says of a model that was named for it; None where none was."""
-    if not is_named(name):
-        return None
-    return f"The language model {name} did not write this answer: it was computed from the graph."
-
-
-_UNUSED: Final = re.compile(
-    r" ?The language model [^\n]{1,200} did not write this answer: it was computed from the graph\.\Z"
-)
-
-
-def without_unused(notice: str | None) -> str | None:
-    """Return a notice without what it says of a model that was not used."""
-    return _UNUSED.sub("", notice) or None if notice else notice
-
-
 # --- Others ---------------------------------------------------------------------------------------------
 
 

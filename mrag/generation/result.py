@@ -515,12 +515,8 @@ class Answer:
         return found
 
     def _repr_html_(self) -> str:
-        """Return the answer as HTML for a notebook: its text, what it cites, and that as a drawn graph.
-
-        What was read in texts is quoted, and images are shown.
-        """
+        """Return the answer as HTML for a notebook: its text, what it cites, quotations and images."""
         cited = {c.line_id for c in self.citations}
-        edges = [line.labels for line in self.context.lines if line.id in cited]
         parts = [html.tag("p", html.lines(self.told))]
         if self.computed is not None:
             parts += self._computed_html(self.computed)
@@ -533,7 +529,7 @@ class Answer:
             parts.append(import_module("mrag.images.answer").figures(self.images, cited))
         if self.citations and not self.images:
             rows = [(c.line_id, c.text, html.badge(c.mark.strip())) for c in self.citations]
-            parts += [html.table(("", "triple", "layer"), rows), html.details("Graph", html.graph(edges))]
+            parts.append(html.table(("", "triple", "layer"), rows))
         if self.completed is not None:
             parts += self._completed_html(self.completed)
         for heading, told in self.doubted().items():

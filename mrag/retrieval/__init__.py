@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         LateInteraction,
         ListwiseRanker,
         MmrRanker,
-        OnnxCrossEncoder,
         RankerInfo,
         RankerRequest,
         known_rankers,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Conversation", "CrossEncoderRanker", "FusedRanker", "Hit", "Hits", "LateInteraction", "ListwiseRanker",
-    "MmrRanker", "OnnxCrossEncoder", "Question", "Ranker", "RankerInfo", "RankerRequest", "Retrieval",
+    "MmrRanker", "Question", "Ranker", "RankerInfo", "RankerRequest", "Retrieval",
     "SimilarityRanker", "TripleProofs",
     "TripleStoreRetriever", "aask", "ask", "explain", "format_docs", "known_rankers", "ranker", "retrieve",
     "search", "stream", "to_content_blocks", "verify",

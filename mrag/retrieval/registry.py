@@ -10,16 +10,14 @@ A package adds rankers by entry points of the group `mrag.rankers`: each names a
 
 from __future__ import annotations
 
-import json
 import logging
 import math
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from importlib import metadata
-from itertools import groupby, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
@@ -121,7 +119,7 @@ def _iris(names: Iterable[str]) -> Iterator[URIRef]:
 
 GROUP = "mrag.rankers"
 """The group of entry points by which packages add rankers."""
-NEEDS_MODEL = frozenset({"clues", "cross-encoder", "late", "llm"})
+NEEDS_MODEL = frozenset({"clues", "late", "llm"})
 """Rankers that run a model; which one, only the operator of a server says."""
 _ARGUED = frozenset({"cel", "mmr"})
 """Rankers whose arguments name no file and no model."""
@@ -299,13 +297,6 @@ def _listwise(asked: RankerRequest) -> Ranker:
     return ListwiseRanker(asked.first, asked.kg, model, asked.index)
 
 
-def _cross_encoder(asked: RankerRequest) -> Ranker:
-    if not asked.argument:
-        hint = "Such as cross-encoder:./ms-marco-MiniLM-L6-v2, with model.onnx and tokenizer.json."
-        raise ConfigError("The ranker cross-encoder needs a folder.", hint=hint)
-    return CrossEncoderRanker(asked.first, asked.kg, OnnxCrossEncoder(asked.argument), asked.index)
-
-
 def _late(asked: RankerRequest) -> Ranker:
     return CrossEncoderRanker(asked.first, asked.kg, LateInteraction(), asked.index)
 
@@ -348,7 +339,6 @@ _OWN = (
     RankerInfo("cel", "what a learnt class expression holds comes first; cel:LEARNER", True, _by_concept),
     RankerInfo("mmr", "variety: what is like a hit before it comes later; mmr:BALANCE", True, _mmr),
     RankerInfo("late", "words in their context, by vectors of minilm", True, _late),
-    RankerInfo("cross-encoder", "reads question and text; cross-encoder:FOLDER", True, _cross_encoder),
     RankerInfo("llm", "a chat model that orders the hits; llm:MODEL", True, _listwise),
 )
 
@@ -532,122 +522,6 @@ def _alikeness(kg: KnowledgeGraph, index: str, iris: Sequence[str]) -> np.ndarra
     words = [set(content(text)) for text in _texts(kg, index, iris).values()]
     shared = [[len(a & b) / (len(a | b) or 1) for b in words] for a in words]
     return np.array(shared, np.float64).reshape(len(iris), len(iris))
-
-
-_INPUTS: Final = ("input_ids", "attention_mask", "token_type_ids")
-_MODELS: Final = ("model.onnx", "onnx/model.onnx")
-_LONGEST: Final = 512
-_BATCH_TOKENS: Final = 4096
-_EXPORT: Final = (
-    "A folder has model.onnx and tokenizer.json, as"
-    " `optimum-cli export onnx --task text-classification --model NAME FOLDER` writes them."
-)
-
-
-class OnnxCrossEncoder:
-    """A cross-encoder (Nogueira and Cho, 2019, Passage Re-ranking with BERT) from a local folder.
-
-    Pairs with the same number of tokens are run together and nothing is padded, so that a score does not
-    depend on what it is batched with, unless the model itself scales numbers over a batch, as dynamic
-    quantisation does. The same pairs always have the same scores.
-
-    Args:
-        folder: Has `tokenizer.json` and `model.onnx`, or `onnx/model.onnx`. The model gives one number for a
-            pair, or two: that it does not answer, and that it does.
-        threads: Threads of onnxruntime; the number of processors, at most 4, if left out.
-
-    Raises:
-        ModelError: If a file is missing or not of its kind, or the model wants or gives something else.
-
-    Source:
-        The layout is that of Hugging Face's exporters.
-    """
-
-    def __init__(self, folder: str | Path, *, threads: int | None = None) -> None:
-        self.folder = Path(folder)
-        self._session, self._tokenizer = _open(
-            str(self.folder.resolve()), threads or min(4, os.cpu_count() or 1)
-        )
-        self._inputs = {given.name: given.type for given in self._session.get_inputs()}
-        unknown = sorted({*self._inputs} - {*_INPUTS})
-        if unknown or "input_ids" not in self._inputs:
-            wanted = ", ".join(self._inputs)
-            raise ModelError(f"This is no cross-encoder of texts: it reads {wanted}.", file=str(folder))
-
-    def score(self, text_pairs: list[tuple[str, str]]) -> Sequence[float]:
-        """Return how well each text answers its question; higher is better.
-
-        Raises:
-            ModelError: If the model gives something else than one number, or two, for a pair.
-        """
-        clean = [tuple(text.encode("utf-8", "replace").decode() for text in pair) for pair in text_pairs]
-        encoded = self._tokenizer.encode_batch(clean)
-        lengths = [len(one.ids) for one in encoded]
-        scores = np.zeros(len(encoded))
-        order = sorted(range(len(encoded)), key=lambda at: (lengths[at], at))
-        for length, same in groupby(order, key=lengths.__getitem__):
-            rows = list(same)
-            step = max(1, _BATCH_TOKENS // max(1, length))
-            for start in range(0, len(rows), step):
-                some = rows[start : start + step]
-                scores[some] = self._run([encoded[at] for at in some])
-        return [float(score) for score in scores]
-
-    def _run(self, encoded: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
-        fields = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
-        kinds = {name: np.int32 if "int32" in kind else np.int64 for name, kind in self._inputs.items()}
-        given = {n: np.array([getattr(one, fields[n]) for one in encoded], kind) for n, kind in kinds.items()}
-        output = self._session.run(None, given)[0]
-        found = np.asarray(output, np.float64)
-        if found.shape == (len(encoded), 2):
-            return np.asarray(found[:, 1] - found[:, 0])
-        if found.size != len(encoded):
-            raise ModelError(
-                f"This is no cross-encoder: for {len(encoded)} pairs it gave {found.shape}.",
-                file=str(self.folder),
-                hint="Export it for the task text-classification.",
-            )
-        return found.reshape(-1)
-
-
-@lru_cache(maxsize=2)
-def _open(folder: str, threads: int) -> tuple[Any, Any]:
-    import onnxruntime
-    from tokenizers import Tokenizer
-
-    place = Path(folder)
-    model = next((place / name for name in _MODELS if (place / name).is_file()), None)
-    words = place / "tokenizer.json"
-    if model is None or not words.is_file():
-        missing = "model.onnx" if model is None else "tokenizer.json"
-        raise ModelError(f"There is no {missing} in this folder.", file=folder, hint=_EXPORT)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    try:
-        session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-        tokenizer = Tokenizer.from_file(str(words))
-    except Exception as error:  # both libraries raise what they like
-        raise ModelError(f"The model cannot be read: {error}.", file=folder, hint=_EXPORT) from error
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(_longest(place))
-    return session, tokenizer
-
-
-def _longest(folder: Path) -> int:
-    """Return how many tokens the model reads at most, by its settings."""
-    found = [_LONGEST]
-    keys = {"tokenizer_config.json": "model_max_length", "config.json": "max_position_embeddings"}
-    for name, key in keys.items():
-        try:
-            value = json.loads((folder / name).read_text(encoding="utf-8")).get(key)
-        except (OSError, ValueError, AttributeError):
-            continue
-        if isinstance(value, int) and value > 0:
-            found.append(value)
-    return min(found)
 
 
 class LateInteraction:

@@ -17,7 +17,6 @@ from mrag.context.expansion import ContextSettings, expand
 from mrag.context.render import Context, Line
 from mrag.errors import ConfigError, ModelError, MragError
 from mrag.generation.answering import answer
-from mrag.generation.models import without_unused
 from mrag.generation.prompts import NAMES_APART, PENDING
 from mrag.generation.receipts import ENVELOPE, THEN, KeyStore, opened, receipt, with_receipt
 from mrag.generation.result import Answer, OtherReading, context_from_json, same
@@ -345,10 +344,9 @@ def _compare(
 ) -> Recomputed:
     """Compare a computed answer with what is computed now, but for some fields that are told apart."""
     now, silent = given.to_json(), False
-    bare = without_unused(value["notice"])
-    if bare in _with_state(kg, [now["notice"]]):
+    if value["notice"] in _with_state(kg, [now["notice"]]):
         now["notice"] = value["notice"]
-    elif bare == now["notice"]:
+    elif value["notice"] == now["notice"]:
         # The graph may have changed since; or what it says of its state was left out.
         apart, silent = (*apart, "notice"), True
     hurried = _hurry(value, now)
@@ -369,8 +367,6 @@ def _compare(
     if any(name in kept for name in found):
         said.append("its sentences or what they cite are not what is computed now")
     parts = [*parts, CheckedPart(ROWS, "recomputed")]
-    if bare != value["notice"]:
-        parts.append(CheckedPart("which model was named", "not checked", "it was not used"))
     if hurried:
         parts.append(CheckedPart("what is so instead", "not checked", "it does not tell"))
     if silent:
