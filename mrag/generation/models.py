@@ -336,23 +336,14 @@ _EMBEDDING = re.compile(r"embed|minilm|\bbge\b|bge-|\be5\b|\bgte\b|bert|rerank",
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """What can be had under a name.
+    """What can be had under a name."""
 
-    Attributes:
-        name: Name of the model; None when there is none.
-        provider: `ollama`, `openai`, `local`, another provider of LangChain, or `none`.
-        available: Whether the model can be used now.
-        reason: Why not, in a sentence; empty when it can.
-        hint: What to do about it.
-        options: Settings that its client is made with.
-    """
-
-    name: str | None
-    provider: str
-    available: bool
-    reason: str = ""
-    hint: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    name: str | None  # Name of the model; None when there is none
+    provider: str  # `ollama`, `openai`, `local`, another provider of LangChain, or `none`
+    available: bool  # Whether the model can be used now
+    reason: str = ""  # Why not, in a sentence
+    hint: str = ""  # What to do about it
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # Of its client
 
     @property
     def notice(self) -> str | None:

@@ -129,17 +129,12 @@ _JOINED = 4
 
 @dataclass(frozen=True)
 class RankerRequest:
-    """What a ranker is made from.
-
-    Attributes:
-        argument: What stands behind the colon; empty if nothing does.
-        before: What ranks before it, for one that re-ranks; None for the first.
-    """
+    """What a ranker is made from."""
 
     kg: KnowledgeGraph
     index: str = "main"
-    argument: str = ""
-    before: Ranker | None = None
+    argument: str = ""  # What stands behind the colon; empty if nothing does
+    before: Ranker | None = None  # What ranks before it, for one that re-ranks; None for the first
 
     @property
     def first(self) -> Ranker:
@@ -152,16 +147,11 @@ Maker = Callable[[RankerRequest], Ranker]
 
 @dataclass(frozen=True)
 class RankerInfo:
-    """A ranker that has a name.
-
-    Attributes:
-        summary: What it does, in a line.
-        reranks: Whether it orders what another ranker found.
-    """
+    """A ranker that has a name."""
 
     name: str
-    summary: str
-    reranks: bool
+    summary: str  # What it does, in a line
+    reranks: bool  # Whether it orders what another ranker found
     make: Maker
 
 

@@ -356,14 +356,6 @@ def test_a_hash_that_was_made_anew_vouches_for_nothing(
     assert not checked_alone(doubtful, keys).complete
 
 
-def test_a_receipt_of_before_is_read(kg: KnowledgeGraph, signed: tuple[dict[str, Any], KeyStore]) -> None:
-    made, keys = signed
-    old = {**made, "@id": "urn:mrag:receipt:" + "0" * 32}
-    old.pop("proof")
-    report = verified(kg, old, lambda q: None, keys)
-    assert report.ok and not report.complete and "without a hash" in str(report)
-
-
 @pytest.mark.parametrize(
     "text", ['{"a": 1, "a": 2}', '{"a": NaN}', '{"a": -Infinity}', '"\\ud800"', "[" * 100_000, "{", b"\xff"]
 )
