@@ -22,12 +22,7 @@ class Html(str):
 
 
 def text(value: object) -> Html:
-    r"""Return a value as markup: as it is if it is `Html`, else escaped, with its controls made visible.
-
-    Example:
-        >>> text("<b> & \x1b"), text(Html("<b>x</b>"))
-        ('&lt;b&gt; &amp; ␛', '<b>x</b>')
-    """
+    r"""Return a value as markup: as it is if it is `Html`, else escaped, with its controls made visible."""
     return value if isinstance(value, Html) else Html(escape(visible(str(value))))
 
 

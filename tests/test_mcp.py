@@ -461,7 +461,7 @@ HOSTILE: dict[str, tuple[str, dict[str, Any], str]] = {
     "wrong type": ("context", {"entities": "ex:GraphDB"}, "valid list"),
     "many entities": ("context", {"entities": ["ex:a"] * 21}, "at most 20"),
     "bad ranker": ("search", {"text": "x", "ranker": "magic"}, "hybrid"),
-    "ranker with a model": ("search", {"text": "x", "ranker": "bm25+llm"}, "only the operator chooses"),
+    "ranker with a model": ("search", {"text": "x", "ranker": "bm25+clues"}, "only the operator chooses"),
     "ranker of a file": ("search", {"text": "x", "ranker": "codes:../x"}, "by the operator only"),
     "bad ranker of a question": ("ask", {"question": "How many vendors?", "ranker": "magic"}, "hybrid"),
     "question with a model": ("ask", {"question": "x", "ranker": "late"}, "only the operator chooses"),

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from langchain_core.cross_encoders import BaseCrossEncoder
-from langchain_core.language_models import FakeListChatModel
 
 import mrag
 from mrag.errors import ConfigError, ModelError
@@ -17,7 +16,6 @@ from mrag.index.embedding import MiniLmEmbedder
 from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval import (
     CrossEncoderRanker,
-    ListwiseRanker,
     MmrRanker,
     RankerRequest,
     known_rankers,
@@ -156,21 +154,6 @@ def test_a_cross_encoder_that_fails_is_told(
 ) -> None:
     with pytest.raises(ModelError, match=says):
         CrossEncoderRanker(mrag.SimilarityRanker(kg), kg, Broken(given)).rank(ASKED, 3)
-
-
-@pytest.mark.parametrize(
-    "said,order",
-    [
-        ("3 > 1 > 2", [2, 0, 1, 3, 4]),
-        ("<think>1 or 5?</think>[2] > [2] > [99]", [1, 0, 2, 3, 4]),
-        ("I cannot tell.", [0, 1, 2, 3, 4]),
-    ],
-)
-def test_a_chat_model_orders_the_hits(kg: mrag.KnowledgeGraph, said: str, order: list[int]) -> None:
-    plain = mrag.SimilarityRanker(kg, mode="bm25")
-    before = iris(plain.rank(ASKED, 5))
-    hits = ListwiseRanker(plain, kg, FakeListChatModel(responses=[said]), depth=4).rank(ASKED, 5)
-    assert iris(hits) == [before[at] for at in order]
 
 
 def test_packages_add_rankers(

@@ -209,10 +209,6 @@ class LocalServer:
 
     Raises:
         ModelError: If the file or a package is missing, or llama.cpp cannot load the model.
-
-    Example:
-        >>> with LocalServer("model.gguf") as server:  # doctest: +SKIP
-        ...     server.chat_model().invoke("Hello")
     """
 
     def __init__(
@@ -473,10 +469,6 @@ def status(name: str | None = None) -> ModelStatus:
 
     Returns:
         The status. Only Ollama's server is asked, and only where the name leads to it.
-
-    Example:
-        >>> status("none").available, status("local:/no/such/file.gguf").reason
-        (False, 'There is no file /no/such/file.gguf.')
     """
     text = (name or "").strip() or "auto"
     if text == "auto":

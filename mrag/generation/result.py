@@ -84,13 +84,9 @@ class OtherReading:
     def __str__(self) -> str:
         return f"{self.answer}, read as: {self.reading}"
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return json_fields(self)
-
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> OtherReading:
-        """Read what `to_json` wrote."""
+        """Read what `json_fields` gave."""
         return cls(int(value["number"]), str(value["reading"]), str(value["answer"]))
 
 
@@ -263,11 +259,8 @@ def context_to_json(context: Context) -> dict[str, Any]:
 
 def context_from_json(value: Mapping[str, Any]) -> Context:
     """Read a context written by `context_to_json`."""
-    try:
-        lines = tuple(line_from_json(line) for line in value["lines"])
-        return Context(lines, _texts(value["entities"]))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ModelError("Not the context of a recorded answer.", term=repr(value)[:200]) from error
+    with form_of("context of a recorded answer"):
+        return Context(tuple(map(line_from_json, value["lines"])), _texts(value["entities"]))
 
 
 def line_from_json(value: Mapping[str, Any]) -> Line:
@@ -423,7 +416,7 @@ class Answer:
             "way": self.way,
             "why": self.why,
             **(_NOT_COMPUTED if self.computed is None else self.computed.to_json()),
-            "readings": [other.to_json() for other in self.readings],
+            "readings": [json_fields(other) for other in self.readings],
             **({} if self.completed is None else self.completed.to_json()),
             **({"images": [image.to_json() for image in self.images]} if self.way == "images" else {}),
         }

@@ -328,19 +328,6 @@ def verify(
 
     Raises:
         ModelError: If it is not the JSON form of an answer at all.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> from mrag.generation.answering import cite
-        >>> e = "http://example.org/"
-        >>> triple = Triple(URIRef(e + "GraphDB"), URIRef(e + "by"), URIRef(e + "Ontotext"))
-        >>> labels = ("GraphDB", "developed by", "Ontotext")
-        >>> line = Line("t1", "(GraphDB, developed by, Ontotext)", triple, e, False, labels)
-        >>> answer = cite("Who develops GraphDB?", "Ontotext does.", Context((line,), ()))
-        >>> verify(answer, lambda triple, graph: True).ok
-        True
-        >>> print(str(verify(answer, lambda triple, graph: False)).splitlines()[0])
-        No longer in the graph: [t1] (GraphDB, developed by, Ontotext)
     """
     value = answer.to_json() if isinstance(answer, Answer) else answer
     context, sentences, citations = _parts(value)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from mrag.retrieval.registry import (
         CrossEncoderRanker,
         LateInteraction,
-        ListwiseRanker,
         MmrRanker,
         RankerInfo,
         RankerRequest,
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever, format_docs, to_content_blocks
 
 __all__ = [
-    "Conversation", "CrossEncoderRanker", "FusedRanker", "Hit", "Hits", "LateInteraction", "ListwiseRanker",
+    "Conversation", "CrossEncoderRanker", "FusedRanker", "Hit", "Hits", "LateInteraction",
     "MmrRanker", "Question", "Ranker", "RankerInfo", "RankerRequest", "Retrieval",
     "SimilarityRanker", "TripleProofs",
     "TripleStoreRetriever", "aask", "ask", "explain", "format_docs", "known_rankers", "ranker", "retrieve",

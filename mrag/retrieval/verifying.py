@@ -19,7 +19,7 @@ from mrag.errors import ConfigError, ModelError, MragError
 from mrag.generation.answering import answer
 from mrag.generation.prompts import NAMES_APART, PENDING
 from mrag.generation.receipts import ENVELOPE, THEN, KeyStore, opened, receipt, with_receipt
-from mrag.generation.result import Answer, OtherReading, context_from_json, same
+from mrag.generation.result import Answer, OtherReading, context_from_json, json_fields, same
 from mrag.generation.support.mentions import ContextNames
 from mrag.generation.verification import READING, CheckedPart, Recomputed, VerifyReport, differences, part_of
 from mrag.generation.verification import verify as checked
@@ -424,7 +424,7 @@ def _read_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve
     right = value["notice"] in _with_state(kg, notices)
     parts.append(part_of(NOTICE, right, "it may be of that time"))
     why, offered = _reason(kg, value)
-    right = why == value["why"] and same([one.to_json() for one in offered], value["readings"])
+    right = why == value["why"] and same([*map(json_fields, offered)], value["readings"])
     parts.append(part_of(WHY, right, "another way may have been asked for"))
     return Recomputed(tuple(parts))
 
