@@ -46,7 +46,8 @@ from mrag.tracing import spanned
 
 _VOCABULARY = (RDF, RDFS, OWL)
 _NO_WEIGHT = frozenset(stem(w) for some in FUNCTION_WORDS.values() for w in some)
-_ALIKE = frozenset(map(fold, words(tables("context/words.toml")["alike"])))
+_WORDS = tables("context/words.toml")
+_ALIKE = frozenset(map(fold, words(_WORDS["alike"])))
 """Words of questions for what has something in common with a thing."""
 
 
@@ -243,12 +244,7 @@ _SCHEMA = (
     *(OWL + name for name in ("equivalentClass", "disjointWith", "inverseOf", "propertyChainAxiom")),
     *(RDFS + name for name in ("domain", "range")),
 )
-_TRIVIAL_CLASSES = {
-    *(OWL + name for name in ("Thing", "NamedIndividual", "Class", "Restriction")),
-    *(OWL + f"{kind}Property" for kind in ("Object", "Datatype", "Annotation", "Functional")),
-    *(RDFS + name for name in ("Resource", "Literal", "Class")),
-    *(RDF + name for name in ("List", "Property")),
-}
+_TRIVIAL_CLASSES = frozenset(_WORDS["trivial_classes"])
 """Types that every entity, class or property has."""
 
 

@@ -16,7 +16,7 @@ from rdflib import Literal
 
 from mrag._tables import tables
 from mrag.context.render import Line
-from mrag.generation.support.mentions import NAMING
+from mrag.generation.support.mentions import NAMING, VOCABULARY
 from mrag.language.grammar import article, join, relation, yes_or_no
 from mrag.language.names import split_identifier
 from mrag.language.tokens import PREPOSITIONS, fold, stem, tokens, words
@@ -135,14 +135,7 @@ def _pattern(template: str, **places: str) -> str:
     return "".join(places[part] if i % 2 else re.escape(part) for i, part in enumerate(parts))
 
 
-_TEMPLATES = {
-    RDF + "type": "typed",
-    RDFS + "subClassOf": "kind",
-    OWL + "equivalentClass": "same",
-    OWL + "sameAs": "same",
-    OWL + "disjointWith": "apart",
-    **dict.fromkeys(NAMING, "named"),
-}
+_TEMPLATES: Mapping[str, str] = {**VOCABULARY["templates"], **dict.fromkeys(NAMING, "named")}
 _LINKING = PREPOSITIONS | words(
     "von mit zu zum zur auf für aus bei in im an am nach über unter durch um ist hat wird wurde "
     "de du des par avec dans sur pour à au aux en est a sont été "
@@ -187,44 +180,14 @@ def _is_noun(label: str) -> bool:
     return relation(label, several=False)[0] in ("noun", "foreign")
 
 
-_SKOS = "http://www.w3.org/2004/02/skos/core#"
-_DC = ("http://purl.org/dc/terms/", "http://purl.org/dc/elements/1.1/")
-DESCRIBING = frozenset(
-    [
-        RDFS + "comment",
-        *(base + "description" for base in (*_DC, "http://schema.org/", "https://schema.org/")),
-        *(base + "abstract" for base in (_DC[0], "http://dbpedia.org/ontology/")),
-        *(_SKOS + name for name in ("definition", "note", "scopeNote")),
-    ]
-)
+DESCRIBING = frozenset(VOCABULARY["describing"])
 """Properties whose values are prose about their subject."""
 
 _PROSE = words("description desc abstract comment summary definition")
 TYPE = RDF + "type"
-_OF_CLASSES = {
-    RDFS + "subClassOf": "{a s} is a kind of {o}",
-    OWL + "equivalentClass": "{a s} is the same as {a o}",
-    OWL + "disjointWith": "Nothing is both {a s} and {a o}",
-    OWL + "complementOf": "{a s} is anything but {a o}",
-}
-_OF_PROPERTIES = {
-    RDFS + "subPropertyOf": "“{s}” is a narrower way to say “{o}”",
-    OWL + "equivalentProperty": "“{s}” means the same as “{o}”",
-    OWL + "inverseOf": "“{s}” is the inverse of “{o}”",
-    RDFS + "domain": "“{s}” is said of {a o}",
-    RDFS + "range": "“{s}” leads to {a o}",
-}
-_PHRASES = {
-    OWL + "sameAs": "is the same as {o}",
-    OWL + "differentFrom": "is not the same as {o}",
-    _SKOS + "broader": "is narrower than {o}",
-    _SKOS + "narrower": "is broader than {o}",
-    _SKOS + "related": "is related to {o}",
-    _SKOS + "inScheme": "is in the scheme {o}",
-    RDFS + "seeAlso": "has more about it at {o}",
-    RDFS + "isDefinedBy": "is defined by {o}",
-    **dict.fromkeys(NAMING, "is also called {o}"),
-}
+_OF_CLASSES: Mapping[str, str] = VOCABULARY["classes"]
+_OF_PROPERTIES: Mapping[str, str] = VOCABULARY["properties"]
+_PHRASES: Mapping[str, str] = {**VOCABULARY["phrases"], **dict.fromkeys(NAMING, "is also called {o}")}
 _WHOLE = (XSD + "decimal", XSD + "double", XSD + "float")
 _CUT = 240  # characters of a description that an answer quotes
 

@@ -33,27 +33,12 @@ from mrag.language.tokens import (
 from mrag.language.tokens import PREPOSITIONS as _COMMON
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
 
-_SKOS = "http://www.w3.org/2004/02/skos/core#"
-_SCHEMA = ("http://schema.org/", "https://schema.org/")
-_FOAF = "http://xmlns.com/foaf/0.1/"
-NAMING = frozenset(
-    [
-        RDFS + "label",
-        *(_SKOS + n for n in ("prefLabel", "altLabel", "hiddenLabel")),
-        *(s + n for s in _SCHEMA for n in ("name", "alternateName", "legalName")),
-        *(_FOAF + n for n in ("name", "nick")),
-        "http://purl.org/dc/terms/title",
-        "http://purl.org/dc/elements/1.1/title",
-    ]
-)
+VOCABULARY: Final = tables("generation/vocabulary.toml")
+"""What terms of common vocabularies are, and how they are said."""
+NAMING: Final = frozenset(VOCABULARY["naming"])
 """Properties whose values are further names of their subject."""
 
-META = frozenset(
-    [OWL + n for n in ("Class", "Restriction", "Ontology", "NamedIndividual", "Thing")]
-    + [OWL + n + "Property" for n in ("Object", "Datatype", "Annotation", "Functional", "InverseFunctional")]
-    + [OWL + n + "Property" for n in ("Transitive", "Symmetric", "Asymmetric", "Reflexive", "Irreflexive")]
-    + [RDFS + "Class", RDFS + "Datatype", RDF + "Property"]
-)
+META: Final = frozenset(VOCABULARY["meta"])
 """Types of the vocabulary of ontologies, which say what a term is made of rather than what it means."""
 
 _OF_PROPERTIES = frozenset([RDFS + n for n in ("subPropertyOf", "domain", "range")] + [OWL + "inverseOf"])

@@ -22,6 +22,7 @@ from mrag.generation.support.mentions import (
     NAMING,
     PREPOSITIONS,
     UNITS,
+    VOCABULARY,
     WORDS,
     agentive,
     finite,
@@ -31,7 +32,7 @@ from mrag.generation.support.mentions import (
 )
 from mrag.language.names import split_identifier
 from mrag.language.tokens import words
-from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
+from mrag.rdf.terms import OWL, RDF, XSD, Term
 
 Way = frozenset[tuple[Term, bool]]
 """Properties that some words say, each with whether its subject is what the words make the second end."""
@@ -42,7 +43,6 @@ Wordings = dict[Key, set[tuple[Term, bool]]]
 
 TYPE: Final = RDF + "type"
 _SYMMETRIC: Final = OWL + "SymmetricProperty"
-_SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
 _BE: Final = words("is are was were be been being")
 _SMALL: Final = words("a an the")
 _BEARERS: Final = words(WORDS["bearers"])
@@ -64,12 +64,7 @@ _OFFERED: Final = {root(k): v for k, v in WORDS["offered"].items()}
 _ALIKE: Final = tuple(map(roots, WORDS["alike"]))
 _SAID_AGENTS: Final[Mapping[str, str]] = WORDS["said_agents"]
 PLACED: Final = roots(WORDS["placed"])
-_TEMPLATES: Final[Mapping[str, str]] = {
-    OWL + "sameAs": "the same as", OWL + "equivalentClass": "the same as", RDFS + "subClassOf": "kind of",
-    _SKOS + "broader": "narrower than", _SKOS + "narrower": "broader than", _SKOS + "related": "related to",
-    _SKOS + "inScheme": "in the scheme", RDFS + "isDefinedBy": "defined by",
-    RDFS + "seeAlso": "has more about it at",
-}  # fmt: skip
+_TEMPLATES: Final[Mapping[str, str]] = VOCABULARY["wordings"]
 
 
 @dataclass
