@@ -62,10 +62,7 @@ MENDED: dict[str, tuple[Hits, list[str]]] = {
     "twice": (lambda k: [hit("tui", 3), hit("tui", 2), hit("kea", 1)], ["tui", "kea"]),
     "too_many": (lambda k: [hit(n) for n in ("seed", "kea", "tui", "nectar")], ["seed", "kea", "tui"]),
     "unranked": (lambda k: [hit("tui", True, 9), hit("kea", 0, None, reasons=["why"])], ["tui", "kea"]),
-    "not_there": (
-        lambda k: [hit("moa", 2), mrag.Hit("no iri", 2, 1), hit("kea")],
-        ["kea"],
-    ),
+    "not_there": (lambda k: [hit("moa", 2), mrag.Hit("no iri", 2, 1), hit("kea")], ["kea"]),
 }
 """What is put right, and what then comes first of three hits."""
 

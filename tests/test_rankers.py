@@ -14,14 +14,7 @@ import mrag
 from mrag.errors import ConfigError, ModelError
 from mrag.index.embedding import MiniLmEmbedder
 from mrag.index.similarity import SimilarityIndexes
-from mrag.retrieval import (
-    CrossEncoderRanker,
-    MmrRanker,
-    RankerRequest,
-    known_rankers,
-    registry,
-    retrieve,
-)
+from mrag.retrieval import CrossEncoderRanker, MmrRanker, RankerRequest, known_rankers, registry, retrieve
 from tests import commands
 
 ASKED = mrag.Question("graph database with RDF reasoning")

@@ -135,6 +135,7 @@ class QuestionNeeds:
         self.keywords = self.english and not does and said.isdisjoint(_DOING)
         # Vague verbs say what is asked of what is named, where no other word does.
         self.deeds = tuple(word.raw for word in asked[1:] if does and word.key in _DEEDS)
+        self.for_people = self.english and not said.isdisjoint(("who", "whom"))
         self.dated = not said.isdisjoint(("on", "when"))
         mentions = [m for m in self.names.find(question, asked) if m.first >= 0]
         self.kinds = self._kinds(asked, mentions)
@@ -551,7 +552,16 @@ class FactSelector:
         if asked.keywords:
             least = min(len(asked.unmet(g.lines)) for g in groups)
             groups = [g for g in groups if g.subject in asked.named or len(asked.unmet(g.lines)) == least]
-        return groups, not asked.unmet([line for g in groups for line in g.lines])
+        if asked.for_people and not asked.yes_or_no:
+            # Somebody is told of who is not in the question.
+            known, kinds = asked.named | self.classes, (TYPE, *SCHEMA)
+            acting = [
+                g for g in groups if any(_ends(x) - known for x in g.lines if str(x.triple.p) not in kinds)
+            ]
+            groups, told = acting or groups, bool(acting)
+        else:
+            told = True
+        return groups, told and not asked.unmet([line for g in groups for line in g.lines])
 
     def _completed(self, group: FactGroup) -> FactGroup:
         """Return a group about what only relates others with the facts of it that say what was asked, too.

@@ -12,12 +12,7 @@ from rdflib import Literal, URIRef
 
 import mrag
 from mrag.completion.chain import answer as completed_answer
-from mrag.completion.patterns import (
-    CompletedTriple,
-    Completion,
-    IncompleteTriple,
-    TriplePlan,
-)
+from mrag.completion.patterns import CompletedTriple, Completion, IncompleteTriple, TriplePlan
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
 from mrag.generation.answering import answer, stream_answer

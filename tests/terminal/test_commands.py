@@ -189,10 +189,7 @@ CASES: dict[str, list[list[str]]] = {
     "learn concepts": [["--store", "{store}"], ["--format", TEXT, "--store", "{store}"]],
     "learn forget": [[TEXT, "--store", "{store}"]],
     "learn benchmark": [[NAME, "--data", "{texts}"]],
-    "train drill": [
-        ["--out", "{policy}", "--seconds", "1", "--episodes", "2", "--store", "{store}"],
-        [TEXT],
-    ],
+    "train drill": [["--out", "{policy}", "--seconds", "1", "--episodes", "2", "--store", "{store}"], [TEXT]],
     "train generative": [["--questions", "{missing}", "--model", TEXT, "--store", "{store}"]],
     "doctor": [
         ["--store", "{store}"],
@@ -257,12 +254,7 @@ DATA = {
     "complete review": ["--all", "--store", "{store}", "--json"],
     "learn concepts": ["--store", "{store}", "--json"],
     "doctor": ["--store", "{store}", "--json"],
-    "learn show query": [
-        "<urn:x:odd\u202e\u200f> or <urn:x:Gadget>",
-        "--query",
-        "--store",
-        "{store}",
-    ],
+    "learn show query": ["<urn:x:odd\u202e\u200f> or <urn:x:Gadget>", "--query", "--store", "{store}"],
     "learn concepts turtle": ["--format", "turtle", "--store", "{store}"],
 }
 
@@ -445,9 +437,7 @@ def test_nothing_that_steers_a_terminal_is_printed(printed: list[Printed]) -> No
     wrong = [
         f"{one.name} {'on a terminal' if one.tty else 'in a pipe'}: {ascii(one.argv)[:200]}: {found}"
         for one in printed
-        for found in [
-            faults(one.out + one.err, tty=one.tty, isolated=not one.name.endswith("as data")),
-        ]
+        for found in [faults(one.out + one.err, tty=one.tty, isolated=not one.name.endswith("as data"))]
         if found
     ]
     assert not wrong, f"{len(wrong)} of {len(printed)}:\n" + "\n".join(wrong)

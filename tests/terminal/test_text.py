@@ -53,12 +53,7 @@ def test_ntriples_keep_their_value(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "Ångström – “naïve” 東京 ½ 😀 👩‍💻 ❤️ 🏳️‍🌈",
-        "क्‍ष नेपाल് മലയാളം",
-        "e\u0301 \u00a0 tab\there",
-    ],
+    "text", ["Ångström – “naïve” 東京 ½ 😀 👩‍💻 ❤️ 🏳️‍🌈", "क्‍ष नेपाल് മലയാളം", "e\u0301 \u00a0 tab\there"]
 )
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
     assert visible(text) == text
