@@ -1,41 +1,11 @@
 from __future__ import annotations
 
-import http.server
-import threading
-from collections.abc import Iterator
-
 import pytest
 
 from mrag.errors import QueryRefused
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.guard import read_gate
 from mrag.stores.base import Dataset, Limits
-
-
-@pytest.fixture
-def listener() -> Iterator[tuple[str, list[str]]]:
-    """A server on loopback that notes whoever calls."""
-    calls: list[str] = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            calls.append(self.path)
-            self.send_response(500)
-            self.end_headers()
-
-        do_POST = do_GET
-
-        def log_message(self, *args: object) -> None:
-            return
-
-    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/", calls
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
 
 PROBES = {
     "service": "SELECT * { SERVICE <URL> { ?s ?p ?o } }",
