@@ -145,9 +145,7 @@ class Wanted:
     edges: dict[Key, EdgeBounds] = field(default_factory=dict)  # Entities and directions to be read
     whole: dict[Key, None] = field(default_factory=dict)  # Those that are known to have few edges
     hubs: dict[Key, Hub] = field(default_factory=dict)  # Those of which it is known that they have many
-    guesses: dict[str, None] = field(
-        default_factory=dict
-    )  # Entities to be named by triples if not by a label
+    guesses: dict[str, None] = field(default_factory=dict)  # Entities that may need triples as their names
     labels: dict[str, None] = field(default_factory=dict)  # IRIs of the entities to be named
     classes: dict[str, None] = field(default_factory=dict)  # Classes whose superclasses are wanted
     triples: dict[Triple, None] = field(default_factory=dict)  # Triples whose named graphs are wanted
@@ -349,9 +347,7 @@ class PassRows:
         self.edges: defaultdict[Key, list[Statement]] = defaultdict(list)
         self.complete: dict[Key, None] = {}  # Entities of which all was given
         self.full: dict[Key, None] = {}  # Those asked for together with others that have too many edges
-        self.longer: defaultdict[Key, set[tuple[str, str]]] = defaultdict(
-            set
-        )  # Of which the first were given
+        self.longer: defaultdict[Key, set[tuple[str, str]]] = defaultdict(set)  # The first were given
         self.counts: defaultdict[Key, dict[tuple[str, str], int]] = defaultdict(dict)  # Of those with many
         self.texts: defaultdict[str, list[LabelText]] = defaultdict(list)
         self.supers: defaultdict[str, set[str]] = defaultdict(set)

@@ -171,7 +171,7 @@ def json_values(text: str, *, quotes: bool = False) -> Iterator[Any]:
 
 _INSTALL = "pip install 'mrag[local]'"
 _MAGIC = b"GGUF"
-_servers: dict[tuple[Path, int, int, bool], LocalServer] = {}
+_servers: dict[tuple[Path, int, int], LocalServer] = {}
 _addresses: set[str] = set()
 _lock = threading.Lock()
 
@@ -205,15 +205,12 @@ class LocalServer:
         path: A model in GGUF format.
         n_ctx: Most tokens of prompt and answer together.
         n_threads: Threads for the arithmetic. More than there are idle cores makes it many times slower.
-        embedding: Serve embeddings, mean-pooled, instead of chat.
 
     Raises:
         ModelError: If the file or a package is missing, or llama.cpp cannot load the model.
     """
 
-    def __init__(
-        self, path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, embedding: bool = False
-    ) -> None:
+    def __init__(self, path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1) -> None:
         self.path = check(path)
         self.n_ctx = n_ctx
         self.api_key = secrets.token_urlsafe(24)
@@ -233,9 +230,6 @@ class LocalServer:
         params.verbosity = 0
         params.cpuparams.n_threads = n_threads
         params.cpuparams_batch.n_threads = n_threads
-        if embedding:
-            params.embedding = True
-            params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
         try:
             self._server: Any = xllamacpp.Server(params)
             # A server that is stopped before its loop has begun waits for ever; this answer comes from
@@ -293,13 +287,13 @@ class LocalServer:
         self.stop()
 
 
-def serve(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, embedding: bool = False) -> LocalServer:
+def serve(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1) -> LocalServer:
     """Return the server of a model file, starting it unless this process already runs it."""
-    key = (check(path), n_ctx, n_threads, embedding)
+    key = (check(path), n_ctx, n_threads)
     with _lock:
         known = _servers.get(key)
         if known is None or not known.running:
-            known = _servers[key] = LocalServer(path, n_ctx=n_ctx, n_threads=n_threads, embedding=embedding)
+            known = _servers[key] = LocalServer(path, n_ctx=n_ctx, n_threads=n_threads)
         return known
 
 

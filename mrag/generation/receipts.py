@@ -116,16 +116,12 @@ class KeyStore:
         from cryptography.hazmat.primitives import serialization as form
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+        if os.name == "posix" and stat.S_IMODE(self.file.stat().st_mode) & 0o077:
+            hint = f"chmod 600 {self.file}"
+            raise ConfigError("Others than you may read the private key.", file=str(self.file), hint=hint)
         try:
-            if os.name == "posix" and stat.S_IMODE(self.file.stat().st_mode) & 0o077:
-                raise ConfigError(
-                    "Others than you may read the private key.",
-                    file=str(self.file), hint=f"chmod 600 {self.file}",
-                )  # fmt: skip
             private = form.load_pem_private_key(self.file.read_bytes(), None)
         except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
-            if isinstance(error, ConfigError):
-                raise
             raise ConfigError(f"The private key cannot be read: {error}.", file=str(self.file)) from error
         if not isinstance(private, Ed25519PrivateKey):
             raise ConfigError("The private key is no Ed25519 key.", file=str(self.file))

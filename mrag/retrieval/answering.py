@@ -380,14 +380,7 @@ def explain(
     *,
     max_triples: int = 20,
 ) -> TripleProofs:
-    """Prove a triple, or the inferred triples of an entity, down to asserted triples.
-
-    Args:
-        kg: The knowledge graph, reasoned over.
-        subject: The entity.
-        predicate: Together with `object`, the triple; without them, all inferred triples of the entity.
-        object: The object of the triple.
-        max_triples: Maximum number of triples that are explained.
+    """Prove a triple, or all inferred triples of a subject, down to asserted triples.
 
     Raises:
         ReasoningError: If there is nothing to explain.

@@ -98,11 +98,7 @@ class TripleStoreRetriever(BaseRetriever):
         super().__init__(**values)
 
     def retrieve(self, question: str | Question, k: int | None = None) -> Retrieval:
-        """Find hits and their context.
-
-        Args:
-            question: Words, or a question with an image.
-            k: Most hits; the retriever's own by default.
+        """Find at most `k` hits, by default the retriever's own number, and their context.
 
         Raises:
             MissingIndex: If the knowledge graph has no such index.

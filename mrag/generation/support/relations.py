@@ -71,21 +71,15 @@ _TEMPLATES: Final[Mapping[str, str]] = VOCABULARY["wordings"]
 class RelationWordings:
     """What the words of a sentence may say, of the properties of some lines."""
 
-    verbs: Wordings = field(
-        default_factory=dict
-    )  # A verb, and a preposition behind it or nothing: from agent to patient
-    participles: Wordings = field(
-        default_factory=dict
-    )  # Words up to a preposition, and that: from theme to landmark
+    verbs: Wordings = field(default_factory=dict)  # A verb and what stands behind it: from agent to patient
+    participles: Wordings = field(default_factory=dict)  # Words and a preposition: from theme to landmark
     nouns: Wordings = field(default_factory=dict)  # A role noun: from the owner to who bears it
     agents: Wordings = field(default_factory=dict)  # The same of nouns that verbs give rise to: "developer"
     phrases: Wordings = field(default_factory=dict)  # Whole labels: from subject to object
     prepositions: Wordings = field(default_factory=dict)  # Bare prepositions: from subject to object
     truths: Wordings = field(default_factory=dict)  # What is or is not: properties with truth values
     adjectives: Wordings = field(default_factory=dict)  # Adjectives of measures: properties with numbers
-    passives: Wordings = field(
-        default_factory=dict
-    )  # Verbs that stand before "by", without what stands behind them
+    passives: Wordings = field(default_factory=dict)  # Verbs that stand before "by"
     kinds: set[Term] = field(default_factory=set)  # Properties whose value says what something is
     qualities: set[Term] = field(default_factory=set)  # Those whose value says what it is like
     having: set[Term] = field(default_factory=set)  # Those whose value something has
