@@ -82,8 +82,6 @@ _ENTITIES: Final = 6
 """Subjects that are told in full."""
 _FACTS: Final = 4
 """Predicates that are told of each, more or less."""
-_FEW: Final = 4
-"""Facts of a thing that only relates others."""
 
 Stems = tuple[frozenset[str], frozenset[str], frozenset[str]]
 """Stems of the words of a line's subject, relation and value."""
@@ -131,8 +129,6 @@ class QuestionNeeds:
         asked = tokens(question)
         said = {word.key for word in asked}
         does = self.english and bool(asked) and (asked[0].key in _DOING or self.yes_or_no)
-        # What is no sentence is answered by whatever has all its words.
-        self.keywords = self.english and not does and said.isdisjoint(_DOING)
         # Vague verbs say what is asked of what is named, where no other word does.
         self.deeds = tuple(word.raw for word in asked[1:] if does and word.key in _DEEDS)
         self.for_people = self.english and not said.isdisjoint(("who", "whom"))
@@ -391,7 +387,6 @@ class FactSelector:
         many = partial = False
         if about and self._answers(about[0], groups[0]):
             kept = [g for g in about if g.score >= 0.9 * about[0].score]
-            partial = self._only_names(kept)
         else:
             kept = self._as_good(groups)
             many = len(kept) > 1
@@ -546,12 +541,8 @@ class FactSelector:
     # --- Which of them answer ----------------------------------------------------------------------
 
     def _meeting(self, groups: list[FactGroup]) -> tuple[list[FactGroup], bool]:
-        """Return the groups that say most of what was asked, completed, and whether they say all of it."""
+        """Return the groups that tell of somebody, where that is asked for, and whether all of it is said."""
         asked = self.asked
-        groups = [self._completed(g) for g in groups]
-        if asked.keywords:
-            least = min(len(asked.unmet(g.lines)) for g in groups)
-            groups = [g for g in groups if g.subject in asked.named or len(asked.unmet(g.lines)) == least]
         if asked.for_people and not asked.yes_or_no:
             # Somebody is told of who is not in the question.
             known, kinds = asked.named | self.classes, (TYPE, *SCHEMA)
@@ -562,22 +553,6 @@ class FactSelector:
         else:
             told = True
         return groups, told and not asked.unmet([line for g in groups for line in g.lines])
-
-    def _completed(self, group: FactGroup) -> FactGroup:
-        """Return a group about what only relates others with the facts of it that say what was asked, too.
-
-        "The Empire Strikes Back, Irvin Kershner, director" says in three facts of one node who directed.
-        """
-        if group.subject in self.asked.named:
-            return group
-        unmet = self.asked.unmet(group.lines)
-        rest = [x for x in self._of.get(group.subject, ()) if x not in group.lines]
-        if not self.asked.keywords:
-            rest = [x for x in rest if not describes(x)]
-        more = [x for x in rest if len(self.asked.unmet([*group.lines, x])) < len(unmet)]
-        if not more and len(rest) <= _FEW and {str(x.triple.p) for x in group.lines} == {TYPE}:
-            more = rest  # its name says it all, made of what it relates
-        return replace(group, lines=(*group.lines, *more))
 
     def _nearest(self, lines: Sequence[Line]) -> tuple[Line, ...]:
         """Return the three lines that cover most of the question, short facts before descriptions."""
@@ -610,12 +585,6 @@ class FactSelector:
     def _names_covered(self, places: Iterable[int]) -> frozenset[int]:
         """Return which of some wanted words are of names."""
         return frozenset(i for i in places if self.asked.needs[i].terms & self.asked.named)
-
-    def _only_names(self, groups: Sequence[FactGroup]) -> bool:
-        """Return whether groups tell of what was named, but not what was asked of it."""
-        if self.asked.yes_or_no or not all(self._only_named(g) for g in groups):
-            return False
-        return bool(self.asked.deeds) or any(not w.terms & self.asked.named for w in self.asked.needs)
 
     def _as_good(self, groups: Sequence[FactGroup]) -> list[FactGroup]:
         """Return the best group and those as good: of its score, and with the same names of the question."""

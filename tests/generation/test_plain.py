@@ -322,10 +322,6 @@ def test_what_no_line_says_of_what_was_asked_is_not_known(question: str) -> None
         ("What is Alloy made of?", "Alloy contains tin [t9]."),
         ("What is another name for Alloy?", "Alloy is also called Mix [t10]."),
         ("What does Alloy mean?", "Alloy is described as “a mixture”"),
-        (
-            "roman oven eggs",
-            "Stew is described as “a roman dish” [t13]. Its part is eggs and its cooked is oven",
-        ),
         ("Who won the Ulm Cup?", "Ulm Cup is awarded to Max [t14]."),
     ],
 )
@@ -334,8 +330,7 @@ def test_words_that_add_nothing_to_what_a_line_says_are_no_gap(question: str, ex
         ("Alien", "release year", Literal(1979)), ("Alien", "written by", "Dan"), ("Ada", "is a", "person"),
         ("Ada", "hire date", Literal(1851)), ("Ada", "lives in", "Ulm"), ("Max", "is a", "person"),
         ("Max", "originates in", "Rome"), ("Max", "located at", "Rome"), ("Alloy", "contains", "tin"),
-        ("Alloy", "also known as", '"Mix"'), ("Stew", "part", '"eggs"'), ("Stew", "cooked", '"oven"'),
-        ("Stew", "description", '"a roman dish"'), ("Ulm Cup", "awarded to", "Max"),
+        ("Alloy", "also known as", '"Mix"'), ("Ulm Cup", "awarded to", "Max"),
         ("Alloy", "description", '"a mixture"'),
     )  # fmt: skip
     assert expected in told(context, question)
