@@ -318,20 +318,15 @@ class MmrRanker:
     Maximal marginal relevance (Carbonell and Goldstein, 1998, The Use of MMR, Diversity-Based Reranking,
     SIGIR). Texts are alike by their vectors, in an index without vectors by the words they share.
 
-    Args:
-        index: Name of the similarity index that has their texts.
-        balance: 1 counts relevance alone, 0 variety alone.
-        depth: How deep the ranking is read.
-
     Raises:
         ConfigError: If the balance is not between 0 and 1.
     """
 
     ranker: Ranker
     kg: KnowledgeGraph
-    index: str = "main"
-    balance: float = 0.7
-    depth: int = 50
+    index: str = "main"  # Has their texts
+    balance: float = 0.7  # 1 counts relevance alone, 0 variety alone
+    depth: int = 50  # How deep the ranking is read
 
     def __post_init__(self) -> None:
         if not 0 <= self.balance <= 1:
@@ -359,20 +354,15 @@ class MmrRanker:
 class CrossEncoderRanker:
     """Ranks by a model that reads the question together with the text of each hit.
 
-    Args:
-        model: The model, such as LangChain's `HuggingFaceCrossEncoder`.
-        index: Name of the similarity index that has the texts.
-        depth: How many hits the model reads; the others follow in their order.
-
     Raises:
         ConfigError: If the model has no method `score`.
     """
 
     ranker: Ranker
     kg: KnowledgeGraph
-    model: CrossEncoder
-    index: str = "main"
-    depth: int = 50
+    model: CrossEncoder  # Such as LangChain's `HuggingFaceCrossEncoder`
+    index: str = "main"  # Has the texts
+    depth: int = 50  # How many hits the model reads; the others follow in their order
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, CrossEncoder):
