@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from mrag.cli import app, main
 from mrag.cli.commands import Commands
+from tests.cases import cases
 from tests.commands import process, run
 from tests.conftest import PRODUCTS
 
@@ -209,27 +210,7 @@ def test_doctor_finds_all_well_and_what_is_amiss(home: Path, tmp_path: Path) -> 
     assert "no such store" in bad.stdout and "mrag load" in bad.stdout
 
 
-BAD = {
-    "no file": (["load", "nowhere.ttl"], "no such file"),
-    "broken file": (["load", "broken.ttl"], "line 2"),
-    "no index": (["ask", "x", "--index", "nowhere"], "mrag index"),
-    "bad iri": (["explain", "not an iri"], "Nothing in the graph is called"),
-    "bad query": (["query", "SELECT"], "Not a SPARQL query"),
-    "service": (["query", "SELECT * { SERVICE <http://x.example/> { ?s ?p ?o } }"], "SERVICE is not allowed"),
-    "slow query": (
-        ["query", "--seconds", "0.5", "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"],
-        "deadline",
-    ),
-    "no such store": (["ask", "x", "--store", "mongodb:x"], "No store is of kind"),
-    "no ollama": (["ask", "x", "--model", "ollama:llama3.2"], "ollama serve"),
-    "no model file": (["ask", "x", "--model", "local:nowhere.gguf"], "nowhere.gguf"),
-    "bad ranker": (["search", "x", "--ranker", "nothing"], "There are: bm25, cel"),
-    "bad ranker, computed": (["ask", "How many gadgets?", "--ranker", "nothing"], "There are: bm25, cel"),
-    "bad ranker, served": (["serve", "--ranker", "bm25+nothing"], "There is no ranker 'nothing'"),
-    "bad ranker, mcp": (["mcp", "--ranker", "nothing"], "There is no ranker 'nothing'"),
-    "bad engine": (["reason", "--engine", "magic"], "rules or sparq"),
-    "not an answer": (["verify", "broken.ttl"], "Not JSON"),
-}
+BAD = cases(__file__, "BAD")
 
 
 @pytest.mark.parametrize("args,says", BAD.values(), ids=BAD.keys())

@@ -16,6 +16,7 @@ from mrag.index.embedding import MiniLmEmbedder
 from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval import CrossEncoderRanker, MmrRanker, RankerRequest, known_rankers, registry, retrieve
 from tests import commands
+from tests.cases import cases
 
 ASKED = mrag.Question("graph database with RDF reasoning")
 
@@ -58,19 +59,7 @@ def test_a_name_ranks_everywhere(kg: mrag.KnowledgeGraph, name: str) -> None:
     assert {line.entity for line in answer.context.lines if line.hop == 1} & {*iris(hits)}
 
 
-@pytest.mark.parametrize(
-    "name,says",
-    [
-        ("bm52", "There is no ranker 'bm52'. There are: bm25, cel"),
-        ("", "There is no ranker ''"),
-        ("bm25+", "There is no ranker ''"),
-        ("mmr:much", "a number, not 'much'"),
-        ("mmr:2", "between 0 and 1"),
-        ("clues", "needs a model"),
-        ("codes", "in memory"),
-        ("cel:nothing", "No learner 'nothing'"),
-    ],
-)
+@pytest.mark.parametrize("name,says", cases(__file__, "wrong_names_are_told"))
 def test_wrong_names_are_told(kg: mrag.KnowledgeGraph, name: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         mrag.ranker(name, kg)

@@ -387,6 +387,7 @@ class FactSelector:
         many = partial = False
         if about and self._answers(about[0], groups[0]):
             kept = [g for g in about if g.score >= 0.9 * about[0].score]
+            partial = self._only_names(kept)
         else:
             kept = self._as_good(groups)
             many = len(kept) > 1
@@ -585,6 +586,12 @@ class FactSelector:
     def _names_covered(self, places: Iterable[int]) -> frozenset[int]:
         """Return which of some wanted words are of names."""
         return frozenset(i for i in places if self.asked.needs[i].terms & self.asked.named)
+
+    def _only_names(self, groups: Sequence[FactGroup]) -> bool:
+        """Return whether groups tell of what was named, but not what was asked of it."""
+        if self.asked.yes_or_no or not all(self._only_named(g) for g in groups):
+            return False
+        return bool(self.asked.deeds) or any(not w.terms & self.asked.named for w in self.asked.needs)
 
     def _as_good(self, groups: Sequence[FactGroup]) -> list[FactGroup]:
         """Return the best group and those as good: of its score, and with the same names of the question."""

@@ -19,6 +19,7 @@ from mrag.generation.result import Answer
 from mrag.generation.verbalise import PHRASES
 from mrag.generation.verification import verify
 from mrag.rdf.terms import XSD, Triple
+from tests.cases import cases
 from tests.generation.conftest import GRAPH, E, ask_in, context_of
 
 
@@ -39,24 +40,7 @@ def check(context: Context, question: str, text: str) -> tuple[list[list[str]], 
 # --- What is supported --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "expected"),
-    [
-        ("Who develops GraphDB?", "GraphDB is developed by Ontotext.", [["t3", "t9"]]),
-        ("Who develops GraphDB?", "Ontotext.", [["t3", "t9"]]),
-        ("Who develops GraphDB?", "ONTOTEXT", [["t3", "t9"]]),
-        ("Who develops OWLIM?", "Ontotext.", [["t3", "t9"]]),
-        ("Where is Ontotext?", "It is headquartered in Sofia.", [["t11"]]),
-        ("Where is OpenLink Software?", "In Burlington.", [["t17"]]),
-        ("What is GraphDB?", "GraphDB is a triple store.", [["t1"]]),
-        ("What is GraphDB?", "GraphDB is a semantic product.", [["t2"]]),
-        ("When was Neo4j released?", "Neo4j was first released in 2007.", [["t21"]]),
-        ("What is GraphDB?", "It keeps inferred statements beside the asserted ones.", [["t7"]]),
-        ("Is GraphDB a triple store?", "Yes.", [["t1"]]),
-        ("Is GraphDB a triple store?", "Yes, GraphDB is a triple store.", [["t1"]]),
-        ("In which city is the vendor of GraphDB?", "Sofia.", [["t3", "t9", "t11"]]),
-    ],
-)
+@pytest.mark.parametrize(("question", "text", "expected"), cases(__file__, "supported"))
 def test_supported(products: Context, question: str, text: str, expected: list[list[str]]) -> None:
     found, supported = check(products, question, text)
     assert supported == [True]
@@ -64,46 +48,12 @@ def test_supported(products: Context, question: str, text: str, expected: list[l
     assert set(expected[0]) >= set(found[0])
 
 
-@pytest.mark.parametrize(
-    ("question", "text"),
-    [
-        ("Who develops GraphDB?", "Neo4j Inc."),
-        ("Who develops GraphDB?", "GraphDB is developed by Elasticsearch."),
-        ("Who develops GraphDB?", "GraphDB is not developed by Ontotext."),
-        ("Who develops GraphDB?", "GraphDB is developed by Ontotext and Neo4j Inc."),
-        ("Who develops GraphDB?", "GraphDB is developed by Ontotext and Acme."),
-        ("Who develops GraphDB?", "GraphDB has been developed by Ontotext since 1999."),
-        ("Who develops Virtuoso?", "It is developed by Ontotext."),
-        ("Who develops Virtuoso?", "Ontotext."),
-        ("When was Neo4j released?", "Neo4j was first released in 2008."),
-        ("What is Neo4j?", "Neo4j is a triple store."),
-        ("What is Neo4j?", "Neo4j is a vector database."),
-        ("Which triple stores does Ontotext develop?", "Virtuoso."),
-        ("Is Neo4j a triple store?", "Yes."),
-        ("Is GraphDB a triple store?", "No."),
-        ("Is GraphDB developed by Neo4j Inc.?", "GraphDB is developed by Ontotext and Neo4j Inc."),
-        ("What is GraphDB?", "These databases are very fast."),
-        ("Where is Neo4j?", "Neo4j is in Sofia."),
-        ("What is GraphDB?", "GraphDB was a triple store."),
-        ("Who competes with GraphDB?", "GraphDB (Ontotext)."),
-        ("Who competes with GraphDB?", "Ontotext."),
-    ],
-)
+@pytest.mark.parametrize(("question", "text"), cases(__file__, "not_supported"))
 def test_not_supported(products: Context, question: str, text: str) -> None:
     assert check(products, question, text)[1] == [False]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I don't know.",
-        "I do not know who the CEO of Ontotext is.",
-        "The context does not say who the CEO of Ontotext is.",
-        "There is no information about a CEO in the context.",
-        "This is not mentioned.",
-        "Das weiß ich nicht.",
-    ],
-)
+@pytest.mark.parametrize("text", cases(__file__, "a_refusal_claims_nothing"))
 def test_a_refusal_claims_nothing(products: Context, text: str) -> None:
     assert check(products, "Who is the CEO of Ontotext?", text) == ([[]], [True])
 
@@ -149,19 +99,7 @@ def test_the_line_in_the_sentences_own_words_comes_first(products: Context) -> N
     assert found == [["t4"]]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("GraphDB is by Ontotext. It is known as OWLIM.", [True, True]),
-        ("It is developed by Ontotext, which is headquartered in Sofia, Bulgaria.", [True]),
-        ("The Context says that GraphDB is developed by Ontotext.", [True]),
-        ("Ontotext is a company, and its CEO is not mentioned in the given context.", [True]),
-        ("Neo4j is a graph database that keeps inferred statements beside the asserted ones.", [False]),
-        ("GraphDB and Neo4j are both triple stores.", [False]),
-        ("Ontotext develops GraphDB and Virtuoso.", [False]),
-        ("Yes, Virtuoso supports Cypher querying.", [False]),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), cases(__file__, "what_a_real_small_model_wrote"))
 def test_what_a_real_small_model_wrote(products: Context, text: str, expected: list[bool]) -> None:
     assert check(products, "What is GraphDB of Ontotext?", text)[1] == expected
 

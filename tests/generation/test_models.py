@@ -21,6 +21,7 @@ from mrag.config import ollama_host
 from mrag.errors import ModelError
 from mrag.generation import models
 from mrag.generation.models import ModelStatus, resolve, status
+from tests.cases import cases
 from tests.generation.ollama_server import OllamaServer, Served
 
 NOBODY = "http://127.0.0.1:9"  # the discard port; nothing listens there
@@ -148,20 +149,7 @@ def test_a_proxy_of_the_environment_is_passed_by(monkeypatch: pytest.MonkeyPatch
         assert server.requests[-1][0] == "/api/chat"
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (None, "http://127.0.0.1:11434"),
-        ("", "http://127.0.0.1:11434"),
-        ("0.0.0.0", "http://127.0.0.1:11434"),
-        ("0.0.0.0:8080", "http://127.0.0.1:8080"),
-        ("gpu.lan:1234/", "http://gpu.lan:1234"),
-        ("https://gpu.lan", "https://gpu.lan:443"),
-        ("http://[::1]:99", "http://[::1]:99"),
-        (":5000", "http://127.0.0.1:5000"),
-        ("https://gpu.lan/ollama", "https://gpu.lan:443/ollama"),
-    ],
-)
+@pytest.mark.parametrize(("value", "expected"), cases(__file__, "hosts"))
 def test_hosts(monkeypatch: pytest.MonkeyPatch, value: str | None, expected: str) -> None:
     if value is not None:
         monkeypatch.setenv("OLLAMA_HOST", value)

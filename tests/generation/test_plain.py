@@ -12,6 +12,7 @@ from mrag.generation.result import Answer
 from mrag.generation.verbalise import PHRASES
 from mrag.generation.verification import verify
 from mrag.rdf.terms import XSD
+from tests.cases import cases
 from tests.generation.conftest import ask_in, context_of
 
 
@@ -24,19 +25,7 @@ def told(context: Context, question: str) -> str:
     return given.text
 
 
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("Who develops GraphDB?", "GraphDB is developed by Ontotext [t3]."),
-        ("who is the vendor of graphdb", "GraphDB is developed by Ontotext [t3]."),
-        ("Where is Ontotext headquartered?", "Ontotext is headquartered in Sofia [t11]."),
-        ("Where is Ontotext?", "Ontotext is headquartered in Sofia [t11]."),
-        ("Is GraphDB a triple store?", "GraphDB is a triple store [t1]."),
-        ("When was Neo4j first released?", "The year of first release of Neo4j is 2007 [t21]."),
-        ("What does Ontotext develop?", "Ontotext develops GraphDB (inferred) [t9]."),
-        ("What is OWLIM?", "GraphDB is a triple store [t1]."),
-    ],
-)
+@pytest.mark.parametrize(("question", "expected"), cases(__file__, "one_thing"))
 def test_one_thing(products: Context, question: str, expected: str) -> None:
     assert told(products, question).startswith(expected)
 
@@ -259,20 +248,7 @@ def test_facts_in_odd_words_are_shown_as_they_stand() -> None:
         assert verify(given, ask_in(context)).ok
 
 
-@pytest.mark.parametrize(
-    ("question", "missing"),
-    [
-        ("Who is Acme Inc.'s gardener?", "gardener"),
-        ("Who is Henry 8's gardener?", "gardener"),
-        ('Who is "Max"\'s gardener?', "gardener"),
-        ("Who is Max´s gardener?", "gardener"),
-        ("Who is Maxʼs gardener?", "gardener"),
-        ("Who is Max 's gardener?", "gardener"),
-        ("Who is the gardener(s) of Max?", "gardener"),
-        ("Who isn't Max's gardener?", "gardener"),
-        ("Is Max Zed’s gardener?", "Zed” and “gardener"),
-    ],
-)
+@pytest.mark.parametrize(("question", "missing"), cases(__file__, "what_is_said_to_be_missing_are_words"))
 def test_what_is_said_to_be_missing_are_words(question: str, missing: str) -> None:
     context = context_of(
         ("Max", "is a", "Person"), ("Acme Inc.", "is a", "firm"), ("Henry 8", "is a", "king")
@@ -280,23 +256,7 @@ def test_what_is_said_to_be_missing_are_words(question: str, missing: str) -> No
     assert f"Nothing in the context mentions “{missing}”." in told(context, question)
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "How many persons have large gardens?",
-        "What is the salary of Ada?",
-        "population of the major cities in Wisconsin",
-        "Who lives in Ulm Hall?",
-        "Who painted Red Horses?",
-        "Where was Ada born?",
-        "How old was Eva in 2014?",
-        "Who lives in Ada Works?",
-        "Where is Ada Works based?",
-        "What do I need for Red Horses?",
-        "Who produced Red Horses?",
-        "What is another name for Wisconsin?",
-    ],
-)
+@pytest.mark.parametrize("question", cases(__file__, "what_no_line_says_of_what_was_asked_is_not_known"))
 def test_what_no_line_says_of_what_was_asked_is_not_known(question: str) -> None:
     context = context_of(
         ("Ada", "is a", "person"), ("Eva", "is a", "person"), ("Ada", "birth year", '"1815"'),
@@ -311,19 +271,7 @@ def test_what_no_line_says_of_what_was_asked_is_not_known(question: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("Who wrote the film Alien?", "Alien is written by Dan [t2]."),
-        ("Which movies did Dan write?", "Alien is written by Dan [t2]."),
-        ("When was Ada hired?", "The hire date of Ada is 1851 [t4]."),
-        ("Who lives in Ulm?", "Ada lives in Ulm [t5]."),
-        ("Which persons come from Rome?", "Max is a person and originates in Rome"),
-        ("Where is Max now?", "Max is located at Rome"),
-        ("What is Alloy made of?", "Alloy contains tin [t9]."),
-        ("What is another name for Alloy?", "Alloy is also called Mix [t10]."),
-        ("What does Alloy mean?", "Alloy is described as “a mixture”"),
-        ("Who won the Ulm Cup?", "Ulm Cup is awarded to Max [t14]."),
-    ],
+    ("question", "expected"), cases(__file__, "words_that_add_nothing_to_what_a_line_says_are_no_gap")
 )
 def test_words_that_add_nothing_to_what_a_line_says_are_no_gap(question: str, expected: str) -> None:
     context = context_of(

@@ -13,6 +13,7 @@ from mrag.generation.verbalise import PHRASES, filled
 from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 from tests.generation.conftest import ask_in, context_of
 
 TURTLE = """
@@ -54,25 +55,8 @@ def about(kg: KnowledgeGraph, name: str, question: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "question", "expected"),
-    [
-        ("acme", "What is acme?", "acme is a Company and makes rocket Skates [t1][t2]."),
-        ("ox", "What is ox?", "ox is an Ox and knows ada [t1][t2]."),
-        ("ada", "What is ada?", "ada is a Person [t1]. ox knows ada [t2]."),
-        (
-            "Dog",
-            "What is a dog?",
-            "A Dog is a kind of Animal, every Dog eats some Bone and every Dog meets the condition "
-            "“owner some Person” [t1][t2][t3].",
-        ),
-        ("Puppy", "What is a puppy?", "A Puppy is defined as “Dog and age at most 1” [t1]."),
-        (
-            "Puppy",
-            "Was ist ein Puppy?",
-            "Was Puppy ist, erfüllt die Bedingung „Dog and age at most 1“ [t1].",
-        ),
-    ],
-)  # fmt: skip
+    ("name", "question", "expected"), cases(__file__, "classes_without_labels_and_names")
+)
 def test_classes_without_labels_and_names(
     zoo: KnowledgeGraph, name: str, question: str, expected: str
 ) -> None:
@@ -135,16 +119,7 @@ def test_what_an_answer_says_of_itself_needs_no_line(language: str) -> None:
     assert not citer.support("Ada knows Bob.").supported
 
 
-@pytest.mark.parametrize(
-    ("count", "question", "said"),
-    [
-        (8, "Which cities does Rome have?", None),
-        (10, "Which cities does Rome have?", "“city”: 8 of 10 shown."),
-        (10, "What stands at the Tiber?", "“stands at”: 8 of 10 shown."),
-        (90, "Which cities does Rome have?", "“city”: 8 of more than 10 shown."),
-        (10, "Welche city hat Rome?", "„city“: 8 von 10 gezeigt."),
-    ],
-)
+@pytest.mark.parametrize(("count", "question", "said"), cases(__file__, "lists_that_a_limit_cut_say_so"))
 def test_lists_that_a_limit_cut_say_so(count: int, question: str, said: str | None) -> None:
     e = "http://example.org/"
     kg = KnowledgeGraph(OxigraphStore())
