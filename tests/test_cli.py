@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -292,19 +290,6 @@ def test_a_contradiction_is_reported_and_costs_no_inferences(tmp_path: Path) -> 
     assert "<urn:x:i>" in (tmp_path / "found.txt").read_text()
     checked = run("doctor", "--store", "mrag.db", cwd=tmp_path)
     assert "DisjointWith" in checked.stdout
-
-
-HEAVY = "{'langchain_core', 'onnxruntime', 'numpy', 'scipy', 'rdflib', 'pyoxigraph', 'requests', 'httpx'}"
-
-
-@pytest.mark.parametrize(
-    "code",
-    ["import mrag", "import mrag.cli\ntry: mrag.cli.app(['--help'])\nexcept SystemExit: pass"],
-    ids=["import", "help"],
-)
-def test_starting_loads_nothing_heavy(code: str) -> None:
-    check = f"import sys\n{code}\nheavy = {HEAVY} & set(sys.modules)\nassert not heavy, heavy\n"
-    subprocess.run([sys.executable, "-c", check], check=True, capture_output=True)
 
 
 def test_interruption_has_a_code_of_its_own(

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +27,7 @@ from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.workers import WorkerPool
 from mrag.testing.annotations import write_annotations
-from tests.conftest import ROOT, shared_data
+from tests.conftest import shared_data
 from tests.fuseki_server import fuseki_server
 from tests.servers import virtuoso_server
 
@@ -442,82 +439,6 @@ def test_a_large_view_is_worked_out_in_a_process_of_its_own(
         assert canonical(facts(here)) == canonical(facts(there))
         assert isinstance(kg.store, OxigraphStore) and kg.store.workers.processes() == []
     assert sorted(p.name for p in tmp_path.iterdir() if "snapshot" in p.name) == []
-
-
-CRASH = """
-import os, sys
-from mrag.stores.oxigraph import OxigraphStore
-import mrag
-from mrag.loaders.scenes import Fashionpedia
-from mrag.graph.views import refresh
-folder, source, left = sys.argv[1], sys.argv[2], int(sys.argv[3])
-
-def dying(work):
-    def call(*args, **options):
-        global left
-        left -= 1
-        if left == 0:
-            os._exit(9)
-        done = work(*args, **options)
-        left -= 1
-        if left == 0:
-            os._exit(9)
-        return done
-    return call
-
-for name in ("update", "insert", "bulk_load"):
-    setattr(OxigraphStore, name, dying(getattr(OxigraphStore, name)))
-kg = mrag.connect("oxigraph:" + folder)
-with Fashionpedia(source).ntriples() as triples:
-    kg.load([triples])
-for name in ("fashion/images", "fashion/cel"):
-    refresh(kg, name, name.rpartition("/")[2])
-kg.close()
-"""
-
-
-def state(folder: Path) -> dict[str, list[str]]:
-    """The triples of each knowledge graph, in canonical order."""
-    found = {}
-    with opened(f"oxigraph:{folder}") as kg:
-        for name in ("main", "images", "cel"):
-            out = io.BytesIO()
-            KnowledgeGraph(kg.store, name).dump(out)
-            found[name] = sorted(out.getvalue().decode().splitlines())
-    return found
-
-
-@pytest.mark.slow
-def test_work_that_is_killed_and_run_again_ends_in_the_same_graphs(tmp_path: Path) -> None:
-    source = tmp_path / "annotations.json"
-    source.write_text(json.dumps(SMALL))
-
-    def run(folder: str, left: int) -> int:
-        command = [sys.executable, "-c", CRASH, str(tmp_path / folder), str(source), str(left)]
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            # What a killed process leaves in the folder for temporary files goes with the test.
-            env={**os.environ, "TMPDIR": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        assert done.returncode in (0, 9), done.stderr
-        return done.returncode
-
-    assert run("whole", 0) == 0
-    wanted = state(tmp_path / "whole")
-    assert all(wanted.values())
-    point = 1
-    while run("broken", point):
-        # Each graph is as before or as after, never in between.
-        now = state(tmp_path / "broken")
-        assert all(lines in ([], wanted[name]) for name, lines in now.items()), point
-        point += 3
-    assert state(tmp_path / "broken") == wanted
-    assert point > 15, "the work writes more often than that"
 
 
 def test_the_real_sample(kg: KnowledgeGraph) -> None:

@@ -34,12 +34,6 @@ QUESTIONS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def kg() -> Iterator[KnowledgeGraph]:
-    with mrag.demo(model="none") as graph:
-        yield graph
-
-
 def asked(kg: KnowledgeGraph, question: str) -> dict[str, Any]:
     value: dict[str, Any] = json.loads(json.dumps(mrag.ask(kg, question, model="none").to_json()))
     return value
