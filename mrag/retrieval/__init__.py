@@ -28,14 +28,14 @@ if TYPE_CHECKING:
         known_rankers,
         ranker,
     )
-    from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever, format_docs, to_content_blocks
+    from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever, format_docs
 
 __all__ = [
     "Conversation", "CrossEncoderRanker", "FusedRanker", "Hit", "Hits", "LateInteraction",
     "MmrRanker", "Question", "Ranker", "RankerInfo", "RankerRequest", "Retrieval",
     "SimilarityRanker", "TripleProofs",
     "TripleStoreRetriever", "aask", "ask", "explain", "format_docs", "known_rankers", "ranker", "retrieve",
-    "search", "stream", "to_content_blocks", "verify",
+    "search", "stream", "verify",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(__name__)

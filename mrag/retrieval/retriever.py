@@ -152,17 +152,6 @@ def format_docs(documents: list[Document]) -> str:
     return "\n\n".join(document.page_content for document in documents)
 
 
-def to_content_blocks(documents: list[Document]) -> list[dict[str, Any]]:
-    """Return documents as message content: text, and an image block where one has an image."""
-    blocks: list[dict[str, Any]] = []
-    for document in documents:
-        blocks.append({"type": "text", "text": document.page_content})
-        image = document.metadata.get("image") or {}
-        if url := image.get("url"):
-            blocks.append({"type": "image", "url": url, "mime_type": image.get("mime_type")})
-    return blocks
-
-
 def _document(hit: Hit, name: str, context: Context, *, first: bool) -> Document:
     lines = list(context.of(hit.iri))
     schema = [line for line in context.lines if line.hop == 0] if first else []
