@@ -22,7 +22,6 @@ from mrag.context.display import Display, named_graphs, said_in
 from mrag.context.neighbourhood import (
     Direction,
     Statement,
-    end_if_lacking,
     in_passes,
     inverses,
     kept,
@@ -192,7 +191,6 @@ def set_priorities(
     profile = kg.profile()
     total = math.log(2 + profile.triples)
     implied = _imply(kg, candidates) if damping else set()
-    end_if_lacking(kg)
     for candidate in candidates:
         s, p, o, _ = candidate.statement
         weight = 0.9

@@ -10,7 +10,6 @@ import typing
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from itertools import islice
@@ -543,16 +542,6 @@ def reader_of(kg: KnowledgeGraph) -> PassReader | None:
     return reader if reader is not None and reader.kg is kg else None
 
 
-class Unfinished(Exception):
-    """Ends a pass that lacks something, where it would ask for nothing more."""
-
-
-def end_if_lacking(kg: KnowledgeGraph) -> None:
-    """End the pass over a knowledge graph if it lacks something; what follows asks for nothing more."""
-    if (reader := reader_of(kg)) is not None and reader.is_lacking:
-        raise Unfinished
-
-
 def in_passes(kg: KnowledgeGraph, work: Callable[[], _T]) -> _T:
     """Return what some work over the neighbourhood of entities gives, in few round trips."""
     if kg.store.capabilities.edges or reader_of(kg) is not None:
@@ -561,10 +550,9 @@ def in_passes(kg: KnowledgeGraph, work: Callable[[], _T]) -> _T:
     token = _reader.set(reader)
     try:
         while True:
-            with suppress(Unfinished):
-                found = work()
-                if not reader.is_lacking:
-                    return found
+            found = work()
+            if not reader.is_lacking:
+                return found
             reader.fetch()
     finally:
         _reader.reset(token)
@@ -699,15 +687,13 @@ def inverses(kg: KnowledgeGraph) -> dict[str, frozenset[str]]:
 
 def _pairs(kg: KnowledgeGraph, name: str) -> dict[str, frozenset[str]]:
     # Axioms change seldom and every expansion needs them.
-    # Where another thread changes the triples meanwhile, what is found here belongs to those of before.
-    cache = kg.cache
-    known = cache.get(name)
-    if known is None:
+    def make() -> dict[str, frozenset[str]]:
         found: dict[str, set[str]] = {}
         for p, q in kg.select(queries.get(name).text):
             found.setdefault(str(p), set()).add(str(q))
-        known = cache[name] = {p: frozenset(qs) for p, qs in found.items()}
-    return cast("dict[str, frozenset[str]]", known)
+        return {p: frozenset(qs) for p, qs in found.items()}
+
+    return kept(kg, name, "", make)
 
 
 def superclasses(kg: KnowledgeGraph, classes: Iterable[str]) -> dict[str, frozenset[str]]:
