@@ -42,14 +42,11 @@ def text(rng: random.Random, kind: str | None = None) -> str:
     return rng.choice(["", " ", " "]).join(parts) or "x"
 
 
-def failing(count: int, attack: Callable[[random.Random], str | None]) -> list[str]:
-    """Run an attack under many seeds; give what went wrong, with the seed."""
-    found = []
-    for seed in range(count):
-        problem = attack(random.Random(seed))
-        if problem:
-            found.append(f"seed {seed}: {problem}")
-    return found
+def attack(name: str, least: int, made: Callable[[random.Random], str | None]) -> None:
+    """Run an attack under many seeds, and fail with the seeds under which something went wrong."""
+    count = tries(least)
+    found = [f"seed {seed}: {wrong}" for seed in range(count) if (wrong := made(random.Random(seed)))]
+    report(name, count, found)
 
 
 def report(name: str, count: int, problems: list[str]) -> None:

@@ -12,7 +12,7 @@ from langchain_core.language_models import FakeListChatModel
 from mrag.errors import ModelError
 from mrag.generation.answering import answer
 from mrag.generation.result import ShownImage
-from tests.injection.hostile import failing, report, text, tries
+from tests.injection.hostile import attack, text
 from tests.injection.test_prompts import record
 
 ALLOWED = {"div", "p", "br", "figure", "img", "figcaption", "b", "code", "small", "ul", "li"}
@@ -56,5 +56,4 @@ def of_a_notebook(rng: random.Random) -> str | None:
 
 
 def test_notebooks_show_text() -> None:
-    count = tries(150)
-    report("notebooks", count, failing(count, of_a_notebook))
+    attack("notebooks", 150, of_a_notebook)

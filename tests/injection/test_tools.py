@@ -15,7 +15,7 @@ from mrag.mcp.tools import of_query
 from mrag.rdf.terms import Triple
 from mrag.reasoning.proofs import Proof, render
 from mrag.stores.base import SelectResult
-from tests.injection.hostile import failing, report, signs_in, text, tries, wrong_in
+from tests.injection.hostile import attack, report, signs_in, text, tries, wrong_in
 from tests.injection.test_answers import products
 from tests.injection.test_prompts import graph_of
 
@@ -44,8 +44,7 @@ def of_a_table(rng: random.Random) -> str | None:
 
 
 def test_tables_have_the_rows_that_were_found() -> None:
-    count = tries(150)
-    report("tables of tools", count, failing(count, of_a_table))
+    attack("tables of tools", 150, of_a_table)
 
 
 def of_a_proof(rng: random.Random) -> str | None:
@@ -68,8 +67,7 @@ def of_a_proof(rng: random.Random) -> str | None:
 
 
 def test_proofs_have_the_steps_that_were_made() -> None:
-    count = tries(100)
-    report("proofs", count, failing(count, of_a_proof))
+    attack("proofs", 100, of_a_proof)
 
 
 async def test_tools_over_a_hostile_graph() -> None:
