@@ -13,6 +13,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 
 PIECES: dict[str, list[str]] = json.loads(Path(__file__).with_suffix(".json").read_text())
@@ -53,6 +54,35 @@ def report(name: str, count: int, problems: list[str]) -> None:
     """Print tries and failures of a class, and fail if there are any."""
     sys.stdout.write(f"injection: {name}: {count} tries, {len(problems)} failures\n")
     assert not problems, f"{name}: {len(problems)} of {count}: {problems[:3]}"
+
+
+class _Reader(HTMLParser):
+    """Collects what a browser would see that is not ours: elements, attributes, addresses and comments."""
+
+    def __init__(self, allowed: set[str]) -> None:
+        super().__init__()
+        self.allowed, self.wrong = allowed, list[str]()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what is not ours."""
+        if tag not in self.allowed:
+            self.wrong.append(tag)
+        for name, value in attrs:
+            remote = name == "src" and not (value or "").startswith("data:")
+            if name not in ("class", "style", "src", "alt") or remote:
+                self.wrong.append(f"{tag} {name}={value}")
+
+    def handle_comment(self, data: str) -> None:
+        """Note a comment; there are none of ours."""
+        self.wrong.append(f"comment {data}")
+
+
+def strange_markup(html: str, allowed: set[str]) -> list[str]:
+    """Return what a browser would see of some HTML beside the elements that are allowed."""
+    reader = _Reader(allowed)
+    reader.feed(html)
+    reader.close()
+    return reader.wrong
 
 
 # --- The reader who is easily deceived ------------------------------------------------------------------
