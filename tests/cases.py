@@ -14,6 +14,7 @@ def _read(path: Path) -> dict[str, Any]:
     return found
 
 
-def cases(file: str, name: str) -> Any:
-    """Return a table of the test module of a file: a list of rows, or a dictionary of them by name."""
-    return _read(Path(file).with_suffix(".json"))[name]
+def cases(file: str, name: str | None = None) -> Any:
+    """Return a table of the test module of a file, a list or a dictionary of rows; all without a name."""
+    found = _read(Path(file).with_suffix(".json"))
+    return found if name is None else found[name]

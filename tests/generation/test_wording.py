@@ -67,44 +67,6 @@ def test_what_says_nothing_is_left_out(zoo: KnowledgeGraph) -> None:
     assert "something" not in about(zoo, "Cat", "What is a cat?")
 
 
-ADA = (
-    ("Ada", "is a", "Person"), ("Ada", "Kind", "Max"), ("Ada", "Kind", "Eva"), ("Ada", "geboren in", "Ulm"),
-    ("Ada", "also known as", '"Adele"'), ("Ada", "description", '"baut Mühlen"'),
-)  # fmt: skip
-
-
-def test_german() -> None:
-    assert told(context_of(*ADA), "Wer ist Ada?") == (
-        "Ada ist vom Typ Person [t1]. Beschreibung von Ada: “baut Mühlen” [t6]. "
-        "Kind von Ada: Max und Eva [t2][t3]. Ada — geboren in: Ulm [t4]. Ada heißt auch Adele [t5]."
-    )
-    assert told(context_of(*ADA), "Welche Farbe hat der Mond?") == PHRASES["de"].no_match + (
-        " Gesucht wurde nach „Farbe“ und „Mond“. Nichts im Kontext erwähnt „Farbe“ und „Mond“."
-    )
-    assert told(context_of(), "Welche Farbe hat der Mond?") == PHRASES["de"].nothing_found
-
-
-def test_french() -> None:
-    rows = ("Ada", "is a", "Personne"), ("Ada", "enfant", "Max"), ("Max", "is a", "Personne")
-    context = context_of(*rows)
-    assert told(context, "Qui est Ada ?") == "Ada est de type Personne [t1]. enfant d'Ada : Max [t2]."
-    assert told(context, "Quelles personnes sont là ?").startswith(
-        "- Ada est de type Personne [t1].\n- Max est"
-    )
-
-
-def test_spanish() -> None:
-    context = context_of(("Ada", "is a", "Persona"), ("Ada", "hija", "Eva"), ("Ada", "nacida en", "Cádiz"))
-    assert told(context, "¿Quién es Ada?") == (
-        "Ada es de tipo Persona [t1]. hija de Ada: Eva [t2]. Ada — nacida en: Cádiz [t3]."
-    )
-
-
-def test_another_language_lists_labels_and_values() -> None:
-    context = context_of(("Ada", "is a", "Persona"), ("Ada", "figlia", "Eva"))
-    assert told(context, "Chi è Ada?") == "Ada — is a: Persona [t1]. Ada — figlia: Eva [t2]."
-
-
 @pytest.mark.parametrize("language", sorted(PHRASES))
 def test_what_an_answer_says_of_itself_needs_no_line(language: str) -> None:
     phrases = PHRASES[language]
