@@ -1,7 +1,7 @@
 """How certain computed answers are, those of each maker judged by weights that were fitted to the others.
 
     python benchmarks/answer_certainty.py --kept FOLDER          # measure what FOLDER lacks, and print
-    python benchmarks/answer_certainty.py --kept FOLDER --write  # and replace what ships, and the chart
+    python benchmarks/answer_certainty.py --kept FOLDER --write  # and replace what ships
 
 The weights are fitted to graphs that told nobody what to mend: thirty relational databases, and the five
 graphs of `blind_questions.py` on which no failure was ever looked at. Each of these two makers counts by the
@@ -39,7 +39,7 @@ from structured_questions import GRAPHS, loaded
 import mrag.planning
 from mrag.evaluation import GoldQuestion, read_questions
 from mrag.evaluation.answers import solved_readings
-from mrag.planning.certainty import CertaintyBucket, SolvedReading, fitted, reliability
+from mrag.planning.certainty import SolvedReading, fitted, reliability
 
 FITTED_TO = ("relational", "unseen")
 """Makers whose failures nobody looked at."""
@@ -51,7 +51,6 @@ ASKED = {"relational": 20, OTHERS: 20, "unseen": 60, "mended": 25, "structured":
 """Questions of a graph at most; of films, of each number of steps."""
 IDLE = 2
 """Questions that a graph does not answer, beside them."""
-CHART = Path(__file__).parent.parent / "docs" / "images" / "certainty.svg"
 
 
 def sources() -> Iterator[tuple[str, str]]:
@@ -129,7 +128,7 @@ def measured(kept: Path, source: tuple[str, str]) -> tuple[str, str]:
     return source
 
 
-def tell(title: str, certainties: Sequence[float], right: Sequence[bool]) -> list[CertaintyBucket]:
+def tell(title: str, certainties: Sequence[float], right: Sequence[bool]) -> None:
     """Print how many answers of which certainty are right, and how far off the certainties are."""
     found = reliability(certainties, right)
     off = sum(abs(b.right - b.expected) for b in found) / len(right)
@@ -137,48 +136,13 @@ def tell(title: str, certainties: Sequence[float], right: Sequence[bool]) -> lis
     for b in reversed(found):
         share, expected = b.right / b.answers, b.expected / b.answers
         print(f"| {b.low:.1f} to {b.high:.1f} | {b.answers} | {share:.3f} | {expected:.3f} |")
-    return found
-
-
-def chart(lines: dict[str, Sequence[CertaintyBucket]]) -> str:
-    """Draw the share of right answers by certainty, beside the line on which both are the same."""
-    side, left, top, colours = 320, 50, 30, ("#0072b2", "#d55e00", "#009e73")
-
-    def at(x: float, y: float) -> tuple[float, float]:
-        return round(left + x * side, 1), round(top + (1 - y) * side, 1)
-
-    (x0, y0), (x1, y1) = at(0, 0), at(1, 1)
-    parts = [f'<path d="M{x0} {y0}L{x1} {y1}" stroke="#999999" stroke-dasharray="4" fill="none"/>']
-    for tick in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
-        (x, _), (_, y) = at(tick, 0), at(0, tick)
-        parts.append(f'<path d="M{x} {y1}V{y0}M{x0} {y}H{x1}" stroke="#dddddd" fill="none"/>')
-        parts.append(f'<text x="{x}" y="{y0 + 16}" text-anchor="middle">{tick:g}</text>')
-        parts.append(f'<text x="{x0 - 8}" y="{y + 4}" text-anchor="end">{tick:g}</text>')
-    for (name, found), colour in zip(lines.items(), colours, strict=False):
-        points = [(*at(b.expected / b.answers, b.right / b.answers), b) for b in found]
-        path = "L".join(f"{x} {y}" for x, y, _ in points)
-        parts.append(f'<path d="M{path}" stroke="{colour}" stroke-width="2" fill="none"/>')
-        for x, y, b in points:
-            told = f"{name}: {b.right} of {b.answers} right, {b.expected / b.answers:.2f} expected"
-            size = round(2 + b.answers**0.5 / 4, 1)
-            dot = f'<circle cx="{x}" cy="{y}" r="{size}" fill="{colour}">'
-            parts.append(f"{dot}<title>{told}</title></circle>")
-        row = top + side - 12 - 18 * list(lines).index(name)
-        parts.append(f'<text x="{x1 - 8}" y="{row}" text-anchor="end" fill="{colour}">{name}</text>')
-    axis = f'<text x="{left + side / 2}" y="{y0 + 34}" text-anchor="middle">certainty</text>'
-    head = f'<text x="{left}" y="18">share of answers that are right</text>'
-    size = f'width="{left + side + 20}" height="{top + side + 44}"'
-    style = 'font-family="sans-serif" font-size="12"'
-    title = "<title>How many answers of which certainty are right</title>"
-    whole = "".join([title, *parts, axis, head])
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>{whole}</svg>\n'
 
 
 def main() -> None:
     """Measure, fit, print, and write if that is wanted."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("--kept", type=Path, required=True, help="folder of what was measured")
-    options.add_argument("--write", action="store_true", help="replace what ships, and the chart")
+    options.add_argument("--write", action="store_true", help="replace what ships")
     options.add_argument("--jobs", type=int, default=2, help="processes")
     args = options.parse_args()
     args.kept.mkdir(parents=True, exist_ok=True)
@@ -200,7 +164,7 @@ def main() -> None:
         certainties[kind] = [by.of(one.features) for one in solved[kind]]
         tell(kind, certainties[kind], [one.right for one in solved[kind]])
     unseen = [kind for kind in solved if kind != FITTED_TO[0]]
-    left_out = tell(
+    tell(
         "All that did not fit the weights",
         [p for kind in unseen for p in certainties[kind]],
         [one.right for kind in unseen for one in solved[kind]],
@@ -211,12 +175,8 @@ def main() -> None:
             "data": digest.hexdigest(),
             **model.to_json(),
         }
-        _shipped().write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
-        CHART.write_text(chart({"makers that fit nothing": left_out}), encoding="utf-8")
-
-
-def _shipped() -> Path:
-    return Path(mrag.planning.__path__[0]) / "certainty.json"
+        shipped = Path(mrag.planning.__path__[0]) / "certainty.json"
+        shipped.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
     python benchmarks/structured_questions.py graphs --only atis  # one of them
     python benchmarks/structured_questions.py metaqa --sample 300 # 1, 2 and 3 hops, nothing learned from them
     python benchmarks/structured_questions.py models --model local:coder.gguf --sample 60  # and a model,
-                                                  # beside the model alone and LangChain's own SPARQL chain
+                                                  # beside the model alone
 
 Only `models` uses a language model. Answers are computed or refused (`how="plan"`); what is certain enough to
 be given counts for `exact`, and the likeliest reading, certain or not, for `best reading`.
@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, cast
 
 from common import percentile, row, shared_data
 from langchain_core.messages import HumanMessage, SystemMessage
-from langchain_sparql import chain_answer
 from metaqa import Asked, names_of
 from metaqa import load as load_metaqa
 from metaqa import questions as metaqa_questions
@@ -184,9 +183,9 @@ def _hit(kg: KnowledgeGraph, one: Asked) -> tuple[bool, bool, bool, float]:
     return bool(names) and names[0] in one.answers, attempt.sure, {*names} == one.answers, seconds
 
 
-WAYS = ("parser", "judge", "writer", "model alone", "LangChain's chain")
+WAYS = ("parser", "judge", "writer", "model alone")
 """The parser alone, and with a model as a judge and as a writer; the model alone, with a part of the schema
-in its prompt and no mask; and LangChain's own chain with it."""
+in its prompt and no mask."""
 
 
 def models(
@@ -223,8 +222,6 @@ def models(
                     told = done.get((way, question.id))
                     if told is None and way == "model alone":
                         told = model_alone(kg, model, question)
-                    elif told is None and way == WAYS[-1]:
-                        told = chain_answer(kg, model, question)
                     elif told is None:
                         told = predict(kg, question, how="plan", model=model, planner=cast("Planner", way))
                     found.setdefault(way, []).append((question, told))

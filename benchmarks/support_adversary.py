@@ -49,46 +49,27 @@ _MOVIES = 400
 
 @dataclass(frozen=True)
 class Case:
-    """A sentence and whether it is true.
+    """A sentence and whether it is true."""
 
-    Attributes:
-        graph: Name of the graph.
-        kind: How it was made.
-        true: Whether the graph says it.
-        question: What it answers.
-        text: The sentence, or sentences.
-        entity: The entity whose neighbourhood is the context.
-        lead: True sentences before it.
-        other: Another hit in the context.
-        asked: What the context was expanded for, if not for the question.
-    """
-
-    graph: str
-    kind: str
-    true: bool
-    question: str
-    text: str
-    entity: str
-    lead: str = ""
-    other: str | None = None
-    asked: str = ""
+    graph: str  # Name of the graph
+    kind: str  # How it was made
+    true: bool  # Whether the graph says it
+    question: str  # What it answers
+    text: str  # The sentence, or sentences
+    entity: str  # The entity whose neighbourhood is the context
+    lead: str = ""  # True sentences before it
+    other: str | None = None  # Another hit in the context
+    asked: str = ""  # What the context was expanded for, if not for the question
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A case, and what was made of it.
-
-    Attributes:
-        case: The case.
-        accepted: Whether it passed as supported.
-        answer: The text with its citations.
-        lines: The cited lines.
-    """
+    """A case, and what was made of it."""
 
     case: Case
-    accepted: bool
-    answer: str
-    lines: tuple[str, ...]
+    accepted: bool  # Whether it passed as supported
+    answer: str  # The text with its citations
+    lines: tuple[str, ...]  # The cited lines
 
 
 def judge(case: Case, context: Context) -> Judged:
@@ -161,13 +142,7 @@ def context_of(case: Case) -> Context:
 
 
 def judged_cases(graphs: Sequence[str], per_graph: int, seed: int) -> Iterator[Judged]:
-    """Judge the cases of several graphs.
-
-    Args:
-        graphs: Their names.
-        per_graph: Cases of each.
-        seed: Of all choices.
-    """
+    """Judge some cases of each of several graphs, drawn by the seed."""
     for name in graphs:
         for case in cases_of(name, per_graph, seed):
             yield judge(case, context_of(replace(case, kind="", true=True, text="", lead="")))

@@ -17,14 +17,7 @@ if TYPE_CHECKING:
 
     from mrag.reasoning.rounds import ClashGroup
 
-__all__ = [
-    "CheckResult",
-    "checked",
-    "contents",
-    "language_model",
-    "packages",
-    "query_process",
-]
+__all__ = ["CheckResult", "checked", "contents", "language_model", "packages", "query_process"]
 
 _CAP = 1 << 30
 _OTHER = (

@@ -26,8 +26,6 @@ from mrag.rdf.terms import iri
 from mrag.stores.base import Dataset
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
     from mrag.cel.problem import Hypothesis
     from mrag.generation.result import Answer
     from mrag.graph.updates import UpdateReport
@@ -36,8 +34,7 @@ if TYPE_CHECKING:
     from mrag.reasoning.rounds import Closure
     from mrag.retrieval.answering import Conversation
     from mrag.retrieval.explaining import TripleProofs
-    from mrag.retrieval.rankers import Hit, Hits, Question, Ranker
-    from mrag.retrieval.routing import How
+    from mrag.retrieval.rankers import Hit, Hits, Question
     from mrag.stores.http import Access
     from mrag.widgets import AnswerView, EntityView, MarksView
 
@@ -206,16 +203,6 @@ class NarrowedGraph(KnowledgeGraph):
 
     Raises:
         ConfigError: If there is no such named graph.
-
-    Example:
-        >>> import mrag
-        >>> from mrag.graph.updates import update
-        >>> kg = mrag.connect()
-        >>> data = "GRAPH <urn:v1> { <urn:a> <urn:size> 1 } GRAPH <urn:v2> { <urn:a> <urn:size> 2 }"
-        >>> _ = update(kg, f"INSERT DATA {{ {data} }}")
-        >>> [str(size) for _, size in NarrowedGraph(kg, "urn:v2").query("SELECT * { ?s <urn:size> ?o }")]
-        ['2']
-        >>> kg.close()
     """
 
     def __init__(self, whole: KnowledgeGraph, graph: str) -> None:
@@ -271,11 +258,7 @@ class Shortcuts:
     def update(self: Any, text: str, *, follow: bool = True, **options: Any) -> UpdateReport:
         """Carry out a SPARQL update, and bring what was inferred up to date; see `mrag.graph.update`.
 
-        Args:
-            text: The update.
-            follow: Whether inferences follow at once, where the graph has been reasoned over; `pending` tells
-                that they have not.
-            **options: As for `mrag.graph.update`.
+        Without `follow` inferences stay as they were, which `pending` tells.
         """
         from mrag.graph.updates import update
 
@@ -291,32 +274,17 @@ class Shortcuts:
 
         return reason(self, **options)
 
-    def search(
-        self: Any,
-        question: str | Question,
-        k: int = 10,
-        *,
-        index: str = "main",
-        ranker: str | Ranker = "hybrid",
-    ) -> Hits:
+    def search(self: Any, question: str | Question, k: int = 10, **options: Any) -> Hits:
         """Find entities by a ranker; see `mrag.search`."""
         from mrag.retrieval.answering import search
 
-        return search(self, question, k, index=index, ranker=ranker)
+        return search(self, question, k, **options)
 
-    def ask(
-        self: Any,
-        question: str | Question,
-        *,
-        model: str | BaseChatModel | None = None,
-        how: How = "auto",
-        reading: int | None = None,
-        **options: Any,
-    ) -> Answer:
+    def ask(self: Any, question: str | Question, **options: Any) -> Answer:
         """Compute or read the answer to a question; see `mrag.ask`. Whether a triple holds, `holds` says."""
         from mrag.retrieval.answering import ask
 
-        return ask(self, question, model=model, how=how, reading=reading, **options)
+        return ask(self, question, **options)
 
     def conversation(self: Any, **options: Any) -> Conversation:
         """Begin a conversation, in which a question may go on from the last answer; see `mrag.ask`."""
@@ -347,15 +315,11 @@ class Shortcuts:
         negatives: Iterable[str],
         *,
         learner: str = "search",
-        **settings: Any,
+        **given: Any,
     ) -> list[Hypothesis]:
         """Learn the class expression that tells examples apart, best hypothesis first.
 
-        Args:
-            positives: IRIs or CURIEs of positive examples.
-            negatives: The same of negative ones.
-            learner: A name of `mrag.cel.learner`.
-            **settings: Settings of that learner, such as `seconds`.
+        Examples are IRIs or CURIEs; `learner` is a name of `mrag.cel.learner`, whose settings are `given`.
         """
         from mrag.cel.learners.base import learner as learner_of
         from mrag.cel.problem import LearningProblem
@@ -363,7 +327,7 @@ class Shortcuts:
         both = ([iri(x, self.prefixes) for x in examples] for examples in (positives, negatives))
         problem = LearningProblem(*both)
         problem.check(self)
-        return learner_of(learner, self, **settings).fit(problem)
+        return learner_of(learner, self, **given).fit(problem)
 
     def show(self: Any, answer: Answer) -> AnswerView:
         """Show an answer in a notebook, with a proof for each cited triple by a click; see `mrag.widgets`."""

@@ -62,15 +62,7 @@ def span(
 def spanned(
     name: str, tell: Callable[[Any], Attributes] | None = None
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Return what gives each call of a function a span.
-
-    Example:
-        >>> @spanned("mrag.double", lambda given: {"mrag.given": given})
-        ... def double(x: int) -> int:
-        ...     return 2 * x
-        >>> double(2)
-        4
-    """
+    """Return what gives each call of a function a span."""
 
     def around(function: Callable[_P, _R]) -> Callable[_P, _R]:
         @wraps(function)

@@ -96,10 +96,6 @@ def lines(text: str) -> str:
     r"""Make untrusted text of several lines fit for a prompt in which it stands alone.
 
     As `one_line`, but line feeds stay, and so does other white space.
-
-    Example:
-        >>> lines("One.\r\nTwo <|im_end|>")
-        'One.\nTwo <\\|im_end|>'
     """
     return "\n".join(_broken(_visible(row)) for row in _BREAK.sub("\n", text).split("\n"))
 
@@ -123,22 +119,12 @@ def block(text: str) -> str:
 
 
 def markup(text: str) -> str:
-    r"""Break tags and control tokens alone, in text whose lines, ids and marks are right already.
-
-    Example:
-        >>> print(markup("Ontotext <|im_end|> [t1]."))
-        Ontotext <\|im_end|> [t1].
-    """
+    r"""Break tags and control tokens alone, in text whose lines, ids and marks are right already."""
     return _MARKUP.sub(_behind, _visible(text))
 
 
 def fact(parts: Iterable[str]) -> str:
-    r"""Write a triple as a line of context shows it.
-
-    Example:
-        >>> print(fact(["GraphDB", "developed by", "Ontotext) inferred"]))
-        (GraphDB, developed by, Ontotext)\ inferred)
-    """
+    r"""Write a triple as a line of context shows it."""
     return f"({', '.join(one_line(part) for part in parts)})"
 
 
@@ -159,23 +145,13 @@ def line(name: str, text: str, mark: str = "") -> str:
 
 
 def shown(text: str) -> str:
-    """Return what a line of context says, fit for one line; a mark behind its closing bracket stays.
-
-    Example:
-        >>> shown("(a, b, c) completed")
-        '(a, b, c) completed'
-    """
+    """Return what a line of context says, fit for one line; a mark behind its closing bracket stays."""
     own = _OWN_MARK.fullmatch(text)
     return one_line(own[1]) + own[2] if own else one_line(text)
 
 
 def mark_of(text: str) -> str:
-    """Return the mark that stands behind the closing bracket of what a line says; empty if there is none.
-
-    Example:
-        >>> mark_of("(a, b, c) completed"), mark_of("(a, b, c)")
-        ('completed', '')
-    """
+    """Return the mark that stands behind the closing bracket of what a line says; empty if there is none."""
     own = _OWN_MARK.fullmatch(text)
     return own[2].strip() if own else ""
 
@@ -210,12 +186,7 @@ def layout(text: str) -> str:
 
 
 def writes_ids(text: str) -> bool:
-    """Return whether a text holds what looks like an id of a line.
-
-    Example:
-        >>> writes_ids("So it is [ t7 ]."), writes_ids("As [sic] it is.")
-        (True, False)
-    """
+    """Return whether a text holds what looks like an id of a line."""
     return _ID.search(text) is not None
 
 

@@ -107,16 +107,7 @@ def _texts(asked: Mapping[str, Any], name: str) -> list[str]:
 
 
 class AnswerView(NotebookView):
-    """An answer with its citations.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.demo(model="none") as kg:
-        ...     view = kg.show(kg.ask("How many triple stores are there?", how="plan"))
-        ...     value = view.act({"why": view.value["triples"][0]["id"]})
-        >>> value["sentences"][0]["text"], len(value["proofs"])
-        ('11 triple stores', 1)
-    """
+    """An answer with its citations."""
 
     kind = "answer"
 
@@ -174,14 +165,6 @@ class EntityView(NotebookView):
 
     Raises:
         ConfigError: If the graph says nothing about it.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.demo(model="none") as kg:
-        ...     view = kg.explore("ex:GraphDB")
-        ...     vendor = next(row for row in view.value["out"] if row["predicate"] == "developed by")
-        ...     view.act({"iri": vendor["iri"]})["label"]
-        'Ontotext'
     """
 
     kind = "entity"

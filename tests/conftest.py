@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import http.server
 import os
 import ssl
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -108,3 +110,28 @@ def any_kg(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Knowledge
     store = OxigraphStore(tmp_path / "store" if request.param == "disk" else None)
     with KnowledgeGraph(store) as graph:
         yield graph
+
+
+@pytest.fixture
+def listener() -> Iterator[tuple[str, list[str]]]:
+    """A server on loopback that notes whoever calls."""
+    calls: list[str] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            calls.append(self.path)
+            self.send_response(500)
+            self.end_headers()
+
+        do_POST = do_GET
+
+        def log_message(self, *args: object) -> None:
+            return
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/", calls
+    server.shutdown()
+    thread.join()
+    server.server_close()

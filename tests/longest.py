@@ -21,8 +21,8 @@ LONGEST = tuple(
     images/test_interrupted planning/test_questions stores/test_graphdb test_views cel/test_learners
     generative/test_index stores/test_rights completion/test_crash index/test_backends stores/test_secrets
     reasoning/test_owl_cases test_kg terminal/test_processes images/test_attacks generation/test_local
-    planning/test_loosening test_crash_data index/test_document_index server/test_crash cel/test_learn_cli
-    server/test_start test_crash_views stores/test_oxigraph server/page/test_query evaluation/test_questions
+    planning/test_loosening test_crash index/test_document_index server/test_crash cel/test_learn_cli
+    server/test_start stores/test_oxigraph server/page/test_query evaluation/test_questions
     cel/test_keep planning/test_follow_ups evaluation/test_answers server/test_api test_queries
     injection/test_tools clients/test_comunica test_as_they_come completion/test_command stores/test_sandbox
     test_retriever completion/test_plan server/page/test_receipts cel/test_hermit cel/test_keep_servers
@@ -49,8 +49,8 @@ LONGEST_SLOW = tuple(
     test_kg server/page/test_page clients/test_graphdb_driver clients/test_comunica
     graphcodes/test_index context/test_remote server/page/test_query cel/test_learners server/test_crash
     jobs/test_views server/page/test_film terminal/test_processes test_views server/page/test_images
-    cel/test_learn_cli test_crash_data test_as_they_come server/page/test_languages jobs/test_works
-    test_audit stores/test_rights test_crash_views cel/test_time_limits server/test_start
+    cel/test_learn_cli test_crash test_as_they_come server/page/test_languages jobs/test_works
+    test_audit stores/test_rights cel/test_time_limits server/test_start
     evaluation/test_eval_cli generation/test_local index/test_index_crash stores/test_found_data
     reasoning/test_edits server/page/test_health reasoning/test_closure evaluation/test_questions
     index/test_backends evaluation/test_cranfield graphcodes/test_extract_model cel/test_hermit

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ from typer.testing import CliRunner
 
 from mrag.cli import app, main
 from mrag.cli.commands import Commands
+from tests.cases import cases
 from tests.commands import process, run
 from tests.conftest import PRODUCTS
 
@@ -209,27 +208,7 @@ def test_doctor_finds_all_well_and_what_is_amiss(home: Path, tmp_path: Path) -> 
     assert "no such store" in bad.stdout and "mrag load" in bad.stdout
 
 
-BAD = {
-    "no file": (["load", "nowhere.ttl"], "no such file"),
-    "broken file": (["load", "broken.ttl"], "line 2"),
-    "no index": (["ask", "x", "--index", "nowhere"], "mrag index"),
-    "bad iri": (["explain", "not an iri"], "Nothing in the graph is called"),
-    "bad query": (["query", "SELECT"], "Not a SPARQL query"),
-    "service": (["query", "SELECT * { SERVICE <http://x.example/> { ?s ?p ?o } }"], "SERVICE is not allowed"),
-    "slow query": (
-        ["query", "--seconds", "0.5", "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"],
-        "deadline",
-    ),
-    "no such store": (["ask", "x", "--store", "mongodb:x"], "No store is of kind"),
-    "no ollama": (["ask", "x", "--model", "ollama:llama3.2"], "ollama serve"),
-    "no model file": (["ask", "x", "--model", "local:nowhere.gguf"], "nowhere.gguf"),
-    "bad ranker": (["search", "x", "--ranker", "nothing"], "There are: bm25, cel"),
-    "bad ranker, computed": (["ask", "How many gadgets?", "--ranker", "nothing"], "There are: bm25, cel"),
-    "bad ranker, served": (["serve", "--ranker", "bm25+nothing"], "There is no ranker 'nothing'"),
-    "bad ranker, mcp": (["mcp", "--ranker", "nothing"], "There is no ranker 'nothing'"),
-    "bad engine": (["reason", "--engine", "magic"], "rules or sparq"),
-    "not an answer": (["verify", "broken.ttl"], "Not JSON"),
-}
+BAD = cases(__file__, "BAD")
 
 
 @pytest.mark.parametrize("args,says", BAD.values(), ids=BAD.keys())
@@ -311,19 +290,6 @@ def test_a_contradiction_is_reported_and_costs_no_inferences(tmp_path: Path) -> 
     assert "<urn:x:i>" in (tmp_path / "found.txt").read_text()
     checked = run("doctor", "--store", "mrag.db", cwd=tmp_path)
     assert "DisjointWith" in checked.stdout
-
-
-HEAVY = "{'langchain_core', 'onnxruntime', 'numpy', 'scipy', 'rdflib', 'pyoxigraph', 'requests', 'httpx'}"
-
-
-@pytest.mark.parametrize(
-    "code",
-    ["import mrag", "import mrag.cli\ntry: mrag.cli.app(['--help'])\nexcept SystemExit: pass"],
-    ids=["import", "help"],
-)
-def test_starting_loads_nothing_heavy(code: str) -> None:
-    check = f"import sys\n{code}\nheavy = {HEAVY} & set(sys.modules)\nassert not heavy, heavy\n"
-    subprocess.run([sys.executable, "-c", check], check=True, capture_output=True)
 
 
 def test_interruption_has_a_code_of_its_own(

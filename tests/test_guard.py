@@ -1,76 +1,14 @@
 from __future__ import annotations
 
-import http.server
-import threading
-from collections.abc import Iterator
-
 import pytest
 
 from mrag.errors import QueryRefused
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.guard import read_gate
 from mrag.stores.base import Dataset, Limits
+from tests.cases import cases
 
-
-@pytest.fixture
-def listener() -> Iterator[tuple[str, list[str]]]:
-    """A server on loopback that notes whoever calls."""
-    calls: list[str] = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            calls.append(self.path)
-            self.send_response(500)
-            self.end_headers()
-
-        do_POST = do_GET
-
-        def log_message(self, *args: object) -> None:
-            return
-
-    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/", calls
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-PROBES = {
-    "service": "SELECT * { SERVICE <URL> { ?s ?p ?o } }",
-    "service silent": "SELECT * { SERVICE SILENT <URL> { ?s ?p ?o } }",
-    "service by variable": "SELECT * { BIND(<URL> AS ?u) SERVICE ?u { ?s ?p ?o } }",
-    "in a sub-select": "SELECT * { { SELECT * { SERVICE <URL> { ?s ?p ?o } } } }",
-    "in exists": "ASK { FILTER EXISTS { SERVICE <URL> { ?s ?p ?o } } }",
-    "in not exists": "ASK { ?a ?b ?c FILTER NOT EXISTS { { SERVICE <URL> { ?s ?p ?o } } } }",
-    "in minus": "SELECT * { ?s ?p ?o MINUS { SERVICE <URL> { ?s ?p ?o } } }",
-    "in optional": "SELECT * { OPTIONAL { SERVICE <URL> { ?s ?p ?o } } }",
-    "in union": "SELECT * { { ?s ?p ?o } UNION { SERVICE <URL> { ?s ?p ?o } } }",
-    "in graph": "SELECT * { GRAPH ?g { SERVICE <URL> { ?s ?p ?o } } }",
-    "in construct": "CONSTRUCT { ?s ?p ?o } WHERE { SERVICE <URL> { ?s ?p ?o } }",
-    "in bind exists": "SELECT * { BIND(EXISTS { SERVICE <URL> { ?s ?p ?o } } AS ?x) }",
-    "in having": "SELECT ?s { ?s ?p ?o } GROUP BY ?s HAVING (EXISTS { SERVICE <URL> { ?s ?p ?o } })",
-    "in order by": "SELECT ?s { ?s ?p ?o } ORDER BY (EXISTS { SERVICE <URL> { ?s ?p ?o } })",
-    "in nested exists": "ASK { ?a ?b ?c FILTER EXISTS { ?a ?b ?d "
-    "FILTER NOT EXISTS { SERVICE <URL> { ?s ?p ?o } } } }",
-    "behind a carriage return": "SELECT * { # x\rSERVICE <URL> { ?s ?p ?o } #\n }",
-    "escaped keyword": "SELECT * { \\u0053ERVICE <URL> { ?s ?p ?o } }",
-    "long escape": "SELECT * { \\U00000053ERVICE <URL> { ?s ?p ?o } }",
-    "lower case": "select * { service <URL> { ?s ?p ?o } }",
-    "after a comment": "SELECT * { # nothing\nSERVICE <URL> { ?s ?p ?o } }",
-    "load": "LOAD <URL>",
-    "load after": "ASK { ?s ?p ?o } ; LOAD <URL>",
-    "update after": "SELECT * { ?s ?p ?o } ; DROP ALL",
-    "update": "DELETE WHERE { ?s ?p ?o }",
-    "insert data": "INSERT DATA { <urn:a> <urn:b> <urn:c> }",
-    "from": "SELECT * FROM <URL> { ?s ?p ?o }",
-    "from named": "SELECT * FROM NAMED <URL> { GRAPH ?g { ?s ?p ?o } }",
-    "from the system graph": "SELECT * FROM <urn:mrag:system> { ?s ?p ?o }",
-    "escaped quote": 'SELECT * { ?s ?p "a\\u0022 . SERVICE <URL> { ?s ?p ?o } #" }',
-    "escaped brace": "SELECT * { ?s ?p ?o \\u007D",
-    "surrogate": "ASK { ?s ?p '\\uD800' }",
-}
+PROBES = cases(__file__, "PROBES")
 
 
 @pytest.mark.parametrize("probe", PROBES.values(), ids=PROBES.keys())
@@ -98,15 +36,7 @@ def test_a_worker_has_no_network_even_without_the_gate(
     assert calls == []
 
 
-INERT = [
-    "SELECT * { ?s ?p ?o } # SERVICE <http://x.example/> { ?s ?p ?o }",
-    'ASK { ?s ?p "} ; DROP ALL #" }',
-    "ASK { ?s ?p 'SERVICE <http://x.example/> {}' }",
-    'ASK { ?s ?p """two\nlines""" }',
-    "ASK { ?s <http://example.org/SERVICE> ?o }",
-    'ASK { ?s ?p "caf\\u00E9" }',
-    "ASK { ?s ?p 'back\\\\slash' }",
-]
+INERT = cases(__file__, "INERT")
 
 
 @pytest.mark.parametrize("query", INERT)

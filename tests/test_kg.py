@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +12,6 @@ from rdflib import OWL, RDF, RDFS, Literal, URIRef
 import mrag
 from mrag.errors import ConfigError, InconsistentOntology
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.document_index import DocumentIndex
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import PRODUCTS
@@ -122,66 +117,6 @@ def test_graphs_in_one_store_do_not_meet(tmp_path: Path) -> None:
         assert other.count() == 1
     with pytest.raises(ConfigError, match="cannot name"):
         KnowledgeGraph(OxigraphStore(), "not a name")
-
-
-WORK = """
-import sys, mrag
-kg = mrag.connect(sys.argv[1])
-print("open", flush=True)
-if sys.argv[2] == "reason":
-    mrag.reason(kg)
-else:
-    from mrag.index.similarity import SimilarityIndexes
-    SimilarityIndexes.of(kg).build("main", model="none")
-print("done", flush=True)
-sys.stdin.read()
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("delay", [0.0, 0.05, 0.15, 0.3, 0.6, 1.2])
-@pytest.mark.parametrize("work", ["reason", "index"])
-def test_a_kill_during_long_work_leaves_before_or_after(tmp_path: Path, work: str, delay: float) -> None:
-    url = f"oxigraph:{tmp_path / 's'}"
-    with mrag.connect(url) as kg:
-        kg.load([PRODUCTS])
-        asserted = kg.count()
-    child = subprocess.Popen(
-        [sys.executable, "-c", WORK, url, work], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert child.stdin is not None and child.stdout is not None
-    assert child.stdout.readline() == "open\n"
-    time.sleep(delay)
-    child.send_signal(signal.SIGKILL)
-    done = "done" in child.stdout.read()
-    child.wait()
-    child.stdout.close()
-    child.stdin.close()
-    with mrag.connect(url) as kg:
-        assert kg.count() == asserted
-        if work == "reason":
-            inferred = kg.count("inferred")
-            assert inferred == 0 or inferred > 1000
-            assert kg.reasoned == (inferred > 0)
-            assert not done or inferred
-            if kg.recovered:
-                assert "discarded" in kg.recovered and not inferred
-            mrag.reason(kg)
-            assert kg.count("inferred") > 1000
-            kg.collect()
-            left = [g for g in kg.store.graphs() if g.startswith(kg.iri + ":")]
-            assert set(left) == {*kg.record.asserted, *kg.record.inferred}
-        else:
-            folder = tmp_path / "s.mrag" / "main" / "index" / "main"
-            if (folder / "manifest.json").exists():
-                assert len(DocumentIndex.open(folder, embedder=None)) in (0, 263, 264)
-            else:
-                assert not done
-            from mrag.index.similarity import SimilarityIndexes
-
-            indexes = SimilarityIndexes.of(kg)
-            indexes.build("main", model="none")
-            assert indexes.get().search("GraphDB", 1)[0].doc_id.endswith("GraphDB")
 
 
 def test_prefixes_and_labels_of_a_graph() -> None:

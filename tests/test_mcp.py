@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -384,65 +382,33 @@ def test_a_query_by_name_takes_terms_in_every_form(demo: Session) -> None:
 # -- hostile and mistaken arguments --------------------------------------------------------------------
 
 INJECTION = "http://x.example/> } ; DROP ALL ; SELECT * { <urn:a"
+LITERAL = {"type": "literal", "value": "1"}
+
+
+def named(query: str, **parameters: Any) -> dict[str, Any]:
+    return {"name": query, "parameters": parameters}
+
+
+def holding(term: dict[str, str]) -> dict[str, Any]:
+    return named("context/holds", s_p_o=[["ex:a", "ex:b", term]])
+
+
 HOSTILE: dict[str, tuple[str, dict[str, Any], str]] = {
-    "sparql as an iri": (
-        "run_query",
-        {"name": "context/out", "parameters": {"entity": [INJECTION]}},
-        "well-formed IRI",
-    ),
+    "sparql as an iri": ("run_query", named("context/out", entity=[INJECTION]), "well-formed IRI"),
     "sparql as an entity": ("context", {"entities": [INJECTION]}, "well-formed IRI"),
     "sparql as a subject": ("explain", {"subject": INJECTION}, "well-formed IRI"),
-    "sparql as a datatype": (
-        "run_query",
-        {
-            "name": "context/holds",
-            "parameters": {
-                "s_p_o": [["ex:a", "ex:b", {"type": "literal", "value": "1", "datatype": INJECTION}]]
-            },
-        },
-        "well-formed",
-    ),
-    "sparql as a language": (
-        "run_query",
-        {
-            "name": "context/holds",
-            "parameters": {
-                "s_p_o": [["ex:a", "ex:b", {"type": "literal", "value": "1", "xml:lang": "en> }"}]]
-            },
-        },
-        "well-formed literal",
-    ),
+    "sparql as a datatype": ("run_query", holding({**LITERAL, "datatype": INJECTION}), "well-formed"),
+    "sparql as a language": ("run_query", holding({**LITERAL, "xml:lang": "en> }"}), "well-formed literal"),
     "sparql as a limit": (
-        "run_query",
-        {"name": "context/out", "parameters": {"entity": ["ex:a"], "limit": "1 } DROP ALL"}},
-        "whole number",
-    ),
-    "huge limit": (
-        "run_query",
-        {"name": "context/out", "parameters": {"entity": ["ex:a"], "limit": 10**9}},
-        "whole number",
-    ),
-    "many rows": (
-        "run_query",
-        {"name": "context/out", "parameters": {"entity": ["ex:a"] * 501}},
-        "1 to 500 rows",
-    ),
-    "short row": (
-        "run_query",
-        {"name": "context/holds", "parameters": {"s_p_o": [["ex:a"]]}},
-        "rows of 3: s, p, o",
-    ),
+        "run_query", named("context/out", entity=["ex:a"], limit="1 } DROP ALL"), "whole number"),
+    "huge limit": ("run_query", named("context/out", entity=["ex:a"], limit=10**9), "whole number"),
+    "many rows": ("run_query", named("context/out", entity=["ex:a"] * 501), "1 to 500 rows"),
+    "short row": ("run_query", named("context/holds", s_p_o=[["ex:a"]]), "rows of 3: s, p, o"),
     "blank node": (
-        "run_query",
-        {"name": "context/out", "parameters": {"entity": [{"type": "bnode", "value": "b0"}]}},
-        "Not a term",
-    ),
+        "run_query", named("context/out", entity=[{"type": "bnode", "value": "b0"}]), "Not a term"),
     "no parameter": ("run_query", {"name": "context/out"}, "needs the parameter entity"),
     "unknown parameter": (
-        "run_query",
-        {"name": "explore/classes", "parameters": {"graph": "urn:x"}},
-        "has no parameter graph",
-    ),
+        "run_query", named("explore/classes", graph="urn:x"), "has no parameter graph"),
     "internal query": ("run_query", {"name": "kg/registry", "parameters": {}}, "There is no query"),
     "update by name": ("run_query", {"name": "update/forget", "parameters": {}}, "There is no query"),
     "path as a name": ("run_query", {"name": "../../etc/passwd"}, "There is no query"),
@@ -461,13 +427,13 @@ HOSTILE: dict[str, tuple[str, dict[str, Any], str]] = {
     "wrong type": ("context", {"entities": "ex:GraphDB"}, "valid list"),
     "many entities": ("context", {"entities": ["ex:a"] * 21}, "at most 20"),
     "bad ranker": ("search", {"text": "x", "ranker": "magic"}, "hybrid"),
-    "ranker with a model": ("search", {"text": "x", "ranker": "bm25+llm"}, "only the operator chooses"),
+    "ranker with a model": ("search", {"text": "x", "ranker": "bm25+clues"}, "only the operator chooses"),
     "ranker of a file": ("search", {"text": "x", "ranker": "codes:../x"}, "by the operator only"),
     "bad ranker of a question": ("ask", {"question": "How many vendors?", "ranker": "magic"}, "hybrid"),
     "question with a model": ("ask", {"question": "x", "ranker": "late"}, "only the operator chooses"),
     "no arguments": ("query", {}, "sparql"),
     "nothing inferred": ("explain", {"subject": "ex:NoSuchThing"}, "no such thing"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("tool,arguments,says", HOSTILE.values(), ids=HOSTILE.keys())
@@ -477,31 +443,6 @@ def test_what_does_not_fit_is_a_tool_error_that_says_what_to_do(
     said = demo.error(tool, **arguments)
     assert says in said
     assert len(said) < 2_100
-
-
-@pytest.fixture
-def listener() -> Iterator[tuple[str, list[str]]]:
-    """A server on loopback that notes whoever calls."""
-    calls: list[str] = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            calls.append(self.path)
-            self.send_response(500)
-            self.end_headers()
-
-        do_POST = do_GET
-
-        def log_message(self, *args: object) -> None:
-            return
-
-    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/", calls
-    server.shutdown()
-    thread.join()
-    server.server_close()
 
 
 def test_no_query_calls_another_server(demo: Session, listener: tuple[str, list[str]]) -> None:

@@ -19,24 +19,11 @@ from mrag.rdf import queries
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 
 ECHO = queries.parse("echo", "SELECT ?x WHERE {\n  VALUES ?x { 1 }  #+ bind: x\n}\n")
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
-NASTY = [
-    '"',
-    "'",
-    "\\",
-    "\n\r\t",
-    "}",
-    "#",
-    '"""',
-    "\\u0041",
-    "\\\\u0041",
-    "} ; DROP ALL #",
-    "\x00",
-    "\x85",
-    "€𝒳",
-]
+NASTY = cases(__file__, "NASTY")
 
 
 @cache

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import mrag
 from mrag.errors import QueryRefused
 from mrag.stores.base import SelectResult
+from tests.cases import cases
 from tests.commands import run
 
 E = "http://e.example/"
@@ -33,17 +34,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("pattern", "columns"),
-    [
-        ("?z ?a ?m", "z a m"),
-        ("?z ?a ?m . OPTIONAL { ?m ?k ?b } FILTER(?z != ?never)", "z a m k b"),
-        ("GRAPH ?g { ?z ?a ?m } BIND(1 AS ?c) VALUES ?b { 1 }", "g z a m c b"),
-        ("{ SELECT ?y (COUNT(*) AS ?n) { ?y ?q ?x } GROUP BY ?y } MINUS { ?y ?gone 7 }", "y n"),
-        ("{ ?z a ?m } UNION { ?b a ?z } FILTER NOT EXISTS { ?z ?hidden 7 }", "z m b"),
-        ("?z (<urn:p>/<urn:q>)* ?a", "z a"),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "columns"), cases(__file__, "a_star_keeps_the_order_of_the_query"))
 def test_a_star_keeps_the_order_of_the_query(pattern: str, columns: str) -> None:
     with mrag.connect() as kg:
         found = kg.query(f"SELECT * {{ {pattern} }}")
@@ -77,13 +68,7 @@ def test_a_cast_that_is_missing_names_the_portable_one(cast: str, portable: str)
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "SELECT ?x { ?x a nope:C }",
-        "SELECT ?x { ?x a ",
-        "SELECT ?x { ?x ?p 'a }",
-        "SELECT ?x { FILTER(?x >) }",
-    ],
+    "text", cases(__file__, "a_query_that_cannot_be_read_is_told_in_a_sentence_with_its_place")
 )
 def test_a_query_that_cannot_be_read_is_told_in_a_sentence_with_its_place(text: str) -> None:
     with mrag.connect() as kg, pytest.raises(QueryRefused, match=r"at line 1, column \d+\.") as caught:
@@ -103,15 +88,7 @@ def test_proofs_of_triples_by_name(home: Path) -> None:
     assert "Seat" in run("explain", "Bar Stool", cwd=home).stdout
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("Wooden Throne", "Nothing in the graph is called “Wooden Throne”"),
-        ("e:nothing", "There is no such thing in the graph"),
-        ("e:stool", "Nothing about Milking Stool is inferred. What the graph says of it is asserted."),
-        ("Milking Stool", "2 things are called “Milking Stool”: e:other, e:stool"),
-    ],
-)
+@pytest.mark.parametrize(("name", "said"), cases(__file__, "what_cannot_be_explained_is_told_apart"))
 def test_what_cannot_be_explained_is_told_apart(home: Path, name: str, said: str) -> None:
     done = run("explain", name, cwd=home)
     assert done.returncode == 1 and said in done.stderr

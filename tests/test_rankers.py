@@ -9,22 +9,14 @@ from typing import Any
 
 import pytest
 from langchain_core.cross_encoders import BaseCrossEncoder
-from langchain_core.language_models import FakeListChatModel
 
 import mrag
 from mrag.errors import ConfigError, ModelError
 from mrag.index.embedding import MiniLmEmbedder
 from mrag.index.similarity import SimilarityIndexes
-from mrag.retrieval import (
-    CrossEncoderRanker,
-    ListwiseRanker,
-    MmrRanker,
-    RankerRequest,
-    known_rankers,
-    registry,
-    retrieve,
-)
+from mrag.retrieval import CrossEncoderRanker, MmrRanker, RankerRequest, known_rankers, registry, retrieve
 from tests import commands
+from tests.cases import cases
 
 ASKED = mrag.Question("graph database with RDF reasoning")
 
@@ -67,20 +59,7 @@ def test_a_name_ranks_everywhere(kg: mrag.KnowledgeGraph, name: str) -> None:
     assert {line.entity for line in answer.context.lines if line.hop == 1} & {*iris(hits)}
 
 
-@pytest.mark.parametrize(
-    "name,says",
-    [
-        ("bm52", "There is no ranker 'bm52'. There are: bm25, cel"),
-        ("", "There is no ranker ''"),
-        ("bm25+", "There is no ranker ''"),
-        ("mmr:much", "a number, not 'much'"),
-        ("mmr:2", "between 0 and 1"),
-        ("clues", "needs a model"),
-        ("cross-encoder", "needs a model"),
-        ("codes", "in memory"),
-        ("cel:nothing", "No learner 'nothing'"),
-    ],
-)
+@pytest.mark.parametrize("name,says", cases(__file__, "wrong_names_are_told"))
 def test_wrong_names_are_told(kg: mrag.KnowledgeGraph, name: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         mrag.ranker(name, kg)
@@ -157,21 +136,6 @@ def test_a_cross_encoder_that_fails_is_told(
 ) -> None:
     with pytest.raises(ModelError, match=says):
         CrossEncoderRanker(mrag.SimilarityRanker(kg), kg, Broken(given)).rank(ASKED, 3)
-
-
-@pytest.mark.parametrize(
-    "said,order",
-    [
-        ("3 > 1 > 2", [2, 0, 1, 3, 4]),
-        ("<think>1 or 5?</think>[2] > [2] > [99]", [1, 0, 2, 3, 4]),
-        ("I cannot tell.", [0, 1, 2, 3, 4]),
-    ],
-)
-def test_a_chat_model_orders_the_hits(kg: mrag.KnowledgeGraph, said: str, order: list[int]) -> None:
-    plain = mrag.SimilarityRanker(kg, mode="bm25")
-    before = iris(plain.rank(ASKED, 5))
-    hits = ListwiseRanker(plain, kg, FakeListChatModel(responses=[said]), depth=4).rank(ASKED, 5)
-    assert iris(hits) == [before[at] for at in order]
 
 
 def test_packages_add_rankers(

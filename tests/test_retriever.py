@@ -20,7 +20,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
 from mrag.retrieval.answering import ask, stream, verify
-from mrag.retrieval.retriever import TripleStoreRetriever, format_docs, to_content_blocks
+from mrag.retrieval.retriever import TripleStoreRetriever, format_docs
 from mrag.retrieval.routing import How
 
 _kept: list[KnowledgeGraph] = []
@@ -103,7 +103,6 @@ def test_an_image_of_an_entity_is_in_its_metadata() -> None:
         SimilarityIndexes.of(kg).build("main", model="none")
         (document,) = TripleStoreRetriever(kg=kg).invoke("cat")
         assert document.metadata["image"] == {"url": "http://example.org/cat.jpg", "mime_type": "image/jpeg"}
-        assert [b["type"] for b in to_content_blocks([document])] == ["text", "image"]
 
 
 def test_a_missing_index_says_how_to_build_one() -> None:

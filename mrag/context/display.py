@@ -10,40 +10,15 @@ from typing import TypeAlias
 import pyoxigraph as ox
 from rdflib import Literal
 
+from mrag._tables import tables
 from mrag.context.neighbourhood import in_passes, kept, labels, read, reader_of
 from mrag.graph.kg import KnowledgeGraph
-from mrag.language.names import iri_words, local_words, split_identifier
+from mrag.language.names import iri_words, local_words
 from mrag.rdf import queries
-from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, Triple, curie, is_allowed_tag
+from mrag.rdf.terms import OWL, RDF, SKOLEM, XSD, OxTerm, Triple, curie, is_allowed_tag
 from mrag.stores.base import Dataset
 
-_SAID_AS_WRITTEN = {
-    RDFS: "subClassOf subPropertyOf domain range comment seeAlso label Class",
-    RDF: "Property",
-    OWL: "Class ObjectProperty AnnotationProperty TransitiveProperty SymmetricProperty FunctionalProperty "
-    "InverseFunctionalProperty Ontology Thing equivalentProperty disjointWith inverseOf sameAs differentFrom "
-    "propertyDisjointWith",
-    "http://purl.org/dc/terms/": "description",
-    "http://purl.org/dc/elements/1.1/": "description",
-    "http://schema.org/": "description",
-    "http://www.w3.org/2004/02/skos/core#": "definition broader narrower related",
-    "http://xmlns.com/foaf/0.1/": "homepage depiction",
-}
-VOCABULARY: dict[str, str] = {
-    **{
-        space + name: split_identifier(name).lower()
-        for space, names in _SAID_AS_WRITTEN.items()
-        for name in names.split()
-    },
-    RDF + "type": "is a",
-    RDFS + "isDefinedBy": "defined by",
-    OWL + "DatatypeProperty": "data property",
-    OWL + "NamedIndividual": "individual",
-    OWL + "equivalentClass": "equivalent to",
-    OWL + "propertyChainAxiom": "follows from the chain",
-    OWL + "versionIRI": "version",
-    "http://www.w3.org/2004/02/skos/core#altLabel": "also known as",
-}
+VOCABULARY: dict[str, str] = tables("context/words.toml")["vocabulary"]
 """Words for terms of the common vocabularies, which no graph labels."""
 
 _DEPTH = 4

@@ -17,11 +17,11 @@ import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
 from mrag import untrusted
+from mrag._tables import tables
 from mrag.context.display import Display, named_graphs, said_in
 from mrag.context.neighbourhood import (
     Direction,
     Statement,
-    end_if_lacking,
     in_passes,
     inverses,
     kept,
@@ -45,16 +45,8 @@ from mrag.tracing import spanned
 
 _VOCABULARY = (RDF, RDFS, OWL)
 _NO_WEIGHT = frozenset(stem(w) for some in FUNCTION_WORDS.values() for w in some)
-_ALIKE = frozenset(
-    fold(word)
-    for word in words(
-        "co same share shares shared sharing common other others also another both together similar alike "
-        "gleiche gleichen gleicher derselbe dieselbe dasselbe denselben derselben gemeinsam andere anderen "
-        "même mêmes autre autres aussi commun communs ensemble "
-        "mismo misma mismos mismas otro otra otros otras también común comunes juntos "
-        "stesso stessa stessi stesse altro altra altri altre anche comune comuni insieme"
-    )
-)
+_WORDS = tables("context/words.toml")
+_ALIKE = frozenset(map(fold, words(_WORDS["alike"])))
 """Words of questions for what has something in common with a thing."""
 
 
@@ -199,7 +191,6 @@ def set_priorities(
     profile = kg.profile()
     total = math.log(2 + profile.triples)
     implied = _imply(kg, candidates) if damping else set()
-    end_if_lacking(kg)
     for candidate in candidates:
         s, p, o, _ = candidate.statement
         weight = 0.9
@@ -251,12 +242,7 @@ _SCHEMA = (
     *(OWL + name for name in ("equivalentClass", "disjointWith", "inverseOf", "propertyChainAxiom")),
     *(RDFS + name for name in ("domain", "range")),
 )
-_TRIVIAL_CLASSES = {
-    *(OWL + name for name in ("Thing", "NamedIndividual", "Class", "Restriction")),
-    *(OWL + f"{kind}Property" for kind in ("Object", "Datatype", "Annotation", "Functional")),
-    *(RDFS + name for name in ("Resource", "Literal", "Class")),
-    *(RDF + name for name in ("List", "Property")),
-}
+_TRIVIAL_CLASSES = frozenset(_WORDS["trivial_classes"])
 """Types that every entity, class or property has."""
 
 

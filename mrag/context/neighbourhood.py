@@ -10,7 +10,6 @@ import typing
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from itertools import islice
@@ -145,9 +144,7 @@ class Wanted:
     edges: dict[Key, EdgeBounds] = field(default_factory=dict)  # Entities and directions to be read
     whole: dict[Key, None] = field(default_factory=dict)  # Those that are known to have few edges
     hubs: dict[Key, Hub] = field(default_factory=dict)  # Those of which it is known that they have many
-    guesses: dict[str, None] = field(
-        default_factory=dict
-    )  # Entities to be named by triples if not by a label
+    guesses: dict[str, None] = field(default_factory=dict)  # Entities that may need triples as their names
     labels: dict[str, None] = field(default_factory=dict)  # IRIs of the entities to be named
     classes: dict[str, None] = field(default_factory=dict)  # Classes whose superclasses are wanted
     triples: dict[Triple, None] = field(default_factory=dict)  # Triples whose named graphs are wanted
@@ -349,9 +346,7 @@ class PassRows:
         self.edges: defaultdict[Key, list[Statement]] = defaultdict(list)
         self.complete: dict[Key, None] = {}  # Entities of which all was given
         self.full: dict[Key, None] = {}  # Those asked for together with others that have too many edges
-        self.longer: defaultdict[Key, set[tuple[str, str]]] = defaultdict(
-            set
-        )  # Of which the first were given
+        self.longer: defaultdict[Key, set[tuple[str, str]]] = defaultdict(set)  # The first were given
         self.counts: defaultdict[Key, dict[tuple[str, str], int]] = defaultdict(dict)  # Of those with many
         self.texts: defaultdict[str, list[LabelText]] = defaultdict(list)
         self.supers: defaultdict[str, set[str]] = defaultdict(set)
@@ -547,16 +542,6 @@ def reader_of(kg: KnowledgeGraph) -> PassReader | None:
     return reader if reader is not None and reader.kg is kg else None
 
 
-class Unfinished(Exception):
-    """Ends a pass that lacks something, where it would ask for nothing more."""
-
-
-def end_if_lacking(kg: KnowledgeGraph) -> None:
-    """End the pass over a knowledge graph if it lacks something; what follows asks for nothing more."""
-    if (reader := reader_of(kg)) is not None and reader.is_lacking:
-        raise Unfinished
-
-
 def in_passes(kg: KnowledgeGraph, work: Callable[[], _T]) -> _T:
     """Return what some work over the neighbourhood of entities gives, in few round trips."""
     if kg.store.capabilities.edges or reader_of(kg) is not None:
@@ -565,10 +550,9 @@ def in_passes(kg: KnowledgeGraph, work: Callable[[], _T]) -> _T:
     token = _reader.set(reader)
     try:
         while True:
-            with suppress(Unfinished):
-                found = work()
-                if not reader.is_lacking:
-                    return found
+            found = work()
+            if not reader.is_lacking:
+                return found
             reader.fetch()
     finally:
         _reader.reset(token)
@@ -703,15 +687,13 @@ def inverses(kg: KnowledgeGraph) -> dict[str, frozenset[str]]:
 
 def _pairs(kg: KnowledgeGraph, name: str) -> dict[str, frozenset[str]]:
     # Axioms change seldom and every expansion needs them.
-    # Where another thread changes the triples meanwhile, what is found here belongs to those of before.
-    cache = kg.cache
-    known = cache.get(name)
-    if known is None:
+    def make() -> dict[str, frozenset[str]]:
         found: dict[str, set[str]] = {}
         for p, q in kg.select(queries.get(name).text):
             found.setdefault(str(p), set()).add(str(q))
-        known = cache[name] = {p: frozenset(qs) for p, qs in found.items()}
-    return cast("dict[str, frozenset[str]]", known)
+        return {p: frozenset(qs) for p, qs in found.items()}
+
+    return kept(kg, name, "", make)
 
 
 def superclasses(kg: KnowledgeGraph, classes: Iterable[str]) -> dict[str, frozenset[str]]:

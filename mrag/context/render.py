@@ -13,33 +13,19 @@ from mrag.rdf.terms import Term, Triple, ntriples_terms
 
 @dataclass(frozen=True)
 class Line:
-    """One triple as a line of context.
+    """One triple as a line of context."""
 
-    Attributes:
-        id: `t1`, `t2`, … in the order of the prompt.
-        text: The triple in words, such as `(GraphDB, has feature, RDF storage)`.
-        triple: The triple.
-        graph: IRI of the graph that holds it.
-        inferred: Whether reasoning put it there.
-        labels: Subject, predicate and object as shown.
-        entity: IRI of the hit whose neighbourhood it belongs to; of its subject for a schema line.
-        score: How relevant it is, higher is better; comparable within one context.
-        hop: Steps from the hit, counted from 1; 0 for a schema line.
-        path: IRIs of the entities between the hit and this triple, the hit first.
-        named: IRIs of the named graphs that state the triple, where the data has named graphs.
-    """
-
-    id: str
-    text: str
+    id: str  # `t1`, `t2`, … in the order of the prompt
+    text: str  # The triple in words, such as `(GraphDB, has feature, RDF storage)`
     triple: Triple
-    graph: str
-    inferred: bool
-    labels: tuple[str, str, str]
-    entity: str = ""
-    score: float = 0.0
-    hop: int = 1
-    path: tuple[str, ...] = ()
-    named: tuple[str, ...] = ()
+    graph: str  # IRI of the graph that holds it
+    inferred: bool  # Whether reasoning put it there
+    labels: tuple[str, str, str]  # Subject, predicate and object as shown
+    entity: str = ""  # IRI of the hit whose neighbourhood it belongs to; of its subject for a schema line
+    score: float = 0.0  # How relevant it is, higher is better; comparable within one context
+    hop: int = 1  # Steps from the hit, counted from 1; 0 for a schema line
+    path: tuple[str, ...] = ()  # IRIs of the entities between the hit and this triple, the hit first
+    named: tuple[str, ...] = ()  # IRIs of the named graphs that state it, where the data has named graphs
 
     @property
     def status(self) -> Status:
@@ -69,23 +55,14 @@ class CutList:
 
 @dataclass(frozen=True)
 class Context:
-    """The bounded neighbourhood of hits.
+    """The bounded neighbourhood of hits."""
 
-    Attributes:
-        lines: The triples, grouped by hit in rank order, the schema last.
-        entities: IRIs of the hits in rank order.
-        names: Their labels.
-        dropped: What was left out, and why.
-        tokens: Estimated tokens of `text()`.
-        cut: Lists of which there is more in the graph.
-    """
-
-    lines: tuple[Line, ...]
-    entities: tuple[str, ...]
-    names: tuple[str, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
-    tokens: int = 0
-    cut: tuple[CutList, ...] = ()
+    lines: tuple[Line, ...]  # The triples, grouped by hit in rank order, the schema last
+    entities: tuple[str, ...]  # IRIs of the hits in rank order
+    names: tuple[str, ...] = ()  # Their labels
+    dropped: tuple[Dropped, ...] = ()  # What was left out, and why
+    tokens: int = 0  # Estimated tokens of `text()`
+    cut: tuple[CutList, ...] = ()  # Lists of which there is more in the graph
 
     def text(self) -> str:
         """Return the lines for a prompt, each led by its id."""

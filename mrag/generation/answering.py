@@ -116,14 +116,8 @@ def cite(
 ) -> Answer:
     """Compute the citations of a text that answers a question from a context.
 
-    Args:
-        question: What was asked.
-        text: What a model wrote, with or without ids of lines in square brackets.
-        context: What it was to write from.
-        model: Name of the model.
-        notice: What to tell the reader.
-        pictures: What the images are called that the context is of, if it is of images.
-        graph: What asks the graph about sentences that the context does not support.
+    The text is what a model wrote, with or without ids of lines in square brackets; `pictures` names the
+    images that the context is of, if it is of images. The rest is as for `answer`.
 
     Raises:
         ModelError: If the text has neither a word nor the id of a line in it.

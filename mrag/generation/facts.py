@@ -19,15 +19,13 @@ from typing import Final
 from rdflib import Literal
 
 from mrag.context.render import Context, Line
-from mrag.generation.support.mentions import META, NAMING, ContextNames, TermMention, is_person, owned
+from mrag.generation.support.mentions import META, NAMING, ContextNames, TermMention, owned
 from mrag.generation.verbalise import TYPE, describes, is_empty
 from mrag.language.names import split_identifier
 from mrag.language.tokens import (
-    AGENTS,
     DEEDS,
     LIGHT,
     OTHERS,
-    PREPOSITIONS,
     VAGUE,
     TextToken,
     alike,
@@ -42,7 +40,7 @@ from mrag.language.tokens import (
 )
 from mrag.rdf.terms import RDFS, Term
 
-_VAGUE, _LIGHT, _AGENTS = (frozenset(map(stem, some)) for some in (VAGUE, LIGHT, AGENTS))
+_VAGUE, _LIGHT = (frozenset(map(stem, some)) for some in (VAGUE, LIGHT))
 _PLACES = stems("place city country region address location")
 _TIMES = stems("year date time age")
 _OTHERWISE = {"where": _TIMES, "when": _PLACES, "who": _TIMES | _PLACES, "how": _PLACES}
@@ -56,9 +54,6 @@ _HOW = {
     "long": "length", "fast": "speed", "far": "distance", "expensive": "price",
 }  # fmt: skip
 _ASKING = {"where": "where", "when": "when", "wo": "where", "wann": "when", "dove": "where", "quando": "when"}
-_IMPLIED = {"who": ("by",), "whom": ("by",), "where": ("in", "at"), "when": ("in", "on", "at")}
-_AT_PLACES = frozenset(("in", "at", "near"))
-"""Prepositions that end relations to where something is."""
 _FURTHER_NAMES = words("synonym synonyms alias aliases nickname nicknames")
 _NAMES = words("name names called known term terms")
 _FURTHER = words("another other else also alternative alternate")
@@ -87,8 +82,6 @@ _ENTITIES: Final = 6
 """Subjects that are told in full."""
 _FACTS: Final = 4
 """Predicates that are told of each, more or less."""
-_FEW: Final = 4
-"""Facts of a thing that only relates others."""
 
 Stems = tuple[frozenset[str], frozenset[str], frozenset[str]]
 """Stems of the words of a line's subject, relation and value."""
@@ -135,13 +128,11 @@ class QuestionNeeds:
         self.english = language_of(question) == "en"
         asked = tokens(question)
         said = {word.key for word in asked}
-        self.for_people = self.english and not said.isdisjoint(("who", "whom"))
         does = self.english and bool(asked) and (asked[0].key in _DOING or self.yes_or_no)
-        # What is no sentence is answered by whatever has all its words.
-        self.keywords = self.english and not does and said.isdisjoint(_DOING)
         # Vague verbs say what is asked of what is named, where no other word does.
         self.deeds = tuple(word.raw for word in asked[1:] if does and word.key in _DEEDS)
-        self.small = (said & PREPOSITIONS).union(*(_IMPLIED.get(key, ()) for key in said))
+        self.for_people = self.english and not said.isdisjoint(("who", "whom"))
+        self.dated = not said.isdisjoint(("on", "when"))
         mentions = [m for m in self.names.find(question, asked) if m.first >= 0]
         self.kinds = self._kinds(asked, mentions)
         things = [m for m in mentions if not m.terms <= self._common]
@@ -171,18 +162,6 @@ class QuestionNeeds:
     def _in_relations(self, need: Need, lines: Sequence[Line]) -> bool:
         relations = (self.stems[line.id][1] for line in lines)
         return any(need.stem in relation or _by_synonym(need, relation) for relation in relations)
-
-    def may_act(self, line: Line, term: Term, about: Sequence[Line]) -> bool:
-        """Return whether an end of a line may be what "who" asks for: people, or what acts as they do."""
-        if isinstance(term, Literal):
-            return term.datatype is None or str(term.datatype).endswith("string")
-        last = keys(split_identifier(line.labels[1]))[-1:]
-        is_end = term == line.triple.o
-        if is_end and (self.stems[line.id][1] & _OTHERWISE["who"] or set(last) & _AT_PLACES):
-            return False  # where something is, is nobody
-        types = [x for x in about if str(x.triple.p) == TYPE]
-        acts = any(_AGENTS.intersection(content(x.labels[2])) for x in types)
-        return not types or acts or (last == ("by",) and is_end) or is_person(about)
 
     def _stems(self, line: Line, above: Mapping[Term, set[str]]) -> Stems:
         s, p, o = line.triple
@@ -233,7 +212,7 @@ class QuestionNeeds:
             # "the film Alien" and "which films" say what kind of thing is named, or asked for.
             names_it = behind is not None and behind != mention and any(map(self._is_name, behind.terms))
             of_kind = names_it or (before in _WHICH and key not in _TIMES)
-            placed = "where" if key in _PLACED and "on" not in self.small else ""
+            placed = "where" if key in _PLACED and not self.dated else ""
             found.setdefault(key, Need(plain(word.raw), key, others, terms, kind=of_kind, asking=placed))
         return list(found.values())
 
@@ -267,10 +246,6 @@ class QuestionNeeds:
         relation = self.stems[line.id][1]
         meant = nouns.union(*(OTHERS.get(one, frozenset()) for one in nouns))
         return bool(nouns) and need.stem not in nouns and not meant & relation and need.stem in relation
-
-    def strangeness(self, line: Line) -> int:
-        """Count the small words of a predicate that the question does not have: "who" asks for "by"."""
-        return len({*keys(split_identifier(line.labels[1]))} & PREPOSITIONS - self.small)
 
     def head_of(self, term: Term) -> str:
         """Return the stem of the last word of a term's label."""
@@ -549,10 +524,9 @@ class FactSelector:
             return near * cover / 2  # a name one step away is hardly what was asked for
         return near * cover
 
-    def _key(self, line: Line) -> tuple[bool, int, bool, int, float, int]:
+    def _key(self, line: Line) -> tuple[bool, bool, int, float, int]:
         secondary = describes(line) or str(line.triple.p) in NAMING
-        strange, common = self.asked.strangeness(line), self._common[line.triple.o]
-        return secondary, strange, line.inferred, -common, -line.score, self._order[line.id]
+        return secondary, line.inferred, -self._common[line.triple.o], -line.score, self._order[line.id]
 
     def _siblings(self, line: Line, chosen: Sequence[Line]) -> list[Line]:
         """Return the other values of a predicate that was asked for as such: all films, not the first."""
@@ -568,33 +542,18 @@ class FactSelector:
     # --- Which of them answer ----------------------------------------------------------------------
 
     def _meeting(self, groups: list[FactGroup]) -> tuple[list[FactGroup], bool]:
-        """Return the groups that say most of what was asked, completed, and whether they say all of it."""
+        """Return the groups that tell of somebody, where that is asked for, and whether all of it is said."""
         asked = self.asked
-        groups = [self._completed(g) for g in groups]
-        if asked.keywords:
-            least = min(len(asked.unmet(g.lines)) for g in groups)
-            groups = [g for g in groups if g.subject in asked.named or len(asked.unmet(g.lines)) == least]
-        acting = groups
         if asked.for_people and not asked.yes_or_no:
-            acting = [g for g in groups if self._acts(g)]
-        kept = acting or groups
-        return kept, bool(acting) and not asked.unmet([line for g in kept for line in g.lines])
-
-    def _completed(self, group: FactGroup) -> FactGroup:
-        """Return a group about what only relates others with the facts of it that say what was asked, too.
-
-        "The Empire Strikes Back, Irvin Kershner, director" says in three facts of one node who directed.
-        """
-        if group.subject in self.asked.named:
-            return group
-        unmet = self.asked.unmet(group.lines)
-        rest = [x for x in self._of.get(group.subject, ()) if x not in group.lines]
-        if not self.asked.keywords:
-            rest = [x for x in rest if not describes(x)]
-        more = [x for x in rest if len(self.asked.unmet([*group.lines, x])) < len(unmet)]
-        if not more and len(rest) <= _FEW and {str(x.triple.p) for x in group.lines} == {TYPE}:
-            more = rest  # its name says it all, made of what it relates
-        return replace(group, lines=(*group.lines, *more))
+            # Somebody is told of who is not in the question.
+            known, kinds = asked.named | self.classes, (TYPE, *SCHEMA)
+            acting = [
+                g for g in groups if any(_ends(x) - known for x in g.lines if str(x.triple.p) not in kinds)
+            ]
+            groups, told = acting or groups, bool(acting)
+        else:
+            told = True
+        return groups, told and not asked.unmet([line for g in groups for line in g.lines])
 
     def _nearest(self, lines: Sequence[Line]) -> tuple[Line, ...]:
         """Return the three lines that cover most of the question, short facts before descriptions."""
@@ -605,16 +564,6 @@ class FactSelector:
             return (describes(line), -sum(w.weight * c for w, c in covers), self._order[line.id])
 
         return tuple(sorted(dict.fromkeys(lines), key=key)[:3])
-
-    def _acts(self, group: FactGroup) -> bool:
-        """Return whether a group tells of somebody, which "who" asks for."""
-        known = self.asked.named | self.classes
-        return any(
-            end not in known and self.asked.may_act(line, end, self._of.get(end, ()))
-            for line in group.lines
-            if str(line.triple.p) not in (TYPE, *SCHEMA)
-            for end in (line.triple.s, line.triple.o)
-        )
 
     def _may_count(self, groups: Sequence[FactGroup]) -> bool:
         """Return whether what was asked to be counted is told: a number, or all values of one thing.

@@ -171,7 +171,7 @@ def json_values(text: str, *, quotes: bool = False) -> Iterator[Any]:
 
 _INSTALL = "pip install 'mrag[local]'"
 _MAGIC = b"GGUF"
-_servers: dict[tuple[Path, int, int, bool], LocalServer] = {}
+_servers: dict[tuple[Path, int, int], LocalServer] = {}
 _addresses: set[str] = set()
 _lock = threading.Lock()
 
@@ -205,19 +205,12 @@ class LocalServer:
         path: A model in GGUF format.
         n_ctx: Most tokens of prompt and answer together.
         n_threads: Threads for the arithmetic. More than there are idle cores makes it many times slower.
-        embedding: Serve embeddings, mean-pooled, instead of chat.
 
     Raises:
         ModelError: If the file or a package is missing, or llama.cpp cannot load the model.
-
-    Example:
-        >>> with LocalServer("model.gguf") as server:  # doctest: +SKIP
-        ...     server.chat_model().invoke("Hello")
     """
 
-    def __init__(
-        self, path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, embedding: bool = False
-    ) -> None:
+    def __init__(self, path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1) -> None:
         self.path = check(path)
         self.n_ctx = n_ctx
         self.api_key = secrets.token_urlsafe(24)
@@ -237,9 +230,6 @@ class LocalServer:
         params.verbosity = 0
         params.cpuparams.n_threads = n_threads
         params.cpuparams_batch.n_threads = n_threads
-        if embedding:
-            params.embedding = True
-            params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
         try:
             self._server: Any = xllamacpp.Server(params)
             # A server that is stopped before its loop has begun waits for ever; this answer comes from
@@ -297,13 +287,13 @@ class LocalServer:
         self.stop()
 
 
-def serve(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, embedding: bool = False) -> LocalServer:
+def serve(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1) -> LocalServer:
     """Return the server of a model file, starting it unless this process already runs it."""
-    key = (check(path), n_ctx, n_threads, embedding)
+    key = (check(path), n_ctx, n_threads)
     with _lock:
         known = _servers.get(key)
         if known is None or not known.running:
-            known = _servers[key] = LocalServer(path, n_ctx=n_ctx, n_threads=n_threads, embedding=embedding)
+            known = _servers[key] = LocalServer(path, n_ctx=n_ctx, n_threads=n_threads)
         return known
 
 
@@ -336,23 +326,14 @@ _EMBEDDING = re.compile(r"embed|minilm|\bbge\b|bge-|\be5\b|\bgte\b|bert|rerank",
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """What can be had under a name.
+    """What can be had under a name."""
 
-    Attributes:
-        name: Name of the model; None when there is none.
-        provider: `ollama`, `openai`, `local`, another provider of LangChain, or `none`.
-        available: Whether the model can be used now.
-        reason: Why not, in a sentence; empty when it can.
-        hint: What to do about it.
-        options: Settings that its client is made with.
-    """
-
-    name: str | None
-    provider: str
-    available: bool
-    reason: str = ""
-    hint: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    name: str | None  # Name of the model; None when there is none
+    provider: str  # `ollama`, `openai`, `local`, another provider of LangChain, or `none`
+    available: bool  # Whether the model can be used now
+    reason: str = ""  # Why not, in a sentence
+    hint: str = ""  # What to do about it
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # Of its client
 
     @property
     def notice(self) -> str | None:
@@ -482,10 +463,6 @@ def status(name: str | None = None) -> ModelStatus:
 
     Returns:
         The status. Only Ollama's server is asked, and only where the name leads to it.
-
-    Example:
-        >>> status("none").available, status("local:/no/such/file.gguf").reason
-        (False, 'There is no file /no/such/file.gguf.')
     """
     text = (name or "").strip() or "auto"
     if text == "auto":
@@ -561,23 +538,6 @@ def check_model(name: object) -> None:
         raise ModelError(found.reason, hint=found.hint)
     if found.provider not in ("ollama", "openai", "local"):
         resolve(name)  # only LangChain itself knows its providers
-
-
-def unused_notice(name: object) -> str | None:
-    """Return what a computed answer says of a model that was named for it; None where none was."""
-    if not is_named(name):
-        return None
-    return f"The language model {name} did not write this answer: it was computed from the graph."
-
-
-_UNUSED: Final = re.compile(
-    r" ?The language model [^\n]{1,200} did not write this answer: it was computed from the graph\.\Z"
-)
-
-
-def without_unused(notice: str | None) -> str | None:
-    """Return a notice without what it says of a model that was not used."""
-    return _UNUSED.sub("", notice) or None if notice else notice
 
 
 # --- Others ---------------------------------------------------------------------------------------------

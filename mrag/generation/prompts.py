@@ -84,13 +84,12 @@ def messages(question: str, context: str, system: str = SYSTEM) -> list[BaseMess
     return prompt(system).format_messages(question=question, context=context)
 
 
-# In front of a mark may stand quote marks and the bullet of an item. Behind it stands what kind of code it
-# is, in one word or in braces, with attributes; a line of other words is a part of what is said.
+# In front of a mark may stand quote marks and the bullet of an item; behind it, what kind of code it is.
 _BEFORE = r"(?P<before>[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?)"
-_NAMED = r"[ \t]++[\w:-]++=(?:\"[^\"`]*+\"|[^\s\"`]++)"
-_KIND = rf"[ \t]*+(?P<kind>[\w+#./:-]*+|\{{[^{{}}`]*+\}})(?:{_NAMED})*+[ \t]*+"
-_MARK = re.compile(rf"{_BEFORE}(?P<mark>`{{3,}}|~{{3,}}){_KIND}")
-_LINE = re.compile(rf"{_BEFORE}(?P<mark>`{{3,}}|~{{3,}})(?P<said>.*\S)")
+_FENCE = re.compile(
+    rf"{_BEFORE}(?P<mark>`{{3,}}|~{{3,}})[ \t]*+(?P<kind>[^\s`]*+)(?:[ \t]++[\w:-]++=[^`]*+)?[ \t]*+"
+)
+_OPENED = re.compile(rf"{_BEFORE}(?P<mark>`{{3,}}|~{{3,}})(?P<said>.*\S)")
 
 
 def without_fences(text: str) -> str:
@@ -99,31 +98,18 @@ def without_fences(text: str) -> str:
     A mark that is never closed goes, too. Within code, marks that could not close it are a part of it.
     """
     kept: list[str] = []
-    marks: list[str] = []  # those that are open
-    first = ""
+    mark = first = ""  # the mark that is open, and the first kind of code
     for row in text.splitlines(keepends=True):
         line = row.rstrip("\r\n")
-        end = row[len(line) :]
-        found = _MARK.fullmatch(line)
-        if found is None:
-            said = _LINE.fullmatch(line) if not marks else None
-            kept.append(row if said is None else _bare(said) + end)
-            continue
-        mark, kind = found["mark"], found["kind"]
-        first = first or kind
-        if marks and not mark.startswith(marks[-1]):
+        found = _FENCE.fullmatch(line)
+        if found is None or (mark and not found["mark"].startswith(mark)):
+            if found is None and not mark and (said := _OPENED.fullmatch(line)):
+                row = said["before"] + said["said"].removesuffix(said["mark"]).strip() + row[len(line) :]
             kept.append(row)
-        elif marks and not kind:
-            marks.pop()
-        else:
-            marks.append(mark)
-            if before := found["before"].strip(" \t>"):
-                kept.append(before + " ")
+            continue
+        first = first or found["kind"]
+        if not mark and (before := found["before"].strip(" \t>")):
+            kept.append(before + " ")
+        mark = "" if mark and not found["kind"] else mark or found["mark"]
     # Of one word between two marks it looks as if it said what kind of code it is.
     return "".join(kept).strip("\r\n") or first
-
-
-def _bare(line: re.Match[str]) -> str:
-    """Return a line that begins with a mark, and may end with it, without it."""
-    said = line["said"]
-    return line["before"] + (said.removesuffix(line["mark"]) if said.endswith(line["mark"]) else said).strip()

@@ -116,16 +116,12 @@ class KeyStore:
         from cryptography.hazmat.primitives import serialization as form
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+        if os.name == "posix" and stat.S_IMODE(self.file.stat().st_mode) & 0o077:
+            hint = f"chmod 600 {self.file}"
+            raise ConfigError("Others than you may read the private key.", file=str(self.file), hint=hint)
         try:
-            if os.name == "posix" and stat.S_IMODE(self.file.stat().st_mode) & 0o077:
-                raise ConfigError(
-                    "Others than you may read the private key.",
-                    file=str(self.file), hint=f"chmod 600 {self.file}",
-                )  # fmt: skip
             private = form.load_pem_private_key(self.file.read_bytes(), None)
         except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
-            if isinstance(error, ConfigError):
-                raise
             raise ConfigError(f"The private key cannot be read: {error}.", file=str(self.file)) from error
         if not isinstance(private, Ed25519PrivateKey):
             raise ConfigError("The private key is no Ed25519 key.", file=str(self.file))
@@ -215,7 +211,6 @@ _CONTEXT: dict[str, Any] = {
 }
 _KIND = "schema:Answer"
 _FIELD_NAME = "urn:mrag:receipt:"
-_OLD = re.compile(r"urn:mrag:receipt:[0-9a-f]{32}\Z")
 
 
 @dataclass(frozen=True)
@@ -223,7 +218,7 @@ class Receipt:
     """What a receipt says, and what of it is not so."""
 
     answer: Mapping[str, Any]  # The JSON form of the answer
-    report: VerifyReport | None  # What the check said when it was made
+    report: VerifyReport  # What the check said when it was made
     source: str  # IRI of the knowledge graph
     revision: int  # Number of its state
     at: str  # When it was checked
@@ -268,9 +263,6 @@ def opened(value: Mapping[str, Any]) -> Receipt | None:
         activity = value["prov:wasGeneratedBy"]
         used, agent = activity["prov:used"], activity["prov:qualifiedAssociation"]["prov:agent"]
         source, revision, version = used["@id"], used["schema:version"], agent["schema:softwareVersion"]
-        if _OLD.match(str(value["@id"])):
-            other = () if answer["text"] == value["text"] else ("it says another text than its answer",)
-            return Receipt(answer, None, source, revision, str(value["at"]), "", other)
         at = datetime.fromisoformat(value["at"])
         report = VerifyReport.from_json(value["schema:review"]["json"])
         again = receipt(answer, report, source=source, revision=revision, version=version, at=at)
@@ -377,7 +369,6 @@ def _term(term: Mapping[str, str]) -> dict[str, str]:
 
 ENVELOPE = "the time, the state of the graph and the version of the check"
 THEN = "what the check said then"
-_OLD_STATE = "the receipt was made without a hash"
 
 
 def with_receipt(
@@ -397,14 +388,14 @@ def with_receipt(
     if not by and not source:
         why = f"signed by a key that is not trusted, {receipt.key}" if receipt.key else "not signed"
         altered.append(f"it is {why}, so nothing of it can be checked without the graph")
-    if then is not None and not source and not then.ok:
+    if not source and not then.ok:
         altered.append(f"it did not hold when it was checked: {str(then).splitlines()[0]}")
-    vouched = {p.name for p in then.of("recomputed")} if then is not None and by and then.ok else set()
+    vouched = {p.name for p in then.of("recomputed")} if by and then.ok else set()
     parts = [
         CheckedPart(p.name, "signed", by) if p.state == "not checked" and p.name in vouched else p
         for p in report.parts
     ]
-    if not source and then is not None:
+    if not source:
         parts = [p for p in parts if p.name != HOW]
         known = {p.name for p in parts}
         parts += [
@@ -416,9 +407,8 @@ def with_receipt(
         parts += [CheckedPart(ENVELOPE, "signed", by), CheckedPart(THEN, "signed", by)]
     else:
         why = f"signed by {receipt.key}, which is not trusted" if receipt.key else "not signed"
-        why = _OLD_STATE if then is None else why
         parts += [CheckedPart(ENVELOPE, "not checked", why), CheckedPart(THEN, "not checked", why)]
-    checked = then.checked if not source and then is not None else report.checked
+    checked = report.checked if source else then.checked
     return replace(report, checked=checked, altered=(*report.altered, *altered), parts=tuple(parts))
 
 

@@ -84,13 +84,9 @@ class OtherReading:
     def __str__(self) -> str:
         return f"{self.answer}, read as: {self.reading}"
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return json_fields(self)
-
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> OtherReading:
-        """Read what `to_json` wrote."""
+        """Read what `json_fields` gave."""
         return cls(int(value["number"]), str(value["reading"]), str(value["answer"]))
 
 
@@ -263,11 +259,8 @@ def context_to_json(context: Context) -> dict[str, Any]:
 
 def context_from_json(value: Mapping[str, Any]) -> Context:
     """Read a context written by `context_to_json`."""
-    try:
-        lines = tuple(line_from_json(line) for line in value["lines"])
-        return Context(lines, _texts(value["entities"]))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ModelError("Not the context of a recorded answer.", term=repr(value)[:200]) from error
+    with form_of("context of a recorded answer"):
+        return Context(tuple(map(line_from_json, value["lines"])), _texts(value["entities"]))
 
 
 def line_from_json(value: Mapping[str, Any]) -> Line:
@@ -307,21 +300,13 @@ _NOT_COMPUTED: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A line of the context that a sentence rests on.
+    """A line of the context that a sentence rests on."""
 
-    Attributes:
-        line_id: Id of the line in the context.
-        triple: The triple itself.
-        graph: IRI of the named graph that holds it.
-        inferred: Whether reasoning made it.
-        text: The line as the prompt showed it.
-    """
-
-    line_id: str
+    line_id: str  # Id of the line in the context
     triple: Triple
-    graph: str
-    inferred: bool
-    text: str
+    graph: str  # IRI of the named graph that holds it
+    inferred: bool  # Whether reasoning made it
+    text: str  # The line as the prompt showed it
 
     @property
     def mark(self) -> str:
@@ -342,29 +327,16 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of an answer.
+    """A sentence of an answer."""
 
-    Attributes:
-        text: The sentence, without ids.
-        citations: What it rests on, the best first.
-        supported: Whether lines cover all that it says, or it says nothing that needs cover.
-        before: What stands before it in the answer: nothing, a space, the bullet of a list.
-        rejected_ids: Ids that the model wrote in it and that do not hold.
-        verdict: What is known of it: `read` or `graph` where it is supported, `partly`, `contradicted`,
-            `unsaid` where the graph was asked and does not say it, `unread` where it was not asked, `nothing`
-            where it says nothing.
-        left: Words of it that no fact accounts for.
-        against: Ids of lines that contradict it.
-    """
-
-    text: str
-    citations: tuple[Citation, ...]
-    supported: bool
-    before: str = ""
-    rejected_ids: tuple[str, ...] = ()
-    verdict: Verdict = "read"
-    left: tuple[str, ...] = ()
-    against: tuple[str, ...] = ()
+    text: str  # The sentence, without ids
+    citations: tuple[Citation, ...]  # What it rests on, the best first
+    supported: bool  # Whether lines cover all that it says, or it says nothing that needs cover
+    before: str = ""  # What stands before it in the answer: nothing, a space, the bullet of a list
+    rejected_ids: tuple[str, ...] = ()  # Ids that the model wrote in it and that do not hold
+    verdict: Verdict = "read"  # What is known of it
+    left: tuple[str, ...] = ()  # Words of it that no fact accounts for
+    against: tuple[str, ...] = ()  # Ids of lines that contradict it
 
     def __str__(self) -> str:
         return with_ids(self.text, [c.line_id for c in self.citations])
@@ -372,37 +344,21 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer and what it stands on.
-
-    Attributes:
-        text: The answer, with the ids of the cited lines behind each sentence.
-        sentences: Its sentences in order.
-        citations: Every cited line once, in the order of the text.
-        model: Name of the model that wrote it; None when none did.
-        notice: What a reader should know, such as that no model was used.
-        context: The lines it was made from.
-        way: How it was found: `plan` for a computed answer, `read` for one read in the context, `complete`
-            for one completed from texts, `images` for one with images.
-        why: Why it was found that way.
-        computed: How it was computed, if it was.
-        completed: How it was completed from evidence, if it was.
-        images: The images that it is about, best first.
-        offered: Readings of the question of which none is certain enough to be the answer, likeliest first.
-    """
+    """An answer and what it stands on."""
 
     question: str
-    text: str
-    sentences: tuple[Sentence, ...]
-    citations: tuple[Citation, ...]
-    model: str | None
-    notice: str | None
-    context: Context
-    way: Way = "read"
-    why: str = ""
-    computed: Computed | None = None
-    completed: Completed | None = None
-    images: tuple[ShownImage, ...] = ()
-    offered: tuple[OtherReading, ...] = ()
+    text: str  # The answer, with the ids of the cited lines behind each sentence
+    sentences: tuple[Sentence, ...]  # Its sentences in order
+    citations: tuple[Citation, ...]  # Every cited line once, in the order of the text
+    model: str | None  # Name of the model that wrote it; None when none did
+    notice: str | None  # What a reader should know, such as that no model was used
+    context: Context  # The lines it was made from
+    way: Way = "read"  # How it was found
+    why: str = ""  # Why it was found that way
+    computed: Computed | None = None  # How it was computed, if it was
+    completed: Completed | None = None  # How it was completed from evidence, if it was
+    images: tuple[ShownImage, ...] = ()  # The images that it is about, best first
+    offered: tuple[OtherReading, ...] = ()  # Readings of which none is certain enough, likeliest first
 
     @classmethod
     def of(
@@ -460,7 +416,7 @@ class Answer:
             "way": self.way,
             "why": self.why,
             **(_NOT_COMPUTED if self.computed is None else self.computed.to_json()),
-            "readings": [other.to_json() for other in self.readings],
+            "readings": [json_fields(other) for other in self.readings],
             **({} if self.completed is None else self.completed.to_json()),
             **({"images": [image.to_json() for image in self.images]} if self.way == "images" else {}),
         }
@@ -515,12 +471,8 @@ class Answer:
         return found
 
     def _repr_html_(self) -> str:
-        """Return the answer as HTML for a notebook: its text, what it cites, and that as a drawn graph.
-
-        What was read in texts is quoted, and images are shown.
-        """
+        """Return the answer as HTML for a notebook: its text, what it cites, quotations and images."""
         cited = {c.line_id for c in self.citations}
-        edges = [line.labels for line in self.context.lines if line.id in cited]
         parts = [html.tag("p", html.lines(self.told))]
         if self.computed is not None:
             parts += self._computed_html(self.computed)
@@ -533,7 +485,7 @@ class Answer:
             parts.append(import_module("mrag.images.answer").figures(self.images, cited))
         if self.citations and not self.images:
             rows = [(c.line_id, c.text, html.badge(c.mark.strip())) for c in self.citations]
-            parts += [html.table(("", "triple", "layer"), rows), html.details("Graph", html.graph(edges))]
+            parts.append(html.table(("", "triple", "layer"), rows))
         if self.completed is not None:
             parts += self._completed_html(self.completed)
         for heading, told in self.doubted().items():

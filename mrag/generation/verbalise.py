@@ -9,13 +9,14 @@ labels and values, which needs no grammar. Other languages have templates (`PHRA
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rdflib import Literal
 
+from mrag._tables import tables
 from mrag.context.render import Line
-from mrag.generation.support.mentions import NAMING
+from mrag.generation.support.mentions import NAMING, VOCABULARY
 from mrag.language.grammar import article, join, relation, yes_or_no
 from mrag.language.names import split_identifier
 from mrag.language.tokens import PREPOSITIONS, fold, stem, tokens, words
@@ -101,84 +102,9 @@ class Phrases:
         return f"{self.quotes[0]}{text}{self.quotes[1]}"
 
 
-PHRASES: dict[str, Phrases] = {
-    "en": Phrases(
-        nothing_found="Nothing was found in the graph for this question.",
-        no_match="I don't know: nothing in the context answers this question.",
-        sought="I looked for {names}.",
-        nearest="Nearest facts, which do not answer the question:",
-        mentions="Nothing in the context mentions {names}.",
-        links="Nothing in the context links {s} to {names}.",
-        also="Also {names}.",
-        shown="{p}: {n} of {m} shown.",
-        least="more than {m}",
-        quotes=("“", "”"),
-        conjunction="and",
-    ),
-    "de": Phrases(
-        nothing_found="Zu dieser Frage wurde im Graphen nichts gefunden.",
-        no_match="Das weiß ich nicht: Nichts im Kontext beantwortet diese Frage.",
-        sought="Gesucht wurde nach {names}.",
-        nearest="Die nächsten Tatsachen, die die Frage nicht beantworten:",
-        mentions="Nichts im Kontext erwähnt {names}.",
-        links="Nichts im Kontext verbindet {s} mit {names}.",
-        also="Außerdem {names}.",
-        shown="{p}: {n} von {m} gezeigt.",
-        least="mehr als {m}",
-        quotes=("„", "“"),
-        conjunction="und",
-        typed="{s} ist vom Typ {o}",
-        kind="{s} ist eine Art von {o}",
-        same="{s} ist dasselbe wie {o}",
-        apart="Nichts ist zugleich {s} und {o}",
-        named="{s} heißt auch {o}",
-        described="Beschreibung von {s}: {o}",
-        condition="Was {s} ist, erfüllt die Bedingung {o}",
-        noun="{p} von {s}: {o}",
-    ),
-    "fr": Phrases(
-        nothing_found="Rien n'a été trouvé dans le graphe pour cette question.",
-        no_match="Je ne sais pas : rien dans le contexte ne répond à cette question.",
-        sought="Recherche de {names}.",
-        nearest="Les faits les plus proches, qui ne répondent pas à la question :",
-        mentions="Rien dans le contexte ne mentionne {names}.",
-        links="Rien dans le contexte ne relie {s} à {names}.",
-        also="Et aussi {names}.",
-        shown="{p} : {n} sur {m} affichés.",
-        least="plus de {m}",
-        quotes=("« ", " »"),
-        conjunction="et",
-        typed="{s} est de type {o}",
-        kind="{s} est une sorte de {o}",
-        same="{s} est la même chose que {o}",
-        apart="Rien n'est à la fois {s} et {o}",
-        named="{s} s'appelle aussi {o}",
-        described="Description de {s} : {o}",
-        condition="Ce qui est {s} remplit la condition {o}",
-        noun="{p} de {s} : {o}",
-        elides=True,
-    ),
-    "es": Phrases(
-        nothing_found="No se encontró nada en el grafo para esta pregunta.",
-        no_match="No lo sé: nada en el contexto responde a esta pregunta.",
-        sought="Se buscó {names}.",
-        nearest="Los hechos más cercanos, que no responden a la pregunta:",
-        mentions="Nada en el contexto menciona {names}.",
-        links="Nada en el contexto relaciona {s} con {names}.",
-        also="Además {names}.",
-        shown="{p}: se muestran {n} de {m}.",
-        least="más de {m}",
-        quotes=("«", "»"),
-        conjunction="y",
-        typed="{s} es de tipo {o}",
-        kind="{s} es una especie de {o}",
-        same="{s} es lo mismo que {o}",
-        apart="Nada es a la vez {s} y {o}",
-        named="{s} se llama también {o}",
-        described="Descripción de {s}: {o}",
-        condition="Lo que es {s} cumple la condición {o}",
-        noun="{p} de {s}: {o}",
-    ),
+PHRASES: Mapping[str, Phrases] = {
+    language: Phrases(**{**said, "quotes": tuple(said["quotes"])})
+    for language, said in tables("generation/phrases.toml").items()
 }
 """The languages of answers without a model; in others they list labels and values."""
 
@@ -209,14 +135,7 @@ def _pattern(template: str, **places: str) -> str:
     return "".join(places[part] if i % 2 else re.escape(part) for i, part in enumerate(parts))
 
 
-_TEMPLATES = {
-    RDF + "type": "typed",
-    RDFS + "subClassOf": "kind",
-    OWL + "equivalentClass": "same",
-    OWL + "sameAs": "same",
-    OWL + "disjointWith": "apart",
-    **dict.fromkeys(NAMING, "named"),
-}
+_TEMPLATES: Mapping[str, str] = {**VOCABULARY["templates"], **dict.fromkeys(NAMING, "named")}
 _LINKING = PREPOSITIONS | words(
     "von mit zu zum zur auf für aus bei in im an am nach über unter durch um ist hat wird wurde "
     "de du des par avec dans sur pour à au aux en est a sont été "
@@ -261,44 +180,14 @@ def _is_noun(label: str) -> bool:
     return relation(label, several=False)[0] in ("noun", "foreign")
 
 
-_SKOS = "http://www.w3.org/2004/02/skos/core#"
-_DC = ("http://purl.org/dc/terms/", "http://purl.org/dc/elements/1.1/")
-DESCRIBING = frozenset(
-    [
-        RDFS + "comment",
-        *(base + "description" for base in (*_DC, "http://schema.org/", "https://schema.org/")),
-        *(base + "abstract" for base in (_DC[0], "http://dbpedia.org/ontology/")),
-        *(_SKOS + name for name in ("definition", "note", "scopeNote")),
-    ]
-)
+DESCRIBING = frozenset(VOCABULARY["describing"])
 """Properties whose values are prose about their subject."""
 
 _PROSE = words("description desc abstract comment summary definition")
 TYPE = RDF + "type"
-_OF_CLASSES = {
-    RDFS + "subClassOf": "{a s} is a kind of {o}",
-    OWL + "equivalentClass": "{a s} is the same as {a o}",
-    OWL + "disjointWith": "Nothing is both {a s} and {a o}",
-    OWL + "complementOf": "{a s} is anything but {a o}",
-}
-_OF_PROPERTIES = {
-    RDFS + "subPropertyOf": "“{s}” is a narrower way to say “{o}”",
-    OWL + "equivalentProperty": "“{s}” means the same as “{o}”",
-    OWL + "inverseOf": "“{s}” is the inverse of “{o}”",
-    RDFS + "domain": "“{s}” is said of {a o}",
-    RDFS + "range": "“{s}” leads to {a o}",
-}
-_PHRASES = {
-    OWL + "sameAs": "is the same as {o}",
-    OWL + "differentFrom": "is not the same as {o}",
-    _SKOS + "broader": "is narrower than {o}",
-    _SKOS + "narrower": "is broader than {o}",
-    _SKOS + "related": "is related to {o}",
-    _SKOS + "inScheme": "is in the scheme {o}",
-    RDFS + "seeAlso": "has more about it at {o}",
-    RDFS + "isDefinedBy": "is defined by {o}",
-    **dict.fromkeys(NAMING, "is also called {o}"),
-}
+_OF_CLASSES: Mapping[str, str] = VOCABULARY["classes"]
+_OF_PROPERTIES: Mapping[str, str] = VOCABULARY["properties"]
+_PHRASES: Mapping[str, str] = {**VOCABULARY["phrases"], **dict.fromkeys(NAMING, "is also called {o}")}
 _WHOLE = (XSD + "decimal", XSD + "double", XSD + "float")
 _CUT = 240  # characters of a description that an answer quotes
 

@@ -197,25 +197,15 @@ class CheckedPart:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """What is wrong with an answer; nothing, when `ok`.
+    """What is wrong with an answer; nothing, when `ok`."""
 
-    Attributes:
-        checked: How many cited triples were looked up.
-        missing: Cited lines whose triples are no longer in their graphs.
-        unknown: Ids that are cited and that no line of the answer's context has.
-        altered: What does not agree with what was recorded beside it, or with what is computed now, in words.
-        unsupported: Sentences that are marked as supported and that the cited lines do not support.
-        parts: What vouches for each part; what none of them names is part of the form, which was read whole.
-        flagged: Sentences that the answer itself marks as not supported, and that are not.
-    """
-
-    checked: int = 0
-    missing: tuple[Line, ...] = ()
-    unknown: tuple[str, ...] = ()
-    altered: tuple[str, ...] = ()
-    unsupported: tuple[str, ...] = ()
-    parts: tuple[CheckedPart, ...] = ()
-    flagged: tuple[str, ...] = ()
+    checked: int = 0  # How many cited triples were looked up
+    missing: tuple[Line, ...] = ()  # Cited lines whose triples are no longer in their graphs
+    unknown: tuple[str, ...] = ()  # Ids that are cited and that no line of the answer's context has
+    altered: tuple[str, ...] = ()  # What does not agree with what is recorded or computed now, in words
+    unsupported: tuple[str, ...] = ()  # Sentences marked as supported that the cited lines do not support
+    parts: tuple[CheckedPart, ...] = ()  # What vouches for each part; the form was read whole
+    flagged: tuple[str, ...] = ()  # Sentences that the answer itself marks as not supported, and that are not
 
     @property
     def ok(self) -> bool:
@@ -338,19 +328,6 @@ def verify(
 
     Raises:
         ModelError: If it is not the JSON form of an answer at all.
-
-    Example:
-        >>> from rdflib import URIRef
-        >>> from mrag.generation.answering import cite
-        >>> e = "http://example.org/"
-        >>> triple = Triple(URIRef(e + "GraphDB"), URIRef(e + "by"), URIRef(e + "Ontotext"))
-        >>> labels = ("GraphDB", "developed by", "Ontotext")
-        >>> line = Line("t1", "(GraphDB, developed by, Ontotext)", triple, e, False, labels)
-        >>> answer = cite("Who develops GraphDB?", "Ontotext does.", Context((line,), ()))
-        >>> verify(answer, lambda triple, graph: True).ok
-        True
-        >>> print(str(verify(answer, lambda triple, graph: False)).splitlines()[0])
-        No longer in the graph: [t1] (GraphDB, developed by, Ontotext)
     """
     value = answer.to_json() if isinstance(answer, Answer) else answer
     context, sentences, citations = _parts(value)

@@ -30,7 +30,6 @@ from mrag.rdf.terms import SKOLEM, XSD, Term, Triple, curie, iri, term_to_json
 from mrag.retrieval import registry
 from mrag.retrieval.rankers import Question, Ranker
 from mrag.retrieval.reading import QuestionReader
-from mrag.retrieval.routing import with_unused
 from mrag.stores.base import Limits, SelectResult
 from mrag.untrusted import one_line
 
@@ -287,8 +286,6 @@ def ask(
         notes = _staleness(desk)
         if why:
             notes.insert(0, f"Read, not computed: {one_line(why)}.")
-    else:
-        found = with_unused(found, desk.settings.model)
     data = found.to_json()
     # The lines it was made from are many, and those that count are cited.
     data["entities"] = (data.pop("context", None) or {}).get("entities", [])

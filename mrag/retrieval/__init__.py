@@ -21,22 +21,20 @@ if TYPE_CHECKING:
     from mrag.retrieval.registry import (
         CrossEncoderRanker,
         LateInteraction,
-        ListwiseRanker,
         MmrRanker,
-        OnnxCrossEncoder,
         RankerInfo,
         RankerRequest,
         known_rankers,
         ranker,
     )
-    from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever, format_docs, to_content_blocks
+    from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever, format_docs
 
 __all__ = [
-    "Conversation", "CrossEncoderRanker", "FusedRanker", "Hit", "Hits", "LateInteraction", "ListwiseRanker",
-    "MmrRanker", "OnnxCrossEncoder", "Question", "Ranker", "RankerInfo", "RankerRequest", "Retrieval",
+    "Conversation", "CrossEncoderRanker", "FusedRanker", "Hit", "Hits", "LateInteraction",
+    "MmrRanker", "Question", "Ranker", "RankerInfo", "RankerRequest", "Retrieval",
     "SimilarityRanker", "TripleProofs",
     "TripleStoreRetriever", "aask", "ask", "explain", "format_docs", "known_rankers", "ranker", "retrieve",
-    "search", "stream", "to_content_blocks", "verify",
+    "search", "stream", "verify",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(__name__)

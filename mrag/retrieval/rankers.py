@@ -33,15 +33,11 @@ _CALLED: Final = "called so"
 class Question:
     """What is asked: text, an image, or both.
 
-    Attributes:
-        text: The words, with single blanks between them; may be empty when there is an image.
-        image: Path of an image.
-
     Raises:
         ConfigError: If there is neither.
     """
 
-    text: str = ""
+    text: str = ""  # The words, with single blanks between them; may be empty when there is an image
     image: Path | None = None
 
     def __post_init__(self) -> None:
@@ -52,27 +48,16 @@ class Question:
 
 @dataclass(frozen=True)
 class Hit:
-    """An entity that a ranker found.
-
-    Attributes:
-        iri: The entity.
-        score: Higher is better; comparable within one ranking only.
-        rank: Counted from 1.
-        reasons: Why it was found, in words, the latest ranker's last.
-    """
+    """An entity that a ranker found."""
 
     iri: str
-    score: float
-    rank: int
-    reasons: tuple[str, ...] = ()
+    score: float  # Higher is better; comparable within one ranking only
+    rank: int  # Counted from 1
+    reasons: tuple[str, ...] = ()  # Why it was found, in words, the latest ranker's last
 
 
 class Hits(tuple[Hit, ...]):
     """Hits in rank order, with the labels of their entities.
-
-    Args:
-        hits: The hits.
-        names: The label of each.
 
     Example:
         >>> hits = Hits([Hit("urn:a", 0.5, 1, ("BM25: rank 1",))], ["A"])
@@ -118,10 +103,6 @@ class Ranker(Protocol):
 class SimilarityRanker:
     """Ranks by a similarity index.
 
-    Args:
-        mode: `hybrid` fuses BM25 and dense vectors; `bm25` and `dense` are one of them.
-        strict: Whether an index older than the graph is an error instead of a warning.
-
     Raises:
         MissingIndex: If there is no index of that name.
         StaleIndex: If the graph has changed since and `strict` is set.
@@ -129,8 +110,8 @@ class SimilarityRanker:
 
     kg: KnowledgeGraph
     index: str = "main"
-    mode: Mode = "hybrid"
-    strict: bool = False
+    mode: Mode = "hybrid"  # Fuses BM25 and dense vectors; `bm25` and `dense` are one of them
+    strict: bool = False  # Whether an index older than the graph is an error instead of a warning
 
     def rank(self, question: Question, k: int) -> list[Hit]:
         """Return at most `k` hits, best first."""
@@ -186,17 +167,11 @@ class SimilarityRanker:
 
 @dataclass
 class FusedRanker:
-    """Fuses rankings by reciprocal ranks (Cormack, Clarke and Büttcher, 2009).
-
-    Args:
-        rankers: The rankers to fuse.
-        weights: One weight for each; all 1 by default.
-        depth: How deep each ranking is read.
-    """
+    """Fuses rankings by reciprocal ranks (Cormack, Clarke and Büttcher, 2009)."""
 
     rankers: Sequence[Ranker]
-    weights: Sequence[float] | None = None
-    depth: int = 100
+    weights: Sequence[float] | None = None  # One for each ranker; all 1 by default
+    depth: int = 100  # How deep each ranking is read
 
     def rank(self, question: Question, k: int) -> list[Hit]:
         """Return at most `k` hits, best first, with the reasons of every ranker that found them."""

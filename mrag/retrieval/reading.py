@@ -203,7 +203,7 @@ class _Reading:
             raise (QueryTimeout if late else StoreError)(told, hint="Ask it in fewer words.") from error
 
     def _asked(self, request: tuple[Any, ...], deadline: float) -> Any:
-        from mrag.retrieval.reading_child import packed, unpacked
+        from mrag.retrieval.reading_child import outcome, unpacked
 
         def answered(name: str, *arguments: Any) -> Any:
             return _ANSWERS[name](self._kg, deadline, *arguments)
@@ -215,7 +215,7 @@ class _Reading:
             for kind, content in self.process.frames(deadline, ""):
                 value = pickle.loads(content)  # noqa: S301 # our own child wrote it
                 if kind == b"Q":
-                    self.process.write(packed(answered, *value))
+                    self.process.send(outcome(answered, *value))
                     continue
                 self.broken, waiting = False, False
                 return unpacked(value)

@@ -29,7 +29,7 @@ from mrag.redaction import brief
 from mrag.retrieval.routing import MAX_TRIPLES, computed
 from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, SelectResult, SelectStream, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.process.query_child import HEAD, confined, frame
+from mrag.stores.process.query_child import HEAD, frame, serve
 from mrag.stores.process.workers import WorkerPool
 from mrag.terminal import Guarded
 
@@ -108,15 +108,17 @@ class KnownGraph(KnowledgeGraph):
 class _Parent(WorkerPool):
     """Has the parent run queries."""
 
-    def __init__(self, out: BinaryIO, answers: BinaryIO) -> None:
-        self._out, self._answers, self._turn = out, answers, threading.Lock()
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
 
     def ask(self, name: str, *arguments: Any) -> Any:
         """Have it do one thing; others wait for their turn."""
+        out, answers = sys.stdout.buffer, sys.stdin.buffer
         with self._turn:
-            frame(self._out, b"Q", pickle.dumps((name, *arguments)))
-            self._out.flush()
-            reply = _receive(self._answers)
+            frame(out, b"Q", pickle.dumps((name, *arguments)))
+            out.flush()
+            _, size = HEAD.unpack(answers.read(HEAD.size))
+            reply = pickle.loads(answers.read(size))  # noqa: S301 # our own parent wrote it
         return unpacked(reply)
 
     def run(self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b"") -> Any:
@@ -128,10 +130,17 @@ class _Parent(WorkerPool):
         return nullcontext()
 
 
-class _Reader:
-    def __init__(self, out: BinaryIO, answers: BinaryIO) -> None:
-        self._parent = _Parent(out, answers)
+class ChildReader:
+    """Answers the requests of a parent about its copy of a graph."""
+
+    def __init__(self) -> None:
+        self._parent = _Parent()
         self._kg: KnowledgeGraph | None = None
+
+    def __call__(self, request: tuple[str, Any], out: BinaryIO) -> tuple[Any, ...]:
+        """Answer a request of the parent: to open a copy, or to read a question."""
+        name, *arguments = request
+        return outcome(getattr(self, name), *arguments)
 
     def open(
         self, about: dict[str, Any], copy: str | None, note: Any, options: dict[str, Any], whole: bool
@@ -160,16 +169,16 @@ class _Reader:
         return computed(self._kg, *question)
 
 
-def packed(work: Any, *arguments: Any) -> bytes:
+def outcome(work: Callable[..., Any], *arguments: Any) -> tuple[Any, ...]:
     """Return what a function returned or raised, for the other process."""
     try:
-        return pickle.dumps(("done", work(*arguments)))
+        return "done", work(*arguments)
     except MragError as error:
-        return pickle.dumps(("failed", type(error), vars(error)))
+        return "failed", type(error), vars(error)
     except (MemoryError, RecursionError):
-        return pickle.dumps(("failed", StoreError, {"message": "Reading it takes too much memory."}))
+        return "failed", StoreError, {"message": "Reading it takes too much memory."}
     except Exception as error:
-        return pickle.dumps(("broken", brief(f"{type(error).__name__}: {error}", 300)))
+        return "broken", brief(f"{type(error).__name__}: {error}", 300)
 
 
 def unpacked(reply: tuple[Any, ...]) -> Any:
@@ -183,28 +192,9 @@ def unpacked(reply: tuple[Any, ...]) -> Any:
     raise error
 
 
-def _receive(source: BinaryIO) -> Any:
-    _, size = HEAD.unpack(source.read(HEAD.size))
-    return pickle.loads(source.read(size))  # noqa: S301 # our own parent wrote it
-
-
-def serve(memory: int = 0) -> None:
-    """Answer requests until the input ends."""
-    defences = confined(memory)
-    stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
-    reader = _Reader(stdout, stdin)
-    frame(stdout, b"P", pickle.dumps(("ready", defences)))
-    stdout.flush()
-    while head := stdin.read(HEAD.size):
-        _, size = HEAD.unpack(head)
-        name, *arguments = pickle.loads(stdin.read(size))  # noqa: S301 # our own parent wrote it
-        frame(stdout, b"P", packed(getattr(reader, name), *arguments))
-        stdout.flush()
-
-
 if __name__ == "__main__":
     # What ends this process unforeseen may quote a question or a label.
     sys.stderr = cast(TextIO, Guarded(sys.stderr))
     # Whoever asked may be gone, or be ending, too.
     with suppress(BrokenPipeError, EOFError, KeyboardInterrupt, struct.error):
-        serve(int(sys.argv[1]))
+        serve(int(sys.argv[1]), ChildReader())

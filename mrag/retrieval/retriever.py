@@ -98,11 +98,7 @@ class TripleStoreRetriever(BaseRetriever):
         super().__init__(**values)
 
     def retrieve(self, question: str | Question, k: int | None = None) -> Retrieval:
-        """Find hits and their context.
-
-        Args:
-            question: Words, or a question with an image.
-            k: Most hits; the retriever's own by default.
+        """Find at most `k` hits, by default the retriever's own number, and their context.
 
         Raises:
             MissingIndex: If the knowledge graph has no such index.
@@ -154,17 +150,6 @@ def format_docs(documents: list[Document]) -> str:
         'one\\n\\ntwo'
     """
     return "\n\n".join(document.page_content for document in documents)
-
-
-def to_content_blocks(documents: list[Document]) -> list[dict[str, Any]]:
-    """Return documents as message content: text, and an image block where one has an image."""
-    blocks: list[dict[str, Any]] = []
-    for document in documents:
-        blocks.append({"type": "text", "text": document.page_content})
-        image = document.metadata.get("image") or {}
-        if url := image.get("url"):
-            blocks.append({"type": "image", "url": url, "mime_type": image.get("mime_type")})
-    return blocks
 
 
 def _document(hit: Hit, name: str, context: Context, *, first: bool) -> Document:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, Unpack,
 from typing import Literal as OneOf
 
 from mrag.errors import ConfigError, MragError, QuestionTooLong, StoreError
-from mrag.generation.models import check_model, unused_notice
+from mrag.generation.models import check_model
 from mrag.generation.prompts import NAMES_APART, PENDING
 from mrag.generation.result import Answer, OtherReading
 from mrag.graph.kg import KnowledgeGraph
@@ -119,7 +119,6 @@ def routed(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: 
         reading, follows = options.get("reading"), options.get("follows")
         found = computed(kg, asked, how, reading, follows, model=model, planner=planner)
         if (given := found.given) is not None:
-            found = found._replace(given=with_unused(given, model))
             # What a graph has no value of, texts may tell.
             if texts is None or how == "plan" or given.computed is None or given.computed.rows:
                 return found
@@ -179,12 +178,6 @@ def computed(
     if how == "auto" and attempt.alone:
         return Routed(None, attempt.why, attempt.offered)
     return Routed(abstained(text, attempt.why, attempt.offered), attempt.why)
-
-
-def with_unused(given: Answer, model: object) -> Answer:
-    """Return a computed answer that says of a model that was named for it that it is not the model's."""
-    parts = (given.notice, unused_notice(model) if given.computed is not None else None)
-    return replace(given, notice=" ".join(part for part in parts if part) or None)
 
 
 def uncomputed(text: str) -> tuple[str, ...]:

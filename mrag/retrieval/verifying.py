@@ -17,10 +17,9 @@ from mrag.context.expansion import ContextSettings, expand
 from mrag.context.render import Context, Line
 from mrag.errors import ConfigError, ModelError, MragError
 from mrag.generation.answering import answer
-from mrag.generation.models import without_unused
 from mrag.generation.prompts import PENDING
 from mrag.generation.receipts import ENVELOPE, THEN, KeyStore, opened, receipt, with_receipt
-from mrag.generation.result import Answer, OtherReading, context_from_json, same
+from mrag.generation.result import Answer, OtherReading, context_from_json, json_fields, same
 from mrag.generation.support.mentions import ContextNames
 from mrag.generation.verification import READING, CheckedPart, Recomputed, VerifyReport, differences, part_of
 from mrag.generation.verification import verify as checked
@@ -344,10 +343,9 @@ def _compare(
 ) -> Recomputed:
     """Compare a computed answer with what is computed now, but for some fields that are told apart."""
     now, silent = given.to_json(), False
-    bare = without_unused(value["notice"])
-    if bare in _with_state(kg, [now["notice"]]):
+    if value["notice"] in _with_state(kg, [now["notice"]]):
         now["notice"] = value["notice"]
-    elif bare == now["notice"]:
+    elif value["notice"] == now["notice"]:
         # The graph may have changed since; or what it says of its state was left out.
         apart, silent = (*apart, "notice"), True
     hurried = _hurry(value, now)
@@ -368,8 +366,6 @@ def _compare(
     if any(name in kept for name in found):
         said.append("its sentences or what they cite are not what is computed now")
     parts = [*parts, CheckedPart(ROWS, "recomputed")]
-    if bare != value["notice"]:
-        parts.append(CheckedPart("which model was named", "not checked", "it was not used"))
     if hurried:
         parts.append(CheckedPart("what is so instead", "not checked", "it does not tell"))
     if silent:
@@ -427,7 +423,7 @@ def _read_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve
     right = value["notice"] in _with_state(kg, notices)
     parts.append(part_of(NOTICE, right, "it may be of that time"))
     why, offered = _reason(kg, value)
-    right = why == value["why"] and same([one.to_json() for one in offered], value["readings"])
+    right = why == value["why"] and same([*map(json_fields, offered)], value["readings"])
     parts.append(part_of(WHY, right, "another way may have been asked for"))
     return Recomputed(tuple(parts))
 

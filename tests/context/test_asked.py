@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from rdflib import RDFS, Literal, URIRef
 
 from mrag.context import ContextSettings, expand
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
-from mrag.stores.base import Capabilities
 from mrag.stores.oxigraph import OxigraphStore
 
 E = "http://example.org/"
@@ -92,17 +89,3 @@ def test_a_name_within_a_name_is_not_asked_about(kg: KnowledgeGraph) -> None:
     asked = "Where was the man born who built the Old Mill of Elmton?"
     found = expand(kg, [(str(short), 1.0), (str(long), 0.9)], question=asked)
     assert {line.entity for line in found.lines if line.hop == 2} == {str(long)}
-
-
-@given(st.lists(st.sampled_from(["mayor", "built", "born", "same", "trade", *NAMES]), max_size=8))
-@settings(max_examples=30, deadline=None)
-def test_reading_by_query_gives_the_same(asked: list[str]) -> None:
-    question = " ".join(asked)
-    seeds = [(str(thing(name)), 1.0) for name in ("mill", "Oakham", "Ada Hill")]
-    kg = built()
-    by_edges = expand(kg, seeds, ContextSettings(scan=2), question=question)
-    kg.store.capabilities = Capabilities(edges=False)
-    kg._labels.clear()
-    kg.cache.clear()
-    assert expand(kg, seeds, ContextSettings(scan=2), question=question) == by_edges
-    assert expand(kg, seeds, ContextSettings(scan=2), question=question) == by_edges, "deterministic"

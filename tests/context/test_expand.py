@@ -14,7 +14,6 @@ from mrag.context.render import Context
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
-from mrag.stores.base import Capabilities
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import PRODUCTS
 
@@ -101,16 +100,6 @@ def test_the_order_of_loading_does_not_matter(
     rng.shuffle(shuffled)
     with of(data) as one, of(shuffled) as other:
         assert expand(one, SEEDS, knob) == expand(other, SEEDS, knob)
-
-
-@given(graphs)
-@settings(max_examples=40, deadline=None)
-def test_reading_by_query_gives_the_same_as_reading_edges(data: list[Triple]) -> None:
-    with of(data) as kg:
-        by_edges = expand(kg, SEEDS, ContextSettings(hops=2))
-        kg.store.capabilities = Capabilities(edges=False)
-        kg._labels.clear()
-        assert expand(kg, SEEDS, ContextSettings(hops=2)) == by_edges
 
 
 def test_the_same_on_disk_and_in_memory(tmp_path: Path) -> None:

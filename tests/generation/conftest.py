@@ -15,7 +15,9 @@ from urllib.parse import quote
 import pytest
 from rdflib import Literal, URIRef
 
+import mrag
 from mrag.context.render import Context, Line
+from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, RDFS, Term, Triple
 
 if TYPE_CHECKING:
@@ -99,6 +101,12 @@ def products() -> Context:
 def few(products: Context) -> Context:
     """The first lines of it, for what has the small model read them."""
     return replace(products, lines=products.lines[:6])
+
+
+@pytest.fixture(scope="module")
+def kg() -> Iterator[KnowledgeGraph]:
+    with mrag.demo(model="none") as graph:
+        yield graph
 
 
 def ask_in(context: Context) -> Callable[[Triple, str], bool]:

@@ -1,8 +1,8 @@
 """A loopback server that speaks Ollama's protocol, in front of a real small model.
 
 No Ollama binary can be had from a package registry, so the real clients (`ollama`, `langchain-ollama`)
-are tested against this: /api/version, /api/tags, /api/show, /api/chat, /api/generate and /api/embed, in
-one piece and as a stream of JSON lines, with Ollama's errors. Every body it sends is first read by the
+are tested against this: /api/version, /api/tags, /api/show and /api/chat, in one piece and as a stream of
+JSON lines, with Ollama's errors. Every body it sends is first read by the
 response classes of the `ollama` package, and may hold no field that they do not know. Text comes from
 llama.cpp by its OpenAI-shaped endpoint. Images are decoded and kept for the test to see, but the model
 behind has no eyes: only the text goes on.
@@ -24,7 +24,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import httpx
-from ollama import ChatResponse, EmbedResponse, GenerateResponse, ListResponse, ShowResponse
+from ollama import ChatResponse, ListResponse, ShowResponse
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -61,14 +61,12 @@ class OllamaServer:
     Args:
         models: What /api/tags lists.
         chat: A running llama.cpp server for chat; without it only the lists work.
-        embed: One for embeddings.
         delay: Seconds to wait before each answer.
         old: Answer as servers did before they told capabilities.
     """
 
     models: Sequence[Served] = ()
     chat: LocalServer | None = None
-    embed: LocalServer | None = None
     delay: float = 0.0
     old: bool = False
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
@@ -136,26 +134,26 @@ class OllamaServer:
             shown["capabilities"] = list(served.capabilities)
         return checked(ShowResponse, shown)
 
-    def talk(self, body: Mapping[str, Any], *, generate: bool) -> Iterator[dict[str, Any]]:
-        """Answer /api/chat or /api/generate piece by piece; the last piece has the counts."""
+    def talk(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """Answer /api/chat piece by piece; the last piece has the counts."""
         served = self.find(body)
         if "completion" not in served.capabilities:
-            raise ProtocolError(400, f'"{served.name}" does not support {"generate" if generate else "chat"}')
+            raise ProtocolError(400, f'"{served.name}" does not support chat')
         if body.get("tools"):
             raise ProtocolError(400, f"registry.ollama.ai/library/{served.name} does not support tools")
         if body.get("think"):
             raise ProtocolError(400, f'"{served.name}" does not support thinking')
         if self.chat is None:
             raise ProtocolError(500, "no model is loaded behind this test server")
-        cls: type[BaseModel] = GenerateResponse if generate else ChatResponse
         started = time.perf_counter_ns()
 
         def piece(text: str, **more: Any) -> dict[str, Any]:
-            said = {"response": text} if generate else {"message": {"role": "assistant", "content": text}}
             now = datetime.now(UTC).isoformat()
-            return checked(cls, {"model": served.name, "created_at": now, "done": False, **said, **more})
+            message = {"role": "assistant", "content": text}
+            made = {"model": served.name, "created_at": now, "message": message, "done": False}
+            return checked(ChatResponse, {**made, **more})
 
-        messages = self._messages(body, generate=generate)
+        messages = self._messages(body)
         if not messages:
             yield piece("", done=True, done_reason="load")
             return
@@ -181,32 +179,9 @@ class OllamaServer:
             eval_duration=took // 2,
         )
 
-    def vectors(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        served = self.find(body)
-        if self.embed is None:
-            raise ProtocolError(500, "no model is loaded behind this test server")
-        given = body.get("input", "")
-        texts = [given] if isinstance(given, str) else list(given)
-        answer = httpx.post(
-            f"{self.embed.base_url}/embeddings",
-            json={"input": texts, "model": "local"},
-            headers={"Authorization": f"Bearer {self.embed.api_key}"},
-            timeout=60,
-        )
-        answer.raise_for_status()
-        data = sorted(answer.json()["data"], key=lambda item: item["index"])
-        found = {"model": served.name, "embeddings": [item["embedding"] for item in data]}
-        return checked(
-            EmbedResponse, {**found, "total_duration": 1, "load_duration": 1, "prompt_eval_count": 1}
-        )
-
     # --- On the way to llama.cpp ----------------------------------------------------------------
 
-    def _messages(self, body: Mapping[str, Any], *, generate: bool) -> list[dict[str, str]]:
-        if generate:
-            system = [{"role": "system", "content": body["system"]}] if body.get("system") else []
-            self._look(body.get("images"))
-            return [*system, {"role": "user", "content": body["prompt"]}] if body.get("prompt") else []
+    def _messages(self, body: Mapping[str, Any]) -> list[dict[str, str]]:
         messages = []
         for message in body.get("messages") or []:
             self._look(message.get("images"))
@@ -272,13 +247,8 @@ def checked(cls: type[BaseModel], body: dict[str, Any]) -> dict[str, Any]:
 
 def in_one(pieces: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Join the pieces of a stream as the server does when no stream is wanted."""
-    whole = dict(pieces[-1])
-    if "response" in whole:
-        whole["response"] = "".join(p["response"] for p in pieces)
-    else:
-        text = "".join(p["message"]["content"] for p in pieces)
-        whole["message"] = {"role": "assistant", "content": text}
-    return checked(GenerateResponse if "response" in whole else ChatResponse, whole)
+    text = "".join(p["message"]["content"] for p in pieces)
+    return checked(ChatResponse, {**pieces[-1], "message": {"role": "assistant", "content": text}})
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -314,14 +284,12 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if self.path == "/api/show":
                 self._json(200, server.show(body))
-            elif self.path in ("/api/chat", "/api/generate"):
-                pieces = server.talk(body, generate=self.path == "/api/generate")
+            elif self.path == "/api/chat":
+                pieces = server.talk(body)
                 if body.get("stream", True):
                     self._lines(pieces)
                 else:
                     self._json(200, in_one(list(pieces)))
-            elif self.path == "/api/embed":
-                self._json(200, server.vectors(body))
             else:
                 self._json(404, None)
         except ProtocolError as error:

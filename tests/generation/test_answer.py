@@ -14,11 +14,12 @@ from rdflib import Literal, URIRef
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
 from mrag.generation.answering import answer, cite, stream_answer
-from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages, prompt
+from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, prompt
 from mrag.generation.result import Answer
 from mrag.generation.verbalise import PHRASES
 from mrag.generation.verification import verify
 from mrag.rdf.terms import XSD, Triple
+from tests.cases import cases
 from tests.generation.conftest import GRAPH, E, ask_in, context_of
 
 
@@ -39,24 +40,7 @@ def check(context: Context, question: str, text: str) -> tuple[list[list[str]], 
 # --- What is supported --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "expected"),
-    [
-        ("Who develops GraphDB?", "GraphDB is developed by Ontotext.", [["t3", "t9"]]),
-        ("Who develops GraphDB?", "Ontotext.", [["t3", "t9"]]),
-        ("Who develops GraphDB?", "ONTOTEXT", [["t3", "t9"]]),
-        ("Who develops OWLIM?", "Ontotext.", [["t3", "t9"]]),
-        ("Where is Ontotext?", "It is headquartered in Sofia.", [["t11"]]),
-        ("Where is OpenLink Software?", "In Burlington.", [["t17"]]),
-        ("What is GraphDB?", "GraphDB is a triple store.", [["t1"]]),
-        ("What is GraphDB?", "GraphDB is a semantic product.", [["t2"]]),
-        ("When was Neo4j released?", "Neo4j was first released in 2007.", [["t21"]]),
-        ("What is GraphDB?", "It keeps inferred statements beside the asserted ones.", [["t7"]]),
-        ("Is GraphDB a triple store?", "Yes.", [["t1"]]),
-        ("Is GraphDB a triple store?", "Yes, GraphDB is a triple store.", [["t1"]]),
-        ("In which city is the vendor of GraphDB?", "Sofia.", [["t3", "t9", "t11"]]),
-    ],
-)
+@pytest.mark.parametrize(("question", "text", "expected"), cases(__file__, "supported"))
 def test_supported(products: Context, question: str, text: str, expected: list[list[str]]) -> None:
     found, supported = check(products, question, text)
     assert supported == [True]
@@ -64,106 +48,13 @@ def test_supported(products: Context, question: str, text: str, expected: list[l
     assert set(expected[0]) >= set(found[0])
 
 
-@pytest.mark.parametrize(
-    ("question", "text"),
-    [
-        ("Who develops GraphDB?", "Neo4j Inc."),
-        ("Who develops GraphDB?", "GraphDB is developed by Elasticsearch."),
-        ("Who develops GraphDB?", "GraphDB is not developed by Ontotext."),
-        ("Who develops GraphDB?", "GraphDB is developed by Ontotext and Neo4j Inc."),
-        ("Who develops GraphDB?", "GraphDB is developed by Ontotext and Acme."),
-        ("Who develops GraphDB?", "GraphDB has been developed by Ontotext since 1999."),
-        ("Who develops Virtuoso?", "It is developed by Ontotext."),
-        ("Who develops Virtuoso?", "Ontotext."),
-        ("When was Neo4j released?", "Neo4j was first released in 2008."),
-        ("What is Neo4j?", "Neo4j is a triple store."),
-        ("What is Neo4j?", "Neo4j is a vector database."),
-        ("Which triple stores does Ontotext develop?", "Virtuoso."),
-        ("Is Neo4j a triple store?", "Yes."),
-        ("Is GraphDB a triple store?", "No."),
-        ("Is GraphDB developed by Neo4j Inc.?", "GraphDB is developed by Ontotext and Neo4j Inc."),
-        ("What is GraphDB?", "These databases are very fast."),
-        ("Where is Neo4j?", "Neo4j is in Sofia."),
-        ("What is GraphDB?", "GraphDB was a triple store."),
-        ("Who competes with GraphDB?", "GraphDB (Ontotext)."),
-        ("Who competes with GraphDB?", "Ontotext."),
-    ],
-)
-def test_not_supported(products: Context, question: str, text: str) -> None:
-    assert check(products, question, text)[1] == [False]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I don't know.",
-        "I do not know who the CEO of Ontotext is.",
-        "The context does not say who the CEO of Ontotext is.",
-        "There is no information about a CEO in the context.",
-        "This is not mentioned.",
-        "Das weiß ich nicht.",
-    ],
-)
-def test_a_refusal_claims_nothing(products: Context, text: str) -> None:
-    assert check(products, "Who is the CEO of Ontotext?", text) == ([[]], [True])
-
-
-def test_a_refusal_with_a_claim_is_one(products: Context) -> None:
-    text = "I don't know, but GraphDB is developed by Neo4j Inc."
-    assert check(products, "Who develops GraphDB?", text)[1] == [False]
-    plain = "The graph database Neo4j is not developed by Neo4j Inc."
-    assert check(products, "Is Neo4j developed by Neo4j Inc.?", plain)[1] == [False]
-
-
-def test_a_pronoun_points_to_the_sentence_before(products: Context) -> None:
-    text = "GraphDB is a triple store. It is developed by Ontotext. It has SPARQL querying."
-    found, supported = check(products, "What can you tell me?", text)
-    assert supported == [True, True, True]
-    assert found[2] == ["t5"]
-    wrong = "Virtuoso is a triple store. It is developed by Ontotext."
-    assert check(products, "What can you tell me?", wrong)[1] == [True, False]
-
-
-def test_a_list_is_checked_item_by_item(products: Context) -> None:
-    text = "There are 3 products with RDF storage:\n\n- GraphDB\n- Virtuoso\n- Neo4j"
-    found, supported = check(products, "Which products have RDF storage?", text)
-    assert supported == [True, True, True, False]
-    assert found[0] == [] and "t4" in found[1] and "t15" in found[2] and found[3] == []
-
-
-def test_a_number_of_items_that_is_wrong_is_seen(products: Context) -> None:
-    text = "There are 5 products with RDF storage:\n- GraphDB\n- Virtuoso"
-    assert check(products, "Which products have RDF storage?", text)[1] == [False, True, True]
-
-
-def test_one_false_name_in_a_list_of_one_sentence_is_seen(products: Context) -> None:
-    question = "Which products have RDF storage?"
-    assert check(products, question, "GraphDB and Virtuoso.")[1] == [True]
-    assert check(products, question, "GraphDB, Virtuoso and Neo4j.")[1] == [False]
-
-
-def test_the_line_in_the_sentences_own_words_comes_first(products: Context) -> None:
-    found, _ = check(products, "What about RDF?", "GraphDB is linked to RDF storage.")
-    assert found == [["t6"]]
-    found, _ = check(products, "What about RDF?", "GraphDB has the feature RDF storage.")
-    assert found == [["t4"]]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("GraphDB is by Ontotext. It is known as OWLIM.", [True, True]),
-        ("It is developed by Ontotext, which is headquartered in Sofia, Bulgaria.", [True]),
-        ("The Context says that GraphDB is developed by Ontotext.", [True]),
-        ("Ontotext is a company, and its CEO is not mentioned in the given context.", [True]),
-        ("Neo4j is a graph database that keeps inferred statements beside the asserted ones.", [False]),
-        ("GraphDB and Neo4j are both triple stores.", [False]),
-        ("Ontotext develops GraphDB and Virtuoso.", [False]),
-        ("Yes, Virtuoso supports Cypher querying.", [False]),
-    ],
-)
-def test_what_a_real_small_model_wrote(products: Context, text: str, expected: list[bool]) -> None:
-    assert check(products, "What is GraphDB of Ontotext?", text)[1] == expected
+@pytest.mark.parametrize(("question", "text", "supported", "cited"), cases(__file__, "sentences"))
+def test_each_sentence_is_judged_by_itself(
+    products: Context, question: str, text: str, supported: list[bool], cited: list[list[str]] | None
+) -> None:
+    found, judged = check(products, question, text)
+    assert judged == supported
+    assert cited is None or [one[: len(of)] for one, of in zip(found, cited, strict=True)] == cited
 
 
 # --- Ids that a model writes --------------------------------------------------------------------
@@ -217,10 +108,6 @@ def test_truth_values_and_denial_go_together() -> None:
         assert check(context, "What about the photo?", text)[1] == [expected], text
 
 
-def test_disjointness_may_be_said_with_a_negation(products: Context) -> None:
-    assert check(products, "Can it be both?", "No product is a vendor.")[1] == [True]
-
-
 def test_names_in_other_scripts() -> None:
     context = context_of(("東京", "首都", "日本"), ("Ελλάδα", "πρωτεύουσα", "Αθήνα"))
     assert check(context, "日本の首都は?", "東京です。") == ([["t1"]], [True])
@@ -245,11 +132,6 @@ def test_streaming_gives_the_text_and_then_the_answer(products: Context) -> None
     assert len(pieces) > 3
     assert isinstance(last, Answer)
     assert last == answer("Who develops GraphDB?", products, writing(text))
-
-
-def test_streaming_without_a_model_gives_the_text(products: Context) -> None:
-    *pieces, last = stream_answer("Who develops GraphDB?", products)
-    assert isinstance(last, Answer) and "".join(map(str, pieces)) == last.text
 
 
 def test_an_empty_context_asks_no_model() -> None:
@@ -313,30 +195,9 @@ def test_an_answer_prints_with_its_sources(products: Context) -> None:
 # --- Prompts ------------------------------------------------------------------------------------
 
 
-def test_braces_and_markup_go_through_the_prompt_as_they_are() -> None:
-    system, human = messages("What is {question} {0}?", "[t1] ({context}, {{x}}, %s)")
-    assert "Using only the given Context" in str(system.content) and "Answer briefly." in str(system.content)
-    assert "data, not instructions" in str(system.content)
-    assert "[t1] ({context}, {{x}}, %s)" in str(human.content)
-    assert str(human.content).endswith("Question: What is {question} {0}?")
-
-
 def test_the_prompt_works_in_a_chain() -> None:
     chain = prompt() | writing("Ontotext.")
     assert chain.invoke({"question": "Who?", "context": "[t1] (a, b, c)"}).content == "Ontotext."
-
-
-def test_the_model_gets_the_lines_and_the_question(products: Context) -> None:
-    seen: list[Any] = []
-
-    class Listening(GenericFakeChatModel):
-        def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
-            seen.extend(messages)
-            return super()._generate(messages, *args, **kwargs)
-
-    answer("Who develops GraphDB?", products, Listening(messages=iter([AIMessage("Ontotext.")])))
-    assert products.text() in str(seen[1].content)
-    assert "[t3] (GraphDB, developed by, Ontotext)" in str(seen[1].content)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,12 +27,6 @@ LIST, READ, YES = "Which products does Ontotext develop?", "What is GraphDB?", "
 OLDEST, GROUPS, LATER = (
     "What is the oldest database?", "How many vendors are there per country?", "And vector databases?"
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def kg() -> Iterator[KnowledgeGraph]:
-    with mrag.demo(model="none") as graph:
-        yield graph
 
 
 @pytest.fixture(scope="module")

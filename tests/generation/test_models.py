@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.util import find_spec
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -21,6 +17,7 @@ from mrag.config import ollama_host
 from mrag.errors import ModelError
 from mrag.generation import models
 from mrag.generation.models import ModelStatus, resolve, status
+from tests.cases import cases
 from tests.generation.ollama_server import OllamaServer, Served
 
 NOBODY = "http://127.0.0.1:9"  # the discard port; nothing listens there
@@ -148,20 +145,7 @@ def test_a_proxy_of_the_environment_is_passed_by(monkeypatch: pytest.MonkeyPatch
         assert server.requests[-1][0] == "/api/chat"
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (None, "http://127.0.0.1:11434"),
-        ("", "http://127.0.0.1:11434"),
-        ("0.0.0.0", "http://127.0.0.1:11434"),
-        ("0.0.0.0:8080", "http://127.0.0.1:8080"),
-        ("gpu.lan:1234/", "http://gpu.lan:1234"),
-        ("https://gpu.lan", "https://gpu.lan:443"),
-        ("http://[::1]:99", "http://[::1]:99"),
-        (":5000", "http://127.0.0.1:5000"),
-        ("https://gpu.lan/ollama", "https://gpu.lan:443/ollama"),
-    ],
-)
+@pytest.mark.parametrize(("value", "expected"), cases(__file__, "hosts"))
 def test_hosts(monkeypatch: pytest.MonkeyPatch, value: str | None, expected: str) -> None:
     if value is not None:
         monkeypatch.setenv("OLLAMA_HOST", value)
@@ -269,22 +253,3 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unknown_providers_are_typed_errors() -> None:
     with pytest.raises(ModelError, match="LangChain gives no model nonsense:x"):
         resolve("nonsense:x")
-
-
-def test_importing_loads_no_client() -> None:
-    program = (
-        "import sys, mrag.generation.models, mrag.generation.answering\n"
-        "import mrag.generation.models\n"
-        "heavy = {'langchain', 'langchain_core', 'langchain_ollama', 'langchain_openai', 'openai', 'ollama',"
-        " 'httpx', 'xllamacpp'}\n"
-        "sys.exit(' '.join(heavy & {m.partition('.')[0] for m in sys.modules}) or 0)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parent.parent.parent,
-        env={**os.environ},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Literal
 
 import httpx
-import ollama
 import pytest
 from langchain_core.messages import HumanMessage
 from langchain_ollama import ChatOllama
@@ -22,7 +19,7 @@ from mrag.generation.models import LocalServer, resolve, status
 from mrag.generation.result import Answer
 from mrag.generation.verification import verify
 from tests.generation.conftest import ask_in
-from tests.generation.ollama_server import VERSION, OllamaServer, Served
+from tests.generation.ollama_server import OllamaServer, Served
 
 pytestmark = pytest.mark.model
 NAME = "smollm2:135m"
@@ -36,19 +33,10 @@ class Product(BaseModel):
 
 
 @pytest.fixture(scope="module")
-def server(local_server: LocalServer, gguf: Path) -> Iterator[OllamaServer]:
+def server(local_server: LocalServer) -> Iterator[OllamaServer]:
     served = (Served(NAME), Served("nothing:latest"), Served("vectors:latest", "bert", ("embedding",)))
-    with (
-        LocalServer(gguf, n_ctx=512, embedding=True) as embed,
-        OllamaServer(served, chat=local_server, embed=embed) as running,
-    ):
+    with OllamaServer(served, chat=local_server) as running:
         yield running
-
-
-@pytest.fixture
-def client(server: OllamaServer) -> Iterator[ollama.Client]:
-    with ollama.Client(host=server.url) as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -57,91 +45,6 @@ def model(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> ChatOllama:
     found = resolve(f"ollama:{NAME}", num_predict=24)
     assert isinstance(found, ChatOllama)
     return found
-
-
-# --- The plain client ---------------------------------------------------------------------------
-
-
-def test_list_and_show(client: ollama.Client, server: OllamaServer) -> None:
-    assert [m.model for m in client.list().models] == [NAME, "nothing:latest", "vectors:latest"]
-    shown = client.show(NAME)
-    assert shown.capabilities == ["completion"] and shown.details is not None
-    assert httpx.get(f"{server.url}/api/version").json() == {"version": VERSION}
-
-
-def test_chat(client: ollama.Client) -> None:
-    options = {"num_predict": 8, "temperature": 0, "seed": 0}
-    messages = [{"role": "user", "content": "Say hello."}]
-    whole = client.chat(NAME, messages, options=options)
-    assert whole.done and whole.done_reason in ("length", "stop")
-    assert whole.message.role == "assistant" and whole.message.content
-    assert whole.eval_count == 8 and whole.prompt_eval_count
-    pieces = list(client.chat(NAME, messages, options=options, stream=True))
-    assert [p.done for p in pieces] == [False] * (len(pieces) - 1) + [True]
-    assert "".join(p.message.content or "" for p in pieces)
-
-
-def test_generate(client: ollama.Client) -> None:
-    whole = client.generate(
-        NAME, "Say hello.", system="Be brief.", options={"num_predict": 6, "temperature": 0}
-    )
-    assert whole.done and whole.response
-    pieces = list(client.generate(NAME, "Say hello.", options={"num_predict": 6}, stream=True))
-    assert len(pieces) > 1 and pieces[-1].done
-
-
-@pytest.mark.slow
-def test_format(client: ollama.Client) -> None:
-    messages = [{"role": "user", "content": "GraphDB, 2005. Answer in JSON."}]
-    by_schema = client.chat(
-        NAME, messages, format=Product.model_json_schema(), options={"num_predict": 60, "temperature": 0}
-    )
-    Product.model_validate_json(by_schema.message.content or "")
-    options = {"num_predict": 200, "temperature": 0}
-    by_word = client.chat(NAME, messages, format="json", options=options)
-    if by_word.done_reason == "stop":
-        assert isinstance(json.loads(by_word.message.content or ""), (dict, list))
-
-
-def test_embed(client: ollama.Client) -> None:
-    found = client.embed("vectors", ["one", "two"])
-    assert len(found.embeddings) == 2
-    assert len(found.embeddings[0]) == len(found.embeddings[1]) > 100
-
-
-def test_loading_with_an_empty_message_list(client: ollama.Client) -> None:
-    assert client.chat(NAME, [], keep_alive="1m").done_reason == "load"
-
-
-def test_images_go_over_the_wire(client: ollama.Client, server: OllamaServer) -> None:
-    png = b"\x89PNG\r\n\x1a\n" + bytes(range(64))
-    message = {"role": "user", "content": "What is this?", "images": [png]}
-    client.chat(NAME, [message], options={"num_predict": 2})
-    assert server.images[-1] == png
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_an_unknown_model_is_a_404(client: ollama.Client, stream: bool) -> None:
-    with pytest.raises(ollama.ResponseError, match="model 'who' not found") as caught:
-        list(client.chat("who", [{"role": "user", "content": "Hi"}], stream=stream))  # type: ignore[call-overload]
-    assert caught.value.status_code == 404
-
-
-@pytest.mark.parametrize(
-    ("path", "body", "code"),
-    [
-        ("/api/chat", b"{", 400),
-        ("/api/chat", b'{"model": "vectors", "messages": [{"role": "user", "content": "a"}]}', 400),
-        ("/api/chat", b'{"model": "nothing", "tools": [{}], "messages": []}', 400),
-        ("/api/chat", b'{"model": "nothing", "think": true, "messages": []}', 400),
-        ("/api/show", b'{"model": "who"}', 404),
-        ("/api/embed", b'{"model": "who"}', 404),
-    ],
-)
-def test_errors_are_json(server: OllamaServer, path: str, body: bytes, code: int) -> None:
-    found = httpx.post(server.url + path, content=body)
-    assert found.status_code == code
-    assert isinstance(found.json()["error"], str)
 
 
 # --- LangChain's client, as mrag makes it -------------------------------------------------------

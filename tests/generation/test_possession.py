@@ -8,6 +8,7 @@ from mrag.context.render import Context
 from mrag.generation.answering import answer, cite
 from mrag.generation.support.citations import Citer
 from mrag.generation.verification import verify
+from tests.cases import cases
 from tests.generation.conftest import ask_in, context_of
 
 ROWS = (
@@ -22,21 +23,7 @@ def _context() -> Context:
     return context_of(*ROWS)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "The gender of Ada's children is female.",
-        "The gender of the children of Ada is female.",
-        "Ada's children were born in Ulm.",
-        "Ada’s sister is female.",
-        "Ada's husband knows Max.",
-        "Ada knows Max's brother.",
-        "Bell Works' supplier makes clocks.",
-        "The supplier of Bell Works is a firm.",
-        "The height of Ada's house is 180.",
-        "Max is Ada's friend.",
-    ],
-)
+@pytest.mark.parametrize("said", cases(__file__, "what_something_has_is_not_the_thing"))
 @pytest.mark.parametrize("written", [(), ("t1", "t2", "t3", "t4", "t5", "t6", "t7")])
 def test_what_something_has_is_not_the_thing(context: Context, said: str, written: tuple[str, ...]) -> None:
     support = Citer("What is known?", context).support(said, written)

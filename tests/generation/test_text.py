@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from rdflib import Literal
 
@@ -12,23 +14,11 @@ from mrag.language.grammar import article, relation
 from mrag.language.names import split_identifier
 from mrag.language.tokens import fold, keys, language_of, stem, tokens
 from mrag.rdf.terms import XSD
+from tests.cases import cases
 from tests.generation.conftest import context_of, iri
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Databases", "database"),
-        ("WebProtégé", "webprotege"),
-        ("Ontotext’s", "Ontotext"),
-        ("companies", "Company"),
-        ("79.0", "79"),
-        ("1,024", "1024"),
-        ("1.5E3", "1500"),
-        ("l'azienda", "azienda"),
-        ("ＲＤＦ", "rdf"),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), cases(__file__, "forms_of_one_word_fold_to_one_key"))
 def test_forms_of_one_word_fold_to_one_key(one: str, other: str) -> None:
     assert fold(one) == fold(other)
 
@@ -58,17 +48,7 @@ def test_verb_forms_share_a_stem(word: str) -> None:
     assert stem(word) == "develop"
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("Which products are there?", "en"),
-        ("GraphDB", "en"),
-        ("Welche Produkte werden entwickelt?", "de"),
-        ("Quali sono i prodotti?", "it"),
-        ("Quelle est la capitale ?", "fr"),
-        ("Кто разработал GraphDB и почему?", "und"),
-    ],
-)
+@pytest.mark.parametrize(("text", "language"), cases(__file__, "language"))
 def test_language(text: str, language: str) -> None:
     assert language_of(text) == language
 
@@ -87,40 +67,15 @@ def found(index: ContextNames, text: str) -> list[str]:
     return [" ".join(m.keys) for m in index.find(text)]
 
 
-def test_the_longest_name_is_read() -> None:
-    index = names(("Neo4j", "is a", "graph database"), ("x1", "is a", "database"))
-    assert found(index, "Neo4j is a graph database.") == ["neo4j", "graph database"]
+@pytest.mark.parametrize(("rows", "text", "expected"), cases(__file__, "mentions"))
+def test_names_are_read_where_they_are_meant(rows: list[Any], text: str, expected: list[str]) -> None:
+    assert found(names(*rows), text) == expected
 
 
-def test_a_name_does_not_cross_a_comma() -> None:
-    index = names(("Ontotext GraphDB", "is a", "product"), ("Arlington, Virginia", "is a", "city"))
-    assert found(index, "By Ontotext, GraphDB was made.") == []
-    assert found(index, "It is in Arlington, Virginia.") == ["arlington virginia"]
-
-
-def test_short_forms_are_read_where_they_are_clear() -> None:
-    index = names(("Neo4j Inc.", "is a", "vendor"), ("Arlington, Virginia", "is a", "city"))
-    assert found(index, "Neo4j is in Arlington.") == ["neo4j", "arlington"]
-    two = names(("Paris, Texas", "is a", "city"), ("Paris, France", "is a", "city"))
-    assert found(two, "It is in Paris.") == []
-
-
-def test_a_part_of_a_persons_name_needs_its_capital() -> None:
-    index = names(("Luke Skywalker", "is a", "character"), ("Anakin Skywalker", "is a", "character"))
-    assert index.find("Then Luke came.")[0].terms == {iri("Luke Skywalker")}
-    assert found(index, "Skywalker came.") == []
-
-
-def test_aliases_name_their_subject() -> None:
-    index = names(("GraphDB", "also known as", '"OWLIM"'))
+def test_short_forms_and_aliases_name_their_subject() -> None:
+    index = names(("GraphDB", "also known as", '"OWLIM"'), ("Luke Skywalker", "is a", "character"))
     assert iri("GraphDB") in index.find("OWLIM is fast")[0].terms
-
-
-def test_labels_of_function_words_are_read_by_letter() -> None:
-    index = names(("It", "is a", "film"), ("★", "is a", "film"))
-    assert found(index, "It is long.") == []
-    assert found(index, "Who made It in 1990?") == ["it"]
-    assert len(index.find("I saw ★ twice")) == 1
+    assert index.find("Then Luke came.")[0].terms == {iri("Luke Skywalker")}
 
 
 def test_dates_and_numbers_are_read_in_words() -> None:
@@ -133,22 +88,9 @@ def test_dates_and_numbers_are_read_in_words() -> None:
     assert found(index, "121 minutes") == ["121"]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("One. Two.", [("", "One."), (" ", "Two.")]),
-        ("By Dr. Who. Then 3.5 more.", [("", "By Dr. Who."), (" ", "Then 3.5 more.")]),
-        ("A:\n\n1. B\n2) C", [("", "A:"), ("\n\n1. ", "B"), ("\n2) ", "C")]),
-        ("これは本です。あれも本です。", [("", "これは本です。"), ("", "あれも本です。")]),
-        ("J. K. Rowling wrote it.", [("", "J. K. Rowling wrote it.")]),
-        ("True. [t1] [t2] False.", [("", "True [t1] [t2]."), (" ", "False.")]),
-        ("```\nGraphDB\n```", [("```\n", "GraphDB")]),
-        ("", []),
-        (" \n ", []),
-    ],
-)
-def test_sentences(text: str, expected: list[tuple[str, str]]) -> None:
-    assert split(text) == expected
+@pytest.mark.parametrize(("text", "expected"), cases(__file__, "sentences"))
+def test_sentences(text: str, expected: list[list[str]]) -> None:
+    assert [*map(list, split(text))] == expected
 
 
 def test_a_name_with_full_stops_is_not_cut() -> None:
@@ -175,65 +117,16 @@ def test_thoughts_are_left_out_however_they_are_cut() -> None:
     assert "".join(plain.feed(c) for c in "<thin ice>") == "<thin ice>"
 
 
-@pytest.mark.parametrize(
-    ("label", "several", "expected"),
-    [
-        ("developed by", False, "is developed by"),
-        ("develops", False, "develops"),
-        ("has feature", True, "has the features"),
-        ("has tags", False, "has the tag"),
-        ("has seat in", False, "has seat in"),
-        ("interoperates with", False, "interoperates with"),
-        ("headquartered in", False, "is headquartered in"),
-        ("born in", False, "is born in"),
-        ("is part of", False, "is part of"),
-        ("capital of", False, "is capital of"),
-        ("wearing", False, "is wearing"),
-        ("contain", False, "contains"),
-        ("population", False, "population"),
-        ("skin color", True, "skin colors"),
-        ("kind of licence", True, "kinds of licence"),
-        ("Home world", False, "home world"),
-        ("entwickelt von", False, "entwickelt von"),
-    ],
-)
+@pytest.mark.parametrize(("label", "several", "expected"), cases(__file__, "predicates_read_as_english"))
 def test_predicates_read_as_english(label: str, several: bool, expected: str) -> None:
     assert relation(label, several)[1] == expected
 
 
-@pytest.mark.parametrize(
-    ("noun", "expected"),
-    [
-        ("hour", "an hour"),
-        ("user", "a user"),
-        ("SQL database", "an SQL database"),
-        ("NASA site", "a NASA site"),
-    ],
-)
+@pytest.mark.parametrize(("noun", "expected"), cases(__file__, "articles"))
 def test_articles(noun: str, expected: str) -> None:
     assert article(noun) == expected
 
 
-@pytest.mark.parametrize(
-    ("written", "kept"),
-    [
-        ("~~~\nOntotext.\n~~~", "Ontotext."),
-        ("  ```text\n  Ontotext.\n  ```", "  Ontotext."),
-        ('```python title="x y"\nx = 1\n```', "x = 1"),
-        ("```{.markdown}\nOntotext.\n```", "Ontotext."),
-        ("```\nOntotext makes it.", "Ontotext makes it."),
-        ("Ontotext.\n```", "Ontotext."),
-        ("```Ontotext```", "Ontotext"),
-        ("```Ontotext makes it.\nIt is good.\n```", "Ontotext makes it.\nIt is good."),
-        ("```Ontotext\n```", "Ontotext"),
-        ("```markdown\nHi\n```py\nx=1\n```\nBye\n```", "Hi\nx=1\nBye"),
-        ("> ```\n> Ontotext.\n> ```", "> Ontotext."),
-        ("- ```text\n  Ontotext\n  ```\n- b", "-   Ontotext\n- b"),
-        # What only looks like a mark stays, and so do the columns of code.
-        ("````md\nHi\n```py\nx=1\n```\n````", "Hi\n```py\nx=1\n```"),
-        ("```sh\n    cat <<X\n~~~\n    X\n```", "    cat <<X\n~~~\n    X"),
-        ("It is `x`, ``y`` and ~~no~~ ``` z.", "It is `x`, ``y`` and ~~no~~ ``` z."),
-    ],
-)
+@pytest.mark.parametrize(("written", "kept"), cases(__file__, "marks_of_code_go_and_code_stays"))
 def test_marks_of_code_go_and_code_stays(written: str, kept: str) -> None:
     assert without_fences(written) == kept

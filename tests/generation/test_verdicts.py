@@ -12,6 +12,7 @@ from mrag.generation.answering import cite
 from mrag.graph.kg import KnowledgeGraph
 from mrag.retrieval.verifying import StoreFacts
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 
 TURTLE = """
 @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -56,46 +57,12 @@ def verdicts(kg: KnowledgeGraph, context: Context, text: str) -> list[str]:
     return [one.verdict for one in cite("Tell me more.", text, context, graph=StoreFacts(kg)).sentences]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Sal Moss is a forward who plays for Reds.",
-        "Reds' players include Sal Moss.",
-        "Sal Moss has the position forward and 19 goals.",
-        "Night Watch is kept by Rijks.",
-        "Rijks is the keeper of Night Watch.",
-        "Night Watch is made of paint and linen.",
-        "Ulm is located in Saxony.",
-        "Saxony has an area of 169 km2.",
-        "Marie Curie is the discoverer of Radium.",
-        "Rijks publishes Moss.",
-        "The writers of Moss are Eva Dahl and Marie Curie.",
-        "Radium was discovered by Marie Curie in 1898.",
-        "Sal Moss was born in Ulm. He plays for Reds.",
-    ],
-)
+@pytest.mark.parametrize("text", cases(__file__, "true_sentences_pass"))
 def test_true_sentences_pass(kg: KnowledgeGraph, read: Context, text: str) -> None:
     assert set(verdicts(kg, read, text)) == {"read"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Forwards play for Reds.",
-        "Reds is headquartered in Ulm?",
-        "Reds was headquartered in Ulm.",
-        "Ulm was the capital of Saxony.",
-        "The capital of Saxony was Ulm.",
-        'Sal Moss "plays" for Reds.',
-        "Sal Moss has 19 million goals.",
-        "Sal Moss was born in Ulm. She plays for Reds.",
-        "Saxony has an area of 169 km.",
-        "Eva Dahl discovered Radium.",
-        "Moss publishes Rijks.",
-        "Reds coaches Marie Curie.",
-        "Sal Moss plays for Reds's rival.",
-    ],
-)
+@pytest.mark.parametrize("text", cases(__file__, "false_sentences_do_not"))
 def test_false_sentences_do_not(kg: KnowledgeGraph, read: Context, text: str) -> None:
     assert verdicts(kg, read, text)[-1] not in ("read", "graph", "nothing")
 

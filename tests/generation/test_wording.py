@@ -13,6 +13,7 @@ from mrag.generation.verbalise import PHRASES, filled
 from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 from tests.generation.conftest import ask_in, context_of
 
 TURTLE = """
@@ -54,25 +55,8 @@ def about(kg: KnowledgeGraph, name: str, question: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "question", "expected"),
-    [
-        ("acme", "What is acme?", "acme is a Company and makes rocket Skates [t1][t2]."),
-        ("ox", "What is ox?", "ox is an Ox and knows ada [t1][t2]."),
-        ("ada", "What is ada?", "ada is a Person [t1]. ox knows ada [t2]."),
-        (
-            "Dog",
-            "What is a dog?",
-            "A Dog is a kind of Animal, every Dog eats some Bone and every Dog meets the condition "
-            "“owner some Person” [t1][t2][t3].",
-        ),
-        ("Puppy", "What is a puppy?", "A Puppy is defined as “Dog and age at most 1” [t1]."),
-        (
-            "Puppy",
-            "Was ist ein Puppy?",
-            "Was Puppy ist, erfüllt die Bedingung „Dog and age at most 1“ [t1].",
-        ),
-    ],
-)  # fmt: skip
+    ("name", "question", "expected"), cases(__file__, "classes_without_labels_and_names")
+)
 def test_classes_without_labels_and_names(
     zoo: KnowledgeGraph, name: str, question: str, expected: str
 ) -> None:
@@ -81,44 +65,6 @@ def test_classes_without_labels_and_names(
 
 def test_what_says_nothing_is_left_out(zoo: KnowledgeGraph) -> None:
     assert "something" not in about(zoo, "Cat", "What is a cat?")
-
-
-ADA = (
-    ("Ada", "is a", "Person"), ("Ada", "Kind", "Max"), ("Ada", "Kind", "Eva"), ("Ada", "geboren in", "Ulm"),
-    ("Ada", "also known as", '"Adele"'), ("Ada", "description", '"baut Mühlen"'),
-)  # fmt: skip
-
-
-def test_german() -> None:
-    assert told(context_of(*ADA), "Wer ist Ada?") == (
-        "Ada ist vom Typ Person [t1]. Beschreibung von Ada: “baut Mühlen” [t6]. "
-        "Kind von Ada: Max und Eva [t2][t3]. Ada — geboren in: Ulm [t4]. Ada heißt auch Adele [t5]."
-    )
-    assert told(context_of(*ADA), "Welche Farbe hat der Mond?") == PHRASES["de"].no_match + (
-        " Gesucht wurde nach „Farbe“ und „Mond“. Nichts im Kontext erwähnt „Farbe“ und „Mond“."
-    )
-    assert told(context_of(), "Welche Farbe hat der Mond?") == PHRASES["de"].nothing_found
-
-
-def test_french() -> None:
-    rows = ("Ada", "is a", "Personne"), ("Ada", "enfant", "Max"), ("Max", "is a", "Personne")
-    context = context_of(*rows)
-    assert told(context, "Qui est Ada ?") == "Ada est de type Personne [t1]. enfant d'Ada : Max [t2]."
-    assert told(context, "Quelles personnes sont là ?").startswith(
-        "- Ada est de type Personne [t1].\n- Max est"
-    )
-
-
-def test_spanish() -> None:
-    context = context_of(("Ada", "is a", "Persona"), ("Ada", "hija", "Eva"), ("Ada", "nacida en", "Cádiz"))
-    assert told(context, "¿Quién es Ada?") == (
-        "Ada es de tipo Persona [t1]. hija de Ada: Eva [t2]. Ada — nacida en: Cádiz [t3]."
-    )
-
-
-def test_another_language_lists_labels_and_values() -> None:
-    context = context_of(("Ada", "is a", "Persona"), ("Ada", "figlia", "Eva"))
-    assert told(context, "Chi è Ada?") == "Ada — is a: Persona [t1]. Ada — figlia: Eva [t2]."
 
 
 @pytest.mark.parametrize("language", sorted(PHRASES))
@@ -135,16 +81,7 @@ def test_what_an_answer_says_of_itself_needs_no_line(language: str) -> None:
     assert not citer.support("Ada knows Bob.").supported
 
 
-@pytest.mark.parametrize(
-    ("count", "question", "said"),
-    [
-        (8, "Which cities does Rome have?", None),
-        (10, "Which cities does Rome have?", "“city”: 8 of 10 shown."),
-        (10, "What stands at the Tiber?", "“stands at”: 8 of 10 shown."),
-        (90, "Which cities does Rome have?", "“city”: 8 of more than 10 shown."),
-        (10, "Welche city hat Rome?", "„city“: 8 von 10 gezeigt."),
-    ],
-)
+@pytest.mark.parametrize(("count", "question", "said"), cases(__file__, "lists_that_a_limit_cut_say_so"))
 def test_lists_that_a_limit_cut_say_so(count: int, question: str, said: str | None) -> None:
     e = "http://example.org/"
     kg = KnowledgeGraph(OxigraphStore())

@@ -12,12 +12,7 @@ from rdflib import Literal, URIRef
 
 import mrag
 from mrag.completion.chain import answer as completed_answer
-from mrag.completion.patterns import (
-    CompletedTriple,
-    Completion,
-    IncompleteTriple,
-    TriplePlan,
-)
+from mrag.completion.patterns import CompletedTriple, Completion, IncompleteTriple, TriplePlan
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
 from mrag.generation.answering import answer, stream_answer
@@ -30,7 +25,7 @@ from mrag.rdf.terms import OWL, RDF, RDFS, Term, Triple
 from mrag.retrieval.answering import verify as verified
 from mrag.stores.oxigraph import OxigraphStore
 from tests.generation.conftest import ask_in, context_of
-from tests.injection.hostile import KINDS, failing, folded, ids_in, report, text, tries
+from tests.injection.hostile import KINDS, attack, folded, ids_in, text
 from tests.injection.test_prompts import record
 
 PREDICATES = [RDF + "type", RDFS + "subClassOf", OWL + "sameAs", RDFS + "comment", "http://example.org/p"]
@@ -134,13 +129,11 @@ def products() -> Context:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_forge_nothing(kind: str) -> None:
-    count = tries(60)
-    report(f"answers without a model, {kind}", count, failing(count, lambda rng: of_a_label(rng, kind)))
+    attack(f"answers without a model, {kind}", 60, lambda rng: of_a_label(rng, kind))
 
 
 def test_models_forge_nothing() -> None:
-    count = tries(100)
-    report("answers of scripted models", count, failing(count, of_a_model))
+    attack("answers of scripted models", 100, of_a_model)
 
 
 def of_evidence(rng: random.Random) -> str | None:
@@ -180,8 +173,7 @@ def of_evidence(rng: random.Random) -> str | None:
 
 
 def test_evidence_forges_nothing() -> None:
-    count = tries(100)
-    report("answers from completed triples", count, failing(count, of_evidence))
+    attack("answers from completed triples", 100, of_evidence)
 
 
 def altered(rng: random.Random) -> str | None:
@@ -227,8 +219,7 @@ def altered(rng: random.Random) -> str | None:
 
 
 def test_what_is_altered_is_not_verified() -> None:
-    count = tries(60)
-    report("altered answers", count, failing(count, altered))
+    attack("altered answers", 60, altered)
 
 
 def test_braces_in_labels_are_not_filled() -> None:

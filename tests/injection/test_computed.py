@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from html.parser import HTMLParser
 
 import pyoxigraph as ox
 from rdflib import RDF, RDFS, Literal, URIRef
@@ -12,7 +11,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from mrag.retrieval.answering import ask, verify
 from mrag.stores.oxigraph import OxigraphStore
-from tests.injection.hostile import failing, ids_in, report, signs_in, text, tries
+from tests.injection.hostile import attack, ids_in, signs_in, strange_markup, text
 from tests.injection.test_answers import wrong_with
 
 E = "http://example.org/"
@@ -24,6 +23,9 @@ QUESTIONS = (
     "Is Widget a gadget?",
     "Which gadget has the highest weight?",
 )
+
+
+PLAIN_MARKUP = {*"div p br small pre details summary table caption thead tbody tr th td span ul li".split()}
 
 
 def gadgets(rng: random.Random) -> KnowledgeGraph:
@@ -44,18 +46,6 @@ def gadgets(rng: random.Random) -> KnowledgeGraph:
         ]
     kg.insert(triples)
     return kg
-
-
-class Elements(HTMLParser):
-    """Collects the elements that a browser would see."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen: set[str] = set()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note an element."""
-        self.seen.add(tag)
 
 
 def of_names(rng: random.Random) -> str | None:
@@ -79,15 +69,12 @@ def of_names(rng: random.Random) -> str | None:
             # The query is one read, however things are called.
             if not isinstance(ox.Store().query(found.query), ox.QuerySolutions | ox.QueryBoolean):
                 return f"{question}: another query: {found.query!r}"
-            elements = Elements()
-            elements.feed(given._repr_html_())
-            if elements.seen & {"script", "img", "iframe", "form", "input", "b", "i"}:
-                return f"{question}: a browser sees {elements.seen}"
+            if strange := strange_markup(given._repr_html_(), PLAIN_MARKUP):
+                return f"{question}: a browser sees {strange}"
         if kg.count("all") != before:
             return "asking wrote"
     return None if computed >= 3 else f"only {computed} questions were computed"
 
 
 def test_names_forge_nothing_in_what_is_computed() -> None:
-    count = tries(6)
-    report("computed answers", count, failing(count, of_names))
+    attack("computed answers", 6, of_names)

@@ -22,7 +22,7 @@ from mrag.generation.prompts import messages
 from mrag.planning.plan import Unknown
 from tests.generation.conftest import gguf, local_server
 from tests.generation.ollama_server import OllamaServer, Served
-from tests.injection.hostile import CONTROLS, failing, report, text, tries
+from tests.injection.hostile import CONTROLS, attack, text
 from tests.injection.test_answers import wrong_with
 from tests.injection.test_prompts import record
 
@@ -93,8 +93,7 @@ def of_a_prompt(rng: random.Random, server: LocalServer) -> str | None:
 
 
 def test_labels_are_plain_text_to_the_tokeniser(local_server: LocalServer) -> None:
-    count = tries(25)
-    report("tokeniser", count, failing(count, lambda rng: of_a_prompt(rng, local_server)))
+    attack("tokeniser", 25, lambda rng: of_a_prompt(rng, local_server))
     assert len(controls_in(local_server, "".join(CONTROLS))) >= 4
 
 
@@ -108,8 +107,7 @@ def of_an_answer(rng: random.Random, model: Any) -> str | None:
 
 def test_the_model_forges_nothing(local_server: LocalServer) -> None:
     model = local_server.chat_model(max_tokens=24)
-    count = min(tries(2), 60)
-    report("answers of the small model", count, failing(count, lambda rng: of_an_answer(rng, model)))
+    attack("answers of the small model", 2, lambda rng: of_an_answer(rng, model))
 
 
 def test_nor_does_it_over_the_protocol_of_ollama(
@@ -118,8 +116,7 @@ def test_nor_does_it_over_the_protocol_of_ollama(
     with OllamaServer([Served("smollm2:latest")], chat=local_server) as server:
         monkeypatch.setenv("OLLAMA_HOST", server.url)
         model = resolve("ollama:smollm2", num_predict=16)
-        count = min(tries(1), 30)
-        report("answers over Ollama", count, failing(count, lambda rng: of_an_answer(rng, model)))
+        attack("answers over Ollama", 1, lambda rng: of_an_answer(rng, model))
         chats = [body for path, body in server.requests if path == "/api/chat"]
         assert chats and not any(body.get("tools") for body in chats)
         said = "".join(m["content"] for body in chats for m in body["messages"] if m["role"] == "user")

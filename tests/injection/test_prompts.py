@@ -32,7 +32,7 @@ from mrag.planning.plan import Unknown
 from mrag.rdf.terms import RDFS, Triple
 from mrag.retrieval.retriever import TripleStoreRetriever, format_docs
 from mrag.stores.oxigraph import OxigraphStore
-from tests.injection.hostile import KINDS, failing, folded, report, signs_in, text, tries, wrong_in
+from tests.injection.hostile import KINDS, attack, folded, signs_in, text, wrong_in
 
 E = "http://example.org/"
 GRAPH = "urn:mrag:kg:main:asserted:0"
@@ -181,19 +181,16 @@ BUILDERS: dict[str, Callable[..., str | None]] = {
 
 @pytest.mark.parametrize("name", BUILDERS)
 def test_lines_and_ids_are_those_put_in(name: str) -> None:
-    count = tries(150)
-    report(f"prompt: {name}", count, failing(count, BUILDERS[name]))
+    attack(f"prompt: {name}", 150, BUILDERS[name])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_of_text_in_a_context(kind: str) -> None:
-    count = tries(60)
-    report(f"context, {kind}", count, failing(count, lambda rng: of_a_context(rng, kind)))
+    attack(f"context, {kind}", 60, lambda rng: of_a_context(rng, kind))
 
 
 def test_passages_stay_theirs(kg: KnowledgeGraph) -> None:
-    count = tries(150)
-    report("prompt: passages", count, failing(count, lambda rng: of_passages(rng, kg)))
+    attack("prompt: passages", 150, lambda rng: of_passages(rng, kg))
 
 
 def graph_of(rng: random.Random) -> KnowledgeGraph:
@@ -233,8 +230,7 @@ def of_a_graph(rng: random.Random) -> str | None:
 
 
 def test_a_graph_of_hostile_terms() -> None:
-    count = tries(40)
-    report("context of a real graph", count, failing(count, of_a_graph))
+    attack("context of a real graph", 40, of_a_graph)
 
 
 def of_documents(rng: random.Random) -> str | None:
@@ -258,8 +254,7 @@ def of_documents(rng: random.Random) -> str | None:
 
 
 def test_documents_of_the_retriever() -> None:
-    count = tries(40)
-    report("documents of the retriever", count, failing(count, of_documents))
+    attack("documents of the retriever", 40, of_documents)
 
 
 def of_other_prompts(rng: random.Random) -> str | None:
@@ -288,5 +283,4 @@ def of_other_prompts(rng: random.Random) -> str | None:
 
 
 def test_the_other_prompts() -> None:
-    count = tries(60)
-    report("other prompts", count, failing(count, of_other_prompts))
+    attack("other prompts", 60, of_other_prompts)

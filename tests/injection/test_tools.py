@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 import random
-import re
-import warnings
 from typing import Any
 
 import pytest
-from rdflib import Graph, Literal, URIRef
+from rdflib import Literal, URIRef
 
 import mrag
-from mrag.community import graphdb_graph, rdf_graph
-from mrag.context.display import Display
-from mrag.errors import MragError
 from mrag.generation.answering import answer
 from mrag.mcp.tools import of_query
-from mrag.rdf.terms import RDF, RDFS, Triple
+from mrag.rdf.terms import Triple
 from mrag.reasoning.proofs import Proof, render
 from mrag.stores.base import SelectResult
-from tests.injection.hostile import failing, report, signs_in, text, tries, wrong_in
+from tests.injection.hostile import attack, report, signs_in, text, tries, wrong_in
 from tests.injection.test_answers import products
 from tests.injection.test_prompts import graph_of
 
@@ -49,8 +44,7 @@ def of_a_table(rng: random.Random) -> str | None:
 
 
 def test_tables_have_the_rows_that_were_found() -> None:
-    count = tries(150)
-    report("tables of tools", count, failing(count, of_a_table))
+    attack("tables of tools", 150, of_a_table)
 
 
 def of_a_proof(rng: random.Random) -> str | None:
@@ -73,8 +67,7 @@ def of_a_proof(rng: random.Random) -> str | None:
 
 
 def test_proofs_have_the_steps_that_were_made() -> None:
-    count = tries(100)
-    report("proofs", count, failing(count, of_a_proof))
+    attack("proofs", 100, of_a_proof)
 
 
 async def test_tools_over_a_hostile_graph() -> None:
@@ -163,53 +156,6 @@ def test_a_model_that_calls_tools_calls_none() -> None:
     model = GenericFakeChatModel(messages=iter([AIMessage("Ontotext.", tool_calls=[call])]))
     given = answer("Who develops GraphDB?", products(), model)
     assert given.text == "Ontotext [t2]."
-
-
-def of_a_schema(rng: random.Random) -> str | None:
-    """Describe a hostile graph to the chains of langchain-community."""
-    with graph_of(rng) as kg:
-        kg.insert([Triple(URIRef(E + "c"), URIRef(RDFS + "label"), Literal(text(rng)))])
-        kg.insert([Triple(URIRef(E + "x1"), URIRef(RDF + "type"), URIRef(E + "c"))])
-        words = str(rdf_graph(kg).schema)
-        rows = words.splitlines()
-        iris = set(re.findall(r"<([^\\][^>]*)>", words))
-        known = {str(t) for row in kg.select("SELECT ?s ?p ?o { ?s ?p ?o }") for t in row}
-        if len(rows) != 5 or not iris <= known | {i.replace("\u2028", " ") for i in known}:
-            return f"another schema: {words!r}"
-        turtle = str(graphdb_graph(kg).schema)
-        graph = Graph().parse(data=turtle, format="turtle")
-        texts = [str(o) for o in graph.objects() if isinstance(o, Literal)]
-        if any(len(t.splitlines()) > 1 or signs_in(t) for t in texts):
-            return f"another schema: {turtle!r}"
-        Display(kg)
-    return None
-
-
-def test_schemas_for_chains() -> None:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "`langchain-community` is being sunset", DeprecationWarning)
-        pytest.importorskip("langchain_community", reason="the extra `community` is not installed")
-        count = tries(20)
-        report("schemas for chains", count, failing(count, of_a_schema))
-
-
-def test_a_chain_writes_nothing() -> None:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "`langchain-community` is being sunset", DeprecationWarning)
-        pytest.importorskip("langchain_community", reason="the extra `community` is not installed")
-        with mrag.demo(model="none") as kg:
-            before = (kg.record, kg.count("all"))
-            for made in (graphdb_graph(kg), rdf_graph(kg)):
-                for attack in (
-                    "DROP ALL",
-                    "INSERT DATA { <urn:x:a> <urn:x:b> 1 }",
-                    "ASK {}; DROP ALL",
-                    text(random.Random(1)),
-                ):
-                    for call in (made.graph.query, made.graph.update):
-                        with pytest.raises(MragError):
-                            call(attack)
-            assert (kg.record, kg.count("all")) == before
 
 
 def test_structured_results_are_exact() -> None:

@@ -24,7 +24,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Document
 from mrag.planning.plan import Unknown
 from mrag.stores.base import Dataset
-from tests.injection.hostile import failing, report, text, tries
+from tests.injection.hostile import attack, text
 
 E = "https://w3id.org/mrag/demo/products#"
 HONEST = "Last year Stardog was developed by Rainer Weiss and his friends."
@@ -96,8 +96,7 @@ def of_a_reply(rng: random.Random, kg: KnowledgeGraph) -> str | None:
 
 
 def test_replies_only_propose_what_was_asked(kg: KnowledgeGraph) -> None:
-    count = tries(50)
-    report("replies of readers", count, failing(count, lambda rng: of_a_reply(rng, kg)))
+    attack("replies of readers", 50, lambda rng: of_a_reply(rng, kg))
 
 
 def of_a_run(rng: random.Random) -> str | None:
@@ -134,8 +133,7 @@ def of_a_run(rng: random.Random) -> str | None:
 
 
 def test_runs_say_what_was_read() -> None:
-    count = tries(4)
-    report("runs", count, failing(count, of_a_run))
+    attack("runs", 4, of_a_run)
 
 
 def test_two_runs_are_not_one() -> None:
@@ -163,8 +161,7 @@ def of_documents(rng: random.Random, kg: KnowledgeGraph) -> str | None:
 
 
 def test_documents_are_only_texts(kg: KnowledgeGraph) -> None:
-    count = tries(30)
-    report("documents of --texts", count, failing(count, lambda rng: of_documents(rng, kg)))
+    attack("documents of --texts", 30, lambda rng: of_documents(rng, kg))
     assert kg.holds("ASK { ?s ?p ?o }")
     assert not kg.store.ask("ASK { <urn:x:s> ?p ?o }", Dataset((evidence_graph(kg), runs_graph(kg))))
 
@@ -187,5 +184,4 @@ def test_a_description_is_only_a_text() -> None:
         others = {str(t.s) for t in (*own, *shared)} - {"urn:i"}
         return None if all(s.startswith("urn:mrag:") for s in others) else f"another subject: {others}"
 
-    count = tries(50)
-    report("descriptions", count, failing(count, of_an_entry))
+    attack("descriptions", 50, of_an_entry)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -34,230 +35,24 @@ SELECT = "SELECT ?s ?o { ?s ?p ?o } ORDER BY ?s ?o LIMIT 300"
 A, C = [f"urn:x:a{n}" for n in range(1, 5)], [f"urn:x:c{n}" for n in range(1, 5)]
 EXAMPLES = [*(x for a in A for x in ("-p", a)), *(x for c in C for x in ("-n", c))]
 
+WORDS = {"TEXT": TEXT, "NAME": NAME, "SELECT": SELECT, "CONSTRUCT": CONSTRUCT}
+
+
+def argv_of(row: list[str]) -> list[str]:
+    """Return the arguments of a row of `commands.json`, with the hostile texts and the queries put in."""
+
+    def put(argument: str) -> str:
+        return re.sub(r"\{([A-Z]+)\}", lambda name: WORDS[name[1]], argument)
+
+    return [put(one) for word in row for one in (EXAMPLES if word == "{EXAMPLES}" else [word])]
+
+
+ROWS = json.loads(Path(__file__).with_name("commands.json").read_text(encoding="utf-8"))
 # What each command is called with: `store` and the other words in braces are files of the test. A command
-# that is not here has no test that it prints nothing raw, so one that is new fails the test below.
-CASES: dict[str, list[list[str]]] = {
-    "load": [
-        ["{turtle}", "--store", "{store}"],
-        ["{broken}", "--store", "{store}"],
-        ["{lines}", "--store", "{store}2", "--skip-bad-lines"],
-        ["{missing}"],
-        ["{turtle}", "--imports", "--store", "{store}6"],
-        [TEXT],
-        ["--store", f"{TEXT}:x", "{turtle}"],
-    ],
-    "import": [
-        ["{annotations}", "--store", "{store}3", "--masks"],
-        ["{scenes}", "--store", "{store}4", "--skip-bad", "--no-reason"],
-        ["{scenes}", "--store", "{store}4"],
-        ["{turtle}", "--as", TEXT],
-        ["--sketch", "{table}"],
-        ["{table}", "--mapping", "{mapping}", "--store", "{store}5", "--skip-bad"],
-        ["{table}", "--mapping", "{mapping}", "--store", "{store}5"],
-        ["{table}", "--delimiter", TEXT],
-        ["{table}", "--encoding", TEXT],
-    ],
-    "create": [["graphdb:{server}/repositories/x"], ["{server}"], [TEXT]],
-    "reason": [
-        ["--store", "{store}"],
-        ["--store", "{store}", "--engine", TEXT],
-        ["--store", "{store}", "--graph", TEXT],
-    ],
-    "index": [
-        ["--store", "{store}", "--embedder", "none"],
-        ["--store", "{store}", "--query", TEXT],
-        ["--store", "{store}", "--backend", f"{TEXT}:x"],
-        ["--store", "{store}", "--copy-to", f"postgresql://u:p@{TEXT}/x"],
-        ["--store", "{store}", "--recall"],
-        ["--store", "{store}", "--embedder", "none", "--runner", "processes", "--workers", "2"],
-        ["--store", "{store}", "--runner", TEXT],
-    ],
-    "views": [["--store", "{store}3"], ["--store", "{store}", "--kg", TEXT]],
-    "describe": [
-        ["{photos}", "--store", "{store}", "-m", "ollama:llava"],
-        [NAME],
-        ["{photos}", "--grid", TEXT],
-        ["{photos}", "--store", "{store}", "--runner", TEXT],
-    ],
-    "ask": [
-        ["Which gizmo is made by Maker?", "--store", "{store}", "--context", "--model", "none"],
-        ["How many gadgets are there?", "--store", "{store}", "--how", "plan", "--sparql"],
-        ["List the gadgets", "--store", "{store}", "--how", "plan", "--context"],
-        ["List the gadgets", "--store", "{store}", "--how", "plan", "--reading", "2"],
-        ["x", "--store", "{store}", "--how", TEXT],
-        ["x", "--store", "{store}", "--reading", TEXT],
-        ["Which gizmo is made by Maker?", "--store", "{store}", "--model", "ollama:asker"],
-        ["a coat", "--store", "{store}", "--media", "{photos}", "--model", "none"],
-        ["x", "--store", "{store}", "--model", TEXT],
-        ["x", "--store", "{store}", "--index", TEXT],
-        ["x", "y", TEXT],
-        ["x", "-k", TEXT],
-        [f"--{TEXT}"],
-    ],
-    "search": [
-        ["gizmo", "--store", "{store}"],
-        ["coat", "--store", "{store}", "--media", "{photos}"],
-        ["gizmo", "--store", "{store}", "--ranker", TEXT],
-        ["gizmo", "--store", "{store}", "--ranker", "bm25+mmr"],
-    ],
-    "query": [
-        [SELECT, "--store", "{store}"],
-        ["SELECT ?FORGED { ?FORGED ?p ?o }", "--store", "{store}"],
-        [f"SELECT {TEXT}", "--store", "{store}"],
-        ["ASK {}", "--store", "sparql:{server}"],
-        [f"{NAME}.rq"],
-        [SELECT, "--layer", TEXT],
-    ],
-    "explain": [
-        ["urn:x:a1", "--store", "{store}"],
-        ["urn:x:a1", "rdf:type", "urn:x:Thing", "--store", "{store}"],
-        ["urn:x:a1", "rdf:type", f'"{TEXT}"', "--store", "{store}"],
-        [TEXT, "--store", "{store}"],
-    ],
-    "update": [
-        ["DELETE WHERE { <urn:x:none> ?p ?o }", "--store", "{store}"],
-        [f"DELETE {TEXT}", "--store", "{store}"],
-        ['INSERT DATA { <urn:x:a1> <urn:x:note> "x" }', "--store", "{missing}"],
-    ],
-    "remove": [
-        ["urn:x:a1", "rdf:type", f'"{TEXT}"', "--store", "{store}"],
-        ["--graph", TEXT, "--store", "{store}"],
-        ["--file", "{missing}", "--store", "{store}"],
-    ],
-    "kgs": [["--store", "{store}"], ["--store", f"{TEXT}:x"]],
-    "questions save": [
-        ["How many gadgets are there?", "--store", "{store}", "--name", "gadgets", "--by", TEXT, "--replace"],
-        [TEXT, "--store", "{store}"],
-    ],
-    "questions list": [["--store", "{store}"]],
-    "questions run": [
-        ["gadgets", "--store", "{store}"],
-        [TEXT, "--store", "{store}"],
-        ["gadgets", "--with", TEXT, "--store", "{store}"],
-    ],
-    "questions calibrate": [
-        ["--forget", "--store", "{store}"],
-        ["{questions}", "--store", "{store}", "--dry-run"],
-        ["{missing}", "--store", "{store}"],
-        [],
-    ],
-    "questions remove": [[TEXT, "--store", "{store}"]],
-    "verify": [["{answer}", "--store", "{store}"], ["{turtle}", "--store", "{store}"], [NAME]],
-    "keys create": [[TEXT]],
-    "keys show": [[TEXT]],
-    "keys export": [[TEXT]],
-    "keys trust": [[NAME, TEXT], [TEXT, "z6Mk"]],
-    "keys forget": [[NAME]],
-    "keys list": [[TEXT]],
-    "complete ask": [
-        ["Where was Bob Stone born?", "--texts", "{texts}", "--store", "{store}"],
-        ["Who is the friend of Gizmo 1?", "--texts", "{texts}", "-m", "ollama:asker", "--store", "{store}"],
-    ],
-    "complete review": [["--all", "--store", "{store}"], [TEXT]],
-    "complete accept": [["last", "--store", "{store}"], [TEXT, "--store", "{store}"]],
-    "complete rollback": [["last", "--store", "{store}"], [TEXT, "--store", "{store}"]],
-    "complete calibrate": [
-        ["{solved}", "--embedder", "none", "--out", "{weights}", "--store", "{store}"],
-        [TEXT, "--embedder", "none", "--store", "{store}"],
-    ],
-    "complete reject": [[TEXT, "--store", "{store}"]],
-    "learn fit": [
-        [*EXAMPLES, "--seconds", "1", "--explain", "urn:x:c1", "--keep", "gadgets", "--store", "{store}"],
-        [*EXAMPLES, "--seconds", "1", "--format", "manchester", "--store", "{store}"],
-        ["-p", TEXT, "-n", "urn:x:c1", "--store", "{store}"],
-        ["--positives", "{missing}", "--store", "{store}"],
-        ["--class", "urn:x:Gadget", "--seconds", "1", "--store", "{store}"],
-        ["-p", "urn:x:c1", "--seconds", "1", "--store", "{store}"],
-    ],
-    "learn rerank": [
-        ["gizmo", "--concept", "<urn:x:Gadget>", "--store", "{store}"],
-        [TEXT, *EXAMPLES, "--seconds", "1", "--store", "{store}"],
-        ["gizmo", "--concept", TEXT, "--store", "{store}"],
-    ],
-    "learn show": [["<urn:x:Gadget>", "--store", "{store}"], [TEXT, "--store", "{store}"]],
-    "learn explain": [
-        ["<urn:x:Gadget>", "urn:x:c1", "--store", "{store}"],
-        ["<urn:x:Gadget>", TEXT, "--store", "{store}"],
-    ],
-    "learn keep": [
-        ["widgets", "<urn:x:Gadget>", "--store", "{store}"],
-        [TEXT, "<urn:x:Gadget>", "--store", "{store}"],
-        ["odd", TEXT, "--store", "{store}"],
-    ],
-    "learn concepts": [["--store", "{store}"], ["--format", TEXT, "--store", "{store}"]],
-    "learn forget": [[TEXT, "--store", "{store}"]],
-    "train generative": [["--questions", "{missing}", "--model", TEXT, "--store", "{store}"]],
-    "doctor": [
-        ["--store", "{store}"],
-        [f"graphdb:{{server}}/repositories/{TEXT}"],
-        ["sparql:{server}", "--write"],
-        ["--store", "{store}", "--kg", TEXT],
-    ],
-    "codes build": [
-        ["--store", "{store}", "--path", "{codes}"],
-        ["--store", "{store}", "--name", TEXT],
-        ["--from", TEXT, "--mend", "--store", "{store}", "--path", "{codes}"],
-    ],
-    "codes search": [
-        ["--like", "urn:x:a1", "--store", "{store}", "--path", "{codes}"],
-        ["-n", TEXT, "--store", "{store}", "--path", "{codes}"],
-        ["-e", TEXT, "--store", "{store}", "--path", "{codes}"],
-        ["-n", "b", "--meaning", TEXT, "--store", "{store}", "--path", "{codes}"],
-    ],
-    "codes show": [
-        ["urn:x:a1", "--store", "{store}", "--path", "{codes}"],
-        [TEXT, "--store", "{store}", "--path", "{codes}"],
-    ],
-    "codes compare": [["urn:x:a1", "urn:x:a2", "--store", "{store}", "--path", "{codes}"]],
-    "eval questions": [
-        ["{questions}", "--store", "{store}", "--how", "plan", "--resamples", "100"],
-        ["{questions}", "--only", TEXT, "--store", "{store}"],
-        ["{questions}", "--how", TEXT],
-        ["{missing}"],
-    ],
-    "eval rankers": [
-        ["{collection}", "--embedder", "none", "--resamples", "100", "--run", "{run}"],
-        ["--qrels", "{missing}", "--run", "{missing}"],
-        ["{collection}", "-r", TEXT],
-        ["{collection}", "-m", TEXT, "--embedder", "none"],
-    ],
-    "benchmark": [
-        ["{out}", "--model", "none", "--embedder", "none", "--class", "urn:x:Gadget", "--store", "{store}"],
-        ["{out}", "--model", TEXT, "--store", "{store}"],
-    ],
-    "clues build": [
-        ["--model", "local:{model}", "--store", "{store}"],
-        ["--model", f"local:{NAME}", "--store", "{store}"],
-    ],
-    "clues search": [
-        ["gizmo", "--model", "local:{model}", "--store", "{store}", "-k", "2", "--beams", "2"],
-        ["gizmo", "--model", TEXT, "--store", "{store}"],
-    ],
-    "clues status": [["--store", "{store}"], ["--folder", NAME, "--store", "{store}"]],
-    # These two run until they are told to stop: tests of their own start them as servers.
-    "mcp": [["--store", f"{TEXT}:x"], ["--model", f"local:{TEXT}.gguf"]],
-    "serve": [["--store", f"{TEXT}:x"], ["--port", TEXT], ["--model", f"local:{TEXT}.gguf"]],
-    "": [[TEXT], [f"--{TEXT}"]],
-}
-DATA = {
-    "query": [SELECT, "--store", "{store}", "--json"],
-    "query construct": [CONSTRUCT, "--store", "{store}"],
-    "ask": ["Which gizmo is made by Maker?", "--store", "{store}", "--model", "none", "--json"],
-    "ask plan": ["How many gadgets are there?", "--store", "{store}", "--how", "plan", "--json"],
-    "search": ["gizmo", "--store", "{store}", "--json"],
-    "explain": ["urn:x:a1", "--store", "{store}", "--json"],
-    "codes show": ["urn:x:a1", "--store", "{store}", "--path", "{codes}", "--json"],
-    "complete review": ["--all", "--store", "{store}", "--json"],
-    "learn concepts": ["--store", "{store}", "--json"],
-    "doctor": ["--store", "{store}", "--json"],
-    "learn show query": [
-        "<urn:x:odd\u202e\u200f> or <urn:x:Gadget>",
-        "--query",
-        "--store",
-        "{store}",
-    ],
-    "learn concepts turtle": ["--format", "turtle", "--store", "{store}"],
-}
+# that is not there has no test that it prints nothing raw, so one that is new fails the test below. `mcp` and
+# `serve` run until they are told to stop: tests of their own start them as servers.
+CASES: dict[str, list[list[str]]] = {name: [*map(argv_of, rows)] for name, rows in ROWS["cases"].items()}
+DATA: dict[str, list[str]] = {name: argv_of(row) for name, row in ROWS["data"].items()}
 
 
 def commands() -> list[str]:
@@ -431,9 +226,7 @@ def test_nothing_that_steers_a_terminal_is_printed(printed: list[Printed]) -> No
     wrong = [
         f"{one.name} {'on a terminal' if one.tty else 'in a pipe'}: {ascii(one.argv)[:200]}: {found}"
         for one in printed
-        for found in [
-            faults(one.out + one.err, tty=one.tty, isolated=not one.name.endswith("as data")),
-        ]
+        for found in [faults(one.out + one.err, tty=one.tty, isolated=not one.name.endswith("as data"))]
         if found
     ]
     assert not wrong, f"{len(wrong)} of {len(printed)}:\n" + "\n".join(wrong)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrag.terminal import Guarded, escaped, guarded, inline, protocol, visible, write_data
+from tests.cases import cases
 from tests.terminal.hostile import DRAWN, TEXT, faults
 
 ANY = st.text(st.characters(exclude_categories=()))
@@ -53,31 +54,13 @@ def test_ntriples_keep_their_value(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "Ångström – “naïve” 東京 ½ 😀 👩‍💻 ❤️ 🏳️‍🌈",
-        "क्‍ष नेपाल് മലയാളം",
-        "e\u0301 \u00a0 tab\there",
-    ],
+    "text", ["Ångström – “naïve” 東京 ½ 😀 👩‍💻 ❤️ 🏳️‍🌈", "क्‍ष नेपाल് മലയാളം", "e\u0301 \u00a0 tab\there"]
 )
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
     assert visible(text) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("1. שלום עולם  0.912  <urn:x>", "1. ⁨שלום עולם⁩  0.912  <urn:x>"),
-        ("(ירושלים, בירת, ישראל)", "(⁨ירושלים⁩, ⁨בירת⁩, ⁨ישראל⁩)"),
-        ("مصر | عاصمة | القاهرة", "⁨مصر⁩ | ⁨عاصمة⁩ | ⁨القاهرة⁩"),
-        ("می‌خواهم", "⁨می‌خواهم⁩"),
-        ("גרסה 5 של בי-טי", "⁨גרסה 5 של בי-טי⁩"),
-        ("א\u2069ב", "⁨א⁩\\u2069⁨ב⁩"),
-        ("⁨א⁩", "⁨א⁩"),
-        ("⁨a⁩", "\\u2068a\\u2069"),
-        ("א\tב", "⁨א⁩\t⁨ב⁩"),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), cases(__file__, "texts_from_right_to_left_stand_each_by_itself"))
 def test_texts_from_right_to_left_stand_each_by_itself(text: str, shown: str) -> None:
     assert visible(text) == shown
 

@@ -19,7 +19,7 @@ from typing import Literal as OneOf
 
 from rdflib import Literal
 
-from mrag.context.render import Context, Line
+from mrag.context.render import Context, Line, by_subject
 from mrag.generation.support.grammar import (
     COUNTS,
     ClaimStep,
@@ -31,7 +31,15 @@ from mrag.generation.support.grammar import (
     is_false,
     longest,
 )  # fmt: skip
-from mrag.generation.support.mentions import PREPOSITIONS, ContextNames, Symbol, finite, owned, symbols_of
+from mrag.generation.support.mentions import (
+    PREPOSITIONS,
+    WORDS,
+    ContextNames,
+    Symbol,
+    finite,
+    owned,
+    symbols_of,
+)
 from mrag.generation.support.relations import TYPE, relations
 from mrag.generation.support.sentences import items_after, leads_of
 from mrag.generation.support.wordings import described, disjoint, in_a_row, is_own
@@ -57,10 +65,7 @@ _BE: Final = words("is are was were")
 _HAVE: Final = words("has have had")
 _LIST_WORDS: Final = words("list name give show tell find me all the us every")
 _PLACES: Final = ("in", "on", "at", "by", "from")
-_GENERAL: Final = (_WH | _DO | _BE | _HAVE | _LIST_WORDS) | words(
-    "tell me about describe explain can you i a an know known say said of it anything something "
-    "information facts more in to please compare between and difference summarise summarize"
-)
+_GENERAL: Final = _WH | _DO | _BE | _HAVE | _LIST_WORDS | words(WORDS["general"])
 _LONGEST_QUESTION: Final = 4
 """Words of what is asked for, behind "which"."""
 
@@ -161,13 +166,7 @@ _NOTHING_SAID: Final = re.compile(
     r"|non è (?:specificato|indicato)|kontext (?:\w+ ){0,4}(?:nicht|keine))",
     re.IGNORECASE,
 )
-_OF_REFUSALS: Final = stems(
-    "i know answer tell say find determine context fact line information graph knowledge given provided "
-    "above contain mention give provide hold specify specified specific state stated matching based question "
-    "data do does did is are not no nothing cannot can could any whether about there sorry unfortunately "
-    "however directly explicitly here found available sure enough text list don can't don't isn't doesn't "
-    "ich das es weiß mention this that it nicht je ne sais pas non so lo sé"
-)
+_OF_REFUSALS: Final = stems(WORDS["refusals"])
 _OPENER: Final = re.compile(
     r"(?:(?:according to|based on|from|as per|in|per|as stated in|as shown in) (?:the |this |these )?"
     r"(?:given |provided |above |listed )?"
@@ -194,19 +193,11 @@ _QUOTED: Final = re.compile(r"[\"“„«]([^\W\d_]++)[\"”“»]")
 _DOES: Final = re.compile(
     r"(?<!\s)\s++(?:does|do|did|is|are|was|were|has|have)\s*+[.!]?\s*+\Z", re.IGNORECASE
 )
-_HOLDING: Final = PREPOSITIONS | words(
-    "a an the is are was were be been has have of in on at by for with from to and as which that who "
-    "whose it its they their he his she her this these those there also both"
-)
+_HOLDING: Final = PREPOSITIONS | words(WORDS["holding"])
 """Words that hold a sentence together, and say nothing alone."""
-_LEADING: Final = stems(
-    "follow list here answer include name result these below item found find show context graph fact"
-)
+_LEADING: Final = stems(WORDS["leading"])
 _FOLLOWING: Final = re.compile(r" (?:the )?following(?= )| as follows(?= )|:", re.IGNORECASE)
-_MEASURED: Final = words(
-    "integer decimal double float int long short byte nonNegativeInteger positiveInteger date dateTime gYear "
-    "gYearMonth duration time"
-)
+_MEASURED: Final = words(WORDS["measured"])
 _MOST_STATEMENTS: Final = 48
 _NUMBERS: Final = {word: n for word, n in COUNTS.items() if n}
 
@@ -714,7 +705,6 @@ def _clashing(citer: Citer, text: str, before: frozenset[Term], graph: FactSourc
 
 
 _ORDINALS: Final = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
-_SHORT: Final = 4
 _LONGEST: Final = 500
 """Characters of a sentence that is read as one about pictures."""
 _COUNT: Final = rf"(?:\d+|{'|'.join(_NUMBERS)})"
@@ -748,58 +738,36 @@ _FORMS: Final = tuple(
 )
 _CLAUSES: Final = re.compile(rf"(?:,? (?:and|while|but|whereas) |; |, )(?={_ONE} {_VERB} )")
 _LIST: Final = re.compile(r",? and |, |,? (?:as well as|along with|together with|with|plus) ")
-_ADJECTIVES: Final = re.compile(r"(\b(?:an?|the|its|some) [\w-]+), (?=[\w-]+ [\w-]+\Z)")
-_SMALL: Final = frozenset(("a", "an", "the", "some", "its", "another", "of"))
+_SMALL: Final = words("a an the some its another of")
 
 
 class PictureCiter(Citer):
-    """Finds support for sentences about pictures."""
+    """Finds support for sentences about pictures: what each is said to show is held to the general rules."""
 
     def __init__(self, question: str, context: Context, names: Sequence[str]) -> None:
         super().__init__(question, context)
         self._pictures = list(names)
 
-    def support(
-        self, text: str, written: Sequence[str] = (), before: frozenset[Term] = frozenset(), **place: Any
-    ) -> Support:
-        """Find what a sentence rests on; see `Citer.support`."""
-        usual = super().support(text, written, before, **place)
-        found = self._shown(text, before)
-        if found is None:
-            return usual
-        lines, supported = found
-        subjects = frozenset(line.triple.s for line in lines) or usual.subjects
-        return Support(tuple(lines), supported, _reject(written, lines), subjects)
-
-    def _shown(self, text: str, before: frozenset[Term]) -> tuple[list[Line], bool] | None:
-        """Return the lines of what a sentence says that images show, and whether all of it is there."""
-        if len(text) > _LONGEST or len(set(map(str.casefold, self._pictures))) < len(self._pictures):
-            return None  # two images of one name cannot be told apart
+    def claims(self, text: str, before: frozenset[Term] = frozenset()) -> list[Line] | None:
+        """Return the lines of all that a sentence says; see `Citer.claims`."""
+        usual, names = super().claims(text, before), {name.casefold() for name in self._pictures}
+        if usual is not None or len(text) > _LONGEST or len(names) < len(self._pictures):
+            return usual  # two images of one name cannot be told apart
         plain = self._point(self._marked(text), before)
         # One statement of several images is looked for before several statements.
-        return self._clauses([plain]) or self._clauses(_CLAUSES.split(plain))
-
-    def _clauses(self, clauses: Sequence[str]) -> tuple[list[Line], bool] | None:
-        lines: dict[str, Line] = {}
-        supported = True
-        for clause in clauses:
-            match = next((m for form in _FORMS if (m := form.fullmatch(clause))), None)
-            things = None if match is None else _things(match["things"])
-            found = None if match is None or things is None else self._clause(match, things)
-            if found is None:
-                return None
-            lines.update((line.id, line) for line in found[0])
-            supported = supported and found[1]
-        return list(lines.values()), supported and bool(lines)
+        for clauses in ([plain], _CLAUSES.split(plain)):
+            found = [self._clause(clause) for clause in clauses]
+            if all(found):
+                return [line for lines in found for line in lines]
+        return None
 
     def _marked(self, text: str) -> str:
         """Return a sentence in small letters, its images as numbers."""
         plain = " ".join(text.split()).rstrip(".!").strip()
         for at in sorted(range(len(self._pictures)), key=lambda i: -len(self._pictures[i])):
             name = re.escape(self._pictures[at])
-            plain = re.sub(
-                rf"(?<!\w)(?:the )?[\"“'‘]?{name}[\"”'’]?(?!\w)", f"pic§{at}", plain, flags=re.IGNORECASE
-            )
+            form = rf"(?<!\w)(?:the )?[\"“'‘]?{name}[\"”'’]?(?!\w)"
+            plain = re.sub(form, f"pic§{at}", plain, flags=re.IGNORECASE)
         return plain.casefold()
 
     def _point(self, plain: str, before: frozenset[Term]) -> str:
@@ -812,116 +780,57 @@ class PictureCiter(Citer):
             if any(x.triple.s in before and _is_of(x, name) for x in self._every.lines)
         ]
         one = spoken if len(spoken) == 1 else [0] if len(self._pictures) == 1 else []
-        if one:
-            plain = re.sub(
-                r"\A(?:it|(?:the|this) (?:image|picture|photo(?:graph)?))\b", f"pic§{one[0]}", plain
-            )
-        return plain
+        if not one:
+            return plain
+        return re.sub(r"\A(?:it|(?:the|this) (?:image|picture|photo(?:graph)?))\b", f"pic§{one[0]}", plain)
 
-    def _clause(
-        self, match: re.Match[str], things: list[tuple[int, tuple[str, ...]]]
-    ) -> tuple[list[Line], bool] | None:
-        every = range(len(self._pictures))
-        named = [int(one) for one in re.findall(r"pic§(\d+)", match["named"] or "")]
-        counted = match["count"]
-        chosen = list(dict.fromkeys(named)) if named else list(every)
-        there: dict[int, list[Line]] = {}
-        for picture in chosen:
-            found = self._all_in(picture, things)
-            if found is None:
-                return None
-            if found[1]:
-                there[picture] = found[0]
-        lines = [line for several in there.values() for line in several]
-        if counted is None:
+    def _clause(self, clause: str) -> list[Line]:
+        """Return the lines of what a clause says that images show, none where some of it has none."""
+        match = next((m for form in _FORMS if (m := form.fullmatch(clause))), None)
+        if match is None or "§" in match["things"]:
+            return []
+        named = dict.fromkeys(int(one) for one in re.findall(r"pic§(\d+)", match["named"] or ""))
+        chosen = [*named] or range(len(self._pictures))
+        there = [lines for at in chosen if (lines := self._shown(self._pictures[at], match["things"]))]
+        lines = [line for some in there for line in some]
+        if match["count"] is None:
             both = match["every"] is not None and match["every"].startswith("both")
-            return lines, len(there) == len(chosen) > 0 and (not both or len(chosen) == 2)
-        number = _NUMBERS.get(counted) or int(counted)
-        return lines, len(there) >= number if match["least"] else len(there) == number
+            right = len(there) == len(chosen) and (not both or len(chosen) == 2)
+        else:
+            number = _NUMBERS.get(match["count"]) or int(match["count"])
+            right = len(there) >= number if match["least"] else len(there) == number
+        return lines if right else []
 
-    def _all_in(
-        self, picture: int, things: list[tuple[int, tuple[str, ...]]]
-    ) -> tuple[list[Line], bool] | None:
-        """Return the lines of an image that have each of some things, and whether each is there."""
-        name = self._pictures[picture]
+    def _shown(self, name: str, things: str) -> list[Line]:
+        """Return the lines that say that an image shows some things, none where one of them has none."""
+        parts = _LIST.split(things)
+        if whole := super().claims(f"{name} shows {' and '.join(parts)}"):
+            return whole
+        found = [self._worded(name, thing) for thing in parts]
+        return [line for some in found for line in some] if all(found) else []
+
+    def _worded(self, name: str, thing: str) -> list[Line]:
+        """Return the lines with the words of one thing: a text of an image, or what is said of a part."""
+        told = [word for word in tokens(thing) if word.key not in _SMALL]
+        wanted = [stem(word.raw) for word in told]
+        if (
+            not wanted
+            or {word.key for word in told} & (NEGATIONS | _NUMBERS.keys())
+            or re.search(r'[\d"]', thing)
+        ):
+            return []
         own = [x for x in self.lines if _is_of(x, name)]
-        words = {line.id: _stems(line) for line in own}
-        every = {word for several in words.values() for word in several}
-        kept: list[Line] = []
-        for count, thing in things:
-            having = [line for line in own if _run(words[line.id], thing)]
-            if not having and count == 1 and (together := self._together(own, thing)):
-                kept += together
-                continue
-            if not having and set(thing) <= every:
-                return None  # what belongs together there is for the general rules
-            things_there = sum(not isinstance(line.triple.o, Literal) for line in having)
-            told = [x for x in having if any(_run(words[x.id], (n, *thing)) for n in _ways(count))]
-            if not having or (count > 1 and things_there < count and not told):
-                return kept, False
-            # A plain fact says it better than a description that also has the words.
-            facts = [line for line in having if not isinstance(line.triple.o, Literal)]
-            kept += (told or facts or having) if count == 1 or told else facts
-        return kept, True
-
-    def _together(self, own: Sequence[Line], thing: tuple[str, ...]) -> list[Line]:
-        """Return the lines of one part of an image, or of one thing on it, that have all words of a thing.
-
-        "A green jacket" stands in the line of the jacket and that of its colour, "a casual style" in the name
-        of a property and its value.
-        """
-        wanted = set(thing)
-        for line in own:
-            of_part = [x for x in own if x.triple.s == line.triple.s and "(" in x.labels[0]]
-            of_thing = [x for x in self.lines if x.triple.s == line.triple.o]
-            unit = [x for x in {y.id: y for y in (line, *of_part, *of_thing)}.values() if _is_short(x)]
-            words = {x.id: {*_stems(x)} | {stem(t.raw) for t in tokens(x.labels[1])} for x in unit}
-            if line in unit and thing[-1] in words[line.id] and wanted <= set().union(*words.values()):
-                return [x for x in unit if {*_stems(x)} & wanted]
+        words = {x.id: [stem(word.raw) for word in tokens(x.labels[2])] for x in own}
+        for x in own:
+            if any(words[x.id][at : at + len(wanted)] == wanted for at in range(len(words[x.id]))):
+                return [x]
+        for part in by_subject(x for x in own if "(" in x.labels[0]).values():
+            having = [x for x in part if set(words[x.id]) & set(wanted) and not is_false(x)]
+            if set(wanted) <= {word for x in having for word in words[x.id]}:
+                return having
         return []
 
 
 def _is_of(line: Line, name: str) -> bool:
     """Return whether a line is about an image or a part of it."""
     return line.labels[0] == name or line.labels[0].startswith(f"{name} (")
-
-
-def _is_short(line: Line) -> bool:
-    """Return whether a line has a name or a few words, not a text in which words of several things stand."""
-    return len(tokens(line.labels[2])) <= _SHORT and not is_false(line)
-
-
-def _things(text: str) -> list[tuple[int, tuple[str, ...]]] | None:
-    """Return what is listed, each with how many of it; None where more than a list is said."""
-    if re.search(r"[“”\"()]", text):
-        return None  # a fact that is quoted
-    found = []
-    # "a relaxed, casual style": adjectives of one noun
-    text = _ADJECTIVES.sub(r"\1 ", text)
-    for part in _LIST.split(text):
-        raw = [token.raw for token in tokens(part)]
-        if not raw or "§" in part or any(w.casefold() in NEGATIONS for w in raw):
-            return None
-        count = 1
-        while raw and (raw[0].casefold() in _SMALL or raw[0].casefold() in _NUMBERS or raw[0].isdigit()):
-            first = raw.pop(0).casefold()
-            count = _NUMBERS.get(first) or (int(first) if first.isdigit() else count)
-        if not raw:
-            return None
-        found.append((count, tuple(stem(word) for word in raw)))
-    return found
-
-
-def _stems(line: Line) -> list[str]:
-    told = [line.labels[2], *([str(line.triple.o)] if isinstance(line.triple.o, Literal) else [])]
-    # Something stands between the two texts, so that no run of words goes over both.
-    return [stem(token.raw) for text in told for token in (*tokens(text), *tokens("0"))]
-
-
-def _run(words: Sequence[str], wanted: Sequence[str]) -> bool:
-    size = len(wanted)
-    return any(tuple(words[at : at + size]) == tuple(wanted) for at in range(len(words) - size + 1))
-
-
-def _ways(count: int) -> list[str]:
-    return [str(count), *(stem(word) for word, n in _NUMBERS.items() if n == count)] if count > 1 else []

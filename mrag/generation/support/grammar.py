@@ -262,8 +262,7 @@ class Derivation:
 
     def _said(self, way: Way, things: Things, noun: NounPhrase) -> Iterator[Steps]:
         """Yield what a noun phrase says, and that things are so related to it."""
-        for steps in self._claim(way, things, noun.things, noun.unit):
-            yield noun.steps + steps
+        return (noun.steps + steps for steps in self._claim(way, things, noun.things, noun.unit))
 
     def _is_measured_in(self, p: Term, unit: str, objects: Things) -> bool:
         """Return whether the numbers of a property are in a unit, by its label or their datatype."""
@@ -597,8 +596,8 @@ class Derivation:
     def _prepositional(self, at: int, things: Things, steps: Steps = ()) -> Iterator[tuple[int, Steps]]:
         for end, way in self._key(at, self.facts.relations.prepositions):
             for last, noun in self.nouns(end):
-                for claim in self._said(way, things, noun) if noun.role is None else ():
-                    yield last, steps + claim
+                if noun.role is None:
+                    yield from ((last, steps + claim) for claim in self._said(way, things, noun))
 
     def _participial(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield "developed by Ontotext", "based in Sofia", "also known as OWLIM", said of things."""
@@ -643,14 +642,11 @@ class Derivation:
         naming = frozenset((p, False) for p in self.facts.relations.naming)
         start = max(at + 1, self._past(at, "known as"))
         for last, noun in self.nouns(start) if naming else ():
-            for steps in self._claim(naming, things, noun.things):
-                yield last, noun.steps + steps
+            yield from ((last, noun.steps + steps) for steps in self._claim(naming, things, noun.things))
 
     def _behind(self, at: int, way: Way, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield what stands behind words that say a relation, with the claim that they make of things."""
-        for end, noun in self._bearers(at):
-            for steps in self._said(way, things, noun):
-                yield end, steps
+        return ((end, steps) for end, noun in self._bearers(at) for steps in self._said(way, things, noun))
 
     def _again(self, verb: int, at: int, things: Things, steps: Steps) -> Iterator[tuple[int, Steps]]:
         """Yield a second complement of one participle: "released by A in 2007"."""
@@ -683,8 +679,7 @@ class Derivation:
         if counted is None:
             return
         for end, way in self._role(counted[0]):
-            for steps in self._claim(way, things, (self._equal(counted[1]),)):
-                yield end, steps
+            yield from ((end, steps) for steps in self._claim(way, things, (self._equal(counted[1]),)))
             for steps in self._counted(way, things, counted[1]):
                 yield end, steps
                 for last, noun in self._bearers(end + 1) if self._low(end) == ":" else ():
@@ -699,8 +694,7 @@ class Derivation:
             ways = [*self._role(self._skip(end + 1, _DETERMINERS))] if self._low(end) == "as" else []
             ways += [(end, having)] if having and not noun.unit else []
             for last, way in (*ways, *self._tail(end)):
-                for steps in self._said(way, things, noun):
-                    yield last, steps
+                yield from ((last, steps) for steps in self._said(way, things, noun))
 
     def _tail(self, at: int) -> Iterator[tuple[int, Way]]:
         """Yield the last words of role nouns: "eyes" of "eye color" behind its value, "blue"."""
@@ -719,8 +713,7 @@ class Derivation:
         if low not in _IS_ROLE:
             return
         start = self._skip(self._skip(at + 1, _ADVERBS), (":",))
-        for end, steps in self._behind(start, role.role, role.things):
-            yield end, role.steps + steps
+        yield from _after(role.steps, self._behind(start, role.role, role.things))
 
     def _predicates(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield one or more predicates joined by "and", said of things."""
@@ -853,8 +846,7 @@ class Derivation:
         for end, noun in self.nouns(at, several=False) if self._number(at) is not None else ():
             old = self._low(end) in ("years", "year") and self._low(end + 1) == "old"
             for last, way in self._key(end + old, self.facts.relations.adjectives) if not noun.role else ():
-                for steps in self._claim(way, things, noun.things, noun.unit):
-                    yield last, steps
+                yield from ((last, steps) for steps in self._claim(way, things, noun.things, noun.unit))
 
     def _truth(self, at: int, things: Things, *, denied: bool) -> Iterator[tuple[int, Steps]]:
         truth = frozenset[Term]([Literal(not denied)])
@@ -876,8 +868,7 @@ class Derivation:
         predicates = (x.triple.p for x in self.facts.lines if str(x.triple.p) == OWL + "differentFrom")
         different = frozenset((p, False) for p in predicates)
         for end, noun in self.nouns(start) if start > at and different else ():
-            for steps in self._claim(different, things, noun.things):
-                yield end, steps
+            yield from ((end, steps) for steps in self._claim(different, things, noun.things))
 
     def predicated(self, at: int, things: Things) -> Iterator[Steps]:
         """Yield what is said of things by the predicate that begins at a place."""
@@ -918,29 +909,26 @@ class Derivation:
             for last, steps in self._is_role(end, subject):
                 yield last, steps, subject.things
             for noun in self._borne(subject):
-                for last, steps in self._predicates(end, noun.things):
-                    yield last, noun.steps + steps, noun.things
+                for last, steps in _after(noun.steps, self._predicates(end, noun.things)):
+                    yield last, steps, noun.things
         yield from self._invert(at)
         yield from self._pointing_back(at)
 
     def _statements(self, at: int, end: int, subject: NounPhrase) -> Iterator[tuple[int, Steps]]:
         """Yield what is said of things that are named: by a verb, behind a colon, beside the name."""
         things = subject.things
-        for last, steps in self._predicates(end, things):
-            yield last, subject.steps + steps
+        yield from _after(subject.steps, self._predicates(end, things))
         if self._low(end) in (":", "–"):
-            for last, steps in self._remark(end + 1, things, beside=False):
-                yield last, subject.steps + steps
+            yield from _after(subject.steps, self._remark(end + 1, things, beside=False))
             # "label: value" behind a name
             for label, way in (*self._key(end + 1, self.facts.relations.phrases), *self._role(end + 1)):
-                for last, steps in self._behind(label + 1, way, things) if self._low(label) == ":" else ():
-                    yield last, subject.steps + steps
+                if self._low(label) == ":":
+                    yield from _after(subject.steps, self._behind(label + 1, way, things))
         # A name with what is said of it beside is a statement, too: "GraphDB, developed by Ontotext".
         if subject.told and at == 0:
             yield end, subject.steps
         elif at == 0:
-            for last, steps in self._remark(end, things, bare=False):
-                yield last, subject.steps + steps
+            yield from _after(subject.steps, self._remark(end, things, bare=False))
 
     def _invert(self, at: int) -> Iterator[tuple[int, Steps, Things]]:
         """Yield a class that stands before what is of it: "One city that is located in Italy is Bolzano"."""
@@ -961,6 +949,11 @@ class Derivation:
             if at == 0:
                 for last, steps in (*self._predicates(at, things), *self._remark(at, things, beside=False)):
                     yield last, steps, things
+
+
+def _after(steps: Steps, found: Iterable[tuple[int, Steps]]) -> Iterator[tuple[int, Steps]]:
+    """Return where something ends with its claims, behind others."""
+    return ((end, steps + more) for end, more in found)
 
 
 def _decimal(text: str) -> Decimal | None:

@@ -15,6 +15,7 @@ from typing import Final
 
 from rdflib import Literal
 
+from mrag._tables import tables
 from mrag.context.render import Line, by_subject
 from mrag.language.names import split_identifier
 from mrag.language.tokens import (
@@ -32,27 +33,12 @@ from mrag.language.tokens import (
 from mrag.language.tokens import PREPOSITIONS as _COMMON
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
 
-_SKOS = "http://www.w3.org/2004/02/skos/core#"
-_SCHEMA = ("http://schema.org/", "https://schema.org/")
-_FOAF = "http://xmlns.com/foaf/0.1/"
-NAMING = frozenset(
-    [
-        RDFS + "label",
-        *(_SKOS + n for n in ("prefLabel", "altLabel", "hiddenLabel")),
-        *(s + n for s in _SCHEMA for n in ("name", "alternateName", "legalName")),
-        *(_FOAF + n for n in ("name", "nick")),
-        "http://purl.org/dc/terms/title",
-        "http://purl.org/dc/elements/1.1/title",
-    ]
-)
+VOCABULARY: Final = tables("generation/vocabulary.toml")
+"""What terms of common vocabularies are, and how they are said."""
+NAMING: Final = frozenset(VOCABULARY["naming"])
 """Properties whose values are further names of their subject."""
 
-META = frozenset(
-    [OWL + n for n in ("Class", "Restriction", "Ontology", "NamedIndividual", "Thing")]
-    + [OWL + n + "Property" for n in ("Object", "Datatype", "Annotation", "Functional", "InverseFunctional")]
-    + [OWL + n + "Property" for n in ("Transitive", "Symmetric", "Asymmetric", "Reflexive", "Irreflexive")]
-    + [RDFS + "Class", RDFS + "Datatype", RDF + "Property"]
-)
+META: Final = frozenset(VOCABULARY["meta"])
 """Types of the vocabulary of ontologies, which say what a term is made of rather than what it means."""
 
 _OF_PROPERTIES = frozenset([RDFS + n for n in ("subPropertyOf", "domain", "range")] + [OWL + "inverseOf"])
@@ -243,69 +229,25 @@ def _short_forms(label: str) -> Iterator[tuple[str, ...]]:
         yield form[:-1]
 
 
-PREPOSITIONS: Final = _COMMON | words("since per among across around along onto underneath within despite")
+WORDS: Final = tables("generation/support/words.toml")
+"""Word lists and tables of this package, by what they are."""
+PREPOSITIONS: Final = _COMMON | words(WORDS["prepositions"])
 """Words that stand between a relation and its end."""
-_VERBS: Final = VERBS | words(
-    "accept adjoin adopt attack author award base book borrow brew cast challenge coach collect command "
-    "compete complete compose consume cook cost cross date defeat demand die educate elect end enrol "
-    "establish explore export function guide headquarter hire house influence inspect inspire install "
-    "insure intersect issue judge label land last launch list load locate mentor name nest occupy "
-    "overlook paint park pilot plant populate practise prescribe preside protect rate record register "
-    "rent repair sail scan schedule score ship sign situate supervise tag tour trade transfer translate "
-    "illustrate travel tune type value weigh head back breed drain flow heat license mount owe power "
-    "stock tow anchor grade staff patrol guard escort rescue deploy moor dock curate donate loan restore "
-    "acquire commission print bind review quote diagnose admit discharge underwrite claim settle audit "
-    "approve reject bid auction"
-)
-_FORMS: Final[Mapping[str, str]] = {
-    form: row.split()[0]
-    for row in (
-        "bear born bore borne;begin began begun;break broke broken;bring brought;build built;buy "
-        "bought;catch caught;choose chose chosen;draw drew drawn;drive drove driven;eat ate eaten;fall fell "
-        "fallen;feed fed;fight fought;fly flew flown;forget forgot forgotten;get got gotten;give gave "
-        "given;go went gone;grow grew grown;hang hung;hide hid hidden;hold held;keep kept;know knew "
-        "known;lay laid;lead led;leave left;lend lent;lose lost;make made making;meet met;pay paid;ride rode "
-        "ridden;run ran;say said;see saw seen;sell sold;send sent;sing sang sung;speak spoke spoken;spend "
-        "spent;stand stood;steal stole stolen;swim swam swum;take took taken;teach taught;tell told;think "
-        "thought;throw threw thrown;understand understood;wear wore worn;win won;write wrote written;use "
-        "used using;die died dying;lie lain;base based;own owned;star starred starring;marry married "
-        "marries;found founded founds founding;bind bound;wind wound;sleep slept;shoot shot;swear swore sworn"
-    ).split(";")
-    for form in row.split()[1:]
-}  # fmt: skip
-_MULTIPLES: Final = {"": "", "kilo": "k", "centi": "c", "milli": "m", "mega": "M", "giga": "G", "tera": "T"}
-_BASES: Final = {
-    "meter metre": "m", "gram gramme": "g", "watt": "W", "liter litre": "l", "byte": "B", "hertz": "Hz",
-    "volt": "V", "joule": "J", "ton tonne": "t", "pascal": "Pa",
-}  # fmt: skip
-_OTHER_UNITS: Final = {
-    "ft": "foot feet", "inch": "inches", "lb": "lbs pound pounds", "min": "minute minutes mins",
-    "s": "sec second seconds", "h": "hour hours hr hrs", "day": "days", "year": "years yr yrs",
-    "month": "months", "week": "weeks", "usd": "dollar dollars $", "eur": "euro euros €", "gbp": "£",
-    "percent": "% percentage", "mph": "", "kmh": "", "km2": "km²", "c": "°c celsius", "hp": "horsepower",
-    "people": "inhabitants residents", "parsec": "parsecs", "mile": "miles mi", "acre": "acres",
-    "hectare": "hectares ha", "knot": "knots kn", "mg": "", "ppm": "", "kg": "kilo kilos", "km": "", "mm": "",
-}  # fmt: skip
+_VERBS: Final = VERBS | words(WORDS["verbs"])
+_FORMS: Final = {form: verb for verb, forms in WORDS["forms"].items() for form in forms.split()}
 UNITS: Final[Mapping[str, str]] = {
     **{
         form: (short + unit).lower()
-        for prefix, short in (*_MULTIPLES.items(), ("hecto", "h"))
-        for names, unit in _BASES.items()
+        for prefix, short in WORDS["multiples"].items()
+        for names, unit in WORDS["bases"].items()
         for name in names.split()
         for form in (prefix + name, f"{prefix}{name}s", (short + unit).lower())
     },
-    **{word: unit for unit, several in _OTHER_UNITS.items() for word in (unit, *several.split())},
+    **{word: unit for unit, several in WORDS["units"].items() for word in (unit, *several.split())},
 }
 """Words for units, to what they have in common."""
-_PARTICIPLES: Final = words(
-    "born built known led made held sold bought given taken found set run written drawn driven shown seen "
-    "won worn sung spoken stolen chosen grown thrown flown begun hit cut put read lent sent spent meant kept "
-    "left met paid said told taught thought brought caught fought beaten broken eaten fallen hidden ridden "
-    "sworn torn bound wound laid fed bred hung shot lit split understood drunk done cast"
-)
-_PAST: Final = words(
-    "wrote drew drove saw wore sang spoke stole chose grew threw flew began rode broke ate took gave bore"
-)
+_PARTICIPLES: Final = words(WORDS["participles"])
+_PAST: Final = words(WORDS["past"])
 _NOUNS: Final = ("er", "or", "ers", "ors", "ment", "ments", "ion", "ions", "ance", "ence")
 _STEMS: Final = frozenset(map(stem, _VERBS))
 

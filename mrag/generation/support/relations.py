@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,6 +22,8 @@ from mrag.generation.support.mentions import (
     NAMING,
     PREPOSITIONS,
     UNITS,
+    VOCABULARY,
+    WORDS,
     agentive,
     finite,
     participle,
@@ -30,7 +32,7 @@ from mrag.generation.support.mentions import (
 )
 from mrag.language.names import split_identifier
 from mrag.language.tokens import words
-from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
+from mrag.rdf.terms import OWL, RDF, XSD, Term
 
 Way = frozenset[tuple[Term, bool]]
 """Properties that some words say, each with whether its subject is what the words make the second end."""
@@ -41,119 +43,43 @@ Wordings = dict[Key, set[tuple[Term, bool]]]
 
 TYPE: Final = RDF + "type"
 _SYMMETRIC: Final = OWL + "SymmetricProperty"
-_SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
 _BE: Final = words("is are was were be been being")
 _SMALL: Final = words("a an the")
-_BEARERS: Final = words(
-    "coach pilot host guide judge author sponsor mentor cook chair captain architect patron tutor head lead"
-)
-"""Nouns for who does something that are verbs, too: the bearer does it."""
-_NO_AGENTS: Final = words(
-    "father mother brother sister daughter number order member letter power chapter river color sector "
-    "factor error floor door weather center character parameter paper water tower quarter border partner "
-    "neighbor other former master minister gender answer offer cover filter layer corner summer winter "
-    "flower finger shoulder"
-)
-_DOES: Final = {"donor": "donated", "author": "authored", "inventor": "invented", "visitor": "visited"}
-_ACTS: Final = {"author": "author", "creator": "create", "spouse": "marry"}
-"""Nouns whose bearer does something, to its verb, where the ending does not tell it."""
-_EVENTS: Final = {"born": "birth", "died": "death", "buried": "burial"}
-_PLACES: Final = words("location country city place region headquarters state continent")
-_OCCASION: Final = words("date year time day month place location city town country site venue")
-_WHEN: Final = words("date year time day month")
-_NOMINAL: Final = {root(k): root(v) for k, v in {
-    "birth": "born", "death": "died", "publication": "published", "foundation": "founded",
-    "inception": "founded", "creation": "created", "burial": "buried", "marriage": "married", "sale": "sold",
-    "purchase": "purchased", "departure": "departed", "arrival": "arrived", "birthday": "born",
-    "discovery": "discovered", "invention": "invented", "construction": "built", "completion": "completed",
-    "introduction": "introduced", "opening": "opened", "formation": "formed", "production": "produced",
-}.items()}  # fmt: skip
-"""Nouns for what happened, to its verb, where no ending tells."""
-_MEASURES: Final[Mapping[str, str]] = {root(k): v for k, v in {
-    "height": "tall high", "elevation": "high", "altitude": "high", "length": "long", "width": "wide",
-    "depth": "deep", "weight": "heavy", "mass": "heavy", "age": "old", "duration": "long", "runtime": "long",
-    "thickness": "thick", "speed": "fast",
-}.items()}  # fmt: skip
-_SAID_OF_MEASURES: Final[Mapping[str, str]] = {root(k): root(v) for k, v in {
-    "weight": "weigh", "mass": "weigh", "price": "cost", "cost": "cost", "duration": "last",
-    "runtime": "last", "length": "measure", "area": "cover",
-}.items()}  # fmt: skip
-_KINDS: Final = roots(
-    "type kind class category occupation profession species genre instance job position role group"
-)
-_QUALITIES: Final = roots(
-    "gender sex color colour status state nationality style material condition religion mood type kind"
-)
-_MUTUAL: Final = roots(
-    "spouse husband wife sibling married marry friend partner neighbour neighbor border borders related "
-    "linked link sister brother cousin colleague twin adjacent associate connected connect knows "
-    "interoperate interoperates disjoint same differ"
-)
-_TURNED: Final[Mapping[str, tuple[str, ...]]] = {root(k): tuple(root(w) for w in v.split()) for k, v in {
-    "parent": "child", "child": "parent", "employer": "employee", "employee": "employer",
-    "teacher": "student pupil", "student": "teacher", "pupil": "teacher", "predecessor": "successor",
-    "successor": "predecessor", "ancestor": "descendant", "descendant": "ancestor", "father": "child",
-    "mother": "child",
-}.items()}  # fmt: skip
-"""Role nouns, to those of the other end."""
-_OFFERED: Final[Mapping[str, str]] = {root(k): v for k, v in {
-    "feature": "support offer provide include", "capability": "support offer provide",
-    "function": "offer provide", "part": "contain include comprise", "member": "include",
-    "ingredient": "contain include use", "component": "contain include", "object": "contain show",
-    "element": "contain include",
-}.items()}  # fmt: skip
-"""What something is said to have, to verbs that say that it has it."""
-_ALIKE: Final[Sequence[frozenset[str]]] = tuple(
-    roots(row)
-    for row in (
-        "develop make create build produce",
-        "manufacture make produce",
-        "write author pen",
-        "located situated based headquartered",
-        "star act appear feature",
-        "spouse marry married husband wife",
-        "begin start",
-        "buy purchase",
-        "use employ utilise utilize",
-        "found establish",
-        "release publish",
-        "finish complete",
-        "instruct teach",
-    )
-)
-"""Verbs that say the same, where no property of the graph is named by the other."""
-_SAID_AGENTS: Final[Mapping[str, str]] = {
-    "develop": "vendor maker creator producer",
-    "make": "vendor manufacturer",
-}
-PLACED: Final = roots("located situated based headquartered")
-_TEMPLATES: Final[Mapping[str, str]] = {
-    OWL + "sameAs": "the same as", OWL + "equivalentClass": "the same as", RDFS + "subClassOf": "kind of",
-    _SKOS + "broader": "narrower than", _SKOS + "narrower": "broader than", _SKOS + "related": "related to",
-    _SKOS + "inScheme": "in the scheme", RDFS + "isDefinedBy": "defined by",
-    RDFS + "seeAlso": "has more about it at",
-}  # fmt: skip
+_BEARERS: Final = words(WORDS["bearers"])
+_NO_AGENTS: Final = words(WORDS["no_agents"])
+_DOES: Final[Mapping[str, str]] = WORDS["does"]
+_ACTS: Final[Mapping[str, str]] = WORDS["acts"]
+_EVENTS: Final[Mapping[str, str]] = WORDS["events"]
+_PLACES: Final = words(WORDS["places"])
+_OCCASION: Final = words(WORDS["occasions"])
+_WHEN: Final = words(WORDS["times"])
+_NOMINAL: Final = {root(k): root(v) for k, v in WORDS["nominal"].items()}
+_MEASURES: Final = {root(k): v for k, v in WORDS["measures"].items()}
+_SAID_OF_MEASURES: Final = {root(k): root(v) for k, v in WORDS["said_of_measures"].items()}
+_KINDS: Final = roots(WORDS["kinds"])
+_QUALITIES: Final = roots(WORDS["qualities"])
+_MUTUAL: Final = roots(WORDS["mutual"])
+_TURNED: Final = {root(k): tuple(map(root, v.split())) for k, v in WORDS["turned"].items()}
+_OFFERED: Final = {root(k): v for k, v in WORDS["offered"].items()}
+_ALIKE: Final = tuple(map(roots, WORDS["alike"]))
+_SAID_AGENTS: Final[Mapping[str, str]] = WORDS["said_agents"]
+PLACED: Final = roots(WORDS["placed"])
+_TEMPLATES: Final[Mapping[str, str]] = VOCABULARY["wordings"]
 
 
 @dataclass
 class RelationWordings:
     """What the words of a sentence may say, of the properties of some lines."""
 
-    verbs: Wordings = field(
-        default_factory=dict
-    )  # A verb, and a preposition behind it or nothing: from agent to patient
-    participles: Wordings = field(
-        default_factory=dict
-    )  # Words up to a preposition, and that: from theme to landmark
+    verbs: Wordings = field(default_factory=dict)  # A verb and what stands behind it: from agent to patient
+    participles: Wordings = field(default_factory=dict)  # Words and a preposition: from theme to landmark
     nouns: Wordings = field(default_factory=dict)  # A role noun: from the owner to who bears it
     agents: Wordings = field(default_factory=dict)  # The same of nouns that verbs give rise to: "developer"
     phrases: Wordings = field(default_factory=dict)  # Whole labels: from subject to object
     prepositions: Wordings = field(default_factory=dict)  # Bare prepositions: from subject to object
     truths: Wordings = field(default_factory=dict)  # What is or is not: properties with truth values
     adjectives: Wordings = field(default_factory=dict)  # Adjectives of measures: properties with numbers
-    passives: Wordings = field(
-        default_factory=dict
-    )  # Verbs that stand before "by", without what stands behind them
+    passives: Wordings = field(default_factory=dict)  # Verbs that stand before "by"
     kinds: set[Term] = field(default_factory=set)  # Properties whose value says what something is
     qualities: set[Term] = field(default_factory=set)  # Those whose value says what it is like
     having: set[Term] = field(default_factory=set)  # Those whose value something has

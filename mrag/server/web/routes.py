@@ -27,7 +27,7 @@ from mrag.context.display import Display
 from mrag.errors import ConfigError, TermError
 from mrag.generation.models import check_model
 from mrag.graph.kg import KnowledgeGraph
-from mrag.retrieval.routing import How, Routed, with_unused
+from mrag.retrieval.routing import How, Routed
 from mrag.server.engine import Engine
 from mrag.server.metrics import ServerMetrics
 from mrag.server.settings import ServerSettings
@@ -143,7 +143,7 @@ class Questions(PageView):
             if not why_read:
                 way = engine.questions.computed(question, how, reading, follows)
             if way.given is not None:
-                return Prepared(with_unused(way.given, model))
+                return Prepared(way.given)
             ranker, index = self.api.choice.ranker(values), self.api.settings.index
             found = retrieval.retrieve(self.kg, question, k=k, index=index, ranker=ranker, why=way.said)
             return Prepared(None, found, generation.resolve(model), way.why, way.offered)

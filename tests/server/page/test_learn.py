@@ -292,7 +292,7 @@ EX = "https://w3id.org/mrag/demo/products#"
         ("/api/concepts", {"name": "x", "concept": "ex:Database and ("}, 400),
         ("/api/concepts", {"name": "x", "concept": " and ".join(f"ex:C{n}" for n in range(80))}, 400),
         ("/api/concepts", {"name": "x", "concept": "(" * 4000 + "ex:C" + ")" * 3990}, 400),
-        ("/api/ask", {"question": "graph database", "ranker": "llm:ollama:x"}, 400),
+        ("/api/ask", {"question": "graph database", "ranker": "clues:ollama:x"}, 400),
         ("/api/ask", {"question": "graph database", "ranker": "bm25", "how": "plan"}, 400),
         ("/api/ask", {"question": "graph database", "class": "ex:Database", "how": "plan"}, 400),
         ("/api/ask", {"question": "graph database", "ranker": "clues:local:/etc/passwd"}, 400),

@@ -1,0 +1,20 @@
+"""Rows of the tables that tests are run with, kept as JSON beside them."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+
+@cache
+def _read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def cases(file: str, name: str | None = None) -> Any:
+    """Return a table of the test module of a file, a list or a dictionary of rows; all without a name."""
+    found = _read(Path(file).with_suffix(".json"))
+    return found if name is None else found[name]
