@@ -227,7 +227,6 @@ BAD = {
     "bad ranker, computed": (["ask", "How many gadgets?", "--ranker", "nothing"], "There are: bm25, cel"),
     "bad ranker, served": (["serve", "--ranker", "bm25+nothing"], "There is no ranker 'nothing'"),
     "bad ranker, mcp": (["mcp", "--ranker", "nothing"], "There is no ranker 'nothing'"),
-    "bad engine": (["reason", "--engine", "magic"], "rules or sparq"),
     "not an answer": (["verify", "broken.ttl"], "Not JSON"),
 }
 
