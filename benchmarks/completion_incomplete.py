@@ -322,8 +322,9 @@ def main() -> None:
     reader: Reader | None = None
     if args.gguf:
         from mrag.completion.reading import ModelReader
+        from mrag.generation.models import serve
 
-        reader = ModelReader(f"local:{args.gguf}")
+        reader = ModelReader(serve(args.gguf).chat_model())
     found = run(folder, reader, seed=args.seed, sample=args.sample)
 
     def row(name: str, value: object) -> None:

@@ -207,7 +207,7 @@ def by_model(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse
     from mrag.generation.models import LocalServer
 
     with LocalServer(options.gguf, n_ctx=2048, n_threads=options.threads) as server:
-        planner: Planner = ModelPlanner(server.chat_model(max_tokens=options.tokens), form=options.form)
+        planner: Planner = ModelPlanner(server.chat_model(max_tokens=options.tokens))
         unread = 0
 
         def answers(asked: Asked) -> Sequence[Term]:
@@ -240,7 +240,6 @@ def main() -> None:
     options.add_argument("--split", choices=("question", "template"), default="question")
     options.add_argument("--gguf", type=Path, help="a model file")
     options.add_argument("--sample", type=int, default=20, help="questions of each set for the model")
-    options.add_argument("--form", choices=("json", "lines"), default="lines")
     options.add_argument("--tokens", type=int, default=60, help="most tokens of a plan")
     options.add_argument("--threads", type=int, default=1)
     args = options.parse_args()

@@ -304,5 +304,3 @@ def test_a_model_that_cannot_be_reached_is_an_error(kg: KnowledgeGraph) -> None:
 
     with pytest.raises(ModelError, match="no route"):
         found(kg, TEXT, reader=ModelReader(Broken(responses=["x"])))
-    with pytest.raises(ModelError, match="no file"):
-        found(kg, TEXT, reader=ModelReader("local:/no/such/file.gguf"))
