@@ -30,12 +30,12 @@ from rdflib import RDFS
 from mrag.completion.chain import Evidence
 from mrag.completion.checks import CheckSettings
 from mrag.completion.graph import complete, complete_from_graph
+from mrag.completion.measures import exact_match
 from mrag.completion.passages import Passages, store_folder
 from mrag.completion.patterns import GroundedPlan
 from mrag.completion.reading import Reader
 from mrag.completion.review import accept, propose
 from mrag.completion.rule_reader import RuleReader
-from mrag.completion.solving import exact_match
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
 

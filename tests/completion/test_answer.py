@@ -83,7 +83,7 @@ def test_passages_and_regions_are_cited(kg: KnowledgeGraph) -> None:
     assert citation.graph == "urn:passage:7"
     assert citation.text.endswith(") completed")
     assert "[t1] passage of notes/tiger.txt: “Michelle Yeoh plays the lead”" in str(found)
-    kept = json.loads(json.dumps(found.to_json()))
+    kept = json.loads(json.dumps(found.answer.to_json()))
     assert kept["evidence"]["t1"][0]["kind"] == "passage"
 
 
@@ -106,7 +106,7 @@ def test_what_is_missing_is_said(kg: KnowledgeGraph) -> None:
         assert "The graph knows nothing called “Solaris”." in found.text
         assert "Nothing was found for (Solaris, directed by, ?y)" in found.text
         assert found.answer.citations == ()
-    assert found.to_json()["ungrounded"] == ["Solaris", "born in"]
+    assert found.answer.to_json()["ungrounded"] == ["Solaris", "born in"]
 
 
 def test_many_answers_are_shown_in_part_and_a_bound_is_told() -> None:

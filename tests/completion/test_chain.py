@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
@@ -14,9 +15,8 @@ from langchain_core.runnables import RunnableLambda
 
 import mrag
 from mrag.completion.chain import (
-    CompletedQuestion,
+    CompletedAnswer,
     Completer,
-    CompleterSettings,
     Evidence,
     completion_chain,
     open_planner,
@@ -47,11 +47,15 @@ def kg(tmp_path: Path) -> Iterator[KnowledgeGraph]:
         yield graph
 
 
-def completer(kg: KnowledgeGraph, *texts: str, write: str = "propose", always: bool = False) -> Completer:
+def completer(kg: KnowledgeGraph, *texts: str, **options: Any) -> Completer:
     passages = Passages([Passage(f"urn:x:{n}", text, f"{n}.txt") for n, text in enumerate(texts)])
-    settings = CompleterSettings(always=always, write=write)
     evidence = Evidence(passages) if texts else None
-    return Completer(kg, evidence, open_planner(kg), settings=settings, grounding=WORDS)
+    return Completer(kg, evidence, open_planner(kg), grounding=WORDS, **options)
+
+
+def entered(found: CompletedAnswer) -> int:
+    assert found.answer.completed is not None
+    return found.answer.completed.entered
 
 
 def dump(kg: KnowledgeGraph) -> list[str]:
@@ -62,20 +66,18 @@ def dump(kg: KnowledgeGraph) -> list[str]:
 def test_asked_read_accepted_and_then_answered_by_the_graph_alone(kg: KnowledgeGraph) -> None:
     question = "Where was Bob Stone born in?"
     alone = completer(kg).ask(question)
-    assert alone.answer.answers == () and alone.run is None
+    assert alone.answers == () and alone.run is None
     found = completer(kg, "Bob Stone was born in Visby.").ask(question)
-    assert found.answer.answers == ("Visby",) and found.run is not None
-    assert [e.quote for refs in found.answer.evidence.values() for e in refs] == [
-        "Bob Stone was born in Visby."
-    ]
-    assert completer(kg).ask(question).answer.answers == ()
+    assert found.answers == ("Visby",) and found.run is not None
+    assert [e.quote for refs in found.evidence.values() for e in refs] == ["Bob Stone was born in Visby."]
+    assert completer(kg).ask(question).answers == ()
     accept(kg, found.run)
     after = completer(kg).ask(question)
-    assert after.answer.answers == ("Visby",) and after.read == []
+    assert after.answers == ("Visby",) and after.completion.read == []
     again = completer(kg, "Bob Stone was born in Visby.", always=True).ask(question)
     assert again.run is None, "the same question again writes nothing new"
     rollback(kg, found.run)
-    assert completer(kg).ask(question).answer.answers == ()
+    assert completer(kg).ask(question).answers == ()
 
 
 def test_what_was_read_binds_the_next_triple(kg: KnowledgeGraph) -> None:
@@ -89,19 +91,19 @@ def test_what_was_read_binds_the_next_triple(kg: KnowledgeGraph) -> None:
     whole = completer(kg, "Bob Stone was born in Lund.")
     whole.planner = planner
     found = whole.ask("What is Bob Stone's town of birth the capital of?")
-    assert found.answer.answers == ("Scania",)
-    assert [t.object for t in found.read] == [iri("lund")]
+    assert found.answers == ("Scania",)
+    assert [t.object for t in found.completion.read] == [iri("lund")]
 
 
 def test_accepted_at_once_where_that_is_asked_for(kg: KnowledgeGraph) -> None:
     found = completer(kg, "Bob Stone was born in Ystad.", write="accept").ask("Where was Bob Stone born in?")
-    assert found.entered == 2 and found.answer.answers == ("Ystad",)
+    assert entered(found) == 2 and found.answers == ("Ystad",)
     assert kg.query(f"ASK {{ ?x rdfs:label 'Ystad' ; a <{E}Place> }}") is True
     rollback(kg, "last")
     refused = completer(kg, "Bob Stone was born in Ystad.", write="accept").ask(
         "Where was Bob Stone born in?"
     )
-    assert refused.entered == 0 and refused.run is not None and refused.run.state == "rolled back"
+    assert entered(refused) == 0 and refused.run is not None and refused.run.state == "rolled back"
 
 
 def test_a_language_model_may_do_all_of_it(kg: KnowledgeGraph) -> None:
@@ -154,8 +156,7 @@ def test_hostile_documents_change_nothing_that_they_should_not(kg: KnowledgeGrap
     collection, _ = store_folder(kg, Snippets(folder))
     before, schema = dump(kg), kg.count("asserted")
     evidence = Evidence(Passages.of(kg, [collection]))
-    settings = CompleterSettings(always=True, write="accept")
-    whole = Completer(kg, evidence, settings=settings, grounding=WORDS)
+    whole = Completer(kg, evidence, always=True, write="accept", grounding=WORDS)
     for question in ("Where was Bob Stone born in?", "Where was Ada Hill born in?", "Who was born in Visby?"):
         whole.ask(question)
     mrag.reason(kg)
@@ -178,15 +179,15 @@ def test_hostile_documents_change_nothing_that_they_should_not(kg: KnowledgeGrap
 
 def test_a_text_that_would_make_the_graph_inconsistent_is_reported(kg: KnowledgeGraph) -> None:
     before = dump(kg)
-    found: CompletedQuestion = completer(kg, "Ada Hill was born in Visby.", write="accept", always=True).ask(
+    found = completer(kg, "Ada Hill was born in Visby.", write="accept", always=True).ask(
         "Where was Ada Hill born in?"
     )
-    assert found.entered == 0 and found.run is not None
+    assert entered(found) == 0 and found.run is not None
     assert found.run.refused[0].objections == ("born in has one value only, and it is Lund",)
     assert dump(kg) == before
     parent = completer(kg, "Bob Stone is the parent of Ada Hill.", write="accept", always=True)
     parent.checks = CheckSettings(consistency=True)
-    assert parent.ask("Bob Stone is parent of whom?").entered == 0
+    assert entered(parent.ask("Bob Stone is parent of whom?")) == 0
     assert dump(kg) == before
 
 

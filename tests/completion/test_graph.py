@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 
-from mrag.completion.graph import CompletionSettings, TripleLookup, complete, complete_from_graph
+from mrag.completion.graph import TripleLookup, complete, complete_from_graph
 from mrag.completion.grounding import GroundingSettings, ground
 from mrag.completion.patterns import (
     CompletedTriple,
@@ -44,7 +44,7 @@ def plan(
 
 
 def done(kg: KnowledgeGraph, given_plan: TriplePlan, **knobs: object) -> Completion:
-    return complete_from_graph(kg, GroundedPlan(given_plan), settings=CompletionSettings(**knobs))  # type: ignore[arg-type]
+    return complete_from_graph(kg, GroundedPlan(given_plan), **knobs)  # type: ignore[arg-type]
 
 
 # --- Patterns -------------------------------------------------------------------------------------
@@ -248,8 +248,6 @@ def test_a_relation_in_words_is_also_tried_the_other_way(kg: KnowledgeGraph) -> 
     found = complete_from_graph(kg, swapped)
     assert f("alien") in found.answers
     assert all(t.predicate == BY and t.object == f("scott") for t in found.triples), "as the graph has them"
-    strict = complete_from_graph(kg, swapped, settings=CompletionSettings(either_direction=False))
-    assert strict.answers == []
 
 
 # --- What is missing, and evidence ----------------------------------------------------------------
@@ -272,7 +270,7 @@ def test_a_text_that_is_not_grounded_is_missing_as_it_is(kg: KnowledgeGraph) -> 
 def test_forms_of_one_missing_triple_are_bounded() -> None:
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert([Triple(f("hub"), BY, f(f"n{n}")) for n in range(50)])
-        assert len(done(kg, plan((f("hub"), BY, Y), (Y, STARS, X)), missing=7).missing) == 7
+        assert len(done(kg, plan((f("hub"), BY, Y), (Y, STARS, X))).missing) == 20
 
 
 class Notes:

@@ -16,9 +16,9 @@ import pytest
 
 from mrag.completion.graph import complete_from_graph
 from mrag.completion.grounding import GroundingSettings, ground
+from mrag.completion.measures import score
 from mrag.completion.path_planner import PathPlanner, Weights, calibrate
 from mrag.completion.patterns import GroundedPlan
-from mrag.completion.solving import score
 from mrag.graph.kg import KnowledgeGraph
 from tests.conftest import ROOT, shared_data
 

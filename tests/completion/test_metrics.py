@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mrag.completion.solving import contained, exact_match, hits_at_1, normalised, score, set_f1
+from mrag.completion.measures import contained, exact_match, hits_at_1, normalised, score, set_f1
 
 NAMES = st.lists(
     st.sampled_from(["Up", "up!", "Heat", "The Heat", "", "  ", "Amélie", "amelie", "$"]), max_size=4

@@ -16,7 +16,7 @@ from langchain_core.messages import BaseMessage
 from rdflib import Literal, URIRef
 
 from mrag.completion.graph import complete_from_graph
-from mrag.completion.grounding import GroundingSettings, PathSettings, PathTable, Step, ground
+from mrag.completion.grounding import GroundingSettings, PathTable, Step, ground
 from mrag.completion.names import EntityNames
 from mrag.completion.path_planner import Example, PathPlanner, Weights, calibrate, find_mentions
 from mrag.completion.patterns import (
@@ -344,7 +344,7 @@ def test_paths_follow_what_the_graph_links(kg: KnowledgeGraph) -> None:
     assert (Step(STARS, True), Step(GENRE, True)) not in table.numbers, "no actor has a genre"
     assert (Step(WROTE, True), Step(BY, False)) in table.numbers
     assert table.lengths.max() == 3
-    assert PathTable.of(kg, PathSettings(hops=1)).lengths.max() == 1
+    assert PathTable(kg, hops=1).lengths.max() == 1
 
 
 def test_names_and_descriptions_are_no_steps(kg: KnowledgeGraph) -> None:
@@ -353,14 +353,8 @@ def test_names_and_descriptions_are_no_steps(kg: KnowledgeGraph) -> None:
 
 
 def test_long_paths_are_bounded_by_how_frequent_their_relations_are(kg: KnowledgeGraph) -> None:
-    table = PathTable.of(kg, PathSettings(max_paths=5))
+    table = PathTable(kg, max_paths=5)
     assert [int((table.lengths == n).sum()) for n in (1, 2, 3)] == [10, 5, 5]
-
-
-@pytest.mark.parametrize("knobs", [{"hops": 0}, {"max_paths": 0}, {"sample": -1}, {"min_share": 2.0}])
-def test_path_settings_out_of_range_are_refused(knobs: dict[str, float]) -> None:
-    with pytest.raises(ConfigError):
-        PathSettings(**knobs)  # type: ignore[arg-type]
 
 
 def test_the_table_follows_changes_of_the_graph() -> None:

@@ -10,7 +10,7 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.chain import Evidence, EvidenceSettings
+from mrag.completion.chain import Evidence
 from mrag.completion.names import EntityNames, all_names, text_of
 from mrag.completion.passages import Passage, Passages
 from mrag.completion.patterns import CompletedTriple, IncompleteTriple
@@ -66,7 +66,7 @@ def found(
     evidence = Evidence(
         Passages(passages),
         reader or RuleReader(passages),
-        EvidenceSettings(new_names=new),  # type: ignore[arg-type]
+        new_names=new,  # type: ignore[arg-type]
     )
     s = iri(film) if film else Unknown("film")
     o = iri(person) if person else WHO

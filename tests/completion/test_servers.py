@@ -50,10 +50,10 @@ def test_a_run_goes_in_and_out_again(kg: KnowledgeGraph) -> None:
     report = accept(kg, run)
     assert report.run.state == "accepted" and len(report.entered) == 1 and kg.count() == before + 1
     assert kg.record.triples == kg.count()
-    assert Completer(kg).ask(QUESTION).answer.answers == ("Lund",)
+    assert Completer(kg).ask(QUESTION).answers == ("Lund",)
     assert accept(kg, run).entered == ()
     again = KnowledgeGraph(kg.store)
     assert again.count() == before + 1 and find_run(again, run.iri).state == "accepted"
     report = rollback(kg, run)
     assert report.run.state == "rolled back" and len(report.removed) == 1 and kg.count() == before
-    assert Completer(kg).ask(QUESTION).answer.answers == ()
+    assert Completer(kg).ask(QUESTION).answers == ()

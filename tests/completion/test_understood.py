@@ -48,7 +48,7 @@ def planner(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> PathPlanner:
 
 
 def ask(kg: KnowledgeGraph, planner: PathPlanner, question: str) -> Completed:
-    found = Completer(kg, planner=planner).ask(question).given.completed
+    found = Completer(kg, planner=planner).ask(question).answer.completed
     assert found is not None
     return found
 
@@ -100,8 +100,8 @@ def test_what_is_not_is_no_answer(kg: KnowledgeGraph, planner: PathPlanner, ques
 def test_it_says_what_is_unread_and_shows_plan_and_score(kg: KnowledgeGraph, planner: PathPlanner) -> None:
     refused = Completer(kg, planner=planner).ask("Who is the mayor of Rome?")
     assert "“mayor” is not read" in refused.text and "the nearest plan is" in refused.text
-    assert refused.answer.completion.answers == [] and not refused.given.citations
-    given = Completer(kg, planner=planner).ask("Where was Ann Hill born?").given
+    assert refused.completion.answers == [] and not refused.answer.citations
+    given = Completer(kg, planner=planner).ask("Where was Ann Hill born?").answer
     assert "Read as: What is “born in” of Ann Hill? (plan (Ann Hill, born in, ?x1), score 0." in str(given)
     assert "Read as:" in given._repr_html_()
     assert given.completed is not None
@@ -136,9 +136,9 @@ def test_evidence_is_not_proposed_for_what_was_not_understood(kg: KnowledgeGraph
     planner = open_planner(kg)
     planner.model = None
     read = Completer(kg, evidence, planner).ask("Where was Bob Stone born?")
-    assert read.answer.answers == ("Paris",) and read.run is not None
+    assert read.answers == ("Paris",) and read.run is not None
     other = Completer(kg, evidence, planner).ask("In which hospital was Bob Stone born?")
-    assert other.answer.answers == () and other.run is None and "“hospital”" in other.text
+    assert other.answers == () and other.run is None and "“hospital”" in other.text
 
 
 def test_a_value_of_no_known_class_may_be_of_the_kind(kg: KnowledgeGraph) -> None:
@@ -169,7 +169,7 @@ def test_a_relation_that_an_entity_cannot_have_is_not_read_for_it() -> None:
         graph.insert(Triple(*t) for t in Graph().parse(data=facts, format="turtle"))  # type: ignore[arg-type]
         completer = Completer(graph, Evidence(Passages(passages)))
         lives = completer.ask("Where does Ann Hill live?")
-        assert lives.run is None and not lives.read and not (lives.given.completed or Completed()).answers
+        assert lives.run is None and not lives.completion.read and not lives.answers
         assert "Northgate" in completer.ask("What is the home depot of Arrow?").text
 
 

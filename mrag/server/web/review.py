@@ -108,10 +108,8 @@ class Review(PageView):
                 for s in snippets.snippets()
             ]
         # The texts may say more than the graph does, so that they are read in any case.
-        settings = completion.CompleterSettings(always=True, update=False)
-        said = completion.Completer(
-            self.kg, completion.Evidence(completion.Passages(found)), settings=settings
-        ).ask(question)
+        evidence = completion.Evidence(completion.Passages(found))
+        said = completion.Completer(self.kg, evidence, always=True, update=False).ask(question)
         return {"answer": said.text, "run": None if said.run is None else said.run.iri}
 
     def foresee(self, values: Values) -> dict[str, Any]:
