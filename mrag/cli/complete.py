@@ -79,7 +79,7 @@ def run_lines(graph: mrag.KnowledgeGraph, run: completion.CompletionRun) -> list
     lines = [f"CompletionRun {run.id} ({run.state}, {run.started[:19]}, read by {run.model}): {run.question}"]
     one_value = [context.Display(graph).predicate(p) for p in run.checks.functional]
     checks = [f"one value of {', '.join(one_value)}"] if one_value else []
-    checks += ["SHACL shapes"] if run.checks.shape_texts else []
+    checks += ["SHACL shapes"] if run.checks.shapes else []
     lines += [f"  checked for {' and '.join(checks)}"] if checks else []
     for one in run.statements:
         mark = {"fits": "+", "known": "=", "refused": "!"}[one.verdict]
@@ -316,8 +316,10 @@ def rollback(
 def _checks(
     graph: mrag.KnowledgeGraph, functional: list[str] | None, shapes: Path | None
 ) -> completion.CheckSettings:
+    from mrag.completion.checks import read_shapes
+
     named = tuple(str(rdf.iri(name, graph.prefixes)) for name in functional or ())
-    return completion.CheckSettings(functional=named, shapes=shapes)
+    return completion.CheckSettings(named, shapes=() if shapes is None else (read_shapes(shapes),))
 
 
 def _decide(

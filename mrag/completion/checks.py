@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -58,61 +57,37 @@ class CheckSettings:
     """The settings of the checks.
 
     Attributes:
-        min_confidence: Below it a statement is refused.
         functional: IRIs of properties that have one value at most, beside those that the ontology says so of.
         closed_types: Whether an entity whose classes are known must be of a property's domain or range, or of
             a class above it; without, only classes that are disjoint are refused.
         consistency: Whether to reason over the graph with the statements in it, in a scratch graph; what
             leads to a contradiction, or makes two entities the same, is refused.
-        shapes: A file of SHACL shapes that must hold where the statements touch (extra `completion`).
-        shape_texts: Further shapes, in Turtle; a run keeps its shapes so, since a file may change or go.
+        shapes: SHACL shapes, as `read_shapes` returns them, that must hold where the statements touch.
     """
 
-    min_confidence: float = 0.5
     functional: tuple[str, ...] = ()
     closed_types: bool = True
     consistency: bool = True
-    shapes: Path | None = None
-    shape_texts: tuple[str, ...] = ()
+    shapes: tuple[str, ...] = ()
 
-    def frozen(self) -> CheckSettings:
-        """Return the settings with the shapes of the file as a text.
-
-        Raises:
-            ConfigError: If pySHACL is not installed.
-            LoadError: If the shapes cannot be read.
-        """
-        if self.shapes is None:
-            return self
-        text = read_shapes(self.shapes).serialize(format="turtle")
-        return replace(self, shapes=None, shape_texts=tuple(dict.fromkeys((*self.shape_texts, text))))
-
-    def with_those_of(self, other: CheckSettings | None) -> CheckSettings:
+    def with_those_of(self, other: CheckSettings) -> CheckSettings:
         """Return settings under which what either refuses is refused."""
-        if other is None:
-            return self
-        further = other.frozen()
         return CheckSettings(
-            max(self.min_confidence, further.min_confidence),
-            tuple(sorted({*self.functional, *further.functional})),
-            self.closed_types or further.closed_types,
-            self.consistency or further.consistency,
-            self.shapes,
-            tuple(dict.fromkeys((*self.shape_texts, *further.shape_texts))),
+            tuple(sorted({*self.functional, *other.functional})),
+            self.closed_types or other.closed_types,
+            self.consistency or other.consistency,
+            tuple(dict.fromkeys((*self.shapes, *other.shapes))),
         )
 
     def to_text(self) -> str:
         """Return the settings as a run's description has them, in JSON."""
-        values = asdict(self)
-        del values["shapes"]
-        return json.dumps(values, sort_keys=True)
+        return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
     def of_text(cls, text: str) -> CheckSettings:
         """Return the settings of a run's description; the default of a run that has none."""
         values: dict[str, Any] = json.loads(text) if text else {}
-        values.update((name, tuple(v)) for name, v in values.items() if isinstance(v, list))
-        return cls(**values)
+        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})
 
 
 @dataclass(frozen=True)
@@ -191,13 +166,12 @@ class CompletionRun:
 
     def to_json(self) -> dict[str, Any]:
         """Return the run as JSON values; terms as N-Triples writes them."""
-        checks = json.loads(self.checks.to_text())
         shown = ("question", "state", "model", "started", "decided")
         return {
             "run": self.iri,
             "id": self.id,
             **{name: getattr(self, name) for name in shown},
-            "checks": {**checks, "shapes": len(checks.pop("shape_texts"))},
+            "checks": {**asdict(self.checks), "shapes": len(self.checks.shapes)},
             "statements": [
                 {
                     **dict(zip(("subject", "predicate", "object"), s.key, strict=True)),
@@ -219,10 +193,7 @@ def new_run(
     parts = [question, model]
     for one in ordered:
         parts += [*one.key, *(f"{e.iri} {e.quote}" for e in one.evidence)]
-    if any("\n" in part for part in parts):
-        # Joined by line feeds alone, a quote with line feeds could pass for the statements of another run.
-        parts = ["", json.dumps(parts)]
-    iri = "urn:mrag:run:" + digest(*parts)
+    iri = "urn:mrag:run:" + digest(json.dumps(parts))
     return CompletionRun(iri, question, "proposed", model, now(), "", ordered, checks or CheckSettings())
 
 
@@ -261,6 +232,7 @@ _WIDER: Final = {
     XSD + "positiveInteger": (XSD + "nonNegativeInteger", XSD + "integer", XSD + "decimal"),
 }
 _MAX_TRIPLES: Final = 20_000
+_MIN_CONFIDENCE: Final = 0.5
 
 
 class SchemaFacts:
@@ -420,9 +392,8 @@ def check(
             evidence=tuple(dict.fromkeys((*known.evidence, *one.evidence))),
         )
     done = _Checks(kg, settings, frozenset(new)).run([best[key] for key in sorted(best)])
-    if settings.shapes is not None or settings.shape_texts:
-        shapes = all_shapes(settings.shapes, settings.shape_texts)
-        done = _without(done, lambda fit: _violations(kg, fit, shapes))
+    if settings.shapes:
+        done = _without(done, lambda fit: _violations(kg, fit, settings.shapes))
     return _without(done, lambda fit: _contradictions(kg, fit)) if settings.consistency else done
 
 
@@ -493,9 +464,8 @@ class _Checks:
             return f"to be {self._name(one.object)} is a matter of the schema, not of texts"
         if not one.evidence:
             return "there is no evidence for it"
-        least = self.settings.min_confidence
-        low = one.confidence < least
-        return f"its confidence {one.confidence:.2f} is below {least:.2f}" if low else ""
+        low = one.confidence < _MIN_CONFIDENCE
+        return f"its confidence {one.confidence:.2f} is below {_MIN_CONFIDENCE:.2f}" if low else ""
 
     def _objections(self, one: Statement) -> Iterator[str]:
         s, p, o = str(one.subject), str(one.predicate), one.object
@@ -699,40 +669,26 @@ def _equalities(kg: KnowledgeGraph, graphs: Sequence[str], statements: Sequence[
 # -- by shapes ---------------------------------------------------------------------------------------
 
 
-def _need_pyshacl() -> None:
-    if find_spec("pyshacl") is None:
-        raise ConfigError("Shapes need pySHACL.", hint="Install it with: pip install 'mrag[completion]'")
-
-
-def read_shapes(path: Path) -> Graph:
-    """Read a file of shapes in Turtle or another format that rdflib knows by its ending.
+def read_shapes(path: Path) -> str:
+    """Read a file of shapes in a format that rdflib knows by its ending, and return them in Turtle.
 
     Raises:
-        ConfigError: If pySHACL is not installed.
         LoadError: If the file cannot be read, or is not well formed.
     """
-    _need_pyshacl()
     try:
-        return Graph().parse(path)
+        return Graph().parse(path).serialize(format="turtle")
     except Exception as error:  # each parser has its own errors
         what = brief(str(error), 200)
         raise LoadError(f"The shapes cannot be read: {what}.", file=str(path)) from error
 
 
-def all_shapes(path: Path | None, texts: Sequence[str] = ()) -> Graph:
-    """Return the shapes of a file and of some texts in Turtle together; errors as `read_shapes` has them."""
-    _need_pyshacl()
-    shapes = read_shapes(path) if path is not None else Graph()
-    for text in texts:
-        # Parsed apart: blank nodes of two texts are not the same.
-        shapes += Graph().parse(data=text, format="turtle")
-    return shapes
-
-
 def results(data: Graph, shapes: Graph) -> set[tuple[str, str]]:
     """Return the violations of some shapes in some data: focus node and message."""
-    from pyshacl import validate
-
+    try:
+        from pyshacl import validate
+    except ImportError as error:
+        hint = "Install it with: pip install 'mrag[completion]'"
+        raise ConfigError("Shapes need pySHACL.", hint=hint) from error
     report: Any
     _, report, _ = validate(data, shacl_graph=shapes, inference="none", advanced=False)
     found = set()
@@ -744,8 +700,11 @@ def results(data: Graph, shapes: Graph) -> set[tuple[str, str]]:
     return found
 
 
-def _violations(kg: KnowledgeGraph, statements: Sequence[Statement], shapes: Graph) -> dict[Key, str]:
+def _violations(kg: KnowledgeGraph, statements: Sequence[Statement], texts: Sequence[str]) -> dict[Key, str]:
     """Return which statements break a shape, and how, by what they are sorted by."""
+    shapes = Graph()
+    for text in texts:
+        shapes += Graph().parse(data=text, format="turtle")  # blank nodes of two texts are not the same
     data = _around(kg, _entities(statements))
     before = results(data, shapes)
     faults: dict[Key, str] = {}

@@ -70,12 +70,9 @@ def test_what_a_run_refused_is_refused_when_it_is_accepted(kg: KnowledgeGraph) -
     assert not asks(kg, ":ada :livesIn :lund")
 
 
-def test_shapes_are_kept_though_their_file_is_gone(kg: KnowledgeGraph, tmp_path: Path) -> None:
+def test_shapes_are_kept_with_their_run(kg: KnowledgeGraph) -> None:
     pytest.importorskip("pyshacl", reason="pySHACL is not installed (pip install 'mrag[completion]')")
-    file = tmp_path / "shapes.ttl"
-    file.write_text(SHAPES, encoding="utf-8")
-    run = second_home(kg, CheckSettings(shapes=file))
-    file.unlink()
+    run = second_home(kg, CheckSettings(shapes=(SHAPES,)))
     assert len(run.refused) == 1
     assert [t.s for t in accept(kg, run.id).entered] == [iri("bob")]
 
