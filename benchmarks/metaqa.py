@@ -26,7 +26,7 @@ from common import row, shared_data
 from rdflib import RDFS, Literal, URIRef
 
 from mrag.completion.graph import complete_from_graph
-from mrag.completion.grounding import GroundingSettings, Step, ground
+from mrag.completion.grounding import Step, ground
 from mrag.completion.measures import score
 from mrag.completion.path_planner import Example, PathPlanner, calibrate
 from mrag.completion.patterns import GroundedPlan, IncompleteTriple, Planner, TriplePlan, with_slots
@@ -217,7 +217,7 @@ def by_model(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse
             except ModelError:
                 unread += 1
                 return []
-            return complete_from_graph(kg, ground(kg, plan, GroundingSettings(index=""))).answers
+            return complete_from_graph(kg, ground(kg, plan)).answers
 
         sample = {
             hops: sorted((q for q in asked if not calibrates(q)), key=_digest)[: options.sample]

@@ -6,7 +6,6 @@ for each of its steps, and says nothing besides.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -168,17 +167,17 @@ def _is_step(iri: str) -> bool:
     return iri not in NO_STEPS and not schema
 
 
-_DATATYPES = {
-    "boolean": re.compile(r"true|false"),
-    "date": re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"),
-    "dateTime": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?"),
-    "decimal": re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)"),
-    "double": re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"),
-    "gYear": re.compile(r"\d{4}"),
-    "gYearMonth": re.compile(r"\d{4}-\d\d"),
-    "integer": re.compile(r"[+-]?\d+"),
-}
-"""Datatypes whose literals a text may be, by what they look like."""
+_DATATYPES: Final = tuple(
+    URIRef(XSD + name)
+    for name in ("boolean", "date", "dateTime", "decimal", "double", "gYear", "gYearMonth", "integer")
+)
+"""Datatypes whose literals a text may be."""
+
+_MARGIN: Final = 0.05
+"""How far behind the best a candidate may be and still be kept."""
+_MAX_CANDIDATES: Final = 5
+_POOL: Final = 10
+"""Hits of the index whose names are compared."""
 
 
 @dataclass(frozen=True)
@@ -188,27 +187,19 @@ class GroundingSettings:
     Attributes:
         entity: Least similarity of an entity's name, from 0 to 1; .9 as in CoMuS-KG.
         relation: The same for a relation; .8 as there.
-        margin: How far behind the best a candidate may be and still be kept.
-        max_candidates: Most candidates of one text.
-        model: Embedding model for likeness of meaning: a name, an object, or None for writing alone.
-        index: Similarity index that entities of like meaning are sought in; without one of that name
-            entities are found by their writing alone.
-        pool: Hits of the index whose names are compared.
+        model: Embedding model for likeness of meaning: a name, an object, or None for writing alone. Entities
+            of like meaning are sought in the similarity index `main`, if there is one.
 
     Raises:
-        ConfigError: If a similarity or the margin is not from 0 to 1.
+        ConfigError: If a similarity is not from 0 to 1.
     """
 
     entity: float = 0.9
     relation: float = 0.8
-    margin: float = 0.05
-    max_candidates: int = 5
     model: str | Embedder | None = "minilm"
-    index: str = "main"
-    pool: int = 10
 
     def __post_init__(self) -> None:
-        for name in ("entity", "relation", "margin"):
+        for name in ("entity", "relation"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} is from 0 to 1, not {getattr(self, name)}.")
 
@@ -258,7 +249,7 @@ class Grounder:
         names, settings = EntityNames.of(self.kg), self.settings
         found = [*names.exact(text), *self._literals(text)]
         if not found:
-            found = names.fuzzy(text, settings.pool, settings.entity)
+            found = names.fuzzy(text, _POOL, settings.entity)
             found += self._meaning(text) if not found else []
         return self._kept(found)
 
@@ -287,8 +278,8 @@ class Grounder:
         for candidate in found:
             improve(best, candidate, candidate.term.n3())
         order = ranked(best)
-        least = order[0].score - self.settings.margin if order else 0.0
-        return [c for c in order if c.score >= least][: self.settings.max_candidates]
+        least = order[0].score - _MARGIN if order else 0.0
+        return [c for c in order if c.score >= least][:_MAX_CANDIDATES]
 
     def _checked(self, plan: patterns.TriplePlan) -> patterns.TriplePlan:
         """Return the plan with words in place of terms that the graph does not have."""
@@ -319,8 +310,8 @@ class Grounder:
         """Return the literals of the graph that are written so, of whatever datatype or language."""
         bare = text.strip()
         forms = [Literal(bare), *(Literal(bare, lang=tag) for tag in self.kg.languages if tag)]
-        typed = [name for name, form in _DATATYPES.items() if form.fullmatch(bare)]
-        forms += [Literal(bare, datatype=URIRef(XSD + name), normalize=False) for name in typed]
+        typed = (Literal(bare, datatype=name, normalize=False) for name in _DATATYPES)
+        forms += [value for value in typed if value.ill_typed is False]
         rows = self.kg.select(queries.get("completion/values").bind(value=forms))
         # A name is not a value: whoever says it means what it names.
         there = {value.n3() for value, p in rows if value is not None and str(p) not in NO_STEPS}
@@ -330,12 +321,12 @@ class Grounder:
         """Return entities that the similarity index finds and whose names are near enough in meaning."""
         model = self._embedder()
         try:
-            index = SimilarityIndexes.of(self.kg).get(self.settings.index)
+            index = SimilarityIndexes.of(self.kg).get()
         except MissingIndex:
             return []
         if model is None or not isinstance(index, SimilarityIndex):
             return []
-        matches = index.search(text, self.settings.pool)
+        matches = index.search(text, _POOL)
         labels = self.kg.labels(m.doc_id for m in matches)
         named = [(m.doc_id, label) for m in matches if (label := labels[m.doc_id])]
         if not named:
