@@ -12,8 +12,10 @@ import json
 import typing
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -235,6 +237,9 @@ _MAX_TRIPLES: Final = 20_000
 _MIN_CONFIDENCE: Final = 0.5
 
 
+_Sets = defaultdict[str, set[str]]
+
+
 class SchemaFacts:
     """The part of a schema that bears on some statements.
 
@@ -250,12 +255,8 @@ class SchemaFacts:
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
-        self.kinds: defaultdict[str, set[str]] = defaultdict(set)
-        self.domains: defaultdict[str, set[str]] = defaultdict(set)
-        self.ranges: defaultdict[str, set[str]] = defaultdict(set)
-        self.types: defaultdict[str, set[str]] = defaultdict(set)
-        self.higher: defaultdict[str, set[str]] = defaultdict(set)
-        self.disjoint: defaultdict[str, set[str]] = defaultdict(set)
+        self.kinds, self.domains, self.ranges = _Sets(set), _Sets(set), _Sets(set)
+        self.types, self.higher, self.disjoint = _Sets(set), _Sets(set), _Sets(set)
         self.terms: dict[str, str] = {}
 
     def read(self, statements: Sequence[Statement]) -> None:
@@ -281,8 +282,7 @@ class SchemaFacts:
     def read_above(self, lower: Iterable[str]) -> dict[str, set[str]]:
         """Return what stands above some classes or properties, however far, themselves included."""
         starts = new = list(dict.fromkeys(lower))
-        direct: defaultdict[str, set[str]] = defaultdict(set)
-        seen = set(starts)
+        direct, seen = _Sets(set), set(starts)
         while new:
             for low, high in self.rows("completion/check-above", "lower", sorted(new)):
                 direct[str(low)].add(str(high))
@@ -423,10 +423,9 @@ def _name(kg: KnowledgeGraph, *terms: Term | str) -> str:
 
 class _Checks:
     def __init__(self, kg: KnowledgeGraph, settings: CheckSettings, new: frozenset[str]) -> None:
-        self.kg = kg
-        self.settings = settings
-        self.new = new
+        self.kg, self.settings, self.new = kg, settings, new
         self.schema = SchemaFacts(kg)
+        self._name = partial(_name, kg)
 
     def run(self, statements: Sequence[Statement]) -> list[Statement]:
         formed = [one.refused(why) if (why := self._malformation(one)) else one for one in statements]
@@ -557,9 +556,6 @@ class _Checks:
             for at in places:
                 statements[at] = statements[at].refused(why)
 
-    def _name(self, *terms: Term | str) -> str:
-        return _name(self.kg, *terms)
-
 
 # -- by reasoning ------------------------------------------------------------------------------------
 
@@ -593,41 +589,35 @@ def _contradictions(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict
     return faults
 
 
-class Consequences(typing.NamedTuple):
-    """What would be inferred with some statements in the graph, and is not inferred without them."""
-
-    triples: tuple[Triple, ...]
-    number: int
-
-
 def consequences(
     kg: KnowledgeGraph, statements: Sequence[Statement], limit: int = 200
-) -> Consequences | None:
-    """Return what would follow if some statements came into the graph; nothing of it stays there.
+) -> tuple[list[Triple], int] | None:
+    """Return some of what would follow from statements, and how many triples; nothing of it stays there.
 
     It is None where that is not known: nothing has been inferred in the graph as it is now, or the server
     infers by itself.
     """
     if kg.store.capabilities.reasoning or kg.as_found or not kg.reasoned:
         return None
-    found = [Consequences((), 0)]
-
-    def look(graphs: Sequence[str]) -> None:
-        number = sum(kg.store.count(graph) for graph in graphs)
-        rows = kg.store.select(queries.get("completion/following").bind(limit=limit), Dataset(tuple(graphs)))
-        found.append(Consequences(tuple(Triple(*row) for row in rows), number))  # type: ignore[arg-type]
-
-    if statements:
-        _tried(kg, statements, look)
-    return found[-1]
+    if not statements:
+        return [], 0
+    with _trial(kg, statements) as (_, fresh):
+        rows = kg.store.select(queries.get("completion/following").bind(limit=limit), Dataset(tuple(fresh)))
+        found = [Triple(*row) for row in rows] if fresh else []  # type: ignore[arg-type]
+        return found, sum(map(kg.store.count, fresh))
 
 
-def _tried(
-    kg: KnowledgeGraph,
-    statements: Sequence[Statement],
-    look: Callable[[Sequence[str]], None] = lambda graphs: None,
-) -> tuple[tuple[Clash, ...], list[Triple]]:
-    """Reason over the graph with some statements in it; return the contradictions and new equalities."""
+def _tried(kg: KnowledgeGraph, statements: Sequence[Statement]) -> tuple[tuple[Clash, ...], list[Triple]]:
+    """Return the contradictions and new equalities of the graph with some statements in it."""
+    with _trial(kg, statements) as (clashes, fresh):
+        return clashes, _equalities(kg, fresh, statements)
+
+
+@contextmanager
+def _trial(
+    kg: KnowledgeGraph, statements: Sequence[Statement]
+) -> Iterator[tuple[tuple[Clash, ...], list[str]]]:
+    """Reason over the graph with some statements in it; yield contradictions, and graphs of what is new."""
     store, record = kg.store, kg.record
     trial = f"{kg.iri}:trial:{record.revision + 1}"
     asserted, into = kg.dataset("asserted"), f"{trial}:from"
@@ -640,11 +630,7 @@ def _tried(
         else:
             whole = Dataset((*asserted.default, *((trial,) if statements else ())))
             closure = materialise(store, whole, into, on_inconsistency="report")
-        fresh = [g for g in closure.graphs if g not in record.inferred]
-        same = _equalities(kg, fresh, statements)
-        if fresh:
-            look(fresh)
-        return closure.clashes, same
+        yield closure.clashes, [g for g in closure.graphs if g not in record.inferred]
     finally:
         for graph in store.graphs():
             if graph.startswith(f"{kg.iri}:trial:"):

@@ -129,8 +129,8 @@ class Review(PageView):
                 for one in checked
                 if one.verdict == "refused" and (only is None or key_of(one.triple) in only)
             ],
-            "infers": [labelled(t, display, names) for t in (() if follows is None else follows.triples)],
-            "inferred": None if follows is None else follows.number,
+            "infers": [labelled(t, display, names) for t in (follows[0] if follows else ())],
+            "inferred": follows[1] if follows else None,
         }
 
     # Inferences and index follow what is decided meanwhile, as after every change.
