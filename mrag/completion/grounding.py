@@ -6,6 +6,7 @@ for each of its steps, and says nothing besides.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -167,11 +168,17 @@ def _is_step(iri: str) -> bool:
     return iri not in NO_STEPS and not schema
 
 
-_DATATYPES: Final = tuple(
-    URIRef(XSD + name)
-    for name in ("boolean", "date", "dateTime", "decimal", "double", "gYear", "gYearMonth", "integer")
-)
-"""Datatypes whose literals a text may be."""
+_DATATYPES = {
+    "boolean": re.compile(r"true|false"),
+    "date": re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"),
+    "dateTime": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?"),
+    "decimal": re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)"),
+    "double": re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"),
+    "gYear": re.compile(r"\d{4}"),
+    "gYearMonth": re.compile(r"\d{4}-\d\d"),
+    "integer": re.compile(r"[+-]?\d+"),
+}
+"""Datatypes whose literals a text may be, by what they look like; rdflib logs what is of none."""
 
 _MARGIN: Final = 0.05
 """How far behind the best a candidate may be and still be kept."""
@@ -310,8 +317,8 @@ class Grounder:
         """Return the literals of the graph that are written so, of whatever datatype or language."""
         bare = text.strip()
         forms = [Literal(bare), *(Literal(bare, lang=tag) for tag in self.kg.languages if tag)]
-        typed = (Literal(bare, datatype=name, normalize=False) for name in _DATATYPES)
-        forms += [value for value in typed if value.ill_typed is False]
+        typed = [name for name, form in _DATATYPES.items() if form.fullmatch(bare)]
+        forms += [Literal(bare, datatype=URIRef(XSD + name), normalize=False) for name in typed]
         rows = self.kg.select(queries.get("completion/values").bind(value=forms))
         # A name is not a value: whoever says it means what it names.
         there = {value.n3() for value, p in rows if value is not None and str(p) not in NO_STEPS}

@@ -458,6 +458,16 @@ class NamePair:
         """Return the keys of these words."""
         return [self.sentence.key(i) for i in self.between]
 
+    @cached_property
+    def denials(self) -> tuple[int, ...]:
+        """Return where the sentence denies something that the two may have no part in."""
+        return grammar.beyond(self.sentence.text, self.sentence.names)
+
+    @property
+    def stated(self) -> bool:
+        """Return whether nothing is denied, or only behind a phrase that has both."""
+        return not self.denials or grammar.closed(self.sentence, self.low, self.high, self.denials)
+
     @property
     def headed(self) -> bool:
         """Return whether the first only belongs to what is spoken of: "the words of Moss are by Ada"."""
@@ -490,11 +500,11 @@ class PairReading:
         if pair.high.first - pair.low.last > _FAR or self._aside(pair):
             return {}
         if link := self._linked(pair):
-            return link
+            return link if not pair.denials else {}
         for i in reversed(pair.between) if pair.behind else pair.between:
             if found := self._telling(pair, i):
                 return found if self._states(pair, i) else {}
-        return self._loosely(pair)
+        return self._loosely(pair) if pair.stated else {}
 
     def _aside(self, pair: NamePair) -> bool:
         """Return whether the names stand for something else there, or who is named for whom it was done."""
@@ -535,10 +545,10 @@ class PairReading:
         passing = passing and grammar.beside(sentence, pair.at, pair.candidate, between)
         if passing and (found := self._being(pair)):
             return found
-        if grammar.apart(sentence, between, pair.behind, pair.candidate):
+        if grammar.apart(sentence, between, pair.behind, pair.candidate) and not self._placed(pair):
             return {}
         for i in around(sentence.words, pair.low, pair.high, pair.taken):
-            found = self.said(pair, i)
+            found = {} if pair.denials and i > pair.low.first else self.said(pair, i)
             if any(map(pair.possible, found)):
                 return {} if grammar.unreal(sentence, i) else found
         if pair.behind and between and WORDS["copula"].issuperset(pair.inside):
@@ -559,6 +569,7 @@ class PairReading:
             not grammar.unreal(sentence, place)
             and grammar.reaches(sentence, place, pair.candidate)
             and not grammar.governed(sentence, pair.low, place, lambda i: self._tells(pair, i))
+            and pair.stated
         )
 
     def said(self, pair: NamePair, place: int) -> dict[str, Said]:
@@ -570,6 +581,20 @@ class PairReading:
             for relation, (sure, key) in self.words.at(words, i, pair.possible).items():
                 found.setdefault(relation, Said(sure, key, i))
         return found
+
+    def _placed(self, pair: NamePair) -> bool:
+        """Return whether a candidate stands where a verb takes it: "find Moss in Rome", "call Rome home"."""
+        inside = [key for key in pair.inside if key not in ("a", "an", "the")]
+        if not pair.behind or not self.predicate or len(inside) != 1:
+            return False
+        [key], later = inside, pair.low.first > 0
+        if key == "as":
+            return later and self.kinds.ends.shape("object", self.predicate).whole
+        if key in ("call", "calls", "called"):
+            return True
+        if key == "with" and self.kinds.sought.place == "subject":
+            return later  # "tagged Moss with robots"
+        return key in ("in", "at", "on") and later and self._links("in")
 
     def _linked(self, pair: NamePair) -> dict[str, Said]:
         """Return what a preposition says by itself: "Moss is by Ada", "built for Ada"."""
@@ -643,7 +668,9 @@ class _Reading:
 
     def passage(self, passage: Passage) -> Iterator[Extraction]:
         for sentence in grammar.sentences(passage, self._names):
-            if grammar.asserts(sentence.text, sentence.names):
+            if grammar.asserts(sentence.text, sentence.names) or grammar.beyond(
+                sentence.text, sentence.names
+            ):
                 read = self._relations if self.sought.place == "predicate" else self._values
                 yield from read(passage, sentence)
 

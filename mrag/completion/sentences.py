@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
@@ -163,12 +164,31 @@ def asserts(sentence: str, names: Sequence[Span] = ()) -> bool:
 
     Words of the names in it do not count.
     """
+    return _is_spoken(sentence) and not _denials(words_of(sentence), names)
+
+
+@lru_cache(maxsize=10_000)
+def beyond(sentence: str, names: tuple[Span, ...]) -> tuple[int, ...]:
+    """Return where a sentence denies something, if only a part of it may be denied; empty if not so."""
     words = words_of(sentence)
-    # Braces and angle brackets are of code and queries, not of statements.
-    if "?" in (words[-1].after if words else sentence) or set("{}<>") & set(sentence):
+    places = _denials(words, names) if _is_spoken(sentence) else []
+    return () if any(words[at].key in WORDS["meta"] | WORDS["saying"] for at in places) else tuple(places)
+
+
+def closed(sentence: ReadSentence, low: Span, high: Span, denials: Sequence[int]) -> bool:
+    """Return whether two names stand in a phrase between commas, and what is denied comes behind it.
+
+    "Moss, written by Ada, was never printed" and "Written by Ada, Moss was never printed" tell who wrote it.
+    """
+    if min(denials) < high.last:
         return False
-    taken = {at for span in names for at in range(span.first, span.last)}
-    return not any(_denies(words, at) for at in range(len(words)) if at not in taken)
+    inner = sentence.commas(low.last - 1, high.first)
+    after = sentence.commas(high.last - 1, min(denials))
+    ahead = bool(inner) and inner[-1] == high.first - 1
+    around_one = bool(after) and ahead and after[0] == high.last - 1
+    if around_one or (inner and inner[0] == low.last - 1 and after):
+        return sentence.words[after[0] + 1].key not in WORDS["turns"]
+    return ahead and low.first > 0 and not after
 
 
 def governed(sentence: ReadSentence, low: Span, place: int, says: Callable[[int], bool]) -> bool:
@@ -188,13 +208,24 @@ def governed(sentence: ReadSentence, low: Span, place: int, says: Callable[[int]
     return verb and key not in WORDS["carries"] and not says(head)
 
 
+def _is_spoken(sentence: str) -> bool:
+    words = words_of(sentence)
+    # Braces and angle brackets are of code and queries, not of statements.
+    return "?" not in (words[-1].after if words else sentence) and not set("{}<>") & set(sentence)
+
+
+def _denials(words: Words, names: Sequence[Span]) -> list[int]:
+    taken = {at for span in names for at in range(span.first, span.last)}
+    return [at for at in range(len(words)) if at not in taken and _denies(words, at)]
+
+
 def _denies(words: Words, at: int) -> bool:
     """Return whether a word keeps a sentence from stating something."""
     key, before, after = words[at].key, _key(words, at - 1), _key(words, at + 1)
     if words[at].raw.casefold().endswith(("n't", "n’t")) or key in WORDS["negations"]:
         return True
     if key in WORDS["hedges"]:
-        return words[at].raw != "May" or at == 0  # the month
+        return not _harmless(words, at)
     if key in ("down", "away") and before in ("turned", "turns", "stepped", "steps", "stood"):
         return True
     if key == "used" and after == "to" and before not in ("is", "was", "are", "were", "got", "be"):
@@ -225,6 +256,19 @@ def _clause_follows(words: Words, at: int) -> bool:
 def _verb_follows(words: Words, at: int) -> bool:
     """Return whether a verb may stand behind "to": "is to open", but not "due to the weather"."""
     return at < len(words) and words[at].raw.islower() and words[at].key not in WORDS["no_verbs"]
+
+
+def _harmless(words: Words, at: int) -> bool:
+    """Return whether what may be a hedge is none here: "her will", "please note", "what you see", "May"."""
+    key, after = words[at].key, [word.key for word in words[at + 1 : at + 3]]
+    if key == "will":
+        return _key(words, at - 1) in ("a", "his", "her", "their", "the", "last", "by", "you")
+    if key == "you":
+        # "There you see": it speaks to the reader of a place, and asks for nothing.
+        return bool({"find", "see", "meet"} & set(after))
+    if key == "please":
+        return after[:1] in (["note"], ["find"]) or after == ["be", "informed"]
+    return key == "may" and words[at].raw == "May" and at > 0
 
 
 def unreal(sentence: ReadSentence, place: int) -> bool:
