@@ -89,7 +89,8 @@ class CheckSettings:
     def of_text(cls, text: str) -> CheckSettings:
         """Return the settings of a run's description; the default of a run that has none."""
         values: dict[str, Any] = json.loads(text) if text else {}
-        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})
+        values.update((name, tuple(v)) for name, v in values.items() if isinstance(v, list))
+        return cls(**values)
 
 
 @dataclass(frozen=True)

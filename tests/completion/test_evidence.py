@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import InMemoryVectorStore
 from rdflib import URIRef
 
-import mrag
 from mrag.completion.chain import Evidence, new_iri
 from mrag.completion.names import PropertyEnds
 from mrag.completion.passages import (
@@ -35,20 +33,10 @@ from mrag.index.embedding import embedder
 from mrag.loaders.snippets import Cutting, Snippets
 from mrag.planning.plan import Unknown
 from mrag.stores.base import Dataset
-from tests.completion.towns import TURTLE, iri
+from tests.completion.towns import iri
 from tests.images.seeing_server import llava
 
 BORN = IncompleteTriple(iri("bob"), iri("bornIn"), Unknown("where"))
-
-
-@pytest.fixture
-def kg(tmp_path: Path) -> Iterator[KnowledgeGraph]:
-    path = tmp_path / "towns.ttl"
-    path.write_text(TURTLE, encoding="utf-8")
-    with mrag.connect() as graph:
-        graph.load([path])
-        graph.profile()
-        yield graph
 
 
 @pytest.fixture
