@@ -20,6 +20,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from rdflib import RDF, RDFS, Literal, URIRef
@@ -37,42 +38,13 @@ FIRST = "Ada Bruno Clara Diego Elsa Farid Greta Hugo Ines Jonas Karin Liam Mona 
 LAST = "Abel Brandt Castle Duarte Ekman Fischer Grove Hansen Ivarsson Jung Keller Lindt Moreau Novak"
 
 
-@dataclass(frozen=True)
-class Relation:
-    """A relation and how texts say it.
-
-    Attributes:
-        label: What the graph calls it.
-        subject: Kind of its subjects.
-        object: Kind of its objects.
-        wordings: How texts say it, with `{s}` and `{o}`.
-    """
-
-    label: str
-    subject: str
-    object: str
-    wordings: tuple[str, ...]
+def sets_of(file: str) -> dict[str, Any]:
+    """Read the sets beside a benchmark: names by kind, and relations with how texts say them."""
+    text = Path(file).with_suffix(".json").read_text(encoding="utf-8")
+    return vars(json.loads(text, object_hook=lambda one: SimpleNamespace(**one)))
 
 
-@dataclass(frozen=True)
-class Domain:
-    """A set: names by kind, and relations; a kind without names is people, one of years is `year`."""
-
-    names: dict[str, tuple[str, ...]]
-    relations: tuple[Relation, ...]
-
-
-def _domain(value: dict[str, Any]) -> Domain:
-    relations = (
-        Relation(one["label"], one["subject"], one["object"], tuple(one["wordings"]))
-        for one in value["relations"]
-    )
-    return Domain({kind: tuple(names) for kind, names in value["names"].items()}, tuple(relations))
-
-
-SETS = Path(__file__).with_suffix(".json")
-DOMAINS = {name: _domain(one) for name, one in json.loads(SETS.read_text(encoding="utf-8")).items()}
-
+DOMAINS = sets_of(__file__)
 DENIALS = (
     "It is not true that {o} had anything to do with {s}.",
     "{o} was never involved in {s}.",
@@ -101,10 +73,10 @@ class Made:
     texts: list[str]
 
 
-def make(domain: Domain, seed: int, beside: bool) -> Made:
+def make(domain: Any, seed: int, beside: bool) -> Made:
     """Return a graph and texts; a third of the facts are known, so that relations have kinds."""
     dice = random.Random(seed)
-    names = {**domain.names, "person": tuple(dice.sample(people(), 60))}
+    names = {**vars(domain.names), "person": tuple(dice.sample(people(), 60))}
     graph: dict[Triple, None] = {}
     for kind, several in names.items():
         for name in several:
@@ -150,6 +122,14 @@ def read(kg: KnowledgeGraph, made: Made) -> Iterator[tuple[tuple[URIRef, URIRef,
         yield (s, p, o), {t.object for t in found}
 
 
+def shown(made: Made, fact: tuple[URIRef, URIRef, Term], bad: set[Term], lost: bool) -> str:
+    """Return a fact that was missed or read wrong in words, with the texts about it."""
+    s, p, o = (str(term).rsplit("/", 1)[-1].replace("_", " ") for term in fact)
+    wrong = " ".join(str(term).rsplit("/", 1)[-1] for term in sorted(bad))
+    about = [text for text in made.texts if s in text and (o in text or bad)]
+    return f"{'lost' if lost else ''} {f'WRONG {wrong}' if bad else ''} {s} | {p} | {o}: {about}"
+
+
 def measure(name: str, seeds: Sequence[int], beside: bool, show: bool = False) -> tuple[float, float, int]:
     """Return recall, precision and number of facts of a set."""
     right = wrong = total = 0
@@ -164,27 +144,22 @@ def measure(name: str, seeds: Sequence[int], beside: bool, show: bool = False) -
                 bad = {v for v in found if (s, p, v) not in said}
                 wrong += len(bad)
                 if show and (o not in found or bad):
-                    label, value = s.rsplit("/", 1)[-1].replace("_", " "), str(o).rsplit("/", 1)[-1]
-                    about = [t for t in made.texts if label in t]
-                    print(
-                        "lost" if o not in found else "    ",
-                        "WRONG" if bad else "",
-                        p.rsplit("/", 1)[-1],
-                        value,
-                        about,
-                    )
+                    print(shown(made, (s, p, o), bad, o not in found))
     return right / total, right / max(1, right + wrong), total
+
+
+def options_of(text: str | None) -> argparse.Namespace:
+    """Return the options of a benchmark of sets."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sets", nargs="*", help="which sets; all by default")
+    parser.add_argument("--seeds", type=int, default=3, help="how many graphs of each")
+    parser.add_argument("--show", action="store_true", help="print what was missed and what was wrong")
+    return parser.parse_args()
 
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("sets", nargs="*", help="which sets; all by default")
-    parser.add_argument("--seeds", type=int, default=3, help="how many graphs of each")
-    parser.add_argument("--show", action="store_true", help="print what was missed and what was wrong")
-    options = parser.parse_args()
+    options = options_of(__doc__)
     for name in options.sets or DOMAINS:
         for beside in (False, True):
             recall, precision, count = measure(name, range(options.seeds), beside, options.show)

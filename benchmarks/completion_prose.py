@@ -13,12 +13,9 @@ something of, and names an object of the right kind. `museum` and `projects` are
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +23,7 @@ from rdflib import RDF, RDFS, Literal, URIRef
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from completion_paraphrases import Made, iri, people, read
+from completion_paraphrases import Made, iri, options_of, people, read, sets_of, shown
 
 import mrag
 from mrag.completion.chain import Evidence
@@ -35,56 +32,17 @@ from mrag.completion.patterns import IncompleteTriple
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import XSD, Term, Triple
 
-
-@dataclass(frozen=True)
-class Relation:
-    """A relation, how texts state it, and how they do not.
-
-    Attributes:
-        label: What the graph calls it.
-        subject: Kind of its subjects.
-        object: Kind of its objects.
-        wordings: How texts state it, with `{s}` and `{o}`; with `{s2}` of a second subject, `{o2}` object.
-        traps: Texts with `{s}` and `{o}` that do not state it.
-    """
-
-    label: str
-    subject: str
-    object: str
-    wordings: tuple[str, ...]
-    traps: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Prose:
-    """A set: names by kind, relations, and paragraphs with `{s}` and labels of relations as fields."""
-
-    names: dict[str, tuple[str, ...]]
-    relations: tuple[Relation, ...]
-    paragraphs: tuple[str, ...]
-
-
-def _prose(value: dict[str, Any]) -> Prose:
-    relations = (
-        Relation(one["label"], one["subject"], one["object"], tuple(one["wordings"]), tuple(one["traps"]))
-        for one in value["relations"]
-    )
-    names = {kind: tuple(names) for kind, names in value["names"].items()}
-    return Prose(names, tuple(relations), tuple(value["paragraphs"]))
-
-
-FILE = Path(__file__).with_suffix(".json")
-SETS = {name: _prose(one) for name, one in json.loads(FILE.read_text(encoding="utf-8")).items()}
+SETS = sets_of(__file__)
 
 
 class Maker:
     """Makes a graph, and texts that state what it lacks."""
 
-    def __init__(self, prose: Prose, seed: int) -> None:
+    def __init__(self, prose: Any, seed: int) -> None:
         """Give everything in the set a name and a kind; nothing is stated yet."""
         self.dice = random.Random(seed)
         self.prose = prose
-        self.names = {**prose.names, "person": tuple(self.dice.sample(people(), 60))}
+        self.names: dict[str, list[str]] = {**vars(prose.names), "person": self.dice.sample(people(), 60)}
         self.graph: dict[Triple, None] = {}
         self.missing: dict[tuple[URIRef, URIRef, Term], None] = {}
         self.texts: list[str] = []
@@ -95,13 +53,13 @@ class Maker:
         for relation in prose.relations:
             self.graph[Triple(iri(relation.label), RDFS.label, Literal(relation.label))] = None
 
-    def value(self, relation: Relation, other: str = "") -> str:
+    def value(self, relation: Any, other: str = "") -> str:
         """Return an object of a relation that differs from another."""
         if relation.object == "year":
             return str(1950 + self.dice.randrange(70))
         return self.dice.choice([name for name in self.names[relation.object] if name != other])
 
-    def fact(self, subject: str, relation: Relation, name: str) -> tuple[URIRef, URIRef, Term]:
+    def fact(self, subject: str, relation: Any, name: str) -> tuple[URIRef, URIRef, Term]:
         """Return a fact."""
         value: Term = (
             Literal(name, datatype=URIRef(XSD + "integer")) if relation.object == "year" else iri(name)
@@ -124,7 +82,7 @@ class Maker:
             self.texts.append(text.format(s=subject, **fields))
         return set(subjects)
 
-    def relation(self, relation: Relation, taken: set[str]) -> None:
+    def relation(self, relation: Any, taken: set[str]) -> None:
         """Write what states a relation, and what does not; a third of its facts the graph knows."""
         subjects = [name for name in self.names[relation.subject] if name not in taken]
         self.dice.shuffle(subjects)
@@ -153,20 +111,13 @@ class Maker:
                 self.texts.append(trap.format(s=subject, o=self.value(relation, object_)))
 
 
-def make(prose: Prose, seed: int) -> Made:
+def make(prose: Any, seed: int) -> Made:
     """Return a graph and texts."""
     maker = Maker(prose, seed)
     taken = maker.paragraphs()
     for relation in prose.relations:
         maker.relation(relation, taken)
     return Made(list(maker.graph), list(maker.missing), maker.texts)
-
-
-def _shown(made: Made, fact: tuple[URIRef, URIRef, Term], bad: set[Term], lost: bool) -> str:
-    s, p, o = (str(term).rsplit("/", 1)[-1].replace("_", " ") for term in fact)
-    wrong = " ".join(str(term).rsplit("/", 1)[-1] for term in sorted(bad))
-    about = [text for text in made.texts if s in text and (o in text or bad)]
-    return f"{'lost' if lost else ''} {f'WRONG {wrong}' if bad else ''} {s} | {p} | {o}: {about}"
 
 
 def measure(name: str, seeds: Sequence[int], show: bool = False) -> tuple[float, float, int, int]:
@@ -183,7 +134,7 @@ def measure(name: str, seeds: Sequence[int], show: bool = False) -> tuple[float,
                 bad = {v for v in found if (*fact[:2], v) not in said}
                 wrong += len(bad)
                 if show and (fact[2] not in found or bad):
-                    print(_shown(made, fact, bad, fact[2] not in found))
+                    print(shown(made, fact, bad, fact[2] not in found))
     return right / total, right / max(1, right + wrong), total, wrong
 
 
@@ -206,26 +157,15 @@ def asked_back(name: str, seeds: Sequence[int]) -> tuple[float, float, int]:
     return right / total, right / max(1, right + wrong), total
 
 
-def lines(sets: Sequence[str], seeds: int, show: bool) -> Iterator[str]:
-    """Yield the figures of sets."""
-    for name in sets or SETS:
-        recall, precision, count, wrong = measure(name, range(seeds), show)
-        yield f"{name:12} objects   recall {recall:.3f}  precision {precision:.3f}  n={count}  wrong={wrong}"
-        recall, precision, count = asked_back(name, range(seeds))
-        yield f"{name:12} subjects  recall {recall:.3f}  precision {precision:.3f}  n={count}"
-
-
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("sets", nargs="*", help="which sets; all by default")
-    parser.add_argument("--seeds", type=int, default=3, help="how many graphs of each")
-    parser.add_argument("--show", action="store_true", help="print what was missed and what was wrong")
-    options = parser.parse_args()
-    for line in lines(options.sets, options.seeds, options.show):
-        print(line, flush=True)
+    options = options_of(__doc__)
+    for name in options.sets or SETS:
+        seeds = range(options.seeds)
+        recall, precision, count, wrong = measure(name, seeds, options.show)
+        print(f"{name:12} objects   recall {recall:.3f}  precision {precision:.3f}  n={count}  wrong={wrong}")
+        recall, precision, count = asked_back(name, seeds)
+        print(f"{name:12} subjects  recall {recall:.3f}  precision {precision:.3f}  n={count}", flush=True)
 
 
 if __name__ == "__main__":

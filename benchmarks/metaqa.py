@@ -26,9 +26,9 @@ from rdflib import RDFS, Literal, URIRef
 
 from mrag.completion.graph import complete_from_graph
 from mrag.completion.grounding import Step, ground
+from mrag.completion.measures import score
 from mrag.completion.path_planner import Example, PathPlanner, calibrate
 from mrag.completion.patterns import GroundedPlan, IncompleteTriple, TriplePlan, with_slots
-from mrag.completion.solving import score
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term, Triple

@@ -59,7 +59,6 @@ def packages() -> Iterator[CheckResult]:
         ("pyoxigraph", None, "embedded store"),
         ("onnxruntime", None, "embedding model"),
         ("langchain-ollama", None, "Ollama client"),
-        ("sparq-rdf", "accelerate", "reasoning accelerator"),
         ("wordllama", "static", "small embedding model"),
         ("xllamacpp", "local", "local language models"),
     ):

@@ -14,12 +14,12 @@ LONGEST = tuple(
     stores/test_limits server/page/test_learn test_package server/test_load
     server/test_clients stores/test_engines test_mcp planning/test_plans generation/test_ollama
     injection/test_local_model server/test_serving server/test_update server/page/test_page docs/test_site
-    context/test_remote storage/test_killed graphcodes/test_index completion/test_rollback
+    context/test_remote storage/test_killed graphcodes/test_index completion/test_writeback
     clients/test_graphdb_driver generative/test_gguf server/page/test_images stores/test_jena
-    planning/test_neural stores/test_virtuoso completion/test_incomplete ontology/test_products
+    planning/test_neural stores/test_virtuoso ontology/test_products
     docs/test_notebook_stores reasoning/test_closure planning/test_saved jobs/test_ray
     images/test_interrupted planning/test_questions stores/test_graphdb test_views cel/test_learners
-    generative/test_index stores/test_rights completion/test_crash index/test_backends stores/test_secrets
+    generative/test_index stores/test_rights index/test_backends stores/test_secrets
     reasoning/test_owl_cases test_kg terminal/test_processes images/test_attacks generation/test_local
     planning/test_loosening test_crash index/test_document_index server/test_crash cel/test_learn_cli
     server/test_start stores/test_oxigraph server/page/test_query evaluation/test_questions
@@ -30,8 +30,8 @@ LONGEST = tuple(
     clients/test_yasgui cel/test_whynot cel/test_time_limits cel/test_evolearner index/test_index_crash
     graphcodes/test_extract_model images/test_enrich planning/test_lexicon
     generative/test_clues_command cel/test_crash server/page/test_images_api images/test_servers
-    completion/test_review clients/test_page_languages reasoning/test_edits generation/test_properties
-    completion/test_paraphrases rdf/test_gate_fuzz index/test_dense test_interrupted storage/test_damage
+    clients/test_page_languages reasoning/test_edits generation/test_properties
+    completion/test_reading rdf/test_gate_fuzz index/test_dense test_interrupted storage/test_damage
     test_query_comfort
     """.split()
 )
@@ -39,13 +39,13 @@ LONGEST = tuple(
 LONGEST_SLOW = tuple(
     """
     jobs/test_ray conformance/test_stores docs/test_docs test_star_wars terminal/test_commands
-    server/test_remote server/page/test_access clients/test_page_types completion/test_incomplete
+    server/test_remote server/page/test_access clients/test_page_types
     stores/test_limits completion/test_metaqa planning/test_plans server/test_headers
     docs/test_site stores/test_jena server/test_attacks docker/test_servers server/test_load
     ontology/test_products injection/test_local_model generation/test_ollama server/test_serving
     server/test_w3c stores/test_secrets storage/test_killed stores/test_virtuoso server/page/test_learn
     generative/test_gguf planning/test_neural stores/test_engines test_package stores/test_graphdb
-    images/test_interrupted docs/test_notebook_stores completion/test_crash reasoning/test_owl_cases
+    images/test_interrupted docs/test_notebook_stores reasoning/test_owl_cases
     test_kg server/page/test_page clients/test_graphdb_driver clients/test_comunica
     graphcodes/test_index context/test_remote server/page/test_query cel/test_learners server/test_crash
     jobs/test_views server/page/test_film terminal/test_processes test_views server/page/test_images
@@ -55,7 +55,7 @@ LONGEST_SLOW = tuple(
     reasoning/test_edits server/page/test_health reasoning/test_closure evaluation/test_questions
     index/test_backends evaluation/test_cranfield graphcodes/test_extract_model cel/test_hermit
     graphcodes/test_storage index/test_opensearch planning/test_following_changes
-    completion/test_rollback cel/test_crash completion/test_command test_retriever
+    completion/test_writeback cel/test_crash completion/test_command test_retriever
     index/test_known_items test_mcp generative/test_clues_command completion/test_plan
     server/page/test_hostile cel/test_keep_servers reasoning/test_sameness evaluation/test_crash
     server/page/test_review test_foreign_rankers cel/test_keep generative/test_index server/test_several

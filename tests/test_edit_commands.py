@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.reasoning.run import originals
 from tests.commands import run
 
 COMPANIES = """
@@ -108,25 +107,3 @@ def test_knowledge_graphs_are_listed_and_deleted(folder: Path) -> None:
     with mrag.connect(f"oxigraph:{folder / 'mrag.db'}") as kg:
         assert not [g for g in kg.store.graphs() if ":other:" in g]
     assert not (folder / "mrag.db.mrag" / "other").exists()
-
-
-def test_datatypes_are_repaired_on_demand_and_the_originals_kept(tmp_path: Path) -> None:
-    (tmp_path / "corp.ttl").write_text(COMPANIES)
-    loaded = run("load", "corp.ttl", "--repair-datatypes", "--json", cwd=tmp_path)
-    assert loaded.returncode == 0, loaded.stderr
-    repaired = json.loads(loaded.stdout)["repaired"]
-    assert [(r["property"], r["count"], r["example"]) for r in repaired] == [
-        (f"{NS}founded", 1, "2001-02-03"),
-        (f"{NS}revenue", 1, "23"),
-    ]
-    assert "1 contradiction of" in loaded.stderr
-    assert ask(tmp_path, ":acme :revenue 23.0") and not ask(tmp_path, ':acme :revenue "23"')
-    assert ask(tmp_path, ':cord :revenue "n/a"')
-    again = run("load", "corp.ttl", "--repair-datatypes", "--json", cwd=tmp_path)
-    assert len(json.loads(again.stdout)["repaired"]) == 2
-    with mrag.connect(f"oxigraph:{tmp_path / 'mrag.db'}") as kg:
-        kg.collect()
-        assert [str(t.o) for t in originals(kg)] == ["2001-02-03", "23"]
-        assert kg.count() == kg.record.triples and kg.reasoned
-        kg.clear()
-        assert not originals(kg)

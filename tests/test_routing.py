@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.completion import reading_completer
+from mrag.completion.chain import reading_completer
 from mrag.errors import ConfigError, MissingIndex, ModelError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph

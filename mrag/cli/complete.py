@@ -9,22 +9,18 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 import mrag
-from mrag import completion, context, evaluation, generation, index, loaders, rdf
+from mrag import completion, context, generation, index, loaders, rdf
 from mrag.cli import commands, options
 from mrag.cli.commands import Commands
 from mrag.cli.output import progress, say, show, show_json, show_lines
 from mrag.errors import ConfigError
 
-_SHOWN = 10
 
-
-def _sources(
+def _passages(
     graph: mrag.KnowledgeGraph, texts: list[Path], images: Path | None, image_model: str | None, embedder: str
-) -> tuple[completion.PassageSource | None, list[Any]]:
-    """Bring texts and images into the store; return the source of passages, and all passages."""
+) -> completion.Passages | None:
+    """Bring texts and images into the store, and return their passages."""
     model = index.embedder(embedder)
-    sources: list[completion.PassageSource] = []
-    corpus: list[Any] = []
     collections = []
     for folder in texts:
         with progress(f"Reading {folder.name}") as note:
@@ -34,11 +30,6 @@ def _sources(
         say(f"{folder.name}: {kept.total:,} texts, {kept.added:,} new, {kept.gone:,} gone.", style="dim")
         for kind, count in sorted(snippets.report.problems.items()):
             say(f"{folder.name}: {count:,} files skipped ({kind}).", style="yellow")
-    if collections:
-        with progress("Indexing", unit="passages") as note:
-            passages = completion.Passages.of(graph, collections, model, on_progress=note)
-        sources.append(passages)
-        corpus += passages.all
     if images is not None:
         with progress("Describing images", unit="images") as note:
             report = completion.describe_folder(
@@ -47,12 +38,11 @@ def _sources(
         for kind, count in report.kinds().items():
             what = f"{count:,} images or parts without a description ({kind})"
             say(f"{images.name}: {what}.", style="yellow")
-        described = completion.Passages(completion.image_passages(graph))
-        sources.append(described)
-        corpus += described.all
-    if not sources:
-        return None, []
-    return (sources[0] if len(sources) == 1 else completion.CombinedPassages(sources)), corpus
+    if not texts and images is None:
+        return None
+    described = [] if images is None else completion.image_passages(graph)
+    with progress("Indexing", unit="passages") as note:
+        return completion.Passages.of(graph, collections, model, more=described, on_progress=note)
 
 
 def show_decision(graph: mrag.KnowledgeGraph, report: completion.WriteReport) -> None:
@@ -89,7 +79,7 @@ def run_lines(graph: mrag.KnowledgeGraph, run: completion.CompletionRun) -> list
     lines = [f"CompletionRun {run.id} ({run.state}, {run.started[:19]}, read by {run.model}): {run.question}"]
     one_value = [context.Display(graph).predicate(p) for p in run.checks.functional]
     checks = [f"one value of {', '.join(one_value)}"] if one_value else []
-    checks += ["SHACL shapes"] if run.checks.shape_texts else []
+    checks += ["SHACL shapes"] if run.checks.shapes else []
     lines += [f"  checked for {' and '.join(checks)}"] if checks else []
     for one in run.statements:
         mark = {"fits": "+", "known": "=", "refused": "!"}[one.verdict]
@@ -168,7 +158,7 @@ def ask(
         model: Language model that plans, reads and answers. Default: rules.
         image_model: Model that describes images; `labels` uses a classifier.
         embedder: Embedding model that finds passages next to BM25: minilm, wordllama or none.
-        weights: Weights of the planner, from `mrag complete calibrate`.
+        weights: Weights of the planner, learnt by `mrag.completion.calibrate`.
         always: Read even where the graph has an answer, which may be incomplete.
         top: Passages to read for each triple.
         new: Make entities of names that the graph lacks.
@@ -183,19 +173,27 @@ def ask(
     chat = generation.resolve(model) if model else None
     if chat is not None and weights is not None:
         raise ConfigError("A language model plans without weights.", hint="Leave out --model or --weights.")
-    knobs = completion.EvidenceSettings(new_names=new, namespace=namespace)
-    settings = completion.CompleterSettings(always=always, k=top, write="accept" if accept_all else "propose")
     with place.opened() as graph, commands.kept(_ASKED):
-        source, corpus = _sources(graph, texts or [], images, image_model or model, embedder)
-        reader: completion.Reader = completion.RuleReader(corpus, new_names=new)
+        source = _passages(graph, texts or [], images, image_model or model, embedder)
+        reader: completion.Reader | None = None
         planner: completion.Planner | None = None
         if chat is not None:
             reader, planner = completion.ModelReader(chat), completion.ModelPlanner(chat)
         elif weights is not None:
             planner = completion.PathPlanner(graph, completion.Weights.load(weights))
-        evidence = None if source is None else completion.Evidence(source, reader, knobs)
-        checks = _checks(graph, functional, shapes)
-        completer = completion.Completer(graph, evidence, planner, chat, settings, checks)
+        evidence = None
+        if source is not None:
+            evidence = completion.Evidence(source, reader, namespace=namespace, new_names=new)
+        completer = completion.Completer(
+            graph,
+            evidence,
+            planner,
+            chat,
+            k=top,
+            always=always,
+            write="accept" if accept_all else "propose",
+            checks=_checks(graph, functional, shapes),
+        )
 
         def answer(question: str) -> generation.Answer:
             return mrag.ask(graph, question, how="complete", texts=completer)
@@ -213,74 +211,6 @@ def ask(
             return
         for one in found:
             show_completed(graph, one)
-
-
-@app.command()
-def calibrate(
-    files: Annotated[list[Path], Argument(metavar="FILE")],
-    place: options.LabelledPlace,
-    out: Path = Path("planner.npz"),
-    embedder: str = "minilm",
-    as_json: options.JsonOption = False,
-) -> None:
-    """Learn how people ask from questions and their answers.
-
-    For each question the path of the graph is sought that leads from what it names to its answers; from
-    these the planner without a language model learns its weights. A fifth of ten questions or more is first
-    kept apart, to say what that helps.
-
-    Options:
-        files: Questions with `answers`, a JSON object a line, as for `mrag eval questions`.
-        out: File for the weights.
-        embedder: Embedding model of the planner: minilm, wordllama or none.
-
-    \b
-    Example:
-      mrag complete calibrate questions.jsonl --out films.npz
-      mrag complete ask "Who directed Moss?" --weights films.npz
-    """
-    asked = [
-        completion.KnownAnswers(one.text, tuple(str(value) for row in one.accepted[0].rows for value in row))
-        for one in evaluation.read_questions(files)
-        if one.accepted
-    ]
-    model = None if embedder == "none" else embedder
-    with place.opened() as graph, progress("Solving", unit="questions") as note:
-        found = completion.calibrate_on_answers(graph, asked, model=model, on_progress=note)
-    found.weights.save(out)
-    exact = sum(one.f1 == 1.0 for one in found.solved)
-    if as_json:
-        solutions = [
-            {
-                "question": one.known.question,
-                "entity": one.example and str(one.example.entity),
-                "path": one.example and [str(step) for step in one.example.path],
-                "f1": round(one.f1, 4),
-            }
-            for one in found.solutions
-        ]
-        kept_apart = {"questions": found.held_out, "before": found.before, "after": found.after}
-        about = {
-            "weights": str(out),
-            "questions": len(solutions),
-            "solved": len(found.solved),
-            "exact": exact,
-        }
-        show_json({**about, "held_out": kept_apart, "solutions": solutions})
-        return
-    solved = f"a path leads to the answers of {len(found.solved):,}, to {exact:,} exactly."
-    show(f"{len(found.solutions):,} questions: {solved}")
-    lost = [one.known.question for one in found.solutions if one.example is None]
-    for question in lost[:_SHOWN]:
-        say(f"  no path: {question}", style="yellow")
-    if len(lost) > _SHOWN:
-        say(f"  and {len(lost) - _SHOWN:,} more", style="yellow")
-    if found.held_out:
-        show(
-            f"Of {found.held_out:,} questions that were kept apart, {found.before:,} are answered exactly "
-            f"without weights, and {found.after:,} with weights learnt from the others."
-        )
-    show(f"The weights are in {out}. Use them by: mrag complete ask --weights {out}")
 
 
 @app.command()
@@ -386,8 +316,10 @@ def rollback(
 def _checks(
     graph: mrag.KnowledgeGraph, functional: list[str] | None, shapes: Path | None
 ) -> completion.CheckSettings:
+    from mrag.completion.checks import read_shapes
+
     named = tuple(str(rdf.iri(name, graph.prefixes)) for name in functional or ())
-    return completion.CheckSettings(functional=named, shapes=shapes)
+    return completion.CheckSettings(named, shapes=() if shapes is None else (read_shapes(shapes),))
 
 
 def _decide(

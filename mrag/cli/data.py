@@ -71,13 +71,11 @@ def load(
     place: options.Place,
     format: str | None = None,
     reason: bool = True,
-    engine: str = "rules",
     replace: bool = False,
     skip_bad_lines: bool = False,
     imports: bool = False,
     label_property: options.LabelPropertyOption = None,
     strict: StrictOption = False,
-    repair: Annotated[bool, Option("--repair-datatypes")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Load RDF files into a knowledge graph and reason over it.
@@ -88,11 +86,9 @@ def load(
         files: RDF files, gzipped or not, or folders of them.
         format: File name extension to read the files as, such as ttl.
         reason: Infer what follows under OWL after loading.
-        engine: Reasoner: rules, or sparq (extra `accelerate`).
         replace: Replace what the graph held before.
         skip_bad_lines: Skip bad lines of N-Triples and N-Quads.
         imports: Load what the files import as well, from local files.
-        repair: Give literals the declared datatype where their text fits it.
 
     \b
     Examples:
@@ -100,7 +96,6 @@ def load(
       mrag load --imports ontology.owl
       mrag load crm.ttl --label-property http://example.org/customerName
       mrag load --store oxigraph:./data dump.nt.gz --no-reason
-      mrag load corporate.ttl --repair-datatypes
     """
     with place.opened(create=True) as graph:
         kept = loading(graph)
@@ -124,12 +119,10 @@ def load(
             "rejected": [asdict(line) for line in report.rejected],
             "empty": list(report.empty),
         }
-        if repair:
-            result["repaired"] = _repair(graph)
         if reason:
             try:
                 with commands.kept(LOADED):
-                    closure = _reason(graph, engine, strict=strict)
+                    closure = _reason(graph, strict=strict)
                 result["inferred"] = closure.triples
                 result["contradictions"] = [group.to_json() for group in closure.contradictions]
             except InconsistentOntology as error:
@@ -182,7 +175,6 @@ def create(
 
 def reason(
     place: options.Place,
-    engine: str = "rules",
     strict: StrictOption = False,
     graphs: Annotated[list[str] | None, Option("--graph", metavar="IRI")] = None,
     all_graphs: bool = False,
@@ -194,7 +186,6 @@ def reason(
     Triples that contradict the ontology are reported, and the rest is inferred.
 
     Options:
-        engine: Reasoner: rules, or sparq (extra `accelerate`).
         graphs: Read this named graph alone, or `default` for what is in none; repeatable. It is kept.
         all_graphs: Read all graphs again.
         report: Write all contradictions to a file, as JSON if it is named so.
@@ -202,14 +193,14 @@ def reason(
     \b
     Examples:
       mrag reason --report contradictions.json
-      mrag reason --strict --engine sparq
+      mrag reason --strict
       mrag reason --graph http://example.org/ontology --graph http://example.org/2024
     """
     if graphs and all_graphs:
         raise ConfigError("--graph and --all-graphs cannot be used together.")
     kept = "The triples inferred before are unchanged. Run the same command again."
     with place.opened() as graph, commands.kept(kept):
-        closure = _reason(graph, engine, strict=strict, graphs=[] if all_graphs else graphs)
+        closure = _reason(graph, strict=strict, graphs=[] if all_graphs else graphs)
         if report is not None:
             write_report(report, closure.contradictions)
         if as_json:
@@ -251,11 +242,11 @@ def _say_notes(report: stores.LoadReport, *, any_tag: bool) -> None:
 
 
 def _reason(
-    graph: mrag.KnowledgeGraph, engine: str, *, strict: bool, graphs: list[str] | None = None
+    graph: mrag.KnowledgeGraph, *, strict: bool, graphs: list[str] | None = None
 ) -> reasoning.Closure:
     with status("Reasoning"):
         wrong: OnInconsistency = "error" if strict else "report"
-        closure = mrag.reason(graph, engine=engine, on_inconsistency=wrong, graphs=graphs)
+        closure = mrag.reason(graph, on_inconsistency=wrong, graphs=graphs)
     if graph.record.premises:
         named = premises_in_words(graph, graph.record.premises)
         say(f"Reasoning read {named} alone; `mrag reason --all-graphs` reads all.", style="dim")
@@ -264,20 +255,6 @@ def _reason(
         say(note, style="dim")
     say(f"Reasoning took {closure.seconds:.1f} s.", style="dim")
     return closure
-
-
-def _repair(graph: mrag.KnowledgeGraph) -> list[dict[str, Any]]:
-    from mrag.reasoning.run import repair_datatypes
-
-    found = repair_datatypes(graph)
-    for one in found:
-        names = [rdf.curie(value, graph.prefixes) for value in (one.property, one.found, one.declared)]
-        say(
-            f"Repaired {counted(one.count, 'value')} of {names[0]} from {names[1]} to {names[2]}, such as "
-            f'"{one.example}"; the triples as they were are kept apart.',
-            style="yellow",
-        )
-    return [asdict(one) for one in found]
 
 
 YesOption = Annotated[bool, Option("--yes", "-y", help="Change it without asking.")]

@@ -16,86 +16,36 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.completion.chain import (
-        CompletedAnswer,
-        CompletedQuestion,
-        Completer,
-        CompleterSettings,
-        Evidence,
-        EvidenceSettings,
-        answer,
-        completion_chain,
-        open_planner,
-        reading_completer,
-    )
-    from mrag.completion.checks import CheckSettings, CompletionRun, Statement, check
-    from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
-    from mrag.completion.grounding import Grounder, GroundingSettings, PathSettings, Step, ground
+    from mrag.completion.chain import Completer, Evidence, answer, completion_chain, open_planner
+    from mrag.completion.checks import CheckSettings, CompletionRun
+    from mrag.completion.graph import complete, complete_from_graph
+    from mrag.completion.grounding import GroundingSettings, Step, ground
+    from mrag.completion.measures import contained, exact_match, hits_at_1, score, set_f1
     from mrag.completion.passages import (
-        CombinedPassages,
         Passage,
         Passages,
-        PassageSource,
         RetrievedPassages,
         describe_folder,
         from_langchain,
         image_passages,
-        passages_of,
         store_documents,
         store_folder,
     )
     from mrag.completion.path_planner import Example, PathPlanner, Weights, calibrate
-    from mrag.completion.patterns import (
-        CompletedTriple,
-        Completion,
-        EvidenceSource,
-        GroundedPlan,
-        IncompleteTriple,
-        ModelPlanner,
-        Planner,
-        TermCandidate,
-        TriplePlan,
-    )
-    from mrag.completion.reading import Extraction, ModelReader, Reader, SoughtTriple
-    from mrag.completion.review import (
-        WriteReport,
-        accept,
-        catch_up,
-        find_run,
-        list_runs,
-        propose,
-        reject,
-        resume,
-        rollback,
-    )
+    from mrag.completion.patterns import GroundedPlan, IncompleteTriple, ModelPlanner, Planner, TriplePlan
+    from mrag.completion.reading import ModelReader, Reader
+    from mrag.completion.review import WriteReport, accept, catch_up, find_run, list_runs, reject, rollback
     from mrag.completion.rule_reader import RuleReader
-    from mrag.completion.solving import (
-        Calibration,
-        CompletionScores,
-        KnownAnswers,
-        calibrate_on_answers,
-        contained,
-        exact_match,
-        hits_at_1,
-        score,
-        set_f1,
-    )
-    from mrag.generation.result import EvidenceRef
     from mrag.planning.plan import Unknown
 
 __all__ = [
-    "Calibration", "CheckSettings", "CombinedPassages", "CompletedAnswer", "CompletedQuestion",
-    "CompletedTriple", "Completer", "CompleterSettings", "Completion", "CompletionRun",
-    "CompletionScores", "CompletionSettings", "Evidence", "EvidenceRef", "EvidenceSettings",
-    "EvidenceSource", "Example", "Extraction", "GroundedPlan", "Grounder", "GroundingSettings",
-    "IncompleteTriple", "KnownAnswers", "ModelPlanner", "ModelReader", "Passage", "PassageSource",
-    "Passages", "PathPlanner", "PathSettings", "Planner", "Reader", "RetrievedPassages", "RuleReader",
-    "SoughtTriple", "Statement", "Step", "TermCandidate", "TriplePlan", "Unknown", "Weights",
-    "WriteReport", "accept", "answer", "calibrate", "calibrate_on_answers", "catch_up", "check",
-    "complete", "complete_from_graph", "completion_chain", "contained", "describe_folder", "exact_match",
-    "find_run", "from_langchain", "ground", "hits_at_1", "image_passages", "list_runs", "open_planner",
-    "passages_of", "propose", "reading_completer", "reject", "resume", "rollback", "score", "set_f1",
-    "store_documents", "store_folder",
+    "CheckSettings", "Completer", "CompletionRun", "Evidence", "Example", "GroundedPlan",
+    "GroundingSettings", "IncompleteTriple", "ModelPlanner", "ModelReader", "Passage", "Passages",
+    "PathPlanner", "Planner", "Reader", "RetrievedPassages", "RuleReader", "Step", "TriplePlan", "Unknown",
+    "Weights", "WriteReport", "accept", "answer", "calibrate", "catch_up", "complete",
+    "complete_from_graph", "completion_chain", "contained", "describe_folder", "exact_match", "find_run",
+    "from_langchain", "ground", "hits_at_1", "image_passages", "list_runs", "open_planner", "reject",
+    "rollback", "score", "set_f1", "store_documents", "store_folder",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(__name__)

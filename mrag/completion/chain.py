@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 
-from rdflib import BNode, Literal, URIRef
+from rdflib import BNode, URIRef
+from rdflib import Literal as RdfLiteral
 
 from mrag import untrusted
 from mrag.completion.checks import CheckSettings, CompletionRun, SchemaFacts
@@ -61,29 +62,6 @@ class LinkedTerm(NamedTuple):
     new: str = ""
 
 
-def link(
-    kg: KnowledgeGraph,
-    text: str,
-    end: End,
-    predicate: str,
-    *,
-    namespace: str = NAMESPACE,
-    new_names: bool = True,
-) -> LinkedTerm | None:
-    """Return what some words mean at an end of a property; None if that is unclear, or nothing may be."""
-    roles = PropertyEnds.of(kg)
-    text = " ".join(text.split())
-    if end == "object" and (kinds := _literals(kg, predicate, roles)) is not None:
-        value = _literal(text, kinds)
-        return None if value is None else LinkedTerm(value)
-    meant, there = roles.named(end, predicate, text)
-    if len(there) == 1 or (not there and len(meant) == 1):
-        return LinkedTerm((there or meant)[0])
-    if meant or not new_names or not any(c.isalnum() for c in text):
-        return None
-    return LinkedTerm(URIRef(new_iri(text, namespace)), text)
-
-
 def new_iri(name: str, namespace: str = NAMESPACE) -> str:
     """Return the IRI of a new entity."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().casefold()
@@ -107,33 +85,22 @@ def _literals(kg: KnowledgeGraph, predicate: str, roles: PropertyEnds) -> tuple[
     return ("",) if RDFS + "Literal" in facts.ranges[predicate] else None
 
 
-def _literal(text: str, datatypes: tuple[str, ...]) -> Literal | None:
+def _literal(text: str, datatypes: tuple[str, ...]) -> RdfLiteral | None:
     """Return a text as a literal of the first datatype that it is a value of."""
     for datatype in datatypes:
         if not datatype:
-            return Literal(text)
+            return RdfLiteral(text)
         plain = text.replace(",", "") if datatype.startswith(XSD) else text
-        value = Literal(plain, datatype=URIRef(datatype), normalize=False)
+        value = RdfLiteral(plain, datatype=URIRef(datatype), normalize=False)
         if value.ill_typed is False:
             return value
     return None
 
 
-@dataclass(frozen=True)
-class EvidenceSettings:
-    """The settings of completing from evidence.
-
-    Attributes:
-        namespace: Where the IRIs of new entities begin.
-        new_names: Whether names that the graph does not know may become new entities.
-        min_confidence: What is less sure is left out.
-        max_values: Most values of one triple, the surest first.
-    """
-
-    namespace: str = NAMESPACE
-    new_names: bool = True
-    min_confidence: float = 0.5
-    max_values: int = 50
+_MIN_CONFIDENCE: Final = 0.5
+"""What is less sure is left out."""
+_MAX_VALUES: Final = 50
+"""Values of one triple, the surest first, at most."""
 
 
 class Evidence:
@@ -142,7 +109,8 @@ class Evidence:
     Args:
         source: Finds passages.
         reader: Reads them; one without a language model by default.
-        on_read: Called with each triple in words and the number of passages read for it.
+        namespace: Where the IRIs of new entities begin.
+        new_names: Whether names that the graph does not know may become new entities.
 
     Attributes:
         names: Names of the new entities that were made, by IRI.
@@ -164,16 +132,14 @@ class Evidence:
         self,
         source: PassageSource,
         reader: Reader | None = None,
-        settings: EvidenceSettings | None = None,
         *,
-        on_read: Callable[[str, int], None] | None = None,
+        namespace: str = NAMESPACE,
+        new_names: bool = True,
     ) -> None:
-        self.source = source
-        self.settings = settings or EvidenceSettings()
+        self.source, self.namespace, self.new_names = source, namespace, new_names
         taught = getattr(source, "all", ())  # a source that knows all of its passages can teach from them
-        self.reader: Reader = reader or RuleReader(taught, new_names=self.settings.new_names)
+        self.reader: Reader = reader or RuleReader(taught, new_names=new_names)
         self.names: dict[str, str] = {}
-        self._on_read = on_read or (lambda words, passages: None)
 
     def complete(self, kg: KnowledgeGraph, triple: IncompleteTriple, k: int) -> list[CompletedTriple]:
         """Return triples that match one with an unknown place, each with what it was read in.
@@ -186,16 +152,13 @@ class Evidence:
         """
         if not isinstance(triple.predicate, Unknown) and not _is_relation(kg, triple.predicate):
             return []
-        if not self.settings.new_names and any(map(is_text, triple.slots)):
+        if not self.new_names and any(map(is_text, triple.slots)):
             return []
         asked = sought(kg, triple)
         if asked is None:
             return []
         passages = self.source.search(asked.words, asked.entities, k)
-        self._on_read(asked.words, len(passages))
-        if not passages:
-            return []
-        return self._linked(kg, asked, self.reader.read(kg, asked, passages))
+        return self._linked(kg, asked, self.reader.read(kg, asked, passages)) if passages else []
 
     def _linked(
         self, kg: KnowledgeGraph, asked: SoughtTriple, given: Iterable[Extraction]
@@ -216,9 +179,9 @@ class Evidence:
                 # Passages that say the same are taken as independent of each other.
                 sure = min(0.99, 1 - (1 - known.confidence) * (1 - one.confidence))
                 found[terms] = replace(known, evidence=(*known.evidence, ref), confidence=round(sure, 4))
-        sure_enough = [t for t in found.values() if t.confidence >= self.settings.min_confidence]
+        sure_enough = [t for t in found.values() if t.confidence >= _MIN_CONFIDENCE]
         ranked = sorted(sure_enough, key=lambda t: (-t.confidence, [term.n3() for term in t.terms]))
-        ranked = ranked[: self.settings.max_values]
+        ranked = ranked[:_MAX_VALUES]
         used = {str(term) for t in ranked for term in t.terms}
         self.names.update({iri: name for iri, name in new.items() if iri in used})
         return ranked
@@ -227,13 +190,11 @@ class Evidence:
         self, kg: KnowledgeGraph, asked: SoughtTriple, one: Extraction, new: dict[str, str]
     ) -> tuple[Term, Term, Term] | None:
         """Return the triple with a finding in its place; names of new entities are noted."""
-        s = self.settings
         linked = LinkedTerm(one.term) if one.term is not None else None
         if one.place == "predicate":
             linked = linked if _is_relation(kg, one.term) else None
         elif linked is None:
-            predicate = str(asked.triple.predicate)
-            linked = link(kg, one.text, one.place, predicate, namespace=s.namespace, new_names=s.new_names)
+            linked = self.link(kg, one.text, one.place, str(asked.triple.predicate))
         if linked is None:
             return None
         terms: list[Term] = []
@@ -243,12 +204,26 @@ class Evidence:
                 if linked.new:
                     new[str(linked.term)] = linked.new
             elif is_text(slot):
-                terms.append(URIRef(new_iri(slot, s.namespace)))
+                terms.append(URIRef(new_iri(slot, self.namespace)))
                 new[str(terms[-1])] = " ".join(slot.split())
             else:
                 terms.append(slot)  # type: ignore[arg-type]  # neither text nor unknown
         subject, predicate_, object_ = terms
         return None if subject == object_ else (subject, predicate_, object_)
+
+    def link(self, kg: KnowledgeGraph, text: str, end: End, predicate: str) -> LinkedTerm | None:
+        """Return what some words mean at an end of a property; None if that is unclear, or nothing may be."""
+        roles = PropertyEnds.of(kg)
+        text = " ".join(text.split())
+        if end == "object" and (kinds := _literals(kg, predicate, roles)) is not None:
+            value = _literal(text, kinds)
+            return None if value is None else LinkedTerm(value)
+        meant, there = roles.named(end, predicate, text)
+        if len(there) == 1 or (not there and len(meant) == 1):
+            return LinkedTerm((there or meant)[0])
+        if meant or not self.new_names or not any(c.isalnum() for c in text):
+            return None
+        return LinkedTerm(URIRef(new_iri(text, self.namespace)), text)
 
 
 def _is_turned(one: Extraction, asked: SoughtTriple) -> bool:
@@ -271,10 +246,17 @@ _MAX_MISSING = 5
 
 @dataclass(frozen=True)
 class CompletedAnswer:
-    """An answer, with its citations and where they were read, and the triples and solutions it rests on."""
+    """An answer that was completed.
+
+    Attributes:
+        answer: The answer with its citations, as `mrag.ask` gives it.
+        completion: The triples and solutions it rests on.
+        run: What was read for it, as it was proposed or accepted; None where nothing new was read.
+    """
 
     answer: Answer
     completion: Completion
+    run: CompletionRun | None = None
 
     @property
     def text(self) -> str:
@@ -291,10 +273,6 @@ class CompletedAnswer:
         """Return for the id of each cited line that was read in evidence where."""
         return self._completed.evidence
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the answer as JSON values."""
-        return self.answer.to_json()
-
     def _repr_html_(self) -> str:
         return self.answer._repr_html_()
 
@@ -304,6 +282,11 @@ class CompletedAnswer:
     @property
     def _completed(self) -> Completed:
         return self.answer.completed or Completed()
+
+    def with_run(self, run: CompletionRun | None, entered: int = 0) -> CompletedAnswer:
+        """Return it with what was read for it, and how many triples of that came into the graph."""
+        completed = replace(self._completed, run=None if run is None else run.to_json(), entered=entered)
+        return replace(self, answer=replace(self.answer, completed=completed), run=run)
 
 
 def answer(
@@ -389,14 +372,14 @@ class _Names:
         self._display = Display(kg)
 
     def of(self, term: Term) -> str:
-        if isinstance(term, Literal):
+        if isinstance(term, RdfLiteral):
             return str(term)
         if isinstance(term, BNode):
             return "something"
         return self._new.get(str(term)) or self._display.entity(str(term))
 
     def slot(self, slot: Slot, *, relation: bool) -> str:
-        if isinstance(slot, URIRef | Literal | BNode):
+        if isinstance(slot, URIRef | RdfLiteral | BNode):
             return self._display.predicate(str(slot)) if relation else self.of(slot)
         return str(slot)
 
@@ -482,59 +465,6 @@ def _nothing(completion: Completion, names: _Names) -> str:
     return " ".join(said) or "Nothing was found."
 
 
-@dataclass(frozen=True)
-class CompleterSettings:
-    """The settings of answering with completion.
-
-    Attributes:
-        k: Most passages and regions to read for each triple.
-        always: Whether evidence is read also where the graph has matches, which may not be all.
-        write: `propose` keeps what was read for review, `accept` also puts it into the graph, `none` neither.
-        update: Whether reasoning and indexes catch up after acceptance.
-    """
-
-    k: int = 8
-    always: bool = False
-    write: str = "propose"
-    update: bool = True
-
-
-@dataclass(frozen=True)
-class CompletedQuestion:
-    """An answer, and what became of what was read for it.
-
-    Attributes:
-        answer: The answer with its citations.
-        run: What was read, as it was proposed or accepted; None where nothing new was read.
-        entered: Triples that came into the graph.
-    """
-
-    answer: CompletedAnswer
-    run: CompletionRun | None = None
-    entered: int = 0
-
-    @property
-    def text(self) -> str:
-        """Return the answer in words."""
-        return self.answer.text
-
-    @property
-    def read(self) -> list[CompletedTriple]:
-        """Return the triples that were read in evidence."""
-        return self.answer.completion.read
-
-    @property
-    def given(self) -> Answer:
-        """Return it as the answer that `mrag.ask` gives."""
-        run = None if self.run is None else self.run.to_json()
-        completed = replace(self.answer.answer.completed or Completed(), run=run, entered=self.entered)
-        return replace(self.answer.answer, completed=completed)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return self.given.to_json()
-
-
 @dataclass
 class Completer:
     """Answers questions over a knowledge graph, completed from evidence.
@@ -543,6 +473,12 @@ class Completer:
         evidence: Texts and images; the graph alone when None.
         planner: Makes plans; the planner without a language model by default.
         model: A chat model that words the answers; the values as they are when None.
+        k: Most passages and regions to read for each triple.
+        always: Whether evidence is read also where the graph has matches, which may not be all.
+        write: `propose` keeps what was read for review, `accept` also puts it into the graph, `none` neither.
+        update: Whether reasoning and indexes catch up after acceptance.
+        checks: What is read is checked under these.
+        grounding: How names of a plan are linked to the graph.
 
     Example:
         >>> import mrag
@@ -550,7 +486,7 @@ class Completer:
         >>> kg = mrag.demo(model="none")
         >>> text = "Stardog was developed by Rainer Weiss."
         >>> evidence = Evidence(Passages([Passage("urn:x:p", text, "news.txt")]))
-        >>> completer = Completer(kg, evidence, settings=CompleterSettings(always=True))
+        >>> completer = Completer(kg, evidence, always=True)
         >>> found = completer.ask("Who is Stardog developed by?")
         >>> found.run.state, [s.verdict for s in found.run.statements]
         ('proposed', ['fits', 'fits'])
@@ -561,11 +497,14 @@ class Completer:
     evidence: Evidence | None = None
     planner: Planner | None = None
     model: BaseChatModel | None = None
-    settings: CompleterSettings = field(default_factory=CompleterSettings)
+    k: int = 8
+    always: bool = False
+    write: Literal["propose", "accept", "none"] = "propose"
+    update: bool = True
     checks: CheckSettings = field(default_factory=CheckSettings)
     grounding: GroundingSettings | None = None
 
-    def ask(self, question: str) -> CompletedQuestion:
+    def ask(self, question: str) -> CompletedAnswer:
         """Answer a question, and propose or write what was read for it.
 
         Raises:
@@ -576,23 +515,22 @@ class Completer:
             self.planner = PathPlanner(self.kg) if self.evidence is None else open_planner(self.kg)
         plan = self.planner.plan(question)
         grounded = Grounder(self.kg, self.grounding).ground(plan)
-        s = self.settings
-        completion = complete(self.kg, grounded, self.evidence, k=s.k, always=s.always)
+        completion = complete(self.kg, grounded, self.evidence, k=self.k, always=self.always)
         names = self.evidence.names if self.evidence is not None else {}
         said = answer(self.kg, completion, self.model, names=names)
         unsound = said.completion.plan.unread or said.completion.plan.unasked
         run = None
-        if self.evidence is not None and s.write != "none" and completion.read and not unsound:
+        if self.evidence is not None and self.write != "none" and completion.read and not unsound:
             reader = self.evidence.reader.name
             run = propose(self.kg, question, completion.read, model=reader, names=names, settings=self.checks)
         # What a person decided against is not brought in again without being asked for.
-        if run is not None and s.write == "accept" and run.state not in ("rejected", "rolled back"):
-            report = accept(self.kg, run, settings=self.checks, update=s.update)
-            return CompletedQuestion(said, report.run, len(report.entered))
-        if s.write == "accept" and s.update:
+        if run is not None and self.write == "accept" and run.state not in ("rejected", "rolled back"):
+            report = accept(self.kg, run, settings=self.checks, update=self.update)
+            return said.with_run(report.run, len(report.entered))
+        if self.write == "accept" and self.update:
             # What an interrupted run accepted is known by now, so that it is not accepted once more.
             resume(self.kg)
-        return CompletedQuestion(said, run)
+        return said.with_run(run)
 
 
 def open_planner(kg: KnowledgeGraph) -> PathPlanner:
@@ -644,7 +582,7 @@ def reading_completer(
     evidence = Evidence(Passages(passages), reader) if paths else None
     # Where the graph lacks what is asked for, the nearest thing that it has is no answer.
     planner = ModelPlanner(chat) if chat is not None else open_planner(kg)
-    return Completer(kg, evidence, planner, chat, CompleterSettings(k=k, write="none"))
+    return Completer(kg, evidence, planner, chat, k=k, write="none")
 
 
 def completion_chain(completer: Completer) -> Runnable[Any, dict[str, Any]]:
@@ -662,6 +600,6 @@ def completion_chain(completer: Completer) -> Runnable[Any, dict[str, Any]]:
 
     def run(asked: Any) -> dict[str, Any]:
         question = asked["question"] if isinstance(asked, dict) else asked
-        return completer.ask(str(question)).to_json()
+        return completer.ask(str(question)).answer.to_json()
 
     return RunnableLambda(run).with_config(run_name="complete")

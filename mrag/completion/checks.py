@@ -12,9 +12,10 @@ import json
 import typing
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from importlib.util import find_spec
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -58,54 +59,31 @@ class CheckSettings:
     """The settings of the checks.
 
     Attributes:
-        min_confidence: Below it a statement is refused.
         functional: IRIs of properties that have one value at most, beside those that the ontology says so of.
         closed_types: Whether an entity whose classes are known must be of a property's domain or range, or of
             a class above it; without, only classes that are disjoint are refused.
         consistency: Whether to reason over the graph with the statements in it, in a scratch graph; what
             leads to a contradiction, or makes two entities the same, is refused.
-        shapes: A file of SHACL shapes that must hold where the statements touch (extra `completion`).
-        shape_texts: Further shapes, in Turtle; a run keeps its shapes so, since a file may change or go.
+        shapes: SHACL shapes, as `read_shapes` returns them, that must hold where the statements touch.
     """
 
-    min_confidence: float = 0.5
     functional: tuple[str, ...] = ()
     closed_types: bool = True
     consistency: bool = True
-    shapes: Path | None = None
-    shape_texts: tuple[str, ...] = ()
+    shapes: tuple[str, ...] = ()
 
-    def frozen(self) -> CheckSettings:
-        """Return the settings with the shapes of the file as a text.
-
-        Raises:
-            ConfigError: If pySHACL is not installed.
-            LoadError: If the shapes cannot be read.
-        """
-        if self.shapes is None:
-            return self
-        text = read_shapes(self.shapes).serialize(format="turtle")
-        return replace(self, shapes=None, shape_texts=tuple(dict.fromkeys((*self.shape_texts, text))))
-
-    def with_those_of(self, other: CheckSettings | None) -> CheckSettings:
+    def with_those_of(self, other: CheckSettings) -> CheckSettings:
         """Return settings under which what either refuses is refused."""
-        if other is None:
-            return self
-        further = other.frozen()
         return CheckSettings(
-            max(self.min_confidence, further.min_confidence),
-            tuple(sorted({*self.functional, *further.functional})),
-            self.closed_types or further.closed_types,
-            self.consistency or further.consistency,
-            self.shapes,
-            tuple(dict.fromkeys((*self.shape_texts, *further.shape_texts))),
+            tuple(sorted({*self.functional, *other.functional})),
+            self.closed_types or other.closed_types,
+            self.consistency or other.consistency,
+            tuple(dict.fromkeys((*self.shapes, *other.shapes))),
         )
 
     def to_text(self) -> str:
         """Return the settings as a run's description has them, in JSON."""
-        values = asdict(self)
-        del values["shapes"]
-        return json.dumps(values, sort_keys=True)
+        return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
     def of_text(cls, text: str) -> CheckSettings:
@@ -191,13 +169,12 @@ class CompletionRun:
 
     def to_json(self) -> dict[str, Any]:
         """Return the run as JSON values; terms as N-Triples writes them."""
-        checks = json.loads(self.checks.to_text())
         shown = ("question", "state", "model", "started", "decided")
         return {
             "run": self.iri,
             "id": self.id,
             **{name: getattr(self, name) for name in shown},
-            "checks": {**checks, "shapes": len(checks.pop("shape_texts"))},
+            "checks": {**asdict(self.checks), "shapes": len(self.checks.shapes)},
             "statements": [
                 {
                     **dict(zip(("subject", "predicate", "object"), s.key, strict=True)),
@@ -219,10 +196,7 @@ def new_run(
     parts = [question, model]
     for one in ordered:
         parts += [*one.key, *(f"{e.iri} {e.quote}" for e in one.evidence)]
-    if any("\n" in part for part in parts):
-        # Joined by line feeds alone, a quote with line feeds could pass for the statements of another run.
-        parts = ["", json.dumps(parts)]
-    iri = "urn:mrag:run:" + digest(*parts)
+    iri = "urn:mrag:run:" + digest(json.dumps(parts))
     return CompletionRun(iri, question, "proposed", model, now(), "", ordered, checks or CheckSettings())
 
 
@@ -261,6 +235,10 @@ _WIDER: Final = {
     XSD + "positiveInteger": (XSD + "nonNegativeInteger", XSD + "integer", XSD + "decimal"),
 }
 _MAX_TRIPLES: Final = 20_000
+_MIN_CONFIDENCE: Final = 0.5
+
+
+_Sets = defaultdict[str, set[str]]
 
 
 class SchemaFacts:
@@ -278,12 +256,8 @@ class SchemaFacts:
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
-        self.kinds: defaultdict[str, set[str]] = defaultdict(set)
-        self.domains: defaultdict[str, set[str]] = defaultdict(set)
-        self.ranges: defaultdict[str, set[str]] = defaultdict(set)
-        self.types: defaultdict[str, set[str]] = defaultdict(set)
-        self.higher: defaultdict[str, set[str]] = defaultdict(set)
-        self.disjoint: defaultdict[str, set[str]] = defaultdict(set)
+        self.kinds, self.domains, self.ranges = _Sets(set), _Sets(set), _Sets(set)
+        self.types, self.higher, self.disjoint = _Sets(set), _Sets(set), _Sets(set)
         self.terms: dict[str, str] = {}
 
     def read(self, statements: Sequence[Statement]) -> None:
@@ -309,8 +283,7 @@ class SchemaFacts:
     def read_above(self, lower: Iterable[str]) -> dict[str, set[str]]:
         """Return what stands above some classes or properties, however far, themselves included."""
         starts = new = list(dict.fromkeys(lower))
-        direct: defaultdict[str, set[str]] = defaultdict(set)
-        seen = set(starts)
+        direct, seen = _Sets(set), set(starts)
         while new:
             for low, high in self.rows("completion/check-above", "lower", sorted(new)):
                 direct[str(low)].add(str(high))
@@ -420,9 +393,8 @@ def check(
             evidence=tuple(dict.fromkeys((*known.evidence, *one.evidence))),
         )
     done = _Checks(kg, settings, frozenset(new)).run([best[key] for key in sorted(best)])
-    if settings.shapes is not None or settings.shape_texts:
-        shapes = all_shapes(settings.shapes, settings.shape_texts)
-        done = _without(done, lambda fit: _violations(kg, fit, shapes))
+    if settings.shapes:
+        done = _without(done, lambda fit: _violations(kg, fit, settings.shapes))
     return _without(done, lambda fit: _contradictions(kg, fit)) if settings.consistency else done
 
 
@@ -452,10 +424,9 @@ def _name(kg: KnowledgeGraph, *terms: Term | str) -> str:
 
 class _Checks:
     def __init__(self, kg: KnowledgeGraph, settings: CheckSettings, new: frozenset[str]) -> None:
-        self.kg = kg
-        self.settings = settings
-        self.new = new
+        self.kg, self.settings, self.new = kg, settings, new
         self.schema = SchemaFacts(kg)
+        self._name = partial(_name, kg)
 
     def run(self, statements: Sequence[Statement]) -> list[Statement]:
         formed = [one.refused(why) if (why := self._malformation(one)) else one for one in statements]
@@ -493,9 +464,8 @@ class _Checks:
             return f"to be {self._name(one.object)} is a matter of the schema, not of texts"
         if not one.evidence:
             return "there is no evidence for it"
-        least = self.settings.min_confidence
-        low = one.confidence < least
-        return f"its confidence {one.confidence:.2f} is below {least:.2f}" if low else ""
+        low = one.confidence < _MIN_CONFIDENCE
+        return f"its confidence {one.confidence:.2f} is below {_MIN_CONFIDENCE:.2f}" if low else ""
 
     def _objections(self, one: Statement) -> Iterator[str]:
         s, p, o = str(one.subject), str(one.predicate), one.object
@@ -587,9 +557,6 @@ class _Checks:
             for at in places:
                 statements[at] = statements[at].refused(why)
 
-    def _name(self, *terms: Term | str) -> str:
-        return _name(self.kg, *terms)
-
 
 # -- by reasoning ------------------------------------------------------------------------------------
 
@@ -623,41 +590,35 @@ def _contradictions(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict
     return faults
 
 
-class Consequences(typing.NamedTuple):
-    """What would be inferred with some statements in the graph, and is not inferred without them."""
-
-    triples: tuple[Triple, ...]
-    number: int
-
-
 def consequences(
     kg: KnowledgeGraph, statements: Sequence[Statement], limit: int = 200
-) -> Consequences | None:
-    """Return what would follow if some statements came into the graph; nothing of it stays there.
+) -> tuple[list[Triple], int] | None:
+    """Return some of what would follow from statements, and how many triples; nothing of it stays there.
 
     It is None where that is not known: nothing has been inferred in the graph as it is now, or the server
     infers by itself.
     """
     if kg.store.capabilities.reasoning or kg.as_found or not kg.reasoned:
         return None
-    found = [Consequences((), 0)]
-
-    def look(graphs: Sequence[str]) -> None:
-        number = sum(kg.store.count(graph) for graph in graphs)
-        rows = kg.store.select(queries.get("completion/following").bind(limit=limit), Dataset(tuple(graphs)))
-        found.append(Consequences(tuple(Triple(*row) for row in rows), number))  # type: ignore[arg-type]
-
-    if statements:
-        _tried(kg, statements, look)
-    return found[-1]
+    if not statements:
+        return [], 0
+    with _trial(kg, statements) as (_, fresh):
+        rows = kg.store.select(queries.get("completion/following").bind(limit=limit), Dataset(tuple(fresh)))
+        found = [Triple(*row) for row in rows] if fresh else []  # type: ignore[arg-type]
+        return found, sum(map(kg.store.count, fresh))
 
 
-def _tried(
-    kg: KnowledgeGraph,
-    statements: Sequence[Statement],
-    look: Callable[[Sequence[str]], None] = lambda graphs: None,
-) -> tuple[tuple[Clash, ...], list[Triple]]:
-    """Reason over the graph with some statements in it; return the contradictions and new equalities."""
+def _tried(kg: KnowledgeGraph, statements: Sequence[Statement]) -> tuple[tuple[Clash, ...], list[Triple]]:
+    """Return the contradictions and new equalities of the graph with some statements in it."""
+    with _trial(kg, statements) as (clashes, fresh):
+        return clashes, _equalities(kg, fresh, statements)
+
+
+@contextmanager
+def _trial(
+    kg: KnowledgeGraph, statements: Sequence[Statement]
+) -> Iterator[tuple[tuple[Clash, ...], list[str]]]:
+    """Reason over the graph with some statements in it; yield contradictions, and graphs of what is new."""
     store, record = kg.store, kg.record
     trial = f"{kg.iri}:trial:{record.revision + 1}"
     asserted, into = kg.dataset("asserted"), f"{trial}:from"
@@ -670,11 +631,7 @@ def _tried(
         else:
             whole = Dataset((*asserted.default, *((trial,) if statements else ())))
             closure = materialise(store, whole, into, on_inconsistency="report")
-        fresh = [g for g in closure.graphs if g not in record.inferred]
-        same = _equalities(kg, fresh, statements)
-        if fresh:
-            look(fresh)
-        return closure.clashes, same
+        yield closure.clashes, [g for g in closure.graphs if g not in record.inferred]
     finally:
         for graph in store.graphs():
             if graph.startswith(f"{kg.iri}:trial:"):
@@ -699,40 +656,26 @@ def _equalities(kg: KnowledgeGraph, graphs: Sequence[str], statements: Sequence[
 # -- by shapes ---------------------------------------------------------------------------------------
 
 
-def _need_pyshacl() -> None:
-    if find_spec("pyshacl") is None:
-        raise ConfigError("Shapes need pySHACL.", hint="Install it with: pip install 'mrag[completion]'")
-
-
-def read_shapes(path: Path) -> Graph:
-    """Read a file of shapes in Turtle or another format that rdflib knows by its ending.
+def read_shapes(path: Path) -> str:
+    """Read a file of shapes in a format that rdflib knows by its ending, and return them in Turtle.
 
     Raises:
-        ConfigError: If pySHACL is not installed.
         LoadError: If the file cannot be read, or is not well formed.
     """
-    _need_pyshacl()
     try:
-        return Graph().parse(path)
+        return Graph().parse(path).serialize(format="turtle")
     except Exception as error:  # each parser has its own errors
         what = brief(str(error), 200)
         raise LoadError(f"The shapes cannot be read: {what}.", file=str(path)) from error
 
 
-def all_shapes(path: Path | None, texts: Sequence[str] = ()) -> Graph:
-    """Return the shapes of a file and of some texts in Turtle together; errors as `read_shapes` has them."""
-    _need_pyshacl()
-    shapes = read_shapes(path) if path is not None else Graph()
-    for text in texts:
-        # Parsed apart: blank nodes of two texts are not the same.
-        shapes += Graph().parse(data=text, format="turtle")
-    return shapes
-
-
 def results(data: Graph, shapes: Graph) -> set[tuple[str, str]]:
     """Return the violations of some shapes in some data: focus node and message."""
-    from pyshacl import validate
-
+    try:
+        from pyshacl import validate
+    except ImportError as error:
+        hint = "Install it with: pip install 'mrag[completion]'"
+        raise ConfigError("Shapes need pySHACL.", hint=hint) from error
     report: Any
     _, report, _ = validate(data, shacl_graph=shapes, inference="none", advanced=False)
     found = set()
@@ -744,8 +687,11 @@ def results(data: Graph, shapes: Graph) -> set[tuple[str, str]]:
     return found
 
 
-def _violations(kg: KnowledgeGraph, statements: Sequence[Statement], shapes: Graph) -> dict[Key, str]:
+def _violations(kg: KnowledgeGraph, statements: Sequence[Statement], texts: Sequence[str]) -> dict[Key, str]:
     """Return which statements break a shape, and how, by what they are sorted by."""
+    shapes = Graph()
+    for text in texts:
+        shapes += Graph().parse(data=text, format="turtle")  # blank nodes of two texts are not the same
     data = _around(kg, _entities(statements))
     before = results(data, shapes)
     faults: dict[Key, str] = {}

@@ -138,20 +138,9 @@ def _triple_order(terms: tuple[Term, Term, Term]) -> tuple[str, ...]:
     return tuple(term.n3() for term in terms)
 
 
-@dataclass(frozen=True)
-class CompletionSettings:
-    """All settings of completing from the graph.
-
-    Attributes:
-        limit: Most solutions of the join; also most triples of one lookup, up to 10,000.
-        either_direction: Whether a triple that was planned in words is also looked for with subject and
-            object swapped, where it is not found as it stands; planners often have a relation the other way.
-        missing: Most forms of one triple that are reported as missing or asked.
-    """
-
-    limit: int = 20_000
-    either_direction: bool = True
-    missing: int = 20
+_MAX_SOLUTIONS = 20_000
+_MAX_FORMS = 20
+"""Forms of one triple that are reported as missing or asked, at most."""
 
 
 def complete_from_graph(
@@ -159,19 +148,21 @@ def complete_from_graph(
     grounded: GroundedPlan,
     *,
     facts: Sequence[CompletedTriple] = (),
-    settings: CompletionSettings | None = None,
+    limit: int = _MAX_SOLUTIONS,
 ) -> Completion:
     """Complete a plan from the graph.
 
     Inferred triples count as asserted ones do, and are marked. The closest candidates of each text are tried
-    first, and the others where those give nothing. Two places of a pattern, one of them a predicate, may be
-    unknown as well as one; of a pattern with nothing known nothing is looked up.
+    first, and the others where those give nothing. A triple that was planned in words is also looked for with
+    subject and object swapped, since planners often have a relation the other way. Two
+    places of a pattern, one of them a predicate, may be unknown as well as one; of a pattern with nothing
+    known nothing is looked up.
 
     Args:
         kg: The knowledge graph.
         grounded: The plan; `GroundedPlan(plan)` for one that was written in terms of the graph.
         facts: Triples read in evidence, which count as if they stood in the graph.
-        settings: The settings.
+        limit: Most solutions of the join; also most triples of one lookup, up to 10,000.
 
     Example:
         >>> from rdflib import URIRef
@@ -187,12 +178,11 @@ def complete_from_graph(
         [rdflib.term.URIRef('urn:x:rome')]
         >>> kg.close()
     """
-    settings = settings or CompletionSettings()
-    lookup = TripleLookup(kg, facts, limit=settings.limit)
-    closest = _Join(grounded, lookup, settings, closest=True).run()
+    lookup = TripleLookup(kg, facts, limit=limit)
+    closest = _Join(grounded, lookup, limit, closest=True).run()
     if closest.bindings or all(len(kept) < 2 for kept in grounded.candidates.values()):
         return closest
-    wider = _Join(grounded, lookup, settings, closest=False).run()
+    wider = _Join(grounded, lookup, limit, closest=False).run()
     return wider if wider.bindings else closest
 
 
@@ -203,7 +193,6 @@ def complete(
     *,
     k: int = 5,
     always: bool = False,
-    settings: CompletionSettings | None = None,
 ) -> Completion:
     """Complete a plan from the graph, and from evidence where the graph has nothing.
 
@@ -217,13 +206,12 @@ def complete(
         k: Most passages and regions for each triple.
         always: Read for every triple, also for those that the graph has matches for, since a graph may hold
             some of the answers only.
-        settings: The settings.
     """
     facts: dict[tuple[Term, Term, Term], CompletedTriple] = {}
     done: set[IncompleteTriple] = set()
     # Evidence for one triple brings the next one in reach, so a chain takes as many rounds as it has triples.
     for left in range(2 * len(grounded.planned.triples), -1, -1):
-        completion = complete_from_graph(kg, grounded, facts=list(facts.values()), settings=settings)
+        completion = complete_from_graph(kg, grounded, facts=list(facts.values()))
         todo = completion.asked if always else completion.missing
         todo = _fitting(kg, [triple for triple in todo if triple not in done])
         if evidence is None or not todo or not left:
@@ -283,12 +271,8 @@ class _Row:
 class _Join:
     """The patterns of a plan joined one after the other, each over all rows so far."""
 
-    def __init__(
-        self, grounded: GroundedPlan, lookup: TripleLookup, settings: CompletionSettings, closest: bool
-    ) -> None:
-        self.grounded = grounded
-        self.lookup = lookup
-        self.settings = settings
+    def __init__(self, grounded: GroundedPlan, lookup: TripleLookup, limit: int, closest: bool) -> None:
+        self.grounded, self.lookup, self.limit = grounded, lookup, limit
         self.patterns = grounded.planned.triples
         self.rows = [_Row({})]
         self.asked: dict[int, list[IncompleteTriple]] = {}
@@ -342,7 +326,7 @@ class _Join:
         self.asked[at] = self._bound(at)
         s, p, o = self._names(at)
         rows = self._joined((s, p, o))
-        if not rows and self.settings.either_direction and is_text(self.patterns[at].predicate):
+        if not rows and is_text(self.patterns[at].predicate):
             rows = self._joined((o, p, s))
         self.rows = rows or self.rows
         return bool(rows)
@@ -356,7 +340,7 @@ class _Join:
                 binding = self._agree(row, names, triple)
                 if binding is None:
                     continue
-                if len(rows) >= self.settings.limit:
+                if len(rows) >= self.limit:
                     self.truncated = True
                     return rows
                 rows.append(_Row(binding, (*row.triples, triple)))
@@ -383,7 +367,7 @@ class _Join:
         """Return a pattern as it is looked for, for each row, the closest candidates in place of texts."""
         triple = self.grounded.plan.triples[at]
         bound = ({n: t for n, t in row.binding.items() if n in self.unknowns} for row in self.rows)
-        return sorted(dict.fromkeys(map(triple.bind, bound)), key=str)[: self.settings.missing]
+        return sorted(dict.fromkeys(map(triple.bind, bound)), key=str)[:_MAX_FORMS]
 
     def _completion(self, absent: list[int]) -> Completion:
         plan = self.grounded.plan

@@ -66,35 +66,19 @@ Part = tuple[str, ...]
 """A feature of a path, such as its last step; the names that weights are learnt for."""
 
 
-@dataclass(frozen=True)
-class PathSettings:
-    """Which paths a table has.
-
-    Attributes:
-        hops: Most steps of a path.
-        sample: Entities at each end of a relation that are looked at to see which steps may follow.
-        min_share: Least share of these that a step must follow from; below it is taken for noise.
-        max_paths: Most paths of one length; those over rare relations give way.
-
-    Raises:
-        ConfigError: If one of the numbers is below 1, or `min_share` not from 0 to 1.
-    """
-
-    hops: int = 3
-    sample: int = 50
-    min_share: float = 0.02
-    max_paths: int = 4096
-
-    def __post_init__(self) -> None:
-        for name in ("hops", "sample", "max_paths"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} is at least 1, not {getattr(self, name)}.")
-        if not 0 <= self.min_share <= 1:
-            raise ConfigError(f"min_share is from 0 to 1, not {self.min_share}.")
+_SAMPLE: Final = 50
+"""Entities at each end of a relation that are looked at to see which steps may follow."""
+_MIN_SHARE: Final = 0.02
+"""Least share of these that a step must follow from; below it is taken for noise."""
 
 
 class PathTable:
     """The paths of a graph's relations.
+
+    Args:
+        kg: The knowledge graph.
+        hops: Most steps of a path.
+        max_paths: Most paths of one length; those over rare relations give way.
 
     Attributes:
         steps: Every step, in order.
@@ -103,44 +87,43 @@ class PathTable:
         numbers: Number of each path.
     """
 
-    def __init__(self, kg: KnowledgeGraph, settings: PathSettings) -> None:
+    def __init__(self, kg: KnowledgeGraph, hops: int = 3, max_paths: int = 4096) -> None:
         own = [r for r in Relations.of(kg).all if _is_step(str(r.iri))]
         self.relations = tuple(relation for relation in own for _ in (True, False))
         self.steps = tuple(Step(r.iri, forward) for r in own for forward in (True, False))
         self.number = {step: at for at, step in enumerate(self.steps)}
         self.stems = [frozenset(s for name in r.names for s in content(name)) for r in self.relations]
         counts = [kg.profile().predicates[str(step.predicate)] for step in self.steps]
-        following = [self._following(kg, step, settings) if settings.hops > 1 else [] for step in self.steps]
+        following = [self._following(kg, step) if hops > 1 else [] for step in self.steps]
         level: list[tuple[int, ...]] = [(at,) for at in range(len(self.steps))]
         rows = list(level)
-        for _ in range(1, settings.hops):
+        for _ in range(1, hops):
             level = [(*path, after) for path in level for after in following[path[-1]]]
-            if len(level) > settings.max_paths:
+            if len(level) > max_paths:
                 level.sort(key=lambda path: (-min(counts[at] for at in path), path))
-                level = sorted(level[: settings.max_paths])
+                level = sorted(level[:max_paths])
             rows += level
         self.lengths = np.array([len(row) for row in rows], np.int64)
-        self.paths = np.full((len(rows), settings.hops), -1, np.int64)
+        self.paths = np.full((len(rows), hops), -1, np.int64)
         for at, row in enumerate(rows):
             self.paths[at, : len(row)] = row
         self.numbers = {self.path(at): at for at in range(len(self.paths))}
 
-    def _following(self, kg: KnowledgeGraph, step: Step, settings: PathSettings) -> list[int]:
+    def _following(self, kg: KnowledgeGraph, step: Step) -> list[int]:
         """Return the steps that may follow a step, by number, from a sample of where it leads."""
         if step == _TO_CLASS:
             return []
         query = queries.get("completion/ends" if step.forward else "completion/starts")
-        ends = kg.select(query.bind(p=[step.predicate], limit=settings.sample)).column("end")
+        ends = kg.select(query.bind(p=[step.predicate], limit=_SAMPLE)).column("end")
         seen = steps_from(kg, map(str, ends), self.number)
         followed = np.bincount([n for after in seen.values() for n in after], minlength=len(self.steps))
-        may = np.flatnonzero(followed >= max(1, settings.min_share * len(seen))).tolist()
+        may = np.flatnonzero(followed >= max(1, _MIN_SHARE * len(seen))).tolist()
         return [n for n in may if self.steps[n] != _FROM_CLASS]
 
     @classmethod
-    def of(cls, kg: KnowledgeGraph, settings: PathSettings | None = None) -> PathTable:
-        """Return the table of a knowledge graph, made once for each state of it and settings."""
-        chosen = settings or PathSettings()
-        return kg.cached(f"completion paths {chosen}", lambda: cls(kg, chosen))
+    def of(cls, kg: KnowledgeGraph) -> PathTable:
+        """Return the table of a knowledge graph, made once for each state of it."""
+        return kg.cached("completion paths", lambda: cls(kg))
 
     def path(self, at: int) -> RelationPath:
         """Return a path."""
@@ -195,7 +178,13 @@ _DATATYPES = {
     "gYearMonth": re.compile(r"\d{4}-\d\d"),
     "integer": re.compile(r"[+-]?\d+"),
 }
-"""Datatypes whose literals a text may be, by what they look like."""
+"""Datatypes whose literals a text may be, by what they look like; rdflib logs what is of none."""
+
+_MARGIN: Final = 0.05
+"""How far behind the best a candidate may be and still be kept."""
+_MAX_CANDIDATES: Final = 5
+_POOL: Final = 10
+"""Hits of the index whose names are compared."""
 
 
 @dataclass(frozen=True)
@@ -205,27 +194,19 @@ class GroundingSettings:
     Attributes:
         entity: Least similarity of an entity's name, from 0 to 1; .9 as in CoMuS-KG.
         relation: The same for a relation; .8 as there.
-        margin: How far behind the best a candidate may be and still be kept.
-        max_candidates: Most candidates of one text.
-        model: Embedding model for likeness of meaning: a name, an object, or None for writing alone.
-        index: Similarity index that entities of like meaning are sought in; without one of that name
-            entities are found by their writing alone.
-        pool: Hits of the index whose names are compared.
+        model: Embedding model for likeness of meaning: a name, an object, or None for writing alone. Entities
+            of like meaning are sought in the similarity index `main`, if there is one.
 
     Raises:
-        ConfigError: If a similarity or the margin is not from 0 to 1.
+        ConfigError: If a similarity is not from 0 to 1.
     """
 
     entity: float = 0.9
     relation: float = 0.8
-    margin: float = 0.05
-    max_candidates: int = 5
     model: str | Embedder | None = "minilm"
-    index: str = "main"
-    pool: int = 10
 
     def __post_init__(self) -> None:
-        for name in ("entity", "relation", "margin"):
+        for name in ("entity", "relation"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} is from 0 to 1, not {getattr(self, name)}.")
 
@@ -275,7 +256,7 @@ class Grounder:
         names, settings = EntityNames.of(self.kg), self.settings
         found = [*names.exact(text), *self._literals(text)]
         if not found:
-            found = names.fuzzy(text, settings.pool, settings.entity)
+            found = names.fuzzy(text, _POOL, settings.entity)
             found += self._meaning(text) if not found else []
         return self._kept(found)
 
@@ -304,8 +285,8 @@ class Grounder:
         for candidate in found:
             improve(best, candidate, candidate.term.n3())
         order = ranked(best)
-        least = order[0].score - self.settings.margin if order else 0.0
-        return [c for c in order if c.score >= least][: self.settings.max_candidates]
+        least = order[0].score - _MARGIN if order else 0.0
+        return [c for c in order if c.score >= least][:_MAX_CANDIDATES]
 
     def _checked(self, plan: patterns.TriplePlan) -> patterns.TriplePlan:
         """Return the plan with words in place of terms that the graph does not have."""
@@ -347,12 +328,12 @@ class Grounder:
         """Return entities that the similarity index finds and whose names are near enough in meaning."""
         model = self._embedder()
         try:
-            index = SimilarityIndexes.of(self.kg).get(self.settings.index)
+            index = SimilarityIndexes.of(self.kg).get()
         except MissingIndex:
             return []
         if model is None or not isinstance(index, SimilarityIndex):
             return []
-        matches = index.search(text, self.settings.pool)
+        matches = index.search(text, _POOL)
         labels = self.kg.labels(m.doc_id for m in matches)
         named = [(m.doc_id, label) for m in matches if (label := labels[m.doc_id])]
         if not named:

@@ -11,7 +11,7 @@ import hashlib
 import typing
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice, zip_longest
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -224,13 +224,14 @@ class Passages:
         collections: Sequence[str],
         embedder: Embedder | None = None,
         *,
+        more: Iterable[Passage] = (),
         on_progress: Callable[[int, int | None], None] | None = None,
     ) -> Passages:
-        """Return the passages of some collections; an index with vectors is kept beside the store."""
+        """Return the passages of some collections and some more; vectors are kept beside the store."""
         folder = home(kg) if embedder is not None else None
         named = hashlib.sha256("\n".join(sorted(collections)).encode()).hexdigest()[:16]
         path = None if folder is None else folder.parent / "passages" / named
-        return cls(passages_of(kg, collections), embedder, path=path, on_progress=on_progress)
+        return cls([*passages_of(kg, collections), *more], embedder, path=path, on_progress=on_progress)
 
     def __len__(self) -> int:
         return len(self._by_iri)
@@ -262,19 +263,6 @@ class RetrievedPassages:
         store_documents(self.kg, self.collection, wanted, Cutting(1 << 20), whole=False)
         snippets = (snippet for document in wanted for snippet in cut(document, Cutting(1 << 20)))
         return [Passage(s.iri, s.text, s.document.source, s.document.title) for s in islice(snippets, k)]
-
-
-class CombinedPassages:
-    """Several sources of passages as one; they take turns."""
-
-    def __init__(self, sources: Sequence[PassageSource]) -> None:
-        self.sources = tuple(sources)
-
-    def search(self, query: str, names: Sequence[Sequence[str]], k: int) -> list[Passage]:
-        """Return the passages of all sources, the best of each first."""
-        lists = [source.search(query, names, k) for source in self.sources]
-        mixed = (passage for row in zip_longest(*lists) for passage in row if passage is not None)
-        return list(dict.fromkeys(mixed))[:k]
 
 
 ENDINGS: Final = (".jpg", ".jpeg", ".png", ".webp", ".gif")

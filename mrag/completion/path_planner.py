@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from rdflib import URIRef
 
-from mrag.completion.graph import CompletionSettings, complete_from_graph
-from mrag.completion.grounding import Part, PathSettings, PathTable, RelationPath, of_sort, steps_from, unread
+from mrag.completion.graph import complete_from_graph
+from mrag.completion.grounding import Part, PathTable, RelationPath, of_sort, steps_from, unread
 from mrag.completion.names import EntityNames, Relations
 from mrag.completion.patterns import GroundedPlan, IncompleteTriple, Slot, TermCandidate, TriplePlan
 from mrag.errors import ConfigError
@@ -189,7 +189,6 @@ class Choice:
         return np.column_stack([span, *own]).astype(np.float64)
 
 
-_FORMAT = 1
 _FILE = "planner weights 1"
 _TOKEN = re.compile(rf"{_HOLE}|\w+")
 
@@ -225,7 +224,6 @@ class Weights:
     def save(self, path: str | Path) -> None:
         """Write the weights to a file."""
         arrays = {
-            "format": np.array(_FORMAT),
             "features": np.array(FEATURES),
             "base": self.base,
             "grams": np.array(list(self.grams), dtype=np.str_),
@@ -245,8 +243,6 @@ class Weights:
         """
         try:
             kept: dict[str, Any] = load_arrays(Path(path), _FILE)
-            if int(kept["format"]) != _FORMAT:
-                raise ValueError(f"format {kept['format']}")
             if kept["features"].tolist() != list(FEATURES):
                 raise ValueError("other features")
             parts = {tuple(str(part).split("\n")): at for at, part in enumerate(kept["parts"])}
@@ -356,8 +352,8 @@ _MANY = 60
 _LONGEST = 2000
 """Characters of a question that are looked at."""
 _HAND_WEIGHTS = Weights()
-_GLANCE = CompletionSettings(limit=1000)
-"""Enough to see whether a plan has an answer."""
+_GLANCE = 1000
+"""Solutions that are enough to see whether a plan has an answer."""
 
 
 @dataclass(frozen=True)
@@ -382,7 +378,6 @@ class PathPlanner:
     Args:
         kg: The knowledge graph.
         weights: What `calibrate` gave; weights set by hand when None.
-        settings: Which paths are considered.
         model: Embedding model for likeness of meaning: a name, an object, or None for words alone.
         slack: How much less likely than the first, as a difference of logarithms, a plan may be and still
             take its place, where the graph has an answer to it and none to the first.
@@ -398,7 +393,6 @@ class PathPlanner:
 
     kg: KnowledgeGraph
     weights: Weights | None = None
-    settings: PathSettings | None = None
     model: str | Embedder | None = "minilm"
     slack: float = 1.0
     _kept: tuple[Weights, PathTable, Numbers, Vector] | None = field(default=None, init=False, repr=False)
@@ -423,7 +417,7 @@ class PathPlanner:
         for plan in plans:
             if np.log(plan.score) < np.log(first.score) - self.slack:
                 break
-            glance = complete_from_graph(self.kg, GroundedPlan(plan), settings=_GLANCE)
+            glance = complete_from_graph(self.kg, GroundedPlan(plan), limit=_GLANCE)
             if glance.answers and of_sort(self.kg, glance).plan == plan:
                 return plan
         return first
@@ -452,7 +446,7 @@ class PathPlanner:
 
     def table(self) -> PathTable:
         """Return the paths that are considered."""
-        return PathTable.of(self.kg, self.settings)
+        return PathTable.of(self.kg)
 
     def mentions(self, question: str, weights: Weights) -> list[Mention]:
         """Return what a question may name, the likeliest first."""
@@ -520,7 +514,6 @@ def calibrate(
     kg: KnowledgeGraph,
     examples: Iterable[Example],
     *,
-    settings: PathSettings | None = None,
     model: str | Embedder | None = "minilm",
     rounds: int = 6,
 ) -> Weights:
@@ -529,7 +522,6 @@ def calibrate(
     Args:
         kg: The knowledge graph.
         examples: Solved questions; those whose entity or path the planner cannot find teach nothing.
-        settings: Which paths are considered, as for the planner.
         model: Embedding model, as for the planner.
         rounds: How often the examples are gone through, in the order given.
 
@@ -539,7 +531,7 @@ def calibrate(
     solved = list(examples)
     if not solved:
         raise ConfigError("There are no solved questions to calibrate on.", hint="Give some examples.")
-    planner = PathPlanner(kg, settings=settings, model=model)
+    planner = PathPlanner(kg, model=model)
     counts: Counter[str] = Counter()
     for example in solved:
         mentions = planner.mentions(example.question, _HAND_WEIGHTS)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, TypeVar
 from typing import Literal as OneOf
 
 from rdflib.term import Node
 
 from mrag import untrusted
 from mrag.errors import ConfigError, ModelError
-from mrag.generation.models import invoke, invoke_json, json_values, repair_messages
+from mrag.generation.models import invoke_json, json_values, repair_messages
 from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Status
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
 
+T = TypeVar("T")
 Role: TypeAlias = OneOf["entity", "relation"]
 Found: TypeAlias = OneOf["exact", "fuzzy", "dense", "given"]
 
@@ -274,78 +274,37 @@ MAX_TRIPLES = 12
 
 _LONGEST = 300
 _MAX_READ = 20_000
-_FENCE = re.compile(r"^[^\S\n]*+(?:```|~~~)[\w-]*+[^\S\n]*+$", re.MULTILINE)
-_NUMBERING = re.compile(
-    r"^\s*(?:[-*•+]|\(?\d+[.):]|\(?[a-zA-Z][.)]|(?:triples?|step)\s*+(?:\d++\s*+)?[:.])\s*", re.IGNORECASE
-)
 _UNKNOWN = re.compile(r"\A[?$]\s*([A-Za-z_]\w*)?\Z")
-_ANSWER = re.compile(r"\A\W*answer\b\W*([?$]\w+)", re.IGNORECASE)
-_QUESTION = re.compile(r"\?\W*\Z")
-_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "`": "`", "„": "“"}
-_OPEN, _CLOSE = "([{<", ")]}>"
 _PLACES = ("subject head s h", "predicate relation p r", "object tail o t")
 """What models call the places of a triple."""
 
 
-def read_plan(question: str, text: str, planner: str) -> TriplePlan:
-    """Read a plan."""
-    bare = _FENCE.sub("", text[:_MAX_READ])
-    values = list(json_values(bare))
-    for value in values:
-        if _holds_triples(value):
-            return plan_of(question, value, planner)
-    if triples := [value for value in values if _is_triple(value)]:
-        return plan_of(question, triples, planner)  # what is left of JSON that was cut off
-    rows: list[tuple[Sequence[str], str]] = []
-    asked: list[str] = []
-    answer = ""
-    for line in bare.splitlines():
-        content = _NUMBERING.sub("", line.strip())
-        if found := _ANSWER.match(content):
-            answer = found[1]
-        elif fields := _fields(content):
-            rows.append((fields, line.strip()))
-        elif _QUESTION.search(content) and len(content) < _LONGEST:
-            asked.append(content.strip())
-    return _plan(question, [_three(fields, line) for fields, line in rows], asked, answer, planner)
+def read_plan(question: str, text: str, value: Any = None) -> TriplePlan:
+    """Read a plan that a model wrote as JSON, whatever stands around it.
 
+    Args:
+        question: The question.
+        text: What the model wrote.
+        value: The JSON value in it, where the model's server has read it.
 
-def plan_of(question: str, value: Any, planner: str) -> TriplePlan:
-    """Read a plan from parsed JSON: an object of `sub_questions`, `triples`, `answer`, or the triples."""
-    if isinstance(value, list):
-        value = {"triples": value}
-    if not isinstance(value, Mapping):
-        raise ModelError("The plan is not a JSON object.", hint='Write {"triples": [...], "answer": "?x"}.')
-    kept = {str(key).casefold().replace(" ", "_").replace("-", "_"): given for key, given in value.items()}
+    Raises:
+        ModelError: If it is no plan.
+    """
+    values = [value] if value is not None else list(json_values(text[:_MAX_READ]))
+    found = next((one for one in values if _holds_triples(one)), None)
+    if found is None:
+        found = [one for one in values if _is_triple(one)]  # what is left of JSON that was cut off
+    if isinstance(found, list):
+        found = {"triples": found}
+    kept = {str(key).casefold().replace(" ", "_").replace("-", "_"): given for key, given in found.items()}
     triples = kept.get("triples", kept.get("triple", []))
-    if _is_triple(triples) and not any(_fields(x) for x in triples):
-        triples = [triples]
+    triples = [triples] if _is_triple(triples) else triples
     if not isinstance(triples, list):
         raise ModelError("`triples` is not a list.", hint='Write "triples": [["subject", "relation", "?x"]].')
     asked = kept.get("sub_questions", kept.get("subquestions", []))
     asked = [asked] if isinstance(asked, str) else asked if isinstance(asked, list) else []
-    rows = [_row(triple) for triple in triples]
-    answer = kept.get("answer", "")
-    return _plan(question, rows, [str(q) for q in asked if str(q).strip()], str(answer), planner)
-
-
-def _row(triple: Any) -> tuple[str, str, str]:
-    if isinstance(triple, Mapping):
-        kept = {str(key).casefold(): given for key, given in triple.items()}
-        named = [next((kept[n] for n in names.split() if n in kept), None) for names in _PLACES]
-        if all(isinstance(x, str | int | float) for x in named):
-            return str(named[0]), str(named[1]), str(named[2])
-    if isinstance(triple, list) and all(isinstance(x, str | int | float) for x in triple):
-        if len(triple) == 1 and isinstance(triple[0], str):
-            return _row(triple[0])
-        return _three([str(x) for x in triple], json.dumps(triple, ensure_ascii=False))
-    if isinstance(triple, str) and (fields := _fields(_NUMBERING.sub("", triple.strip()))):
-        return _three(fields, triple)
-    raise ModelError(
-        "A triple does not have subject, relation and object.",
-        term=str(triple)[:80],
-        hint='Write each as ["subject", "relation", "object"].',
-    )
+    sub_questions = tuple(str(q) for q in asked if str(q).strip())
+    return _plan(question, map(_row, triples), sub_questions, str(kept.get("answer", "")))
 
 
 def _holds_triples(value: Any) -> bool:
@@ -358,104 +317,48 @@ def _is_triple(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 3 and all(isinstance(x, str) for x in value)
 
 
-def _fields(line: str) -> list[str]:
-    """Cut a line such as `(a, "b, c", ?x)` or `a | b | ?x` at what separates; empty if it is no triple."""
-    text = line.strip().rstrip(".;,")
-    bracketed = bool(text) and text[0] in _OPEN and text[-1] in _CLOSE
-    if bracketed:
-        text = text[1:-1]
-    for separator in ("|", "\t", " -> ", "→", ";", ","):
-        fields = _cut(text, separator)
-        if len(fields) >= 3 and (bracketed or separator != "," or any(_UNKNOWN.match(f) for f in fields)):
-            return fields
-    return []
-
-
-def _cut(text: str, separator: str) -> list[str]:
-    """Cut at a separator outside quotes and brackets; spaces around a piece and its quotes go."""
-    pieces, piece, depth, quote, at = [], "", 0, "", 0
-    while at < len(text):
-        char = text[at]
-        begins = not piece.strip()
-        if quote and char == "\\":
-            piece, at = piece + text[at : at + 2], at + 2
-            continue
-        if quote:
-            quote = "" if char == quote and not text[at + 1 : at + 2].isalnum() else quote
-        elif begins and char in _QUOTES and _QUOTES[char] in text[at + 1 :]:
-            quote = _QUOTES[char]
-        elif char in _OPEN:
-            depth += 1
-        elif char in _CLOSE:
-            depth = max(0, depth - 1)
-        if not quote and not depth and text.startswith(separator, at):
-            pieces.append(piece)
-            piece, at = "", at + len(separator)
-            continue
-        piece, at = piece + char, at + 1
-    return [_unquote(p) for p in (*pieces, piece)]
-
-
-def _unquote(text: str) -> str:
-    text = text.strip()
-    if len(text) > 1 and text[0] in _QUOTES and text[-1] == _QUOTES[text[0]]:
-        text = text[1:-1].strip()
-    return text.replace('\\"', '"')
-
-
-def _three(fields: Sequence[str], line: str) -> tuple[str, str, str]:
-    """Return three fields, joining what a comma inside a name has cut, by where the unknowns stand."""
-    if len(fields) > 3:
-        unknown = tuple(at for at, field in enumerate(fields) if _UNKNOWN.match(field))
-        last = len(fields) - 1
-        cuts: dict[tuple[int, ...], tuple[int, int]] = {(at,): (at, at + 1) for at in range(1, last)}
-        cuts.update({(last,): (last - 1, last), (0,): (1, 2), (0, last): (1, last)})
-        if unknown in cuts:
-            a, b = cuts[unknown]
-            fields = [", ".join(part) for part in (fields[:a], fields[a:b], fields[b:])]
-    if len(fields) != 3 or not all(fields):
+def _row(triple: Any) -> list[Any]:
+    """Return the three places of a triple as a model wrote them."""
+    if isinstance(triple, Mapping):
+        kept = {str(key).casefold(): given for key, given in triple.items()}
+        triple = [next((kept[n] for n in names.split() if n in kept), None) for names in _PLACES]
+    row = triple if isinstance(triple, list) else []
+    if len(row) != 3 or not all(isinstance(x, str | int | float) and str(x).strip() for x in row):
         raise ModelError(
-            f"A triple has {len(fields)} parts instead of three.",
-            term=line[:80],
-            hint="Write (subject, relation, object), with quotes around a name that has a comma in it.",
+            "A triple does not have subject, relation and object.",
+            term=str(triple)[:80],
+            hint='Write each as ["subject", "relation", "object"].',
         )
-    return fields[0], fields[1], fields[2]
+    return row
 
 
-def _plan(
-    question: str, rows: Iterable[tuple[str, str, str]], asked: Iterable[str], answer: str, planner: str
-) -> TriplePlan:
-    triples = tuple(dict.fromkeys(IncompleteTriple(*(_slot(x) for x in row)) for row in rows))
+def _plan(question: str, rows: Iterable[list[Any]], asked: tuple[str, ...], answer: str) -> TriplePlan:
+    triples = tuple(dict.fromkeys(IncompleteTriple(*map(_slot, row)) for row in rows))
     if not triples:
         raise ModelError(
-            "There is no triple in it.", hint="Write at least one (subject, relation, ?unknown)."
+            "There is no triple in it.", hint='Write at least one ["subject", "relation", "?x"].'
         )
     if len(triples) > MAX_TRIPLES:
         raise ModelError(f"There are {len(triples)} triples.", hint=f"Write at most {MAX_TRIPLES}.")
     unknowns = list(dict.fromkeys(u for triple in triples for u in triple.unknowns()))
     if not unknowns:
-        raise ModelError(
-            "No triple has an unknown.", hint="Write ?x in the place of what is asked for, as in (a, b, ?x)."
-        )
+        raise ModelError("No triple has an unknown.", hint="Write ?x in the place of what is asked for.")
     wanted = unknowns[-1]
-    if given := answer.strip():
+    if (given := answer.strip()) and len(unknowns) > 1:
         found = _UNKNOWN.match(given)
         wanted = Unknown((found[1] or "x") if found else given)
-        if wanted not in unknowns and len(unknowns) == 1:
-            [wanted] = unknowns  # there is nothing else that could be asked for
-        elif wanted not in unknowns:
+        if wanted not in unknowns:
             hint = f"It is one of {', '.join(map(str, unknowns))}."
             raise ModelError(f"The answer {given[:40]} is in no triple.", hint=hint)
     # What a question names is no answer to it: "other films of the director of Alien" are the others.
     named = dict.fromkeys(slot for t in triples for slot in (t.subject, t.object) if is_text(slot))
-    return TriplePlan(question, tuple(asked), triples, wanted, planner, tuple(named))
+    return TriplePlan(question, asked, triples, wanted, "model", tuple(named))
 
 
-def _slot(text: str) -> Slot:
-    text = _unquote(" ".join(str(text).split()))[:_LONGEST]
-    if found := _UNKNOWN.match(text):
-        return Unknown(found[1] or "x")
-    return text
+def _slot(given: object) -> Slot:
+    text = " ".join(str(given).split())[:_LONGEST]
+    found = _UNKNOWN.match(text)
+    return Unknown(found[1] or "x") if found else text
 
 
 SYSTEM = """\
@@ -487,19 +390,10 @@ SHOTS: tuple[tuple[str, str], ...] = (
 )
 """Examples that come before the question."""
 
-LINES_SYSTEM = "Turn the question into triples (subject, relation, object). Write ?x for what is asked."
-"""The system message for small models, which lose themselves in a longer one."""
-
-LINES_SHOTS: tuple[tuple[str, str], ...] = (
-    (SHOTS[0][0], "(Mona Lisa, painted by, ?x)\n(?x, born in, ?y)\nAnswer: ?y"),
-    (SHOTS[1][0], "(?x, written by, Mary Shelley)\nAnswer: ?x"),
-)
-"""The same examples as lines."""
-
 REPAIR = """\
 That cannot be used: {error}
-Answer with the plan alone, in the form given."""
-"""What a model is told when its plan cannot be read; the error is filled in as it is."""
+Answer with JSON alone, in the form given."""
+"""What a model is told when its answer cannot be used; the error is filled in as it is."""
 
 SCHEMA: dict[str, Any] = {
     "title": "TriplePlan",
@@ -521,26 +415,49 @@ SCHEMA: dict[str, Any] = {
 """The form of a plan, for models whose servers can be held to one."""
 
 
-@dataclass
-class ModelPlanner:
-    """Plans by a language model.
+def invoke_repaired(
+    model: BaseChatModel,
+    messages: list[BaseMessage],
+    schema: Mapping[str, Any],
+    read: Callable[[str, Any], tuple[T | None, str]],
+) -> tuple[T | None, str]:
+    """Ask a model for JSON, and once more where what it gives cannot be used.
 
     Args:
-        model: A chat model.
-        form: `json` for sub-questions and triples as JSON, to which the server holds the model where it can;
-            `lines` for triples alone, one a line, which is all that models below a billion parameters manage.
-        shots: Questions and plans to learn from; those of `SHOTS` or `LINES_SHOTS` when None.
+        model: The model.
+        messages: What it is asked.
+        schema: The form of its answer.
+        read: Reads a text and its value, if its server has read one: what can be used, and what is wrong.
+
+    Returns:
+        What can be used, and what is wrong with the last answer.
+
+    Raises:
+        ModelError: If the model cannot be reached.
+    """
+    text, value = invoke_json(model, messages, schema)
+    found, problem = read(text, value)
+    if problem:
+        told = REPAIR.replace("{error}", untrusted.one_line(problem))
+        text, value = invoke_json(model, repair_messages(messages, text, told), schema)
+        better, problem = read(text, value)
+        found = better or found
+    return found, problem
+
+
+@dataclass
+class ModelPlanner:
+    """Plans by a chat model, whose server is held to the form of a plan where it can be.
 
     Example:
         >>> from langchain_core.language_models import FakeListChatModel
-        >>> model = FakeListChatModel(responses=["I cannot.", "1. (Up, directed by, ?who)"])
+        >>> plan = '{"triples": [["Up", "directed by", "?who"]]}'
+        >>> model = FakeListChatModel(responses=["I cannot.", plan])
         >>> print(ModelPlanner(model).plan("Who directed Up?").triples[0])
         (Up, directed by, ?who)
     """
 
     model: BaseChatModel
-    form: Literal["json", "lines"] = "json"
-    shots: tuple[tuple[str, str], ...] | None = None
 
     def plan(self, question: str) -> TriplePlan:
         """Return a plan.
@@ -548,39 +465,21 @@ class ModelPlanner:
         Raises:
             ModelError: If the model cannot be reached, or gave no plan twice.
         """
-        messages = self._messages(question)
-        text, value = self._ask(messages)
-        try:
-            return self._read(question, value, text)
-        except ModelError as error:
-            told = " ".join(part for part in (error.message, error.term or "", error.hint or "") if part)
-        told = REPAIR.replace("{error}", untrusted.one_line(told))
-        text, value = self._ask(repair_messages(messages, text, told))
-        try:
-            return self._read(question, value, text)
-        except ModelError as error:
-            raise ModelError(
-                f"The language model gave no plan: {error.message}",
-                term=error.term,
-                hint="Try another model, or the planner without one.",
-            ) from error
-
-    def _messages(self, question: str) -> list[BaseMessage]:
         from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
-        lines = self.form == "lines"
-        shots = self.shots if self.shots is not None else LINES_SHOTS if lines else SHOTS
-        shown: list[BaseMessage] = [SystemMessage(LINES_SYSTEM if lines else SYSTEM)]
-        for asked, plan in shots:
-            shown += [HumanMessage(f"Question: {asked}"), AIMessage(plan)]
-        return [*shown, HumanMessage(f"Question: {untrusted.one_line(question)}")]
+        messages: list[BaseMessage] = [SystemMessage(SYSTEM)]
+        for asked, answer in SHOTS:
+            messages += [HumanMessage(f"Question: {asked}"), AIMessage(answer)]
+        messages.append(HumanMessage(f"Question: {untrusted.one_line(question)}"))
 
-    def _ask(self, messages: list[BaseMessage]) -> tuple[str, Any]:
-        if self.form == "json":
-            return invoke_json(self.model, messages, SCHEMA)
-        return invoke(self.model, messages), None
+        def read(text: str, value: Any) -> tuple[TriplePlan | None, str]:
+            try:
+                return read_plan(question, text, value), ""
+            except ModelError as error:
+                return None, " ".join(filter(None, (error.message, error.term, error.hint)))
 
-    def _read(self, question: str, value: Any, text: str) -> TriplePlan:
-        if value is not None:
-            return plan_of(question, value, "model")
-        return read_plan(question, text, "model")
+        plan, problem = invoke_repaired(self.model, messages, SCHEMA, read)
+        if plan is None:
+            hint = "Try another model, or the planner without one."
+            raise ModelError(f"The language model gave no plan: {problem}", hint=hint)
+        return plan

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, cast
 
@@ -20,9 +20,8 @@ from mrag import untrusted
 from mrag.completion.checks import SCHEMA as SCHEMA_TERMS
 from mrag.completion.names import NamedRelation, Relations, mentioned, places, term_names
 from mrag.completion.passages import Passage
-from mrag.completion.patterns import ROLES, IncompleteTriple
-from mrag.errors import ModelError
-from mrag.generation.models import invoke, invoke_json, json_values, model_name, repair_messages
+from mrag.completion.patterns import ROLES, IncompleteTriple, invoke_repaired
+from mrag.generation.models import json_values, model_name
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.names import split_identifier
 from mrag.language.tokens import normalised, words_of
@@ -168,11 +167,6 @@ Triple: ({subject} | {predicate} | {object})"""
 
 RELATIONS: Final = "\nThe unknown is a relation; it is one of: {names}. Write it as it stands there."
 
-REPAIR: Final = """\
-That cannot be used: {error}
-Answer with JSON alone, in the form given."""
-"""What a model is told when its answer cannot be used."""
-
 SCHEMA: Final[dict[str, Any]] = {
     "title": "Evidence",
     "description": "Values of the unknown place, with the words they stand in",
@@ -198,6 +192,8 @@ SCHEMA: Final[dict[str, Any]] = {
 }
 """The form of an answer, for models whose servers can be held to one."""
 
+CONFIDENCE: Final = 0.8
+"""How sure what a model found is, once its quote has been found."""
 _MAX_CHARACTERS: Final = 6000
 _HOLE: Final = re.compile(r"\{(passages|subject|predicate|object)\}")
 _NOTHING: Final = re.compile(
@@ -207,12 +203,7 @@ _NOTHING: Final = re.compile(
 
 @dataclass
 class ModelReader:
-    """Reads with a language model.
-
-    Args:
-        model: A chat model, or a name as for `mrag.generation.models.resolve`.
-        confidence: How sure what the model found is, once its quote has been found.
-        structured: Whether the server is asked to hold the model to the form.
+    """Reads with a chat model.
 
     Example:
         >>> from langchain_core.language_models import FakeListChatModel
@@ -220,15 +211,12 @@ class ModelReader:
         'FakeListChatModel'
     """
 
-    model: BaseChatModel | str
-    confidence: float = 0.8
-    structured: bool = True
-    _opened: BaseChatModel | None = field(default=None, init=False, repr=False)
+    model: BaseChatModel
 
     @property
     def name(self) -> str:
         """Return the name of the model, for provenance."""
-        return self.model if isinstance(self.model, str) else model_name(self.model) or "model"
+        return model_name(self.model) or "model"
 
     def read(self, kg: KnowledgeGraph, sought: SoughtTriple, passages: Sequence[Passage]) -> list[Extraction]:
         """Return what the model finds in the passages, each with its quote.
@@ -237,7 +225,7 @@ class ModelReader:
         out, and an answer without any form counts as no evidence.
 
         Raises:
-            ModelError: If the model cannot be had or reached.
+            ModelError: If the model cannot be reached.
         """
         # As many as a prompt holds, at least one.
         sizes = zip(passages, accumulate(len(p.text) for p in passages), strict=True)
@@ -246,21 +234,12 @@ class ModelReader:
             return []
         relations = {normalised(n): r.iri for r in Relations.of(kg).all for n in r.names}
         messages = self._messages(kg, sought, some)
-        text, value = self._ask(messages)
-        findings, problem = _read(sought, some, relations, text, value)
+        found, problem = invoke_repaired(
+            self.model, messages, SCHEMA, lambda text, value: _read(sought, some, relations, text, value)
+        )
         if problem:
-            told = REPAIR.replace("{error}", untrusted.one_line(problem))
-            text, value = self._ask(repair_messages(messages, text, told))
-            better, problem = _read(sought, some, relations, text, value)
-            findings = better or findings
-            if problem:
-                logger.info("after one repair the model's answer is still wrong: %s", problem)
-        predicate = sought.place == "predicate"
-        terms = [relations[normalised(said)] if predicate else None for said, _, _ in findings]
-        return [
-            Extraction(sought.place, str(term or said), passage, quote, self.confidence, term)
-            for (said, passage, quote), term in zip(findings, terms, strict=True)
-        ]
+            logger.info("after one repair the model's answer is still wrong: %s", problem)
+        return found or []
 
     def _messages(
         self, kg: KnowledgeGraph, sought: SoughtTriple, passages: Sequence[Passage]
@@ -280,20 +259,6 @@ class ModelReader:
             text += RELATIONS.replace("{names}", ", ".join(labels))
         return [SystemMessage(SYSTEM), HumanMessage(text)]
 
-    def _ask(self, messages: list[BaseMessage]) -> tuple[str, Any]:
-        if self.structured:
-            return invoke_json(self._model(), messages, SCHEMA)
-        return invoke(self._model(), messages), None
-
-    def _model(self) -> BaseChatModel:
-        if self._opened is None:
-            from mrag.generation.models import resolve
-
-            self._opened = resolve(self.model)
-            if self._opened is None:
-                raise ModelError("There is no language model to read with.", hint="Leave --model out.")
-        return self._opened
-
 
 def _frequent(kg: KnowledgeGraph) -> list[NamedRelation]:
     """Return the relations that a model may choose from, the most frequent ones first."""
@@ -304,13 +269,14 @@ def _frequent(kg: KnowledgeGraph) -> list[NamedRelation]:
 
 def _read(
     sought: SoughtTriple, passages: Sequence[Passage], relations: Mapping[str, URIRef], text: str, value: Any
-) -> tuple[list[tuple[str, Passage, str]], str]:
-    """Return the usable values of an answer with passage and quote, and what is wrong with the rest."""
+) -> tuple[list[Extraction], str]:
+    """Return what of an answer can be used, and what is wrong with the rest."""
     given = [value] if value is not None and _rows(value) is not None else json_values(text, quotes=True)
     rows = next((found for one in given if (found := _rows(one)) is not None), None)
     if rows is None:
         return [], "" if _NOTHING.search(text) else "it is not JSON of the form asked for."
-    findings: list[tuple[str, Passage, str]] = []
+    findings: list[Extraction] = []
+    predicate = sought.place == "predicate"
     problems: list[str] = []
     for row in rows:
         said, quote = str(row.get("value") or "").strip(" \"'“”[]()"), str(row.get("quote") or "").strip()
@@ -321,15 +287,16 @@ def _read(
         named = [passages[number - 1]] if 1 <= number <= len(passages) else []
         # A wrong number is forgiven where the quote tells which passage is meant.
         passage = next((p for p in [*named, *passages] if quote and locate(p.text, quote)), None)
-        relation = relations.get(normalised(said))
+        relation = relations.get(normalised(said)) if predicate else None
         if passage is None:
             problems.append(f"the quote {quote[:80]!r} does not stand in passage {number or '?'}.")
-        elif sought.place == "predicate" and relation is None:
+        elif predicate and relation is None:
             problems.append(f"{said!r} is none of the relations.")
-        elif sought.place != "predicate" and not mentioned(quote, [[said]]):
+        elif not predicate and not mentioned(quote, [[said]]):
             problems.append(f"the value {said!r} does not stand in its quote.")
         else:
-            findings.append((said, passage, quote))
+            meant = str(relation or said)
+            findings.append(Extraction(sought.place, meant, passage, quote, CONFIDENCE, relation))
     return findings, next(iter(problems), "")
 
 

@@ -28,11 +28,11 @@ from mrag.completion.checks import (
     now,
 )
 from mrag.completion.patterns import CompletedTriple
-from mrag.errors import ConfigError, IndexError_
+from mrag.errors import ConfigError
 from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Record, joined, parted, status_of
-from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
+from mrag.index.similarity import SimilarityIndexes, freshen
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, RDF, RDFS, XSD, Quad, Term, Triple, ntriples_terms, to_ntriples
 from mrag.reasoning.run import reason
@@ -41,41 +41,19 @@ from mrag.stores.base import Dataset, Row
 logger = logging.getLogger(__name__)
 
 
-def catch_up(kg: KnowledgeGraph, reasoned: bool = True) -> bool:
+def catch_up(kg: KnowledgeGraph, reasoned: bool = True) -> None:
     """Bring inferred triples and similarity indexes up to date with the graph.
 
-    Only what changed is embedded anew. An index of a server's own is left to the server, and one that was
-    built with an embedding object that is not at hand is left as it is, with a warning.
-
-    Reasoning is not begun here where the graph had not been reasoned over. The result tells whether there was
-    something to do.
+    Reasoning is not begun here where the graph had not been reasoned over.
 
     Raises:
         InconsistentOntology: If the triples contradict the axioms; the inferred layer is as it was before.
     """
-    done = False
     if reasoned and not kg.reasoned and not kg.store.capabilities.reasoning:
         reason(kg)
-        done = True
-    indexes = SimilarityIndexes.of(kg)
-    for name in indexes.names():
-        try:
-            info = indexes.info(name)
-            if not info.stale or info.definition is None:
-                continue
-            index = indexes.get(name)
-        except IndexError_ as error:
-            logger.warning("the index %r stays as it was: %s", name, error)
-            continue
-        if not isinstance(index, SimilarityIndex):
-            continue
-        spec: Any = index.files.extra.get("model") or ("none" if info.embedder is None else None)
-        if spec is None:
-            logger.warning("the index %r stays as it was: it was built with an embedding object", name)
-            continue
-        indexes.build(name, definition=info.definition, model=spec)
-        done = True
-    return done
+    for name in SimilarityIndexes.of(kg).names():
+        if (old := freshen(kg, name)) is not None:
+            logger.warning(old)
 
 
 PROV: Final = "http://www.w3.org/ns/prov#"
@@ -392,14 +370,12 @@ class WriteReport:
         entered: Triples that came into the graph.
         removed: Triples that went out of it.
         graph: IRI of the graph that they came into; empty if none did.
-        caught_up: Whether reasoning and indexes were brought up to date afterwards.
     """
 
     run: CompletionRun
     entered: tuple[Triple, ...] = ()
     removed: tuple[Triple, ...] = ()
     graph: str = ""
-    caught_up: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON values."""
@@ -408,7 +384,6 @@ class WriteReport:
             "entered": [ntriples_terms(t) for t in self.entered],
             "removed": [ntriples_terms(t) for t in self.removed],
             "graph": self.graph,
-            "caught_up": self.caught_up,
         }
 
 
@@ -439,7 +414,7 @@ def propose(
         ConfigError: If the triples are in graphs without names, which are read only here.
     """
     kg.require_writable()
-    checks = (settings or CheckSettings()).frozen()
+    checks = settings or CheckSettings()
     read = [t for t in triples if t.status == "completed"]
     labels = names or {}
     statements = [Statement(*t.terms, t.confidence, t.evidence) for t in read]
@@ -486,8 +461,10 @@ def accept(
     kg.require_writable()
     found = _run(kg, run, "proposed")
     if found.state == "accepted":
-        return WriteReport(found, caught_up=update and catch_up(kg, _was_reasoned(kg)))
-    checks = found.checks.with_those_of(settings)
+        if update:
+            catch_up(kg, _was_reasoned(kg))
+        return WriteReport(found)
+    checks = found.checks.with_those_of(settings) if settings else found.checks
     checked = checked_anew(kg, found, checks, only)
     rows = [one.triple for one in checked if one.verdict == "fits"]
     # Cut off before, some may be in the graph by this run already.
@@ -496,8 +473,9 @@ def accept(
     reasoned = _was_reasoned(kg)
     accepted = replace(found, state="accepted", decided=now(), statements=after, checks=checks)
     graph = commit(kg, rows, found, accepted)
-    done = bool(rows or begun) and update and catch_up(kg, reasoned)
-    return WriteReport(_run(kg, found.iri), tuple(rows), (), graph, done)
+    if update and (rows or begun):
+        catch_up(kg, reasoned)
+    return WriteReport(_run(kg, found.iri), tuple(rows), (), graph)
 
 
 def checked_anew(
@@ -516,17 +494,12 @@ def checked_anew(
     return sorted([*checked, *left], key=lambda one: one.key)
 
 
-def resume(kg: KnowledgeGraph) -> bool:
-    """Bring reasoning and indexes up to date where accepting was interrupted before.
-
-    Returns:
-        Whether there was something to do.
-    """
+def resume(kg: KnowledgeGraph) -> None:
+    """Bring reasoning and indexes up to date where accepting was interrupted before."""
     # Reasoning takes graphs out of `added`; one of completed triples there has been left behind.
     owed = any(status_of(graph) == "completed" for graph in kg.record.added)
-    if not owed and not any(run.state == "accepted" for run in run_heads(kg)):
-        return False
-    return catch_up(kg, owed)
+    if owed or any(run.state == "accepted" for run in run_heads(kg)):
+        catch_up(kg, owed)
 
 
 def reject(kg: KnowledgeGraph, run: CompletionRun | str) -> CompletionRun:
@@ -561,8 +534,9 @@ def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = Tru
     kg.require_writable()
     found = _run(kg, run, "accepted")
     if found.state == "rolled back":
-        # Inferences were dropped with the run.
-        return WriteReport(found, caught_up=update and catch_up(kg, kg.record.reasoned >= 0))
+        if update:
+            catch_up(kg, kg.record.reasoned >= 0)  # inferences were dropped with the run
+        return WriteReport(found)
     if found.state != "accepted":
         raise ConfigError(f"This run is {found.state}, not accepted.", term=found.iri)
     written = [s.triple for s in found.statements if s.verdict == "fits"]
@@ -577,8 +551,9 @@ def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = Tru
         out, into = [*out, *more[0]], [*into, *more[1]]
     reasoned = _was_reasoned(kg)
     gone = withdraw(kg, gone, out, into)
-    done = bool(gone) and update and catch_up(kg, reasoned)
-    return WriteReport(_run(kg, found.iri), (), tuple(gone), "", done)
+    if update and gone:
+        catch_up(kg, reasoned)
+    return WriteReport(_run(kg, found.iri), (), tuple(gone))
 
 
 # -- what is written -------------------------------------------------------------------------------

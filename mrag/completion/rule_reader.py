@@ -44,28 +44,12 @@ from mrag.completion.names import (
 )
 from mrag.completion.passages import Passage
 from mrag.completion.reading import Extraction, SoughtTriple
+from mrag.completion.sentences import VERBS, WORDS
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.language.sentences import sentence_spans
 from mrag.language.tokens import TextToken, is_stopword, normalised, stem, words, words_of
 from mrag.rdf import queries
-
-_IRREGULAR: Final = {
-    forms[0]: forms[1:]
-    for forms in (
-        row.split()
-        for row in (
-            "write wrote written, sing sang sung, win won, lead led, die dead, teach taught, build built, "
-            "make made, speak spoke spoken, buy bought, run ran, stand stood, sit sat, lie lying lay, "
-            "come came, bring brought, take took taken, begin began begun, dwell dwelt, find found, "
-            "fly flew flown, drive drove driven, ride rode ridden, lay laid, hold held, grow grew grown, "
-            "pay paid, sell sold, draw drew drawn, give gave given, leave left, hang hung, show shown, "
-            "keep kept, feed fed, eat ate eaten, rise rose, choose chose chosen, do does did done doing, "
-            "learn learnt, lend lent, breed bred, go went gone goes, let letting, shoot shot, know known, "
-            "sow sown, see seen"
-        ).split(", ")
-    )
-}
 
 
 @lru_cache(maxsize=1)
@@ -82,7 +66,7 @@ def _forms(text: str) -> frozenset[str]:
     for entry in text.split():
         word, plus, particle = entry.partition("+")
         base = word.removesuffix("e")
-        forms = [word, f"{word}s", f"{base}ed", f"{base}ing", f"{base}er", *_IRREGULAR.get(word, ())]
+        forms = [word, f"{word}s", f"{base}ed", f"{base}ing", f"{base}er", *VERBS.get(word, "").split()]
         if word.endswith("y"):
             forms += [f"{word[:-1]}ied", f"{word[:-1]}ies"]
         if len(word) > 2 and word[-1] in "bdgmnprt" and word[-2] in "aeiou" and word[-3] not in "aeiou":
@@ -100,14 +84,10 @@ _WINDOW: Final = 5
 
 _MIN_PLACES: Final = 4
 _PURE: Final = 0.7
-_PARTICLES: Final = words("by out away up place under down back after")
-_PHRASES: Final = words("from over off for of with at on to since under")
-"""Particles that make a word say something else, and that passages do not teach."""
 
 _VERBS: Final = frozenset(("find", "give", "show"))
 """Verbs that say nothing in a question, and something in a text."""
 
-_CLAUSES: Final = words("which who whom whose while because but")
 _COMMON: Final = frozenset(map(stem, ("year", "date", "place", "name", "number", "time")))
 """Words of names such as "release year" that say nothing where there are others."""
 
@@ -280,13 +260,13 @@ def keys(words: Words, places: Iterable[int]) -> Iterator[str]:
         if (is_stopword(small) and small not in _VERBS) or not word.key or word.key[0].isdigit():
             continue
         after = words[at + 1].key if at + 1 < len(words) else ""
-        yield stem(word.key) + (f"+{after}" if after in _PARTICLES else "")
+        yield stem(word.key) + (f"+{after}" if after in WORDS["particles"] else "")
 
 
 def _behind(words: Words, place: int) -> list[str]:
     """Return particles that go with a word: the next word, or that behind a name: "handed Moss over to"."""
     after = place + 1
-    found = [words[after].key] if after < len(words) and words[after].key in _PHRASES else []
+    found = [words[after].key] if after < len(words) and words[after].key in WORDS["phrases"] else []
     while after < len(words) and words[after].raw[:1].isupper():
         after += 1
     if place + 1 < after < len(words) and words[after].key in ("over", "off"):
@@ -304,7 +284,7 @@ def around(words: Words, left: Span, right: Span, taken: Collection[int]) -> lis
     """Return the places behind a pair of names and before it, nearest first, up to the next names."""
     after = range(right.last, min(len(words), right.last + _WINDOW))
     before = range(left.first - 1, max(-1, left.first - 1 - _WINDOW), -1)
-    ends = {i for i in after if words[i].key in _CLAUSES}
+    ends = {i for i in after if words[i].key in WORDS["clauses"]}
     ends = {i for i in ends if i + 1 == len(words) or words[i + 1].key not in ("is", "was", "are", "were")}
     free = (takewhile(lambda i: i not in taken and i not in ends, places) for places in (after, before))
     return [i for places in free for i in places]
@@ -356,11 +336,6 @@ _OPPOSITES: Final = {
 """What a sentence may not say in place of a word of a relation's name: "last held" for "first held"."""
 _OVER: Final = {"lives": "lived", "works": "worked", "resides": "resided", "plays": "played"}
 """What is so no longer, where it is told in the past, though its relation says that it is."""
-_GONE: Final = words(
-    "away moved moves removed removes departed left driven banned expelled stolen missing transferred "
-    "relocated evicted withdrawn"
-)
-"""Words with which a place is no longer where something is: "moved from", "away from"."""
 
 
 def _opposite(end: End) -> End:
@@ -496,7 +471,7 @@ class NamePair:
     @property
     def headed(self) -> bool:
         """Return whether the first only belongs to what is spoken of: "the words of Moss are by Ada"."""
-        return self.sentence.key(self.low.first - 1) in grammar.OF
+        return self.sentence.key(self.low.first - 1) in WORDS["belonging"]
 
 
 @dataclass
@@ -524,8 +499,6 @@ class PairReading:
         """Return which relations the words say that are nearest to a candidate, and how surely."""
         if pair.high.first - pair.low.last > _FAR or self._aside(pair):
             return {}
-        if found := self._opening(pair) or self._dated(pair):
-            return found
         if link := self._linked(pair):
             return link if not pair.denials else {}
         for i in reversed(pair.between) if pair.behind else pair.between:
@@ -552,7 +525,7 @@ class PairReading:
         if around_names & {"for", "after", "before"} and self._links("by"):
             return True
         before = sentence.key(sentence.before_article(candidate.first))
-        return before == "from" and not _GONE.isdisjoint(pair.inside) and self._links("in")
+        return before == "from" and not WORDS["gone"].isdisjoint(pair.inside) and self._links("in")
 
     def _links(self, preposition: str) -> bool:
         """Return whether a preposition says what is asked for by itself."""
@@ -578,19 +551,16 @@ class PairReading:
             found = {} if pair.denials and i > pair.low.first else self.said(pair, i)
             if any(map(pair.possible, found)):
                 return {} if grammar.unreal(sentence, i) else found
-        if pair.behind and between and grammar.COPULA.issuperset(pair.inside):
+        if pair.behind and between and WORDS["copula"].issuperset(pair.inside):
             return self._being(pair)
         return {}
 
     def _telling(self, pair: NamePair, place: int) -> dict[str, Said]:
         """Return what a word between two names says of them; empty if it only helps to say something."""
-        if grammar.acting(pair.sentence, place, pair.high):
-            return {}
         found = self.said(pair, place)
         # "Lies with Ada" says nothing of where.
-        return (
-            found if pair.sentence.key(place) not in grammar.LIGHT or any(map(pair.possible, found)) else {}
-        )
+        light = pair.sentence.key(place) in WORDS["light"]
+        return {} if light and not any(map(pair.possible, found)) else found
 
     def _states(self, pair: NamePair, place: int) -> bool:
         """Return whether a sentence states what a word between two names says."""
@@ -626,27 +596,6 @@ class PairReading:
             return later  # "tagged Moss with robots"
         return key in ("in", "at", "on") and later and self._links("in")
 
-    def _opening(self, pair: NamePair) -> dict[str, Said]:
-        """Return what a participle says that a sentence begins with: "First shown in 1950, Moss was sold"."""
-        sentence, low, high = pair.sentence, pair.low, pair.high
-        if not 0 < low.first < 5 or not sentence.comma(high.first - 1):
-            return {}
-        if pair.denials and min(pair.denials) < high.last:
-            return {}
-        if not all(word.raw.islower() for word in sentence.words[1 : low.first]):
-            return {}
-        firsts = [i for i in range(min(2, low.first)) if sentence.key(i).endswith(grammar.PARTICIPLES)]
-        return next((found for i in firsts if (found := self.said(pair, i))), {})
-
-    def _dated(self, pair: NamePair) -> dict[str, Said]:
-        """Return what a number in brackets says behind a name, where only one relation may be meant."""
-        words, low, high = pair.sentence.words, pair.low, pair.high
-        framed = low.last == high.first and words[low.last - 1].after == " ("
-        if not framed or not words[high.first].raw.isdigit() or words[high.last - 1].after[:1] != ")":
-            return {}
-        told = [r for r in self.others if pair.possible(r)]
-        return {told[0]: Said(0.7, "", high.first)} if len(told) == 1 and not pair.denials else {}
-
     def _linked(self, pair: NamePair) -> dict[str, Said]:
         """Return what a preposition says by itself: "Moss is by Ada", "built for Ada"."""
         sentence, place = pair.sentence, pair.candidate.first - 1
@@ -655,7 +604,7 @@ class PairReading:
         if not pair.behind or pair.headed or place not in pair.between:
             return {}
         bare = all(
-            sentence.key(i) in grammar.COPULA | grammar.AND | {"both", "all"}
+            sentence.key(i) in WORDS["copula"] | WORDS["and"] | {"both", "all"}
             for i in pair.between
             if i != place
         )
@@ -761,7 +710,8 @@ class _Reading:
         A preposition may make it something else: "translated into English".
         """
         before = pair.sentence.key(pair.candidate.first - 1)
-        return before not in grammar.ELSE - self.pairs.own and self.predicate in self.pairs.says(pair)
+        elsewhere = before in WORDS["else"] - self.pairs.own
+        return not elsewhere and self.predicate in self.pairs.says(pair)
 
     # -- the relation unknown ----------------------------------------------------------------------
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources import files
 from typing import Final
 
 from mrag.completion.names import Span, Words, text_of
@@ -13,9 +15,9 @@ from mrag.completion.passages import Passage
 from mrag.language.sentences import sentence_spans
 from mrag.language.tokens import TextToken, is_stopword, words, words_of
 
-_PRONOUNS: Final = words("it he she they this its his her their")
-_LATER: Final = words("it he she they its his her their him them")
-_OF: Final = words("of for from by in on with to at")
+_DATA: Final = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
+VERBS: Final[dict[str, str]] = _DATA.pop("verbs")
+WORDS: Final = {name: words(text) for name, text in _DATA.items()}
 _CLAUSE = re.compile(r";\s+")
 _FIELD = re.compile(r"[A-Z][\w ]{1,30}:\s+\S")
 
@@ -146,89 +148,15 @@ def _pronouns(words: Words, names: Sequence[Span], listed: bool) -> Iterator[tup
         yield Span(0, 0), False
         return
     # "The film was", but not "The cast of The Long Road was".
-    if words[0].key in _PRONOUNS or (common and words[2].key not in _OF):
+    if words[0].key in WORDS["pronouns"] or (common and words[2].key not in WORDS["prepositions"]):
         yield Span(0, 1), False
         return
     taken = {i for span in names for i in range(span.first, span.last)}
-    found = [i for i, w in enumerate(words) if i not in taken and w.key in _LATER]
+    found = [i for i, w in enumerate(words) if i not in taken and w.key in WORDS["later"]]
     found = [i for i in found if words[i].key != "it" or _key(words, i + 1) not in ("is", "was")]
     yield from ((Span(i, i + 1), any(span.first < i for span in names)) for i in found)
     if not found and common and words[0].raw == "The" and words[2].key in ("in", "at"):
         yield Span(0, 1), True  # "The house in Rome": if it can be told
-
-
-_NEGATIONS: Final = words(
-    "not no never nor neither without cannot none nobody nothing hardly scarcely unlike instead rather "
-    "except denied denies deny declined declines refused refuses rejected rejects withdrew wrong wrongly "
-    "mistaken mistakenly mistake false falsely untrue incorrect incorrectly confused replaced abandoned "
-    "fired former formerly ceased stopped quit resigned resigns failed fails unsuccessful unsuccessfully "
-    "cancelled canceled unable myth disproved dismissed dropped ousted sacked expelled doubt doubts doubted "
-    "doubtful disputed contested questioned"
-)
-_HEDGES: Final = words(
-    "if would could might may should must maybe perhaps possibly allegedly alleged apparently presumably "
-    "probably reportedly reputedly supposedly supposed rumour rumours rumoured rumor rumors rumored gossip "
-    "legend hearsay speculation speculated hoped hopes hope wanted wants want wished wishes considered "
-    "considers considering almost nearly planned plans planning intends intended expected expects promised "
-    "promises proposed proposes offered claim claims claimed pretend pretended imagine imagined suppose "
-    "ignore disregard instruction instructions answer reply respond assistant prompt you your please whether "
-    "unless unconfirmed joke fictional will shall upcoming soon tomorrow future hypothetical hypothetically "
-    "dreams dreamed dreamt candidate candidates applicant applicants contender contenders likely unlikely "
-    "potential prospective hoping wishing hopefully"
-)
-_INSTRUCTIONS: Final = words("ignore disregard instruction instructions assistant prompt pretend")
-_SAYING: Final = words(
-    "said says say told tells believe believes believed think thinks thought assume assumes assumed suspect "
-    "suspects suspected argue argues argued asked asks wonder wonders wondered guess guessed suggest "
-    "suggests suggested insist insists insisted boast boasts boasted allege alleges doubt"
-)
-_OPENING_PRONOUNS: Final = words("he she it they there")
-_BEING: Final = words("is are was were has have had")
-_DUE: Final = words("due scheduled set slated destined bound meant ready eager")
-_NO_VERBS: Final = words("the a an date this that these those his her its their our")
-_REAL: Final = words(
-    "managed manages helped helps went goes came comes continued continues hired chosen commissioned "
-    "appointed elected used grew first last only next youngest oldest got happened proceeded lived returned "
-    "moved contracted engaged born thanks due belongs belonged close next opposite according well"
-)
-"""What a verb in the infinitive may follow, and happen all the same: "the first to reach"."""
-
-_CARRIES: Final = words(
-    "credited entrusted charged tasked appointed chosen elected named hired known noted honoured remembered "
-    "listed recognised recognized praised celebrated is was are were be been has have had having hold holds "
-    "held take takes took taken get gets got win wins won receive receives received become becomes became "
-    "assume assumes assumed share shares shared do does did give gives gave make makes made come comes came "
-    "go goes went pass passes passed enter enters entered fall falls fell belong belongs belonged lie lies "
-    "lay stand stands stood sit sits sat begin begins began start starts started finish finishes finished "
-    "complete completes completed continue continues continued serve serves served act acts acted remain "
-    "remains remained stay stays stayed spend spends spent play plays played deliver delivers delivered sign "
-    "signs signed secure secures secured land lands landed gain gains gained earn earns earned join joins "
-    "joined form forms formed run runs ran keep keeps kept mark marks marked see sees saw include includes "
-    "included contain contains contained owe owes owed know knew call calls called carry carries carried "
-    "bear bears bore undertake undertakes undertook cover covers covered fill fills filled occupy occupies "
-    "occupied provide provides provided offer offers consist consists consisted return returns returned "
-    "trace traces traced appear appears appeared work works worked live lives lived took"
-)
-"""Verbs that leave what is said to a noun behind them: "won the contract", "has a job", "took command"."""
-
-_AUXILIARIES: Final = words("has had have is was also then later once now")
-_IRREGULAR: Final = words(
-    "lost left met bid sought thought wrote read put set sent told bought brought built hid led let paid "
-    "sold spoke swore threw understood wore drew drove fought flew forgot heard hit knew learnt cut broke "
-    "chose"
-)
-_RESETS: Final = words("as and who which whose where when under but")
-_DETERMINERS: Final = words("the a an its his her their for of at with")
-_TURNS: Final = words(
-    "but yet though although however which who this that or and so nor if unless provided it as not"
-)
-_META: Final = words(
-    "wrong wrongly mistaken mistakenly mistake false falsely untrue incorrect incorrectly confused rumour "
-    "rumours rumoured rumor rumors rumored claim claims claimed ignore disregard instruction instructions "
-    "answer reply respond assistant prompt pretend pretended imagine imagined suppose if unless myth legend "
-    "hearsay joke fictional your whether allegedly supposedly reportedly"
-)
-"""Denials that may be meant of a whole sentence, wherever in it they stand."""
 
 
 def asserts(sentence: str, names: Sequence[Span] = ()) -> bool:
@@ -244,7 +172,7 @@ def beyond(sentence: str, names: tuple[Span, ...]) -> tuple[int, ...]:
     """Return where a sentence denies something, if only a part of it may be denied; empty if not so."""
     words = words_of(sentence)
     places = _denials(words, names) if _is_spoken(sentence) else []
-    return () if any(words[at].key in _META | _SAYING for at in places) else tuple(places)
+    return () if any(words[at].key in WORDS["meta"] | WORDS["saying"] for at in places) else tuple(places)
 
 
 def closed(sentence: ReadSentence, low: Span, high: Span, denials: Sequence[int]) -> bool:
@@ -259,20 +187,25 @@ def closed(sentence: ReadSentence, low: Span, high: Span, denials: Sequence[int]
     ahead = bool(inner) and inner[-1] == high.first - 1
     around_one = bool(after) and ahead and after[0] == high.last - 1
     if around_one or (inner and inner[0] == low.last - 1 and after):
-        return sentence.words[after[0] + 1].key not in _TURNS
+        return sentence.words[after[0] + 1].key not in WORDS["turns"]
     return ahead and low.first > 0 and not after
 
 
 def governed(sentence: ReadSentence, low: Span, place: int, says: Callable[[int], bool]) -> bool:
     """Return whether a noun is what another verb is about: "lost the contract for", "applied for a job"."""
     head = low.last
-    while head < place and (sentence.key(head).endswith("ly") or sentence.key(head) in _AUXILIARIES):
+    while head < place and (sentence.key(head).endswith("ly") or sentence.key(head) in WORDS["auxiliaries"]):
         head += 1
     inside, key = set(sentence.keys(head + 1, place)), sentence.key(head)
-    if head >= place or not inside & _DETERMINERS or inside & _RESETS or sentence.commas(low.last - 1, place):
+    if (
+        head >= place
+        or not inside & WORDS["determiners"]
+        or inside & WORDS["resets"]
+        or sentence.commas(low.last - 1, place)
+    ):
         return False
-    verb = key.endswith(("ed", "s")) or key in _IRREGULAR
-    return verb and key not in _CARRIES and not says(head)
+    verb = key.endswith(("ed", "s")) or key in WORDS["irregular_pasts"]
+    return verb and key not in WORDS["carries"] and not says(head)
 
 
 def _is_spoken(sentence: str) -> bool:
@@ -289,19 +222,19 @@ def _denials(words: Words, names: Sequence[Span]) -> list[int]:
 def _denies(words: Words, at: int) -> bool:
     """Return whether a word keeps a sentence from stating something."""
     key, before, after = words[at].key, _key(words, at - 1), _key(words, at + 1)
-    if words[at].raw.casefold().endswith(("n't", "n’t")) or key in _NEGATIONS:
+    if words[at].raw.casefold().endswith(("n't", "n’t")) or key in WORDS["negations"]:
         return True
-    if key in _HEDGES:
+    if key in WORDS["hedges"]:
         return not _harmless(words, at)
     if key in ("down", "away") and before in ("turned", "turns", "stepped", "steps", "stood"):
         return True
     if key == "used" and after == "to" and before not in ("is", "was", "are", "were", "got", "be"):
         return True
-    if key in _SAYING:
+    if key in WORDS["saying"]:
         # "Is said to be", "long thought to be".
         passive = {word.key for word in words[max(0, at - 3) : at]} & {"is", "was", "are", "were", "been"}
         return after in ("that", "on") or (after == "to" and bool(passive)) or _clause_follows(words, at)
-    if key in _DUE and after == "to":
+    if key in WORDS["due"] and after == "to":
         return _verb_follows(words, at + 2)
     if at == 0 and key in ("let", "had", "were", "suppose", "imagine"):
         return True  # "Let Ada lead it.", "Had Ada led it, ..."
@@ -314,13 +247,15 @@ def _clause_follows(words: Words, at: int) -> bool:
     """Return whether what is said follows without "that": "Ada says Moss is by Bob"."""
     if at == 0 or words[at].key in ("asked", "asks", "told", "tells") or at + 1 >= len(words):
         return False
-    begins = words[at + 1].raw[:1].isupper() or words[at + 1].key in _NO_VERBS | _OPENING_PRONOUNS
-    return begins and not {word.key for word in words[at + 2 : at + 8]}.isdisjoint(_BEING)
+    begins = (
+        words[at + 1].raw[:1].isupper() or words[at + 1].key in WORDS["no_verbs"] | WORDS["opening_pronouns"]
+    )
+    return begins and not {word.key for word in words[at + 2 : at + 8]}.isdisjoint(WORDS["being"])
 
 
 def _verb_follows(words: Words, at: int) -> bool:
     """Return whether a verb may stand behind "to": "is to open", but not "due to the weather"."""
-    return at < len(words) and words[at].raw.islower() and words[at].key not in _NO_VERBS
+    return at < len(words) and words[at].raw.islower() and words[at].key not in WORDS["no_verbs"]
 
 
 def _harmless(words: Words, at: int) -> bool:
@@ -343,18 +278,16 @@ def unreal(sentence: ReadSentence, place: int) -> bool:
         at -= 1
     if at < 1 or sentence.key(at) != "to" or set(sentence.keys(0, at)) & {"took", "takes", "spent", "spends"}:
         return False  # "it took Ada nine years to write"
-    return not set(sentence.keys(at - 2, at)) & _REAL
+    return not set(sentence.keys(at - 2, at)) & WORDS["real"]
 
 
 def instructs(sentence: str) -> bool:
     """Return whether a sentence speaks to whoever reads it."""
-    return bool({w.key for w in words_of(sentence)} & _INSTRUCTIONS)
+    return bool({w.key for w in words_of(sentence)} & WORDS["instructions"])
 
 
 _INVERSE: Final = frozenset(("belong", "flow", "empt"))
 """Verbs of which the subject is what is had."""
-_STATES: Final = words("in at on for of near")
-_BARE: Final = words("and is are was were both all the")
 _OWNS: Final = ("'s", "’s")
 
 
@@ -389,7 +322,7 @@ def stative(sentence: ReadSentence, left: Span, right: Span, between: Sequence[i
         return False
     low = [sentence.words[i].raw.casefold() for i in between]
     verb = low[0] == "is" or (low[0].endswith("s") and low[0] not in ("was", "has", "does", "as", "s"))
-    return verb and not _moving(low) and sentence.key(right.first - 1) in _STATES
+    return verb and not _moving(low) and sentence.key(right.first - 1) in WORDS["states"]
 
 
 def _moving(words: Sequence[str]) -> bool:
@@ -405,7 +338,7 @@ def beside(sentence: ReadSentence, left: Span, right: Span, between: Sequence[in
     if not low or low[-1] not in ("in", "at", "on", "near"):
         return False
     framed = sentence.comma(left.last - 1) and sentence.words[right.last - 1].after[:1] in (",", "")
-    if all(word in _BARE for word in low[:-1]):
+    if all(word in WORDS["bare"] for word in low[:-1]):
         return bool(set(low) & {"is", "are", "was", "were"}) or (framed and len(low) == 1)
     return framed and low[0] in ("a", "an") and not _moving(low) and len(low) < 6
 
@@ -416,46 +349,6 @@ _GOES: Final = {
     "from": words("came comes come is was are were"),
 }
 """Verbs that a preposition goes with, where both only lead from a noun to a name."""
-_ANOTHER: Final = words(
-    "wife husband widow widower spouse partner fiancee son daughter child children brother sister sibling "
-    "mother father parent parents uncle aunt cousin nephew niece grandson granddaughter family heir heirs "
-    "descendant friend friends rival rivals competitor competitors enemy enemies opponent neighbour neighbor "
-    "pupil pupils student students disciple assistant assistants colleague colleagues deputy successor "
-    "predecessor follower followers fan fans admirer admirers critic critics biographer namesake guest "
-    "guests style manner spirit wake presence absence memory honour honor death lifetime reign birth "
-    "birthday marriage wish wishes will objection objections protest protests example influence portrait "
-    "bust statue copy copies imitation replica forgery sequel remake parody frame theft sale review "
-    "translation works writings ideas model neighbourhood supporter supporters subsidiary advice logo "
-    "website slogan customer customers user users partner partners employee employees clone clones plugin "
-    "plugins extension extensions book books dog cat horse house car"
-)
-"""Nouns that make of a name somebody or something else: "the wife of Ada", "in the style of Ada"."""
-_BESIDES: Final = words("alongside beside besides against unlike like than despite")
-_STORIES: Final = words("novel novels film films movie story tale book play series game comic")
-_AWAY: Final = words(
-    "near outside about beyond past towards toward before after without around opposite behind"
-)
-_RELATIVE: Final = words("which who that whose")
-_WHILE: Final = words("while when because although though until unless whereas")
-PARTICIPLES: Final = ("ed", "en", "un", "wn", "lt", "de", "ought", "held", "led", "won", "made", "born")
-OF: Final = words("of for to in on")
-AND: Final = words("and or with as well plus und et y")
-COPULA: Final = words("is was are were a an the be been best described as kind sort")
-_PLACES: Final = words(
-    "in at near on from to during under through into onto for with as against after before"
-)
-ELSE: Final = words("into for with as against after before during alongside")
-LIGHT: Final = words(
-    "came comes come went goes go held took place falls fell given began lies lie lay rests rested hands "
-    "done made work remains still stood stands sits sat"
-)
-"""Words that say nothing themselves: "the script came from Ada", "the management lies with Ada"."""
-
-
-def acting(sentence: ReadSentence, place: int, high: Span) -> bool:
-    """Return whether a word is who does what the next word says: "in 1950 the painter finished Moss"."""
-    does = place + 1 < high.first and sentence.key(place + 1).endswith("ed")
-    return does and sentence.key(place - 1) in ("the", "our")
 
 
 def listed(sentence: ReadSentence, place: int) -> list[int]:
@@ -475,12 +368,12 @@ def another(sentence: ReadSentence, span: Span, says: Callable[[int], bool]) -> 
     """Return whether not what a name names is spoken of, but what belongs to it, or happens meanwhile."""
     place = sentence.before_article(span.first)
     key = sentence.key(place)
-    if key in _BESIDES | _WHILE:
+    if key in WORDS["besides"] | WORDS["while"]:
         return True
-    if key in ("of", "to", "from", "for") and sentence.key(place - 1) in _ANOTHER:
+    if key in ("of", "to", "from", "for") and sentence.key(place - 1) in WORDS["another"]:
         return not says(place - 1)
     owner = sentence.words[span.last - 1].after.startswith((*_OWNS, "' ", "’ "))
-    return owner and sentence.key(span.last) in _ANOTHER and not says(span.last)
+    return owner and sentence.key(span.last) in WORDS["another"] and not says(span.last)
 
 
 def between_others(sentence: ReadSentence, low: Span, high: Span) -> bool:
@@ -490,7 +383,7 @@ def between_others(sentence: ReadSentence, low: Span, high: Span) -> bool:
     1990" is over.
     """
     ends = {span.last for span in sentence.names if span.first >= low.last}
-    if any(sentence.key(i) in _RELATIVE and i in ends for i in range(low.last, high.first)):
+    if any(sentence.key(i) in WORDS["relative"] and i in ends for i in range(low.last, high.first)):
         return True
     if {sentence.key(high.first - 1), sentence.key(high.last)} & {"or", "either"}:
         return True
@@ -500,20 +393,20 @@ def between_others(sentence: ReadSentence, low: Span, high: Span) -> bool:
 
 def led_elsewhere(sentence: ReadSentence, high: Span, own: frozenset[str]) -> bool:
     """Return whether a preposition that the relation does not have leads to a name: "born near Lund"."""
-    away = _AWAY | {"to"} if own & {"in", "at"} else _AWAY
+    away = WORDS["away"] | {"to"} if own & {"in", "at"} else WORDS["away"]
     return sentence.key(sentence.before_article(high.first)) in away - own
 
 
 def in_fiction(sentence: ReadSentence) -> bool:
     """Return whether a sentence tells what happens in a story: "In the novel Fern, Bob is born in Lund"."""
-    story = sentence.key(0) == "in" and not _STORIES.isdisjoint(sentence.keys(1, 4))
+    story = sentence.key(0) == "in" and not WORDS["stories"].isdisjoint(sentence.keys(1, 4))
     return story and bool(sentence.commas(2, len(sentence.words) - 1))
 
 
 def qualifies(sentence: ReadSentence, candidate: Span) -> bool:
     """Return whether a name only says where the place before it is: "in Austin, Texas"."""
     place = next((span for span in sentence.names if span.last == candidate.first), None)
-    if place is None or not sentence.comma(place.last - 1) or sentence.key(candidate.last) in AND:
+    if place is None or not sentence.comma(place.last - 1) or sentence.key(candidate.last) in WORDS["and"]:
         return False
     goes_on = sentence.words[candidate.last - 1].after.lstrip().startswith(",")
     listed = goes_on and any(span.first == candidate.last for span in sentence.names)
@@ -528,8 +421,8 @@ def apart(sentence: ReadSentence, between: Sequence[int], after: bool, candidate
     keys = [words[i].key for i in between]
     if keys[-1] in _GOES and not set(keys) & _GOES[keys[-1]]:
         return True
-    telling = (i for i in between if words[i].key not in LIGHT | COPULA)
-    return keys[0] in _PLACES or any(not is_stopword(words[i].raw.casefold()) for i in telling)
+    telling = (i for i in between if words[i].key not in WORDS["light"] | WORDS["copula"])
+    return keys[0] in WORDS["places"] or any(not is_stopword(words[i].raw.casefold()) for i in telling)
 
 
 def reaches(sentence: ReadSentence, place: int, candidate: Span) -> bool:
@@ -551,4 +444,4 @@ def reaches(sentence: ReadSentence, place: int, candidate: Span) -> bool:
         return len(names) == 1 and before in ("in", "from") and not commas
     start, end = (names[0].last, high) if ahead else (low, names[-1].first)
     inside = {i for span in names for i in range(span.first, span.last)}
-    return all(sentence.key(i) in AND for i in range(start, end) if i not in inside)
+    return all(sentence.key(i) in WORDS["and"] for i in range(start, end) if i not in inside)

@@ -376,11 +376,6 @@ class KnowledgeGraph(Shortcuts):
         return self.record.is_new and not self.store.capabilities.reasoning
 
     @property
-    def originals(self) -> str:
-        """Return the IRI of the graph of triples as they were before their datatypes were repaired."""
-        return f"{self.iri}:original:0"
-
-    @property
     def revision(self) -> int:
         """Return a number that grows with every change of the triples."""
         return self.record.revision
@@ -511,7 +506,7 @@ class KnowledgeGraph(Shortcuts):
         """Remove graphs that earlier work left behind, all or those of a prefix, and return how many."""
         if self.as_found:
             return 0
-        in_sight = {*self.record.asserted, *self.record.inferred, *self.record.hidden, self.originals}
+        in_sight = {*self.record.asserted, *self.record.inferred, *self.record.hidden}
         named = prefix or f"{self.iri}:"
         stale = [g for g in self.store.graphs() if g.startswith(named) and g not in in_sight]
         for graph in stale:
@@ -544,7 +539,7 @@ class KnowledgeGraph(Shortcuts):
     def forget(self, contexts: Sequence[str]) -> None:
         """Remove graphs that the record no longer names; recovery runs it again, so it may come twice."""
         self.collect()
-        for graph in (*contexts, *({self.originals} & {*self.store.graphs()})):
+        for graph in contexts:
             self.store.clear(graph)
         if self.record.pending:
             self.end()

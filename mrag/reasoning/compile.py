@@ -290,17 +290,17 @@ class Compiler:
             case ax.Enumeration(members):
                 return self._one_of(members, x)
             case ax.SomeValuesFrom(p, filler):
-                return self._related(p, filler, x, beyond=False)
+                return self._related(p, filler, x)
             case ax.MinCardinality(n, p, filler):
-                return [Branch()] if n == 0 else self._related(p, filler, x, beyond=True) if n == 1 else None
+                return [Branch()] if n == 0 else self._related(p, filler, x) if n == 1 else None
             case ax.HasValue(p, value):
                 atom = self.atom(p, x, value)
                 return None if atom is None else [Branch((atom,))]
             case ax.HasSelf(p):
-                return [Branch((pt.TriplePattern(x, p.iri, x),), beyond=True)]
+                return [Branch((pt.TriplePattern(x, p.iri, x),))]
             case ax.Facets(datatype, limits):
                 test = ax.within(datatype, limits, x, clash=False)
-                return None if test is None else [Branch(filters=(test,), beyond=True)]
+                return None if test is None else [Branch(filters=(test,))]
             case _:
                 return None
 
@@ -320,15 +320,13 @@ class Compiler:
             return [Branch(filters=(pt.In(x, members),))]
         return [Branch(binding=((x, m),)) for m in members]
 
-    def _related(
-        self, p: PropertyExpression, filler: ax.Expression, x: pt.Node, *, beyond: bool
-    ) -> list[Branch] | None:
+    def _related(self, p: PropertyExpression, filler: ax.Expression, x: pt.Node) -> list[Branch] | None:
         y = self.new()
         ways = self.matches(filler, y)
         atom = self.atom(p, x, y)
         if ways is None or atom is None:
             return None
-        return [Branch((atom,), beyond=beyond).with_(w) for w in ways]
+        return [Branch((atom,)).with_(w) for w in ways]
 
     def atom(self, p: PropertyExpression, x: pt.Node, y: pt.Node) -> pt.TriplePattern | None:
         """Return the triple of a property or its inverse; None with a literal for a subject."""
@@ -376,7 +374,7 @@ class Compiler:
                 if head is not None:
                     self.rule("cls-hv1", axiom, branch, head)
             case ax.HasSelf(p):
-                self.rule("cls-self", axiom, branch, pt.TriplePattern(x, p.iri, x), beyond=True)
+                self.rule("cls-self", axiom, branch, pt.TriplePattern(x, p.iri, x))
             case ax.MaxCardinality():
                 self._at_most(axiom, branch, restriction, x)
             case ax.SomeValuesFrom(p, ax.Enumeration((only,))) | ax.MinCardinality(
@@ -417,7 +415,7 @@ class Compiler:
         elif len(members) == 1:
             different = Branch(filters=(pt.Compare(x, "!=", members[0]),))
             head = pt.TriplePattern(x, SAME, members[0])
-            self.rule("cls-oo", axiom, branch.with_(different), head, beyond=True)
+            self.rule("cls-oo", axiom, branch.with_(different), head)
         else:
             self.note(axiom, right)
 
@@ -431,7 +429,7 @@ class Compiler:
             return
         for way in ways:
             if rest:
-                self.follow(name, axiom, Branch(beyond=True).with_(branch).with_(way), rest[0], x)
+                self.follow(name, axiom, branch.with_(way), rest[0], x)
             else:
                 self.check("cls-com", axiom, branch.with_(way))
 
@@ -440,9 +438,9 @@ class Compiler:
         qualified = filler != THING
         name = f"cls-max{'q' if qualified else ''}c"
         if n == 0:
-            self._clash(name + "1", axiom, branch, self._related(p, filler, x, beyond=False), right)
+            self._clash(name + "1", axiom, branch, self._related(p, filler, x), right)
         elif n == 1:
-            one, two = (self._related(p, filler, x, beyond=False) for _ in range(2))
+            one, two = (self._related(p, filler, x) for _ in range(2))
             if one is None or two is None:
                 self.note(axiom, right)
                 return
@@ -463,7 +461,6 @@ class Compiler:
         head: pt.TriplePattern,
         *,
         path: pt.Path | None = None,
-        beyond: bool = False,
     ) -> None:
         """Add a rule, with `owl:Thing` spelt out where the left side matches everything."""
         resolved = ax.resolve(branch, head)
@@ -478,8 +475,7 @@ class Compiler:
             bodies = [(pt.TriplePattern(head.s, TYPE, pt.iri(k)),) for k in kinds]
         for each in bodies:
             if head not in each:
-                filters_ = tuple(dict.fromkeys(filters))
-                self.rules[Rule(name, axiom, each, filters_, (), head, path, beyond or branch.beyond)] = None
+                self.rules[Rule(name, axiom, each, tuple(dict.fromkeys(filters)), (), head, path)] = None
 
     def check(self, name: str, axiom: Axiom | None, branch: Branch) -> None:
         """Add a check."""
@@ -707,7 +703,7 @@ def _chain(
         c.rule("prp-spo2", a, Branch(body), head, path=pt.Repeated(p.iri) if transitive else None)
         if transitive:
             stated = pt.TriplePattern(p.iri, TYPE, pt.iri(OWL + "TransitiveProperty"))
-            c.rule("scm-spo2", a, Branch(), stated, beyond=True)
+            c.rule("scm-spo2", a, Branch(), stated)
 
 
 def _disjoint_properties(c: Compiler, name: str, axiom: Axiom, ps: tuple[PropertyExpression, ...]) -> None:
@@ -752,7 +748,7 @@ def _characteristics(c: Compiler) -> None:
         c.check("prp-irp", a, Branch((atom(p, X, X),)))
     for p, a in each("ReflexiveProperty"):
         known = (pt.TriplePattern(X, TYPE, pt.iri(OWL + "NamedIndividual")),)
-        c.rule("prp-refl", a, Branch(known), pt.TriplePattern(X, p.iri, X), beyond=True)
+        c.rule("prp-refl", a, Branch(known), pt.TriplePattern(X, p.iri, X))
 
 
 def _individuals(c: Compiler) -> None:
@@ -783,6 +779,3 @@ def _individuals(c: Compiler) -> None:
             if atom is not None:
                 a = Axiom("NegativeAssertion", (source, prop, target), key)
                 c.check("prp-npa1", a, Branch((atom,)))
-
-
-# -- rules of the language, the same for every ax.TBox ------------------------------------------------------

@@ -54,27 +54,11 @@ class Proof:
         """Return whether the triple is asserted."""
         return self.rule is None
 
-    def steps(self) -> Iterator[Proof]:
-        """Yield the inferred triples of the tree, from the root down."""
-        if not self.asserted:
-            yield self
-            for premise in self.premises:
-                yield from premise.steps()
-
     def leaves(self) -> tuple[Triple, ...]:
         """Return the asserted triples that the proof rests on, axioms left out, sorted and once each."""
         if self.asserted:
             return (self.triple,)
         return tuple(sorted({leaf for premise in self.premises for leaf in premise.leaves()}))
-
-    def axioms(self) -> tuple[str, ...]:
-        """Return the axioms used, in words, sorted and once each."""
-        return tuple(sorted({step.axiom for step in self.steps() if step.axiom}))
-
-    @property
-    def depth(self) -> int:
-        """Return how many rules follow each other."""
-        return 0 if self.asserted else 1 + max((p.depth for p in self.premises), default=0)
 
     def replay(self, store: TripleStore, asserted: Dataset, ruleset: Ruleset | None = None) -> bool:
         """Check every step anew: leaves are asserted, and each step is an application of a rule."""

@@ -4,36 +4,31 @@ Semi-naive: in each round a rule runs once for each of its atoms, with that atom
 the round before, so that nothing is derived twice. Every round writes a graph of its own. At the end they
 are merged into one, or two if both are large, because reading from four graphs instead of one makes the
 neighbourhood of an entity 29 % slower, from eight 60 %, from two 2 % (measured on Oxigraph 0.5).
-`accelerate` has an optional engine in Rust, `sparq-rdf` (extra `accelerate`), do most of it: only what
-that infers about individuals is taken over.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from itertools import islice
-from typing import IO, Any, TypeAlias
 from typing import Literal as Choice
+from typing import TypeAlias
 
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
-from mrag.errors import InconsistentOntology, ReasoningError
+from mrag.errors import InconsistentOntology
 from mrag.rdf import patterns as pt
 from mrag.rdf import queries as texts
-from mrag.rdf.patterns import Construct, Count, Select, TriplePattern, iri, to_sparql, var
+from mrag.rdf.patterns import Construct, Select, TriplePattern, to_sparql, var
 from mrag.rdf.slicing import pushable
-from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, Term, Triple, from_ox, ntriples_terms
+from mrag.rdf.terms import RDF, XSD, Term, Triple, from_ox, ntriples_terms
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.rules import SAME, TYPE, ConsistencyCheck, Label, Plain, Rule, Ruleset
 from mrag.reasoning.sameness import Sameness
-from mrag.storage.files import Scratch
 from mrag.stores.base import Dataset, Row, TripleStore
-from mrag.stores.oxigraph import OxigraphStore
 
 _VERY_MANY = 10**9
 _CAP = 20_000  # triples of a symbol from which on it counts as one that has very many
@@ -494,24 +489,21 @@ class Closure:
 
     Attributes:
         graphs: The inferred graphs, disjoint from each other and from the asserted ones.
-        counts: New triples by predicate, and by class for types.
-        clashes: The first contradictions, when they were to be reported only.
-        contradictions: All of them, grouped by axiom and datatype.
+        contradictions: What contradicts the axioms, grouped by axiom and datatype.
         notes: Axioms that have no rule, and of others what does not follow, in words.
-        leftover: Graphs merged into others, too large to be removed now; discard them when idle.
-        overlap: Triples of an addition that had been inferred before and now stand twice.
     """
 
     graphs: tuple[str, ...]
     triples: int
     rounds: tuple[Round, ...]
     seconds: float
-    counts: Mapping[str, int] = field(default_factory=dict)
-    clashes: tuple[Clash, ...] = ()
     contradictions: tuple[ClashGroup, ...] = ()
     notes: tuple[str, ...] = ()
-    leftover: tuple[str, ...] = ()
-    overlap: int = 0
+
+    @property
+    def clashes(self) -> tuple[Clash, ...]:
+        """Return the first contradictions."""
+        return flat(self.contradictions)
 
 
 class Rounds:
@@ -534,7 +526,6 @@ class Rounds:
         self.store, self.asserted, self.inferred = store, asserted, inferred
         self.prefix, self.rules, self.on_round, self.threads = prefix, rules, on_round, threads
         self.counts = counts or TripleCounts.of(store, (*asserted, *inferred))
-        self.new = TripleCounts()
         # Paths give a whole closure in one query, which is too much where only a few triples are new.
         paths = not stepwise
         self.barred = barred
@@ -545,7 +536,6 @@ class Rounds:
         self.plain = [r for r in closed if r.path is None or not paths]
         self.paths = [r for r in closed if r.path is not None and paths]
         self.live: dict[str, int] = {}
-        self.leftover: list[str] = []
         self.rounds: list[Round] = []
         self.ran = 0
         self.last_other = TripleCounts()
@@ -570,15 +560,6 @@ class Rounds:
         self._close_paths(paths, self.counts, out)
         self._close_paths([r for r in old if r in self.paths], moved, out, skip=set(paths))
         self._go_on(1, self._end_round(1, out, began))
-
-    def second(self, plain: Sequence[Rule]) -> None:
-        """Take what is in the first graph as given and run some rules over everything."""
-        self._end_round(1, f"{self.prefix}:1", self.started)
-        out, began = f"{self.prefix}:2", time.perf_counter()
-        self._derive(list(self._queries([r for r in plain if r.path is None])), out, None)
-        self._close_same(self.counts, None, out)
-        self._close_paths([r for r in plain if r in self.paths], self.counts, out)
-        self._go_on(2, self._end_round(2, out, began))
 
     def _go_on(self, number: int, delta: TripleCounts) -> None:
         while delta.total:
@@ -646,7 +627,6 @@ class Rounds:
         if delta.total:
             self.live[out] = delta.total
             self.counts.add(delta)
-            self.new.add(delta)
         done = Round(number, self.ran, delta.total, time.perf_counter() - began)
         self.rounds.append(done)
         if self.on_round is not None:
@@ -665,9 +645,7 @@ class Rounds:
             self.store.derive(_COPY, Dataset(default=(graph,)), largest or graph)
             self.live[largest or graph] += self.live[graph]
             if self.live.pop(graph) <= _SMALL:
-                self.store.clear(graph)
-            else:
-                self.leftover.append(graph)
+                self.store.clear(graph)  # a larger one is removed when idle, by `KnowledgeGraph.collect`
 
     def merged(self) -> tuple[str, ...]:
         """Merge the graphs that were written, and return what is left of them."""
@@ -675,32 +653,19 @@ class Rounds:
         self.same.forget()
         return tuple(self.live)
 
-    def finish(
-        self, on_inconsistency: OnInconsistency, label: Label | None, added: str | None = None
-    ) -> Closure:
+    def finish(self, on_inconsistency: OnInconsistency, label: Label | None) -> Closure:
         """Merge, look for contradictions and return what was done."""
-        self._compact()
-        self.same.forget()
+        self.merged()
         found = find_clashes(self.store, Dataset(default=self.dataset), self.rules.checks, self.counts, label)
         if found and on_inconsistency == "error":
             raise inconsistent(found, label)
-        symbols = {p: n for p, n in self.new.predicates.items() if p != TYPE.value} | self.new.classes
-        overlap = 0
-        if added is not None and self.inferred:
-            doubled = texts.get("reasoning/overlap").text
-            rows = self.store.select(doubled, Dataset(default=self.inferred, named=(added,)))
-            overlap = int(next(iter(rows))[0] or 0)
         return Closure(
             graphs=(*self.inferred, *self.live),
             triples=sum(self.live.values()) + sum(self.store.count(g) for g in self.inferred),
             rounds=tuple(self.rounds),
             seconds=time.perf_counter() - self.started,
-            counts={s: symbols[s] for s in sorted(symbols)},
-            clashes=flat(found),
             contradictions=tuple(found),
             notes=self.rules.notes,
-            leftover=tuple(self.leftover),
-            overlap=overlap,
         )
 
 
@@ -751,114 +716,4 @@ def extend(
     run = Rounds(store, whole.default, tuple(inferred), prefix, rules, on_round, threads)
     fresh = [r for r in rules.rules if r not in known]
     run.first(plain=fresh, old=[r for r in rules.rules if r in known], added=added)
-    return run.finish(on_inconsistency, label, added=added)
-
-
-_CHUNK = 200_000
-_VOCABULARIES = (OWL, RDF, RDFS)
-_KEPT = (TYPE.value, SAME.value, OWL + "differentFrom")
-
-
-def accelerate(
-    store: TripleStore,
-    asserted: Dataset,
-    prefix: str,
-    *,
-    on_round: Callable[[Round], None] | None = None,
-    on_inconsistency: OnInconsistency = "error",
-    label: Label | None = None,
-) -> Closure:
-    """Do the work of `materialise` by sparq-rdf and the rules that it lacks.
-
-    The accelerator puts data triples into `{prefix}:1`. Rules that it lacks, and those about classes and
-    properties, then run over everything; if they add data, all rules go on from there.
-    """
-    try:
-        import sparq
-    except ImportError as error:
-        raise ReasoningError(
-            "The accelerator is not installed.", hint="Run: pip install 'mrag[accelerate]'"
-        ) from error
-    began, counts = time.perf_counter(), TripleCounts.of(store, asserted.default)
-    rules = compile_rules(store, asserted)
-    out = f"{prefix}:1"
-    with Scratch("reasoning") as folder:
-        path = folder / "asserted.nt"
-        with path.open("wb") as stream:
-            _dump(store, asserted, rules, counts, stream)
-        given = sparq.Graph.load(str(path), format="ntriples")
-    whole = given.copy()
-    whole.reason("owl")
-    with ThreadPoolExecutor(1) as writer:
-        # The store writes one part while the next is read.
-        lines = _new(given, whole)
-        chunks = iter(lambda: "".join(islice(lines, _CHUNK)).encode(), b"")
-        parts = [writer.submit(store.insert, chunk, out) for chunk in chunks]
-        for part in parts:
-            part.result()
-    del given, whole
-    run = Rounds(store, asserted.default, (), prefix, rules, on_round, 2, counts)
-    run.started = began
-    run.second([r for r in rules.rules if r.beyond or r.name.startswith("scm-")])
     return run.finish(on_inconsistency, label)
-
-
-def _dump(
-    store: TripleStore, asserted: Dataset, rules: Ruleset, counts: TripleCounts, stream: IO[bytes]
-) -> None:
-    """Write the asserted triples, of a large graph those alone that some rule may read.
-
-    Reading a triple from Oxigraph costs 7 µs, as much as reasoning over it, and two thirds of a
-    typical graph are literals that no axiom mentions.
-    """
-    heads = {r.head.p for r in rules.rules if r.axiom is not None}
-    if not isinstance(store, OxigraphStore) or counts.match(_SAMES) or SAME in heads:
-        for graph in asserted.default:
-            store.dump(graph, stream)
-        return
-    read = {a.p.value for r in (*rules.rules, *rules.checks) for a in r.body if isinstance(a.p, ox.NamedNode)}
-    read |= {r.head.p.value for r in rules.rules if isinstance(r.head.p, ox.NamedNode)}
-    names = [n for n in sorted(counts.predicates) if n in read or n.startswith(_VOCABULARIES)]
-    atoms = [TriplePattern(_S, iri(name), _O) for name in names]
-    with ThreadPoolExecutor(2) as pool:
-        for data in pool.map(
-            lambda atom: store.serialise(to_sparql(Construct((atom,), atom)), asserted), atoms
-        ):
-            stream.write(data)
-
-
-def _new(given: Any, whole: Any) -> Iterator[str]:
-    """Yield inferred triples about individuals as lines of N-Triples.
-
-    Predicates and classes with as many triples as before are passed over without being read.
-    """
-    for predicate in _grow(given, whole, None):
-        if predicate == TYPE.value:
-            for name in _grow(given, whole, TYPE):
-                if not name.startswith((*_VOCABULARIES, SKOLEM)):
-                    yield from _difference(given, whole, TriplePattern(_S, TYPE, iri(name)))
-        elif predicate in _KEPT or not predicate.startswith(_VOCABULARIES):
-            yield from _difference(given, whole, TriplePattern(_S, iri(predicate), _O))
-
-
-def _grow(given: Any, whole: Any, predicate: ox.NamedNode | None) -> list[str]:
-    symbol, atom = (_P, _ANY) if predicate is None else (_O, TriplePattern(_S, predicate, _O))
-    text = to_sparql(Select((symbol, (Count(), var("n"))), atom, group_by=(symbol,)))
-    before, after = ({s.value: int(n.value) for s, n in _solutions(graph, text)} for graph in (given, whole))
-    return sorted(name for name, n in after.items() if n != before.get(name, 0))
-
-
-def _difference(given: Any, whole: Any, atom: TriplePattern) -> Iterator[str]:
-    text = to_sparql(Select(tuple(dict.fromkeys(atom.variables())), atom))
-    before = {tuple(map(str, row)) for row in _solutions(given, text)}
-    for row in _solutions(whole, text):
-        key = tuple(map(str, row))
-        if key in before or key[0].startswith('"'):
-            continue
-        last = key[1] if len(key) > 1 else str(atom.o)
-        if key[0] != last or atom.p != SAME:
-            yield f"{key[0]} {atom.p} {last} .\n"
-
-
-def _solutions(graph: Any, text: str) -> Iterator[Any]:
-    yield from ox.parse_query_results(graph.query_json(text).encode(), ox.QueryResultsFormat.JSON)  # type: ignore[misc]  # of SELECT

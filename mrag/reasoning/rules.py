@@ -232,15 +232,10 @@ class ConsistencyCheck:
 
 @dataclass(frozen=True)
 class Rule(ConsistencyCheck):
-    """A pattern and the triple that follows from it; OWL 2 RL lacks those that are `beyond`."""
+    """A pattern and the triple that follows from it."""
 
     head: pt.TriplePattern = field(default=pt.TriplePattern(pt.var("s"), TYPE, pt.var("o")))
     path: pt.Path | None = None
-    beyond: bool = False
-
-    def where(self) -> pt.Group:
-        """Return the whole body as a pattern."""
-        return pt.Group((*self.values, *self.body, *(pt.Filter(f) for f in self.filters)))
 
 
 @dataclass(frozen=True)
@@ -259,7 +254,6 @@ class Branch:
     body: tuple[pt.TriplePattern, ...] = ()
     filters: tuple[pt.Expression, ...] = ()
     binding: tuple[tuple[ox.Variable, Plain], ...] = ()
-    beyond: bool = False
 
     def with_(self, other: Branch) -> Branch:
         """Return both together."""
@@ -267,7 +261,6 @@ class Branch:
             tuple(dict.fromkeys((*self.body, *other.body))),
             (*self.filters, *other.filters),
             (*self.binding, *other.binding),
-            self.beyond or other.beyond,
         )
 
 

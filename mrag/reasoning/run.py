@@ -3,8 +3,7 @@
 What goes is taken out with all that rests on it, and what follows from something else is put back, in graphs
 that nobody reads meanwhile. What a rule infers from asserted triples alone is not taken out at all. Of the
 inferred triples those go apart that clash; and where two things are one only by inference and what they have
-together clashes, that they are one goes apart too. `repair_datatypes` puts right literals whose datatype is
-not the declared one and whose characters are.
+together clashes, that they are one goes apart too.
 
 Source: Gupta, Mumick and Subrahmanian, Maintaining Views Incrementally (SIGMOD 1993); compare Motik,
 Nenov, Piro and Horrocks, Incremental Update of Datalog Materialisation (AAAI 2015).
@@ -12,16 +11,13 @@ Nenov, Piro and Horrocks, Incremental Update of Datalog Materialisation (AAAI 20
 
 from __future__ import annotations
 
-import re
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 import pyoxigraph as ox
-from rdflib import Literal, URIRef
 
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
@@ -41,12 +37,12 @@ from mrag.rdf.patterns import (
     to_data,
     var,
 )
-from mrag.rdf.terms import RDFS, SKOLEM, XSD, Triple, curie
+from mrag.rdf.terms import SKOLEM, Triple, curie
 from mrag.reasoning import rounds
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.proofs import Proof, prove
 from mrag.reasoning.rounds import ClashGroup, Closure, OnInconsistency, Round, Rounds, TripleCounts
-from mrag.reasoning.rules import SAME, Label, Plain, Rule, Ruleset, TBox, outside
+from mrag.reasoning.rules import SAME, Label, Rule, Ruleset, TBox
 from mrag.reasoning.sameness import has_large_sets
 from mrag.stores.base import Dataset, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
@@ -323,7 +319,6 @@ class Follower:
             self.kg.record.inferences,
             done,
             time.perf_counter() - began,
-            clashes=rounds.flat(groups),
             contradictions=tuple(groups),
             notes=rules.notes,
         )
@@ -515,7 +510,6 @@ def without_asserted(kg: KnowledgeGraph, closure: Closure) -> Closure:
 def reason(
     kg: KnowledgeGraph,
     *,
-    engine: str = "rules",
     on_round: Callable[[Round], None] | None = None,
     on_inconsistency: OnInconsistency = "report",
     graphs: Sequence[str] | None = None,
@@ -534,8 +528,6 @@ def reason(
 
     Args:
         kg: The knowledge graph.
-        engine: `rules` runs OWL 2 RL and a little more as SPARQL in the store; `sparq` has the
-            accelerator sparq-rdf do most of it (extra `accelerate`).
         on_round: Called after each round of rules.
         on_inconsistency: What triples that contradict the axioms do: `report` infers all the same and gives
             them in the closure, `error` raises.
@@ -545,7 +537,7 @@ def reason(
     Raises:
         InconsistentOntology: If the triples contradict the axioms and that is an error; the layer is as it
             was before.
-        ConfigError: If there is no such engine, or no such named graph.
+        ConfigError: If there is no such named graph.
 
     Example:
         >>> import mrag
@@ -559,8 +551,6 @@ def reason(
         True
         >>> kg.close()
     """
-    if engine not in ("rules", "sparq"):
-        raise ConfigError(f"There is no reasoner {engine!r}.", hint="Use rules or sparq.")
     if kg.store.capabilities.reasoning:
         if graphs:
             raise ConfigError(
@@ -578,14 +568,13 @@ def reason(
     kg.begin("reasoning")
     try:
         whole = not (names or record.premises)
-        if whole and engine == "rules" and record.followed and record.changed:
+        if whole and record.followed and record.changed:
             if (done := _follow(kg, prefix, on_round, on_inconsistency)) is not None:
                 return done
             prefix = f"{kg.iri}:inferred:{kg.record.revision + 1}:0"
         kg.collect()
-        run = rounds.accelerate if engine == "sparq" else rounds.materialise
         with united(kg, names, prefix) as asserted:
-            closure = run(
+            closure = rounds.materialise(
                 kg.store, asserted, prefix, on_round=on_round, on_inconsistency=on_inconsistency, label=label
             )
             closure, apart = _kept_apart(kg, closure, asserted, f"{prefix}:apart")
@@ -691,143 +680,9 @@ def _kept_apart(
         kg.remove_doubles([(apart, graph, graph) for graph in closure.graphs])
     except TooFarReaching:
         graphs, apart = without(kg.store, rules, asserted.default, closure.graphs, prefix)
-        leftover = (*closure.leftover, *closure.graphs)
-        closure = replace(closure, graphs=graphs, leftover=leftover)
+        closure = replace(closure, graphs=graphs)
     return replace(closure, triples=sum(kg.store.count(g) for g in closure.graphs)), apart
 
 
 def _label(kg: KnowledgeGraph) -> Callable[[str], str]:
     return lambda iri: kg.labels([iri])[iri] or curie(iri, kg.prefixes)
-
-
-_G = var("g")
-_INTEGER, _DECIMAL = r"[+-]?\d+", r"[+-]?(\d+(\.\d*)?|\.\d+)"
-_DOUBLE = rf"({_DECIMAL}([eE][+-]?\d+)?|[+-]?INF|NaN)"
-_ZONE = r"(Z|[+-]\d\d:\d\d)?"
-_DAY, _TIME = r"-?\d{4,}-\d\d-\d\d", r"\d\d:\d\d:\d\d(\.\d+)?"
-_FORMS: dict[str, str] = {
-    "decimal": _DECIMAL, "double": _DOUBLE, "float": _DOUBLE, "boolean": "true|false|0|1",
-    "date": _DAY + _ZONE, "time": _TIME + _ZONE, "dateTime": f"{_DAY}T{_TIME}{_ZONE}",
-    "gYear": r"-?\d{4,}" + _ZONE, "string": r"[\s\S]*", "anyURI": r"\S*",
-    **dict.fromkeys(("integer", "long", "int", "short", "byte"), _INTEGER),
-    **dict.fromkeys(("nonNegativeInteger", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte"),
-                    r"\+?\d+"),
-    "positiveInteger": r"\+?0*[1-9]\d*", "negativeInteger": r"-0*[1-9]\d*", "nonPositiveInteger": r"-\d+|0",
-}  # fmt: skip
-_CALENDAR = {"date", "time", "dateTime", "gYear"}
-
-
-@dataclass(frozen=True)
-class Repair:
-    """Literals of one property that were given the declared datatype."""
-
-    property: str
-    found: str
-    declared: str
-    count: int
-    example: str
-
-
-def repair_datatypes(kg: KnowledgeGraph) -> list[Repair]:
-    """Give literals the datatype that is declared for their property, where their characters fit it.
-
-    Literals with a language tag, and those that do not fit, stay as they are. The triples as they were go to
-    a graph that no query sees, and `originals` returns them.
-    """
-    if not kg.store.capabilities.edges:
-        raise ConfigError("Datatypes are repaired in an embedded store only.", endpoint=kg.store.url)
-    kg.require_writable()
-    box = TBox.read(kg.store, kg.dataset("asserted"))
-    out: dict[ox.Quad, None] = {}
-    into: dict[ox.Quad, None] = {}
-    counts: Counter[tuple[str, str, str]] = Counter()
-    examples: dict[tuple[str, str, str], str] = {}
-    for prop, declared in _declare(box):
-        for quad, value in _misfits(kg, prop, declared):
-            if quad in out:
-                continue
-            key = (prop.value, quad.object.datatype.value, declared.value)  # type: ignore[union-attr]  # literals
-            counts[key] += 1
-            examples.setdefault(key, quad.object.value)  # type: ignore[union-attr]
-            out[quad] = None
-            into[ox.Quad(quad.subject, prop, value, quad.graph_name)] = None
-    if out:
-        _land(kg, list(out), list(into))
-    found = [Repair(*key, count, examples[key]) for key, count in counts.items()]
-    return sorted(found, key=lambda r: (r.property, r.found, r.declared))
-
-
-def fits(text: str, datatype: str) -> bool:
-    """Return whether a text is in the lexical space of a datatype (XML Schema 1.1 Datatypes, section 3)."""
-    name = datatype.removeprefix(XSD)
-    form = _FORMS.get(name)
-    if form is None or not re.fullmatch(form, text.strip()):
-        return False
-    if name in _CALENDAR:
-        return Literal(text.strip(), datatype=URIRef(datatype)).value is not None
-    return True
-
-
-def originals(kg: KnowledgeGraph) -> list[Triple]:
-    """Return the repaired triples as they were before, in order."""
-    return sorted(kg.store.construct(queries.get("kg/graph").text, Dataset((kg.originals,))))
-
-
-def _declare(box: TBox) -> Iterator[tuple[ox.NamedNode, ox.NamedNode]]:
-    """Yield properties with the datatype that is declared for them, or for one that they are a kind of."""
-    ranges = [(s, o) for s, o in box.triples.get(RDFS + "range", []) if isinstance(o, ox.NamedNode)]
-    below: dict[Plain, list[ox.NamedNode]] = {}
-    for s, o in box.triples.get(RDFS + "subPropertyOf", []):
-        below.setdefault(o, []).append(s)
-    for start, datatype in ranges:
-        if datatype.value.removeprefix(XSD) not in _FORMS or not datatype.value.startswith(XSD):
-            continue
-        todo, seen = [start], {start}
-        while todo:
-            prop = todo.pop()
-            yield prop, datatype
-            fresh = [p for p in below.get(prop, []) if p not in seen]
-            seen.update(fresh)
-            todo += fresh
-
-
-def _misfits(
-    kg: KnowledgeGraph, prop: ox.NamedNode, declared: ox.NamedNode
-) -> Iterator[tuple[ox.Quad, ox.Literal]]:
-    """Yield the quads whose literal is of another datatype, and the literal that it should be."""
-    test = outside(declared, _O)
-    if test is None:
-        return
-    # What named graphs of clients hold is theirs.
-    graphs = tuple(g for g in kg.record.asserted if g != kg.record.merged)
-    atom = Graph(_G, TriplePattern(_S, prop, _O))
-    text = pt.to_sparql(pt.Select((_S, _O, _G), Group((atom, Filter(test))), order_by=(_G, _S, _O)))
-    for s, o, g in kg.store.select(text, Dataset((), graphs)):
-        if isinstance(o, Literal) and not o.language and fits(str(o), declared.value):
-            old = ox.Literal(str(o), datatype=iri(str(o.datatype or XSD + "string")))
-            white = str(o) if declared.value == XSD + "string" else str(o).strip()
-            yield ox.Quad(iri(str(s)), prop, old, iri(str(g))), ox.Literal(white, datatype=declared)
-
-
-def _land(kg: KnowledgeGraph, out: list[ox.Quad], into: list[ox.Quad]) -> None:
-    """Exchange the literals in one transaction, and keep the triples as they were."""
-    kept = iri(kg.originals)
-    record = kg.record
-    copies = [ox.Quad(q.subject, q.predicate, q.object, kept) for q in out]
-    if record.followed:
-        revision = record.revision + 1
-        came = record.came or (f"{kg.iri}:came:{revision}",)
-        removed = record.removed or (f"{kg.iri}:removed:{revision}",)
-        copies += [ox.Quad(q.subject, q.predicate, q.object, iri(came[-1])) for q in into]
-        copies += [ox.Quad(q.subject, q.predicate, q.object, iri(removed[-1])) for q in out]
-        record = replace(record, came=came, removed=removed)
-    elif record.inferred:
-        record = record.without_inferences()
-    out += [
-        ox.Quad(q.subject, q.predicate, q.object, iri(g))
-        for q in into
-        for g in (*record.inferred, *(a for a in record.asserted if a != str(q.graph_name.value)))  # type: ignore[union-attr]
-    ]
-    after = replace(record, revision=kg.record.revision + 1, pending="")
-    kg.commit(after, to_data(out, [*into, *copies]), change=GraphChange("repair"))
-    kg.commit(replace(kg.record, triples=kg.counted(), inferences=-1), changed=False)

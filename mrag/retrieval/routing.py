@@ -240,7 +240,7 @@ def _complete(kg: KnowledgeGraph, asked: Question, before: Routed, options: AskO
         completer = texts
     else:
         completer = reading_completer(kg, texts or (), options.get("model"), options.get("k") or 8)
-    found = completer.ask(asked.text).given
+    found = completer.ask(asked.text).answer
     if how == "complete":
         return Routed(replace(found, why=ASKED_FOR), "")
     # What the graph alone gives was no computed answer, for a reason.

@@ -7,51 +7,54 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.runnables import RunnableLambda
+from rdflib import RDFS, Graph, Literal, URIRef
 
 import mrag
-from mrag.completion.chain import (
-    CompletedQuestion,
-    Completer,
-    CompleterSettings,
-    Evidence,
-    completion_chain,
-    open_planner,
-)
+from mrag.completion.chain import CompletedAnswer, Completer, Evidence, answer, completion_chain, open_planner
 from mrag.completion.checks import CheckSettings
-from mrag.completion.grounding import GroundingSettings
+from mrag.completion.graph import complete_from_graph
+from mrag.completion.grounding import GroundingSettings, PathTable, Step, ground
 from mrag.completion.passages import Passage, Passages, evidence_graph, store_folder
-from mrag.completion.patterns import ModelPlanner
+from mrag.completion.path_planner import Example, PathPlanner, calibrate
+from mrag.completion.patterns import (
+    CompletedTriple,
+    GroundedPlan,
+    IncompleteTriple,
+    ModelPlanner,
+    Slot,
+    TriplePlan,
+)
 from mrag.completion.reading import ModelReader
 from mrag.completion.review import accept, list_runs, rollback, runs_graph
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, ModelError
+from mrag.generation.result import Completed, EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
-from mrag.rdf.terms import OWL
-from tests.completion.towns import TURTLE, E, iri
+from mrag.planning.plan import Unknown
+from mrag.rdf.terms import OWL, RDF, Triple
+from mrag.reasoning.run import reason
+from mrag.retrieval.answering import verify
+from mrag.stores.oxigraph import OxigraphStore
+from tests.completion.films import BY, GENRE, STARS, f, films
+from tests.completion.towns import E, iri
 
 WORDS = GroundingSettings(model=None)
 
 
-@pytest.fixture
-def kg(tmp_path: Path) -> Iterator[KnowledgeGraph]:
-    path = tmp_path / "towns.ttl"
-    path.write_text(TURTLE, encoding="utf-8")
-    with mrag.connect() as graph:
-        graph.load([path])
-        mrag.reason(graph)
-        graph.profile()
-        yield graph
-
-
-def completer(kg: KnowledgeGraph, *texts: str, write: str = "propose", always: bool = False) -> Completer:
+def completer(kg: KnowledgeGraph, *texts: str, **options: Any) -> Completer:
     passages = Passages([Passage(f"urn:x:{n}", text, f"{n}.txt") for n, text in enumerate(texts)])
-    settings = CompleterSettings(always=always, write=write)
     evidence = Evidence(passages) if texts else None
-    return Completer(kg, evidence, open_planner(kg), settings=settings, grounding=WORDS)
+    return Completer(kg, evidence, open_planner(kg), grounding=WORDS, **options)
+
+
+def entered(found: CompletedAnswer) -> int:
+    assert found.answer.completed is not None
+    return found.answer.completed.entered
 
 
 def dump(kg: KnowledgeGraph) -> list[str]:
@@ -62,20 +65,18 @@ def dump(kg: KnowledgeGraph) -> list[str]:
 def test_asked_read_accepted_and_then_answered_by_the_graph_alone(kg: KnowledgeGraph) -> None:
     question = "Where was Bob Stone born in?"
     alone = completer(kg).ask(question)
-    assert alone.answer.answers == () and alone.run is None
+    assert alone.answers == () and alone.run is None
     found = completer(kg, "Bob Stone was born in Visby.").ask(question)
-    assert found.answer.answers == ("Visby",) and found.run is not None
-    assert [e.quote for refs in found.answer.evidence.values() for e in refs] == [
-        "Bob Stone was born in Visby."
-    ]
-    assert completer(kg).ask(question).answer.answers == ()
+    assert found.answers == ("Visby",) and found.run is not None
+    assert [e.quote for refs in found.evidence.values() for e in refs] == ["Bob Stone was born in Visby."]
+    assert completer(kg).ask(question).answers == ()
     accept(kg, found.run)
     after = completer(kg).ask(question)
-    assert after.answer.answers == ("Visby",) and after.read == []
+    assert after.answers == ("Visby",) and after.completion.read == []
     again = completer(kg, "Bob Stone was born in Visby.", always=True).ask(question)
     assert again.run is None, "the same question again writes nothing new"
     rollback(kg, found.run)
-    assert completer(kg).ask(question).answer.answers == ()
+    assert completer(kg).ask(question).answers == ()
 
 
 def test_what_was_read_binds_the_next_triple(kg: KnowledgeGraph) -> None:
@@ -89,19 +90,19 @@ def test_what_was_read_binds_the_next_triple(kg: KnowledgeGraph) -> None:
     whole = completer(kg, "Bob Stone was born in Lund.")
     whole.planner = planner
     found = whole.ask("What is Bob Stone's town of birth the capital of?")
-    assert found.answer.answers == ("Scania",)
-    assert [t.object for t in found.read] == [iri("lund")]
+    assert found.answers == ("Scania",)
+    assert [t.object for t in found.completion.read] == [iri("lund")]
 
 
 def test_accepted_at_once_where_that_is_asked_for(kg: KnowledgeGraph) -> None:
     found = completer(kg, "Bob Stone was born in Ystad.", write="accept").ask("Where was Bob Stone born in?")
-    assert found.entered == 2 and found.answer.answers == ("Ystad",)
+    assert entered(found) == 2 and found.answers == ("Ystad",)
     assert kg.query(f"ASK {{ ?x rdfs:label 'Ystad' ; a <{E}Place> }}") is True
     rollback(kg, "last")
     refused = completer(kg, "Bob Stone was born in Ystad.", write="accept").ask(
         "Where was Bob Stone born in?"
     )
-    assert refused.entered == 0 and refused.run is not None and refused.run.state == "rolled back"
+    assert entered(refused) == 0 and refused.run is not None and refused.run.state == "rolled back"
 
 
 def test_a_language_model_may_do_all_of_it(kg: KnowledgeGraph) -> None:
@@ -154,8 +155,7 @@ def test_hostile_documents_change_nothing_that_they_should_not(kg: KnowledgeGrap
     collection, _ = store_folder(kg, Snippets(folder))
     before, schema = dump(kg), kg.count("asserted")
     evidence = Evidence(Passages.of(kg, [collection]))
-    settings = CompleterSettings(always=True, write="accept")
-    whole = Completer(kg, evidence, settings=settings, grounding=WORDS)
+    whole = Completer(kg, evidence, always=True, write="accept", grounding=WORDS)
     for question in ("Where was Bob Stone born in?", "Where was Ada Hill born in?", "Who was born in Visby?"):
         whole.ask(question)
     mrag.reason(kg)
@@ -178,15 +178,15 @@ def test_hostile_documents_change_nothing_that_they_should_not(kg: KnowledgeGrap
 
 def test_a_text_that_would_make_the_graph_inconsistent_is_reported(kg: KnowledgeGraph) -> None:
     before = dump(kg)
-    found: CompletedQuestion = completer(kg, "Ada Hill was born in Visby.", write="accept", always=True).ask(
+    found = completer(kg, "Ada Hill was born in Visby.", write="accept", always=True).ask(
         "Where was Ada Hill born in?"
     )
-    assert found.entered == 0 and found.run is not None
+    assert entered(found) == 0 and found.run is not None
     assert found.run.refused[0].objections == ("born in has one value only, and it is Lund",)
     assert dump(kg) == before
     parent = completer(kg, "Bob Stone is the parent of Ada Hill.", write="accept", always=True)
     parent.checks = CheckSettings(consistency=True)
-    assert parent.ask("Bob Stone is parent of whom?").entered == 0
+    assert entered(parent.ask("Bob Stone is parent of whom?")) == 0
     assert dump(kg) == before
 
 
@@ -206,3 +206,281 @@ def test_hostile_questions_change_nothing(kg: KnowledgeGraph, question: str) -> 
     with suppress(ConfigError):  # a question that names nothing has no plan
         completer(kg, "Bob Stone was born in Visby.").ask(question)
     assert dump(kg) == before
+
+
+X, Y = Unknown("x"), Unknown("y")
+
+
+@pytest.fixture(scope="module")
+def library() -> Iterator[KnowledgeGraph]:
+    with films() as graph:
+        yield graph
+
+
+def plan_of(question: str, *triples: tuple[Slot, Slot, Slot], excluded: tuple[Slot, ...] = ()) -> TriplePlan:
+    return TriplePlan(question, (), tuple(IncompleteTriple(*t) for t in triples), X, "hand", excluded)
+
+
+GENRES = plan_of("Which genres does Alien have?", (f("alien"), GENRE, X))
+
+
+def test_without_a_model_the_values_are_given_with_what_they_rest_on(library: KnowledgeGraph) -> None:
+    found = answer(library, complete_from_graph(library, GroundedPlan(GENRES)))
+    assert found.answers == ("horror", "science fiction")
+    assert found.text == "horror [t1].\nscience fiction [t2]."
+    assert [c.text for c in found.answer.citations] == [
+        "(Alien, has genre, horror)",
+        "(Alien, has genre, science fiction)",
+    ]
+    assert found.answer.supported
+    assert verify(library, found.answer).ok
+
+
+def test_a_chain_is_cited_whole(library: KnowledgeGraph) -> None:
+    chain = plan_of("?", (f("runner"), BY, Y), (X, BY, Y), excluded=(f("runner"),))
+    found = answer(library, complete_from_graph(library, GroundedPlan(chain)))
+    assert found.answers == ("Alien", "The Duellists", "Legend")
+    cited = [c.text for c in found.answer.sentences[0].citations]
+    assert cited == ["(Blade Runner, directed by, Ridley Scott)", "(Alien, directed by, Ridley Scott)"]
+
+
+def test_a_model_words_the_answer_and_citations_are_computed(library: KnowledgeGraph) -> None:
+    model = FakeListChatModel(responses=["Alien has the genre horror [t9]. It won an Oscar."])
+    found = answer(library, complete_from_graph(library, GroundedPlan(GENRES)), model)
+    assert found.answers == ("horror", "science fiction")
+    first, second = found.answer.sentences
+    assert [c.text for c in first.citations] == ["(Alien, has genre, horror)"]
+    assert first.rejected_ids == ("t9",)
+    assert not second.supported
+
+
+def test_passages_and_regions_are_cited(library: KnowledgeGraph) -> None:
+    ref = EvidenceRef("urn:passage:7", "Michelle Yeoh plays the lead", "passage", "notes/tiger.txt")
+    fact = CompletedTriple(f("tiger"), STARS, f("yeoh"), "completed", (ref,), 0.7)
+    asked = plan_of("Who stars in it?", (f("tiger"), STARS, X))
+    found = answer(library, complete_from_graph(library, GroundedPlan(asked), facts=[fact]))
+    assert found.evidence == {"t1": (ref,)}
+    [citation] = found.answer.citations
+    assert citation.graph == "urn:passage:7"
+    assert citation.text.endswith(") completed")
+    assert "[t1] passage of notes/tiger.txt: “Michelle Yeoh plays the lead”" in str(found)
+    kept = json.loads(json.dumps(found.answer.to_json()))
+    assert kept["evidence"]["t1"][0]["kind"] == "passage"
+
+
+def test_inferred_triples_are_said_to_be() -> None:
+    with films() as library:
+        library.insert([Triple(f("directed"), URIRef(OWL + "inverseOf"), BY)])
+        reason(library)
+        found = answer(
+            library, complete_from_graph(library, GroundedPlan(plan_of("?", (f("lee"), f("directed"), X))))
+        )
+        assert found.answer.citations[0].inferred
+        assert str(found).count("inferred") == 1
+
+
+def test_what_is_missing_is_said(library: KnowledgeGraph) -> None:
+    asked = plan_of("?", ("Solaris", "directed by", Y), (Y, "born in", X))
+    model = FakeListChatModel(responses=["Andrei Tarkovsky."])
+    for given in (None, model):
+        completion = complete_from_graph(library, ground(library, asked, GroundingSettings(model=None)))
+        found = answer(library, completion, given)
+        assert found.answers == ()
+        assert "The graph knows nothing called “Solaris”." in found.text
+        assert "Nothing was found for (Solaris, directed by, ?y)" in found.text
+        assert found.answer.citations == ()
+    assert found.answer.to_json()["ungrounded"] == ["Solaris", "born in"]
+
+
+def test_many_answers_are_shown_in_part_and_a_bound_is_told() -> None:
+    with KnowledgeGraph(OxigraphStore()) as library:
+        library.insert([Triple(f("hub"), BY, f(f"n{n:03}")) for n in range(120)])
+        completion = complete_from_graph(library, GroundedPlan(plan_of("?", (f("hub"), BY, X))))
+        found = answer(library, completion)
+        assert len(found.answers) == 120
+        assert len(found.answer.sentences) == 50
+        assert found.answer.notice == "70 more answers are not shown."
+
+
+def test_a_model_without_words_is_an_error(library: KnowledgeGraph) -> None:
+    with pytest.raises(ModelError):
+        answer(library, complete_from_graph(library, GroundedPlan(GENRES)), FakeListChatModel(responses=[""]))
+
+
+EX = "http://example.org/"
+FACTS = """
+@prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Person rdfs:label "person" . :Town rdfs:label "town" . :Island rdfs:label "island" .
+:bornIn rdfs:label "born in" . :livesIn rdfs:label "lives in" . :author rdfs:label "author" .
+:mother rdfs:label "mother" . :father rdfs:label "father" . :gender rdfs:label "gender" .
+:ann a :Person ; rdfs:label "Ann Hill" ; :bornIn :paris ; :gender :female .
+:bob a :Person ; rdfs:label "Bob Stone" ; :livesIn :rome ; :gender :male ; :father :cid .
+:cid a :Person ; rdfs:label "Cid Lake" ; :bornIn :rome ; :gender :male ; :livesIn :gozo .
+:dora a :Person ; rdfs:label "Dora Vane" ; :bornIn :paris ; :livesIn :rome ; :gender :female .
+:paris a :Town ; rdfs:label "Paris" . :rome a :Town ; rdfs:label "Rome" .
+:gozo a :Island ; rdfs:label "Gozo" .
+:female rdfs:label "female" . :male rdfs:label "male" .
+:moss rdfs:label "Moss" ; :author :ann .
+"""
+
+
+@pytest.fixture(scope="module")
+def people() -> Iterator[KnowledgeGraph]:
+    with mrag.connect() as graph:
+        graph.insert(Triple(*t) for t in Graph().parse(data=FACTS, format="turtle"))  # type: ignore[arg-type]
+        yield graph
+
+
+@pytest.fixture(params=["for the graph", "for evidence"])
+def planner(request: pytest.FixtureRequest, people: KnowledgeGraph) -> PathPlanner:
+    made = PathPlanner(people) if request.param == "for the graph" else open_planner(people)
+    made.model = None
+    return made
+
+
+def ask(people: KnowledgeGraph, planner: PathPlanner, question: str) -> Completed:
+    found = Completer(people, planner=planner).ask(question).answer.completed
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Where was Ann Hill born?", {"Paris"}),
+        ("Who was born in Paris?", {"Ann Hill", "Dora Vane"}),
+        ("Who wrote Moss?", {"Ann Hill"}),
+        ("Who was born where Bob Stone lives?", {"Cid Lake"}),
+        ("Which towns was Dora Vane born in?", {"Paris"}),
+        ("Which other people were born in the same place as Ann Hill?", {"Dora Vane"}),
+        ("Where was the author of Moss born?", {"Paris"}),
+        ("Where was the father of Bob Stone born?", {"Rome"}),
+        ("Where does the person Bob Stone live?", {"Rome"}),
+    ],
+)
+def test_what_is_read_whole_is_answered(
+    people: KnowledgeGraph, planner: PathPlanner, question: str, answers: set[str]
+) -> None:
+    found = ask(people, planner, question)
+    assert set(found.answers) == answers and found.reading is not None
+    assert not found.reading["unread"] and not found.reading["unasked"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where was Bob Stone born?",
+        "What is the population of Rome?",
+        "Who knows Bob Stone?",
+        "Who is the mother of Bob Stone?",
+        "Where did Bob Stone die?",
+        "How many people were born in Paris?",
+        "Who was not born in Paris?",
+        "Which island was Dora Vane born in?",
+        "Who is the mayor of the town that Bob Stone lives in?",
+        "What does Ann Hill earn?",
+        "Tell me about Cid Lake",
+        "When was Dora Vane born in Paris or Rome?",
+    ],
+)
+def test_what_is_not_is_no_answer(people: KnowledgeGraph, planner: PathPlanner, question: str) -> None:
+    found = ask(people, planner, question)
+    assert found.answers == ()
+
+
+def test_it_says_what_is_unread_and_shows_plan_and_score(
+    people: KnowledgeGraph, planner: PathPlanner
+) -> None:
+    refused = Completer(people, planner=planner).ask("Who is the mayor of Rome?")
+    assert "“mayor” is not read" in refused.text and "the nearest plan is" in refused.text
+    assert refused.completion.answers == [] and not refused.answer.citations
+    given = Completer(people, planner=planner).ask("Where was Ann Hill born?").answer
+    assert "Read as: What is “born in” of Ann Hill? (plan (Ann Hill, born in, ?x1), score 0." in str(given)
+    assert "Read as:" in given._repr_html_()
+    assert given.completed is not None
+    assert Completed.from_json(given.completed.to_json()) == given.completed
+
+
+def test_no_path_goes_through_a_class_to_its_other_members(people: KnowledgeGraph) -> None:
+    table = PathTable.of(people)
+    to, back = Step(URIRef(RDF + "type"), True), Step(URIRef(RDF + "type"), False)
+    assert (to,) in table.numbers and (back,) in table.numbers
+    assert (back, Step(URIRef(EX + "bornIn"), True)) in table.numbers, "from a class to its members"
+    for path in table.numbers:
+        assert to not in path[:-1] and back not in path[1:]
+
+
+def test_words_learnt_from_solved_questions_are_read(people: KnowledgeGraph) -> None:
+    born, lives = Step(URIRef(EX + "bornIn"), True), Step(URIRef(EX + "livesIn"), True)
+    names = {"Ann Hill": "ann", "Cid Lake": "cid", "Dora Vane": "dora", "Bob Stone": "bob"}
+    examples = [
+        Example(f"Whence hails {name}?", URIRef(EX + one), (born,)) for name, one in names.items()
+    ] + [Example(f"Where dwells {name}?", URIRef(EX + one), (lives,)) for name, one in names.items()]
+    planner = PathPlanner(people, calibrate(people, examples, model=None), model=None)
+    assert ask(people, planner, "Whence hails Ann Hill?").answers == ("Paris",)
+    assert ask(people, planner, "Whence hails the butcher Ann Hill?").answers == ()
+
+
+def test_evidence_is_not_proposed_for_what_was_not_understood(people: KnowledgeGraph) -> None:
+    from mrag.completion.chain import Evidence
+    from mrag.completion.passages import Passage, Passages
+
+    evidence = Evidence(Passages([Passage("urn:x:1", "Bob Stone was born in Paris.", "a.txt")]))
+    planner = open_planner(people)
+    planner.model = None
+    read = Completer(people, evidence, planner).ask("Where was Bob Stone born?")
+    assert read.answers == ("Paris",) and read.run is not None
+    other = Completer(people, evidence, planner).ask("In which hospital was Bob Stone born?")
+    assert other.answers == () and other.run is None and "“hospital”" in other.text
+
+
+def test_a_value_of_no_known_class_may_be_of_the_kind(people: KnowledgeGraph) -> None:
+    with mrag.connect() as other:
+        other.insert(people.store.construct("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }", people.dataset()))
+        other.insert(
+            [
+                Triple(URIRef(EX + "eve"), RDFS.label, Literal("Eve Moor")),
+                Triple(URIRef(EX + "eve"), URIRef(EX + "bornIn"), URIRef(EX + "ystad")),
+                Triple(URIRef(EX + "ystad"), RDFS.label, Literal("Ystad")),
+            ]
+        )
+        planner = PathPlanner(other, model=None)
+        assert ask(other, planner, "Which town was Eve Moor born in?").answers == ("Ystad",)
+
+
+def test_a_relation_that_an_entity_cannot_have_is_not_read_for_it() -> None:
+    facts = """
+    @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    :Van rdfs:label "van" . :Driver rdfs:label "driver" . :Depot rdfs:label "depot" .
+    :home rdfs:label "home depot" ; rdfs:domain :Van ; rdfs:range :Depot .
+    :swift a :Van ; rdfs:label "Swift" ; :home :north . :arrow a :Van ; rdfs:label "Arrow" .
+    :ann a :Driver ; rdfs:label "Ann Hill" . :north a :Depot ; rdfs:label "Northgate" .
+    """
+    texts = ("Ann Hill lives in Northgate.", "The home depot of Arrow is Northgate.")
+    passages = [Passage(f"urn:x:p{n}", text, "news.txt") for n, text in enumerate(texts)]
+    with mrag.connect() as graph:
+        graph.insert(Triple(*t) for t in Graph().parse(data=facts, format="turtle"))  # type: ignore[arg-type]
+        completer = Completer(graph, Evidence(Passages(passages)))
+        lives = completer.ask("Where does Ann Hill live?")
+        assert lives.run is None and not lives.completion.read and not lives.answers
+        assert "Northgate" in completer.ask("What is the home depot of Arrow?").text
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("When was Ann Hill born?", ["1970-02-03"]),
+        ("Where was Ann Hill born?", ["Paris"]),
+        ("When was Dora Vane born?", []),  # there is only a place
+        ("Where was Bob Stone born?", []),  # there is only a day
+        ("Who is the author of Moss?", ["Ann Hill"]),
+    ],
+)
+def test_a_time_is_no_place_and_a_place_is_no_time(question: str, answers: list[str]) -> None:
+    with mrag.connect() as graph:
+        day = "^^<http://www.w3.org/2001/XMLSchema#date>"
+        days = f':ann :bornOn "1970-02-03"{day} . :bob :bornOn "1980-01-01"{day} .'
+        more = f':bornOn rdfs:label "born on" . {days}'
+        graph.insert(Triple(*t) for t in Graph().parse(data=FACTS + more, format="turtle"))  # type: ignore[arg-type]
+        planner = PathPlanner(graph, model=None)
+        assert list(ask(graph, planner, question).answers) == answers

@@ -1,8 +1,9 @@
-"""`mrag complete` as a person uses it."""
+"""`mrag complete` as a person uses it, and broken off at any moment."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,8 +13,11 @@ from pathlib import Path
 import pytest
 
 import mrag
+from mrag.completion.review import accept, list_runs, propose, rollback
+from mrag.graph.kg import KnowledgeGraph
 from tests import commands
-from tests.completion.towns import TURTLE
+from tests.completion.towns import TURTLE, read
+from tests.crash import Job, breaks, graph_state, mrag_in, program
 
 QUESTION = "Where was Bob Stone born?"
 
@@ -78,34 +82,6 @@ def test_a_contradiction_is_told_and_not_written(folder: Path) -> None:
         )
 
 
-def test_calibrated_from_questions_and_answers(folder: Path) -> None:
-    asked = [
-        {"question": "Who was penned by Ada Hill?", "answers": ["Moss"]},
-        {"question": "Whom does Bob Stone recognise?", "answers": [["Ada Hill"]]},
-        {"question": "Which town houses Ada Hill?", "answers": "Visby"},
-        {"question": "What weighs Ada Hill?", "answers": [70]},
-    ] + [{"question": f"Where hails {name} from?", "answers": ["Lund"]} for name in ("Ada Hill", "ada hill")]
-    (folder / "q.jsonl").write_text("\n".join(map(json.dumps, asked)), encoding="utf-8")
-    words = ("calibrate", "q.jsonl", "--out", "w.npz", "--embedder", "none")
-    done = run(folder, *words)
-    assert done.returncode == 0, done.stderr
-    assert "6 questions: a path leads to the answers of 5, to 5 exactly." in done.stdout
-    assert "no path: What weighs Ada Hill?" in done.stderr
-    found = json.loads(
-        run(folder, "calibrate", "q.jsonl", "--out", "w.npz", "--embedder", "none", "--json").stdout
-    )
-    assert [one["path"] and one["path"][0].rsplit("/", 1)[-1] for one in found["solutions"]][:4] == [
-        "wrote", "knows", "livesIn", None
-    ]  # fmt: skip
-    plain = json.loads(run(folder, "ask", "Where hails Ada Hill from?", "--json").stdout)["questions"][0]
-    taught = json.loads(
-        run(folder, "ask", "Where hails Ada Hill from?", "--weights", "w.npz", "--json").stdout
-    )["questions"][0]
-    assert plain["answers"] == [] and taught["answers"] == ["Lund"]
-    none = run(folder, "calibrate", "q.jsonl", "--store", "empty")
-    assert none.returncode == 1 and "Traceback" not in none.stderr
-
-
 def test_several_questions_at_once_and_again(folder: Path) -> None:
     words = (QUESTION, "Where does Bob Stone live in?", "--texts", "articles", "--accept-all", "--json")
     first = json.loads(run(folder, "ask", *words).stdout)["questions"]
@@ -165,3 +141,149 @@ def test_interrupted_it_goes_on_where_it_was(folder: Path) -> None:
         from mrag.completion.review import list_runs
 
         assert {r.state for r in list_runs(kg)} == {"accepted"} and len(list_runs(kg)) == len(names)
+
+
+QUESTION = "Where was Bob Stone born?"
+COUNT = 150
+
+
+def prepared(folder: Path) -> str:
+    """Make a store with a proposed run, reasoned over and indexed, and return the run's id."""
+    folder.mkdir()
+    (folder / "towns.ttl").write_text(TURTLE, encoding="utf-8")
+    mrag_in(folder, "load", "towns.ttl", "--store", "store")
+    mrag_in(folder, "index", "--embedder", "none", "--store", "store")
+    with opened(folder) as kg:
+        many = [read("ada", "livesIn", "lund"), *(read("bob", "knows", f"p{n:05d}") for n in range(COUNT))]
+        run = propose(kg, "Whom?", many, model="hand")
+        assert run is not None
+        return run.id
+
+
+def opened(folder: Path) -> KnowledgeGraph:
+    return mrag.connect(f"oxigraph:{folder / 'store'}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["accept", "rollback"])
+def test_a_decision_is_broken_off(tmp_path: Path, what: str) -> None:
+    made = tmp_path / "made"
+    run = prepared(made)
+    if what == "rollback":
+        mrag_in(made, "complete", "accept", run, "--store", "store")
+
+    def prepare(folder: Path) -> None:
+        shutil.copytree(made, folder, dirs_exist_ok=True)
+
+    def written(folder: Path) -> None:
+        with opened(folder) as kg:
+            (accept if what == "accept" else rollback)(kg, run, update=False)
+
+    def reasoned(folder: Path) -> None:
+        written(folder)
+        with opened(folder) as kg:
+            mrag.reason(kg)
+
+    breaks(
+        Job(
+            f"complete {what}",
+            ("complete", what, run, "--store", "store"),
+            prepare,
+            halfway=[written, reasoned],
+            works=[
+                ("query", "ASK { ?s ?p ?o }", "--store", "store"),
+                ("search", "Ada Hill", "--store", "store"),
+                ("complete", "review", "--all", "--json", "--store", "store"),
+            ],
+            campaign=what == "rollback",
+        ),
+        tmp_path / "jobs",
+        disk=True,
+    )
+
+
+def test_a_question_that_is_answered_and_accepted_is_broken_off(tmp_path: Path) -> None:
+    words = ("complete", "ask", QUESTION, "--texts", "articles", "--embedder", "none", "--store", "store")
+
+    def prepare(folder: Path) -> None:
+        (folder / "towns.ttl").write_text(TURTLE, encoding="utf-8")
+        (folder / "articles").mkdir()
+        for n in range(40):
+            (folder / "articles" / f"{n}.md").write_text(
+                f"# P{n} Stone\n\nHe was born in Lund.", encoding="utf-8"
+            )
+        (folder / "articles" / "bob.md").write_text("# Bob Stone\n\nHe was born in Ystad.", encoding="utf-8")
+        mrag_in(folder, "load", "towns.ttl", "--store", "store")
+        mrag_in(folder, "index", "--embedder", "none", "--store", "store")
+
+    def proposed(folder: Path) -> None:
+        mrag_in(folder, *words)
+
+    def written(folder: Path) -> None:
+        proposed(folder)
+        with opened(folder) as kg:
+            [run] = list_runs(kg)
+            accept(kg, run, update=False)
+
+    def reasoned(folder: Path) -> None:
+        written(folder)
+        with opened(folder) as kg:
+            mrag.reason(kg)
+
+    def again(folder: Path) -> None:
+        with opened(folder) as kg:
+            assert [run.state for run in list_runs(kg)] == ["accepted"]
+        mrag_in(folder, *words, "--accept-all")
+
+    for number, bring in enumerate((written, reasoned)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        prepare(folder)
+        bring(folder)
+        again(folder)
+        state = graph_state(folder)
+        assert state["reasoned"] and not state["indexes"]["main"][1]
+
+    job = Job(
+        "complete ask --accept-all",
+        (*words, "--accept-all"),
+        prepare,
+        halfway=[proposed, written, reasoned],
+        campaign=True,
+    )
+    breaks(job, tmp_path, disk=True)
+
+
+WEIGHTS = """
+import sys
+import numpy as np
+from mrag.completion.path_planner import Weights
+from mrag.errors import MragError
+size = int(sys.argv[1])
+chance = np.random.default_rng(size)
+names = {f"gram {n}": n for n in range(size)}
+parts = {(f"part {n}", "x"): n for n in range(40)}
+try:
+    Weights(grams=names, parts=parts, matrix=chance.random((40, size)), examples=size).save("weights.npz")
+except MragError as error:
+    sys.exit(f"mrag: {error}")
+"""
+
+
+def test_a_calibration_that_is_kept_is_broken_off(tmp_path: Path) -> None:
+    from mrag.completion.path_planner import Weights
+
+    def state(folder: Path) -> tuple[int, float] | None:
+        path = folder / "weights.npz"
+        return (
+            (Weights.load(path).examples, float(Weights.load(path).matrix.sum())) if path.exists() else None
+        )
+
+    for name, first in (("calibration", None), ("calibration in place of another", 300)):
+
+        def prepare(folder: Path, first: int | None = first) -> None:
+            if first:
+                subprocess.run(program(WEIGHTS, str(first)), cwd=folder, check=True)
+
+        job = Job(name, program(WEIGHTS, "8000"), prepare, state=state, works=(), quiet=True, campaign=True)
+        breaks(job, tmp_path / name, disk=True, signals=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,9 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import InMemoryVectorStore
 from rdflib import URIRef
 
-import mrag
-from mrag.completion.chain import Evidence, link, new_iri
+from mrag.completion.chain import Evidence, new_iri
 from mrag.completion.names import PropertyEnds
 from mrag.completion.passages import (
-    CombinedPassages,
     Passage,
     Passages,
     RetrievedPassages,
@@ -36,20 +33,10 @@ from mrag.index.embedding import embedder
 from mrag.loaders.snippets import Cutting, Snippets
 from mrag.planning.plan import Unknown
 from mrag.stores.base import Dataset
-from tests.completion.towns import TURTLE, iri
+from tests.completion.towns import iri
 from tests.images.seeing_server import llava
 
 BORN = IncompleteTriple(iri("bob"), iri("bornIn"), Unknown("where"))
-
-
-@pytest.fixture
-def kg(tmp_path: Path) -> Iterator[KnowledgeGraph]:
-    path = tmp_path / "towns.ttl"
-    path.write_text(TURTLE, encoding="utf-8")
-    with mrag.connect() as graph:
-        graph.load([path])
-        graph.profile()
-        yield graph
 
 
 @pytest.fixture
@@ -115,15 +102,12 @@ def test_found_by_words_and_by_meaning(kg: KnowledgeGraph, texts: Path) -> None:
 
 def test_a_triple_is_completed_with_its_evidence(kg: KnowledgeGraph, texts: Path) -> None:
     collection, _ = store_folder(kg, Snippets(texts))
-    seen: list[tuple[str, int]] = []
     passages = Passages.of(kg, [collection])
-    evidence = Evidence(passages, on_read=lambda words, count: seen.append((words, count)))
-    [found] = evidence.complete(kg, BORN, 5)
+    [found] = Evidence(passages).complete(kg, BORN, 5)
     assert found.terms == (iri("bob"), iri("bornIn"), iri("visby")) and found.status == "completed"
     [ref] = found.evidence
     assert ref.kind == "passage" and ref.source == "bob.md" and ref.quote.endswith("He was born in Visby.")
     assert ref.iri in {p.iri for p in passages.all}
-    assert seen == [("Bob Stone born in ?", 2)]
 
 
 def test_what_is_not_asked_in_the_right_way_gives_nothing(kg: KnowledgeGraph, texts: Path) -> None:
@@ -158,10 +142,8 @@ def test_a_vector_store(kg: KnowledgeGraph) -> None:
     [found] = Evidence(source).complete(kg, BORN, 5)
     kept = passages_of(kg, [source.collection])
     assert [p.iri for p in kept] == [found.evidence[0].iri], "what was read is an evidence node"
-    both = CombinedPassages(
-        [source, Passages([Passage("urn:x:p", "Bob Stone was born in Visby, too.", "y")])]
-    )
-    [found] = Evidence(both).complete(kg, BORN, 5)
+    more = [Passage("urn:x:p", "Bob Stone was born in Visby, too.", "y")]
+    [found] = Evidence(Passages.of(kg, [source.collection], more=more)).complete(kg, BORN, 5)
     assert len(found.evidence) == 2
 
 
@@ -234,15 +216,15 @@ def test_new_iris_follow_the_policy() -> None:
 
 
 def test_names_are_matched_before_new_ones_are_made(kg: KnowledgeGraph) -> None:
-    bob, born = str(iri("bob")), str(iri("bornIn"))
+    bob, born, evidence = str(iri("bob")), str(iri("bornIn")), Evidence(Passages([]))
     for text in ("Visby", "VISBY", " visby "):
-        linked = link(kg, text, "object", born)
+        linked = evidence.link(kg, text, "object", born)
         assert linked is not None and linked.term == iri("visby") and not linked.new
-    fresh = link(kg, "Ystad", "object", born)
+    fresh = evidence.link(kg, "Ystad", "object", born)
     assert fresh is not None and fresh.new == "Ystad"
-    assert link(kg, "Ystad", "object", born, new_names=False) is None
-    assert link(kg, "...", "object", born) is None
-    year = link(kg, "1930", "object", str(iri("birthYear")))
+    assert Evidence(Passages([]), new_names=False).link(kg, "Ystad", "object", born) is None
+    assert evidence.link(kg, "...", "object", born) is None
+    year = evidence.link(kg, "1930", "object", str(iri("birthYear")))
     assert year is not None and str(year.term.datatype).endswith("integer")  # type: ignore[union-attr]
-    assert link(kg, "soon", "object", str(iri("birthYear"))) is None
+    assert evidence.link(kg, "soon", "object", str(iri("birthYear"))) is None
     assert PropertyEnds.of(kg).has("subject", str(iri("knows")), bob)

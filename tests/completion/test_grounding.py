@@ -1,3 +1,5 @@
+"""Plans of triples, and the terms of a graph that their words mean."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -7,14 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import RDFS, SKOS, XSD, Literal, URIRef
 
+from mrag.completion.graph import complete_from_graph
 from mrag.completion.grounding import Grounder, GroundingSettings, ground
 from mrag.completion.names import NEARLY, EntityNames, Relations
-from mrag.completion.patterns import IncompleteTriple, TriplePlan
+from mrag.completion.patterns import (
+    GroundedPlan,
+    IncompleteTriple,
+    TermCandidate,
+    TriplePlan,
+    is_text,
+    with_terms,
+)
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.language.tokens import normalised
 from mrag.planning.plan import Unknown
+from mrag.planning.run import run
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 from tests.completion.films import BY, GENRE, STARS, WROTE, YEAR, F, f, films
@@ -80,12 +91,11 @@ def test_several_of_one_name_are_all_kept_those_written_so_first() -> None:
             kg.insert([Triple(f(name), RDFS.label, Literal(label))])
         found = Grounder(kg, WORDS_ALONE).entities("Crash")
         assert [(c.term, c.score) for c in found] == [(f("a"), 1.0), (f("b"), 1.0), (f("c"), NEARLY)]
-        close = GroundingSettings(model=None, margin=0.0)
-        assert len(Grounder(kg, close).entities("Crash")) == 2
-        assert len(Grounder(kg, GroundingSettings(model=None, max_candidates=1)).entities("Crash")) == 1
+        kg.insert([Triple(f(name), RDFS.label, Literal("Crash")) for name in "defgh"])
+        assert len(Grounder(kg, WORDS_ALONE).entities("Crash")) == 5, "at most five are kept"
 
 
-@pytest.mark.parametrize("settings", [{"entity": 1.1}, {"relation": -0.1}, {"margin": 2}])
+@pytest.mark.parametrize("settings", [{"entity": 1.1}, {"relation": -0.1}])
 def test_settings_out_of_range_are_refused(settings: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match="from 0 to 1"):
         GroundingSettings(**settings)  # type: ignore[arg-type]
@@ -118,7 +128,6 @@ def test_entities_of_like_meaning_are_found_through_the_similarity_index() -> No
         [found] = Grounder(kg, GroundingSettings(entity=0.7)).entities("car")
         assert (found.term, found.found) == (f("car"), "dense")
         assert 0.7 <= found.score < 1
-        assert Grounder(kg, GroundingSettings(entity=0.7, index="other")).entities("car") == []
         assert Grounder(kg, GroundingSettings(entity=0.7, model=None)).entities("car") == []
 
 
@@ -233,3 +242,65 @@ def test_near_names_are_ranked_by_likeness_then_iri() -> None:
     assert [str(c.term) for c in names.fuzzy("Haet", 3)] == ["urn:b", "urn:c", "urn:a"]
     assert names.fuzzy("", 3) == []
     assert EntityNames([]).fuzzy("Heat", 3) == []
+
+
+X, Y = Unknown("x"), Unknown("y")
+ALIEN, BY = URIRef("urn:alien"), URIRef("urn:by")
+
+
+def test_unknowns_are_found_once_in_order_and_bound_by_their_names() -> None:
+    assert list(IncompleteTriple(X, Y, X).unknowns()) == [X, Y]
+    assert [is_text(slot) for slot in ("urn:alien", ALIEN, Literal("alien"), X)] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    bound = IncompleteTriple(X, "by", Y).bind({"x": ALIEN, "z": BY})
+    assert bound == IncompleteTriple(ALIEN, "by", Y) and isinstance(bound.subject, URIRef)
+    assert len({IncompleteTriple(slot, BY, X) for slot in (X, "text", ALIEN, ALIEN)}) == 3
+
+
+def test_a_plan_lists_its_texts_with_their_roles() -> None:
+    triples = (IncompleteTriple("Alien", "by", X), IncompleteTriple(X, "by", "by"))
+    plan = TriplePlan("?", (), triples, X, "hand", excluded=("Alien", "Legend"))
+    assert list(plan.texts()) == [
+        ("Alien", "entity"),
+        ("by", "relation"),
+        ("by", "entity"),
+        ("Legend", "entity"),
+    ]
+
+
+def test_one_text_may_be_an_entity_and_a_relation() -> None:
+    plan = TriplePlan("?", (), (IncompleteTriple("by", "by", X),), X, "hand", excluded=("by",))
+    grounded = with_terms(plan, {("by", "entity"): ALIEN, ("by", "relation"): BY})
+    assert grounded.triples == (IncompleteTriple(ALIEN, BY, X),)
+    assert grounded.excluded == (ALIEN,)
+    assert plan.triples[0].subject == "by", "the plan itself is as it was"
+
+
+def test_a_grounded_plan_gives_the_terms_of_any_slot() -> None:
+    plan = TriplePlan("?", (), (IncompleteTriple("Alien", BY, X),), X, "hand")
+    kept = (TermCandidate(ALIEN, 1.0, "Alien"), TermCandidate(BY, 0.9, "Alien"))
+    grounded = GroundedPlan(plan, {("Alien", "entity"): kept})
+    assert grounded.planned is plan
+    assert grounded.terms("Alien", "entity") == (ALIEN, BY)
+    assert grounded.terms("Alien", "relation") == ()
+    assert grounded.terms(BY, "relation") == (BY,)
+    assert grounded.terms(X, "entity") == ()
+
+
+def test_a_grounded_plan_is_a_query_plan() -> None:
+    maker, sold, acme, shop, stall = (URIRef(f"urn:{n}") for n in ("maker", "sold", "acme", "shop", "stall"))
+    a, b = URIRef("urn:a"), URIRef("urn:b")
+    triples = (IncompleteTriple(X, maker, acme), IncompleteTriple(X, sold, Y))
+    plan = TriplePlan("Where else?", (), triples, Y, "hand", excluded=(shop,))
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert(
+            [Triple(a, maker, acme), Triple(b, maker, acme), Triple(a, sold, shop), Triple(b, sold, stall)]
+        )
+        assert run(kg, plan.query_plan()).rows == ((stall,),)
+        assert complete_from_graph(kg, GroundedPlan(plan)).answers == [stall]
+    with pytest.raises(ConfigError, match="no query yet"):
+        TriplePlan("?", (), (IncompleteTriple("Alien", maker, X),), X, "hand").query_plan()

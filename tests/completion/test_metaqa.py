@@ -1,14 +1,14 @@
-"""MetaQA: exact answer sets by gold plans, and the planner without a model on questions it has not seen.
+"""MetaQA: exact answer sets by gold plans, the planner on questions it has not seen, and missing answers.
 
-The whole measurement is benchmarks/metaqa.py; here all gold plans are tried, and the planner learns from and
-is measured on a part of each half.
+The whole measurements are benchmarks/metaqa.py and completion_incomplete.py; here all gold plans are
+tried, the planner learns from and is measured on a part of each half, and a few missing answers are read.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -16,30 +16,32 @@ import pytest
 
 from mrag.completion.graph import complete_from_graph
 from mrag.completion.grounding import GroundingSettings, ground
+from mrag.completion.measures import score
 from mrag.completion.path_planner import PathPlanner, Weights, calibrate
 from mrag.completion.patterns import GroundedPlan
-from mrag.completion.solving import score
 from mrag.graph.kg import KnowledgeGraph
 from tests.conftest import ROOT, shared_data
 
 HOPS = (1, 2, 3)
 
 
+def benchmark(name: str) -> Iterator[ModuleType]:
+    """Import a benchmark, which knows the collection, with what stands beside it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "benchmarks"))
+        for one in ("common", "metaqa", "completion_incomplete"):
+            patch.delitem(sys.modules, one, raising=False)
+        yield import_module(name)
+
+
 @pytest.fixture(scope="module")
 def metaqa() -> Iterator[ModuleType]:
-    """The benchmark, which knows the collection."""
-    folder = str(ROOT / "benchmarks")
-    sys.path.insert(0, folder)
-    try:
-        spec = importlib.util.spec_from_file_location("metaqa_benchmark", ROOT / "benchmarks" / "metaqa.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-        yield module
-    finally:
-        sys.path.remove(folder)
+    yield from benchmark("metaqa")
+
+
+@pytest.fixture
+def incomplete() -> Iterator[ModuleType]:
+    yield from benchmark("completion_incomplete")
 
 
 @pytest.fixture(scope="module")
@@ -69,25 +71,13 @@ def test_gold_plans_give_exactly_the_gold_answers(
 ) -> None:
     asked = metaqa.questions(folder / f"dev_{hops}hop.jsonl")
     assert len(asked) == 1000
-    wrong = [
-        q.text
-        for q in asked
-        if set(complete_from_graph(kg, GroundedPlan(metaqa.gold_plan(q))).answers)
-        != {metaqa.entity(a) for a in q.answers}
-    ]
-    assert wrong == []
-
-
-@pytest.mark.slow
-def test_gold_plans_in_words_are_grounded_to_the_same(
-    metaqa: ModuleType, folder: Path, kg: KnowledgeGraph
-) -> None:
-    knobs = GroundingSettings(model=None)
-    for hops in HOPS:
-        for q in metaqa.questions(folder / f"dev_{hops}hop.jsonl")[:50]:
-            plan = metaqa.gold_plan(q)
-            spoken = metaqa.spoken(plan, q)
-            assert ground(kg, spoken, knobs).plan.triples == plan.triples
+    for number, q in enumerate(asked):
+        plan = metaqa.gold_plan(q)
+        answers = complete_from_graph(kg, GroundedPlan(plan)).answers
+        assert set(answers) == {metaqa.entity(a) for a in q.answers}, q.text
+        if number < 50:  # in words it is grounded to the same
+            spoken = ground(kg, metaqa.spoken(plan, q), GroundingSettings(model=None))
+            assert spoken.plan.triples == plan.triples
 
 
 @pytest.mark.slow
@@ -102,9 +92,7 @@ def test_the_planner_without_a_model_answers_questions_it_has_not_seen(
         for q in asked
     }
     scores = score(found, {q.text: q.answers for q in asked})
-    assert scores.questions > 100
-    assert scores.hits_at_1 >= least, str(scores)
-    assert scores.f1 >= least, str(scores)
+    assert scores.questions > 100 and min(scores.hits_at_1, scores.f1) >= least, str(scores)
 
 
 def test_the_loader_leaves_out_what_it_is_told_to(metaqa: ModuleType, tmp_path: Path) -> None:
@@ -117,5 +105,29 @@ def test_the_loader_leaves_out_what_it_is_told_to(metaqa: ModuleType, tmp_path: 
 def test_names_of_any_signs_have_iris_of_their_own(metaqa: ModuleType) -> None:
     names = ["$", "A/B", "a b", "a_b", "a%20b", "Amélie", "What?", "#1", "<b>", '"']
     iris = {str(metaqa.entity(name)) for name in names}
-    assert len(iris) == len(names)
-    assert all(iri.isascii() and " " not in iri for iri in iris)
+    assert len(iris) == len(names) and all(iri.isascii() and " " not in iri for iri in iris)
+
+
+@pytest.mark.slow
+def test_missing_answers_are_found_written_back_and_then_in_the_graph(
+    incomplete: ModuleType, folder: Path
+) -> None:
+    found = incomplete.run(folder, sample=15, seed=5)
+    assert found.questions == 15 and found.before == 0, "no question can be answered in full before"
+    assert found.precision >= 0.9 and found.recall >= 0.7, found.wrong
+    assert found.after >= 0.65 * found.questions
+    # Denials, hearsay, orders, sequels and wrong kinds: hardly anything that is not asked for came in.
+    assert len(found.wrong) <= 1, found.wrong
+
+
+@pytest.mark.slow
+def test_the_texts_are_the_same_for_a_seed_and_not_the_readers_words(
+    incomplete: ModuleType, folder: Path
+) -> None:
+    one, again, other = (incomplete.corpus(folder, seed=s) for s in (3, 3, 4))
+    assert one.texts == again.texts != other.texts
+    assert len(one.missing) == one.counts["missing facts"] == 213
+    # Names alone would not find most: few wordings have a word of their relation's name in them.
+    for relation, wordings in incomplete.WORDINGS.items():
+        parts = [part[:5] for part in relation.split("_") if len(part) > 3]
+        assert len([w for w in wordings if any(part in w for part in parts)]) <= 2, relation

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from rdflib import Literal, URIRef
+from rdflib import Graph, Literal, URIRef
 
+from mrag.completion.checks import CheckSettings, CompletionRun
 from mrag.completion.patterns import CompletedTriple
+from mrag.completion.review import propose
 from mrag.generation.result import EvidenceRef
-from mrag.rdf.terms import Term
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import status_of
+from mrag.rdf import queries
+from mrag.rdf.terms import Term, Triple
+from mrag.stores.base import Dataset
 
 E = "http://example.org/"
 TURTLE = """
@@ -54,3 +60,37 @@ def read(
     o = value if isinstance(value, URIRef | Literal) else iri(str(value))
     ref = EvidenceRef("urn:x:page", quote, "passage", "page.txt")
     return CompletedTriple(iri(subject), iri(predicate), o, "completed", (ref,), confidence)
+
+
+def triples(turtle: str = TURTLE) -> list[Triple]:
+    return [Triple(*t) for t in Graph().parse(data=turtle, format="turtle")]  # type: ignore[arg-type]
+
+
+def asks(kg: KnowledgeGraph, text: str) -> bool:
+    return kg.query(f"PREFIX : <{E}> ASK {{ {text} }}") is True
+
+
+def contents(kg: KnowledgeGraph) -> dict[str, list[str]]:
+    """Return all that questions are answered from, layer by layer."""
+    found: dict[str, list[str]] = {"asserted": [], "completed": [], "inferred": []}
+    for graph in (*kg.record.asserted, *kg.record.inferred):
+        rows = kg.store.construct(queries.get("kg/graph").text, Dataset((graph,)))
+        found[status_of(graph, inferred=graph in kg.record.inferred)] += [str(t) for t in rows]
+    assert kg.record.triples == len(found["asserted"]) + len(found["completed"])
+    everything = [line for lines in found.values() for line in lines]
+    assert len(everything) == len(set(everything)), "no triple stands twice"
+    return {name: sorted(lines) for name, lines in found.items()}
+
+
+def proposed(
+    kg: KnowledgeGraph,
+    *read: CompletedTriple,
+    question: str = "Where?",
+    settings: CheckSettings | None = None,
+    **names: str,
+) -> CompletionRun:
+    """Propose what was read; `names` are those of new entities."""
+    new = {str(iri(name)): label for name, label in names.items()}
+    run = propose(kg, question, read, model="hand", names=new, settings=settings)
+    assert run is not None
+    return run

@@ -158,7 +158,7 @@ def of_passages(rng: random.Random, kg: KnowledgeGraph) -> str | None:
     triple = IncompleteTriple(*(Unknown("x") if place == unknown else term for place, term in slots.items()))
     reply = f'{text(rng)} {{"answers": [{{"value": "x", "passage": 1, "quote": {text(rng)!r}}}]'
     model = Recording(responses=[reply])
-    ModelReader(model, structured=False).read(kg, SoughtTriple(triple, unknown, names, "?"), some)
+    ModelReader(model).read(kg, SoughtTriple(triple, unknown, names, "?"), some)
     for turn in model.asked:
         human = str(turn[1].content)
         wrong = of_block(human, "passages", [str(n) for n in range(1, len(some) + 1)])
@@ -269,7 +269,7 @@ def of_other_prompts(rng: random.Random) -> str | None:
     given = [text(rng) for _ in range(3)]
     for call in (
         lambda: ModelExtractor(model, structured=False).extract(given[0]),
-        lambda: ModelPlanner(model, form="lines").plan(given[0]),
+        lambda: ModelPlanner(model).plan(given[0]),
         lambda: summarise(model, given),
         lambda: _ask(given[0], model),
     ):

@@ -79,7 +79,7 @@ def of_a_reply(rng: random.Random, kg: KnowledgeGraph) -> str | None:
         passages.append(Passage(f"urn:x:p{number}", said, f"{number}.txt", text(rng)))
     rng.shuffle(passages)
     model = FakeListChatModel(responses=[reply(rng, passages) for _ in range(2)])
-    evidence = Evidence(Passages(passages), ModelReader(model, structured=False))
+    evidence = Evidence(Passages(passages), ModelReader(model))
     asked = IncompleteTriple(URIRef(E + "Stardog"), URIRef(E + "developedBy"), Unknown("who"))
     before = state(kg)
     for found in evidence.complete(kg, asked, 5):

@@ -1,13 +1,9 @@
-"""The test cases of the OWL working group, read from their RDF and run by our rules.
-
-`python tests/reasoning/owl_cases.py` prints how many pass, by kind and profile.
-"""
+"""The test cases of the OWL working group, read from their RDF and run by our rules."""
 
 from __future__ import annotations
 
 import os
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -242,19 +238,3 @@ def report(profile: str | None = None) -> dict[str, tuple[int, int]]:
             total[case.kind] += 1
             passed[case.kind] += passes(case)
     return {kind: (passed[kind], total[kind]) for kind in KINDS}
-
-
-def failing(profile: str | None = None) -> list[str]:
-    """Return the ids of the cases that fail."""
-    return [c.id for c in cases() if (profile is None or profile in c.profiles) and not passes(c)]
-
-
-if __name__ == "__main__":
-    out = sys.stdout.write
-    for profile in ("RL", "EL", "QL", None):
-        out(
-            f"{profile or 'all'}: "
-            + ", ".join(f"{k} {a}/{b}" for k, (a, b) in report(profile).items())
-            + "\n"
-        )
-    out("\n".join(failing("RL")) + "\n")

@@ -108,7 +108,7 @@ def files(tmp_path_factory: pytest.TempPathFactory, gguf: Path) -> dict[str, str
             "store": "", "turtle": ".ttl", "broken": ".ttl", "lines": ".nt", "missing": ".ttl", "photos": "",
             "annotations": ".json", "scenes": ".jsonl", "answer": ".json", "texts": "",
             "codes": "", "collection": "", "questions": ".jsonl", "run": ".trec", "out": "", "model": ".gguf",
-            "table": ".csv", "mapping": ".ttl", "solved": ".jsonl", "weights": ".npz",
+            "table": ".csv", "mapping": ".ttl",
         }.items()
     }  # fmt: skip
     Path(names["turtle"]).write_text(turtle(), encoding="utf-8")
@@ -145,9 +145,6 @@ def files(tmp_path_factory: pytest.TempPathFactory, gguf: Path) -> dict[str, str
     )
     asked = {"id": TEXT, "question": "How many gadgets are there?", "answers": [5], "category": TEXT}
     Path(names["questions"]).write_text(json.dumps(asked) + "\n")
-    known = {"id": TEXT, "question": "Where was Ada Hill born?", "answers": ["Lund"]}
-    lost = {"id": "lost", "question": TEXT, "answers": [TEXT]}
-    Path(names["solved"]).write_text("".join(json.dumps(one) + "\n" for one in (known, lost)))
     Path(names["run"]).write_text("q1 Q0 d1 1 0.5 evil\x1b]0;PWN\x07\u202e\n", encoding="utf-8")
     Path(names["model"]).symlink_to(gguf)
     return names

@@ -177,7 +177,7 @@ def proof_json(proof: Proof, display: Display) -> dict[str, Any]:
 
 
 _OVER = ("clear", "replace")
-_ASSERTING = ("load", "insert", "update", "concept", "repair", "replace")
+_ASSERTING = ("load", "insert", "update", "concept", "replace")
 
 
 @dataclass(frozen=True)

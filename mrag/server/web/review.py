@@ -108,10 +108,8 @@ class Review(PageView):
                 for s in snippets.snippets()
             ]
         # The texts may say more than the graph does, so that they are read in any case.
-        settings = completion.CompleterSettings(always=True, update=False)
-        said = completion.Completer(
-            self.kg, completion.Evidence(completion.Passages(found)), settings=settings
-        ).ask(question)
+        evidence = completion.Evidence(completion.Passages(found))
+        said = completion.Completer(self.kg, evidence, always=True, update=False).ask(question)
         return {"answer": said.text, "run": None if said.run is None else said.run.iri}
 
     def foresee(self, values: Values) -> dict[str, Any]:
@@ -131,8 +129,8 @@ class Review(PageView):
                 for one in checked
                 if one.verdict == "refused" and (only is None or key_of(one.triple) in only)
             ],
-            "infers": [labelled(t, display, names) for t in (() if follows is None else follows.triples)],
-            "inferred": None if follows is None else follows.number,
+            "infers": [labelled(t, display, names) for t in (follows[0] if follows else ())],
+            "inferred": follows[1] if follows else None,
         }
 
     # Inferences and index follow what is decided meanwhile, as after every change.

@@ -16,7 +16,6 @@ const WORDS = new Map([
   ["insert", t("Added by a program")],
   ["update", t("Added by an update")],
   ["concept", t("Kept as the class {what}")],
-  ["repair", t("Rewritten when datatypes were repaired")],
   ["reasoning", t("Made by reasoning")],
   ["completion", t("Read as an answer to {what}")],
   ["enrichment", t("Described by {what}")],

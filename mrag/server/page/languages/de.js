@@ -249,7 +249,6 @@ export default new Map([
   ["Added by a program", "Von einem Programm hinzugefügt"],
   ["Added by an update", "Durch eine Änderung (SPARQL Update) hinzugefügt"],
   ["Kept as the class {what}", "Als Klasse {what} behalten"],
-  ["Rewritten when datatypes were repaired", "Umgeschrieben, als Datentypen berichtigt wurden"],
   ["Read as an answer to {what}", "Gelesen als Antwort auf {what}"],
   ["Described by {what}", "Beschrieben von {what}"],
   ["By one of these, and no record of which:", "Durch eines davon; durch welches, ist nicht festgehalten:"],
