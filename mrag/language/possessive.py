@@ -36,7 +36,7 @@ def compile_late(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     A command needs few of the hundreds that its modules define, and compiling one may take a millisecond.
 
     Example:
-        >>> compile_late(r"(?i)who\b").sub("Which", "who developed GraphDB?")
+        >>> compile_late("(?i)who(?= )").sub("Which", "who developed GraphDB?")
         'Which developed GraphDB?'
     """
     return cast("re.Pattern[AnyStr]", LatePattern(pattern, flags))
