@@ -20,7 +20,7 @@ PACKAGES = tuple(
 )  # fmt: skip
 HEAVY = ("langchain_core", "numpy", "onnxruntime", "pyoxigraph", "rdflib")
 # Suites for pytest, which only those who write a store or a backend import; their pages show them.
-DEEPER = {"mrag.stores.conformance", "mrag.index.conformance"}
+DEEPER = {"mrag.stores.conformance", "mrag.testing.indexes"}
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -60,21 +60,6 @@ def _copy(indexes: mrag.SimilarityIndexes, name: str, url: str, *, as_json: bool
         show(f"{copied} in {report.seconds:.1f} s.")
 
 
-def _compare(indexes: mrag.SimilarityIndexes, name: str, *, as_json: bool) -> None:
-    from mrag.index.backends.base import compare
-    from mrag.index.embedding import embedder
-
-    index = indexes.stored(name)
-    model = embedder(index.extra.get("model") or "none")
-    with progress("Comparing", unit="queries") as note:
-        found = compare(index, model, on_progress=note)
-    if as_json:
-        about = {"index": name, "backend": _backend(indexes, name)}
-        show_json({**about, "recall": [one.to_json() for one in found]})
-    for one in found if not as_json else ():
-        show(str(one))
-
-
 def _backend(indexes: mrag.SimilarityIndexes, name: str) -> str:
     return redact_url(indexes.places.of(name).url)
 
@@ -89,7 +74,6 @@ def update_index(
     analyser: Annotated[str | None, Option(metavar="NAME")] = None,
     backend: Annotated[str | None, Option(metavar="URL")] = None,
     copy_to: Annotated[str | None, Option(metavar="URL")] = None,
-    recall: bool = False,
     runner: RunnerOption = "inline",
     workers: WorkersOption = None,
     as_json: JsonOption = False,
@@ -109,7 +93,6 @@ def update_index(
         backend: What keeps the index, such as local: or postgresql://HOST/DATABASE; it is written down.
             Default: where it is, else MRAG_INDEX, else local:.
         copy_to: Copy the index to this backend, embed nothing, and use the copy.
-        recall: Compare what the index finds, and how fast, with an exact search.
 
     \b
     Examples:
@@ -129,9 +112,6 @@ def update_index(
         indexes = mrag.SimilarityIndexes.of(graph)
         if copy_to is not None:
             _copy(indexes, name, copy_to, as_json=as_json)
-        if recall:
-            _compare(indexes, name, as_json=as_json)
-        if recall or copy_to is not None:
             return
         elsewhere = backend or indexes.places.of(name).url != "local:"
         server = "server" if graph.store.capabilities.similarity and not elsewhere else None

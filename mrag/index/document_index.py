@@ -445,10 +445,6 @@ class DocumentIndex(StoredIndex):
     def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, Vectors]:
         return self._state.known_vectors(digests)
 
-    def with_dense(self, params: DenseParams) -> DocumentIndex:
-        """Return the same documents under other knobs of vector search, as they are now."""
-        return DocumentIndex(replaced(self._state, dense_params=params), None, self._embedder)
-
     def learnt_weight(self) -> FusionWeight:
         return learn_weight(self._state, self._embedder)
 

@@ -11,8 +11,8 @@ import pytest
 from mrag.errors import ConfigError, IndexError_
 from mrag.index import Bm25Params, IndexBackend
 from mrag.index.backends.base import open_backend
-from mrag.index.conformance import DOCUMENTS, IndexConformance, Trigrams
 from mrag.storage.files import make_folder
+from mrag.testing.indexes import DOCUMENTS, IndexConformance, Trigrams
 from tests.index.search_server import SearchServer, serving, stored_length
 
 

@@ -70,7 +70,6 @@ CASES: dict[str, list[list[str]]] = {
         ["--store", "{store}", "--query", TEXT],
         ["--store", "{store}", "--backend", f"{TEXT}:x"],
         ["--store", "{store}", "--copy-to", f"postgresql://u:p@{TEXT}/x"],
-        ["--store", "{store}", "--recall"],
         ["--store", "{store}", "--embedder", "none", "--runner", "processes", "--workers", "2"],
         ["--store", "{store}", "--runner", TEXT],
     ],

@@ -6,14 +6,11 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import sys
-import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from statistics import fmean, median
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 from platformdirs import user_data_path
@@ -21,8 +18,7 @@ from platformdirs import user_data_path
 from mrag.errors import ConfigError, DamagedIndex, IndexError_, MissingIndex
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.bm25 import Bm25Params
-from mrag.index.dense import DenseParams
-from mrag.index.document_index import DocumentIndex, Mode, StoredIndex
+from mrag.index.document_index import DocumentIndex, StoredIndex
 from mrag.index.embedding import Embedder, Vectors
 from mrag.index.segments import Progress, SyncReport
 from mrag.redaction import redact_url
@@ -324,66 +320,3 @@ class IndexPlaces:
         self.of(name).delete(name)
         self._objects.pop(name, None)
         self.local.delete(name)
-
-
-_QUERIES: Final = 100
-_WORDS: Final = 8
-
-
-@dataclass(frozen=True)
-class RecallReport:
-    """What an index finds of that which an exact search finds."""
-
-    mode: str
-    queries: int
-    k: int
-    recall: float
-    same: float
-    milliseconds: float
-    local: float
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.mode}: recall@{self.k} {self.recall:.3f} of {self.queries} queries, "
-            f"{self.same:.0%} in the same order; {self.milliseconds:.1f} ms a query, "
-            f"{self.milliseconds / self.local:.1f} times local"
-        )
-
-
-def compare(
-    index: StoredIndex, model: Embedder | None, *, k: int = 10, on_progress: Progress | None = None
-) -> list[RecallReport]:
-    """Compare an index with an exact one of the same documents and vectors in memory."""
-    documents = list(documents_of(index))
-    if not documents:
-        raise ConfigError("The index is empty, so there is nothing to compare.")
-    chosen = documents[:: max(1, len(documents) // _QUERIES)][:_QUERIES]
-    texts = [" ".join(text.split()[-_WORDS:]) for _, text in chosen]
-    backend = LocalBackend(None)
-    copy_index(index, backend, "copy", model=model)
-    local = backend.open("copy", embedder=None)
-    # The local index looks through signs of the vectors first; what it may miss so is not missed here.
-    searched = (index, local.with_dense(DenseParams(prefilter_from=sys.maxsize)), local)
-    modes: tuple[Mode, ...] = ("bm25",) if index.embedder_name is None else ("bm25", "dense", "hybrid")
-    reports = []
-    for mode in modes:
-        shares, same = [], []
-        times: tuple[list[float], ...] = ([], [], [])
-        for text in texts:
-            hits = []
-            for one, spent in zip(searched, times, strict=True):
-                started = time.perf_counter()
-                hits.append([match.doc_id for match in one.search(text, k, mode=mode)])
-                spent.append(1000 * (time.perf_counter() - started))
-            ours, theirs, _ = hits
-            shares.append(len({*ours} & {*theirs}) / len(theirs) if theirs else 1.0)
-            same.append(ours == theirs)
-        found = (fmean(shares), fmean(same), median(times[0]), median(times[2]))
-        reports.append(RecallReport(mode, len(texts), k, *found))
-        if on_progress is not None:
-            on_progress(len(reports) * len(texts), len(modes) * len(texts))
-    return reports

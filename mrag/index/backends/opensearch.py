@@ -1,7 +1,8 @@
+# ruff: noqa: D102 - what implements an interface is described there
 """Similarity indexes in OpenSearch or Elasticsearch: vectors, and BM25 over terms that `mrag` has cut.
 
-An index `mrag_…` of the server has a document for each document; see `VersionedEngine`. Searches are JSON, of
-which what a user wrote is never more than a value.
+An index `mrag_…` of the server has a document for each document; see `Engine`. Searches are JSON, of which
+what a user wrote is never more than a value.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from os import environ
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -20,12 +20,12 @@ import numpy as np
 
 from mrag.errors import ConfigError, IndexError_, StoreError
 from mrag.index.backends.engine import (
+    Engine,
+    EngineBackend,
     EngineRow,
+    EngineState,
     Found,
     Replaced,
-    Version,
-    VersionedBackend,
-    VersionedEngine,
     Where,
     key_of,
     parts_of,
@@ -71,23 +71,21 @@ _FIELDS: Final[Mapping[str, dict[str, Any]]] = {
 _GRAPH: Final = {"m": 16, "ef_construction": 128}
 
 
-class OpenSearchBackend(VersionedBackend):
+class OpenSearchBackend(EngineBackend):
     """Keeps indexes in OpenSearch or Elasticsearch: `opensearch:` or `elasticsearch:` and `http://HOST:9200`."""
 
     login_by = "MRAG_OPENSEARCH_PASSWORD or MRAG_ELASTICSEARCH_PASSWORD"
 
-    def __init__(self, url: str, graph: str, pending: Path | None = None) -> None:
-        super().__init__(url, graph, pending)
+    def connected(self, url: str) -> Engine:
         scheme, _, address = url.partition(":")
         product = "OpenSearch" if scheme.lower() == "opensearch" else "Elasticsearch"
-        self.engine = _Engine(product, address.rstrip("/"))
+        return _Engine(product, address.rstrip("/"))
 
 
-class _Engine(VersionedEngine):
-    """The questions of `VersionedEngine` as requests."""
+class _Engine(Engine):
+    """The questions of `Engine` as requests."""
 
     def __init__(self, product: str, url: str) -> None:
-        super().__init__()
         self._product, self._url, self._variables = product, url, f"MRAG_{product.upper()}"
         if not is_address(url):
             hint = f"Write {product.lower()}:http://HOST:9200."
@@ -126,7 +124,7 @@ class _Engine(VersionedEngine):
     def drop(self, place: str) -> None:
         self._ask("DELETE", quote(place), none=["missing"])
 
-    def put(self, since: Version, rows: Sequence[EngineRow], mean: float) -> None:
+    def put(self, since: EngineState, rows: Sequence[EngineRow]) -> None:
         made = []
         for row in rows:
             words = (_word(term) for term, count in sorted(row.terms.items()) for _ in range(count))
@@ -145,12 +143,12 @@ class _Engine(VersionedEngine):
             vector = None if packed is None else _unpack(packed)
             yield [vector if name == "vector" else row[name] for name in fields]
 
-    def mark(self, place: str, where: Where, until: int) -> None:
+    def mark(self, at: EngineState, where: Where, until: int) -> None:
         # Written anew, because `_source` lacks what an update would take of it.
-        rows = list(self._sources(place, where, tuple(_FIELDS)))
+        rows = list(self._sources(at.place, where, tuple(_FIELDS)))
         if rows:
-            self._put(place, [{**row, "until": until} for row in rows])
-            self.settle(place)
+            self._put(at.place, [{**row, "until": until} for row in rows])
+            self.settle(at.place)
 
     def delete(self, place: str, where: Where) -> None:
         body = {"query": {"bool": {"filter": _filters(where)}}}
@@ -160,17 +158,17 @@ class _Engine(VersionedEngine):
         # What is deleted counts as to how rare a word is until its segment is written anew.
         self._ask("POST", f"{quote(place)}/_forcemerge", only_expunge_deletes="true")
 
-    def by_words(self, at: Version, query: Mapping[str, float], k: int, where: Where) -> Found:
+    def by_words(self, at: EngineState, query: Mapping[str, int], k: int, where: Where) -> Found:
         often = sorted(query.items(), key=lambda item: -item[1])[:_CLAUSES]
         terms = [{"term": {"words": {"value": _word(term), "boost": times}}} for term, times in often]
         asked = {"should": terms, "minimum_should_match": 1, "filter": _filters(where)}
         body = {"size": min(k, _MOST), "query": {"bool": asked}, "_source": ["id"]}
-        scale = at.bm25.k1 + 1 if self._factor == "k1 + 1" else 1.0
+        scale = at.manifest.bm25.k1 + 1 if self._factor == "k1 + 1" else 1.0
         # Of several shards each has its own words; they are to count them together.
         hits = self._hits(at.place, body, search_type="dfs_query_then_fetch")
         return [(hit["_source"]["id"], hit["_score"] / scale) for hit in hits]
 
-    def by_vector(self, at: Version, vector: Vectors, k: int, where: Where) -> Found:
+    def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
         k, filters = min(k, _MOST), _filters(where)
         breadth, asked = min(max(_BREADTH, 2 * k), _MOST), vector.tolist()
         body: dict[str, Any] = {"size": k, "_source": ["id"]}
