@@ -37,7 +37,8 @@ from mrag.generation.models import model_name, resolve, status
 from mrag.generation.support.sentences import without_thoughts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import joined
-from mrag.images.files import Box, Picture, PictureLimits, grid, open_picture, part_of, read_capped
+from mrag.images.embedding import check_classifier, describe_labels
+from mrag.images.files import QUARTERS, Box, Picture, PictureLimits, open_picture, part_of, read_capped
 from mrag.images.graph import ImageVocabulary, boxes, described, described_by, files_of
 from mrag.images.prompts import description_prompt
 from mrag.index.backends.base import home
@@ -145,6 +146,8 @@ class Work:
 
     def say(self, picture: Picture) -> str:
         """Return what the model says of a picture, without its thoughts; empty if it says nothing."""
+        if self.model == LABELS:
+            return describe_labels(picture)
         from langchain_core.messages import HumanMessage
 
         message = HumanMessage([{"type": "text", "text": self.prompt}, dict(picture.block())])
@@ -154,11 +157,7 @@ class Work:
     def opened(self) -> BaseChatModel:
         """Return the model, made when it is first asked for."""
         if self._opened is None:
-            if self.model == LABELS:
-                from mrag.images.labels import LabelModel
-
-                self._opened = LabelModel()
-            elif isinstance(self.model, str):
+            if isinstance(self.model, str):
                 provider, seconds = status(self.model).provider, self.timeout
                 waits: dict[str, dict[str, Any]]
                 waits = {"ollama": {"client_kwargs": {"timeout": seconds}}, "openai": {"timeout": seconds}}
@@ -184,10 +183,19 @@ class Work:
 
     def name(self) -> str:
         """Return the name of the model, for the provenance of what it says."""
-        if isinstance(self.model, str) and self.model != LABELS:
+        if self.model == LABELS:
+            return "labels:efficientnet-lite0"
+        if isinstance(self.model, str):
             found = status(self.model)
             return f"{found.provider}:{found.name}"
         return model_name(self.opened())
+
+    def check(self) -> None:
+        """Open the model, so that one that cannot be had is told before anything is done."""
+        if self.model == LABELS:
+            check_classifier()
+        else:
+            self.opened()
 
 
 def default_model() -> str:
@@ -209,7 +217,7 @@ def clean(text: str) -> str:
     return _CONTROL.sub("", text.encode("utf-8", "ignore").decode("utf-8")).strip()
 
 
-Regions = typing.Literal["none", "boxes", "grid"]
+Regions = typing.Literal["none", "boxes", "quarters"]
 
 
 @dataclass(frozen=True)
@@ -227,9 +235,7 @@ class EnrichSettings:
         back_off: Seconds before the second try; doubled before each further one.
         on_error: `skip` goes on without an image that cannot be described, `stop` ends the run there.
         give_up: Images in a row that the model fails on, after which the run ends even with `skip`.
-        regions: `boxes` describes annotated parts too, and a grid where there are none; `grid` a grid.
-        rows: Rows of the grid.
-        columns: Columns of the grid.
+        regions: `boxes` describes annotated parts too, and quarters where there are none; `quarters` these.
         whole: Whether whole images are described.
         again: Whether images that another model or prompt has described are described again.
         limit: Most images and parts of this run; None for all.
@@ -250,8 +256,6 @@ class EnrichSettings:
     on_error: typing.Literal["skip", "stop"] = "skip"
     give_up: int = 10
     regions: Regions = "none"
-    rows: int = 2
-    columns: int = 2
     whole: bool = True
     again: bool = False
     limit: int | None = None
@@ -263,9 +267,8 @@ class EnrichSettings:
                 raise ConfigError(f"{name} is at least 1, not {value}.")
         if self.timeout <= 0 or (self.per_minute is not None and self.per_minute <= 0):
             raise ConfigError("timeout and per_minute are above 0; per_minute may be None for no limit.")
-        if self.on_error not in ("skip", "stop") or self.regions not in ("none", "boxes", "grid"):
-            raise ConfigError("on_error is skip or stop; regions is none, boxes or grid.")
-        grid(self.rows, self.columns)
+        if self.on_error not in ("skip", "stop") or self.regions not in typing.get_args(Regions):
+            raise ConfigError("on_error is skip or stop; regions is none, boxes or quarters.")
 
 
 @dataclass(frozen=True)
@@ -577,7 +580,7 @@ def describe(
     knobs = (settings.limits, settings.temperature, settings.seed, settings.timeout)
     work = Work(chosen, description_prompt(settings.prompt), *knobs)
     name = work.name()
-    work.opened()
+    work.check()
     graph = EnrichedGraph(kg, vocabulary)
     kept = journal if journal is not None else journal_of(kg)
     with kept.opened():
@@ -597,7 +600,7 @@ def describe(
         if settings.regions == "boxes":
             boxed, bad = boxes(boxes_from or kg, graph.vocabulary)
             failures += [Failure(annotation, "", "box", why) for annotation, why in bad.items()]
-        cells = grid(settings.rows, settings.columns) if settings.regions != "none" else []
+        cells = QUARTERS if settings.regions != "none" else ()
         tasks: list[Task] = []
         already = sum(image in done for image in missing)
         for image, path in files.items():

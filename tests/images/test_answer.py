@@ -131,7 +131,7 @@ def test_by_default_a_model_that_sees_is_taken_and_another_gets_the_facts_alone(
 
 
 def test_parts_of_an_image_belong_to_it(wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer) -> None:
-    describe(wardrobe, folder=photos, settings=EnrichSettings(regions="grid", limit=5))
+    describe(wardrobe, folder=photos, settings=EnrichSettings(regions="quarters", limit=5))
     found = ask_pictures(
         wardrobe, "red garment", ImageTextRanker(wardrobe, "bm25"), folder=photos, model="none", k=1
     )

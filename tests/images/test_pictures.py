@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mrag.errors import ConfigError, LoadError
-from mrag.images.files import Box, PictureLimits, file_in, grid, open_picture, pixels, sniff
+from mrag.images.files import QUARTERS, Box, PictureLimits, file_in, open_picture, pixels, sniff
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (pip install 'mrag[images]')")
 
@@ -111,7 +111,7 @@ def test_a_part_is_cut_out_of_the_pixels(tmp_path: Path) -> None:
     assert (corner.width, corner.height) == (10, 10)
     with pytest.raises(LoadError, match="outside"):
         open_picture(path, box=Box(100, 0, 5, 5))
-    whole = sum(p.width * p.height for p in (open_picture(path, box=box) for box in grid(3, 4)))
+    whole = sum(p.width * p.height for p in (open_picture(path, box=box) for box in QUARTERS))
     assert whole == 100 * 50
 
 
@@ -142,8 +142,6 @@ def test_what_is_no_box_is_refused(text: str) -> None:
 def test_a_fragment_is_read_back() -> None:
     for box in (Box(1, 2, 3, 4), Box(0, 50, 50, 50, True)):
         assert Box.of(box.fragment) == box
-    with pytest.raises(ConfigError):
-        grid(0, 2)
 
 
 def test_files_over_a_limit_are_refused(tmp_path: Path) -> None:

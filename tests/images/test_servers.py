@@ -44,10 +44,10 @@ def test_a_graph_on_a_server_is_enriched_in_two_runs(
             (hit,) = ImageTextRanker(kg, "bm25").rank(Question("yellow"), 1)
             assert hit.iri == E + "image_4"
         with mrag.connect(url) as kg:
-            parts = EnrichSettings(regions="grid", rows=1, columns=1)
-            assert describe(kg, folder=photos, settings=parts).described == 6
+            parts = EnrichSettings(regions="quarters")
+            assert describe(kg, folder=photos, settings=parts).described == 24
         with mrag.connect(url) as kg:
-            assert describe(kg, folder=photos, settings=parts).already == 12
-            assert [len(one.regions) for one in image_texts(kg)] == [1] * 6
-    assert len(seeing.asked) == 12
+            assert describe(kg, folder=photos, settings=parts).already == 30
+            assert [len(one.regions) for one in image_texts(kg)] == [4] * 6
+    assert len(seeing.asked) == 30
     assert list((tmp_path / "home").rglob("descriptions.jsonl"))

@@ -14,7 +14,7 @@ from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 import mrag
 from mrag.errors import ConfigError, IndexError_
 from mrag.front import NarrowedGraph
-from mrag.index import Abilities, Bm25Params, DocumentIndex, IndexBackend, SimilarityIndexes, copy_to
+from mrag.index import Abilities, Bm25Params, DocumentIndex, IndexBackend, SimilarityIndexes
 from mrag.index.backends.base import LocalBackend, documents_of, open_backend
 from mrag.index.backends.engine import EngineIndex, IndexView
 from mrag.index.backends.vector_store import VectorStoreBackend
@@ -149,7 +149,7 @@ class TestOneGraph:
             wanted = mrag.SimilarityRanker(kg).rank(question, 10)
             with monkeypatch.context() as refused:
                 refused.setattr(WordLlamaEmbedder, "embed_documents", None)
-                assert copy_to(SimilarityIndexes.of(kg), "main", postgres).added == 264
+                assert SimilarityIndexes.of(kg).build(model="wordllama", backend=postgres).added == 264
             found = mrag.SimilarityRanker(kg).rank(question, 10)
             assert [h.iri for h in found] == [h.iri for h in wanted]
         with mrag.connect(f"oxigraph:{place / 'db'}") as kg:
@@ -168,7 +168,7 @@ class TestOneGraph:
             # And back again, to the last bit of the vectors.
             before = dict(documents_of(indexes.stored()))
             vectors = indexes.stored().vectors_of(before)
-            copy_to(indexes, "main", "local:")
+            indexes.build(model="wordllama", backend="local:")
             again = indexes.stored()
             assert isinstance(again, DocumentIndex) and dict(documents_of(again)) == before
             assert all(v.tobytes() == vectors[i].tobytes() for i, v in again.vectors_of(before).items())
@@ -218,7 +218,7 @@ def test_the_page_says_what_each_backend_approximates() -> None:
         "PostgreSQL": "postgres.PostgresBackend",
         "Qdrant": "qdrant.QdrantBackend",
         "Milvus": "milvus.MilvusBackend",
-        "OpenSearch, Elasticsearch": "opensearch.OpenSearchBackend",
+        "OpenSearch": "opensearch.OpenSearchBackend",
         "LangChain": "vector_store.VectorStoreBackend",
     }
     assert rows[0][1:] == list(kinds)

@@ -1,4 +1,4 @@
-"""OpenSearch and Elasticsearch: the shipped suite over a server of their contract, or a real one."""
+"""OpenSearch: the shipped suite over a server of their contract, or a real one."""
 
 from __future__ import annotations
 
@@ -16,40 +16,26 @@ from mrag.testing.indexes import DOCUMENTS, IndexConformance, Trigrams
 from tests.index.search_server import SearchServer, serving, stored_length
 
 
-@pytest.mark.parametrize(("product", "version"), [("opensearch", 2), ("opensearch", 3), ("elasticsearch", 9)])
-class TestContract:
-    """Only what differs between the three; the suite runs over one of each below."""
-
-    def test_scores_are_those_of_the_local_index(self, product: str, version: int, tmp_path: Path) -> None:
-        with serving(SearchServer(product, version)) as address:
-            index = open_backend(f"{product}:{address}", "g", tmp_path).create(
-                "main", embedder=Trigrams(), bm25=Bm25Params()
-            )
-            index.sync(DOCUMENTS, extra={})
-            local = open_backend("local:", "", None).create("main", embedder=Trigrams(), bm25=Bm25Params())
-            local.sync(DOCUMENTS, extra={})
-            for mode in ("bm25", "dense", "hybrid"):
-                found, wanted = (i.search("red leather of a twin", 9, mode=mode) for i in (index, local))
-                assert {m.doc_id: m.score for m in found} == {
-                    m.doc_id: pytest.approx(m.score, abs=1e-5) for m in wanted
-                }
+@pytest.mark.parametrize("version", [2, 3])
+def test_scores_are_those_of_the_local_index(version: int, tmp_path: Path) -> None:
+    with serving(SearchServer(version)) as address:
+        backends = open_backend(f"opensearch:{address}", "g", tmp_path), open_backend("local:", "", None)
+        index, local = (b.create("main", embedder=Trigrams(), bm25=Bm25Params()) for b in backends)
+        index.sync(DOCUMENTS, extra={})
+        local.sync(DOCUMENTS, extra={})
+        for mode in ("bm25", "dense", "hybrid"):
+            found, wanted = (i.search("red leather of a twin", 9, mode=mode) for i in (index, local))
+            assert {m.doc_id: m.score for m in found} == {
+                m.doc_id: pytest.approx(m.score, abs=1e-5) for m in wanted
+            }
 
 
 class TestOpenSearch(IndexConformance):
     @pytest.fixture(scope="class")
     @classmethod
     def backend(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexBackend]:
-        with serving(SearchServer("opensearch", 3)) as address:
+        with serving(SearchServer(3)) as address:
             yield open_backend(f"opensearch:{address}", "conformance", tmp_path_factory.mktemp("pending"))
-
-
-@pytest.mark.slow
-class TestElasticsearch(IndexConformance):
-    @pytest.fixture(scope="class")
-    @classmethod
-    def backend(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexBackend]:
-        with serving(SearchServer("elasticsearch", 9)) as address:
-            yield open_backend(f"elasticsearch:{address}", "conformance", tmp_path_factory.mktemp("pending"))
 
 
 @pytest.mark.skipif("MRAG_TEST_OPENSEARCH" not in os.environ, reason="MRAG_TEST_OPENSEARCH names no server")
@@ -61,18 +47,9 @@ class TestRealOpenSearch(IndexConformance):
         return open_backend(url, "conformance", tmp_path_factory.mktemp("pending"))
 
 
-@pytest.mark.skipif("MRAG_TEST_ELASTICSEARCH" not in os.environ, reason="MRAG_TEST_ELASTICSEARCH is not set")
-class TestRealElasticsearch(IndexConformance):
-    @pytest.fixture(scope="class")
-    @classmethod
-    def backend(cls, tmp_path_factory: pytest.TempPathFactory) -> IndexBackend:
-        url = f"elasticsearch:{os.environ['MRAG_TEST_ELASTICSEARCH']}"
-        return open_backend(url, "conformance", tmp_path_factory.mktemp("pending"))
-
-
 @pytest.fixture
 def opensearch() -> Iterator[tuple[SearchServer, str]]:
-    server = SearchServer("opensearch", 3)
+    server = SearchServer(3)
     with serving(server) as address:
         yield server, f"opensearch:{address}"
 
@@ -104,33 +81,25 @@ def test_large_filters_long_queries_and_many_hits_stay_below_the_limits(
 
 
 def test_the_login_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    server = SearchServer("elasticsearch", 9, login="ApiKey abc123")
+    server = SearchServer(3, login="ApiKey abc123")
     with serving(server) as address:
-        url = f"elasticsearch:{address}"
+        url = f"opensearch:{address}"
         with pytest.raises(IndexError_, match="401") as error:
             open_backend(url, "g", tmp_path).names()
-        assert "MRAG_ELASTICSEARCH_KEY" in str(error.value)
-        monkeypatch.setenv("MRAG_ELASTICSEARCH_KEY", "abc123")
+        assert "MRAG_OPENSEARCH_KEY" in str(error.value)
+        monkeypatch.setenv("MRAG_OPENSEARCH_KEY", "abc123")
         assert open_backend(url, "g", tmp_path).names() == []
-        monkeypatch.delenv("MRAG_ELASTICSEARCH_KEY")
+        monkeypatch.delenv("MRAG_OPENSEARCH_KEY")
         server.login = "Basic bWU6b2s="
-        monkeypatch.setenv("MRAG_ELASTICSEARCH_USER", "me")
-        monkeypatch.setenv("MRAG_ELASTICSEARCH_PASSWORD", "ok")
+        monkeypatch.setenv("MRAG_OPENSEARCH_USER", "me")
+        monkeypatch.setenv("MRAG_OPENSEARCH_PASSWORD", "ok")
         assert open_backend(url, "g", tmp_path).names() == []
         server.login = "Bearer t0ken"
-        monkeypatch.setenv("MRAG_ELASTICSEARCH_TOKEN", "t0ken")
+        monkeypatch.setenv("MRAG_OPENSEARCH_TOKEN", "t0ken")
         assert open_backend(url, "g", tmp_path).names() == []
 
 
-def test_the_other_product_and_a_wrong_address_are_told(
-    opensearch: tuple[SearchServer, str], tmp_path: Path
-) -> None:
-    address = opensearch[1].partition(":")[2]
-    with pytest.raises(ConfigError, match="The server is OpenSearch"):
-        index = open_backend(f"elasticsearch:{address}", "g", tmp_path).create(
-            "main", embedder=None, bm25=Bm25Params()
-        )
-        index.sync(DOCUMENTS, extra={})
+def test_a_wrong_address_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no address"):
         open_backend("opensearch:host", "g", tmp_path)
     with pytest.raises(ConfigError, match="no password"):

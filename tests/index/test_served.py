@@ -14,7 +14,6 @@ import pytest
 
 from mrag.errors import ConfigError, ModelError
 from mrag.index import embedder
-from mrag.index.embedding import ServedEmbedder
 
 DIM = 4
 
@@ -31,9 +30,6 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None: ...
 
-    def do_GET(self) -> None:
-        self.reply({"model_id": "intfloat/multilingual-e5-small"} if self.path.endswith("/info") else [])
-
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.asked.append((self.path, body, self.headers["Authorization"]))
@@ -44,10 +40,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/v1/embeddings":
             data = [{"index": n, "embedding": vector(text)} for n, text in enumerate(body["input"])]
             self.reply({"data": data[::-1]})
-        elif self.path == "/api/embed":
-            self.reply({"embeddings": [vector(text) for text in body["input"]]})
         else:
-            self.reply([vector(text) for text in body["inputs"]])
+            self.reply({"embeddings": [vector(text) for text in body["input"]]})
 
     def reply(self, value: Any) -> None:
         self.send_response(200)
@@ -89,27 +83,25 @@ def test_each_protocol_gives_the_vectors_of_the_texts_in_order(server: tuple[str
 
 
 def test_a_family_gets_the_words_that_it_was_trained_with(server: tuple[str, type[Handler]]) -> None:
-    url, handler = server
-    model = embedder(f"tei:{url}/")
-    assert model is not None and model.name == "tei:intfloat/multilingual-e5-small, prefixed"
+    model = embedder("openai:intfloat/multilingual-e5-small")
+    assert model is not None and model.name == "openai:intfloat/multilingual-e5-small, prefixed"
     model.embed_query("Schuhe")
     model.embed_documents(["rote Schuhe"])
-    assert [body["inputs"] for _, body, _ in handler.asked] == [["query: Schuhe"], ["passage: rote Schuhe"]]
-    assert ServedEmbedder("tei", "BAAI/bge-m3", url).prefixes == ("", "")
-    assert ServedEmbedder("ollama", "nomic-embed-text:v1.5", url).prefixes[1] == "search_document: "
+    asked = [body["input"] for _, body, _ in server[1].asked]
+    assert asked == [["query: Schuhe"], ["passage: rote Schuhe"]]
+    names = [embedder(name).name for name in ("ollama:bge-m3", "ollama:nomic-embed-text:v1.5")]  # type: ignore[union-attr]
+    assert names == ["ollama:bge-m3", "ollama:nomic-embed-text:v1.5, prefixed"]
 
 
 def test_what_passes_is_tried_again_and_what_does_not_is_told(server: tuple[str, type[Handler]]) -> None:
-    url, handler = server
-    model = ServedEmbedder("ollama", "bge-m3", url)
+    _, handler = server
+    model = embedder("ollama:bge-m3")
+    assert model is not None
     handler.failures.extend([503, 429])
     assert model.embed_query("a").shape == (DIM,) and len(handler.asked) == 3
     handler.failures.append(404)
     with pytest.raises(ModelError, match="status 404"):
         model.embed_query("a")
     assert len(handler.asked) == 4
-    with pytest.raises(ModelError, match="does not say which embedding model"):
-        embedder("tei:http://127.0.0.1:1")
-    for wrong, message in (("ollama:", "names no model"), ("tei:ftp://x", "no URL of a server")):
-        with pytest.raises(ConfigError, match=message):
-            embedder(wrong)
+    with pytest.raises(ConfigError, match="names no model"):
+        embedder("ollama:")

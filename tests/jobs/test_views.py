@@ -8,6 +8,7 @@ import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyoxigraph as ox
 import pytest
@@ -21,10 +22,11 @@ from mrag.errors import StoreError
 from mrag.graph import views
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.views import branches
-from mrag.jobs import InlineRunner, ProcessRunner, Runner, ThreadRunner
+from mrag.jobs import InlineRunner, ProcessRunner, Runner, ThreadRunner, runners
 from mrag.loaders.scenes import Fashionpedia
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.process.channel import Child
 from mrag.testing.annotations import write_annotations
 from tests.commands import run
 from tests.fuseki_server import fuseki_server
@@ -219,22 +221,16 @@ def test_blank_nodes_have_the_same_names_when_a_job_goes_on(tmp_path: Path) -> N
 
 
 def test_a_part_that_ends_its_worker_each_time_fails_and_leaves_the_view_as_it_was(
-    fashion: KnowledgeGraph,
+    fashion: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    two = ProcessRunner(1)
+    class Dying(Child):
+        def ask(self, *request: Any) -> Any:
+            os.kill(self.pid, signal.SIGKILL)
+            return super().ask(*request)
 
-    def note(done: int, total: int | None) -> None:
-        submit = two.submit
-
-        def dying(task: object) -> None:
-            submit(task)
-            for pid in two.pids:
-                os.kill(pid, signal.SIGKILL)
-
-        two.submit = dying  # type: ignore[method-assign]
-
+    monkeypatch.setattr(runners, "Child", Dying)
     with pytest.raises(StoreError, match="has lost its worker 3 times"):
-        views.make_view(fashion, "fashion/cel", "whole-cel", runner=two, on_progress=note)
+        views.make_view(fashion, "fashion/cel", "whole-cel", runner=ProcessRunner(1))
     assert dumped(fashion, "whole-cel")
     assert KnowledgeGraph(fashion.store, "whole-cel").record.pending == ""
 

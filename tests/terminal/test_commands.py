@@ -69,7 +69,6 @@ CASES: dict[str, list[list[str]]] = {
         ["--store", "{store}", "--embedder", "none"],
         ["--store", "{store}", "--query", TEXT],
         ["--store", "{store}", "--backend", f"{TEXT}:x"],
-        ["--store", "{store}", "--copy-to", f"postgresql://u:p@{TEXT}/x"],
         ["--store", "{store}", "--embedder", "none", "--runner", "processes", "--workers", "2"],
         ["--store", "{store}", "--runner", TEXT],
     ],
@@ -77,7 +76,7 @@ CASES: dict[str, list[list[str]]] = {
     "describe": [
         ["{photos}", "--store", "{store}", "-m", "ollama:llava"],
         [NAME],
-        ["{photos}", "--grid", TEXT],
+        ["{photos}", "--regions", TEXT],
         ["{photos}", "--store", "{store}", "--runner", TEXT],
     ],
     "ask": [

@@ -6,27 +6,25 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-import numpy as np
 from platformdirs import user_data_path
 
 from mrag.errors import ConfigError, DamagedIndex, IndexError_, MissingIndex
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, StoredIndex
-from mrag.index.embedding import Embedder, Vectors
-from mrag.index.segments import Progress, SyncReport
+from mrag.index.embedding import Embedder
 from mrag.redaction import redact_url
 from mrag.storage.files import make_folder, replace
 from mrag.storage.folder import MANIFEST
 
 if TYPE_CHECKING:
-    from mrag.index.similarity import SimilarityIndexes
+    pass
 
 _BATCH = 1000
 """Documents whose texts are asked for at once."""
@@ -149,82 +147,13 @@ class LocalBackend:
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
-class _Kept:
-    """Stands for the model of an index, and gives the vectors that it has of its texts."""
-
-    def __init__(self, source: StoredIndex, documents: dict[str, str], model: Embedder | None) -> None:
-        self.name = source.embedder_name or ""
-        self._source = source
-        self._model = model
-        self._holder = {text: doc_id for doc_id, text in sorted(documents.items(), reverse=True)}
-
-    @property
-    def dim(self) -> int:
-        return len(self.embed_documents([next(iter(self._holder))])[0])
-
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        ids = [self._holder[text] for text in texts]
-        found = self._source.vectors_of(ids)
-        if missing := [doc_id for doc_id in ids if doc_id not in found]:
-            hint = "Bring it up to date with `mrag index`, then copy it."
-            raise DamagedIndex("The index has no vector of one of its documents.", term=missing[0], hint=hint)
-        return np.stack([found[doc_id] for doc_id in ids])
-
-    def embed_query(self, text: str) -> Vectors:
-        if self._model is None:
-            raise ConfigError("The copy was made without its model.", hint="Open it with that model.")
-        return self._model.embed_query(text)
-
-
-def copy_index(
-    source: StoredIndex,
-    target: IndexBackend,
-    name: str,
-    *,
-    model: Embedder | None = None,
-    on_progress: Progress | None = None,
-) -> SyncReport:
-    """Copy an index to a backend, in place of one of that name there."""
-    documents = dict(documents_of(source))
-    kept = None if source.embedder_name is None else _Kept(source, documents, model)
-    copy = target.create(name, embedder=kept, bm25=source.bm25_params, replace=True)
-    return copy.sync(documents.items(), extra=source.extra, on_progress=on_progress, batch=_BATCH)
-
-
-def copy_to(
-    indexes: SimilarityIndexes, name: str, backend: str | IndexBackend, *, on_progress: Progress | None = None
-) -> SyncReport:
-    """Copy an index of a graph to another backend without embedding again, and use the copy from then on.
-
-    What it was copied from stays; `mrag index --backend` goes back to it.
-
-    Raises:
-        MissingIndex: If there is no such index.
-        ConfigError: If it is there already, or it is an index of the server's own.
-
-    Example:
-        >>> import mrag
-        >>> from mrag.index.backends.base import LocalBackend
-        >>> kg = mrag.demo(model="none")
-        >>> copy_to(kg.searcher, "main", LocalBackend(None)).added == kg.searcher.info("main").documents
-        True
-        >>> kg.close()
-    """
-    source, target = indexes.stored(name), indexes.places.resolved(backend)
-    if target is indexes.places.of(name):
-        raise ConfigError(f"The index {name!r} is there already.")
-    report = copy_index(source, target, name, on_progress=on_progress)
-    indexes.placed(name, target)
-    return report
-
-
 _RECORD: Final = "backend.json"
 
 _KINDS: Final = {
     **dict.fromkeys(("postgresql", "postgres"), ("postgres", "PostgresBackend")),
     "milvus": ("milvus", "MilvusBackend"),
     "qdrant": ("qdrant", "QdrantBackend"),
-    **dict.fromkeys(("opensearch", "elasticsearch"), ("opensearch", "OpenSearchBackend")),
+    "opensearch": ("opensearch", "OpenSearchBackend"),
 }
 """Module and class by the scheme of the URL."""
 

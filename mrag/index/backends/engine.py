@@ -2,10 +2,11 @@
 """An index whose documents are in an engine: the same methods and results as of one in a folder.
 
 All that is the same for every engine (comparing documents, embedding, committing, fusing, telling which
-words were found) is done here; an `Engine` keeps rows. Each row says from which commit to which it counts: a
-change adds rows that count from the next commit on, and marks those that end with it. Then one write makes
-that commit the newest, and what has ended is removed. A change that is broken off before that write left
-nothing that counts, and the next one clears it away. An engine with transactions need not keep the marks.
+words were found) is done here; an `IndexEngine` keeps rows. Each row says from which commit to which it
+counts: a change adds rows that count from the next commit on, and marks those that end with it. Then one
+write makes that commit the newest, and what has ended is removed. A change that is broken off before that
+write left nothing that counts, and the next one clears it away. An engine with transactions need not keep
+the marks.
 """
 
 from __future__ import annotations
@@ -200,7 +201,7 @@ def stored_fields(row: EngineRow, since: int) -> dict[str, Any]:
     return {**kept, "since": since, "until": OPEN}
 
 
-class Engine(ABC):
+class IndexEngine(ABC):
     """Collections of rows with the commits they belong to."""
 
     registered = False
@@ -260,7 +261,7 @@ class Engine(ABC):
         return nullcontext()
 
 
-def states(engine: Engine, graph: str, name: str | None = None) -> dict[str, str]:
+def states(engine: IndexEngine, graph: str, name: str | None = None) -> dict[str, str]:
     """Return what is kept of the indexes of a graph, or of one of them, by name."""
     engine.registered = engine.registered or REGISTRY in engine.places()
     if not engine.registered:
@@ -274,7 +275,7 @@ def states(engine: Engine, graph: str, name: str | None = None) -> dict[str, str
 class Shelf:
     """The place of one index in an engine."""
 
-    engine: Engine
+    engine: IndexEngine
     graph: str
     name: str
     beside: Path | None
@@ -377,7 +378,7 @@ class Shelf:
 class IndexView:
     """One commit of an index, to be asked."""
 
-    engine: Engine
+    engine: IndexEngine
     state: EngineState
 
     def by_words(self, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
@@ -665,7 +666,7 @@ class EngineBackend(ABC):
     abilities = Abilities(exact_words=False, exact_vectors=False, live_statistics=False, snapshots=False)
     login_by = "the environment"
     """Where a password belongs."""
-    engine: Engine
+    engine: IndexEngine
 
     def __init__(self, url: str, graph: str, pending: Path | None = None) -> None:
         place, _, query = url.partition("?")
@@ -677,7 +678,7 @@ class EngineBackend(ABC):
         self.engine = self.connected(url)
 
     @abstractmethod
-    def connected(self, url: str) -> Engine:
+    def connected(self, url: str) -> IndexEngine:
         """Return the engine at a URL."""
 
     def names(self) -> list[str]:

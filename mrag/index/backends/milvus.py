@@ -1,9 +1,9 @@
 # ruff: noqa: D102 - what implements an interface is described there
 """Similarity indexes in Milvus: dense vectors, and words as sparse vectors with the weights of BM25.
 
-A collection `mrag_…` has a row for each document; see `Engine`. A document has the parts of BM25 that do not
-depend on others, a query how rare its terms are: in the whole collection, and not, as in the engine's own
-BM25, in a segment or among the allowed documents.
+A collection `mrag_…` has a row for each document; see `IndexEngine`. A document has the parts of BM25 that
+do not depend on others, a query how rare its terms are: in the whole collection, and not, as in the
+engine's own BM25, in a segment or among the allowed documents.
 
 Filters are made of numbers and of digests of IDs, so nothing of a user becomes part of an expression.
 """
@@ -23,11 +23,11 @@ import numpy as np
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.engine import (
-    Engine,
     EngineBackend,
     EngineRow,
     EngineState,
     Found,
+    IndexEngine,
     Where,
     by_term_number,
     counting,
@@ -57,12 +57,12 @@ class MilvusBackend(EngineBackend):
 
     login_by = "MRAG_MILVUS_TOKEN"
 
-    def connected(self, url: str) -> Engine:
+    def connected(self, url: str) -> IndexEngine:
         return _Engine(url.partition(":")[2])
 
 
-class _Engine(Engine):
-    """The questions of `Engine` in Milvus's terms."""
+class _Engine(IndexEngine):
+    """The questions of `IndexEngine` in Milvus's terms."""
 
     def __init__(self, place: str) -> None:
         self._client = _client(place)

@@ -1,8 +1,8 @@
 # ruff: noqa: D102 - what implements an interface is described there
-"""Similarity indexes in OpenSearch or Elasticsearch: vectors, and BM25 over terms that `mrag` has cut.
+"""Similarity indexes in OpenSearch: vectors, and BM25 over terms that `mrag` has cut.
 
-An index `mrag_…` of the server has a document for each document; see `Engine`. Searches are JSON, of which
-what a user wrote is never more than a value.
+An index `mrag_…` of the server has a document for each document; see `IndexEngine`. Searches are JSON, of
+which what a user wrote is never more than a value.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import numpy as np
 
 from mrag.errors import ConfigError, IndexError_, StoreError
 from mrag.index.backends.engine import (
-    Engine,
     EngineBackend,
     EngineRow,
     EngineState,
     Found,
+    IndexEngine,
     Replaced,
     Where,
     key_of,
@@ -50,9 +50,9 @@ _MOST: Final = 10_000
 """Hits of a search, candidates of a search by vectors, and rows of a page."""
 _PAGE: Final = 1000
 _NAMED: Final = 50_000
-"""Values of one filter; the servers take 65,536."""
+"""Values of one filter; servers take 65,536."""
 _CLAUSES: Final = 1000
-"""Terms of a query; the servers take 1,024."""
+"""Terms of a query; servers take 1,024."""
 _LONGEST: Final = 200
 """Characters of a term; the analyser cuts words at 255."""
 _RANGES: Final = {"<": "lt", "<=": "lte", ">": "gt"}
@@ -72,51 +72,44 @@ _GRAPH: Final = {"m": 16, "ef_construction": 128}
 
 
 class OpenSearchBackend(EngineBackend):
-    """Keeps indexes in OpenSearch or Elasticsearch: `opensearch:` or `elasticsearch:` and `http://HOST:9200`."""
+    """Keeps indexes in OpenSearch: `opensearch:http://HOST:9200`."""
 
-    login_by = "MRAG_OPENSEARCH_PASSWORD or MRAG_ELASTICSEARCH_PASSWORD"
+    login_by = "MRAG_OPENSEARCH_PASSWORD"
 
-    def connected(self, url: str) -> Engine:
-        scheme, _, address = url.partition(":")
-        product = "OpenSearch" if scheme.lower() == "opensearch" else "Elasticsearch"
-        return _Engine(product, address.rstrip("/"))
+    def connected(self, url: str) -> IndexEngine:
+        return _Engine(url.partition(":")[2].rstrip("/"))
 
 
-class _Engine(Engine):
-    """The questions of `Engine` as requests."""
+class _Engine(IndexEngine):
+    """The questions of `IndexEngine` as requests."""
 
-    def __init__(self, product: str, url: str) -> None:
-        self._product, self._url, self._variables = product, url, f"MRAG_{product.upper()}"
+    def __init__(self, url: str) -> None:
         if not is_address(url):
-            hint = f"Write {product.lower()}:http://HOST:9200."
+            hint = "Write opensearch:http://HOST:9200."
             raise ConfigError(f"{redact_url(url)} is no address of a server.", hint=hint)
-        login = {name: environ.get(f"{self._variables}_{name}") for name in ("KEY", "TOKEN", "CA")}
+        names = ("USER", "PASSWORD", "KEY", "TOKEN", "CA")
+        user, password, key, token, authorities = (environ.get(f"MRAG_OPENSEARCH_{name}") for name in names)
         access = Access(
-            user=environ.get(f"{self._variables}_USER"),
-            password=environ.get(f"{self._variables}_PASSWORD"),
-            token=login["KEY"] or login["TOKEN"],
-            token_kind="ApiKey" if login["KEY"] else "Bearer",
-            verify=login["CA"] or True,
+            user=user,
+            password=password,
+            token=key or token,
+            token_kind="ApiKey" if key else "Bearer",
+            verify=authorities or True,
             retries=3,
         )
+        self._url = url
         self._http = Http(url, access, places=[url])
 
     def places(self) -> list[str]:
         return sorted(self._ask("GET", "mrag_*/_alias"))
 
     def make(self, place: str, dim: int | None, bm25: Bm25Params) -> None:
-        assert self._factor  # asked first, to see which product it is
         fields, ranked = dict(_FIELDS), {"default": {"type": "BM25", "k1": bm25.k1, "b": bm25.b}}
         settings: dict[str, Any] = {"refresh_interval": "-1", "similarity": ranked}
-        if dim is not None and self._product == "OpenSearch":
+        if dim is not None:
             method = {"name": "hnsw", "engine": "lucene", "space_type": "innerproduct", "parameters": _GRAPH}
             fields["meaning"] = {"type": "knn_vector", "dimension": dim, "method": method}
             settings["knn"] = True
-        elif dim is not None:
-            # By default it would keep the vectors in fewer bits.
-            options = {"type": "hnsw", **_GRAPH}
-            fields["meaning"] = {"type": "dense_vector", "dims": dim, "index": True, "index_options": options}
-            fields["meaning"]["similarity"] = "max_inner_product"
         mappings = {"dynamic": False, "_source": {"excludes": ["meaning"]}, "properties": fields}
         body = {"settings": {"index": settings}, "mappings": mappings}
         self._ask("PUT", quote(place), body, none=["resource_already_exists_exception"])
@@ -163,7 +156,7 @@ class _Engine(Engine):
         terms = [{"term": {"words": {"value": _word(term), "boost": times}}} for term, times in often]
         asked = {"should": terms, "minimum_should_match": 1, "filter": _filters(where)}
         body = {"size": min(k, _MOST), "query": {"bool": asked}, "_source": ["id"]}
-        scale = at.manifest.bm25.k1 + 1 if self._factor == "k1 + 1" else 1.0
+        scale = at.manifest.bm25.k1 + 1 if self._scaled else 1.0
         # Of several shards each has its own words; they are to count them together.
         hits = self._hits(at.place, body, search_type="dfs_query_then_fetch")
         return [(hit["_source"]["id"], hit["_score"] / scale) for hit in hits]
@@ -171,27 +164,17 @@ class _Engine(Engine):
     def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
         k, filters = min(k, _MOST), _filters(where)
         breadth, asked = min(max(_BREADTH, 2 * k), _MOST), vector.tolist()
-        body: dict[str, Any] = {"size": k, "_source": ["id"]}
-        if self._product == "OpenSearch":
-            near = {"vector": asked, "k": breadth, "filter": {"bool": {"filter": filters}}}
-            body["query"] = {"knn": {"meaning": near}}
-        else:
-            body["knn"] = {"field": "meaning", "query_vector": asked, "k": k, "filter": filters}
-            body["knn"]["num_candidates"] = breadth
+        near = {"vector": asked, "k": breadth, "filter": {"bool": {"filter": filters}}}
+        body = {"size": k, "_source": ["id"], "query": {"knn": {"meaning": near}}}
         # Lucene makes a score above 0 of an inner product.
         scores = ((hit["_source"]["id"], hit["_score"]) for hit in self._hits(at.place, body))
         return [(doc_id, score - 1 if score >= 1 else 1 - 1 / score) for doc_id, score in scores]
 
     @cached_property
-    def _factor(self) -> str:
-        """By what the server multiplies the scores of BM25."""
-        about = self._ask("GET", "").get("version", {})
-        found = "OpenSearch" if about.get("distribution") == "opensearch" else "Elasticsearch"
-        if found != self._product:
-            hint = f"Write {found.lower()}: in place of {self._product.lower()}:."
-            raise ConfigError(f"The server is {found}, not {self._product}.", hint=hint)
-        major = int(str(about.get("number", "0")).partition(".")[0])
-        return "1" if found == "OpenSearch" and major >= 3 else "k1 + 1"
+    def _scaled(self) -> bool:
+        """Whether the server multiplies the scores of BM25 by k1 + 1."""
+        version = str(self._ask("GET", "").get("version", {}).get("number", "0"))
+        return int(version.partition(".")[0]) < 3
 
     def _put(self, place: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write documents by number, in as many requests as they need."""
@@ -221,7 +204,7 @@ class _Engine(Engine):
             busy = {item["_id"] for item in done if item["status"] == 429}
             lines = {number: line for number, line in lines.items() if number in busy}
             time.sleep(min(10.0, 0.1 * 2**attempt))
-        raise IndexError_(f"{self._product} is too busy to take documents in.", hint="Try again later.")
+        raise IndexError_("OpenSearch is too busy to take documents in.", hint="Try again later.")
 
     def _sources(self, place: str, where: Where, fields: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         """Yield what is kept of all documents that match, in order of number."""
@@ -260,9 +243,9 @@ class _Engine(Engine):
             )
             found: dict[str, Any] = json.loads(self._http.text(answer))
         except StoreError as error:
-            raise IndexError_(f"{self._product}: {error.message}", endpoint=self._url) from error
+            raise IndexError_(f"OpenSearch: {error.message}", endpoint=self._url) from error
         except ValueError as error:
-            raise IndexError_(f"{self._product} gave an answer that is no JSON.") from error
+            raise IndexError_("OpenSearch gave an answer that is no JSON.") from error
         if answer.status_code < 300:
             return found
         about = found.get("error")
@@ -277,11 +260,12 @@ class _Engine(Engine):
             error = {"reason": error}
         if error.get("type") == "index_not_found_exception":
             return Replaced("The index was built anew or deleted meanwhile.", hint="Try again.")
-        some, hint = self._variables, None
+        hint = None
         if status in (401, 403):
+            some = "MRAG_OPENSEARCH"
             hint = f"Set {some}_USER and {some}_PASSWORD, {some}_KEY for an API key, or {some}_TOKEN."
         text = brief(str(error.get("reason") or error.get("type") or ""), 400)
-        return IndexError_(f"{self._product} refuses ({status}): {text.rstrip('.')}.", hint=hint)
+        return IndexError_(f"OpenSearch refuses ({status}): {text.rstrip('.')}.", hint=hint)
 
 
 def _unpack(packed: str) -> Vectors:

@@ -19,8 +19,9 @@ import weakref
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib.resources import files
 from select import select
-from typing import TYPE_CHECKING, Any, Final, LiteralString
+from typing import TYPE_CHECKING, Any, Final, LiteralString, cast
 
 import numpy as np
 
@@ -28,11 +29,11 @@ from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.base import Abilities
 from mrag.index.backends.engine import (
     REGISTRY,
-    Engine,
     EngineBackend,
     EngineRow,
     EngineState,
     Found,
+    IndexEngine,
     Replaced,
     Where,
     refusal,
@@ -59,23 +60,11 @@ _MEMORY_MB: Final = 2048
 _LARGE: Final = 10
 """A change of more than one in so many documents is large."""
 
-_MADE: Final = """
-CREATE TABLE IF NOT EXISTS {documents} (
-  number int4 NOT NULL, id text COLLATE "C" NOT NULL, text text NOT NULL, digest bytea NOT NULL, vector vector
-);
-CREATE TABLE IF NOT EXISTS {terms} (
-  term text COLLATE "C" NOT NULL, document int4 NOT NULL, times int4 NOT NULL, length int4 NOT NULL
+_SQL: Final[Mapping[str, LiteralString]] = dict(
+    cast("tuple[str, LiteralString]", part.split("\n", 1))
+    for part in files("mrag.index").joinpath("data/postgres.sql").read_text().split("-- name: ")[1:]
 )
-"""
-_KEYED: Final = """
-ALTER TABLE {documents} ADD PRIMARY KEY (number);
-CREATE UNIQUE INDEX ON {documents} (id);
-ALTER TABLE {terms} ADD PRIMARY KEY (term, document) INCLUDE (times, length)
-"""
-# Built with twice the candidates that are usual, the index finds .975 of the nearest ten among a million.
-_VECTORS_INDEXED: Final = (
-    "CREATE INDEX ON {documents} USING hnsw (vector vector_ip_ops) WITH (m = 16, ef_construction = 128)"
-)
+"""Statements by name."""
 _SET: Final = "SELECT set_config(%s, %s, true)"
 _FIELDS: Final[Mapping[str, LiteralString]] = {
     "id": "id", "text": "text", "digest": "encode(digest, 'hex')", "vector": "vector_send(vector)",
@@ -84,38 +73,6 @@ _COLUMNS: Final[Mapping[LiteralString, list[str]]] = {
     "{documents} (number, id, text, digest, vector)": ["int4", "text", "text", "bytea", "vector"],
     "{terms} (term, document, times, length)": ["text", "int4", "int4", "int4"],
 }
-_WORDS: Final = """
-WITH asked AS (
-  SELECT a.term, a.times, count(*) AS documents
-  FROM unnest(%(terms)s::text[], %(times)s::int4[]) AS a(term, times) JOIN {terms} t ON t.term = a.term
-  GROUP BY a.term, a.times
-), weighed AS MATERIALIZED (
-  SELECT term, times, ln(1 + (%(documents)s::float8 - documents + 0.5) / (documents + 0.5)) AS idf FROM asked
-), scored AS (
-  SELECT t.document, sum(w.times * (
-    round(w.idf * t.times / (t.times + %(k1)s::float8 * (1 - %(b)s::float8 + %(b)s::float8
-      * (t.length / %(mean)s::float8))) * 1099511627776::float8) / 1099511627776::float8
-  )::float4::float8)::float4 AS score
-  FROM weighed w JOIN {terms} t ON t.term = w.term
-  WHERE %(all)s OR t.document IN (SELECT number FROM {documents} WHERE id = ANY(%(allowed)s::text[]))
-  GROUP BY t.document
-  ORDER BY score DESC FETCH FIRST %(k)s ROWS WITH TIES
-)
-SELECT d.id, s.score FROM scored s JOIN {documents} d ON d.number = s.document
-ORDER BY s.score DESC, d.id LIMIT %(k)s
-"""
-"""The sums of `Bm25Index`, rounded where that rounds."""
-_NEAR: Final = """
-SELECT id, score FROM (
-  SELECT id, (-(vector <#> %(vector)s::vector))::float4 AS score FROM {documents}
-  ORDER BY vector <#> %(vector)s::vector LIMIT %(wide)s
-) AS near ORDER BY score DESC, id LIMIT %(k)s
-"""
-_NEAREST: Final = """
-SELECT id, (-(vector <#> %(vector)s::vector))::float4 AS score FROM {documents}
-WHERE %(all)s OR id = ANY(%(allowed)s::text[]) ORDER BY score DESC, id LIMIT %(k)s
-"""
-"""The same without the index: pgvector's takes a filter into account after it has searched."""
 
 
 class PostgresBackend(EngineBackend):
@@ -124,7 +81,7 @@ class PostgresBackend(EngineBackend):
     abilities = Abilities(exact_vectors=False)
     login_by = "~/.pgpass or PGPASSWORD"
 
-    def connected(self, url: str) -> Engine:
+    def connected(self, url: str) -> IndexEngine:
         return _Engine(url)
 
 
@@ -141,8 +98,8 @@ def _refusals() -> Iterator[None]:
         raise refusal("PostgreSQL", error) from error
 
 
-class _Engine(Engine):
-    """The questions of `Engine` in SQL, by connections of which those that read are used again."""
+class _Engine(IndexEngine):
+    """The questions of `IndexEngine` in SQL, by connections of which those that read are used again."""
 
     live_statistics = True
 
@@ -203,8 +160,7 @@ class _Engine(Engine):
     @contextmanager
     def locked(self, key: str) -> Iterator[None]:
         with _refusals(), self._connect() as connection:
-            asked = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
-            row = connection.execute(asked, (key,)).fetchone()
+            row = connection.execute(_SQL["lock"], (key,)).fetchone()
             connection.commit()
             if row is None or not row[0]:
                 hint = "Wait until it is done, then try again."
@@ -236,12 +192,8 @@ class _Engine(Engine):
     # -- collections -------------------------------------------------------------------------------
 
     def places(self) -> list[str]:
-        asked = r"""
-            SELECT tablename FROM pg_tables WHERE schemaname = ANY(current_schemas(false))
-            AND tablename LIKE 'mrag\_%' AND tablename NOT LIKE '%\_terms'
-        """
         with self.snapshot() as connection:
-            return [name for (name,) in connection.execute(asked).fetchall()]
+            return [name for (name,) in connection.execute(_SQL["places"]).fetchall()]
 
     def make(self, place: str, dim: int | None, bm25: Bm25Params) -> None:
         with self.snapshot() as connection:
@@ -258,8 +210,7 @@ class _Engine(Engine):
             if place == REGISTRY:
                 self.delete(place, [("id", "in", [row.doc_id for row in rows])])
             if place not in self._own.last:
-                highest: LiteralString = "SELECT coalesce(max(number), 0) FROM {documents}"
-                self._own.last[place] = _run(connection, place, highest)[0][0]
+                self._own.last[place] = _run(connection, place, _SQL["highest"])[0][0]
             numbered = list(enumerate(rows, self._own.last[place] + 1))
             self._own.last[place] += len(rows)
             self._own.changed[place] += len(rows)
@@ -282,9 +233,8 @@ class _Engine(Engine):
         with self.snapshot() as connection:
             if _run(connection, place, "SELECT 1 FROM pg_index WHERE indrelid = to_regclass(%s)", (place,)):
                 return
-            _run(connection, place, _KEYED)
-            sizes: LiteralString = "SELECT count(*), max(vector_dims(vector)) FROM {documents}"
-            [(documents, dim)] = _run(connection, place, sizes)
+            _run(connection, place, _SQL["key"])
+            [(documents, dim)] = _run(connection, place, _SQL["sizes"])
             if dim is None or dim > _INDEXED:
                 return
             # Built in memory it takes a fraction of the time; the setting is a cap.
@@ -294,11 +244,11 @@ class _Engine(Engine):
             connection.execute(_SET, ("max_parallel_maintenance_workers", workers[0] if workers else "0"))
             try:
                 with connection.transaction():
-                    _run(connection, place, _VECTORS_INDEXED)
+                    _run(connection, place, _SQL["index_vectors"])
             except DiskFull:
                 # Workers share their memory, of which a container has 64 MiB unless it is given more.
                 connection.execute(_SET, ("max_parallel_maintenance_workers", "0"))
-                _run(connection, place, _VECTORS_INDEXED)
+                _run(connection, place, _SQL["index_vectors"])
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -319,17 +269,12 @@ class _Engine(Engine):
         ids = _ids(where)
         if ids is None:
             return
-        gone: LiteralString = "DELETE FROM {documents} WHERE id = ANY(%s::text[]) RETURNING number, text"
-        uncounted: LiteralString = """
-            DELETE FROM {terms} t USING unnest(%s::text[], %s::int4[]) AS gone(term, document)
-            WHERE t.term = gone.term AND t.document = gone.document
-        """
         analysis = at.manifest.bm25.analysis
         with self.snapshot() as connection:
-            rows = _run(connection, at.place, gone, [ids])
+            rows = _run(connection, at.place, _SQL["delete"], [ids])
             pairs = [(term, number) for number, text in rows for term in terms_of(text, analysis)]
             terms = [term for term, _ in pairs], [number for _, number in pairs]
-            _run(connection, at.place, uncounted, terms)
+            _run(connection, at.place, _SQL["uncount"], terms)
         self._own.changed[at.place] += len(ids)
 
     def delete(self, place: str, where: Where) -> None:
@@ -342,16 +287,16 @@ class _Engine(Engine):
         bm25, documents = at.manifest.bm25, at.manifest.documents
         values = {"terms": list(query), "times": list(query.values()), "documents": documents}
         values |= {"k1": bm25.k1, "b": bm25.b, "mean": at.mean_length or 1.0}
-        return self._found(at.place, _WORDS, k, where, values)
+        return self._found(at.place, _SQL["words"], k, where, values)
 
     def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
         values = {"vector": str(vector.tolist()), "wide": BREADTH}
         if _ids(where) is None and 4 * k <= BREADTH:
-            found = self._found(at.place, _NEAR, k, where, values)
+            found = self._found(at.place, _SQL["near"], k, where, values)
             # Rows that were deleted lately take places in the index until they are vacuumed.
             if len(found) >= min(k, at.manifest.documents):
                 return found
-        return self._found(at.place, _NEAREST, k, where, values)
+        return self._found(at.place, _SQL["nearest"], k, where, values)
 
     def _found(
         self, place: str, statement: LiteralString, k: int, where: Where, values: Mapping[str, Any]
@@ -386,7 +331,7 @@ def _name(place: str, statement: LiteralString) -> Any:
 def _make(connection: Connection[Any], place: str, dim: int | None) -> None:
     from psycopg.sql import SQL, Literal
 
-    _run(connection, place, _MADE)
+    _run(connection, place, _SQL["make"])
     if dim is not None:
         sized = _name(place, "ALTER TABLE {documents} ALTER COLUMN vector TYPE vector")
         connection.execute(SQL("{}({})").format(sized, Literal(dim)))

@@ -2,7 +2,7 @@
 """Similarity indexes in Qdrant: dense vectors, and words as sparse vectors whose rarity the engine knows.
 
 A collection `mrag_…` has a point for each document, with the commits from which and to which it counts; see
-`Engine`.
+`IndexEngine`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import numpy as np
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.engine import (
-    Engine,
     EngineBackend,
     EngineRow,
     EngineState,
     Found,
+    IndexEngine,
     Where,
     by_term_number,
     refusal,
@@ -47,12 +47,12 @@ class QdrantBackend(EngineBackend):
 
     login_by = "MRAG_QDRANT_KEY"
 
-    def connected(self, url: str) -> Engine:
+    def connected(self, url: str) -> IndexEngine:
         return _Engine(url.partition(":")[2])
 
 
-class _Engine(Engine):
-    """The questions of `Engine` in Qdrant's terms."""
+class _Engine(IndexEngine):
+    """The questions of `IndexEngine` in Qdrant's terms."""
 
     def __init__(self, place: str) -> None:
         try:
