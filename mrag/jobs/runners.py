@@ -35,13 +35,7 @@ Work: TypeAlias = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class TaskOutcome:
-    """What became of a task.
-
-    Attributes:
-        task: The task, the very object that was submitted.
-        value: What the work returned.
-        lost: Why there is no value: its worker ended before it had one. The task may be submitted again.
-    """
+    """What became of a task; `lost` says why there is no value: its worker ended before it had one."""
 
     task: Any
     value: Any = None
@@ -396,24 +390,16 @@ def carried(
         >>> list(carried(InlineRunner(), abs, [-1, 2]))
         [(0, 1), (1, 2)]
     """
-    waiting = enumerate(tasks)
-    lost: Counter[int] = Counter()
-    again: list[tuple[int, Any]] = []
-    flying, empty = 0, False
+    rest, again, lost, flying = enumerate(tasks), deque[tuple[int, Any]](), Counter[int](), 0
     runner.start(_Numbered(work))
     try:
-        while True:
-            while flying < runner.capacity and not (stop is not None and stop.is_set()):
-                task = again.pop() if again else next(waiting, None)
-                if task is None:
-                    empty = True
-                    break
+        while stop is None or not stop.is_set():
+            while flying < runner.capacity and (task := again.popleft() if again else next(rest, None)):
                 runner.submit(task)
                 flying += 1
-            if (stop is not None and stop.is_set()) or (empty and not flying and not again):
+            if not flying:
                 return
-            outcome = runner.next(0.2)
-            if outcome is None:
+            if (outcome := runner.next(0.2)) is None:
                 continue
             flying -= 1
             number, _ = outcome.task

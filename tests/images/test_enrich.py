@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import threading
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from rdflib import URIRef
 
+import mrag
 from mrag.context import ContextSettings, expand
 from mrag.context.render import render, triple_json
 from mrag.errors import ConfigError, LoadError, ModelError
@@ -29,13 +31,17 @@ from mrag.images.enrichment import (
 from mrag.images.files import PictureLimits
 from mrag.images.graph import described, image_texts
 from mrag.images.prompts import FASHION
+from mrag.images.rankers import ImageTextRanker
 from mrag.jobs import ThreadRunner
 from mrag.rdf import queries
 from mrag.reasoning.run import reason
+from mrag.retrieval.rankers import Question
 from mrag.stores.oxigraph import OxigraphStore
+from tests.conftest import slow
 from tests.generation.ollama_server import ProtocolError
-from tests.images.conftest import GARMENTS, E, annotations, draw
+from tests.images.conftest import GARMENTS, E, annotations, draw, turtle
 from tests.images.seeing_server import SeeingServer, said_of
+from tests.servers import graphdb_protocol, oxigraph_server
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (pip install 'mrag[images]')")
 
@@ -387,3 +393,42 @@ def test_settings_out_of_range_are_refused() -> None:
 )
 def test_refusals_are_told_from_descriptions(text: str, refused: bool) -> None:
     assert refuses(text) is refused
+
+
+def test_a_journal_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match="journal"), EnrichmentJournal(tmp_path).opened():
+        pass
+
+
+def store(kind: str, folder: Path) -> AbstractContextManager[str]:
+    return oxigraph_server(folder, memory=True) if kind == "oxigraph" else graphdb_protocol(folder)
+
+
+@pytest.mark.parametrize("kind", ["oxigraph", *slow("graphdb")])
+def test_a_graph_on_a_server_is_enriched_in_two_runs(
+    kind: str, photos: Path, tmp_path: Path, seeing: SeeingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    (tmp_path / "g.ttl").write_text(turtle(), encoding="utf-8")
+    with store(kind, tmp_path) as url:
+        with mrag.connect(url) as kg:
+            kg.load([tmp_path / "g.ttl"])
+            before = kg.revision
+            assert describe(kg, folder=photos, settings=EnrichSettings(limit=2)).described == 2
+            assert kg.revision > before
+            assert len(described(kg)) == 2
+        with mrag.connect(url) as kg:
+            report = describe(kg, folder=photos)
+            assert (report.described, report.already) == (4, 2)
+            assert len(kg.select(queries.get("image/provenance").text)) == 6
+            assert kg.record.triples == kg.count("asserted")
+            (hit,) = ImageTextRanker(kg, "bm25").rank(Question("yellow"), 1)
+            assert hit.iri == E + "image_4"
+        with mrag.connect(url) as kg:
+            parts = EnrichSettings(regions="quarters")
+            assert describe(kg, folder=photos, settings=parts).described == 24
+        with mrag.connect(url) as kg:
+            assert describe(kg, folder=photos, settings=parts).already == 30
+            assert [len(one.regions) for one in image_texts(kg)] == [4] * 6
+    assert len(seeing.asked) == 30
+    assert list((tmp_path / "home").rglob("descriptions.jsonl"))

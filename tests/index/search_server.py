@@ -296,76 +296,55 @@ class SearchServer:
         if not parts:
             return 200, {"version": {"number": f"{self.version}.1.0", "distribution": "opensearch"}}
         verb = next((part for part in parts[1:] if part.startswith("_")), "")
+        name = parts[0]
         if verb == "_bulk":
-            return self._bulk(self._of(parts[0]), raw, query)
+            return self._bulk(self._of(name), raw, query)
         body = json.loads(raw) if raw else None
-        answers = {
-            "GET _alias": self._get_alias,
-            "PUT": self._put,
-            "DELETE": self._delete,
-            "POST _refresh": self._post_refresh,
-            "POST _forcemerge": self._post_forcemerge,
-            "POST _search": self._post_search,
-            "POST _delete_by_query": self._post_delete_by_query,
-        }
-        if (asked := f"{method} {verb}".strip()) not in answers:
-            raise Refusal(405, "method_not_allowed", f"Incorrect HTTP method for uri [{path}]")
-        return answers[asked](parts, query, body)
+        match f"{method} {verb}".strip():
+            case "GET _alias":
+                return 200, {one: {"aliases": {}} for one in self.collections if fnmatchcase(one, name)}
+            case "PUT":
+                if not re.fullmatch(r"[a-z0-9][a-z0-9_.\-]{0,254}", name):
+                    raise wrong(f"Invalid index name [{name}]", "invalid_index_name_exception")
+                if name in self.collections:
+                    raise wrong(f"index [{name}] already exists", "resource_already_exists_exception")
+                only(body, "settings", "mappings")
+                settings = body.get("settings", {}).get("index", {})
+                only(settings, "refresh_interval", "similarity", "knn")
+                self.collections[name] = Collection(self.version, settings, body["mappings"])
+                return 200, {"acknowledged": True, "index": name}
+            case "DELETE":
+                self._of(name)
+                del self.collections[name]
+                return 200, {"acknowledged": True}
+            case "POST _refresh":
+                self._of(name).refresh()
+                return 200, {"_shards": {"failed": 0}}
+            case "POST _forcemerge":
+                only(query, "only_expunge_deletes")
+                self._of(name).expunge()
+                return 200, {"_shards": {"failed": 0}}
+            case "POST _search":
+                only(query, "search_type", "allow_partial_search_results")
+                hits = self._of(name).search(body)
+                return 200, {"timed_out": False, "_shards": {"failed": 0}, "hits": {"hits": hits}}
+            case "POST _delete_by_query":
+                only(query, "conflicts", "refresh")
+                only(body, "query")
+                here = self._of(name)
+                score = here.scorer(body["query"])
+                found = [number for number, document in here.live() if score(document) is not None]
+                for number in found:
+                    here.delete(number)
+                if query.get("refresh") == "true":
+                    here.refresh()
+                return 200, {"deleted": len(found), "version_conflicts": 0, "failures": []}
+        raise Refusal(405, "method_not_allowed", f"Incorrect HTTP method for uri [{path}]")
 
     def _of(self, name: str) -> Collection:
         if name not in self.collections:
             raise Refusal(404, "index_not_found_exception", f"no such index [{name}]")
         return self.collections[name]
-
-    def _get_alias(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        return 200, {name: {"aliases": {}} for name in self.collections if fnmatchcase(name, parts[0])}
-
-    def _put(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        [name] = parts
-        if name != name.lower() or not re.fullmatch(r"[a-z0-9][a-z0-9_.\-]{0,254}", name):
-            raise wrong(f"Invalid index name [{name}]", "invalid_index_name_exception")
-        if name in self.collections:
-            raise wrong(f"index [{name}] already exists", "resource_already_exists_exception")
-        only(body, "settings", "mappings")
-        settings = body.get("settings", {}).get("index", {})
-        only(settings, "refresh_interval", "similarity", "knn")
-        self.collections[name] = Collection(self.version, settings, body["mappings"])
-        return 200, {"acknowledged": True, "index": name}
-
-    def _delete(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        self._of(parts[0])
-        del self.collections[parts[0]]
-        return 200, {"acknowledged": True}
-
-    def _post_refresh(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        self._of(parts[0]).refresh()
-        return 200, {"_shards": {"failed": 0}}
-
-    def _post_forcemerge(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        only(query, "only_expunge_deletes")
-        self._of(parts[0]).expunge()
-        return 200, {"_shards": {"failed": 0}}
-
-    def _post_search(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        only(query, "search_type", "allow_partial_search_results")
-        hits = self._of(parts[0]).search(body)
-        return 200, {"timed_out": False, "_shards": {"failed": 0}, "hits": {"hits": hits}}
-
-    def _post_delete_by_query(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        only(query, "conflicts", "refresh")
-        only(body, "query")
-        here = self._of(parts[0])
-        score = here.scorer(body["query"])
-        found = [number for number, document in here.live() if score(document) is not None]
-        for number in found:
-            here.delete(number)
-        self._done(here, query)
-        return 200, {"deleted": len(found), "version_conflicts": 0, "failures": []}
-
-    def _done(self, here: Collection, query: dict[str, str]) -> None:
-        only(query, "refresh", "conflicts")
-        if query.get("refresh") == "true":
-            here.refresh()
 
     def _bulk(self, here: Collection, raw: bytes, query: dict[str, str]) -> tuple[int, Any]:
         if not raw.endswith(b"\n"):

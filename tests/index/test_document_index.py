@@ -168,27 +168,6 @@ def test_missing_existing_replaced(tmp_path: Path, wordllama: WordLlamaEmbedder,
     assert old.search("coat", 1)[0].doc_id == "ex:coat", "a reader keeps what it has opened"
 
 
-@pytest.mark.parametrize(
-    ("damage", "error"),
-    [
-        (lambda p: (p / "manifest.json").write_text("{"), IndexError_),
-        (lambda p: (p / "manifest.json").write_text("[]"), IndexError_),
-        (lambda p: next(p.glob("*.seg")).write_bytes(b"short"), IndexError_),
-        (lambda p: next(p.glob("*.seg")).unlink(), IndexError_),
-    ],
-)
-def test_damage_is_told_and_can_be_replaced(
-    damage: Callable[[Path], object], error: type[Exception], tmp_path: Path, wordllama: WordLlamaEmbedder
-) -> None:
-    DocumentIndex.create(tmp_path, embedder=wordllama).add(DOCUMENTS)
-    damage(tmp_path)
-    with pytest.raises(error, match="damaged") as caught:
-        DocumentIndex.open(tmp_path, embedder=wordllama)
-    assert "anew" in str(caught.value)
-    DocumentIndex.create(tmp_path, embedder=wordllama, replace=True).sync(DOCUMENTS, extra={})
-    assert len(DocumentIndex.open(tmp_path, embedder=wordllama)) == 5
-
-
 def test_another_format_is_a_mismatch(tmp_path: Path) -> None:
     DocumentIndex.create(tmp_path, embedder=None).add(DOCUMENTS)
     manifest = json.loads((tmp_path / "manifest.json").read_text())

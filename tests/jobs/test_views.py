@@ -33,35 +33,8 @@ from tests.fuseki_server import fuseki_server
 
 GRAPH = "urn:g"
 P = "PREFIX : <urn:x:> "
-DIVIDED = [
-    "CONSTRUCT { ?s :q ?o } { ?s :p ?o }",
-    "CONSTRUCT WHERE { ?s :p ?o . ?o :p ?t }",
-    "CONSTRUCT { [] :of ?s ; :to ?o } { ?s :p ?o }",
-    "CONSTRUCT { ?s :has _:b . _:b :is ?o } { { ?s :p ?o } UNION { ?s :r ?o } UNION { ?s :p ?o } }",
-    "CONSTRUCT { ?s :n ?n } { ?s :p ?x { SELECT ?s (COUNT(?o) AS ?n) { ?s :r ?o } GROUP BY ?s } }",
-    "CONSTRUCT { ?s :n ?n } { { SELECT ?o (COUNT(?s) AS ?n) { ?s :r ?o } GROUP BY ?o } ?s :p ?o }",
-    "CONSTRUCT { ?s :all ?n } { ?s :p ?x { SELECT (COUNT(*) AS ?n) { ?s :r ?o } } }",
-    "CONSTRUCT { ?s :max ?n } { ?s a ?c OPTIONAL { SELECT ?s (MAX(?o) AS ?n) { ?s :r ?o } GROUP BY ?s } }",
-    "CONSTRUCT { ?s :d ?o } { { SELECT DISTINCT ?s ?o { ?s :p|:r ?x . ?x :p ?o } } ?s :r ?z }",
-    "CONSTRUCT { ?s :not ?o } { ?s :p ?o MINUS { ?s :r ?o } }",
-    "CONSTRUCT { ?s :lone ?o } { ?s :p ?o FILTER NOT EXISTS { ?o :r ?s } }",
-    "CONSTRUCT { ?s :path ?o } { ?s :p* ?o . ?o :r ?x }",
-    "CONSTRUCT { ?s :in ?o } { ?o :p ?s . { ?s :r ?z } UNION { ?z :r ?s } VALUES ?k { 1 2 } }",
-    "CONSTRUCT { ?s :self ?s } { ?s :p ?s }",
-    "CONSTRUCT { ?s :any ?p } { ?s ?p ?o OPTIONAL { ?o :p ?z OPTIONAL { ?z :r ?s } } }",
-    "CONSTRUCT { ?s :less ?o } { { SELECT ?s ?o { ?s :p ?o } ORDER BY ?o } ?s :r ?q }",
-    "CONSTRUCT { ?s :kept ?o } { { SELECT ?s ?o { ?s :p ?o } GROUP BY ?s ?o HAVING(COUNT(*)>0) } ?o ?q ?z }",
-]
-WHOLE = [
-    "CONSTRUCT { ?s :both ?o } { MINUS { ?s :r ?x } ?s :p ?o }",
-    "CONSTRUCT { ?s :bound ?b } { BIND(BOUND(?s) AS ?b) ?s :r ?y }",
-    "CONSTRUCT { ?s :late ?x } { OPTIONAL { ?s :p ?x } ?s :r ?y }",
-    "CONSTRUCT { ?s :q ?o } { ?s :p ?o } ORDER BY ?s ?o LIMIT 3",
-    "CONSTRUCT { ?s :q ?o } { { SELECT ?s ?o { ?s :p ?o } ORDER BY ?s ?o LIMIT 2 } ?s :r ?z }",
-    "CONSTRUCT { ?s :q ?o } { ?s :p ?o } VALUES ?s { :a :b }",
-    "CONSTRUCT { ?s :q ?o } { OPTIONAL { ?s :p ?o } }",
-    "CONSTRUCT { :a :q ?n } { { SELECT (COUNT(*) AS ?n) { ?s :p ?o } } }",
-]
+ROWS = [line.split("\t") for line in Path(__file__).with_name("views.tsv").read_text().splitlines()]
+DIVIDED, WHOLE = ([query for kind, query in ROWS if kind == wanted] for wanted in ("divided", "whole"))
 
 
 LITERAL = '"1"'
