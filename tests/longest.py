@@ -20,16 +20,16 @@ LONGEST = tuple(
     docs/test_notebook_stores reasoning/test_closure planning/test_saved jobs/test_ray
     images/test_interrupted planning/test_questions stores/test_graphdb test_views cel/test_learners
     generative/test_index stores/test_rights completion/test_crash index/test_backends stores/test_secrets
-    reasoning/test_owl_cases test_kg terminal/test_processes images/test_attacks generation/test_local
+    reasoning/test_owl_cases test_kg terminal/test_processes images/test_pictures generation/test_local
     planning/test_loosening test_crash_data index/test_document_index server/test_crash cel/test_learn_cli
     server/test_start test_crash_views stores/test_oxigraph server/page/test_query evaluation/test_questions
     cel/test_keep planning/test_follow_ups evaluation/test_answers server/test_api test_queries
     injection/test_tools clients/test_comunica test_as_they_come completion/test_command stores/test_sandbox
     test_retriever completion/test_plan server/page/test_receipts cel/test_hermit cel/test_keep_servers
     graphcodes/test_storage loaders/test_encodings loaders/test_marks evaluation/test_cranfield
-    clients/test_yasgui cel/test_whynot cel/test_time_limits cel/test_evolearner index/test_index_crash
+    clients/test_yasgui cel/test_whynot cel/test_time_limits cel/test_evolearner
     graphcodes/test_extract_model cel/test_polish images/test_enrich planning/test_lexicon
-    generative/test_clues_command cel/test_crash server/page/test_images_api images/test_servers
+    generative/test_clues_command cel/test_crash server/page/test_images_api
     completion/test_review clients/test_page_languages reasoning/test_edits generation/test_properties
     completion/test_paraphrases rdf/test_gate_fuzz index/test_dense test_interrupted storage/test_damage
     test_query_comfort
@@ -51,16 +51,16 @@ LONGEST_SLOW = tuple(
     jobs/test_views server/page/test_film terminal/test_processes test_views server/page/test_images
     cel/test_learn_cli test_crash_data test_as_they_come server/page/test_languages jobs/test_works
     test_audit stores/test_rights test_crash_views cel/test_time_limits server/test_start
-    evaluation/test_eval_cli generation/test_local index/test_index_crash stores/test_found_data
+    evaluation/test_eval_cli generation/test_local stores/test_found_data
     reasoning/test_edits server/page/test_health reasoning/test_closure evaluation/test_questions
     index/test_backends evaluation/test_cranfield graphcodes/test_extract_model cel/test_hermit
     graphcodes/test_storage index/test_opensearch planning/test_following_changes
     completion/test_rollback cel/test_crash completion/test_command test_retriever
-    index/test_known_items test_mcp generative/test_clues_command completion/test_plan
+    index/test_fusion test_mcp generative/test_clues_command completion/test_plan
     server/page/test_hostile cel/test_keep_servers reasoning/test_sameness evaluation/test_crash
     server/page/test_review test_foreign_rankers cel/test_keep generative/test_index server/test_several
     widgets/test_widgets completion/test_servers server/page/test_receipts cel/test_mofn
-    server/test_metrics index/test_document_index images/test_attacks images/test_servers
+    server/test_metrics index/test_document_index images/test_pictures
     cel/test_servers
     """.split()
 )
