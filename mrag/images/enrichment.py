@@ -22,7 +22,7 @@ import threading
 import time
 import typing
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -64,6 +64,8 @@ VISION: Final = (
 )  # fmt: skip
 """Models of Ollama that see, in the order in which they are taken when none is named."""
 
+_CHOICE: Final[Mapping[str, float]] = {"temperature": 0.1, "seed": 1}
+"""How freely a model chooses its words, where it allows that to be said, and repeatably."""
 ModelSpec: TypeAlias = "str | BaseChatModel | Callable[[], BaseChatModel]"
 
 _SORRY = (
@@ -114,8 +116,6 @@ class Work:
     model: ModelSpec
     prompt: str
     limits: PictureLimits = field(default_factory=PictureLimits)
-    temperature: float = 0.1
-    seed: int = 1
     timeout: float = 600.0
     _opened: BaseChatModel | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -178,8 +178,8 @@ class Work:
         """Return those settings that a model of a name is given; others it would refuse."""
         if not isinstance(self.model, str) or self.model == LABELS:
             return {}
-        wanted, known = {"temperature": self.temperature, "seed": self.seed}, status(self.model).options
-        return {key: value for key, value in wanted.items() if key in known}
+        known = status(self.model).options
+        return {key: value for key, value in _CHOICE.items() if key in known}
 
     def name(self) -> str:
         """Return the name of the model, for the provenance of what it says."""
@@ -226,8 +226,6 @@ class EnrichSettings:
 
     Attributes:
         prompt: Name of a prompt (`fashion`, `general`), or its text.
-        temperature: How freely the model chooses its words.
-        seed: Makes the choice repeatable, where the model allows that.
         workers: Requests at once.
         per_minute: Most requests a minute; None for no limit.
         timeout: Seconds without a sign of life after which a request to Ollama or OpenAI has failed.
@@ -236,7 +234,6 @@ class EnrichSettings:
         on_error: `skip` goes on without an image that cannot be described, `stop` ends the run there.
         give_up: Images in a row that the model fails on, after which the run ends even with `skip`.
         regions: `boxes` describes annotated parts too, and quarters where there are none; `quarters` these.
-        whole: Whether whole images are described.
         again: Whether images that another model or prompt has described are described again.
         limit: Most images and parts of this run; None for all.
         limits: What may be read and sent.
@@ -246,8 +243,6 @@ class EnrichSettings:
     """
 
     prompt: str = "fashion"
-    temperature: float = 0.1
-    seed: int = 1
     workers: int = 2
     per_minute: float | None = None
     timeout: float = 600.0
@@ -256,7 +251,6 @@ class EnrichSettings:
     on_error: typing.Literal["skip", "stop"] = "skip"
     give_up: int = 10
     regions: Regions = "none"
-    whole: bool = True
     again: bool = False
     limit: int | None = None
     limits: PictureLimits = field(default_factory=PictureLimits)
@@ -290,13 +284,11 @@ class EnrichProgress:
         described: Descriptions made in this run.
         failed: Images and parts given up.
         total: What this run set out to describe.
-        seconds_left: Estimate of the time left; None before the first description.
     """
 
     described: int
     failed: int
     total: int
-    seconds_left: float | None
 
 
 @dataclass(frozen=True)
@@ -577,8 +569,7 @@ def describe(
     started = time.perf_counter()
     settings = settings or EnrichSettings()
     chosen = default_model() if model is None else model
-    knobs = (settings.limits, settings.temperature, settings.seed, settings.timeout)
-    work = Work(chosen, description_prompt(settings.prompt), *knobs)
+    work = Work(chosen, description_prompt(settings.prompt), settings.limits, settings.timeout)
     name = work.name()
     work.check()
     graph = EnrichedGraph(kg, vocabulary)
@@ -604,9 +595,8 @@ def describe(
         tasks: list[Task] = []
         already = sum(image in done for image in missing)
         for image, path in files.items():
-            wanted = [Task(image, path)] if settings.whole else []
             parts = boxed.get(image) or [(box, "") for box in cells]
-            wanted += [Task(image, path, box.fragment, source) for box, source in parts]
+            wanted = [Task(image, path), *(Task(image, path, box.fragment, of) for box, of in parts)]
             fresh = [t for t in wanted if part_of(t.image, t.region) not in done]
             already += len(wanted) - len(fresh)
             tasks += fresh
@@ -644,7 +634,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         self._total = len(self.waiting)
-        self._began = self._flushed = time.monotonic()
+        self._flushed = time.monotonic()
 
     def go(self, work: Work, runner: Runner, stop: threading.Event) -> None:
         """Describe all; write what there is, whatever happens."""
@@ -732,10 +722,8 @@ class _Run:
             )
 
     def _say(self) -> None:
-        done = self.described + self.given_up
-        left = (time.monotonic() - self._began) / done * (self._total - done) if done else None
         if self.on_progress is not None:
-            self.on_progress(EnrichProgress(self.described, self.given_up, self._total, left))
+            self.on_progress(EnrichProgress(self.described, self.given_up, self._total))
 
     def _flush(self) -> None:
         entries, self._unwritten = self._unwritten, []

@@ -41,7 +41,7 @@ from mrag.redaction import brief, redact_url
 
 if TYPE_CHECKING:
     import requests
-    from tokenizers import Tokenizer
+    from tokenizers import BertWordPieceTokenizer, Tokenizer
 
 logger = logging.getLogger(__name__)
 
@@ -84,21 +84,12 @@ def _clean(text: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _wordpiece() -> Tokenizer:
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordPiece
-    from tokenizers.normalizers import BertNormalizer
-    from tokenizers.pre_tokenizers import BertPreTokenizer
-    from tokenizers.processors import TemplateProcessing
+def _wordpiece() -> BertWordPieceTokenizer:
+    from tokenizers import BertWordPieceTokenizer
 
     packed = files("mrag.index").joinpath("data/bert-uncased-vocab.txt.gz").read_bytes()
-    vocabulary = {word: i for i, word in enumerate(gzip.decompress(packed).decode().splitlines())}
-    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))  # noqa: S106 # no secret
-    tokenizer.normalizer = BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = BertPreTokenizer()
-    tokenizer.add_special_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"])
-    ends = [(token, vocabulary[token]) for token in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    words = gzip.decompress(packed).decode().splitlines()
+    tokenizer = BertWordPieceTokenizer({word: i for i, word in enumerate(words)})
     tokenizer.enable_truncation(_MINILM_TOKENS)
     return tokenizer
 

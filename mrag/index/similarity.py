@@ -85,14 +85,7 @@ class SimilarityIndex:
     def search(
         self, text: str, k: int, *, mode: Mode = "hybrid", allowed: Sequence[str] | None = None
     ) -> list[Match]:
-        """Return the documents most similar to a text, best first, ties in order of IRI.
-
-        Args:
-            text: The words to search for.
-            k: Most hits.
-            mode: `hybrid` fuses BM25 and dense vectors by `weight`; without vectors it is BM25.
-            allowed: IRIs of the only documents to consider; all when None.
-        """
+        """Find documents as `StoredIndex.search` does, by the learnt weight; without vectors by words."""
         if mode != "bm25" and self.files.embedder_name is None:
             mode = "bm25"
         return self.files.search(text, k, mode=mode, allowed=allowed, weight=self.weight.of(text))
