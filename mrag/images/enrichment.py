@@ -39,7 +39,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import joined
 from mrag.images.embedding import check_classifier, describe_labels
 from mrag.images.files import QUARTERS, Box, Picture, PictureLimits, open_picture, part_of, read_capped
-from mrag.images.graph import ImageVocabulary, boxes, described, described_by, files_of
+from mrag.images.graph import PUBLISHED, ImageVocabulary, boxes, described, described_by, files_of
 from mrag.images.prompts import description_prompt
 from mrag.index.backends.base import home
 from mrag.jobs.runners import Runner, ThreadRunner
@@ -321,7 +321,7 @@ class EnrichReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the report in types that JSON has."""
-        return {**asdict(self), "failures": [asdict(f) for f in self.failures], "kinds": self.kinds()}
+        return {**asdict(self), "kinds": self.kinds()}
 
 
 @dataclass(frozen=True)
@@ -349,9 +349,8 @@ class EnrichmentJournal:
     """Entries in a file, or in memory."""
 
     def __init__(self, path: Path | None) -> None:
-        self.path = path
+        self.path, self.damaged = path, 0
         self.entries: list[JournalEntry] = []
-        self.damaged = 0
         self._file: Journal | None = None
 
     @contextmanager
@@ -361,13 +360,18 @@ class EnrichmentJournal:
             yield self
             return
         with self._refusals():
-            self._file = Journal(self.path)
-        try:
-            self._read(self._file)
-            yield self
-        finally:
-            self._file.close()
-            self._file = None
+            file = Journal(self.path)
+        with file:
+            self._file, self.entries, self.damaged = file, [], len(file.damaged)
+            for record in file.records:
+                try:
+                    self.entries.append(JournalEntry(**record))
+                except TypeError:  # of another version
+                    self.damaged += 1
+            try:
+                yield self
+            finally:
+                self._file = None
 
     def append(self, entry: JournalEntry) -> None:
         """Write an entry and wait until it is on disk."""
@@ -375,14 +379,6 @@ class EnrichmentJournal:
         if self._file is not None:
             with self._refusals():
                 self._file.add(asdict(entry))
-
-    def _read(self, file: Journal) -> None:
-        self.entries, self.damaged = [], len(file.damaged)
-        for record in file.records:
-            try:
-                self.entries.append(JournalEntry(**record))
-            except TypeError:  # of another version
-                self.damaged += 1
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:
@@ -403,10 +399,9 @@ _ROWS: Final = 400
 
 
 def triples_of(
-    entry: JournalEntry, vocabulary: ImageVocabulary | None = None
+    entry: JournalEntry, vocabulary: ImageVocabulary = PUBLISHED
 ) -> tuple[list[Triple], list[Triple]]:
     """Return the triples of a description: its own, and those that it shares with others."""
-    vocabulary = vocabulary or ImageVocabulary()
     subject, text = URIRef(entry.subject), Literal(entry.text)
     description = URIRef("urn:mrag:description:" + _digest(entry.subject, entry.text))
     model = URIRef("urn:mrag:model:" + _digest(entry.model))
@@ -452,16 +447,16 @@ def activity_of(model: str, prompt: str, options: str, software: str) -> str:
 class EnrichedGraph:
     """The graph of a knowledge graph that holds what models wrote, made when the first text is written."""
 
-    def __init__(self, kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> None:
+    def __init__(self, kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED) -> None:
         self.kg = kg
-        self.vocabulary = vocabulary or ImageVocabulary()
+        self.vocabulary = vocabulary
         self._known: set[Triple] = set()
         kg.require_writable()
 
     @property
     def name(self) -> str | None:
         """Return the IRI of the graph; None before anything is in it."""
-        return enriched_graph(self.kg)
+        return next(iter(self.kg.graphs_of("enriched")), None)
 
     def write(self, entries: Sequence[JournalEntry]) -> None:
         """Write descriptions, each batch whole or not at all and, in an embedded store, with the record."""
@@ -511,11 +506,6 @@ class EnrichedGraph:
         return graph is not None and self.kg.store.ask(asked, Dataset((graph,)))
 
 
-def enriched_graph(kg: KnowledgeGraph) -> str | None:
-    """Return the IRI of the graph that holds what models wrote; None if there is none."""
-    return next(iter(kg.graphs_of("enriched")), None)
-
-
 def _digest(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -536,7 +526,7 @@ def describe(
     *,
     folder: Path | str,
     settings: EnrichSettings | None = None,
-    vocabulary: ImageVocabulary | None = None,
+    vocabulary: ImageVocabulary = PUBLISHED,
     boxes_from: KnowledgeGraph | None = None,
     journal: EnrichmentJournal | None = None,
     runner: Runner | None = None,

@@ -61,6 +61,10 @@ class ImageVocabulary:
     box_image: str = EX + "hasImage"
 
 
+PUBLISHED: Final = ImageVocabulary()
+"""The vocabulary of the published graphs."""
+
+
 _LENGTH: Final = 4000
 """Characters after which each text of a model is cut."""
 
@@ -81,10 +85,9 @@ class ImageTexts:
 
 
 def file_names(
-    kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None, images: Collection[str] | None = None
+    kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED, images: Collection[str] | None = None
 ) -> dict[str, str]:
     """Return the name of the file of each image, in order of IRI; the first where there are several."""
-    vocabulary = vocabulary or ImageVocabulary()
     if images is None:
         rows = [(value.subject, value.text) for value in property_values(kg, vocabulary.files)]
     else:
@@ -99,7 +102,7 @@ def file_names(
 def files_of(
     kg: KnowledgeGraph,
     folder: Path,
-    vocabulary: ImageVocabulary | None = None,
+    vocabulary: ImageVocabulary = PUBLISHED,
     images: Collection[str] | None = None,
 ) -> tuple[dict[str, Path], dict[str, str]]:
     """Find the files of a graph's images."""
@@ -114,9 +117,8 @@ def files_of(
     return found, missing
 
 
-def image_texts(kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> list[ImageTexts]:
+def image_texts(kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED) -> list[ImageTexts]:
     """Return what a graph says of each image, in order of IRI, whatever the order of its triples."""
-    vocabulary = vocabulary or ImageVocabulary()
     texts: dict[str, tuple[set[str], set[str], set[tuple[str, str]]]] = {
         image: (set(), set(), set()) for image in file_names(kg, vocabulary)
     }
@@ -133,9 +135,8 @@ def image_texts(kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -
     ]
 
 
-def described(kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> set[str]:
+def described(kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED) -> set[str]:
     """Return the IRIs of the images, and of the parts of images, that a model has described."""
-    vocabulary = vocabulary or ImageVocabulary()
     whole = {value.subject for value in property_values(kg, (vocabulary.generated,))}
     return whole | {region for _, region, _ in _of_regions(kg)}
 
@@ -176,10 +177,9 @@ def _of_regions(kg: KnowledgeGraph) -> Iterator[tuple[str, str, str]]:
 
 
 def boxes(
-    kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None
+    kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED
 ) -> tuple[dict[str, list[tuple[Box, str]]], dict[str, str]]:
     """Return the boxes of each image with the IRI of what has it, and why others cannot be used."""
-    vocabulary = vocabulary or ImageVocabulary()
     found: dict[str, dict[Box, str]] = {}
     bad: dict[str, str] = {}
     image_of: dict[str, str] = {}
@@ -675,7 +675,7 @@ class KeptCatalogue:
         found, cache = self._files, self.kg.cache
         if found is None or found[0] is not cache:
             files: dict[str, str] = {}
-            for value in property_values(self.kg, ImageVocabulary().files):
+            for value in property_values(self.kg, PUBLISHED.files):
                 files[value.subject] = min(value.text, files.get(value.subject, value.text))
             found = self._files = (cache, sorted(files), files)
         return found[1:]
@@ -711,7 +711,7 @@ class KeptCatalogue:
 
 def keep_catalogue(kg: KnowledgeGraph) -> None:
     """Bring the catalogue of a graph that names image files up to date, so that no request waits for it."""
-    if next(iter(property_values(kg, ImageVocabulary().files)), None) is not None:
+    if next(iter(property_values(kg, PUBLISHED.files)), None) is not None:
         KeptCatalogue(kg).brought_up_to_date()
 
 

@@ -18,7 +18,7 @@ from mrag.errors import ConfigError, DamagedIndex, IndexMismatch, LoadError, Mis
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.embedding import ImageEmbedder, image_embedder
 from mrag.images.files import PictureLimits, open_picture
-from mrag.images.graph import Allowed, ImageVocabulary, files_of, image_texts
+from mrag.images.graph import PUBLISHED, Allowed, ImageVocabulary, files_of, image_texts
 from mrag.index.backends.base import home
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, Mode
@@ -75,13 +75,13 @@ class ImageTextRanker:
         text: str | Embedder | Any | None = "minilm",
         bm25: Bm25Params | None = None,
         allowed: Allowed | None = None,
-        vocabulary: ImageVocabulary | None = None,
+        vocabulary: ImageVocabulary = PUBLISHED,
         keep: bool = True,
     ) -> None:
         self.kg = kg
         self.keep = keep
         self.allowed = allowed
-        self.vocabulary = vocabulary or ImageVocabulary()
+        self.vocabulary = vocabulary
         self._embedder = embedder(text) if mode != "bm25" else None
         self.mode: Mode = mode if self._embedder is not None else "bm25"
         self._bm25 = bm25 or Bm25Params()
@@ -142,7 +142,7 @@ class ImageLooksRanker:
         model: str | ImageEmbedder | Any = "conse",
         *,
         allowed: Allowed | None = None,
-        vocabulary: ImageVocabulary | None = None,
+        vocabulary: ImageVocabulary = PUBLISHED,
         limits: PictureLimits | None = None,
         keep: bool = True,
     ) -> None:
@@ -152,7 +152,7 @@ class ImageLooksRanker:
         self.kg = kg
         self.folder = Path(folder)
         self.allowed = allowed
-        self.vocabulary = vocabulary or ImageVocabulary()
+        self.vocabulary = vocabulary
         self.bad: dict[str, str] = {}
         self._model = found
         self._limits = limits or PictureLimits()
@@ -245,7 +245,7 @@ def image_ranker(
     looks: str | ImageEmbedder | Any | None = "none",
     bm25: Bm25Params | None = None,
     allowed: Allowed | None = None,
-    vocabulary: ImageVocabulary | None = None,
+    vocabulary: ImageVocabulary = PUBLISHED,
     weights: Sequence[float] | None = None,
 ) -> Ranker:
     """Return a ranker of images by their sentences and, with a model for pictures, by their looks.

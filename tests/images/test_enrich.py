@@ -25,7 +25,6 @@ from mrag.images.enrichment import (
     EnrichReport,
     EnrichSettings,
     describe,
-    enriched_graph,
     refuses,
 )
 from mrag.images.files import PictureLimits
@@ -84,7 +83,7 @@ def test_each_image_is_described_by_what_it_shows(gallery: Gallery) -> None:
     assert body["messages"][0]["content"].strip() == FASHION
     assert (body["options"]["temperature"], body["options"]["seed"]) == (0.1, 1)
     assert gallery.kg.record.asserted[0] == before[0] and gallery.kg.revision > before[1]
-    assert enriched_graph(gallery.kg) == report.graph
+    assert gallery.kg.graphs_of("enriched") == (report.graph,)
     assert gallery.kg.record.triples == gallery.kg.count("asserted")
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,6 +32,10 @@ from mrag.stores.base import SelectResult
 from mrag.testing.indexes import DOCUMENTS, IndexConformance
 from tests.commands import run
 from tests.conftest import PRODUCTS, ROOT
+from tests.index.search_server import SearchServer, serving
+
+REAL = {"qdrant": "MRAG_TEST_QDRANT", "opensearch": "MRAG_TEST_OPENSEARCH"}
+"""Variables that name servers on which the suite runs too."""
 
 
 def needs(*packages: str) -> pytest.MarkDecorator:
@@ -38,62 +43,54 @@ def needs(*packages: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
 
-class TestLocal(IndexConformance):
-    @pytest.fixture(scope="class")
+BACKENDS = [
+    "local",
+    pytest.param("postgres", marks=needs("psycopg", "pgserver")),
+    "vectors",
+    pytest.param("milvus", marks=[pytest.mark.slow, needs("pymilvus", "milvus_lite")]),
+    pytest.param("qdrant", marks=needs("qdrant_client")),
+    "opensearch",
+    *(f"{kind}:{os.environ[name]}" for kind, name in REAL.items() if name in os.environ),
+]
+
+
+class TestBackends(IndexConformance):
+    @pytest.fixture(scope="class", params=BACKENDS)
     @classmethod
-    def backend(cls, tmp_path_factory: pytest.TempPathFactory) -> IndexBackend:
-        return LocalBackend(tmp_path_factory.mktemp("local"))
+    def backend(
+        cls, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    ) -> Iterator[IndexBackend]:
+        folder, kind = tmp_path_factory.mktemp("index"), str(request.param)
+        with ExitStack() as opened:
+            match kind:
+                case "local":
+                    yield LocalBackend(folder)
+                    return
+                case "vectors":
+                    yield VectorStoreBackend(in_memory(), folder)
+                    return
+                case "postgres":
+                    url = request.getfixturevalue("postgres")
+                case "milvus":
+                    url = f"milvus:{folder / 'milvus.db'}"
+                case "qdrant":
+                    url = f"qdrant:{folder}"
+                case "opensearch":
+                    url = f"opensearch:{opened.enter_context(serving(SearchServer(3)))}"
+                case _:
+                    url = kind
+            yield open_backend(url, "conformance", folder / "pending")
 
 
-@needs("psycopg", "pgserver")
-class TestPostgres(IndexConformance):
-    @pytest.fixture(scope="class")
-    @classmethod
-    def backend(cls, postgres: str, tmp_path_factory: pytest.TempPathFactory) -> IndexBackend:
-        return open_backend(postgres, "conformance", tmp_path_factory.mktemp("pending"))
+def in_memory() -> Callable[[str, Embeddings], VectorStore]:
+    stores: dict[str, VectorStore] = {}
 
+    def opened(name: str, embeddings: Embeddings) -> VectorStore:
+        store = stores.setdefault(name, InMemoryVectorStore(embeddings))
+        store.embedding = embeddings  # type: ignore[attr-defined]
+        return store
 
-class TestVectorStore(IndexConformance):
-    @pytest.fixture(scope="class")
-    @classmethod
-    def backend(cls, tmp_path_factory: pytest.TempPathFactory) -> IndexBackend:
-        stores: dict[str, VectorStore] = {}
-
-        def opened(name: str, embeddings: Embeddings) -> VectorStore:
-            store = stores.setdefault(name, InMemoryVectorStore(embeddings))
-            store.embedding = embeddings  # type: ignore[attr-defined]
-            return store
-
-        return VectorStoreBackend(opened, tmp_path_factory.mktemp("words"))
-
-
-@pytest.mark.slow
-@needs("pymilvus", "milvus_lite")
-class TestMilvusLite(IndexConformance):
-    @pytest.fixture(scope="class")
-    @classmethod
-    def backend(cls, tmp_path_factory: pytest.TempPathFactory) -> IndexBackend:
-        folder = tmp_path_factory.mktemp("milvus")
-        return open_backend(f"milvus:{folder / 'milvus.db'}", "conformance", folder / "pending")
-
-
-@needs("qdrant_client")
-class TestQdrantFolder(IndexConformance):
-    @pytest.fixture(scope="class")
-    @classmethod
-    def backend(cls, tmp_path_factory: pytest.TempPathFactory) -> IndexBackend:
-        folder = tmp_path_factory.mktemp("qdrant")
-        return open_backend(f"qdrant:{folder}", "conformance", folder / "pending")
-
-
-@pytest.mark.skipif("MRAG_TEST_QDRANT" not in os.environ, reason="MRAG_TEST_QDRANT names no server")
-class TestQdrantServer(IndexConformance):
-    @pytest.fixture(scope="class")
-    @classmethod
-    def backend(cls, tmp_path_factory: pytest.TempPathFactory) -> IndexBackend:
-        return open_backend(
-            f"qdrant:{os.environ['MRAG_TEST_QDRANT']}", "conformance", tmp_path_factory.mktemp("q")
-        )
+    return opened
 
 
 def test_an_unknown_engine_and_a_graph_in_memory_are_refused(tmp_path: Path) -> None:

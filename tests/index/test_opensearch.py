@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.index import Bm25Params, IndexBackend
+from mrag.index import Bm25Params
 from mrag.index.backends.base import open_backend
 from mrag.storage.files import make_folder
-from mrag.testing.indexes import DOCUMENTS, IndexConformance, Trigrams
+from mrag.testing.indexes import DOCUMENTS, Trigrams
 from tests.index.search_server import SearchServer, serving, stored_length
 
 
@@ -28,23 +27,6 @@ def test_scores_are_those_of_the_local_index(version: int, tmp_path: Path) -> No
             assert {m.doc_id: m.score for m in found} == {
                 m.doc_id: pytest.approx(m.score, abs=1e-5) for m in wanted
             }
-
-
-class TestOpenSearch(IndexConformance):
-    @pytest.fixture(scope="class")
-    @classmethod
-    def backend(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexBackend]:
-        with serving(SearchServer(3)) as address:
-            yield open_backend(f"opensearch:{address}", "conformance", tmp_path_factory.mktemp("pending"))
-
-
-@pytest.mark.skipif("MRAG_TEST_OPENSEARCH" not in os.environ, reason="MRAG_TEST_OPENSEARCH names no server")
-class TestRealOpenSearch(IndexConformance):
-    @pytest.fixture(scope="class")
-    @classmethod
-    def backend(cls, tmp_path_factory: pytest.TempPathFactory) -> IndexBackend:
-        url = f"opensearch:{os.environ['MRAG_TEST_OPENSEARCH']}"
-        return open_backend(url, "conformance", tmp_path_factory.mktemp("pending"))
 
 
 @pytest.fixture
