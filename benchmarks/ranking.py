@@ -28,12 +28,13 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import percentile, row, shared_data
+from common import row, shared_data, timed
 from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
@@ -368,21 +369,18 @@ def speed() -> None:
 
 
 def compare_speed(name: str, documents: Mapping[str, str], queries: Sequence[str], rounds: int = 3) -> None:
-    """Print how long each library takes to index and to answer."""
+    """Print how long each library takes to index and to answer, and how often it finds the same."""
     makers: dict[str, Callable[[Mapping[str, str]], Callable[[str], list[str]]]] = {"mrag": ours}
-    if find_spec("bm25s"):
-        makers["bm25s (numpy)"] = lambda d: theirs(d, "numpy")
-        if find_spec("numba"):
-            makers["bm25s (numba)"] = lambda d: theirs(d, "numba")
+    for backend in ("numpy", "numba") if find_spec("bm25s") else ():
+        if find_spec(backend):
+            makers[f"bm25s ({backend})"] = partial(theirs, backend=backend)
     if find_spec("tantivy"):
         makers["tantivy"] = with_tantivy
     print(f"{name}: {len(documents)} documents, {len(queries)} queries, {rounds} rounds, ten best")
-    built: dict[str, list[float]] = defaultdict(list)
-    cold: dict[str, float] = {}
-    asked: dict[str, list[float]] = defaultdict(list)
-    processor: dict[str, list[float]] = defaultdict(list)
-    best: dict[str, list[list[str]]] = {}
-    for number in range(rounds):
+    built, asked = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
+    processor = defaultdict[str, list[float]](list)
+    best: dict[str, list[set[str]]] = {}
+    for _ in range(rounds):
         # In turns, so that what else the machine does falls on all of them alike.
         for library, make in makers.items():
             gc.collect()
@@ -390,31 +388,18 @@ def compare_speed(name: str, documents: Mapping[str, str], queries: Sequence[str
             search = make(documents)
             built[library].append(time.perf_counter() - started)
             # The first pass of each index pays for its caches, the very first for compilation, too.
-            started = time.perf_counter()
-            best[library] = [search(q) for q in queries]
-            if number == 0:
-                cold[library] = (time.perf_counter() - started) * 1000 / len(queries)
+            best[library] = [set(search(query)) for query in queries]
             used = time.process_time()
-            for query in queries:
-                started = time.perf_counter()
-                search(query)
-                asked[library].append((time.perf_counter() - started) * 1000)
+            asked[library] += [timed(partial(search, query)) for query in queries]
             processor[library].append((time.process_time() - used) * 1000 / len(queries))
     for library in makers:
+        same = sum(a == b for a, b in zip(best["mrag"], best[library], strict=True)) / len(queries)
         print(row(f"  {library}: a query", asked[library]))
         print(
-            f"  {library}: index {min(built[library]):.2f} s, first pass {cold[library]:.2f} ms a query, "
-            f"processor {min(processor[library]):.3f} ms a query"
+            f"  {library}: index {min(built[library]):.2f} s, processor {min(processor[library]):.3f} ms a "
+            f"query; the same ten for {same:.0%} of the queries",
+            flush=True,
         )
-    for library in list(makers)[1:]:
-        same = sum(set(a) == set(b) for a, b in zip(best["mrag"], best[library], strict=True)) / len(queries)
-        print(
-            f"  {library} / mrag: index {min(built[library]) / min(built['mrag']):.1f}, "
-            f"query p50 {percentile(asked[library], 50) / percentile(asked['mrag'], 50):.1f}, "
-            f"processor {min(processor[library]) / min(processor['mrag']):.1f}, "
-            f"first pass {cold[library] / cold['mrag']:.1f}; the same ten for {same:.0%} of the queries"
-        )
-    print(flush=True)
 
 
 def ours(documents: Mapping[str, str]) -> Callable[[str], list[str]]:

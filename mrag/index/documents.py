@@ -75,12 +75,7 @@ class Definition:
     def from_json(cls, kept: Mapping[str, Any]) -> Definition:
         """Read a definition that was kept as JSON."""
         return cls(
-            tuple(kept["queries"]),
-            tuple(kept["languages"]),
-            bool(kept["fallback"]),
-            int(kept["length"]),
-            str(kept.get("select", "")),
-            str(kept.get("analyser", AUTO)),
+            **{name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()}
         )
 
     def digest(self) -> str:
