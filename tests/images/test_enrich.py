@@ -29,7 +29,7 @@ from mrag.images.enrichment import (
 )
 from mrag.images.files import PictureLimits
 from mrag.images.graph import described, image_texts
-from mrag.images.prompts import FASHION
+from mrag.images.prompts import PROMPTS
 from mrag.images.rankers import ImageTextRanker
 from mrag.jobs import ThreadRunner
 from mrag.rdf import queries
@@ -80,7 +80,7 @@ def test_each_image_is_described_by_what_it_shows(gallery: Gallery) -> None:
         assert text == f'A {colour} garment, "plain", worn in \\summer\\.'
     assert [n.described for n in notes][-1] == 6
     body = gallery.server.asked[0]
-    assert body["messages"][0]["content"].strip() == FASHION
+    assert body["messages"][0]["content"].strip() == PROMPTS["fashion"]
     assert (body["options"]["temperature"], body["options"]["seed"]) == (0.1, 1)
     assert gallery.kg.record.asserted[0] == before[0] and gallery.kg.revision > before[1]
     assert gallery.kg.graphs_of("enriched") == (report.graph,)
@@ -95,7 +95,7 @@ def test_the_description_is_kept_letter_by_letter_with_its_provenance(gallery: G
         assert str(text) == said_of(
             (gallery.photos / (list(GARMENTS)[int(str(subject)[-1]) - 1] + ".png")).read_bytes()
         )
-        assert (str(model), str(prompt)) == ("ollama:llava:latest", FASHION)
+        assert (str(model), str(prompt)) == ("ollama:llava:latest", PROMPTS["fashion"])
         assert str(time).endswith("Z")
     asked = gallery.kg.query("SELECT ?o { ?a a prov:Activity ; rdfs:comment ?o }")
     assert [json.loads(str(row[0])) for row in asked] == [  # type: ignore[union-attr,index]
