@@ -49,12 +49,12 @@ LONGEST_SLOW = tuple(
     test_kg server/page/test_page clients/test_graphdb_driver clients/test_comunica
     graphcodes/test_index context/test_remote server/page/test_query cel/test_learners server/test_crash
     jobs/test_views server/page/test_film terminal/test_processes test_views server/page/test_images
-    cel/test_learn_cli test_crash_data test_as_they_come server/page/test_languages jobs/test_works
+    cel/test_learn_cli test_crash_data test_as_they_come server/page/test_languages
     test_audit stores/test_rights test_crash_views cel/test_time_limits server/test_start
     evaluation/test_eval_cli generation/test_local stores/test_found_data
     reasoning/test_edits server/page/test_health reasoning/test_closure evaluation/test_questions
     index/test_backends evaluation/test_cranfield graphcodes/test_extract_model cel/test_hermit
-    graphcodes/test_storage index/test_opensearch planning/test_following_changes
+    graphcodes/test_storage planning/test_following_changes
     completion/test_rollback cel/test_crash completion/test_command test_retriever
     index/test_fusion test_mcp generative/test_clues_command completion/test_plan
     server/page/test_hostile cel/test_keep_servers reasoning/test_sameness evaluation/test_crash
