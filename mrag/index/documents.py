@@ -74,9 +74,8 @@ class Definition:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Definition:
         """Read a definition that was kept as JSON."""
-        return cls(
-            **{name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()}
-        )
+        fields: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in kept.items()}
+        return cls(**fields)
 
     def digest(self) -> str:
         """Return a fingerprint of the definition and of the queries' texts."""
