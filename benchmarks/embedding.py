@@ -13,7 +13,7 @@ import os
 import time
 
 from common import percentile
-from index_backends import sentences
+from index_size import sentences
 
 from mrag.index.embedding import EmbeddingWork
 from mrag.jobs import ProcessRunner, carried

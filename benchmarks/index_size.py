@@ -3,7 +3,9 @@
     python benchmarks/index_size.py --documents 10000 100000 1000000 --to FILE
     python benchmarks/index_size.py --documents 100000 --to FILE postgres milvus
 
-Documents and queries are those of `index_backends.py`, the vectors those of `wordllama` (256 dimensions).
+The documents are sentences of words of this repository's documentation, frequent ones more often, and the
+queries the last words of some of them; the vectors are those of `wordllama` (256 dimensions). All of it comes
+from a seed.
 Each phase has a process of its own, whose peak of memory counts; that of a PostgreSQL server is not in it.
 Recall is that of the ten hits which the local index finds when it compares every vector. A line of JSON is
 printed for each phase, and with `--to` appended to a file.
@@ -14,12 +16,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
+import re
 import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +32,6 @@ from statistics import median
 from typing import Any
 
 from common import peak_memory, percentile
-from index_backends import postgres, sentences, vocabulary
 
 from mrag.index import Bm25Params
 from mrag.index.backends.base import open_backend
@@ -37,6 +41,33 @@ from mrag.index.embedding import embedder
 
 MODES = ("bm25", "dense", "hybrid")
 NAME = "size"
+ROOT = Path(__file__).parents[1]
+
+
+def vocabulary() -> list[tuple[str, int]]:
+    """Return the words of the documentation, with how often they occur."""
+    text = " ".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md")))
+    return sorted(Counter(re.findall(r"[a-z]{3,}", text.lower())).items())
+
+
+def sentences(number: int, counted: list[tuple[str, int]] | None = None) -> Iterator[tuple[str, str]]:
+    """Yield documents of the words of a vocabulary, that of the documentation if none is given."""
+    words, weights = zip(*(counted or vocabulary()), strict=True)
+    chance = random.Random(1)
+    for at in range(number):
+        length = chance.randint(8, 24)
+        yield f"urn:doc:{at:08}", " ".join(chance.choices(words, weights, k=length))
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """Run a server for a while, and give its URL."""
+    import pgserver
+
+    with tempfile.TemporaryDirectory() as folder:
+        server = pgserver.get_server(folder, cleanup_mode="stop")
+        yield server.get_uri()
+        server.cleanup()
 
 
 def processor() -> float:
@@ -121,7 +152,8 @@ def exactly(index: StoredIndex, asked: list[str], folder: Path) -> dict[str, lis
     """Return what the local index finds when it compares every vector; engines read what it left."""
     file = folder.parent / "exact.json"
     if isinstance(index, DocumentIndex):
-        whole = index.with_dense(DenseParams(prefilter_from=sys.maxsize))
+        model, every = embedder("wordllama"), DenseParams(prefilter_from=sys.maxsize)
+        whole = DocumentIndex.open(folder / NAME, embedder=model, dense=every)
         found = {
             mode: [[m.doc_id for m in whole.search(text, 10, mode=mode)] for text in asked] for mode in MODES
         }

@@ -15,6 +15,7 @@ import argparse
 import os
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,11 +25,15 @@ from statistics import median
 from typing import Any
 from urllib.parse import quote
 
+import httpx
+import uvicorn
 from common import peak_memory
-from image_gallery import made, serving
 
 import mrag
+from mrag.loaders.scenes import Fashionpedia
+from mrag.server.running import create_app
 from mrag.server.settings import ServerSettings
+from mrag.testing.annotations import write_annotations
 
 HUB = "http://example.org/hub"
 LINKS = 70_000
@@ -77,6 +82,34 @@ _MARK = """([iri, liked]) => new Promise((done, failed) => {
   };
   look();
 })"""
+
+
+def made(url: str, folder: Path, scale: float) -> None:
+    """Make the graph."""
+    images, annotations = write_annotations(folder / "annotations.json", scale=scale)
+    print(f"{images:,} images, {annotations:,} annotations")
+    Fashionpedia(folder / "annotations.json", boxes=True).write(folder / "images.nt")
+    with mrag.connect(url) as kg:
+        kg.load([folder / "images.nt"])
+        kg.profile()  # as it is after `mrag index`
+
+
+@contextmanager
+def serving(kg: mrag.KnowledgeGraph, settings: ServerSettings) -> Iterator[httpx.Client]:
+    """Serve a graph on a thread, and give a client of it."""
+    config = uvicorn.Config(create_app(kg, settings), port=0, log_level="warning")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=600) as client:
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join(30)
 
 
 def main() -> None:

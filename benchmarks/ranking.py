@@ -1,12 +1,19 @@
-"""How well and how fast rankers find: BM25 beside other libraries, and words beside meaning on real data.
+"""How well and how fast rankers find, on real data: words beside meaning, analysers, fusion, other libraries.
 
-    python benchmarks/ranking.py cranfield      # known figures, all rankers
+    python benchmarks/ranking.py rankers [COLLECTION ...]     # each ranker with its default settings
+    python benchmarks/ranking.py analysers [COLLECTION ...]   # what stemming does to BM25
+    python benchmarks/ranking.py fusion [COLLECTION ...]      # words and vectors, alone and fused
     python benchmarks/ranking.py speed          # BM25 from text to hits, beside bm25s and tantivy
-    python benchmarks/ranking.py apparel        # vg_apparel: captions and graphs of garments
-    python benchmarks/ranking.py scenes         # scenes_factual: captions and graphs of scenes
 
-Every ranker has its default settings: nothing was tuned. A fifth of the images, chosen by a digest of
-their ID, was set aside for looking at, and figures are of the other four fifths.
+Collections: cranfield, apparel and scenes (from a caption to its graph), labels (from a question by template
+to the captions of garments), pictures (from a caption to another region of its picture), metaqa, medquad,
+pubmedqa, starwars (from the description of an entity, taken out of the documents, to the entity). All if none
+is named. Nothing was tuned. A fifth of the images, chosen by a digest of their ID, was set aside for looking
+at, and figures are of the other four fifths.
+
+`even` fuses by halves, `learnt` by the share that the index learns from questions made of its own documents,
+as `mrag index` does; of a collection 500 queries are taken, chosen by a digest of their ID. The embedder
+`random` is a model of random vectors, to see what fusion makes of a part that knows nothing.
 """
 
 from __future__ import annotations
@@ -20,160 +27,286 @@ import random
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from common import percentile, row, shared_data
+import numpy as np
+from common import row, shared_data, timed
 from rdflib import RDF, RDFS, Literal, URIRef
 
+import mrag
 from mrag.evaluation.benchmark import System, index_system, run_system
 from mrag.evaluation.metrics import Qrels, Resampling, Scored
 from mrag.evaluation.questions import EntityShape, by_graph, instances, read_collection, template_questions
-from mrag.evaluation.report import Evaluation, evaluate
-from mrag.graph.kg import KnowledgeGraph
+from mrag.evaluation.report import evaluate
 from mrag.index.bm25 import Bm25Index, Bm25Params
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedding import embedder
+from mrag.index.embedding import Embedder, Vectors, embedder
+from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.rdf.terms import Triple
-from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.base import SelectResult
 
 E = "http://example.org/"
 LUCENE = Bm25Params(k1=0.9, b=0.4, fold_accents=False, analyser="none", min_chars=2, stop_words=False)
 """The usual parameters of Lucene's formula, and the words that bm25s takes by default."""
+ANALYSERS = ("plural", "none", "snowball:english", "snowball:english+words")
+DESCRIBED = 'SELECT ?s ?d { ?s <https://swapi.co/vocabulary/desc> ?d FILTER(LANG(?d) = "en") }'
 
-KINDS = ("bm25", "dense", "hybrid")
+
+@dataclass(frozen=True)
+class Collection:
+    """Documents, queries and which documents are right."""
+
+    documents: Mapping[str, str]
+    queries: Mapping[str, str]
+    qrels: Qrels
 
 
 def main() -> None:
-    """Run the parts that are named; all of them if none is."""
-    parts = {"cranfield": cranfield, "speed": speed, "apparel": apparel, "scenes": scenes}
+    """Print the tables of what is named."""
+    parts = {"rankers": rankers, "analysers": analysers, "fusion": fusion}
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("parts", nargs="*", choices=[*parts, []], metavar="|".join(parts))
-    options.add_argument("--embedder", default="minilm")
+    options.add_argument("part", choices=[*parts, "speed"])
+    options.add_argument("collections", nargs="*", choices=[*COLLECTIONS, []], metavar="COLLECTION")
+    options.add_argument("--embedder", help="minilm, of fusion wordllama; or random")
+    options.add_argument("--queries", type=int, default=500, help="of fusion")
+    options.add_argument(
+        "--documents", type=int, default=0, help="most of fusion, those that are right among them"
+    )
     options.add_argument("--resamples", type=int, default=10_000)
     args = options.parse_args()
-    for name in args.parts or parts:
-        print(f"\n=== {name}\n")
-        parts[name](args.embedder, Resampling(resamples=args.resamples))
-
-
-# --- Quality ------------------------------------------------------------------------------------------
-
-
-def cranfield(model: str, knobs: Resampling) -> None:
-    """The known figures of BM25, and the other rankers beside them."""
-    found = read_collection(shared_data("cranfield"))
-    index = indexed(found.documents, model)
-    words = Bm25Index.of(found.documents.items(), LUCENE)
-
-    def lucene(text: str, k: int) -> list[Scored]:
-        rows, scores = words.search(text, k)
-        return [Scored(words.rows.id_of(r), s) for r, s in zip(rows.tolist(), scores.tolist(), strict=True)]
-
-    systems = [index_system(index, kind) for kind in ("bm25-thesis", *KINDS)]
-    systems.insert(1, System("bm25-lucene k1=.9 b=.4", lucene))
-    measures = ("MAP", "nDCG@10", "MRR", "P@10", "R@100")
-    table(systems, found.queries, found.qrels, measures, knobs, "Cranfield", "bm25")
-
-
-def apparel(model: str, knobs: Resampling) -> None:
-    """Regions of pictures that show garments, each with a person's caption and a graph.
-
-    First task: from a caption to the graph of its region; documents are made of the triples alone. The
-    graphs were annotated from the captions, which favours the words that both share, and so BM25. Second
-    task: from a question by template, about a garment and what it is like, to the captions of the regions
-    whose triples say so; documents are the captions, and no ranker sees a triple.
-    """
-    rows = read_jsonl(shared_data("vg_apparel") / "share.jsonl")
-    own_graphs(rows, model, knobs, "vg_apparel: caption to graph")
-    with KnowledgeGraph(OxigraphStore()) as kg:
-        kg.insert(region_triples(rows))
-        shape = EntityShape(E + "shows", E + "kind", E + "Region")
-        entities = instances(kg, E + "Region")
-        asked = [
-            a for a in template_questions(kg, entities, shape, conditions=1) if len(a.demand.parts[0]) > 1
-        ]
-        # The same question may have come from several regions.
-        asked = list({a.text: a for a in asked}.values())
-        qrels, _ = by_graph(kg, {a.question: a.demand for a in asked}, shape)
-        captions = {E + "region/" + r["region_id"]: r["caption"] for r in rows}
-        kept = {a.question: a.text for a in asked if not aside(a.entity)}
-        table(
-            [index_system(indexed(captions, model), kind) for kind in KINDS],
-            kept,
-            {question: qrels[question] for question in kept},
-            ("MAP", "nDCG@10", "MRR", "P@10", "R@100"),
-            knobs,
-            "vg_apparel: question by template to captions, relevance by the graph",
-            "bm25",
+    if args.part == "speed":
+        speed()
+        return
+    for name in args.collections or COLLECTIONS:
+        found = COLLECTIONS[name]()
+        if args.part == "fusion":
+            found = fewer(found, args.queries, args.documents)
+        systems, measures, baseline, k = parts[args.part](found, args.embedder)
+        runs = [run_system(system, found.queries, k) for system in systems]
+        report = evaluate(
+            runs,
+            found.qrels,
+            measures,
+            resampling=Resampling(resamples=args.resamples),
+            baseline=baseline,
+            title=f"{name}: {len(found.documents)} documents, {len(found.queries)} queries",
         )
+        print(report.to_markdown(), flush=True)
 
 
-def scenes(model: str, knobs: Resampling) -> None:
-    """Scenes: from a caption to its own graph, and to another region of the same picture, which is hard."""
-    folder = shared_data("scenes_factual") / "share"
-    with gzip.open(folder / "pairs_caption_graph.jsonl.gz", "rt", encoding="utf-8") as lines:
-        pairs = [json.loads(line) for line in lines if line.startswith("{")]
-    own_graphs(pairs, model, knobs, "scenes_factual: caption to graph")
-    documents = {d["doc_id"]: told(d["triples"]) for d in read_jsonl(folder / "docs.jsonl")}
-    queries = read_jsonl(folder / "queries.jsonl")
-    kept = {q["qid"]: q for q in queries if not aside(q["relevant"][0])}
-    table(
-        [index_system(indexed(documents, model), kind) for kind in KINDS],
-        {qid: q["caption"] for qid, q in kept.items()},
-        {qid: dict.fromkeys(q["relevant"], 1) for qid, q in kept.items()},
-        ("MAP", "MRR", "Hits@10", "R@100"),
-        knobs,
-        "scenes_factual: caption to another region of the same picture",
-        "bm25",
-    )
+# --- What is compared -----------------------------------------------------------------------------------
+
+Compared = tuple[list[System], tuple[str, ...], str, int]
+"""Systems, measures, the baseline, and how many documents are ranked."""
 
 
-def own_graphs(rows: Sequence[dict[str, Any]], model: str, knobs: Resampling, title: str) -> None:
-    """From each caption to the document of its graph; regions with equal graphs are equally right."""
-    documents = {f"r{r['region_id']}": told(r["triples"]) for r in rows}
-    equal: dict[str, list[str]] = defaultdict(list)
-    for r in rows:
-        equal[json.dumps(sorted(r["triples"]))].append(f"r{r['region_id']}")
-    queries, qrels = {}, {}
-    for r in rows:
-        if not aside(r["image_id"]):
-            name = f"q{r['region_id']}"
-            queries[name] = r["caption"]
-            qrels[name] = dict.fromkeys(equal[json.dumps(sorted(r["triples"]))], 1)
-    systems = [index_system(indexed(documents, model), kind) for kind in KINDS]
-    measures = ("MRR", "nDCG@10", "Hits@1", "Hits@10")
-    table(systems, queries, qrels, measures, knobs, title, "bm25", k=100)
+def rankers(found: Collection, model: str | None) -> Compared:
+    """All rankers, beside BM25 with the parameters of known figures."""
+    index = indexed(found.documents, model or "minilm")
+    systems = [index_system(index, kind) for kind in ("bm25-thesis", "bm25", "dense", "hybrid")]
+    systems.insert(1, words("bm25-lucene k1=.9 b=.4", found, LUCENE))
+    return systems, ("MAP", "nDCG@10", "MRR", "Hits@1", "P@10", "R@100"), "bm25", 1000
 
 
-def table(
-    systems: Iterable[System],
-    queries: Mapping[str, str],
-    qrels: Qrels,
-    measures: Sequence[str],
-    knobs: Resampling,
-    title: str,
-    baseline: str,
-    k: int = 1000,
-) -> Evaluation:
-    """Print the report of some rankers."""
-    runs = [run_system(system, queries, k) for system in systems]
-    found = evaluate(runs, qrels, measures, resampling=knobs, baseline=baseline, title=title)
-    print(found.to_markdown())
-    beaten = [
-        f"{pair.system} on {pair.measure}" for pair in found.pairs
-        if pair.found.difference.low > 0 and pair.adjusted < 0.05
-    ]  # fmt: skip
-    print(f"surely above {baseline}: {', '.join(beaten) or 'none'}\n", flush=True)
-    return found
+def analysers(found: Collection, model: str | None) -> Compared:
+    """BM25 by each analyser."""
+    systems = [words(name, found, Bm25Params(analyser=name)) for name in ANALYSERS]
+    return systems, ("MAP", "nDCG@10"), "plural", 100
+
+
+def fusion(found: Collection, model: str | None) -> Compared:
+    """Words, vectors, and both in two ways."""
+    index = indexed(found.documents, model or "wordllama")
+    started = time.perf_counter()
+    weight = index.learnt_weight()
+    print(f"\nLearnt in {time.perf_counter() - started:.1f} s: {weight}.")
+
+    def learnt(text: str, k: int) -> list[Scored]:
+        return [Scored(m.doc_id, m.score) for m in index.search(text, k, weight=weight.of(text))]
+
+    alone = [index_system(index, kind) for kind in ("bm25", "dense")]
+    both = [System("even", index_system(index, "hybrid").search), System("learnt", learnt)]
+    return [*alone, *both], ("nDCG@10", "MRR"), "learnt", 100
+
+
+def words(name: str, found: Collection, params: Bm25Params) -> System:
+    """Return BM25 with some parameters."""
+    index = Bm25Index.of(found.documents.items(), params)
+
+    def search(text: str, k: int) -> list[Scored]:
+        rows, scores = index.search(text, k)
+        return [Scored(index.rows.id_of(r), s) for r, s in zip(rows.tolist(), scores.tolist(), strict=True)]
+
+    return System(name, search)
 
 
 def indexed(documents: Mapping[str, str], model: str) -> DocumentIndex:
     """Index documents in memory, with vectors."""
-    index = DocumentIndex.create(None, embedder=embedder(model))
+    chosen: Embedder | None = RandomVectors() if model == "random" else embedder(model)
+    index = DocumentIndex.create(None, embedder=chosen)
     index.sync(documents.items(), extra={})
     return index
+
+
+class RandomVectors:
+    """A model whose vectors say nothing of a text but whether it is the same."""
+
+    name = "random"
+    dim = 64
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector per text."""
+        return np.array([self.embed_query(text) for text in texts], np.float32)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a text."""
+        seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+        vector = np.random.default_rng(seed).normal(size=self.dim)
+        return np.asarray(vector / np.linalg.norm(vector), np.float32)
+
+
+def fewer(found: Collection, queries: int, documents: int) -> Collection:
+    """Return some queries of a collection, and no more than so many documents; 0 for all."""
+
+    def order(name: str) -> bytes:
+        return hashlib.blake2b(json.dumps(name).encode()).digest()
+
+    chosen = [q for q in sorted(found.queries, key=order) if found.qrels.get(q)][:queries]
+    qrels = {q: found.qrels[q] for q in chosen}
+    kept = dict.fromkeys(d for right in qrels.values() for d in right if d in found.documents)
+    if documents:
+        others = [d for d in sorted(found.documents, key=order) if d not in kept]
+        kept |= dict.fromkeys(others[: max(0, documents - len(kept))])
+    texts = {d: found.documents[d] for d in (kept if documents else found.documents)}
+    return Collection(texts, {q: found.queries[q] for q in chosen}, qrels)
+
+
+# --- Collections ----------------------------------------------------------------------------------------
+
+
+def cranfield() -> Collection:
+    """Abstracts of aeronautics, with judgements."""
+    found = read_collection(shared_data("cranfield"))
+    return Collection(found.documents, found.queries, found.qrels)
+
+
+def apparel() -> Collection:
+    """From a caption of a garment to the graph of its region."""
+    return own_graphs(read_jsonl(shared_data("vg_apparel") / "share.jsonl"))
+
+
+def scenes() -> Collection:
+    """From a caption of a scene to its graph."""
+    path = shared_data("scenes_factual") / "share" / "pairs_caption_graph.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return own_graphs([json.loads(line) for line in lines if line.startswith("{")])
+
+
+def own_graphs(rows: Sequence[dict[str, Any]]) -> Collection:
+    """From each caption to its graph; regions with equal graphs are equally right."""
+    equal: defaultdict[str, list[str]] = defaultdict(list)
+    for r in rows:
+        equal[json.dumps(sorted(r["triples"]))].append(f"r{r['region_id']}")
+    kept = {f"q{r['region_id']}": r for r in rows if not aside(r["image_id"])}
+    return Collection(
+        {f"r{r['region_id']}": told(r["triples"]) for r in rows},
+        {name: r["caption"] for name, r in kept.items()},
+        {name: dict.fromkeys(equal[json.dumps(sorted(r["triples"]))], 1) for name, r in kept.items()},
+    )
+
+
+def pictures() -> Collection:
+    """From a caption to another region of the same picture, which is hard."""
+    folder = shared_data("scenes_factual") / "share"
+    kept = {q["qid"]: q for q in read_jsonl(folder / "queries.jsonl") if not aside(q["relevant"][0])}
+    return Collection(
+        {d["doc_id"]: told(d["triples"]) for d in read_jsonl(folder / "docs.jsonl")},
+        {qid: q["caption"] for qid, q in kept.items()},
+        {qid: dict.fromkeys(q["relevant"], 1) for qid, q in kept.items()},
+    )
+
+
+def metaqa() -> Collection:
+    """From a question about a film or a person to the name that it asks about."""
+    folder = shared_data("metaqa")
+    names = {
+        part
+        for line in (folder / "kb.txt").read_text(encoding="utf-8").splitlines()
+        for part in (line.split("|")[0], line.split("|")[-1])
+    }
+    ids = {name: f"e{number}" for number, name in enumerate(sorted(names))}
+    queries, qrels = {}, {}
+    for number, asked in enumerate(read_jsonl(folder / "dev_1hop.jsonl")):
+        if asked["entity"] in ids:
+            queries[f"q{number}"] = str(asked["question"])
+            qrels[f"q{number}"] = {ids[asked["entity"]]: 1}
+    return Collection({ids[name]: name for name in names}, queries, qrels)
+
+
+def medquad() -> Collection:
+    """From a patient's question to the answer of a health institute."""
+    with gzip.open(shared_data("medquad") / "share_3878.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    rows = [row for row in rows if row.get("answer")]
+    return Collection(
+        {f"d{n}": str(row["answer"]) for n, row in enumerate(rows)},
+        {f"q{n}": str(row["question"]) for n, row in enumerate(rows)},
+        {f"q{n}": {f"d{n}": 1} for n in range(len(rows))},
+    )
+
+
+def pubmedqa() -> Collection:
+    """From a research question to the abstract that was written about it."""
+    rows = json.loads((shared_data("pubmedqa") / "pqal_dev500.json").read_text(encoding="utf-8"))
+    return Collection(
+        {name: " ".join(row["CONTEXTS"]) for name, row in rows.items()},
+        {name: str(row["QUESTION"]) for name, row in rows.items()},
+        {name: {name: 1} for name in rows},
+    )
+
+
+def labels() -> Collection:
+    """From a question by template about a garment to the captions of the regions that show such a one."""
+    rows = read_jsonl(shared_data("vg_apparel") / "share.jsonl")
+    with mrag.connect() as kg:
+        kg.insert(region_triples(rows))
+        shape = EntityShape(E + "shows", E + "kind", E + "Region")
+        entities = instances(kg, E + "Region")
+        asked = template_questions(kg, entities, shape, conditions=1)
+        distinct = {a.text: a for a in asked if len(a.demand.parts[0]) > 1}.values()
+        qrels, _ = by_graph(kg, {a.question: a.demand for a in distinct}, shape)
+    kept = {a.question: a.text for a in distinct if not aside(a.entity)}
+    captions = {E + "region/" + r["region_id"]: str(r["caption"]) for r in rows}
+    return Collection(captions, kept, {question: qrels[question] for question in kept})
+
+
+def starwars() -> Collection:
+    """From the English description of an entity to what the graph says of it otherwise."""
+    with mrag.connect() as kg:
+        kg.load(sorted(shared_data("starwars_kg").glob("*.ttl")))
+        indexes = SimilarityIndexes.of(kg)
+        indexes.build(model="none")
+        index = indexes.get()
+        assert isinstance(index, SimilarityIndex)
+        documents = {iri: index.files.text_of(iri) for iri in index.files.doc_ids}
+        qrels: dict[str, dict[str, int]] = {}
+        described = kg.query(DESCRIBED)
+        assert isinstance(described, SelectResult)
+        for iri, words in ((str(s), str(d)) for s, d in described):
+            if words in documents.get(iri, "") and len(words.split()) > 1:
+                documents[iri] = documents[iri].replace(words + ". ", "").replace(words, "")
+                qrels.setdefault(words, {})[iri] = 1
+    return Collection(documents, {words: words for words in qrels}, qrels)
+
+
+COLLECTIONS: dict[str, Callable[[], Collection]] = {
+    found.__name__: found
+    for found in (cranfield, apparel, scenes, labels, pictures, metaqa, medquad, pubmedqa, starwars)
+}
 
 
 def told(triples: Iterable[Sequence[str]]) -> str:
@@ -224,7 +357,7 @@ def read_jsonl(path: Path) -> list[dict[str, Any]]:
 # --- Speed --------------------------------------------------------------------------------------------
 
 
-def speed(model: str, knobs: Resampling) -> None:
+def speed() -> None:
     """BM25 from text to the ten best, on Cranfield and on 45,623 documents in the words of a fashion graph.
 
     All get the same words: lower-cased, two letters or more, no stemming, no stop words; bm25s and mrag the
@@ -236,21 +369,18 @@ def speed(model: str, knobs: Resampling) -> None:
 
 
 def compare_speed(name: str, documents: Mapping[str, str], queries: Sequence[str], rounds: int = 3) -> None:
-    """Print how long each library takes to index and to answer."""
+    """Print how long each library takes to index and to answer, and how often it finds the same."""
     makers: dict[str, Callable[[Mapping[str, str]], Callable[[str], list[str]]]] = {"mrag": ours}
-    if find_spec("bm25s"):
-        makers["bm25s (numpy)"] = lambda d: theirs(d, "numpy")
-        if find_spec("numba"):
-            makers["bm25s (numba)"] = lambda d: theirs(d, "numba")
+    for backend in ("numpy", "numba") if find_spec("bm25s") else ():
+        if find_spec(backend):
+            makers[f"bm25s ({backend})"] = partial(theirs, backend=backend)
     if find_spec("tantivy"):
         makers["tantivy"] = with_tantivy
     print(f"{name}: {len(documents)} documents, {len(queries)} queries, {rounds} rounds, ten best")
-    built: dict[str, list[float]] = defaultdict(list)
-    cold: dict[str, float] = {}
-    asked: dict[str, list[float]] = defaultdict(list)
-    processor: dict[str, list[float]] = defaultdict(list)
-    best: dict[str, list[list[str]]] = {}
-    for number in range(rounds):
+    built, asked = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
+    processor = defaultdict[str, list[float]](list)
+    best: dict[str, list[set[str]]] = {}
+    for _ in range(rounds):
         # In turns, so that what else the machine does falls on all of them alike.
         for library, make in makers.items():
             gc.collect()
@@ -258,31 +388,18 @@ def compare_speed(name: str, documents: Mapping[str, str], queries: Sequence[str
             search = make(documents)
             built[library].append(time.perf_counter() - started)
             # The first pass of each index pays for its caches, the very first for compilation, too.
-            started = time.perf_counter()
-            best[library] = [search(q) for q in queries]
-            if number == 0:
-                cold[library] = (time.perf_counter() - started) * 1000 / len(queries)
+            best[library] = [set(search(query)) for query in queries]
             used = time.process_time()
-            for query in queries:
-                started = time.perf_counter()
-                search(query)
-                asked[library].append((time.perf_counter() - started) * 1000)
+            asked[library] += [timed(partial(search, query)) for query in queries]
             processor[library].append((time.process_time() - used) * 1000 / len(queries))
     for library in makers:
+        same = sum(a == b for a, b in zip(best["mrag"], best[library], strict=True)) / len(queries)
         print(row(f"  {library}: a query", asked[library]))
         print(
-            f"  {library}: index {min(built[library]):.2f} s, first pass {cold[library]:.2f} ms a query, "
-            f"processor {min(processor[library]):.3f} ms a query"
+            f"  {library}: index {min(built[library]):.2f} s, processor {min(processor[library]):.3f} ms a "
+            f"query; the same ten for {same:.0%} of the queries",
+            flush=True,
         )
-    for library in list(makers)[1:]:
-        same = sum(set(a) == set(b) for a, b in zip(best["mrag"], best[library], strict=True)) / len(queries)
-        print(
-            f"  {library} / mrag: index {min(built[library]) / min(built['mrag']):.1f}, "
-            f"query p50 {percentile(asked[library], 50) / percentile(asked['mrag'], 50):.1f}, "
-            f"processor {min(processor[library]) / min(processor['mrag']):.1f}, "
-            f"first pass {cold[library] / cold['mrag']:.1f}; the same ten for {same:.0%} of the queries"
-        )
-    print(flush=True)
 
 
 def ours(documents: Mapping[str, str]) -> Callable[[str], list[str]]:

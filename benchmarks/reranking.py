@@ -1,23 +1,18 @@
 """Does re-ranking by a learnt class expression help retrieval?
 
-    python benchmarks/reranking.py                  # all three
+    python benchmarks/reranking.py                  # both
     python benchmarks/reranking.py apparel          # questions by template to images of vg_apparel
-    python benchmarks/reranking.py captions         # captions to the graphs of their regions, vg_apparel
     python benchmarks/reranking.py fashion          # questions by template to made-up images of garments
 
-Each ranker's first 100 documents are re-ranked by `ClassExpressionReranker`, with two learners, bottom and
-random negative examples, 5 and 10 of them: 8 ways, compared with the ranker alone on the same questions.
-Four more ways, `length 5` and `length 7`, have the learner `search` with hypotheses of that length at most,
-so that it cannot learn the examples by heart; a thing with an attribute takes 7. All learners look two
-properties deep. Questions are drawn in two groups, by how many documents are relevant.
+Each ranker's first 100 documents are re-ranked by `ClassExpressionReranker`, with two learners, and with
+two more ways in which the learner `search` has hypotheses of length 5 or 7 at most, so that it cannot learn
+the examples by heart; a thing with an attribute takes 7. All look two properties deep, learn from five
+positive and five negative examples, the last of the list, and are compared with the ranker alone on the
+same questions. Questions are drawn in two groups, by how many documents are relevant.
 
-Positive and negative examples are disjoint by construction: the negative ones are taken from what is left
-of the list after the positive ones, and a learning problem that shares an example is refused.
-
-In `apparel` and `fashion` a document is relevant if the triples of the graph meet what the question states,
-and the concept is learnt on the same graph, in a language that can say just that condition. This is
-circular in favour of re-ranking: on relevance judged by people it can only do worse. In `captions` the one
-relevant document is the graph made from the caption, which no class expression defines.
+A document is relevant if the triples of the graph meet what the question states, and the concept is learnt
+on the same graph, in a language that can say just that condition. This is circular in favour of re-ranking:
+on relevance judged by people it can only do worse.
 
 Feedback: of the first ten documents those that are relevant are liked, the others not, as a user with
 perfect judgement would say. What was judged is then taken out of all rankings and judgements (residual
@@ -32,16 +27,16 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from common import shared_data
-from ranking import aside, indexed, read_jsonl, told
+from ranking import aside, indexed, read_jsonl
 from rdflib import RDF
 
 import mrag
 from mrag.cel.learners.base import Learner, learner
-from mrag.cel.rerank import ClassExpressionReranker, Reranking, RerankSettings
+from mrag.cel.rerank import ClassExpressionReranker, RerankSettings
 from mrag.evaluation.benchmark import index_system, run_system
 from mrag.evaluation.metrics import Resampling, Run
 from mrag.evaluation.questions import EntityFacts, EntityShape, by_graph, facts, instances, template_questions
@@ -61,15 +56,14 @@ SEEN = 10
 MANY = 5
 FEWEST = 10
 CANDIDATES = 500
-WAYS = (
-    *(
-        (name, examples, negatives)
-        for name in ("search", "tdl")
-        for examples in (5, 10)
-        for negatives in ("bottom", "random")
-    ),
-    *((name, examples, "bottom") for name in ("length 5", "length 7") for examples in (5, 10)),
-)
+EXAMPLES = 5
+LEARNERS: dict[str, tuple[str, dict[str, int]]] = {
+    "search": ("search", {}),
+    "tdl": ("tdl", {}),
+    "length 5": ("search", {"max_length": 5}),
+    "length 7": ("search", {"max_length": 7}),
+}
+"""Learners by what they are called in the tables."""
 
 Qrels = dict[str, dict[str, int]]
 
@@ -85,25 +79,6 @@ class Task:
     qrels: Qrels
 
 
-@dataclass
-class Tally:
-    """What the concepts of one way of re-ranking were like."""
-
-    pure: list[float] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
-    nothing: int = 0
-
-    def add(self, found: Reranking, relevant: Mapping[str, int]) -> None:
-        """Count one re-ranking."""
-        if found.problem is not None:
-            assert not {*found.problem.positives} & {*found.problem.negatives}
-            self.pure.append(statistics.mean(iri in relevant for iri in found.problem.positives))
-        if found.hypothesis is None:
-            self.nothing += 1
-        else:
-            self.lengths.append(found.hypothesis.length)
-
-
 class Listed:
     """A ranker that gives a list it was given."""
 
@@ -117,17 +92,11 @@ class Listed:
 
 def main() -> None:
     """Run the parts that are named; all of them if none is."""
-    parts: dict[str, Callable[[argparse.Namespace, Path], Task]] = {
-        "apparel": apparel,
-        "captions": captions,
-        "fashion": fashion,
-    }
+    parts: dict[str, Callable[[argparse.Namespace, Path], Task]] = {"apparel": apparel, "fashion": fashion}
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("parts", nargs="*", choices=[*parts, []], metavar="|".join(parts))
     options.add_argument("--embedder", default="minilm", help="for dense and hybrid (%(default)s)")
-    options.add_argument(
-        "--questions", type=int, default=24, help="most for a task, half of it for captions (%(default)s)"
-    )
+    options.add_argument("--questions", type=int, default=24, help="most for a task (%(default)s)")
     options.add_argument("--images", type=int, default=2000, help="of the made-up graph (%(default)s)")
     options.add_argument("--seconds", type=float, default=5.0, help="most for a concept (%(default)s)")
     options.add_argument("--resamples", type=int, default=10_000, help="(%(default)s)")
@@ -163,26 +132,6 @@ def apparel(args: argparse.Namespace, folder: Path) -> Task:
     documents = {image: ". ".join(texts) for image, texts in said.items()}
     title = "vg_apparel: question by template to captions, relevance by the graph"
     return Task(title, kg, documents, asked, qrels)
-
-
-def captions(args: argparse.Namespace, folder: Path) -> Task:
-    """Regions of vg_apparel: a caption to the graph made from it; equal graphs are equally right."""
-    kg = scenes(folder)
-    reason(kg)
-    rows = read_jsonl(shared_data("vg_apparel") / "share.jsonl")
-    names = [f"{E}region_{r['image_id']}/{r['region_id']}" for r in rows]
-    equal: dict[str, list[str]] = {}
-    for name, r in zip(names, rows, strict=True):
-        equal.setdefault(repr(sorted(r["triples"])), []).append(name)
-    left = [at for at, r in enumerate(rows) if not aside(r["image_id"])]
-    chosen = sorted(random.Random(args.seed).sample(left, min(args.questions // 2, len(left))))
-    return Task(
-        "vg_apparel: caption to the graph made from it",
-        kg,
-        {name: told(r["triples"]) for name, r in zip(names, rows, strict=True)},
-        {f"q{at}": rows[at]["caption"] for at in chosen},
-        {f"q{at}": dict.fromkeys(equal[repr(sorted(rows[at]["triples"]))], 1) for at in chosen},
-    )
 
 
 def fashion(args: argparse.Namespace, folder: Path) -> Task:
@@ -259,18 +208,12 @@ def compare(task: Task, args: argparse.Namespace) -> None:
         f"{statistics.median(counts):g}, most {counts[-1]}; {len(many)} questions have {MANY} or more\n"
     )
     index = indexed(task.documents, args.embedder)
-    settings_of: dict[str, tuple[str, dict[str, int]]] = {
-        "search": ("search", {}),
-        "tdl": ("tdl", {}),
-        "length 5": ("search", {"max_length": 5}),
-        "length 7": ("search", {"max_length": 7}),
-    }
     learners = {
         name: learner(kind, task.kg, seconds=args.seconds, steps=2, **more)
-        for name, (kind, more) in settings_of.items()
-        if name in {way[0] for way in WAYS}
+        for name, (kind, more) in LEARNERS.items()
     }
-    groups, residual, told_of = [], [], []
+    settings = RerankSettings(EXAMPLES, "bottom", args.seed, DEPTH)
+    groups, residual = [], []
     for kind in KINDS:
         base = run_system(index_system(index, kind), task.questions, DEPTH)
         hits = {
@@ -278,12 +221,7 @@ def compare(task: Task, args: argparse.Namespace) -> None:
             for q, found in base.hits.items()
         }
         runs = [Run.of_order(kind, {q: [h.iri for h in found] for q, found in hits.items()})]
-        for name, examples, negatives in WAYS:
-            title = f"{kind} + {name}, {examples} {negatives}"
-            settings = RerankSettings(examples, negatives, args.seed, DEPTH)  # type: ignore[arg-type]
-            tally = Tally()
-            runs.append(reranked(title, task, learners[name], settings, hits, tally))
-            told_of.append((title, tally))
+        runs += [reranked(f"{kind} + {name}", task, one, settings, hits) for name, one in learners.items()]
         groups.append(runs)
         residual.append(feedback(kind, task, learners, hits))
     few = {q: found for q, found in task.qrels.items() if q not in many}
@@ -293,31 +231,19 @@ def compare(task: Task, args: argparse.Namespace) -> None:
         rest = {q: task.qrels[q] for q in sorted(many)}
         table(f"{len(few)} questions with fewer than {MANY} relevant documents", groups, few, knobs)
         table(f"{len(many)} questions with {MANY} relevant documents or more", groups, rest, knobs)
-    print("| way | relevant among the positive examples | length | nothing learnt |\n|---|---|---|---|")
-    for title, tally in told_of:
-        size = statistics.mean(tally.lengths) if tally.lengths else 0
-        share = statistics.mean(tally.pure) if tally.pure else 0
-        print(f"| {title} | {share:.2f} | {size:.1f} | {tally.nothing} |")
-    print()
     for (runs, qrels), kind in zip(residual, KINDS, strict=True):
         if len(qrels) >= FEWEST:
             table(f"Feedback on the first {SEEN} of {kind}, {len(qrels)} questions", [runs], qrels, knobs)
 
 
 def reranked(
-    title: str,
-    task: Task,
-    work: Learner,
-    settings: RerankSettings,
-    hits: Mapping[str, Sequence[Hit]],
-    tally: Tally,
+    title: str, task: Task, work: Learner, settings: RerankSettings, hits: Mapping[str, Sequence[Hit]]
 ) -> Run:
     """Re-rank the list of every question."""
     found = {}
     for question, listed in hits.items():
         result = ClassExpressionReranker(Listed(listed), task.kg, work, settings).rerank(listed)
         assert {h.iri for h in result.hits} == {h.iri for h in listed}
-        tally.add(result, task.qrels[question])
         found[question] = [h.iri for h in result.hits]
     return Run.of_order(title, found)
 

@@ -22,28 +22,7 @@ import mrag
 from mrag.index.embedding import embedder
 from mrag.index.similarity import SimilarityIndexes
 
-QUESTIONS = [
-    "Which planet is Luke Skywalker from?",
-    "Who directed The Empire Strikes Back?",
-    "What species is Chewbacca?",
-    "Which starships did Han Solo pilot?",
-    "Who lives on Tatooine?",
-    "What is the climate of Hoth?",
-    "Which films does Yoda appear in?",
-    "How tall is Darth Vader?",
-    "What weapons do the Jedi use?",
-    "Which vehicles appear in Return of the Jedi?",
-    "Who is the mother of Anakin Skywalker?",
-    "What language do Wookiees speak?",
-    "Which planets have a desert terrain?",
-    "Who composed the music of Star Wars?",
-    "What is the population of Coruscant?",
-    "Which droids belong to Luke?",
-    "Who built the Millennium Falcon?",
-    "What is the Death Star?",
-    "Which characters have blue eyes?",
-    "When was A New Hope published?",
-]
+QUESTIONS = Path(__file__).with_name("starwars_questions.txt").read_text().splitlines()
 
 PEER = """
 SELECT ?s ?p ?o ?sl ?pl ?ol WHERE {

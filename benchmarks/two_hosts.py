@@ -33,7 +33,7 @@ from typing import Any
 import httpx
 import psutil
 from common import percentile
-from index_backends import postgres
+from index_size import postgres
 
 import mrag
 

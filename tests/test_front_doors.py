@@ -24,7 +24,7 @@ HEAVY = ("langchain_core", "numpy", "onnxruntime", "pyoxigraph", "rdflib")
 CLIENTS = ("langchain", "langchain_core", "langchain_ollama", "langchain_openai", "openai", "ollama", "httpx",
            "xllamacpp")  # fmt: skip
 # Suites for pytest, which only those who write a store or a backend import; their pages show them.
-DEEPER = {"mrag.stores.conformance", "mrag.index.conformance"}
+DEEPER = {"mrag.stores.conformance", "mrag.testing.indexes"}
 
 
 @pytest.mark.parametrize("package", PACKAGES)

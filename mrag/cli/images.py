@@ -259,7 +259,6 @@ def describe(
     attempts: Annotated[int, Option(min=1)] = 3,
     on_error: str = "skip",
     regions: str = "none",
-    grid: Annotated[str, Option(metavar="ROWSxCOLUMNS")] = "2x2",
     boxes: Annotated[str | None, Option(metavar="NAME")] = None,
     max_side: Annotated[int, Option(min=0)] = 1024,
     limit: Annotated[int | None, Option(min=1)] = None,
@@ -281,8 +280,7 @@ def describe(
         timeout: Seconds without data after which a request fails.
         attempts: Attempts for each image.
         on_error: What to do if an image cannot be described: skip or stop.
-        regions: Parts to describe too: none, boxes (annotated ones, else a grid) or grid.
-        grid: Size of the grid.
+        regions: Parts to describe too: none, boxes (annotated ones, else quarters) or quarters.
         boxes: Knowledge graph that holds the boxes.
         max_side: Longest side of images sent, in pixels; 0 for no limit.
         limit: Maximum number of images and parts in this run.
@@ -295,9 +293,6 @@ def describe(
     """
     from mrag.images.enrichment import Regions
 
-    rows, _, columns = grid.partition("x")
-    if not (rows.isdecimal() and columns.isdecimal()):
-        raise ConfigError(f"{grid!r} is not a grid.", hint="Write rows and columns, such as 2x3.")
     if not media.is_dir():
         raise ConfigError("There is no such folder.", file=str(media))
     settings = images.EnrichSettings(
@@ -308,8 +303,6 @@ def describe(
         attempts=attempts,
         on_error=cast(Any, on_error),
         regions=cast(Regions, regions),
-        rows=int(rows),
-        columns=int(columns),
         again=again,
         limit=limit,
         limits=images.PictureLimits(max_side=max_side),

@@ -46,35 +46,6 @@ def _show_built(indexes: mrag.SimilarityIndexes, name: str, report: SyncReport, 
             show(f"Fusion: {made.fusion}.")
 
 
-def _copy(indexes: mrag.SimilarityIndexes, name: str, url: str, *, as_json: bool) -> None:
-    from mrag.index.backends.base import copy_to
-
-    kept = "The index is where it was. Run the same command again."
-    with commands.kept(kept), progress("Copying", unit="vectors") as note:
-        report = copy_to(indexes, name, url, on_progress=note)
-    backend = _backend(indexes, name)
-    if as_json:
-        show_json({"index": name, "backend": backend, **asdict(report)})
-    else:
-        copied = f"{report.added:,} documents of the index {name!r} copied to {backend}"
-        show(f"{copied} in {report.seconds:.1f} s.")
-
-
-def _compare(indexes: mrag.SimilarityIndexes, name: str, *, as_json: bool) -> None:
-    from mrag.index.backends.base import compare
-    from mrag.index.embedding import embedder
-
-    index = indexes.stored(name)
-    model = embedder(index.extra.get("model") or "none")
-    with progress("Comparing", unit="queries") as note:
-        found = compare(index, model, on_progress=note)
-    if as_json:
-        about = {"index": name, "backend": _backend(indexes, name)}
-        show_json({**about, "recall": [one.to_json() for one in found]})
-    for one in found if not as_json else ():
-        show(str(one))
-
-
 def _backend(indexes: mrag.SimilarityIndexes, name: str) -> str:
     return redact_url(indexes.places.of(name).url)
 
@@ -88,8 +59,6 @@ def update_index(
     label_property: options.LabelPropertyOption = None,
     analyser: Annotated[str | None, Option(metavar="NAME")] = None,
     backend: Annotated[str | None, Option(metavar="URL")] = None,
-    copy_to: Annotated[str | None, Option(metavar="URL")] = None,
-    recall: bool = False,
     runner: RunnerOption = "inline",
     workers: WorkersOption = None,
     as_json: JsonOption = False,
@@ -102,14 +71,12 @@ def update_index(
     Options:
         name: Name of the index.
         query: Catalogue query of ?documentID ?documentText; repeatable.
-        embedder: minilm, wordllama (extra `static`), ollama:NAME, openai:NAME, tei:URL, none for BM25 alone,
-            or server (GraphDB's own).
+        embedder: minilm, wordllama (extra `static`), ollama:NAME, openai:NAME, none for BM25 alone, or
+            server (GraphDB's own).
         analyser: How words are stemmed: none, plural, snowball:LANG, icu (extra `icu`), or auto, by the
             languages. Default: as the index was built, else auto.
         backend: What keeps the index, such as local: or postgresql://HOST/DATABASE; it is written down.
             Default: where it is, else MRAG_INDEX, else local:.
-        copy_to: Copy the index to this backend, embed nothing, and use the copy.
-        recall: Compare what the index finds, and how fast, with an exact search.
 
     \b
     Examples:
@@ -118,7 +85,7 @@ def update_index(
       mrag index --analyser snowball:german
       mrag index --label-property http://example.org/customerName
       mrag index --backend postgresql://mrag@db.example.org/indexes
-      mrag index --copy-to qdrant:http://localhost:6333
+      mrag index --backend local:
       mrag index --runner processes --workers 8
     """
     from mrag.images.graph import keep_catalogue
@@ -127,12 +94,6 @@ def update_index(
         if label_property:
             graph.label_properties = tuple(label_property)
         indexes = mrag.SimilarityIndexes.of(graph)
-        if copy_to is not None:
-            _copy(indexes, name, copy_to, as_json=as_json)
-        if recall:
-            _compare(indexes, name, as_json=as_json)
-        if recall or copy_to is not None:
-            return
         elsewhere = backend or indexes.places.of(name).url != "local:"
         server = "server" if graph.store.capabilities.similarity and not elsewhere else None
         kept = "The index is unchanged. Run the same command again; embeddings made so far are reused."

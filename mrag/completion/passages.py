@@ -300,7 +300,7 @@ def describe_folder(
     root = Path(folder)
     if not root.is_dir():
         raise LoadError("There is no such folder.", file=str(root), hint="Check the path.")
-    settings = settings or EnrichSettings(prompt=PROMPT, regions="grid")
+    settings = settings or EnrichSettings(prompt=PROMPT, regions="quarters")
     side = _side(kg)
     known = set(file_names(side))
     rows: list[Triple] = []

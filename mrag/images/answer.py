@@ -21,7 +21,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.images.enrichment import default_model
 from mrag.images.files import Picture, PictureLimits, open_picture
-from mrag.images.graph import ImageVocabulary, file_names, files_of, names_of, regions_of
+from mrag.images.graph import PUBLISHED, ImageVocabulary, file_names, files_of, names_of, regions_of
 from mrag.images.prompts import answer_messages, wanted
 from mrag.rdf.terms import RDF
 from mrag.retrieval.rankers import Hit, Question, Ranker
@@ -114,7 +114,7 @@ def ask_pictures(
     model: str | BaseChatModel | None = None,
     k: int = 5,
     settings: AnswerSettings | None = None,
-    vocabulary: ImageVocabulary | None = None,
+    vocabulary: ImageVocabulary = PUBLISHED,
 ) -> Answer:
     """Find images for a question and answer with them.
 
@@ -149,7 +149,7 @@ def ask_pictures(
         [(1, 'Contains coat')]
         >>> kg.close()
     """
-    settings, vocabulary = settings or AnswerSettings(), vocabulary or ImageVocabulary()
+    settings = settings or AnswerSettings()
     asked = question if isinstance(question, Question) else Question(question)
     chat, send = _chat(model, settings.send)
     # What is asked for is described after the words that ask.

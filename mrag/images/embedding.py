@@ -18,13 +18,13 @@ import hashlib
 import io
 import json
 import pickle
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, Final, Protocol, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,7 @@ _Layer: TypeAlias = tuple[Array, Array]
 _SIDE: Final = 224
 _CROP: Final = 0.875
 _EPSILON: Final = 1e-3
+_LIKELY: Final = 0.05
 _WEIGHTS: Final = "57934424", "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
 _BLOCKS: Final = ((1, 1, 1), (2, 2, 6), (2, 2, 6), (3, 2, 6), (3, 1, 6), (4, 2, 6), (1, 1, 6))
 """Repeats, stride and expansion."""
@@ -65,6 +66,23 @@ def class_names() -> tuple[str, ...]:
     if not isinstance(names, list) or len(names) != 1000:
         raise ModelError("There are not 1,000 names of classes.", file=str(path))
     return tuple(map(str, names))
+
+
+def check_classifier() -> None:
+    """Read the classifier, which fails if a package of the extra `conse` is not installed."""
+    _network()
+    class_names()
+
+
+def describe_labels(picture: Picture) -> str:
+    """Return a sentence with the three likeliest labels of a picture, as far as they are not unlikely."""
+    by_name: defaultdict[str, float] = defaultdict(float)  # some classes share a name
+    for at, (number, share) in enumerate(likeliest(picture, 3)):
+        if share >= _LIKELY or not at:
+            by_name[class_names()[number]] += share
+    return (
+        f"A classifier sees: {', '.join(f'{name} ({100 * share:.0f} %)' for name, share in by_name.items())}."
+    )
 
 
 def _prepared(values: npt.NDArray[np.uint8]) -> Array:
@@ -162,11 +180,6 @@ def _folder_of(package: str) -> Path:
     return Path(folder)
 
 
-class _Storage(NamedTuple):
-    kind: str
-    key: str
-
-
 class _Unpickler(pickle.Unpickler):
     """Makes dictionaries, names of arrays, and nothing else."""
 
@@ -184,9 +197,9 @@ class _Unpickler(pickle.Unpickler):
         except KeyError:
             raise pickle.UnpicklingError(f"{module}.{name} is not allowed") from None
 
-    def persistent_load(self, pid: Any) -> _Storage:
-        """Return a storage by its key."""
-        return _Storage(pid[1], pid[2])
+    def persistent_load(self, pid: Any) -> tuple[str, str]:
+        """Return the kind and the key of a storage."""
+        return pid[1], pid[2]
 
 
 def _read_weights(data: bytes) -> dict[str, Array]:
@@ -195,13 +208,13 @@ def _read_weights(data: bytes) -> dict[str, Array]:
     try:
         # Magic number, version, sizes of numbers; the arrays and the keys of the storages they lie in.
         *_, found, keys = (_Unpickler(stream).load() for _ in range(5))
-        kinds = {storage.key: storage.kind for storage, *_ in found.values()}
+        kinds = {key: kind for (kind, key), *_ in found.values()}
         numbers = {}
         for key in keys:
             count = int.from_bytes(stream.read(8), "little")
             raw = stream.read(count * np.dtype(kinds[key]).itemsize)
             numbers[key] = np.frombuffer(raw, kinds[key], count)
-        return {name: _view(numbers[s.key][at:], *shape) for name, (s, at, *shape) in found.items()}
+        return {name: _view(numbers[key][at:], *shape) for name, ((_, key), at, *shape) in found.items()}
     except (pickle.UnpicklingError, ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
         raise ModelError(f"Not a file of weights: {error}.") from error
 
@@ -231,7 +244,7 @@ class ConseEmbedder:
         if found is None:
             raise ModelError("ConSE needs a text model.", hint="Use minilm or wordllama.")
         self._text = found
-        _network()
+        check_classifier()
         self._names = class_names()
         self._count = labels
         self._known: dict[int, Vectors] = {}
@@ -326,39 +339,19 @@ class LangChainImageEmbedder:
         return self._text.embed_query(text)
 
 
-class ClipEmbedder:
-    """A CLIP model by the package `open-clip-torch`, which fetches named weights unless it has them."""
-
-    def __init__(self, model: str = "ViT-B-32", weights: str = "laion2b_s34b_b79k") -> None:
-        if find_spec("open_clip") is None:
-            raise ConfigError(
-                "OpenCLIP is not installed.", hint="Install it with: pip install open-clip-torch"
-            )
-        self.name = f"clip {model} {weights}"
-        self._torch: Any = import_module("torch")
-        open_clip: Any = import_module("open_clip")
-        try:
-            self._model, _, self._prepare = open_clip.create_model_and_transforms(model, pretrained=weights)
-            self._tokens = open_clip.get_tokenizer(model)
-        except Exception as error:  # unknown names, no network, damaged files
-            raise ModelError(f"OpenCLIP has no model {model} with weights {weights}: {error}") from error
-        self._model.eval()
-        self.dim = len(self.embed_query("dimensions"))
-
-    def embed_images(self, pictures: Sequence[Picture]) -> Vectors:
-        """Return one vector per picture."""
-        from PIL import Image
-
-        if not pictures:
-            return np.empty((0, self.dim), np.float32)
-        batch = self._torch.stack([self._prepare(Image.fromarray(pixels(p))) for p in pictures])
-        with self._torch.no_grad():
-            return unit(self._model.encode_image(batch).numpy())
-
-    def embed_query(self, text: str) -> Vectors:
-        """Return the vector of words."""
-        with self._torch.no_grad():
-            return unit(self._model.encode_text(self._tokens([text]))[0].numpy())
+def _clip(name: str) -> LangChainImageEmbedder:
+    """Return a CLIP model by LangChain's `OpenCLIPEmbeddings`, which fetches weights unless it has them."""
+    if find_spec("langchain_experimental") is None or find_spec("open_clip") is None:
+        hint = "Install it with: pip install langchain-experimental open-clip-torch"
+        raise ConfigError("OpenCLIP is not installed.", hint=hint)
+    embeddings: Any = import_module("langchain_experimental.open_clip").OpenCLIPEmbeddings
+    model, _, weights = name.partition("/")
+    given = {"model_name": model, "checkpoint": weights}
+    try:
+        made = embeddings(**{key: value for key, value in given.items() if value})
+    except Exception as error:  # unknown names, no network, damaged files
+        raise ModelError(f"OpenCLIP has no model {name or 'by default'}: {error}") from error
+    return LangChainImageEmbedder(made, name=f"clip {name}")
 
 
 def image_embedder(model: str | ImageEmbedder | Any | None) -> ImageEmbedder | None:
@@ -383,10 +376,8 @@ def image_embedder(model: str | ImageEmbedder | Any | None) -> ImageEmbedder | N
     if model == "conse":
         return ConseEmbedder()
     if isinstance(model, str):
-        kind, _, rest = model.partition(":")
-        if kind == "clip":
-            name, _, weights = rest.partition("/")
-            return ClipEmbedder(*(part for part in (name, weights) if part))
+        if model.partition(":")[0] == "clip":
+            return _clip(model.partition(":")[2])
         raise ConfigError(
             f"No model for pictures is called {model!r}.", hint="Known: conse, clip:MODEL/WEIGHTS, none."
         )

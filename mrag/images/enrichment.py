@@ -22,7 +22,7 @@ import threading
 import time
 import typing
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -37,8 +37,9 @@ from mrag.generation.models import model_name, resolve, status
 from mrag.generation.support.sentences import without_thoughts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import joined
-from mrag.images.files import Box, Picture, PictureLimits, grid, open_picture, part_of, read_capped
-from mrag.images.graph import ImageVocabulary, boxes, described, described_by, files_of
+from mrag.images.embedding import check_classifier, describe_labels
+from mrag.images.files import QUARTERS, Box, Picture, PictureLimits, open_picture, part_of, read_capped
+from mrag.images.graph import PUBLISHED, ImageVocabulary, boxes, described, described_by, files_of
 from mrag.images.prompts import description_prompt
 from mrag.index.backends.base import home
 from mrag.jobs.runners import Runner, ThreadRunner
@@ -63,6 +64,8 @@ VISION: Final = (
 )  # fmt: skip
 """Models of Ollama that see, in the order in which they are taken when none is named."""
 
+_CHOICE: Final[Mapping[str, float]] = {"temperature": 0.1, "seed": 1}
+"""How freely a model chooses its words, where it allows that to be said, and repeatably."""
 ModelSpec: TypeAlias = "str | BaseChatModel | Callable[[], BaseChatModel]"
 
 _SORRY = (
@@ -113,8 +116,6 @@ class Work:
     model: ModelSpec
     prompt: str
     limits: PictureLimits = field(default_factory=PictureLimits)
-    temperature: float = 0.1
-    seed: int = 1
     timeout: float = 600.0
     _opened: BaseChatModel | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -145,6 +146,8 @@ class Work:
 
     def say(self, picture: Picture) -> str:
         """Return what the model says of a picture, without its thoughts; empty if it says nothing."""
+        if self.model == LABELS:
+            return describe_labels(picture)
         from langchain_core.messages import HumanMessage
 
         message = HumanMessage([{"type": "text", "text": self.prompt}, dict(picture.block())])
@@ -154,11 +157,7 @@ class Work:
     def opened(self) -> BaseChatModel:
         """Return the model, made when it is first asked for."""
         if self._opened is None:
-            if self.model == LABELS:
-                from mrag.images.labels import LabelModel
-
-                self._opened = LabelModel()
-            elif isinstance(self.model, str):
+            if isinstance(self.model, str):
                 provider, seconds = status(self.model).provider, self.timeout
                 waits: dict[str, dict[str, Any]]
                 waits = {"ollama": {"client_kwargs": {"timeout": seconds}}, "openai": {"timeout": seconds}}
@@ -179,15 +178,24 @@ class Work:
         """Return those settings that a model of a name is given; others it would refuse."""
         if not isinstance(self.model, str) or self.model == LABELS:
             return {}
-        wanted, known = {"temperature": self.temperature, "seed": self.seed}, status(self.model).options
-        return {key: value for key, value in wanted.items() if key in known}
+        known = status(self.model).options
+        return {key: value for key, value in _CHOICE.items() if key in known}
 
     def name(self) -> str:
         """Return the name of the model, for the provenance of what it says."""
-        if isinstance(self.model, str) and self.model != LABELS:
+        if self.model == LABELS:
+            return "labels:efficientnet-lite0"
+        if isinstance(self.model, str):
             found = status(self.model)
             return f"{found.provider}:{found.name}"
         return model_name(self.opened())
+
+    def check(self) -> None:
+        """Open the model, so that one that cannot be had is told before anything is done."""
+        if self.model == LABELS:
+            check_classifier()
+        else:
+            self.opened()
 
 
 def default_model() -> str:
@@ -209,7 +217,7 @@ def clean(text: str) -> str:
     return _CONTROL.sub("", text.encode("utf-8", "ignore").decode("utf-8")).strip()
 
 
-Regions = typing.Literal["none", "boxes", "grid"]
+Regions = typing.Literal["none", "boxes", "quarters"]
 
 
 @dataclass(frozen=True)
@@ -218,8 +226,6 @@ class EnrichSettings:
 
     Attributes:
         prompt: Name of a prompt (`fashion`, `general`), or its text.
-        temperature: How freely the model chooses its words.
-        seed: Makes the choice repeatable, where the model allows that.
         workers: Requests at once.
         per_minute: Most requests a minute; None for no limit.
         timeout: Seconds without a sign of life after which a request to Ollama or OpenAI has failed.
@@ -227,10 +233,7 @@ class EnrichSettings:
         back_off: Seconds before the second try; doubled before each further one.
         on_error: `skip` goes on without an image that cannot be described, `stop` ends the run there.
         give_up: Images in a row that the model fails on, after which the run ends even with `skip`.
-        regions: `boxes` describes annotated parts too, and a grid where there are none; `grid` a grid.
-        rows: Rows of the grid.
-        columns: Columns of the grid.
-        whole: Whether whole images are described.
+        regions: `boxes` describes annotated parts too, and quarters where there are none; `quarters` these.
         again: Whether images that another model or prompt has described are described again.
         limit: Most images and parts of this run; None for all.
         limits: What may be read and sent.
@@ -240,8 +243,6 @@ class EnrichSettings:
     """
 
     prompt: str = "fashion"
-    temperature: float = 0.1
-    seed: int = 1
     workers: int = 2
     per_minute: float | None = None
     timeout: float = 600.0
@@ -250,9 +251,6 @@ class EnrichSettings:
     on_error: typing.Literal["skip", "stop"] = "skip"
     give_up: int = 10
     regions: Regions = "none"
-    rows: int = 2
-    columns: int = 2
-    whole: bool = True
     again: bool = False
     limit: int | None = None
     limits: PictureLimits = field(default_factory=PictureLimits)
@@ -263,9 +261,8 @@ class EnrichSettings:
                 raise ConfigError(f"{name} is at least 1, not {value}.")
         if self.timeout <= 0 or (self.per_minute is not None and self.per_minute <= 0):
             raise ConfigError("timeout and per_minute are above 0; per_minute may be None for no limit.")
-        if self.on_error not in ("skip", "stop") or self.regions not in ("none", "boxes", "grid"):
-            raise ConfigError("on_error is skip or stop; regions is none, boxes or grid.")
-        grid(self.rows, self.columns)
+        if self.on_error not in ("skip", "stop") or self.regions not in typing.get_args(Regions):
+            raise ConfigError("on_error is skip or stop; regions is none, boxes or quarters.")
 
 
 @dataclass(frozen=True)
@@ -287,13 +284,11 @@ class EnrichProgress:
         described: Descriptions made in this run.
         failed: Images and parts given up.
         total: What this run set out to describe.
-        seconds_left: Estimate of the time left; None before the first description.
     """
 
     described: int
     failed: int
     total: int
-    seconds_left: float | None
 
 
 @dataclass(frozen=True)
@@ -326,7 +321,7 @@ class EnrichReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the report in types that JSON has."""
-        return {**asdict(self), "failures": [asdict(f) for f in self.failures], "kinds": self.kinds()}
+        return {**asdict(self), "kinds": self.kinds()}
 
 
 @dataclass(frozen=True)
@@ -354,9 +349,8 @@ class EnrichmentJournal:
     """Entries in a file, or in memory."""
 
     def __init__(self, path: Path | None) -> None:
-        self.path = path
+        self.path, self.damaged = path, 0
         self.entries: list[JournalEntry] = []
-        self.damaged = 0
         self._file: Journal | None = None
 
     @contextmanager
@@ -366,13 +360,18 @@ class EnrichmentJournal:
             yield self
             return
         with self._refusals():
-            self._file = Journal(self.path)
-        try:
-            self._read(self._file)
-            yield self
-        finally:
-            self._file.close()
-            self._file = None
+            file = Journal(self.path)
+        with file:
+            self._file, self.entries, self.damaged = file, [], len(file.damaged)
+            for record in file.records:
+                try:
+                    self.entries.append(JournalEntry(**record))
+                except TypeError:  # of another version
+                    self.damaged += 1
+            try:
+                yield self
+            finally:
+                self._file = None
 
     def append(self, entry: JournalEntry) -> None:
         """Write an entry and wait until it is on disk."""
@@ -380,14 +379,6 @@ class EnrichmentJournal:
         if self._file is not None:
             with self._refusals():
                 self._file.add(asdict(entry))
-
-    def _read(self, file: Journal) -> None:
-        self.entries, self.damaged = [], len(file.damaged)
-        for record in file.records:
-            try:
-                self.entries.append(JournalEntry(**record))
-            except TypeError:  # of another version
-                self.damaged += 1
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:
@@ -408,10 +399,9 @@ _ROWS: Final = 400
 
 
 def triples_of(
-    entry: JournalEntry, vocabulary: ImageVocabulary | None = None
+    entry: JournalEntry, vocabulary: ImageVocabulary = PUBLISHED
 ) -> tuple[list[Triple], list[Triple]]:
     """Return the triples of a description: its own, and those that it shares with others."""
-    vocabulary = vocabulary or ImageVocabulary()
     subject, text = URIRef(entry.subject), Literal(entry.text)
     description = URIRef("urn:mrag:description:" + _digest(entry.subject, entry.text))
     model = URIRef("urn:mrag:model:" + _digest(entry.model))
@@ -457,16 +447,16 @@ def activity_of(model: str, prompt: str, options: str, software: str) -> str:
 class EnrichedGraph:
     """The graph of a knowledge graph that holds what models wrote, made when the first text is written."""
 
-    def __init__(self, kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> None:
+    def __init__(self, kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED) -> None:
         self.kg = kg
-        self.vocabulary = vocabulary or ImageVocabulary()
+        self.vocabulary = vocabulary
         self._known: set[Triple] = set()
         kg.require_writable()
 
     @property
     def name(self) -> str | None:
         """Return the IRI of the graph; None before anything is in it."""
-        return enriched_graph(self.kg)
+        return next(iter(self.kg.graphs_of("enriched")), None)
 
     def write(self, entries: Sequence[JournalEntry]) -> None:
         """Write descriptions, each batch whole or not at all and, in an embedded store, with the record."""
@@ -516,11 +506,6 @@ class EnrichedGraph:
         return graph is not None and self.kg.store.ask(asked, Dataset((graph,)))
 
 
-def enriched_graph(kg: KnowledgeGraph) -> str | None:
-    """Return the IRI of the graph that holds what models wrote; None if there is none."""
-    return next(iter(kg.graphs_of("enriched")), None)
-
-
 def _digest(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -541,7 +526,7 @@ def describe(
     *,
     folder: Path | str,
     settings: EnrichSettings | None = None,
-    vocabulary: ImageVocabulary | None = None,
+    vocabulary: ImageVocabulary = PUBLISHED,
     boxes_from: KnowledgeGraph | None = None,
     journal: EnrichmentJournal | None = None,
     runner: Runner | None = None,
@@ -574,10 +559,9 @@ def describe(
     started = time.perf_counter()
     settings = settings or EnrichSettings()
     chosen = default_model() if model is None else model
-    knobs = (settings.limits, settings.temperature, settings.seed, settings.timeout)
-    work = Work(chosen, description_prompt(settings.prompt), *knobs)
+    work = Work(chosen, description_prompt(settings.prompt), settings.limits, settings.timeout)
     name = work.name()
-    work.opened()
+    work.check()
     graph = EnrichedGraph(kg, vocabulary)
     kept = journal if journal is not None else journal_of(kg)
     with kept.opened():
@@ -597,13 +581,12 @@ def describe(
         if settings.regions == "boxes":
             boxed, bad = boxes(boxes_from or kg, graph.vocabulary)
             failures += [Failure(annotation, "", "box", why) for annotation, why in bad.items()]
-        cells = grid(settings.rows, settings.columns) if settings.regions != "none" else []
+        cells = QUARTERS if settings.regions != "none" else ()
         tasks: list[Task] = []
         already = sum(image in done for image in missing)
         for image, path in files.items():
-            wanted = [Task(image, path)] if settings.whole else []
             parts = boxed.get(image) or [(box, "") for box in cells]
-            wanted += [Task(image, path, box.fragment, source) for box, source in parts]
+            wanted = [Task(image, path), *(Task(image, path, box.fragment, of) for box, of in parts)]
             fresh = [t for t in wanted if part_of(t.image, t.region) not in done]
             already += len(wanted) - len(fresh)
             tasks += fresh
@@ -641,7 +624,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         self._total = len(self.waiting)
-        self._began = self._flushed = time.monotonic()
+        self._flushed = time.monotonic()
 
     def go(self, work: Work, runner: Runner, stop: threading.Event) -> None:
         """Describe all; write what there is, whatever happens."""
@@ -729,10 +712,8 @@ class _Run:
             )
 
     def _say(self) -> None:
-        done = self.described + self.given_up
-        left = (time.monotonic() - self._began) / done * (self._total - done) if done else None
         if self.on_progress is not None:
-            self.on_progress(EnrichProgress(self.described, self.given_up, self._total, left))
+            self.on_progress(EnrichProgress(self.described, self.given_up, self._total))
 
     def _flush(self) -> None:
         entries, self._unwritten = self._unwritten, []

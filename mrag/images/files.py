@@ -8,10 +8,8 @@ import io
 import math
 import re
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import pairwise
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any, Final
@@ -161,16 +159,8 @@ def part_of(image: str, fragment: str) -> str:
     return f"{image}{'&' if '#' in image else '#'}{fragment}" if fragment else image
 
 
-def grid(rows: int, columns: int) -> list[Box]:
-    """Cut a picture into equal parts, row by row."""
-    if not (0 < rows <= 100 and 0 < columns <= 100):
-        raise ConfigError(f"A grid of {rows} by {columns} parts is no use.")
-
-    def cuts(parts: int) -> Iterator[tuple[int, int]]:
-        edges = [100 * i // parts for i in range(parts + 1)]
-        return ((a, b - a) for a, b in pairwise(edges))
-
-    return [Box(x, y, w, h, True) for y, h in cuts(rows) for x, w in cuts(columns)]
+QUARTERS: Final = tuple(Box(x, y, 50, 50, True) for y in (0, 50) for x in (0, 50))
+"""The parts of a picture in which nothing is annotated, row by row."""
 
 
 @dataclass(frozen=True)
@@ -280,18 +270,15 @@ def _of_file(error: StoreError, path: Path) -> LoadError:
     return LoadError(error.message, file=str(path), hint=error.hint)
 
 
-_FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
-_SENT_FORMATS = ("JPEG", "PNG", "WEBP")
-_MOST_PIXELS = 80_000_000
-
-
 def made_small(data: bytes, limits: PictureLimits, box: Box | None) -> tuple[bytes, tuple[int, int]] | None:
     """Return a picture as a JPEG that is small enough, with its size; None if it can be sent as it is."""
+    from PIL import Image
+
     image, turned = _decoded(data, limits.max_pixels, upright=box is None)
     large = limits.max_side and max(image.size) > limits.max_side
     if box is not None:
         image = image.crop(box.within(image.width, image.height))
-    elif not large and not turned and image.format in _SENT_FORMATS:
+    elif not large and not turned and Image.MIME.get(image.format) in _SENT:
         return None
     image = _flat(image)
     if limits.max_side:
@@ -303,7 +290,7 @@ def made_small(data: bytes, limits: PictureLimits, box: Box | None) -> tuple[byt
 
 def values(data: bytes) -> tuple[bytes, tuple[int, int, int]]:
     """Return the red, green and blue of a picture, row by row, and the shape of the array."""
-    image = _flat(_decoded(data, _MOST_PIXELS, upright=True)[0])
+    image = _flat(_decoded(data, MOST_PIXELS, upright=True)[0])
     return image.tobytes(), (image.height, image.width, 3)
 
 
@@ -312,7 +299,7 @@ def _decoded(data: bytes, max_pixels: int, *, upright: bool) -> tuple[Any, bool]
     from PIL import Image, ImageOps
 
     try:
-        image: Any = Image.open(io.BytesIO(data), formats=_FORMATS)
+        image: Any = Image.open(io.BytesIO(data), formats=("JPEG", "PNG", "WEBP", "GIF"))
         if image.width * image.height > max_pixels:
             # A file can say one size where it begins and another further on.
             raise LoadError(f"The picture is too large: {image.width}x{image.height} pixels.")

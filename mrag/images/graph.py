@@ -1,7 +1,6 @@
 """What a graph says of its images: files, sentences, what is annotated in them, and a catalogue of it all.
 
-The catalogue, in which images are paged, filtered, counted and compared, is a file beside the index, brought
-up to date by what changed.
+The catalogue, in which images are paged, filtered, counted and compared, is a file beside the index.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from rdflib import Literal
 
 from mrag.errors import ConfigError, DamagedIndex, LoadError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import touched_since
 from mrag.images.files import Box, file_in
 from mrag.index.backends.base import home
 from mrag.rdf import patterns, queries
@@ -35,7 +33,6 @@ from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import OWL, RDF
 from mrag.storage.files import make_folder, replace
 from mrag.stores.base import Limits, SelectResult
-from mrag.stores.oxigraph import OxigraphStore
 
 EX = "http://example.org/"
 _DCTERMS = "http://purl.org/dc/terms/"
@@ -64,6 +61,14 @@ class ImageVocabulary:
     box_image: str = EX + "hasImage"
 
 
+PUBLISHED: Final = ImageVocabulary()
+"""The vocabulary of the published graphs."""
+
+
+_LENGTH: Final = 4000
+"""Characters after which each text of a model is cut."""
+
+
 @dataclass(frozen=True)
 class ImageTexts:
     """The sentences about an image."""
@@ -73,17 +78,16 @@ class ImageTexts:
     generated: tuple[str, ...] = ()
     regions: tuple[tuple[str, str], ...] = ()
 
-    def document(self, length: int = 4000) -> str:
+    def document(self) -> str:
         """Put the sentences together to one text, those of the graph first."""
         said = (*self.generated, *(text for _, text in self.regions))
-        return "\n".join((*self.sentences, *(text[:length] for text in said)))
+        return "\n".join((*self.sentences, *(text[:_LENGTH] for text in said))).strip()
 
 
 def file_names(
-    kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None, images: Collection[str] | None = None
+    kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED, images: Collection[str] | None = None
 ) -> dict[str, str]:
     """Return the name of the file of each image, in order of IRI; the first where there are several."""
-    vocabulary = vocabulary or ImageVocabulary()
     if images is None:
         rows = [(value.subject, value.text) for value in property_values(kg, vocabulary.files)]
     else:
@@ -98,7 +102,7 @@ def file_names(
 def files_of(
     kg: KnowledgeGraph,
     folder: Path,
-    vocabulary: ImageVocabulary | None = None,
+    vocabulary: ImageVocabulary = PUBLISHED,
     images: Collection[str] | None = None,
 ) -> tuple[dict[str, Path], dict[str, str]]:
     """Find the files of a graph's images."""
@@ -113,9 +117,8 @@ def files_of(
     return found, missing
 
 
-def image_texts(kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> list[ImageTexts]:
+def image_texts(kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED) -> list[ImageTexts]:
     """Return what a graph says of each image, in order of IRI, whatever the order of its triples."""
-    vocabulary = vocabulary or ImageVocabulary()
     texts: dict[str, tuple[set[str], set[str], set[tuple[str, str]]]] = {
         image: (set(), set(), set()) for image in file_names(kg, vocabulary)
     }
@@ -132,9 +135,8 @@ def image_texts(kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -
     ]
 
 
-def described(kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> set[str]:
+def described(kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED) -> set[str]:
     """Return the IRIs of the images, and of the parts of images, that a model has described."""
-    vocabulary = vocabulary or ImageVocabulary()
     whole = {value.subject for value in property_values(kg, (vocabulary.generated,))}
     return whole | {region for _, region, _ in _of_regions(kg)}
 
@@ -175,10 +177,9 @@ def _of_regions(kg: KnowledgeGraph) -> Iterator[tuple[str, str, str]]:
 
 
 def boxes(
-    kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None
+    kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED
 ) -> tuple[dict[str, list[tuple[Box, str]]], dict[str, str]]:
     """Return the boxes of each image with the IRI of what has it, and why others cannot be used."""
-    vocabulary = vocabulary or ImageVocabulary()
     found: dict[str, dict[Box, str]] = {}
     bad: dict[str, str] = {}
     image_of: dict[str, str] = {}
@@ -213,17 +214,8 @@ def of_class(kg: KnowledgeGraph, iri: str) -> Allowed:
         []
     """
     x = patterns.var("x")
-    typed = patterns.TriplePattern(x, patterns.iri(RDF + "type"), patterns.iri(iri))
-    return of_pattern(kg, (typed,), x)
-
-
-def of_pattern(
-    kg: KnowledgeGraph, pattern: Iterable[patterns.TriplePattern], image: ox.Variable | None = None
-) -> Allowed:
-    """Allow what stands for a variable in a typed pattern."""
-    variable = image or patterns.var("image")
-    group = patterns.Group(tuple(pattern))
-    text = to_sparql(patterns.Select((variable,), group, distinct=True))
+    group = patterns.Group((patterns.TriplePattern(x, patterns.iri(RDF + "type"), patterns.iri(iri)),))
+    text = to_sparql(patterns.Select((x,), group, distinct=True))
     return lambda: {str(found) for (found,) in kg.select(text)}
 
 
@@ -242,17 +234,6 @@ def of_query(kg: KnowledgeGraph, select: str) -> Allowed:
         return {str(row[0]) for row in result if row[0] is not None}
 
     return allowed
-
-
-def with_category(kg: KnowledgeGraph, names: Iterable[str]) -> Allowed:
-    """Allow the images with an annotation of one of some categories, as `fashionpedia.ttl` has them."""
-    text = queries.get("image/with-category").bind(name=[Literal(name) for name in names])
-    return lambda: {str(image) for (image,) in kg.select(text)}
-
-
-def all_of(*filters: Allowed) -> Allowed:
-    """Allow what every filter allows."""
-    return lambda: set.intersection(*(set(one()) for one in filters)) if filters else set()
 
 
 def names_of(kg: KnowledgeGraph, images: Iterable[str], files: Mapping[str, str]) -> dict[str, str]:
@@ -586,46 +567,7 @@ class ImageCatalogue:
         order = np.lexsort((np.arange(len(scores)), -scores))[:k]
         return [(self.images[at], float(scores[at])) for at in order if scores[at] > 0]
 
-    # -- another state, and a file -----------------------------------------------------------------
-
-    def replaced(
-        self,
-        images: Collection[str],
-        files: Mapping[str, str],
-        features: Iterable[tuple[str, PartFeatures]],
-    ) -> ImageCatalogue:
-        """Return the catalogue with some images read anew."""
-        some = ImageCatalogue({iri: files[iri] for iri in images if iri in files}, features)
-        made = object.__new__(ImageCatalogue)
-        made.files = {iri: name for iri, name in self.files.items() if iri not in images} | some.files
-        made.images = tuple(sorted(made.files))
-        made.files = {iri: made.files[iri] for iri in made.images}
-        made._at = {iri: at for at, iri in enumerate(made.images)}
-        olds = np.array([made._at.get(iri, -1) if iri not in images else -1 for iri in self.images], np.int64)
-        news = np.array([made._at[iri] for iri in some.images], np.int64)
-        stays = olds[self._image] >= 0 if len(self._image) else np.zeros(0, np.bool_)
-        image = np.concatenate((olds[self._image[stays]], news[some._image]))
-        # Kinds that nothing is of any more go, so that they do not add up.
-        used, kind = np.unique(
-            np.concatenate((self._kind[stays], some._kind + self._kinds)), return_inverse=True
-        )
-        made._image, made._kind = image, kind.astype(np.int64)
-        made.values, made._told = {}, {}
-        for name in FACETS:
-            every = tuple(sorted({*self.values[name], *some.values[name]}))
-            number = {iri: at for at, iri in enumerate(every)}
-            kinds, values = [], []
-            for one, further in ((self, 0), (some, self._kinds)):
-                of, value = one._told[name]
-                kinds.append(of + further)
-                values.append(np.array([number[iri] for iri in one.values[name]], np.int64)[value])
-            of, value = np.concatenate(kinds), np.concatenate(values)
-            there = np.isin(of, used)
-            of, value = np.searchsorted(used, of[there]), value[there]
-            order = np.lexsort((value, of))
-            made.values[name], made._told[name] = every, (of[order], value[order])
-        made._join()
-        return made
+    # -- a file ------------------------------------------------------------------------------------
 
     def to_bytes(self, state: Mapping[str, object]) -> bytes:
         """Return the catalogue as a file, in NumPy's format."""
@@ -633,7 +575,6 @@ class ImageCatalogue:
         arrays = {"image": self._image, "kind": self._kind}
         for name in FACETS:
             arrays[f"{name}_kind"], arrays[f"{name}_value"] = self._told[name]
-            arrays[f"{name}_image"], arrays[f"{name}_has"] = self._of[name]
         written = io.BytesIO()
         text = np.frombuffer(json.dumps(head).encode(), np.uint8)
         whole: dict[str, Any] = {name: one.astype(np.int32) for name, one in arrays.items()}
@@ -651,12 +592,10 @@ class ImageCatalogue:
                 made.values = {name: tuple(head["values"][name]) for name in FACETS}
                 read = {name: arrays[name].astype(np.int64) for name in arrays.files if name != "head"}
             made._image, made._kind = read["image"], read["kind"]
-            made._kinds = int(made._kind.max(initial=-1)) + 1
             made._told = {name: (read[f"{name}_kind"], read[f"{name}_value"]) for name in FACETS}
-            made._of = {name: (read[f"{name}_image"], read[f"{name}_has"]) for name in FACETS}
-            made._sets = OrderedDict()
             made.images = tuple(made.files)
             made._at = {iri: at for at, iri in enumerate(made.images)}
+            made._join()
         except (ValueError, KeyError, IndexError, TypeError, EOFError, OSError, zipfile.BadZipFile) as error:
             raise DamagedIndex("The catalogue of images is damaged.", hint="It is read anew.") from error
         return made, head["state"]
@@ -673,14 +612,11 @@ def _of_facet(features: PartFeatures, name: FacetName) -> frozenset[str]:
 
 logger = logging.getLogger(__name__)
 
-_FORMAT: Final = 1
-_MOST: Final = 5_000
-"""Images from which on all are read, which is then hardly slower."""
-_READ: Final = (*ImageVocabulary().files, *CATEGORIES, *ATTRIBUTES, *IMAGE_OF, *PARTS_OF)
+_FORMAT: Final = 2
 
 
 class KeptCatalogue:
-    """The images of a graph, read from it whole only where nothing else leads to its present state."""
+    """The images of a graph, read from it only where what was kept is not of its present state."""
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
@@ -704,14 +640,8 @@ class KeptCatalogue:
             if not self._looked:
                 self._looked = True
                 self._known = self._read_file()
-            if self._known is None or not self.kg.record.kept:
+            if self._known is None or not self.kg.record.kept or self._known[0] != now:
                 return None
-            state, known = self._known
-            if state != now:
-                followed = self._followed(state, now, known)
-                if followed is None:
-                    return None
-                self._keep(now, followed)
             self._cache = cache
             return self._known[1]
 
@@ -745,7 +675,7 @@ class KeptCatalogue:
         found, cache = self._files, self.kg.cache
         if found is None or found[0] is not cache:
             files: dict[str, str] = {}
-            for value in property_values(self.kg, ImageVocabulary().files):
+            for value in property_values(self.kg, PUBLISHED.files):
                 files[value.subject] = min(value.text, files.get(value.subject, value.text))
             found = self._files = (cache, sorted(files), files)
         return found[1:]
@@ -778,63 +708,15 @@ class KeptCatalogue:
             return None
         return state, made
 
-    def _followed(
-        self, state: dict[str, Any], now: dict[str, Any], known: ImageCatalogue
-    ) -> ImageCatalogue | None:
-        """Return the catalogue brought up to date by what changed alone; None if that is not known."""
-        kg, since = self.kg, int(state["revision"])
-        if not isinstance(kg.store, OxigraphStore) or since > now["revision"]:
-            return None
-        if {**state, "revision": 0} != {**now, "revision": 0}:
-            return None
-        touched = touched_since(kg.store, kg.iri, since, now["revision"])
-        if touched is None:
-            return None
-        images = set(touched.entities)
-        for text in queries.get("image/images-with").batches("part", sorted(touched.entities)):
-            images.update(str(image) for _, image in kg.select(text))
-        if len(images) > _MOST:
-            return None
-        told = _told(kg, sorted(images), typed=now["typed"])
-        features = [(image, features_of(values)) for image, values in told]
-        return known.replaced(images, file_names(kg, images=images), features)
-
 
 def keep_catalogue(kg: KnowledgeGraph) -> None:
     """Bring the catalogue of a graph that names image files up to date, so that no request waits for it."""
-    if next(iter(property_values(kg, ImageVocabulary().files)), None) is not None:
+    if next(iter(property_values(kg, PUBLISHED.files)), None) is not None:
         KeptCatalogue(kg).brought_up_to_date()
-
-
-def _told(
-    kg: KnowledgeGraph, images: Collection[str], *, typed: bool
-) -> list[tuple[str, dict[str, set[str]]]]:
-    """Return, for each part of some images, themselves among them, the values that tell its features."""
-    of: dict[str, set[str]] = {image: {image} for image in images}
-    for text in queries.get("image/parts").batches("image", sorted(images)):
-        for image, part, _ in kg.select(text):
-            of.setdefault(str(part), set()).add(str(image))
-    wanted = {*CATEGORIES, *ATTRIBUTES, *((TYPE,) if typed else ())}
-    texts = queries.get("image/iris-of").batches("image", sorted(of))
-    rows = ((str(part), str(p), str(value)) for text in texts for part, p, value in kg.select(text))
-    values = _group(row for row in rows if row[1] in wanted and row[2] not in GENERAL)
-    return [(image, told) for part, told in values.items() for image in sorted(of[part])]
 
 
 def _state(kg: KnowledgeGraph) -> dict[str, Any]:
     """Return what the catalogue depends on, as JSON."""
-    record, inferred = kg.record, kg.dataset("inferred").default
-    types = typed(kg)
-    # Most inferences are none of those that are read; then it does not matter that they are others.
-    matters = True
-    if kg.store.capabilities.edges:
-        names = (*_READ, *((TYPE,) if types else ()))
-        matters = any(next(kg.store.edges(g, p=name), None) is not None for g in inferred for name in names)
-    return {
-        "format": _FORMAT,
-        "kg": kg.iri,
-        "within": kg.within,
-        "revision": kg.revision,
-        "typed": types,
-        "inferred": [*inferred, record.inferences] if matters and inferred else [],
-    }
+    inferred = [*kg.dataset("inferred").default, kg.record.inferences]
+    about = {"kg": kg.iri, "within": kg.within, "revision": kg.revision, "inferred": inferred}
+    return {"format": _FORMAT, **about}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -18,7 +18,7 @@ from mrag.errors import ConfigError, DamagedIndex, IndexMismatch, LoadError, Mis
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.embedding import ImageEmbedder, image_embedder
 from mrag.images.files import PictureLimits, open_picture
-from mrag.images.graph import Allowed, ImageVocabulary, files_of, image_texts
+from mrag.images.graph import PUBLISHED, Allowed, ImageVocabulary, files_of, image_texts
 from mrag.index.backends.base import home
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, Mode
@@ -51,10 +51,8 @@ class ImageTextRanker:
         bm25: The knobs of BM25; `mrag.index.bm25.THESIS` has those of the thesis.
         allowed: Gives the only images that may be found.
         vocabulary: How the graph speaks of images.
-        length: Characters after which each text of a model is cut.
         keep: Whether the index is written beside the store; else one that is there is read if it is
             current, and another one is made in memory if not.
-        more: Gives more text of images, such as the names of what they show; for an index in memory.
 
     Example:
         >>> from rdflib import Literal, URIRef
@@ -77,17 +75,13 @@ class ImageTextRanker:
         text: str | Embedder | Any | None = "minilm",
         bm25: Bm25Params | None = None,
         allowed: Allowed | None = None,
-        vocabulary: ImageVocabulary | None = None,
-        length: int = 4000,
+        vocabulary: ImageVocabulary = PUBLISHED,
         keep: bool = True,
-        more: Callable[[], Mapping[str, str]] | None = None,
     ) -> None:
         self.kg = kg
-        self.keep = keep and more is None
-        self.more = more
+        self.keep = keep
         self.allowed = allowed
-        self.vocabulary = vocabulary or ImageVocabulary()
-        self.length = length
+        self.vocabulary = vocabulary
         self._embedder = embedder(text) if mode != "bm25" else None
         self.mode: Mode = mode if self._embedder is not None else "bm25"
         self._bm25 = bm25 or Bm25Params()
@@ -96,19 +90,14 @@ class ImageTextRanker:
     def update(self, on_progress: Progress | None = None) -> SyncReport | None:
         """Bring the index up to date; None if it was."""
         index = self._index = self._index or self._opened()
-        state = {"kg": self.kg.iri, "length": self.length, "revision": self.kg.revision}
+        state = {"kg": self.kg.iri, "revision": self.kg.revision}
         state["vocabulary"] = repr(self.vocabulary)
         if index.extra == state:
             return None
         if not self.keep:
             index = self._index = DocumentIndex.create(None, embedder=self._embedder, bm25=self._bm25)
-        return index.sync(self._documents(), extra=state, on_progress=on_progress)
-
-    def _documents(self) -> list[tuple[str, str]]:
-        more = self.more() if self.more is not None else {}
-        texts = image_texts(self.kg, self.vocabulary)
-        documents = {one.image: one.document(self.length) for one in texts}
-        return [(image, f"{text}\n{more.get(image, '')}".strip()) for image, text in documents.items()]
+        documents = [(one.image, one.document()) for one in image_texts(self.kg, self.vocabulary)]
+        return index.sync(documents, extra=state, on_progress=on_progress)
 
     def rank(self, question: Question, k: int) -> list[Hit]:
         """Return at most `k` images, best first; none for a question without words."""
@@ -121,18 +110,9 @@ class ImageTextRanker:
         return [Hit(m.doc_id, m.score, rank, (reason(m),)) for rank, m in enumerate(found, start=1)]
 
     def _opened(self) -> DocumentIndex:
-        name = self._embedder.name if self._embedder is not None else None
-        folder = _beside(self.kg, "texts" if name else "words") if self.more is None else None
-        if folder is not None and (folder / "manifest.json").exists():
-            try:
-                kept = DocumentIndex.open(folder, embedder=None, thorough=True)
-                if (kept.embedder_name, kept.bm25_params) == (name, self._bm25):
-                    return DocumentIndex.open(folder, embedder=self._embedder)
-            except (DamagedIndex, IndexMismatch) as error:
-                logger.warning("%s It is built anew.", error.message)
-        place = folder if self.keep else None
-        how: dict[str, Any] = {"embedder": self._embedder, "bm25": self._bm25, "replace": place is not None}
-        return DocumentIndex.create(place, **how)
+        name = "words" if self._embedder is None else "texts"
+        folder = _beside(self.kg, name)
+        return _open(folder, self._embedder, self._bm25, keep=self.keep)
 
 
 class ImageLooksRanker:
@@ -162,7 +142,7 @@ class ImageLooksRanker:
         model: str | ImageEmbedder | Any = "conse",
         *,
         allowed: Allowed | None = None,
-        vocabulary: ImageVocabulary | None = None,
+        vocabulary: ImageVocabulary = PUBLISHED,
         limits: PictureLimits | None = None,
         keep: bool = True,
     ) -> None:
@@ -172,7 +152,7 @@ class ImageLooksRanker:
         self.kg = kg
         self.folder = Path(folder)
         self.allowed = allowed
-        self.vocabulary = vocabulary or ImageVocabulary()
+        self.vocabulary = vocabulary
         self.bad: dict[str, str] = {}
         self._model = found
         self._limits = limits or PictureLimits()
@@ -229,17 +209,7 @@ class ImageLooksRanker:
         return documents, bad
 
     def _opened(self) -> DocumentIndex:
-        folder, damaged = _beside(self.kg, "looks"), False
-        try:
-            if folder is not None:
-                return DocumentIndex.open(folder, embedder=self._pictures, thorough=True)
-        except MissingIndex:
-            pass
-        except (DamagedIndex, IndexMismatch) as error:
-            logger.warning("%s It is built anew.", error.message)
-            damaged = True
-        place = folder if self._keep else None
-        return DocumentIndex.create(place, embedder=self._pictures, replace=damaged and place is not None)
+        return _open(_beside(self.kg, "looks"), self._pictures, Bm25Params(), keep=self._keep)
 
     def rank(self, question: Question, k: int) -> list[Hit]:
         """Return at most `k` images, best first."""
@@ -275,7 +245,7 @@ def image_ranker(
     looks: str | ImageEmbedder | Any | None = "none",
     bm25: Bm25Params | None = None,
     allowed: Allowed | None = None,
-    vocabulary: ImageVocabulary | None = None,
+    vocabulary: ImageVocabulary = PUBLISHED,
     weights: Sequence[float] | None = None,
 ) -> Ranker:
     """Return a ranker of images by their sentences and, with a model for pictures, by their looks.
@@ -339,6 +309,20 @@ def _stamp(files: Mapping[str, Path]) -> str:
         except OSError:
             seen.update(f"{iri}\0{path}\0\n".encode())
     return seen.hexdigest()
+
+
+def _open(folder: Path | None, model: Embedder | None, bm25: Bm25Params, *, keep: bool) -> DocumentIndex:
+    """Open an index, or begin one in place of one that is damaged or was made in another way."""
+    if folder is not None:
+        try:
+            kept = DocumentIndex.open(folder, embedder=model, thorough=True)
+            if (kept.embedder_name is None, kept.bm25_params) == (model is None, bm25):
+                return kept
+        except MissingIndex:
+            pass
+        except (DamagedIndex, IndexMismatch) as error:
+            logger.warning("%s It is built anew.", error.message)
+    return DocumentIndex.create(folder if keep else None, embedder=model, bm25=bm25, replace=True)
 
 
 def _beside(kg: KnowledgeGraph, name: str) -> Path | None:

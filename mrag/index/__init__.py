@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.index.backends.base import Abilities, IndexBackend, copy_to
+    from mrag.index.backends.base import Abilities, IndexBackend
     from mrag.index.backends.vector_store import VectorStoreBackend
     from mrag.index.bm25 import Bm25Index, Bm25Params
     from mrag.index.dense import DenseParams
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Abilities", "Bm25Index", "Bm25Params", "Definition", "DenseParams", "DocumentIndex", "Embedder",
     "IndexBackend", "LangChainEmbedder", "Mode", "SimilarityIndex", "SimilarityIndexes",
-    "StoredIndex", "SyncReport", "VectorStoreBackend", "copy_to", "embedder", "reciprocal_rank_fusion",
+    "StoredIndex", "SyncReport", "VectorStoreBackend", "embedder", "reciprocal_rank_fusion",
     "weighted_scores",
 ]  # fmt: skip
 

@@ -328,7 +328,6 @@ class DocumentIndex(StoredIndex):
         embedder: Embedder | None,
         bm25: Bm25Params | None = None,
         dense: DenseParams | None = None,
-        extra: Mapping[str, Any] | None = None,
         replace: bool = False,
     ) -> DocumentIndex:
         """Begin an index. In a folder there is none before the first `sync` or `add` has ended.
@@ -338,15 +337,13 @@ class DocumentIndex(StoredIndex):
             embedder: The embedding model; None for BM25 alone.
             bm25: The knobs of BM25, kept with the index.
             dense: The knobs of vector search, of this object.
-            extra: JSON to keep with the index.
             replace: Whether the first `sync` or `add` takes the place of an index that is there.
 
         Raises:
             IndexError_: If there is an index already, or the folder cannot be written.
-            ConfigError: If `extra` is not JSON.
         """
         name = None if embedder is None else embedder.name
-        manifest = DocumentManifest(embedder=name, bm25=bm25 or Bm25Params(), extra=as_json(extra or {}))
+        manifest = DocumentManifest(embedder=name, bm25=bm25 or Bm25Params())
         folder = None if path is None else document_folder(Path(path))
         index = cls(DocumentState.of(manifest, [], None, dense or DenseParams()), folder, embedder)
         if folder is not None:
@@ -444,10 +441,6 @@ class DocumentIndex(StoredIndex):
 
     def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, Vectors]:
         return self._state.known_vectors(digests)
-
-    def with_dense(self, params: DenseParams) -> DocumentIndex:
-        """Return the same documents under other knobs of vector search, as they are now."""
-        return DocumentIndex(replaced(self._state, dense_params=params), None, self._embedder)
 
     def learnt_weight(self) -> FusionWeight:
         return learn_weight(self._state, self._embedder)

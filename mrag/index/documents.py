@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -74,14 +74,8 @@ class Definition:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Definition:
         """Read a definition that was kept as JSON."""
-        return cls(
-            tuple(kept["queries"]),
-            tuple(kept["languages"]),
-            bool(kept["fallback"]),
-            int(kept["length"]),
-            str(kept.get("select", "")),
-            str(kept.get("analyser", AUTO)),
-        )
+        fields: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in kept.items()}
+        return cls(**fields)
 
     def digest(self) -> str:
         """Return a fingerprint of the definition and of the queries' texts."""
@@ -179,75 +173,46 @@ def _texts(result: SelectResult | SelectStream, query: str, place: int) -> Itera
 # -- by edges ------------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Subject:
-    """What has been read of one subject in one graph."""
-
-    iri: str
-    named: bool = False
-    texts: dict[tuple[int, str], None] = field(default_factory=dict)
-    links: dict[str, None] = field(default_factory=dict)
-    labels: list[LabelText] = field(default_factory=list)
-
-    def told(self) -> EntityStatement:
-        return EntityStatement(
-            self.iri, self.named, True, tuple(self.texts), tuple(self.links), tuple(self.labels)
-        )
-
-
-class _Reader:
-    """Reads edges as the queries of a definition would."""
-
-    def __init__(self, kg: KnowledgeGraph, definition: Definition) -> None:
-        self._languages = frozenset(definition.languages)
-        self._naming = {p: at for at, p in enumerate(kg.profile().labels)}
-        self._place = definition.queries.index(TEXTS)
-        self._others = len(definition.queries) if definition.fallback else None
-        self._following = definition.fallback or LINKED in definition.queries
-        self._lately: set[str] = set()
-
-    def read(self, subject: _Subject, predicate: str, o: ox.NamedNode | ox.BlankNode | ox.Literal) -> str:
-        """Take in an edge, and return the IRI of a thing that is told of by it, or nothing."""
-        naming = self._naming.get(predicate)
-        subject.named = subject.named or naming is not None
-        if isinstance(o, ox.Literal):
-            language = o.language or ""
-            if naming is not None:
-                subject.labels.append((naming, language, o.value))
-            if language in self._languages and (language or o.datatype.value == XSD + "string"):
-                subject.texts[self._place, " ".join(o.value.split())] = None
-            elif language and self._others is not None:
-                subject.texts[self._others, " ".join(o.value.split())] = None
-            return ""
-        linked = BLANK + o.value if isinstance(o, ox.BlankNode) else o.value
-        if self._following and linked != subject.iri and predicate not in _NO_LINKS:
-            subject.links[linked] = None
-        if isinstance(o, ox.BlankNode) or predicate == RDF + "type" or linked in self._lately:
-            return ""
-        if len(self._lately) >= _LATELY:
-            self._lately.clear()
-        self._lately.add(linked)
-        return linked
-
-
 def _scan(kg: KnowledgeGraph, definition: Definition) -> Iterator[EntityStatement]:
-    reader = _Reader(kg, definition)
+    """Yield what the queries of a definition would tell, from the edges of each graph."""
+    languages, naming = frozenset(definition.languages), {p: at for at, p in enumerate(kg.profile().labels)}
+    place, others = definition.queries.index(TEXTS), len(definition.queries)
+    following = definition.fallback or LINKED in definition.queries
+    lately: set[str] = set()
     for graph in kg.dataset().default:
-        subject: _Subject | None = None
-        for quad in kg.store.edges(graph):
-            s, o = quad.subject, quad.object
-            # Blank nodes are no documents; they are read for their labels, and for what they are linked to.
-            name = s.value if isinstance(s, ox.NamedNode) else f"{BLANK}{s.value}"  # type: ignore[union-attr]
-            if subject is None or subject.iri != name:
-                if subject is not None:
-                    yield subject.told()
-                subject = _Subject(name)
-            if isinstance(o, ox.NamedNode | ox.BlankNode | ox.Literal) and (
-                thing := reader.read(subject, quad.predicate.value, o)
-            ):
-                yield EntityStatement(thing, thing=True)
-        if subject is not None:
-            yield subject.told()
+        for subject, quads in groupby(kg.store.edges(graph), _subject):
+            texts: dict[tuple[int, str], None] = {}
+            links: dict[str, None] = {}
+            labels: list[LabelText] = []
+            named = False
+            for quad in quads:
+                predicate, o = quad.predicate.value, quad.object
+                name = naming.get(predicate)
+                named = named or name is not None
+                if isinstance(o, ox.Literal):
+                    language = o.language or ""
+                    if name is not None:
+                        labels.append((name, language, o.value))
+                    if language in languages and (language or o.datatype.value == XSD + "string"):
+                        texts[place, " ".join(o.value.split())] = None
+                    elif language and language not in languages and definition.fallback:
+                        texts[others, " ".join(o.value.split())] = None
+                elif isinstance(o, ox.NamedNode | ox.BlankNode):
+                    linked = o.value if isinstance(o, ox.NamedNode) else BLANK + o.value
+                    if following and linked != subject and predicate not in _NO_LINKS:
+                        links[linked] = None
+                    if isinstance(o, ox.NamedNode) and predicate != RDF + "type" and linked not in lately:
+                        if len(lately) >= _LATELY:
+                            lately.clear()
+                        lately.add(linked)
+                        yield EntityStatement(linked, thing=True)
+            yield EntityStatement(subject, named, True, tuple(texts), tuple(links), tuple(labels))
+
+
+def _subject(quad: ox.Quad) -> str:
+    """Return the name of a subject; blank nodes are no documents, but are read for their labels and links."""
+    s = quad.subject
+    return s.value if isinstance(s, ox.NamedNode) else f"{BLANK}{s.value}"  # type: ignore[union-attr]
 
 
 _BATCH: Final = 2000

@@ -6,7 +6,6 @@
 | `wordllama` | static word vectors, some hundred times as fast, coarser | 256 | `mrag[static]` |
 | `ollama:NAME` | a model of the Ollama server at `OLLAMA_HOST`, such as `ollama:bge-m3` | its own | |
 | `openai:NAME` | one of OpenAI, or of a server of that protocol at `OPENAI_BASE_URL` | its own | |
-| `tei:URL` | what Text Embeddings Inference serves there | its own | |
 | `none` | no vectors: BM25 only | | |
 
 Beside these, any LangChain `Embeddings` object.
@@ -42,7 +41,7 @@ from mrag.redaction import brief, redact_url
 
 if TYPE_CHECKING:
     import requests
-    from tokenizers import Tokenizer
+    from tokenizers import BertWordPieceTokenizer, Tokenizer
 
 logger = logging.getLogger(__name__)
 
@@ -85,21 +84,12 @@ def _clean(text: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _wordpiece() -> Tokenizer:
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordPiece
-    from tokenizers.normalizers import BertNormalizer
-    from tokenizers.pre_tokenizers import BertPreTokenizer
-    from tokenizers.processors import TemplateProcessing
+def _wordpiece() -> BertWordPieceTokenizer:
+    from tokenizers import BertWordPieceTokenizer
 
     packed = files("mrag.index").joinpath("data/bert-uncased-vocab.txt.gz").read_bytes()
-    vocabulary = {word: i for i, word in enumerate(gzip.decompress(packed).decode().splitlines())}
-    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))  # noqa: S106 # no secret
-    tokenizer.normalizer = BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = BertPreTokenizer()
-    tokenizer.add_special_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"])
-    ends = [(token, vocabulary[token]) for token in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    words = gzip.decompress(packed).decode().splitlines()
+    tokenizer = BertWordPieceTokenizer({word: i for i, word in enumerate(words)})
     tokenizer.enable_truncation(_MINILM_TOKENS)
     return tokenizer
 
@@ -245,9 +235,10 @@ class WordLlamaEmbedder:
         return cast(Vectors, self.embed_documents([text])[0])
 
 
-_SENT = 64
-_TRIES = 3
-_SECONDS = (5.0, 300.0)
+_SENT: Final = 64
+"""Texts of one request."""
+_TRIES: Final = 3
+_SECONDS: Final = (5.0, 300.0)
 _PREFIXES: Final = (
     (r"e5-.*instruct", "Instruct: Retrieve documents that answer the query\nQuery: ", ""),
     (r"(?:^|[/-])e5-", "query: ", "passage: "),
@@ -256,78 +247,59 @@ _PREFIXES: Final = (
      "Represent this sentence for searching relevant passages: ", ""),
 )  # fmt: skip
 """What families of models were trained to have before questions and before documents, by their names."""
-
-
-SERVED: Final[Mapping[str, tuple[str, str, Mapping[str, Any]]]] = {
-    "ollama": ("/api/embed", "input", {"truncate": True}),
-    "openai": ("/embeddings", "input", {"encoding_format": "float"}),
-    "tei": ("/embed", "inputs", {"truncate": True}),
+_SERVED: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    "ollama": ("/api/embed", {"truncate": True}),
+    "openai": ("/embeddings", {"encoding_format": "float"}),
 }
-"""By the beginning of a model's name: path, the name under which texts are sent, and what else is said."""
+"""By the beginning of a model's name: path, and what is said beside model and texts."""
 
 
-def _vectors_in(kind: str, reply: Any) -> Any:
-    if kind == "openai":
-        return [item["embedding"] for item in sorted(reply["data"], key=lambda item: item["index"])]
-    return reply["embeddings"] if kind == "ollama" else list(reply)
-
-
-class ServedEmbedder:
-    """A model on a server; vectors are scaled to length 1."""
+class _Client:
+    """A model on a server, with the methods of a LangChain `Embeddings` object."""
 
     def __init__(self, kind: str, model: str, url: str, key: str | None = None) -> None:
         self._kind, self._model, self._url, self._key = kind, model, url.rstrip("/"), key
-        self._dim: int | None = None
         found = (words for pattern, *words in _PREFIXES if re.search(pattern, model.lower()))
-        query, document = next(found, ("", ""))
-        self.prefixes = (query, document)
+        self.prefixes = tuple(next(found, ("", "")))
         self._session: requests.Session | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_session": None}
 
-    @property
-    def name(self) -> str:
-        """Kind of server, model, and whether texts get words before them."""
-        return f"{self._kind}:{self._model}" + (", prefixed" if any(self.prefixes) else "")
-
-    @property
-    def dim(self) -> int:
-        """Number of dimensions; asks for the vector of one word if none is known yet."""
-        if self._dim is None:
-            self._embed(["dimensions"])
-        assert self._dim is not None
-        return self._dim
-
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Return one vector per text, shape (len(texts), dim)."""
-        if not texts:
-            return np.empty((0, self.dim), np.float32)
+    def embed_documents(self, texts: Sequence[str]) -> list[Any]:
+        """Return one vector per text."""
         given = [self.prefixes[1] + text for text in texts]
-        parts = [self._embed(given[start : start + _SENT]) for start in range(0, len(given), _SENT)]
-        return np.concatenate(parts)
+        parts = (self._asked(given[start : start + _SENT]) for start in range(0, len(given), _SENT))
+        return [vector for part in parts for vector in part]
 
-    def embed_query(self, text: str) -> Vectors:
-        """Return the vector of a query, shape (dim,)."""
-        found: Vectors = self._embed([self.prefixes[0] + text])[0]
-        return found
+    def embed_query(self, text: str) -> Any:
+        """Return the vector of a query."""
+        [vector] = self._asked([self.prefixes[0] + text])
+        return vector
 
-    def _embed(self, texts: Sequence[str]) -> Vectors:
-        path, sent, more = SERVED[self._kind]
+    def _asked(self, texts: Sequence[str]) -> list[Any]:
+        import requests
+
+        path, more = _SERVED[self._kind]
         # Some servers refuse empty texts, and JSON has no lone surrogates.
-        body = {sent: [_clean(text) or " " for text in texts], **more}
-        reply = self._asked(path, body if self._kind == "tei" else {"model": self._model, **body})
+        body = {"model": self._model, "input": [_clean(text) or " " for text in texts], **more}
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        where = f"at {redact_url(self._url)}"
         try:
-            vectors = unit(_vectors_in(self._kind, reply))
+            answer = self._connected().post(self._url + path, json=body, headers=headers, timeout=_SECONDS)
+        except requests.RequestException as error:
+            raise ConnectionError(f"nothing answers {where} ({type(error).__name__})") from error
+        if not answer.ok:
+            raise ConnectionError(f"status {answer.status_code} {where}, {brief(answer.text, 200)}")
+        try:
+            reply = answer.json()
+            if self._kind == "ollama":
+                return list(reply["embeddings"])
+            return [item["embedding"] for item in sorted(reply["data"], key=lambda item: item["index"])]
         except (KeyError, TypeError, ValueError) as error:
-            raise self._failed("its answer cannot be read") from error
-        dim = self._dim or (vectors.shape[-1] if vectors.ndim == 2 else 0)
-        if vectors.shape != (len(texts), dim) or dim == 0:
-            raise self._failed(f"it gave shape {vectors.shape} for {len(texts)} texts")
-        self._dim = dim
-        return vectors
+            raise ConnectionError(f"the answer {where} cannot be read") from error
 
-    def _asked(self, path: str, body: dict[str, Any]) -> Any:
+    def _connected(self) -> requests.Session:
         import requests
         from requests.adapters import HTTPAdapter
         from urllib3.util import Retry
@@ -344,55 +316,23 @@ class ServedEmbedder:
                 respect_retry_after_header=False,
             )
             self._session.mount(self._url, HTTPAdapter(max_retries=busy))
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        try:
-            answer = self._session.post(self._url + path, json=body, headers=headers, timeout=_SECONDS)
-        except requests.RequestException as error:
-            raise self._failed(f"it does not answer ({type(error).__name__})") from error
-        if not answer.ok:
-            raise self._failed(f"status {answer.status_code}, {brief(answer.text, 200)}")
-        try:
-            return answer.json()
-        except ValueError as error:
-            raise self._failed("its answer is no JSON") from error
-
-    def _failed(self, why: str) -> ModelError:
-        return ModelError(
-            f"The embedding model {self.name} at {redact_url(self._url)} failed: {why}.",
-            hint="Check that its server runs and has the model.",
-        )
+        return self._session
 
 
-def served(name: str) -> ServedEmbedder:
+def served(name: str) -> LangChainEmbedder:
     """Return the served model of a name."""
-    import requests
-
-    kind, _, rest = name.partition(":")
-    if not rest:
+    kind, _, model = name.partition(":")
+    if not model:
         raise ConfigError(f"{name!r} names no model.", hint=f"Write {kind}:NAME.")
-    if kind == "ollama":
-        return ServedEmbedder(kind, rest, ollama_host())
+    url, key = ollama_host() if kind == "ollama" else "https://api.openai.com/v1", None
     if kind == "openai":
         base, key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
         if not base and not key:
             hint = "Set it, or set OPENAI_BASE_URL to a server of your own."
             raise ModelError("OPENAI_API_KEY is not set.", hint=hint)
-        return ServedEmbedder(kind, rest, base or "https://api.openai.com/v1", key)
-    url = rest.rstrip("/")
-    if not re.match(r"https?://[^/\s]", url):
-        raise ConfigError(f"{redact_url(url)} is no URL of a server.", hint="Write tei:http://HOST:PORT.")
-    key = os.environ.get("MRAG_TEI_KEY")
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    try:
-        with requests.Session() as session:
-            session.trust_env = not is_loopback(url)
-            told = session.get(url + "/info", headers=headers, timeout=_SECONDS).json()
-        return ServedEmbedder(kind, str(told["model_id"]), url, key)
-    except (requests.RequestException, ValueError, KeyError, TypeError) as error:
-        raise ModelError(
-            f"What serves at {redact_url(url)} does not say which embedding model it has.",
-            hint="Start Text Embeddings Inference there, or use openai:NAME for a server of that protocol.",
-        ) from error
+        url = base or url
+    client = _Client(kind, model, url, key)
+    return LangChainEmbedder(client, name=name + (", prefixed" if any(client.prefixes) else ""))
 
 
 class Embedder(Protocol):
@@ -513,9 +453,9 @@ def embedder(model: str | Embedder | Any | None = "minilm") -> Embedder | None:
         known = {"minilm": MiniLmEmbedder, "wordllama": WordLlamaEmbedder, "none": lambda: None}
         if model in known:
             return known[model]()
-        if model.partition(":")[0] in SERVED:
+        if model.partition(":")[0] in _SERVED:
             return served(model)
-        close, names = get_close_matches(model, known, 1), [*known, "ollama:NAME", "openai:NAME", "tei:URL"]
+        close, names = get_close_matches(model, known, 1), [*known, "ollama:NAME", "openai:NAME"]
         raise ConfigError(
             f"No embedding model is called {model!r}.",
             hint=(f"Did you mean {close[0]}? " if close else "") + f"Known: {', '.join(names)}.",

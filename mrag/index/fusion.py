@@ -225,10 +225,7 @@ class FusionWeight:
             shares += f", because {' and '.join(reasons)}"
         if self.dense > EVEN and (asked := self.of("?")) < self.dense:
             shares += f"; for questions meaning {asked:.0%}"
-        return (
-            f"{shares}; of {self.questions} questions made from the texts the right one is found with MRR "
-            f"{self.fused:.2f} by both, {self.words:.2f} by words, {self.vectors:.2f} by meaning"
-        )
+        return shares
 
 
 def learn_weight(state: DocumentState, embedder: Embedder | None) -> FusionWeight:

@@ -85,14 +85,7 @@ class SimilarityIndex:
     def search(
         self, text: str, k: int, *, mode: Mode = "hybrid", allowed: Sequence[str] | None = None
     ) -> list[Match]:
-        """Return the documents most similar to a text, best first, ties in order of IRI.
-
-        Args:
-            text: The words to search for.
-            k: Most hits.
-            mode: `hybrid` fuses BM25 and dense vectors by `weight`; without vectors it is BM25.
-            allowed: IRIs of the only documents to consider; all when None.
-        """
+        """Find documents as `StoredIndex.search` does, by the learnt weight; without vectors by words."""
         if mode != "bm25" and self.files.embedder_name is None:
             mode = "bm25"
         return self.files.search(text, k, mode=mode, allowed=allowed, weight=self.weight.of(text))
@@ -372,8 +365,9 @@ class SimilarityIndexes:
         on_progress: Progress | None,
     ) -> SyncReport:
         extra = {**state_of(self.kg, definition), "model": model}
-        known, files = self._open.get(name), self._files(kept_by, name, chosen, definition.bm25)
-        kept = {"fusion": found} if (found := files.extra.get("fusion")) else {}
+        known, earlier = self._open.get(name), self._fusion(name)
+        files = self._files(kept_by, name, chosen, definition.bm25)
+        kept = {"fusion": found} if (found := files.extra.get("fusion") or earlier) else {}
         before = FusionWeight.from_json(kept.get("fusion"))
         report = follow_changes(self.kg, definition, files, {**extra, **kept}, on_progress)
         if report is None:
@@ -495,6 +489,12 @@ class SimilarityIndexes:
                 continue
             if index.embedder_name == embedder:
                 yield index
+
+    def _fusion(self, name: str) -> dict[str, Any] | None:
+        """Return what an index has learnt where it is now."""
+        with suppress(IndexError_):
+            return self.places.of(name).open(name, embedder=None).extra.get("fusion")
+        return None
 
     def _on_server(self, name: str) -> bool:
         """Return whether an index is the server's; one beside the store comes before it."""

@@ -15,13 +15,12 @@ import queue
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from selectors import EVENT_READ, DefaultSelector
 from typing import Any, Protocol, TypeAlias
 
 from mrag import errors
@@ -36,13 +35,7 @@ Work: TypeAlias = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class TaskOutcome:
-    """What became of a task.
-
-    Attributes:
-        task: The task, the very object that was submitted.
-        value: What the work returned.
-        lost: Why there is no value: its worker ended before it had one. The task may be submitted again.
-    """
+    """What became of a task; `lost` says why there is no value: its worker ended before it had one."""
 
     task: Any
     value: Any = None
@@ -78,15 +71,7 @@ class Runner(Protocol):
 
 
 class InlineRunner:
-    """Does one task after the other where it is asked for the outcome.
-
-    Example:
-        >>> runner = InlineRunner()
-        >>> runner.start(abs)
-        >>> runner.submit(-3)
-        >>> runner.next(1.0)
-        TaskOutcome(task=-3, value=3, lost='')
-    """
+    """Does one task after the other where it is asked for the outcome."""
 
     capacity = 1
     shares_files = True
@@ -114,7 +99,11 @@ class InlineRunner:
 
 
 class ThreadRunner:
-    """Runs tasks on threads of this process: for work that waits, such as for a model on a server."""
+    """Runs tasks on threads of this process: for work that waits, such as for a model on a server.
+
+    Raises:
+        ConfigError: If there is to be none.
+    """
 
     shares_files = True
     cores = 1
@@ -123,21 +112,22 @@ class ThreadRunner:
         if workers < 1:
             raise ConfigError("There must be one worker or more.")
         self.capacity = workers
-        self._tasks: queue.SimpleQueue[tuple[Any] | None] = queue.SimpleQueue()
+        self._tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[TaskOutcome | BaseException] = queue.SimpleQueue()
-        self._threads: list[threading.Thread] = []
+        self._ended = threading.Event()
 
     def start(self, work: Work) -> None:
-        self._tasks, self._done = queue.SimpleQueue(), queue.SimpleQueue()
-        for _ in range(self.capacity):
+        self._begin([lambda task: TaskOutcome(task, work(task))] * self.capacity)
+
+    def _begin(self, workers: Sequence[Callable[[Any], TaskOutcome]]) -> None:
+        self._tasks, self._done, self._ended = queue.SimpleQueue(), queue.SimpleQueue(), threading.Event()
+        for worker in workers:
             # Not of a pool: its threads would hold up the end of the process until a slow model answers.
-            arguments = (work, self._tasks, self._done)
-            thread = threading.Thread(target=_serve, args=arguments, daemon=True, name="mrag-job")
-            thread.start()
-            self._threads.append(thread)
+            arguments = (worker, self._tasks, self._done, self._ended)
+            threading.Thread(target=_serve, args=arguments, daemon=True, name="mrag-job").start()
 
     def submit(self, task: Any) -> None:
-        self._tasks.put((task,))
+        self._tasks.put(task)
 
     def next(self, timeout: float) -> TaskOutcome | None:
         try:
@@ -149,24 +139,28 @@ class ThreadRunner:
         return found
 
     def close(self) -> None:
-        for _ in self._threads:
+        self._ended.set()
+        for _ in range(self.capacity):
             self._tasks.put(None)
-        self._threads = []
 
 
 def _serve(
-    work: Work,
-    tasks: queue.SimpleQueue[tuple[Any] | None],
+    worker: Callable[[Any], TaskOutcome],
+    tasks: queue.SimpleQueue[Any],
     done: queue.SimpleQueue[TaskOutcome | BaseException],
+    ended: threading.Event,
 ) -> None:
-    while (given := tasks.get()) is not None:
+    while True:
+        task = tasks.get()
+        if ended.is_set():
+            return
         try:
-            done.put(TaskOutcome(given[0], work(given[0])))
+            done.put(worker(task))
         except BaseException as error:
             done.put(error)
 
 
-class ProcessRunner:
+class ProcessRunner(ThreadRunner):
     """Runs tasks in processes of this machine, by default one for each processor, for work that computes.
 
     They are other interpreters: the work is sent to them pickled, so its class is one that can be imported.
@@ -175,100 +169,74 @@ class ProcessRunner:
         ConfigError: If there is to be none.
     """
 
-    shares_files = True
-
     def __init__(self, workers: int | None = None) -> None:
         processors = os.cpu_count() or 1
-        self.capacity = processors if workers is None else workers
-        if self.capacity < 1:
-            raise ConfigError("There must be one worker or more.")
+        super().__init__(processors if workers is None else workers)
         self.cores = max(1, processors // self.capacity)
-        self._work = b""
-        self._idle: list[Child] = []
-        self._busy: dict[Child, Any] = {}
-        self._ready: deque[TaskOutcome] = deque()
+        self._workers: list[_Worker] = []
 
     @property
     def pids(self) -> list[int]:
         """The numbers of the processes that there are now."""
-        return sorted(child.pid for child in (*self._idle, *self._busy))
+        return sorted(worker.child.pid for worker in self._workers if worker.child is not None)
 
     def start(self, work: Work) -> None:
         try:
-            self._work = pickle.dumps((work,))
+            sent = pickle.dumps(work)
         except Exception as error:  # pickling raises whatever an object's own methods do
             hint = "Give a model by its name, or do it without workers."
             raise ConfigError(f"The work cannot be sent to other processes: {error}.", hint=hint) from error
-
-    def submit(self, task: Any) -> None:
-        data = pickle.dumps(task)
-        while True:
-            kept = self._idle.pop() if self._idle else None
-            child = kept or Child("mrag.jobs.child", secrets=True)
-            self._busy[child] = task
-            try:
-                if kept is None:
-                    child.write(self._work)
-                child.write(data)
-                return
-            except StoreError:
-                del self._busy[child]
-                child.kill()
-                if kept is None:
-                    self._ready.append(TaskOutcome(task, lost="A new worker process ended at once."))
-                    return
-
-    def next(self, timeout: float) -> TaskOutcome | None:
-        deadline = time.monotonic() + timeout
-        while True:
-            if self._ready:
-                return self._ready.popleft()
-            left = deadline - time.monotonic()
-            if not self._busy:
-                time.sleep(max(0.0, left))
-                return None
-            with DefaultSelector() as selector:
-                for child in self._busy:
-                    selector.register(child.fileno(), EVENT_READ, child)
-                events = selector.select(max(0.0, left))
-            for key, _ in events:
-                self._read(key.data)
-            if left <= 0 and not self._ready:
-                return None
+        self._workers = [_Worker(sent) for _ in range(self.capacity)]
+        self._begin(self._workers)
 
     def close(self) -> None:
-        for child in (*self._idle, *self._busy):
+        super().close()
+        for worker in self._workers:
+            worker.end()
+        self._workers = []
+
+
+class _Worker:
+    """A process that does one task after the other; another one takes the place of one that ends."""
+
+    def __init__(self, work: bytes) -> None:
+        self.child: Child | None = None
+        self._work = work
+        self._ended = False
+
+    def __call__(self, task: Any) -> TaskOutcome:
+        try:
+            child = self.child
+            if child is None:
+                child = self.child = Child("mrag.jobs.child", secrets=True)
+                child.write(self._work)
+            if self._ended:
+                child.kill()
+            reply = child.ask(task, time.monotonic() + _FOREVER)
+        except StoreError:
+            self._kill()
+            return TaskOutcome(task, lost="A worker process has ended.")
+        if reply[0] == "done":
+            return TaskOutcome(task, reply[1])
+        if reply[0] == "failed":
+            raise reply[1]
+        kind = getattr(errors, reply[1], None)
+        if isinstance(kind, type) and issubclass(kind, MragError):
+            raise kind(reply[2], hint=reply[3])
+        raise StoreError(f"A worker failed: {reply[1]}: {reply[2]}"[:400])
+
+    def end(self) -> None:
+        self._ended = True
+        self._kill()
+
+    def _kill(self) -> None:
+        child, self.child = self.child, None
+        if child is not None:
             child.kill()
-        self._idle, self._busy = [], {}
-        self._ready.clear()
-
-    def _read(self, child: Child) -> None:
-        data = os.read(child.fileno(), 1 << 20)
-        if not data:
-            task = self._busy.pop(child)
-            child.kill()
-            self._ready.append(TaskOutcome(task, lost="A worker process has ended."))
-            return
-        for _, content in child.take(data):
-            task = self._busy.pop(child)
-            self._idle.append(child)
-            reply = pickle.loads(content)  # noqa: S301 # our own child wrote it
-            if reply[0] != "done":
-                raise _error(reply)
-            self._ready.append(TaskOutcome(task, reply[1]))
 
 
-def _error(reply: tuple[Any, ...]) -> BaseException:
-    """Return the error that a reply stands for."""
-    if reply[0] == "failed":
-        error: BaseException = reply[1]
-        return error
-    kind = getattr(errors, reply[1], None)
-    if isinstance(kind, type) and issubclass(kind, MragError):
-        return kind(reply[2], hint=reply[3])
-    return StoreError(f"A worker failed: {reply[1]}: {reply[2]}"[:400])
-
-
+_FOREVER = 1e6
+"""Seconds that a task may take."""
 _WORKS: dict[str, Work] = {}
 """The latest work that a process of the cluster has been given, with the models that it has opened."""
 
@@ -293,12 +261,8 @@ class RayRunner:
     def __init__(self, workers: int | None = None, address: str | None = None, *, cores: int = 1) -> None:
         if find_spec("ray") is None:
             raise ConfigError("Ray is not installed.", hint="Install it with: pip install 'mrag[ray]'")
-        if workers is not None and workers < 1:
-            raise ConfigError("There must be one worker or more.")
-        self.capacity = workers or 1
-        self.address = address
-        self.cores = max(1, cores)
-        self._wanted, self._counted = workers, cores
+        self.capacity, self.cores = workers or 1, max(1, cores)
+        self._wanted, self._address, self._counted = workers, address, cores
         self._ray: Any = import_module("ray")
         self._busy: dict[Any, Any] = {}
         self._ours = False
@@ -306,11 +270,11 @@ class RayRunner:
     def start(self, work: Work) -> None:
         ray = self._ray
         if not ray.is_initialized():
-            options: dict[str, Any] = {"include_dashboard": False} if self.address is None else {}
+            options: dict[str, Any] = {"include_dashboard": False} if self._address is None else {}
             try:
-                ray.init(address=self.address, log_to_driver=False, logging_level="error", **options)
+                ray.init(address=self._address, log_to_driver=False, logging_level="error", **options)
             except ConnectionError as error:
-                raise ConfigError(f"The Ray cluster {self.address} cannot be reached.") from error
+                raise ConfigError(f"The Ray cluster {self._address} cannot be reached.") from error
             self._ours = True
         self.capacity = self._wanted or max(1, int(ray.cluster_resources().get("CPU", 1)))
         try:
@@ -341,8 +305,7 @@ class RayRunner:
     def close(self) -> None:
         for reference in self._busy:
             self._ray.cancel(reference, force=True)
-        self._busy = {}
-        self._work = None
+        self._busy, self._work = {}, None
         if self._ours:
             self._ray.shutdown()
             self._ours = False
@@ -388,9 +351,6 @@ def runner(name: str, workers: int | None = None, *, waits: bool = False) -> Run
     )
 
 
-_ATTEMPTS = 3
-
-
 @dataclass(frozen=True)
 class _Numbered:
     """The work on tasks that have a number, by which their results are told apart."""
@@ -406,7 +366,7 @@ def carried(
     work: Work,
     tasks: Iterable[Any],
     *,
-    attempts: int = _ATTEMPTS,
+    attempts: int = 3,
     stop: threading.Event | None = None,
 ) -> Iterator[tuple[int, Any]]:
     """Carry out tasks; the runner is started, and closed at the end.
@@ -430,24 +390,16 @@ def carried(
         >>> list(carried(InlineRunner(), abs, [-1, 2]))
         [(0, 1), (1, 2)]
     """
-    waiting = enumerate(tasks)
-    lost: Counter[int] = Counter()
-    again: list[tuple[int, Any]] = []
-    flying, empty = 0, False
+    rest, again, lost, flying = enumerate(tasks), deque[tuple[int, Any]](), Counter[int](), 0
     runner.start(_Numbered(work))
     try:
-        while True:
-            while flying < runner.capacity and not (stop is not None and stop.is_set()):
-                task = again.pop() if again else next(waiting, None)
-                if task is None:
-                    empty = True
-                    break
+        while stop is None or not stop.is_set():
+            while flying < runner.capacity and (task := again.popleft() if again else next(rest, None)):
                 runner.submit(task)
                 flying += 1
-            if (stop is not None and stop.is_set()) or (empty and not flying and not again):
+            if not flying:
                 return
-            outcome = runner.next(0.2)
-            if outcome is None:
+            if (outcome := runner.next(0.2)) is None:
                 continue
             flying -= 1
             number, _ = outcome.task

@@ -549,7 +549,7 @@ class GraphLookup:
         self._display.prepare(iris)
         self._labels = _labels(kg, iris)
         images = sorted({iri.partition("#xywh=")[0] for iri in iris})
-        self._files = names_of(kg, images, file_names(kg, None, images))
+        self._files = names_of(kg, images, file_names(kg, images=images))
 
     def holds(self, triple: Triple, graph: str) -> bool:
         """Return whether a triple is in the graph."""

@@ -9,9 +9,9 @@ import heapq
 import marshal
 import tempfile
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Final, Generic, TypeVar
 
 R = TypeVar("R", bound=tuple[Any, ...])
@@ -34,25 +34,22 @@ class SortedRows(Generic[R]):
         self._runs: list[tuple[int, int]] = []
         self._rest: list[tuple[str, bytes]] = []
         self._count = 0
+        held, size = self._rest, 0
         try:
-            self._take(rows, most)
+            for row in rows:
+                packed = marshal.dumps(row)
+                held.append((row[0], packed))
+                size += len(packed) + len(row[0]) + _ROW
+                self._count += 1
+                if size > most:
+                    self._write(held)
+                    size = 0
+            _order(held)
+            if self._file is not None and held:
+                self._write(held)
         except BaseException:
             self.close()
             raise
-
-    def _take(self, rows: Iterable[R], most: int) -> None:
-        held, size = self._rest, 0
-        for row in rows:
-            packed = marshal.dumps(row)
-            held.append((row[0], packed))
-            size += len(packed) + len(row[0]) + _ROW
-            self._count += 1
-            if size > most:
-                self._write(held)
-                size = 0
-        _order(held)
-        if self._file is not None and held:
-            self._write(held)
 
     def _write(self, held: list[tuple[str, bytes]]) -> None:
         """Write a run, frame by frame."""
@@ -99,22 +96,14 @@ class SortedRows(Generic[R]):
     def __enter__(self) -> SortedRows[R]:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 def _order(held: list[tuple[str, bytes]]) -> None:
     """Sort packed rows as the rows themselves sort."""
     held.sort(key=itemgetter(0))
-    start = 0
-    for at in range(1, len(held) + 1):
-        if at < len(held) and held[at][0] == held[start][0]:
-            continue
-        if at - start > 1:
-            held[start:at] = sorted(held[start:at], key=_unpack)
-        start = at
+    held[:] = [one for _, same in groupby(held, itemgetter(0)) for one in sorted(same, key=_unpack)]
 
 
 def _unpack(row: tuple[str, bytes]) -> Any:

@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rdflib import Literal, URIRef
+from langchain_core.language_models import FakeListChatModel
+from rdflib import RDF, RDFS, Literal, URIRef
 from typer.testing import CliRunner
 
 import mrag
 from mrag.cli import app
 from mrag.errors import LoadError, ModelError
+from mrag.generation.result import Answer
+from mrag.generation.support.citations import PictureCiter
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.answer import FOUND_ONLY, AnswerSettings, ask_pictures
 from mrag.images.enrichment import EnrichSettings, describe
@@ -24,8 +27,10 @@ from mrag.images.rankers import ImageLooksRanker, ImageTextRanker
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple
 from mrag.retrieval.answering import verify
-from mrag.retrieval.rankers import Question
+from mrag.retrieval.rankers import Hit, Question
+from mrag.stores.oxigraph import OxigraphStore
 from tests.commands import run
+from tests.generation.conftest import context_of
 from tests.generation.ollama_server import Served
 from tests.images.conftest import E, turtle
 from tests.images.seeing_server import SeeingServer, colour_of
@@ -131,7 +136,7 @@ def test_by_default_a_model_that_sees_is_taken_and_another_gets_the_facts_alone(
 
 
 def test_parts_of_an_image_belong_to_it(wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer) -> None:
-    describe(wardrobe, folder=photos, settings=EnrichSettings(regions="grid", limit=5))
+    describe(wardrobe, folder=photos, settings=EnrichSettings(regions="quarters", limit=5))
     found = ask_pictures(
         wardrobe, "red garment", ImageTextRanker(wardrobe, "bm25"), folder=photos, model="none", k=1
     )
@@ -254,3 +259,77 @@ def test_the_commands_find_and_answer_with_pictures(
     assert done.returncode == 1 and "--media" in done.stderr
     assert CliRunner().invoke(app, ["search"]).exit_code == 2
     assert CliRunner().invoke(app, ["ask"]).exit_code == 2
+
+
+FACTS = {"beach": ("coat", "hat"), "street": ("hat", "striped shirt"), "park": ("dog", "ball")}
+
+
+SENTENCES = [line.split("\t") for line in Path(__file__).with_name("sentences.tsv").read_text().splitlines()]
+
+
+class InOrder:
+    """Ranks the images as they come."""
+
+    def rank(self, question: Question, k: int) -> list[Hit]:
+        return [Hit(E + name, 1.0 - n / 10, n + 1, ()) for n, name in enumerate(FACTS)]
+
+
+@pytest.fixture
+def kg() -> Iterator[KnowledgeGraph]:
+    rows: list[Triple] = []
+    for name, things in FACTS.items():
+        image = URIRef(E + name)
+        rows += [
+            Triple(image, RDF.type, URIRef(E + "Image")),
+            Triple(image, URIRef(E + "hasFileName"), Literal(f"{name}.jpg")),
+            Triple(image, RDFS.label, Literal(f"the {name}")),
+            Triple(image, URIRef(E + "hasDescription"), Literal(f"Contains {' and '.join(things)}")),
+        ]
+        for thing in things:
+            node = URIRef(E + thing.replace(" ", "_"))
+            rows += [Triple(image, URIRef(E + "hasObject"), node), Triple(node, RDFS.label, Literal(thing))]
+    rows.append(Triple(URIRef(E + "park"), URIRef(E + "style"), Literal("relaxed, casual")))
+    with KnowledgeGraph(OxigraphStore()) as graph:
+        graph.insert(rows)
+        yield graph
+
+
+def said(kg: KnowledgeGraph, text: str) -> Answer:
+    return ask_pictures(
+        kg, "a hat or a dog", InOrder(), model=FakeListChatModel(responses=[text]),
+        settings=AnswerSettings(send=0), k=3,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "text"), SENTENCES)
+def test_what_is_true_of_them_is_supported_and_what_is_not_is_marked(
+    kg: KnowledgeGraph, kind: str, text: str
+) -> None:
+    answer = said(kg, text)
+    if kind == "not":
+        assert not answer.supported
+        return
+    assert answer.supported and answer.citations, answer.sentences
+    things = {str(c.triple.s).removeprefix(E) for c in answer.citations}
+    assert things <= set(FACTS)
+    check = verify(kg, answer.to_json())
+    assert check.ok, str(check)
+
+
+def test_words_that_stand_in_lines_of_one_part_belong_together() -> None:
+    context = context_of(
+        ("8.jpg (xywh=1,1,2,2)", "category", "jacket"),
+        ("8.jpg (xywh=1,1,2,2)", "attribute", "green"),
+        ("8.jpg (xywh=5,5,2,2)", "category", "hat"),
+    )
+    citer = PictureCiter("a green jacket", context, ["8.jpg"])
+    support = citer.support("8.jpg shows a green jacket.")
+    assert support.supported and {line.id for line in support.lines} == {"t1", "t2"}
+    assert not citer.support("8.jpg shows a green hat.").supported
+
+
+def test_numbers_become_names(kg: KnowledgeGraph) -> None:
+    assert said(kg, "Images 1, 2 and 3 show a hat.").text.startswith(
+        "the beach, the street and the park show"
+    )
+    assert "Images 1 and 9" in said(kg, "Images 1 and 9 show a hat.").text

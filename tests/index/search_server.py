@@ -1,6 +1,6 @@
-"""The part of the REST interface of OpenSearch and Elasticsearch that mrag uses, on loopback.
+"""The part of the REST interface of OpenSearch that mrag uses, on loopback.
 
-It answers and refuses as the documentation of both says: documents are found after a refresh, deleted ones
+It answers and refuses as its documentation says: documents are found after a refresh, deleted ones
 count in the statistics of BM25 until their segment is merged, lengths of documents are kept in a byte, and
 what is not known in a body or in a URL is an error.
 """
@@ -59,7 +59,6 @@ class Segment:
 
 @dataclass
 class Collection:
-    product: str
     version: int
     settings: dict[str, Any]
     mappings: dict[str, Any]
@@ -85,11 +84,9 @@ class Collection:
             "binary": set(),
             "text": {"index", "analyzer", "index_options"},
             "knn_vector": {"dimension", "method"},
-            "dense_vector": {"dims", "index", "similarity", "index_options"},
         }
-        mine = {"opensearch": "knn_vector", "elasticsearch": "dense_vector"}[self.product]
         what = kind.pop("type")
-        if what not in known or (what.endswith("_vector") and what != mine):
+        if what not in known:
             raise wrong(f"No handler for type [{what}] of field [{name}]", "mapper_parsing_exception")
         if more := kind.keys() - known[what]:
             raise wrong(f"unknown parameter [{min(more)}] on mapper [{name}]", "mapper_parsing_exception")
@@ -99,22 +96,18 @@ class Collection:
             assert (method["name"], method["engine"], method["space_type"]) == (
                 "hnsw", "lucene", "innerproduct",
             )  # fmt: skip
-        if what == "dense_vector":
-            assert kind["similarity"] == "max_inner_product" and kind["index_options"]["type"] == "hnsw"
-            if not 0 < kind["dims"] <= 4096:
-                raise wrong("The number of dimensions should be in the range [1, 4096]")
 
     @property
     def vectors(self) -> tuple[str, int]:
-        [(name, kind)] = [(n, k) for n, k in self.fields.items() if k["type"].endswith("_vector")]
-        return name, kind.get("dimension") or kind["dims"]
+        [(name, kind)] = [(n, k) for n, k in self.fields.items() if k["type"] == "knn_vector"]
+        return name, kind["dimension"]
 
     def write(self, number: str, document: dict[str, Any]) -> int:
         if len(number.encode()) > 512:
             raise wrong("id is too long, must be no longer than 512 bytes", "illegal_argument_exception")
         for name, value in document.items():
             kind = self.fields.get(name, {}).get("type", "")
-            if kind.endswith("_vector") and len(value) != self.vectors[1]:
+            if kind == "knn_vector" and len(value) != self.vectors[1]:
                 raise wrong(f"[{name}] has another number of dimensions", "document_parsing_exception")
             if kind == "binary":
                 base64.b64decode(value, validate=True)
@@ -201,14 +194,13 @@ class Collection:
         count = sum(value in words for words in every)
         mean = sum(map(len, every)) / max(1, len(every))
         idf = math.log(1 + (len(every) - count + 0.5) / (count + 0.5))
-        plain = self.product == "opensearch" and self.version >= 3
 
         def score(document: dict[str, Any]) -> float | None:
             words = self.words(name, document)
             times = words.count(value)
             length = stored_length(len(words))
             norm = self.k1 * (1 - self.b + self.b * length / mean)
-            part = boost * idf * times / (times + norm) * (1 if plain else self.k1 + 1)
+            part = boost * idf * times / (times + norm) * (1 if self.version >= 3 else self.k1 + 1)
             return part if times else None
 
         return score
@@ -234,22 +226,16 @@ class Collection:
         return lambda d: 1.0 if all(tests[by](d[name], end) for by, end in ends.items()) else None
 
     def _knn(self, body: dict[str, Any]) -> Callable[[dict[str, Any]], float | None]:
-        if self.product != "opensearch":
-            raise wrong("[knn] takes other fields here")
         [(name, asked)] = body.items()
         only(asked, "vector", "k", "filter")
-        return self.near(name, asked["vector"], asked["k"], asked["k"], [asked["filter"]])
-
-    def near(
-        self, name: str, vector: list[float], k: int, candidates: int, filters: list[dict[str, Any]]
-    ) -> Callable[[dict[str, Any]], float | None]:
+        vector, k = asked["vector"], asked["k"]
         if name not in self.fields or name != self.vectors[0]:
             raise wrong(f"Field '{name}' is not knn_vector type.", "illegal_argument_exception")
         if len(vector) != self.vectors[1]:
             raise wrong("Query vector has invalid dimension", "illegal_argument_exception")
-        if not 0 < k <= candidates <= WINDOW:
-            raise wrong("[num_candidates] cannot exceed [10000] or be less than [k]")
-        fits = self._bool({"filter": filters})
+        if not 0 < k <= WINDOW:
+            raise wrong("[k] cannot exceed [10000]")
+        fits = self._bool({"filter": [asked["filter"]]})
         found = []
         for number, document in self.live():
             if name in document and fits(document) is not None:
@@ -266,18 +252,11 @@ class Collection:
             raise AssertionError(f"{name} is searched and not mapped")
 
     def search(self, body: dict[str, Any]) -> list[dict[str, Any]]:
-        allowed = ["size", "query", "sort", "search_after", "_source", "track_total_hits"]
-        only(body, *allowed, *(["knn"] if self.product == "elasticsearch" else []))
+        only(body, "size", "query", "sort", "search_after", "_source", "track_total_hits")
         size = body.get("size", 10)
         if size > WINDOW:
             raise wrong("Result window is too large, from + size must be less than or equal to: [10000]")
-        if knn := body.get("knn"):
-            only(knn, "field", "query_vector", "k", "num_candidates", "filter")
-            score = self.near(
-                knn["field"], knn["query_vector"], knn["k"], knn["num_candidates"], knn["filter"]
-            )
-        else:
-            score = self.scorer(body["query"])
+        score = self.scorer(body["query"])
         found = [(got, n, d) for n, d in self.live() if (got := score(d)) is not None]
         if sort := body.get("sort"):
             [[(name, order)]] = [one.items() for one in sort]
@@ -303,10 +282,10 @@ class Collection:
 
 
 class SearchServer:
-    """A server of one product and major version; `busy` documents in turn are refused as too many."""
+    """A server of one major version; `busy` documents in turn are refused as too many."""
 
-    def __init__(self, product: str, version: int, login: str | None = None) -> None:
-        self.product, self.version, self.login = product, version, login
+    def __init__(self, version: int, login: str | None = None) -> None:
+        self.version, self.login = version, login
         self.busy = 0
         self.collections: dict[str, Collection] = {}
         self.lock = threading.RLock()
@@ -315,107 +294,57 @@ class SearchServer:
     def answer(self, method: str, path: str, query: dict[str, str], raw: bytes) -> tuple[int, Any]:
         parts = [unquote(part) for part in path.strip("/").split("/") if part]
         if not parts:
-            about = {"number": f"{self.version}.1.0"}
-            return 200, {"version": {**about, **({"distribution": "opensearch"} if self.opensearch else {})}}
+            return 200, {"version": {"number": f"{self.version}.1.0", "distribution": "opensearch"}}
         verb = next((part for part in parts[1:] if part.startswith("_")), "")
+        name = parts[0]
         if verb == "_bulk":
-            return self._bulk(self._of(parts[0]), raw, query)
+            return self._bulk(self._of(name), raw, query)
         body = json.loads(raw) if raw else None
-        answers = {
-            "GET _alias": self._get_alias,
-            "PUT": self._put,
-            "DELETE": self._delete,
-            "GET _doc": self._get_doc,
-            "PUT _doc": self._put_doc,
-            "DELETE _doc": self._delete_doc,
-            "POST _refresh": self._post_refresh,
-            "POST _forcemerge": self._post_forcemerge,
-            "POST _search": self._post_search,
-            "POST _delete_by_query": self._post_delete_by_query,
-        }
-        if (asked := f"{method} {verb}".strip()) not in answers:
-            raise Refusal(405, "method_not_allowed", f"Incorrect HTTP method for uri [{path}]")
-        return answers[asked](parts, query, body)
-
-    @property
-    def opensearch(self) -> bool:
-        return self.product == "opensearch"
+        match f"{method} {verb}".strip():
+            case "GET _alias":
+                return 200, {one: {"aliases": {}} for one in self.collections if fnmatchcase(one, name)}
+            case "PUT":
+                if not re.fullmatch(r"[a-z0-9][a-z0-9_.\-]{0,254}", name):
+                    raise wrong(f"Invalid index name [{name}]", "invalid_index_name_exception")
+                if name in self.collections:
+                    raise wrong(f"index [{name}] already exists", "resource_already_exists_exception")
+                only(body, "settings", "mappings")
+                settings = body.get("settings", {}).get("index", {})
+                only(settings, "refresh_interval", "similarity", "knn")
+                self.collections[name] = Collection(self.version, settings, body["mappings"])
+                return 200, {"acknowledged": True, "index": name}
+            case "DELETE":
+                self._of(name)
+                del self.collections[name]
+                return 200, {"acknowledged": True}
+            case "POST _refresh":
+                self._of(name).refresh()
+                return 200, {"_shards": {"failed": 0}}
+            case "POST _forcemerge":
+                only(query, "only_expunge_deletes")
+                self._of(name).expunge()
+                return 200, {"_shards": {"failed": 0}}
+            case "POST _search":
+                only(query, "search_type", "allow_partial_search_results")
+                hits = self._of(name).search(body)
+                return 200, {"timed_out": False, "_shards": {"failed": 0}, "hits": {"hits": hits}}
+            case "POST _delete_by_query":
+                only(query, "conflicts", "refresh")
+                only(body, "query")
+                here = self._of(name)
+                score = here.scorer(body["query"])
+                found = [number for number, document in here.live() if score(document) is not None]
+                for number in found:
+                    here.delete(number)
+                if query.get("refresh") == "true":
+                    here.refresh()
+                return 200, {"deleted": len(found), "version_conflicts": 0, "failures": []}
+        raise Refusal(405, "method_not_allowed", f"Incorrect HTTP method for uri [{path}]")
 
     def _of(self, name: str) -> Collection:
         if name not in self.collections:
             raise Refusal(404, "index_not_found_exception", f"no such index [{name}]")
         return self.collections[name]
-
-    def _get_alias(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        return 200, {name: {"aliases": {}} for name in self.collections if fnmatchcase(name, parts[0])}
-
-    def _put(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        [name] = parts
-        if name != name.lower() or not re.fullmatch(r"[a-z0-9][a-z0-9_.\-]{0,254}", name):
-            raise wrong(f"Invalid index name [{name}]", "invalid_index_name_exception")
-        if name in self.collections:
-            raise wrong(f"index [{name}] already exists", "resource_already_exists_exception")
-        only(body, "settings", "mappings")
-        settings = body.get("settings", {}).get("index", {})
-        only(settings, "refresh_interval", "similarity", *(["knn"] if self.opensearch else []))
-        self.collections[name] = Collection(self.product, self.version, settings, body["mappings"])
-        return 200, {"acknowledged": True, "index": name}
-
-    def _delete(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        self._of(parts[0])
-        del self.collections[parts[0]]
-        return 200, {"acknowledged": True}
-
-    def _get_doc(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        here = self._of(parts[0])
-        document = here.get(parts[2])
-        if document is None:
-            return 404, {"_id": parts[2], "found": False}
-        return 200, {"_id": parts[2], "found": True, "_source": here.source(document)}
-
-    def _put_doc(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        here = self._of(parts[0])
-        status = here.write(parts[2], body)
-        self._done(here, query)
-        return status, {"result": "created" if status == 201 else "updated"}
-
-    def _delete_doc(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        here = self._of(parts[0])
-        there = here.delete(parts[2])
-        self._done(here, query)
-        return (200 if there else 404), {"result": "deleted" if there else "not_found"}
-
-    def _post_refresh(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        self._of(parts[0]).refresh()
-        return 200, {"_shards": {"failed": 0}}
-
-    def _post_forcemerge(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        only(query, "only_expunge_deletes")
-        self._of(parts[0]).expunge()
-        return 200, {"_shards": {"failed": 0}}
-
-    def _post_search(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        only(query, "search_type", "allow_partial_search_results")
-        if "knn" in body and query.get("search_type", "").startswith("dfs"):
-            raise wrong("cannot set [search_type] when using [knn] search")
-        hits = self._of(parts[0]).search(body)
-        return 200, {"timed_out": False, "_shards": {"failed": 0}, "hits": {"hits": hits}}
-
-    def _post_delete_by_query(self, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        only(query, "conflicts", "refresh")
-        only(body, "query")
-        here = self._of(parts[0])
-        score = here.scorer(body["query"])
-        found = [number for number, document in here.live() if score(document) is not None]
-        for number in found:
-            here.delete(number)
-        self._done(here, query)
-        return 200, {"deleted": len(found), "version_conflicts": 0, "failures": []}
-
-    def _done(self, here: Collection, query: dict[str, str]) -> None:
-        only(query, "refresh", "conflicts")
-        if query.get("refresh") == "true":
-            here.refresh()
 
     def _bulk(self, here: Collection, raw: bytes, query: dict[str, str]) -> tuple[int, Any]:
         if not raw.endswith(b"\n"):

@@ -3,29 +3,35 @@ from __future__ import annotations
 import json
 import math
 import os
+import random
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import URIRef
 
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex, ModelError
+from mrag.index import segments
 from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
 from mrag.index.document_index import DocumentIndex, Match
 from mrag.index.embedding import WordLlamaEmbedder
 from mrag.storage.folder import first_to_merge, locked
+from mrag.testing.indexes import Trigrams
 
 from .conftest import Cranfield
 
 Content = Callable[[DocumentIndex], dict[str, tuple[str, bytes]]]
+
 
 DOCUMENTS = [
     ("ex:shoe", "a red leather shoe with laces"),
@@ -65,35 +71,6 @@ def ids(matches: list[Match]) -> list[str]:
     return [match.doc_id for match in matches]
 
 
-def test_life_of_an_index(place: Path | None, wordllama: WordLlamaEmbedder, content: Content) -> None:
-    index = DocumentIndex.create(place, embedder=wordllama, extra={"revision": 1})
-    assert len(index) == 0 and index.search("shoe", 3) == [] and index.extra == {"revision": 1}
-    report = index.sync(iter(DOCUMENTS), extra={"revision": 2})
-    assert (report.added, report.changed, report.deleted, report.unchanged) == (5, 0, 0, 0)
-    assert index.extra == {"revision": 2} and index.doc_ids == sorted(dict(DOCUMENTS))
-    changed = [("ex:ring", "a ring of silver"), ("ex:hat", "a straw hat"), *DOCUMENTS[:3]]
-    report = index.sync(changed, extra={"revision": 3})
-    assert (report.added, report.changed, report.deleted, report.unchanged) == (1, 1, 1, 3)
-    assert index.text_of("ex:ring") == "a ring of silver" and "ex:parka" not in index
-    report = index.add([("ex:parka", "a warm jacket"), ("ex:hat", "a straw hat"), ("ex:coat", "a coat")])
-    assert (report.added, report.changed, report.deleted, report.unchanged) == (1, 1, 0, 1)
-    assert index.delete(["ex:ring", "ex:nobody"]) == 1 and len(index) == 5 and "ex:ring" not in index
-    assert index.extra == {"revision": 3}
-    with pytest.raises(IndexError_, match="no such document") as caught:
-        index.text_of("ex:ring")
-    assert caught.value.hint and caught.value.term == "ex:ring"
-    anew = DocumentIndex.create(None, embedder=wordllama)
-    anew.add([(doc_id, text) for doc_id, (text, _) in content(index).items()])
-    assert content(index) == content(anew)
-    for query in ("red shoes", "something warm", "straw"):
-        assert index.search(query, 5) == anew.search(query, 5)
-    if place is not None:
-        again = DocumentIndex.open(str(place), embedder=wordllama)
-        assert content(again) == content(index) and again.extra == index.extra
-        assert again.search("red shoes", 5) == index.search("red shoes", 5)
-        assert again.embedder_name == wordllama.name
-
-
 def test_modes_and_what_matches_tell(wordllama: WordLlamaEmbedder) -> None:
     index = DocumentIndex.create(None, embedder=wordllama)
     index.add(DOCUMENTS)
@@ -115,20 +92,16 @@ def test_modes_and_what_matches_tell(wordllama: WordLlamaEmbedder) -> None:
     assert index.search("", 3) == [] and index.search("", 3, mode="dense") == []
 
 
-def test_only_allowed(wordllama: WordLlamaEmbedder) -> None:
+def test_iris_of_rdflib_and_many_allowed(wordllama: WordLlamaEmbedder) -> None:
     index = DocumentIndex.create(None, embedder=wordllama)
     index.add((URIRef(doc_id), text) for doc_id, text in DOCUMENTS)
-    for mode in ("hybrid", "bm25", "dense"):
-        got = index.search("a shoe, a coat, a ring", 5, mode=mode, allowed={"ex:coat", "ex:ring", "ex:none"})  # type: ignore[arg-type]
-        assert set(ids(got)) == {"ex:coat", "ex:ring"}
-    assert index.search("a shoe", 5, allowed=[]) == []
     many = [URIRef(f"ex:{i}") for i in range(100)] + [URIRef("ex:ring")]
     assert ids(index.search("a shoe, a ring", 5, allowed=many)) == ["ex:ring"]
     assert type(index.search("ring", 1)[0].doc_id) is str
 
 
-def test_without_vectors(place: Path | None, wordllama: WordLlamaEmbedder) -> None:
-    index = DocumentIndex.create(place, embedder=None)
+def test_without_vectors() -> None:
+    index = DocumentIndex.create(None, embedder=None)
     told: list[tuple[int, int | None]] = []
     index.sync(DOCUMENTS, extra={}, on_progress=lambda *done: told.append(done))
     assert told == [(5, 5)] and index.embedder_name is None
@@ -137,9 +110,6 @@ def test_without_vectors(place: Path | None, wordllama: WordLlamaEmbedder) -> No
     with pytest.raises(ConfigError, match="no vectors") as caught:
         index.search("shoe", 2, mode="dense")
     assert caught.value.hint
-    if place is not None:
-        with pytest.raises(IndexMismatch, match="no model, for BM25 alone"):
-            DocumentIndex.open(place, embedder=wordllama)
 
 
 def test_opened_without_its_model(tmp_path: Path, wordllama: WordLlamaEmbedder) -> None:
@@ -152,37 +122,30 @@ def test_opened_without_its_model(tmp_path: Path, wordllama: WordLlamaEmbedder) 
     assert index.delete(["ex:shoe"]) == 1
 
 
-def test_another_model_is_a_mismatch(tmp_path: Path, wordllama: WordLlamaEmbedder) -> None:
+class Cut(Counting):
+    """Gives other vectors than it should."""
+
+    def __init__(self, model: WordLlamaEmbedder, part: Any) -> None:
+        super().__init__(model)
+        self.part = part
+
+    def embed_documents(self, texts: Sequence[str]) -> Any:
+        return super().embed_documents(texts)[self.part]
+
+    def embed_query(self, text: str) -> Any:
+        return super().embed_query(text)[self.part[1]]
+
+
+def test_a_model_that_changes_its_dimensions_or_gives_too_few_vectors(
+    tmp_path: Path, wordllama: WordLlamaEmbedder
+) -> None:
     DocumentIndex.create(tmp_path, embedder=wordllama).add(DOCUMENTS)
-    other = Counting(wordllama, name="some other model")
-    with pytest.raises(IndexMismatch, match="some other model") as caught:
-        DocumentIndex.open(tmp_path, embedder=other)
-    assert wordllama.name in str(caught.value) and "anew" in (caught.value.hint or "")
-
-
-def test_a_model_that_changes_its_dimensions(tmp_path: Path, wordllama: WordLlamaEmbedder) -> None:
-    class Shrunk(Counting):
-        def embed_documents(self, texts: Sequence[str]) -> Any:
-            return super().embed_documents(texts)[:, :100]
-
-        def embed_query(self, text: str) -> Any:
-            return super().embed_query(text)[:100]
-
-    DocumentIndex.create(tmp_path, embedder=wordllama).add(DOCUMENTS)
-    index = DocumentIndex.open(tmp_path, embedder=Shrunk(wordllama))
-    with pytest.raises(IndexMismatch, match="100 dimensions"):
-        index.search("shoe", 2)
-    with pytest.raises(IndexMismatch, match="100 dimensions"):
-        index.add([("ex:new", "something new")])
+    index = DocumentIndex.open(tmp_path, embedder=Cut(wordllama, np.s_[:, :100]))
+    for call in (lambda: index.search("shoe", 2), lambda: index.add([("ex:new", "something new")])):
+        with pytest.raises(IndexMismatch, match="100 dimensions"):
+            call()
     assert len(index) == 5
-
-
-def test_a_model_that_gives_too_few_vectors(wordllama: WordLlamaEmbedder) -> None:
-    class Lazy(Counting):
-        def embed_documents(self, texts: Sequence[str]) -> Any:
-            return super().embed_documents(texts)[1:]
-
-    index = DocumentIndex.create(None, embedder=Lazy(wordllama))
+    index = DocumentIndex.create(None, embedder=Cut(wordllama, np.s_[1:, :]))
     with pytest.raises(ModelError, match="for 5 texts"):
         index.add(DOCUMENTS)
     assert len(index) == 0
@@ -204,27 +167,6 @@ def test_missing_existing_replaced(tmp_path: Path, wordllama: WordLlamaEmbedder,
     with pytest.raises(IndexMismatch):
         DocumentIndex.open(tmp_path, embedder=Counting(wordllama, name="x"))
     assert old.search("coat", 1)[0].doc_id == "ex:coat", "a reader keeps what it has opened"
-
-
-@pytest.mark.parametrize(
-    ("damage", "error"),
-    [
-        (lambda p: (p / "manifest.json").write_text("{"), IndexError_),
-        (lambda p: (p / "manifest.json").write_text("[]"), IndexError_),
-        (lambda p: next(p.glob("*.seg")).write_bytes(b"short"), IndexError_),
-        (lambda p: next(p.glob("*.seg")).unlink(), IndexError_),
-    ],
-)
-def test_damage_is_told_and_can_be_replaced(
-    damage: Callable[[Path], object], error: type[Exception], tmp_path: Path, wordllama: WordLlamaEmbedder
-) -> None:
-    DocumentIndex.create(tmp_path, embedder=wordllama).add(DOCUMENTS)
-    damage(tmp_path)
-    with pytest.raises(error, match="damaged") as caught:
-        DocumentIndex.open(tmp_path, embedder=wordllama)
-    assert "anew" in str(caught.value)
-    DocumentIndex.create(tmp_path, embedder=wordllama, replace=True).sync(DOCUMENTS, extra={})
-    assert len(DocumentIndex.open(tmp_path, embedder=wordllama)) == 5
 
 
 def test_another_format_is_a_mismatch(tmp_path: Path) -> None:
@@ -340,7 +282,11 @@ def test_odd_strings(place: Path | None, wordllama: WordLlamaEmbedder) -> None:
 
 
 IDS = st.sampled_from([f"ex:{i}" for i in range(9)])
+
+
 TEXTS = st.lists(st.sampled_from(["red", "blue", "shoe", "coat", "gold"]), max_size=4).map(" ".join)
+
+
 STEPS = st.lists(
     st.tuples(st.sampled_from(["add", "sync"]), st.dictionaries(IDS, TEXTS, max_size=5))
     | st.tuples(st.just("delete"), st.sets(IDS, max_size=3)),
@@ -443,16 +389,6 @@ def test_readers_see_whole_states_while_one_writes(tmp_path: Path) -> None:
     assert not errors and seen == {"one", "two"}
 
 
-def test_two_handles_of_one_folder(tmp_path: Path, wordllama: WordLlamaEmbedder) -> None:
-    one = DocumentIndex.create(tmp_path, embedder=wordllama)
-    with pytest.raises(MissingIndex, match="yet"):
-        DocumentIndex.open(tmp_path, embedder=wordllama)
-    two = DocumentIndex.create(tmp_path, embedder=wordllama)
-    one.add(DOCUMENTS[:2])
-    two.add(DOCUMENTS[2:])
-    assert len(two) == 5 and len(one) == 2 and one.refresh() and len(one) == 5 and not one.refresh()
-
-
 def test_a_second_writer_is_told(tmp_path: Path) -> None:
     index = DocumentIndex.create(tmp_path, embedder=None)
     index.add(DOCUMENTS)
@@ -529,3 +465,192 @@ def test_cranfield(cranfield: Cranfield, wordllama: WordLlamaEmbedder) -> None:
         quality[mode] = sum(gains) / len(gains)
     assert len(index) == 1400 and len(gains) == 225
     assert quality["hybrid"] > quality["bm25"] > 0.37 and quality["dense"] > 0.31, quality
+
+
+MOST = 40
+
+
+WORDS = "red blue green coat shoe hat of leather with a hood buttons laces number".split()
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segments, "_LEAST_ROWS", MOST)
+    monkeypatch.setattr(segments, "_MOST_ROWS", MOST)
+
+
+def drawn(number: int, seed: int = 1) -> dict[str, str]:
+    chance = random.Random(seed)
+    return {f"ex:{i:04}": " ".join(chance.choices(WORDS, k=6)) for i in chance.sample(range(1000), number)}
+
+
+def answers(index: DocumentIndex) -> list[object]:
+    params = DenseParams(prefilter_from=10, candidates=30)
+    filtered = DocumentIndex(replace(index._state, dense_params=params), None, Trigrams())
+    found: list[object] = [index.doc_ids, index.texts_of(index.doc_ids)]
+    for text in ("a red coat", "leather", "number hood of a hat"):
+        for mode in ("bm25", "dense", "hybrid"):
+            found.append(index.search(text, 12, mode=mode))
+            found.append(filtered.search(text, 12, mode=mode))
+    return found
+
+
+def sizes(index: DocumentIndex) -> list[int]:
+    return list(map(len, index._state.segments))
+
+
+@pytest.mark.usefixtures("small")
+def test_results_do_not_depend_on_the_size_of_segments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = DocumentIndex.create(tmp_path, embedder=Trigrams())
+    changes = [drawn(150), drawn(180, 2), drawn(20, 3), {}, drawn(90, 4), drawn(95, 4)]
+    for documents in changes:
+        told: list[tuple[int, int | None]] = []
+        index.sync(documents.items(), extra={}, on_progress=lambda *done, told=told: told.append(done))
+        assert [done for done, _ in told] == sorted(done for done, _ in told)
+        assert told[-1][0] == told[-1][1] and max(sizes(index), default=0) <= MOST
+        opened = DocumentIndex.open(tmp_path, embedder=Trigrams(), thorough=True)
+        with monkeypatch.context() as usual:
+            usual.setattr(segments, "_LEAST_ROWS", 10_000)
+            whole = DocumentIndex.create(None, embedder=Trigrams())
+            whole.sync(documents.items(), extra={})
+        assert answers(opened) == answers(index) == answers(whole)
+    assert len(sizes(index)) > 2
+    before = sizes(index)
+    index.add([("ex:new", "a violet scarf")])
+    assert sizes(index)[:2] == before[:2]  # full ones stay as they are
+    index.delete(index.doc_ids[:30])
+    assert len(index) == 95 + 1 - 30 and {p.name for p in tmp_path.iterdir()} >= {"manifest.json"}
+    kept = set(index._state.manifest.committed().segments)
+    assert {path.name for path in tmp_path.glob("segment-*")} == kept
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("again", [False, True])
+def test_what_an_interrupted_build_has_embedded_is_not_embedded_again(tmp_path: Path, again: bool) -> None:
+    documents = {f"ex:{i:04}": f"thing number {i}" for i in range(MOST * 4)}
+    model = Trigrams()
+    model.fail_after = MOST * 3 + 15
+    index = DocumentIndex.create(tmp_path, embedder=model)
+    with pytest.raises(KeyboardInterrupt):
+        index.sync(documents.items(), extra={}, batch=10)
+    assert len(list(tmp_path.glob("segment-*"))) == 3 and len(index) == 0
+    if again:
+        index = DocumentIndex.create(tmp_path, embedder=model)
+    done, model.fail_after = set(model.embedded[: MOST * 3 + 10]), None
+    model.embedded.clear()
+    # A small change in between, and other documents in the first segment, lose nothing of it.
+    index.add([("ex:other", "something else")])
+    index.sync({"ex:0": "first", **documents}.items(), extra={}, batch=10)
+    assert sorted(model.embedded) == sorted(["something else", "first", *({*documents.values()} - done)])
+    assert len(index) == len(documents) + 1 and not list(tmp_path.glob("*.pending"))
+    assert {p.name for p in tmp_path.glob("segment-*")} == set(index._state.manifest.committed().segments)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("folder", [True, False])
+def test_a_text_in_many_segments_is_embedded_once(tmp_path: Path, folder: bool) -> None:
+    model = Trigrams()
+    index = DocumentIndex.create(tmp_path if folder else None, embedder=model)
+    index.sync(((f"ex:{i:04}", f"text {i % 7}") for i in range(MOST * 5)), extra={})
+    assert len(model.embedded) == 7
+
+
+@pytest.mark.usefixtures("small")
+def test_a_damaged_segment_of_an_interrupted_build_is_embedded_again(tmp_path: Path) -> None:
+    documents = {f"ex:{i:04}": f"thing number {i}" for i in range(MOST * 2)}
+    model = Trigrams()
+    model.fail_after = MOST
+    with pytest.raises(KeyboardInterrupt):
+        DocumentIndex.create(tmp_path, embedder=model).sync(documents.items(), extra={}, batch=10)
+    [segment] = tmp_path.glob("segment-*")
+    segment.write_bytes(segment.read_bytes()[:-9])
+    model.fail_after = None
+    index = DocumentIndex.create(tmp_path, embedder=model)
+    assert index.sync(documents.items(), extra={}).added == MOST * 2
+    assert index.search("thing number 7", 1)[0].doc_id == "ex:0007"
+
+
+def documents(name: str, size: int) -> list[tuple[str, str]]:
+    return [(f"ex:{i:04d}", f"{name} thing number {i} of {i * 7 % 11} in red and blue") for i in range(size)]
+
+
+STATES = {"one": documents("one", 300), "less": documents("two", 60)}
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 1 MiB, where the system lets us mount one."""
+    if not sys.platform.startswith("linux") or os.geteuid() != 0:
+        pytest.skip("only root on Linux can mount a small file system")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    try:
+        done = subprocess.run(mount, capture_output=True, check=False, text=True)
+    except FileNotFoundError:
+        pytest.skip("there is no mount command")
+    if done.returncode:
+        pytest.skip(f"no small file system can be mounted here: {done.stderr.strip()}")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_a_full_disk(small_disk: Path, wordllama: WordLlamaEmbedder, content: Content) -> None:
+    folder = small_disk / "index"
+    index = DocumentIndex.create(folder, embedder=wordllama)
+    index.sync(STATES["less"], extra={"state": "less"})
+    before = content(index)
+    lexical = DocumentIndex.create(small_disk / "lexical", embedder=None)
+    lexical.sync(STATES["less"][:5], extra={})
+    large = [(f"ex:{i}", f"thing number {i} " * 20) for i in range(2000)]
+    with pytest.raises(IndexError_, match="No space left") as caught:
+        index.sync(large, extra={"state": "large"})
+    assert "disk space" in (caught.value.hint or "")
+    for again in (index, DocumentIndex.open(folder, embedder=wordllama)):
+        assert content(again) == before and again.extra == {"state": "less"}
+    # Fill the disk, so that not one more file can be written whole.
+    with pytest.raises(OSError, match="No space left"), (small_disk / "fill").open("wb", buffering=0) as fill:
+        while True:
+            fill.write(b"x" * 4096)
+    with pytest.raises(IndexError_, match="No space left"):
+        lexical.sync(large, extra={})
+    (small_disk / "fill").unlink()
+    (folder / "vectors.pending").unlink()
+    index.sync(STATES["less"][:30], extra={"state": "after"})
+    lexical.sync(STATES["less"], extra={})
+    assert len(DocumentIndex.open(folder, embedder=wordllama)) == 30 and len(lexical) == 60
+
+
+LIMITED = """
+import json, resource, sys
+from mrag.errors import IndexError_
+from mrag.index.document_index import DocumentIndex
+index = DocumentIndex.open(sys.argv[1], embedder=None)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    index.sync(map(tuple, json.loads(sys.argv[2])), extra={"state": "one"})
+except IndexError_ as error:
+    print(len(index), index.extra["state"], error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="file sizes are limited on POSIX systems only")
+def test_a_file_that_may_not_grow(tmp_path: Path, content: Content) -> None:
+    index = DocumentIndex.create(tmp_path, embedder=None)
+    index.sync(STATES["less"], extra={"state": "less"})
+    files = sorted(p.name for p in tmp_path.iterdir())
+    command = [sys.executable, "-c", LIMITED, str(tmp_path), json.dumps(STATES["one"])]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("60 less The index could not be written: File too large.")
+    assert "as it was before" in done.stdout
+    assert content(DocumentIndex.open(tmp_path, embedder=None)) == content(index)
+    assert sorted(p.name for p in tmp_path.iterdir()) == files
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(IndexError_, match="cannot be written") as caught:
+        DocumentIndex.create(tmp_path / "file" / "index", embedder=None)
+    assert caught.value.hint

@@ -6,12 +6,10 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from mrag.errors import ModelError
 from mrag.evaluation.benchmark import index_system
 from mrag.evaluation.metrics import Scored
-from mrag.generative.clue_index import sort_texts
 from mrag.index.document_index import DocumentIndex
 
 
@@ -51,30 +49,12 @@ class Deadly:
 
 @dataclass(frozen=True)
 class Searches:
-    """Searches an index in a folder, and ends its process for one text: the first time only."""
+    """Searches an index in a folder, and writes down what for."""
 
     folder: str
-    deadly: str = ""
 
     def __call__(self, text: str, k: int) -> list[Scored]:
-        told = Path(self.folder).with_suffix(".told")
-        if text == self.deadly and not told.exists():
-            told.touch()
-            os._exit(1)
         with Path(self.folder).with_suffix(".log").open("a") as log:
             log.write(f"{text}\n")
         index = DocumentIndex.open(Path(self.folder), embedder=None)
         return [Scored(hit.doc, hit.score) for hit in index_system(index, "bm25").search(text, k)]
-
-
-@dataclass(frozen=True)
-class DeadlyTexts:
-    """Sorts the texts of a segment of clues, and ends its process for the second one: the first time only."""
-
-    told: str
-
-    def __call__(self, documents: list[Any]) -> Any:
-        if documents[0][0] == 2 and not Path(self.told).exists():
-            Path(self.told).touch()
-            os._exit(1)
-        return sort_texts(documents)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mrag.completion.path_planner import Weights
 from mrag.errors import ConfigError, DamagedIndex, MragError
@@ -18,6 +20,7 @@ from mrag.evaluation import benchmark
 from mrag.generative.clue_index import ClueIndex
 from mrag.storage.arrays import Packed, load_arrays, pack, save_arrays
 from mrag.storage.files import BLOCK, Journal, write
+from mrag.storage.sorting import SortedRows
 from tests.conftest import ROOT
 
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "30"))
@@ -168,3 +171,31 @@ def test_files_are_of_their_owner_alone(tmp_path: Path) -> None:
         journal.add({})
     assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
     assert {stat.S_IMODE(place.stat().st_mode) for place in (folder, folder.parent)} == {0o700}
+
+
+VALUES = st.one_of(st.integers(), st.text())
+
+
+ROWS = st.lists(st.tuples(st.text(max_size=3), st.integers(), st.lists(VALUES.map(str)).map(tuple)))
+
+
+@given(ROWS, st.integers(1, 2000))
+def test_rows_come_in_order_however_few_fit_into_memory(rows: list[tuple[object, ...]], most: int) -> None:
+    with SortedRows(rows, most=most) as found:  # type: ignore[type-var]
+        first, second = iter(found), iter(found)
+        # Two readers of one file do not disturb each other.
+        mixed = [one for pair in zip(first, second, strict=True) for one in pair]
+        assert mixed[::2] == mixed[1::2] == sorted(rows)  # type: ignore[type-var]
+        assert len(found) == len(rows)
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    def broken() -> object:
+        yield from ((str(n), n) for n in range(1000))
+        raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        SortedRows(broken(), folder=tmp_path, most=1000)  # type: ignore[arg-type, type-var]
+    with SortedRows([(str(n), n) for n in range(1000)], folder=tmp_path, most=1000) as rows:
+        assert sum(n for _, n in rows) == 499_500
+    assert list(tmp_path.iterdir()) == []

@@ -6,31 +6,25 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import sys
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from statistics import fmean, median
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
-import numpy as np
 from platformdirs import user_data_path
 
 from mrag.errors import ConfigError, DamagedIndex, IndexError_, MissingIndex
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.bm25 import Bm25Params
-from mrag.index.dense import DenseParams
-from mrag.index.document_index import DocumentIndex, Mode, StoredIndex
-from mrag.index.embedding import Embedder, Vectors
-from mrag.index.segments import Progress, SyncReport
+from mrag.index.document_index import DocumentIndex, StoredIndex
+from mrag.index.embedding import Embedder
 from mrag.redaction import redact_url
 from mrag.storage.files import make_folder, replace
 from mrag.storage.folder import MANIFEST
 
 if TYPE_CHECKING:
-    from mrag.index.similarity import SimilarityIndexes
+    pass
 
 _BATCH = 1000
 """Documents whose texts are asked for at once."""
@@ -153,82 +147,13 @@ class LocalBackend:
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
-class _Kept:
-    """Stands for the model of an index, and gives the vectors that it has of its texts."""
-
-    def __init__(self, source: StoredIndex, documents: dict[str, str], model: Embedder | None) -> None:
-        self.name = source.embedder_name or ""
-        self._source = source
-        self._model = model
-        self._holder = {text: doc_id for doc_id, text in sorted(documents.items(), reverse=True)}
-
-    @property
-    def dim(self) -> int:
-        return len(self.embed_documents([next(iter(self._holder))])[0])
-
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        ids = [self._holder[text] for text in texts]
-        found = self._source.vectors_of(ids)
-        if missing := [doc_id for doc_id in ids if doc_id not in found]:
-            hint = "Bring it up to date with `mrag index`, then copy it."
-            raise DamagedIndex("The index has no vector of one of its documents.", term=missing[0], hint=hint)
-        return np.stack([found[doc_id] for doc_id in ids])
-
-    def embed_query(self, text: str) -> Vectors:
-        if self._model is None:
-            raise ConfigError("The copy was made without its model.", hint="Open it with that model.")
-        return self._model.embed_query(text)
-
-
-def copy_index(
-    source: StoredIndex,
-    target: IndexBackend,
-    name: str,
-    *,
-    model: Embedder | None = None,
-    on_progress: Progress | None = None,
-) -> SyncReport:
-    """Copy an index to a backend, in place of one of that name there."""
-    documents = dict(documents_of(source))
-    kept = None if source.embedder_name is None else _Kept(source, documents, model)
-    copy = target.create(name, embedder=kept, bm25=source.bm25_params, replace=True)
-    return copy.sync(documents.items(), extra=source.extra, on_progress=on_progress, batch=_BATCH)
-
-
-def copy_to(
-    indexes: SimilarityIndexes, name: str, backend: str | IndexBackend, *, on_progress: Progress | None = None
-) -> SyncReport:
-    """Copy an index of a graph to another backend without embedding again, and use the copy from then on.
-
-    What it was copied from stays; `mrag index --backend` goes back to it.
-
-    Raises:
-        MissingIndex: If there is no such index.
-        ConfigError: If it is there already, or it is an index of the server's own.
-
-    Example:
-        >>> import mrag
-        >>> from mrag.index.backends.base import LocalBackend
-        >>> kg = mrag.demo(model="none")
-        >>> copy_to(kg.searcher, "main", LocalBackend(None)).added == kg.searcher.info("main").documents
-        True
-        >>> kg.close()
-    """
-    source, target = indexes.stored(name), indexes.places.resolved(backend)
-    if target is indexes.places.of(name):
-        raise ConfigError(f"The index {name!r} is there already.")
-    report = copy_index(source, target, name, on_progress=on_progress)
-    indexes.placed(name, target)
-    return report
-
-
 _RECORD: Final = "backend.json"
 
 _KINDS: Final = {
     **dict.fromkeys(("postgresql", "postgres"), ("postgres", "PostgresBackend")),
     "milvus": ("milvus", "MilvusBackend"),
     "qdrant": ("qdrant", "QdrantBackend"),
-    **dict.fromkeys(("opensearch", "elasticsearch"), ("opensearch", "OpenSearchBackend")),
+    "opensearch": ("opensearch", "OpenSearchBackend"),
 }
 """Module and class by the scheme of the URL."""
 
@@ -324,66 +249,3 @@ class IndexPlaces:
         self.of(name).delete(name)
         self._objects.pop(name, None)
         self.local.delete(name)
-
-
-_QUERIES: Final = 100
-_WORDS: Final = 8
-
-
-@dataclass(frozen=True)
-class RecallReport:
-    """What an index finds of that which an exact search finds."""
-
-    mode: str
-    queries: int
-    k: int
-    recall: float
-    same: float
-    milliseconds: float
-    local: float
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.mode}: recall@{self.k} {self.recall:.3f} of {self.queries} queries, "
-            f"{self.same:.0%} in the same order; {self.milliseconds:.1f} ms a query, "
-            f"{self.milliseconds / self.local:.1f} times local"
-        )
-
-
-def compare(
-    index: StoredIndex, model: Embedder | None, *, k: int = 10, on_progress: Progress | None = None
-) -> list[RecallReport]:
-    """Compare an index with an exact one of the same documents and vectors in memory."""
-    documents = list(documents_of(index))
-    if not documents:
-        raise ConfigError("The index is empty, so there is nothing to compare.")
-    chosen = documents[:: max(1, len(documents) // _QUERIES)][:_QUERIES]
-    texts = [" ".join(text.split()[-_WORDS:]) for _, text in chosen]
-    backend = LocalBackend(None)
-    copy_index(index, backend, "copy", model=model)
-    local = backend.open("copy", embedder=None)
-    # The local index looks through signs of the vectors first; what it may miss so is not missed here.
-    searched = (index, local.with_dense(DenseParams(prefilter_from=sys.maxsize)), local)
-    modes: tuple[Mode, ...] = ("bm25",) if index.embedder_name is None else ("bm25", "dense", "hybrid")
-    reports = []
-    for mode in modes:
-        shares, same = [], []
-        times: tuple[list[float], ...] = ([], [], [])
-        for text in texts:
-            hits = []
-            for one, spent in zip(searched, times, strict=True):
-                started = time.perf_counter()
-                hits.append([match.doc_id for match in one.search(text, k, mode=mode)])
-                spent.append(1000 * (time.perf_counter() - started))
-            ours, theirs, _ = hits
-            shares.append(len({*ours} & {*theirs}) / len(theirs) if theirs else 1.0)
-            same.append(ours == theirs)
-        found = (fmean(shares), fmean(same), median(times[0]), median(times[2]))
-        reports.append(RecallReport(mode, len(texts), k, *found))
-        if on_progress is not None:
-            on_progress(len(reports) * len(texts), len(modes) * len(texts))
-    return reports

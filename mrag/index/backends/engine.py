@@ -1,19 +1,18 @@
 # ruff: noqa: D102 - what implements an interface is described there
 """An index whose documents are in an engine: the same methods and results as of one in a folder.
 
-All that is the same for every engine (comparing documents, embedding, fusing, telling which words were
-found) is done by `EngineIndex`; an engine answers the questions of an `IndexView` and carries out an
-`IndexChange`. Where it has no transactions (`VersionedEngine`), each row says from which commit to which it
+All that is the same for every engine (comparing documents, embedding, committing, fusing, telling which
+words were found) is done here; an `IndexEngine` keeps rows. Each row says from which commit to which it
 counts: a change adds rows that count from the next commit on, and marks those that end with it. Then one
 write makes that commit the newest, and what has ended is removed. A change that is broken off before that
-write left nothing that counts, and the next one clears it away.
+write left nothing that counts, and the next one clears it away. An engine with transactions need not keep
+the marks.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 import secrets
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -22,7 +21,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -74,9 +73,9 @@ class EngineState:
     mean: float = 0.0
 
     @property
-    def version(self) -> Version:
-        """Where the rows of this commit are."""
-        return Version(self.place, self.manifest.generation, self.manifest.bm25)
+    def number(self) -> int:
+        """Number of the commit, by which its rows are told."""
+        return self.manifest.generation
 
     @property
     def drifted(self) -> bool:
@@ -122,11 +121,6 @@ class IndexChange:
     vectors: Mapping[bytes, Vectors] | None
     gone: Sequence[str]
 
-    @property
-    def builds(self) -> bool:
-        """Whether there is no place yet for such documents; the first vectors say how long they are."""
-        return self.before is None or self.before.manifest.dim != self.after.dim
-
     def rows(self) -> Iterator[list[EngineRow]]:
         """Yield the fresh documents in batches, in order of ID."""
         rest, analysis = iter(self.fresh), self.after.bm25.analysis
@@ -142,55 +136,9 @@ class IndexChange:
         """Return how many terms the fresh documents have together."""
         return sum(terms_of(text, self.after.bm25.analysis).total() for _, text in self.fresh)
 
-    def committed(self, *, documents: int, tokens: int, place: str, mean: float = 0.0) -> EngineState:
-        """Return the commit when all of it is done."""
-        return EngineState(replace(self.after, documents=documents), tokens, place, mean)
-
 
 class Replaced(IndexError_):
     """The commit that is being read is gone, because the index was built anew meanwhile."""
-
-
-class IndexView(Protocol):
-    """One commit of an index, to be asked."""
-
-    @property
-    def state(self) -> EngineState:
-        """What the index is."""
-
-    def by_words(self, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
-        """Rank by BM25 the documents that have a term."""
-
-    def by_vector(self, vector: Vectors, k: int, allowed: Allowed) -> Found:
-        """Rank by the inner product with a vector of length 1."""
-
-    def texts(self, ids: Collection[str]) -> dict[str, str]:
-        """Return the texts of documents; none of those that are not there."""
-
-    def digests(self) -> dict[str, bytes]:
-        """Return the digest of the text of every document, by ID."""
-
-    def vectors(self, ids: Collection[str]) -> dict[str, Vectors]:
-        """Return the vectors of documents; none of those that have none."""
-
-
-class Shelf(Protocol):
-    """The place of one index in an engine."""
-
-    def reading(self) -> AbstractContextManager[IndexView]:
-        """Give the newest commit for a while."""
-
-    def state(self) -> EngineState | None:
-        """Return what the index is; None if there is none."""
-
-    def writing(self) -> AbstractContextManager[None]:
-        """Keep other writers out."""
-
-    def drop(self) -> None:
-        """Remove the index, while it is locked for writing."""
-
-    def commit(self, change: IndexChange) -> EngineState:
-        """Carry out a change so that readers see all of it or nothing, whenever it is broken off."""
 
 
 def no_index(name: str) -> MissingIndex:
@@ -224,29 +172,19 @@ OPEN: Final = 2**53 - 1
 """The commit to which a row counts that has not ended."""
 REGISTRY: Final = "mrag_registry"
 """The collection of what indexes are: rows of which the text is the state of an index."""
-_TERMS: Final = "_terms"
-"""How the name of a collection ends whose rows are terms: their text is how many documents have them."""
+_KEPT: Final = EngineState(DocumentManifest(), place=REGISTRY)
 _BEYOND: Final = 16
 """Hits that are asked for beyond those that are wanted, to see where ties end."""
 _MOST: Final = 10_000
 """Hits beyond which ties may be in another order."""
 
-
-class Version(NamedTuple):
-    """A commit of an index in such an engine: its collection, its number, and how its words are weighed."""
-
-    place: str
-    number: int
-    bm25: Bm25Params
-
-
 Where: TypeAlias = Sequence[tuple[str, str, Any]]
 """Conditions on rows: `since` or `until`, one of `<`, `<=` and `>`, and a number; or `id`, `in` and IDs."""
 
 
-def counting(number: int, ids: Allowed = None) -> Where:
+def counting(at: EngineState, ids: Allowed = None) -> Where:
     """Return the conditions of the rows that count at a commit, and are of some documents."""
-    when: list[tuple[str, str, Any]] = [("since", "<=", number), ("until", ">", number)]
+    when: list[tuple[str, str, Any]] = [("since", "<=", at.number), ("until", ">", at.number)]
     return when if ids is None else [*when, ("id", "in", list(ids))]
 
 
@@ -263,15 +201,13 @@ def stored_fields(row: EngineRow, since: int) -> dict[str, Any]:
     return {**kept, "since": since, "until": OPEN}
 
 
-class VersionedEngine(ABC):
+class IndexEngine(ABC):
     """Collections of rows with the commits they belong to."""
 
-    tallies = False
-    """Whether the engine does not know how rare words are, so that it is noted for it."""
-
-    def __init__(self) -> None:
-        self._registered = False
-        self._frequencies: tuple[str, int, dict[str, int]] = ("", 0, {})
+    registered = False
+    """Whether the collection of what indexes are has been seen."""
+    live_statistics = False
+    """Whether BM25 goes by the mean length of the documents as they are, not as they were when first put."""
 
     @abstractmethod
     def places(self) -> list[str]:
@@ -286,8 +222,8 @@ class VersionedEngine(ABC):
         """Remove a collection, if it is there."""
 
     @abstractmethod
-    def put(self, since: Version, rows: Sequence[EngineRow], mean: float) -> None:
-        """Add rows that count from a version on; documents have `mean` terms on average."""
+    def put(self, since: EngineState, rows: Sequence[EngineRow]) -> None:
+        """Add rows that count from a commit on."""
 
     def settle(self, place: str) -> None:  # noqa: B027 - most engines see at once what was put
         """Have what was put be seen."""
@@ -297,199 +233,181 @@ class VersionedEngine(ABC):
         """Yield some fields (`id`, `text`, `digest` or `vector`) of the rows that meet conditions."""
 
     @abstractmethod
-    def mark(self, place: str, where: Where, until: int) -> None:
-        """Say of the rows that meet conditions to which version they count."""
+    def mark(self, at: EngineState, where: Where, until: int) -> None:
+        """Say of the rows of a commit that meet conditions to which commit they count."""
 
     @abstractmethod
     def delete(self, place: str, where: Where) -> None:
         """Remove the rows that meet conditions."""
 
     @abstractmethod
-    def by_words(self, at: Version, query: Mapping[str, float], k: int, where: Where) -> Found:
-        """Rank by BM25; an engine that is told how rare words are gets the weights of terms."""
+    def by_words(self, at: EngineState, query: Mapping[str, int], k: int, where: Where) -> Found:
+        """Rank by BM25 the rows that have a term."""
 
     @abstractmethod
-    def by_vector(self, at: Version, vector: Vectors, k: int, where: Where) -> Found:
-        """Rank by the inner product with a vector."""
+    def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
+        """Rank by the inner product with a vector of length 1."""
 
-    # -- on top of these ---------------------------------------------------------------------------
+    def locked(self, key: str) -> AbstractContextManager[None]:
+        """Keep other writers of one index out, where the engine can."""
+        return nullcontext()
 
-    def states(self, graph: str, name: str | None = None) -> dict[str, str]:
-        """Return what is kept of the indexes of a graph, or of one of them, by name."""
-        self._registered = self._registered or REGISTRY in self.places()
-        where = counting(0, None if name is None else [f"{graph} {name}"])
-        found = self.rows(REGISTRY, where, "id", "text") if self._registered else ()
-        return {i.partition(" ")[2]: text for i, text in found if i.partition(" ")[0] == graph}
+    def transaction(self) -> AbstractContextManager[None]:
+        """Have readers see all that is done in it at once, where the engine can."""
+        return nullcontext()
 
-    def keep(self, graph: str, name: str, state: Mapping[str, Any] | None) -> None:
-        """Keep JSON for an index, or nothing any more, in one step."""
-        if not self._registered and REGISTRY not in self.places():
-            self.make(REGISTRY, None, Bm25Params())
-        if state is None:
-            self.delete(REGISTRY, counting(0, [f"{graph} {name}"]))
-            return
-        self.settle(state["place"])
-        row = EngineRow(f"{graph} {name}", json.dumps(state))
-        self.put(Version(REGISTRY, 0, Bm25Params()), [row], 0.0)
-        self.settle(REGISTRY)
-
-    def collections(self, place: str) -> list[str]:
-        """List the collections of an index: that of its documents, and that of its terms, if it has one."""
-        return [place, place + _TERMS] if self.tallies else [place]
-
-    def undo(self, at: Version) -> None:
-        """Remove the rows that count later than a version, and the marks of an end later than that."""
-        for place in self.collections(at.place):
-            self.settle(place)
-            self.delete(place, [("since", ">", at.number)])
-            self.mark(place, [("until", ">", at.number), ("until", "<", OPEN)], OPEN)
-
-    def tally(self, at: Version | None, since: Version, changes: Mapping[str, int], documents: int) -> None:
-        """Note in how many more or fewer documents each term is than at a version, and how many there are."""
-        place = since.place + _TERMS
-        for part in parts_of(sorted({**changes, "": 0}) if self.tallies else []):
-            before = {} if at is None else self.frequencies(at, part)
-            if at is not None:
-                self.mark(place, counting(at.number, part), since.number)
-            after = {term: before.get(term, 0) + changes[term] for term in part if term}
-            after |= {"": documents} if "" in part else {}
-            rows = [EngineRow(term, str(count)) for term, count in after.items() if count]
-            if rows:
-                self.put(Version(place, since.number, since.bm25), rows, 0.0)
-
-    def frequencies(self, at: Version, terms: Collection[str]) -> dict[str, int]:
-        """Return in how many documents terms are at a version, "" for all; the newest asked are kept."""
-        if self._frequencies[:2] != (at.place, at.number):
-            self._frequencies = (at.place, at.number, {})
-        known = self._frequencies[2]
-        for part in parts_of([term for term in terms if term not in known]):
-            rows = self.rows(at.place + _TERMS, counting(at.number, part), "id", "text")
-            known |= dict.fromkeys(part, 0) | {term: int(count) for term, count in rows}
-        return {term: known[term] for term in terms}
+    def snapshot(self) -> AbstractContextManager[object]:
+        """Have all questions that are asked in it see one state, where the engine can."""
+        return nullcontext()
 
 
-class VersionedShelf:
-    """The place of one index in such an engine."""
+def states(engine: IndexEngine, graph: str, name: str | None = None) -> dict[str, str]:
+    """Return what is kept of the indexes of a graph, or of one of them, by name."""
+    engine.registered = engine.registered or REGISTRY in engine.places()
+    if not engine.registered:
+        return {}
+    where = counting(_KEPT, None if name is None else [f"{graph} {name}"])
+    found = engine.rows(REGISTRY, where, "id", "text")
+    return {i.partition(" ")[2]: text for i, text in found if i.partition(" ")[0] == graph}
 
-    def __init__(self, engine: VersionedEngine, graph: str, name: str, beside: Path | None) -> None:
-        self._engine = engine
-        self._key = (graph, name)
-        self._beside = beside
+
+@dataclass(frozen=True)
+class Shelf:
+    """The place of one index in an engine."""
+
+    engine: IndexEngine
+    graph: str
+    name: str
+    beside: Path | None
 
     def state(self) -> EngineState | None:
-        kept = self._engine.states(*self._key).get(self._key[1])
+        """Return what the index is; None if there is none."""
+        kept = states(self.engine, self.graph, self.name).get(self.name)
         return None if kept is None else EngineState.from_json(json.loads(kept))
 
     @contextmanager
-    def reading(self) -> Iterator[VersionedView]:
-        state = self.state()
-        if state is None:
-            raise no_index(self._key[1])
-        yield VersionedView(self._engine, state)
+    def reading(self) -> Iterator[IndexView]:
+        """Give the newest commit for a while."""
+        with self.engine.snapshot():
+            state = self.state()
+            if state is None:
+                raise no_index(self.name)
+            yield IndexView(self.engine, state)
 
-    def writing(self) -> AbstractContextManager[None]:
-        return nullcontext() if self._beside is None else locked(self._beside)
-
-    def commit(self, change: IndexChange) -> EngineState:
-        engine, before, old = self._engine, change.before, self.state()
-        built = before is None or change.builds
-        state = self._built(change, old) if before is None or built else self._changed(before, change)
-        engine.keep(*self._key, state.to_json())
-        if old is not None and old.place != state.place:
-            self._drop(old.place)
-        else:
-            for place in engine.collections(state.place):
-                engine.delete(place, [("until", "<=", state.version.number)])
-        return state
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep other writers out."""
+        own = nullcontext() if self.beside is None else locked(self.beside)
+        with own, self.engine.locked(f"mrag {self.graph} {self.name}"):
+            yield
 
     def drop(self) -> None:
-        state = self.state()
-        self._engine.keep(*self._key, None)
-        if state is not None:
-            self._drop(state.place)
+        """Remove the index, while it is locked for writing."""
+        with self.engine.transaction():
+            state = self.state()
+            self._keep(None)
+            if state is not None:
+                self.engine.drop(state.place)
 
-    def _drop(self, place: str) -> None:
-        for one in self._engine.collections(place):
-            self._engine.drop(one)
+    def commit(self, change: IndexChange) -> EngineState:
+        """Carry out a change so that readers see all of it or nothing, whenever it is broken off."""
+        with self.engine.transaction():
+            before, old = change.before, self.state()
+            # The first vectors say how long they are.
+            anew = before is None or before.manifest.dim != change.after.dim
+            state = self._build(change, old) if before is None or anew else self._change(before, change)
+            self._keep(state)
+            if old is not None and old.place != state.place:
+                self.engine.drop(old.place)
+            else:
+                self.engine.delete(state.place, [("until", "<=", state.number)])
+        return state
 
-    def _built(self, change: IndexChange, old: EngineState | None) -> EngineState:
-        engine, after, ours = self._engine, change.after, f"mrag_{space_of(*self._key)}_"
+    def _keep(self, state: EngineState | None) -> None:
+        """Keep what the index is, or nothing any more, in one step."""
+        engine, key = self.engine, f"{self.graph} {self.name}"
+        if not engine.registered and REGISTRY not in engine.places():
+            engine.make(REGISTRY, None, Bm25Params())
+        if state is None:
+            engine.delete(REGISTRY, counting(_KEPT, [key]))
+            return
+        engine.settle(state.place)
+        engine.put(_KEPT, [EngineRow(key, json.dumps(state.to_json()))])
+        engine.settle(REGISTRY)
+
+    def _build(self, change: IndexChange, old: EngineState | None) -> EngineState:
+        engine, ours = self.engine, f"mrag_{space_of(self.graph, self.name)}_"
         for left in engine.places():
-            if left.startswith(ours) and (old is None or not left.startswith(old.place)):
+            if left.startswith(ours) and (old is None or left != old.place):
                 engine.drop(left)  # of a build that was broken off
-        place, tokens, documents = ours + secrets.token_hex(4), change.tokens(), len(change.fresh)
-        mean = tokens / max(1, documents)
-        for one in engine.collections(place):
-            engine.make(one, after.dim if one == place else None, after.bm25)
-        since, counts = Version(place, after.generation, after.bm25), Counter[str]()
+        tokens, documents = change.tokens(), len(change.fresh)
+        manifest = replace(change.after, documents=documents)
+        state = EngineState(manifest, tokens, ours + secrets.token_hex(4), tokens / max(1, documents))
+        engine.make(state.place, manifest.dim, manifest.bm25)
         for rows in change.rows():
-            engine.put(since, rows, mean)
-            counts.update(term for row in rows for term in row.terms)
-        engine.tally(None, since, counts, documents)
-        return change.committed(documents=documents, tokens=tokens, place=place, mean=mean)
+            engine.put(state, rows)
+        return state
 
-    def _changed(self, before: EngineState, change: IndexChange) -> EngineState:
-        engine, at = self._engine, before.version
-        since = Version(at.place, change.after.generation, change.after.bm25)
-        engine.undo(at)
-        documents, tokens, counts = before.manifest.documents, before.tokens, Counter[str]()
+    def _change(self, before: EngineState, change: IndexChange) -> EngineState:
+        engine, place = self.engine, before.place
+        self._undo(before)
+        since = EngineState(change.after, 0, place, before.mean)
+        documents, tokens = before.manifest.documents, before.tokens
         for part in parts_of(change.gone):
-            where = counting(at.number, part)
-            for (text,) in engine.rows(at.place, where, "text"):
-                terms = terms_of(text, since.bm25.analysis)
-                documents, tokens = documents - 1, tokens - terms.total()
-                counts.subtract(terms.keys())
-            engine.mark(at.place, where, since.number)
+            for (text,) in engine.rows(place, counting(before, part), "text"):
+                documents, tokens = documents - 1, tokens - terms_of(text, change.after.bm25.analysis).total()
+            engine.mark(before, counting(before, part), since.number)
         try:
             for rows in change.rows():
-                engine.put(since, rows, before.mean)
+                engine.put(since, rows)
                 documents, tokens = documents + len(rows), tokens + sum(row.terms.total() for row in rows)
-                counts.update(term for row in rows for term in row.terms)
-            engine.tally(at, since, {term: count for term, count in counts.items() if count}, documents)
         except BaseException:
             with suppress(IndexError_):
-                engine.undo(at)  # what does not count would still make its words less rare
+                self._undo(before)  # what does not count would still make its words less rare
             raise
-        return change.committed(documents=documents, tokens=tokens, place=at.place, mean=before.mean)
+        return replace(since, manifest=replace(change.after, documents=documents), tokens=tokens)
+
+    def _undo(self, at: EngineState) -> None:
+        """Remove the rows that count later than a commit, and the marks of an end later than that."""
+        self.engine.settle(at.place)
+        self.engine.delete(at.place, [("since", ">", at.number)])
+        self.engine.mark(at, [("until", ">", at.number), ("until", "<", OPEN)], OPEN)
 
 
-class VersionedView:
-    """One commit of an index in such an engine."""
+@dataclass(frozen=True)
+class IndexView:
+    """One commit of an index, to be asked."""
 
-    def __init__(self, engine: VersionedEngine, state: EngineState) -> None:
-        self._engine = engine
-        self.state = state
-        self._at = state.version
+    engine: IndexEngine
+    state: EngineState
 
     def by_words(self, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
-        weights: dict[str, float] = dict(query)
-        if self._engine.tallies:
-            counts = self._engine.frequencies(self._at, ["", *query])
-            documents = counts.pop("")
-            rarity = {term: math.log(1 + (documents - df + 0.5) / (df + 0.5)) for term, df in counts.items()}
-            weights = {term: query[term] * rarity[term] for term, df in counts.items() if df}
-        where = counting(self._at.number, allowed)
-        ask = self._engine.by_words
-        return settle_ties(lambda most: ask(self._at, weights, most, where), k) if weights else []
+        """Rank by BM25 the documents that have a term."""
+        where = counting(self.state, allowed)
+        return settle_ties(lambda most: self.engine.by_words(self.state, query, most, where), k)
 
     def by_vector(self, vector: Vectors, k: int, allowed: Allowed) -> Found:
-        where = counting(self._at.number, allowed)
-        return settle_ties(lambda most: self._engine.by_vector(self._at, vector, most, where), k)
+        """Rank by the inner product with a vector of length 1."""
+        where = counting(self.state, allowed)
+        return settle_ties(lambda most: self.engine.by_vector(self.state, vector, most, where), k)
 
     def texts(self, ids: Collection[str]) -> dict[str, str]:
+        """Return the texts of documents; none of those that are not there."""
         return self._fields("text", ids)
 
     def digests(self) -> dict[str, bytes]:
-        rows = self._engine.rows(self._at.place, counting(self._at.number), "id", "digest")
+        """Return the digest of the text of every document, by ID."""
+        rows = self.engine.rows(self.state.place, counting(self.state), "id", "digest")
         return {doc_id: bytes.fromhex(key) for doc_id, key in rows}
 
     def vectors(self, ids: Collection[str]) -> dict[str, Vectors]:
+        """Return the vectors of documents; none of those that have none."""
         return {} if self.state.manifest.dim is None else self._fields("vector", ids)
 
     def _fields(self, name: str, ids: Collection[str]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for part in parts_of(list(ids)):
-            rows = self._engine.rows(self._at.place, counting(self._at.number, part), "id", name)
+            rows = self.engine.rows(self.state.place, counting(self.state, part), "id", name)
             found.update((doc_id, value) for doc_id, value in rows if value is not None)
         return found
 
@@ -510,9 +428,9 @@ def _best(hits: Iterable[tuple[str, float]], k: int) -> Found:
     return sorted(hits, key=lambda one: (-one[1], one[0]))[:k]
 
 
-def word_weights(row: EngineRow, mean: float, bm25: Bm25Params) -> dict[int, float]:
+def word_weights(row: EngineRow, since: EngineState) -> dict[int, float]:
     """Return the part of BM25 that a document has in each of its terms; the rarity of terms is not in it."""
-    relative = row.terms.total() / mean if mean else 0.0
+    bm25, relative = since.manifest.bm25, row.terms.total() / since.mean if since.mean else 0.0
     norm = bm25.k1 * (1 - bm25.b + bm25.b * relative)
     return by_term_number({term: count / (count + norm) for term, count in row.terms.items()})
 
@@ -580,12 +498,12 @@ class EngineIndex(StoredIndex):
     shelf: Shelf
     manifest: DocumentManifest
     embedder: Embedder | None
-    beside: Path | None
     anew: bool = False
 
     def __post_init__(self) -> None:
         check_model(self.manifest.embedder, self.embedder)
-        self._pending = PendingVectors(None if self.beside is None else document_folder(self.beside))
+        beside = self.shelf.beside
+        self._pending = PendingVectors(None if beside is None else document_folder(beside))
 
     def __len__(self) -> int:
         return self.manifest.documents
@@ -658,7 +576,7 @@ class EngineIndex(StoredIndex):
 
             with gather_documents(update.documents) as given, SortedRows(differing(given)) as fresh:
                 gone = sorted(known.keys() - stays if whole else changed)
-                if whole and before is not None and before.drifted:
+                if whole and before is not None and before.drifted and not self.shelf.engine.live_statistics:
                     self._commit(None, known, given, [], update)
                 else:
                     self._commit(before, known, fresh, gone, update)
@@ -728,8 +646,8 @@ class EngineIndex(StoredIndex):
             return None if manifest.embedder is None else {}
         there = set(known.values())
         model = self._model()
-        if self.beside is not None:
-            make_folder(self.beside)
+        if self.shelf.beside is not None:
+            make_folder(self.shelf.beside)
         self._pending.load(model.name)
         return embed_missing(
             (text for _, text in fresh),
@@ -745,9 +663,10 @@ class EngineIndex(StoredIndex):
 class EngineBackend(ABC):
     """Keeps indexes in an engine."""
 
-    abilities: Abilities
+    abilities = Abilities(exact_words=False, exact_vectors=False, live_statistics=False, snapshots=False)
     login_by = "the environment"
     """Where a password belongs."""
+    engine: IndexEngine
 
     def __init__(self, url: str, graph: str, pending: Path | None = None) -> None:
         place, _, query = url.partition("?")
@@ -755,55 +674,39 @@ class EngineBackend(ABC):
         if login.partition(":")[2] or any(names_secret(part.partition("=")[0]) for part in query.split("&")):
             hint = f"Put the password into {self.login_by}."
             raise ConfigError("The URL of an index holds no password, because it is written down.", hint=hint)
-        self.url = url
-        self.graph = graph
-        self.pending = pending
+        self.url, self.graph, self.pending = url, graph, pending
+        self.engine = self.connected(url)
 
     @abstractmethod
+    def connected(self, url: str) -> IndexEngine:
+        """Return the engine at a URL."""
+
     def names(self) -> list[str]:
-        """List the indexes of the graph in order of name."""
-
-    @abstractmethod
-    def shelf(self, name: str) -> Shelf:
-        """Return the place of an index."""
+        return sorted(states(self.engine, self.graph))
 
     def open(self, name: str, *, embedder: Embedder | None, thorough: bool = False) -> EngineIndex:
-        shelf = self.shelf(name)
+        shelf = self._shelf(name)
         state = shelf.state()
         if state is None:
             raise no_index(name)
-        return EngineIndex(shelf, state.manifest, embedder, self.beside(name))
+        return EngineIndex(shelf, state.manifest, embedder)
 
     def create(
         self, name: str, *, embedder: Embedder | None, bm25: Bm25Params, replace: bool = False
     ) -> EngineIndex:
-        shelf = self.shelf(name)
+        shelf = self._shelf(name)
         if not replace and shelf.state() is not None:
             raise IndexError_("There is an index already.", hint="Open it, or create with replace=True.")
         if bm25.idf != "lucene":
             raise ConfigError(f"An engine cannot weigh terms by idf {bm25.idf!r}.", hint="Use `lucene`.")
         manifest = DocumentManifest(embedder=None if embedder is None else embedder.name, bm25=bm25)
-        return EngineIndex(shelf, manifest, embedder, self.beside(name), anew=True)
+        return EngineIndex(shelf, manifest, embedder, anew=True)
 
     def delete(self, name: str) -> None:
         if name in self.names():
-            shelf = self.shelf(name)
+            shelf = self._shelf(name)
             with shelf.writing():
                 shelf.drop()
 
-    def beside(self, name: str) -> Path | None:
-        """Return the folder of what a writer keeps on this machine."""
-        return None if self.pending is None else self.pending / name
-
-
-class VersionedBackend(EngineBackend):
-    """Keeps indexes in an engine without transactions; a subclass sets `engine`. All else is as above."""
-
-    abilities = Abilities(exact_words=False, exact_vectors=False, live_statistics=False, snapshots=False)
-    engine: VersionedEngine
-
-    def names(self) -> list[str]:
-        return sorted(self.engine.states(self.graph))
-
-    def shelf(self, name: str) -> VersionedShelf:
-        return VersionedShelf(self.engine, self.graph, name, self.beside(name))
+    def _shelf(self, name: str) -> Shelf:
+        return Shelf(self.engine, self.graph, name, None if self.pending is None else self.pending / name)

@@ -1,8 +1,9 @@
+# ruff: noqa: D102 - what implements an interface is described there
 """Similarity indexes in Milvus: dense vectors, and words as sparse vectors with the weights of BM25.
 
-A collection `mrag_…` has a row for each document, `mrag_…_terms` one for each term; see `VersionedEngine`.
-A document has the parts of BM25 that do not depend on others, a query how rare its terms are: in the whole
-collection, and not, as in the engine's own BM25, in a segment or among the allowed documents.
+A collection `mrag_…` has a row for each document; see `IndexEngine`. A document has the parts of BM25 that
+do not depend on others, a query how rare its terms are: in the whole collection, and not, as in the
+engine's own BM25, in a segment or among the allowed documents.
 
 Filters are made of numbers and of digests of IDs, so nothing of a user becomes part of an expression.
 """
@@ -11,24 +12,25 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from os import environ
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.engine import (
+    EngineBackend,
     EngineRow,
+    EngineState,
     Found,
-    Version,
-    VersionedBackend,
-    VersionedEngine,
+    IndexEngine,
     Where,
     by_term_number,
+    counting,
     key_of,
     parts_of,
     refusal,
@@ -44,28 +46,27 @@ _MOST: Final = 10_000
 """Rows that are asked for at once."""
 _TEXTS: Final = {"number": 60, "key": 40, "id": 8192, "text": 65_000, "digest": 40}
 """Bytes that each text of a row may have; Milvus takes no longer ones, or hardly."""
+_TERMS: Final = 4096
+"""Terms of a document by which it counts in how rare they are; Milvus takes no more."""
 _NOTHING: Final = {0: 1.0}
 """The sparse vector of a document without terms, because an empty one is refused; no query asks for it."""
 
 
-class MilvusBackend(VersionedBackend):
+class MilvusBackend(EngineBackend):
     """Keeps indexes in Milvus: `milvus:http://HOST:19530`, or `milvus:FILE.db` for Milvus Lite."""
 
     login_by = "MRAG_MILVUS_TOKEN"
 
-    def __init__(self, url: str, graph: str, pending: Path | None = None) -> None:
-        super().__init__(url, graph, pending)
-        self.engine = _Engine(url.partition(":")[2])
+    def connected(self, url: str) -> IndexEngine:
+        return _Engine(url.partition(":")[2])
 
 
-class _Engine(VersionedEngine):
-    """The questions of `VersionedEngine` in Milvus's terms."""
-
-    tallies = True
+class _Engine(IndexEngine):
+    """The questions of `IndexEngine` in Milvus's terms."""
 
     def __init__(self, place: str) -> None:
-        super().__init__()
         self._client = _client(place)
+        self._served = "://" in place
         self._loaded: set[str] = set()
 
     @contextmanager
@@ -94,6 +95,9 @@ class _Engine(VersionedEngine):
                 schema.add_field(name, DataType.VARCHAR, max_length=length, is_primary=name == "number")
             for name in ("since", "until"):
                 schema.add_field(name, DataType.INT64)
+            schema.add_field("terms", DataType.ARRAY, element_type=DataType.INT64, max_capacity=_TERMS)
+            if self._served:
+                indexes.add_index("terms", index_type="INVERTED")
             schema.add_field("words", DataType.SPARSE_FLOAT_VECTOR)
             indexes.add_index("words", index_type="SPARSE_INVERTED_INDEX", metric_type="IP")
             if dim is not None:
@@ -107,11 +111,12 @@ class _Engine(VersionedEngine):
         with self._asked() as client:
             client.drop_collection(place)
 
-    def put(self, since: Version, rows: Sequence[EngineRow], mean: float) -> None:
+    def put(self, since: EngineState, rows: Sequence[EngineRow]) -> None:
         made = []
         for row in rows:
+            words = word_weights(row, since)
             put = {**stored_fields(row, since.number), "key": key_of(row.doc_id)}
-            put["words"] = word_weights(row, mean, since.bm25) or _NOTHING
+            put |= {"terms": sorted(words)[:_TERMS], "words": words or _NOTHING}
             made.append(put if row.vector is None else {**put, "vector": row.vector.tolist()})
         with self._asked(since.place) as client:
             client.upsert(since.place, made)
@@ -130,26 +135,33 @@ class _Engine(VersionedEngine):
         parts = (self._rows(place, where, fields, prefix + digit) for digit in "0123456789abcdef")
         return [row for part in parts for row in part]
 
-    def mark(self, place: str, where: Where, until: int) -> None:
-        with self._asked(place) as client:
-            fields = [field["name"] for field in client.describe_collection(place)["fields"]]
-            found = self._rows(place, _filter(where), fields)
+    def mark(self, at: EngineState, where: Where, until: int) -> None:
+        with self._asked(at.place) as client:
+            fields = [field["name"] for field in client.describe_collection(at.place)["fields"]]
+            found = self._rows(at.place, _filter(where), fields)
             for part in parts_of([{**{f: row[f] for f in fields}, "until": until} for row in found]):
-                client.upsert(place, list(part))
+                client.upsert(at.place, list(part))
 
     def delete(self, place: str, where: Where) -> None:
         with self._asked(place) as client:
             client.delete(place, filter=_filter(where))
 
-    def by_words(self, at: Version, query: Mapping[str, float], k: int, where: Where) -> Found:
-        found = self._nearest(at, "words", by_term_number(query), k, where)
+    def by_words(self, at: EngineState, query: Mapping[str, int], k: int, where: Where) -> Found:
+        documents, weights = at.manifest.documents, dict[int, float]()
+        with self._asked(at.place) as client:
+            for term, times in by_term_number(query).items():
+                some = f"{_filter(counting(at))} and array_contains(terms, {term:d})"
+                [row] = client.query(at.place, filter=some, output_fields=["count(*)"])
+                if df := row["count(*)"]:
+                    weights[term] = times * math.log(1 + (documents - df + 0.5) / (df + 0.5))
+        found = self._nearest(at, "words", weights, k, where) if weights else []
         # Milvus Lite gives distances, a server scores.
         return [(doc_id, abs(score)) for doc_id, score in found if score]
 
-    def by_vector(self, at: Version, vector: Vectors, k: int, where: Where) -> Found:
+    def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
         return self._nearest(at, "vector", vector.tolist(), k, where, ef=min(max(400, 8 * k), 32_768))
 
-    def _nearest(self, at: Version, field: str, query: Any, k: int, where: Where, **knobs: int) -> Found:
+    def _nearest(self, at: EngineState, field: str, query: Any, k: int, where: Where, **knobs: int) -> Found:
         with self._asked(at.place) as client:
             [hits] = client.search(
                 at.place,

@@ -1,6 +1,7 @@
-"""Similarity indexes in OpenSearch or Elasticsearch: vectors, and BM25 over terms that `mrag` has cut.
+# ruff: noqa: D102 - what implements an interface is described there
+"""Similarity indexes in OpenSearch: vectors, and BM25 over terms that `mrag` has cut.
 
-An index `mrag_…` of the server has a document for each document; see `VersionedEngine`. Searches are JSON, of
+An index `mrag_…` of the server has a document for each document; see `IndexEngine`. Searches are JSON, of
 which what a user wrote is never more than a value.
 """
 
@@ -12,7 +13,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from os import environ
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -20,12 +20,12 @@ import numpy as np
 
 from mrag.errors import ConfigError, IndexError_, StoreError
 from mrag.index.backends.engine import (
+    EngineBackend,
     EngineRow,
+    EngineState,
     Found,
+    IndexEngine,
     Replaced,
-    Version,
-    VersionedBackend,
-    VersionedEngine,
     Where,
     key_of,
     parts_of,
@@ -50,9 +50,9 @@ _MOST: Final = 10_000
 """Hits of a search, candidates of a search by vectors, and rows of a page."""
 _PAGE: Final = 1000
 _NAMED: Final = 50_000
-"""Values of one filter; the servers take 65,536."""
+"""Values of one filter; servers take 65,536."""
 _CLAUSES: Final = 1000
-"""Terms of a query; the servers take 1,024."""
+"""Terms of a query; servers take 1,024."""
 _LONGEST: Final = 200
 """Characters of a term; the analyser cuts words at 255."""
 _RANGES: Final = {"<": "lt", "<=": "lte", ">": "gt"}
@@ -71,54 +71,45 @@ _FIELDS: Final[Mapping[str, dict[str, Any]]] = {
 _GRAPH: Final = {"m": 16, "ef_construction": 128}
 
 
-class OpenSearchBackend(VersionedBackend):
-    """Keeps indexes in OpenSearch or Elasticsearch: `opensearch:` or `elasticsearch:` and `http://HOST:9200`."""
+class OpenSearchBackend(EngineBackend):
+    """Keeps indexes in OpenSearch: `opensearch:http://HOST:9200`."""
 
-    login_by = "MRAG_OPENSEARCH_PASSWORD or MRAG_ELASTICSEARCH_PASSWORD"
+    login_by = "MRAG_OPENSEARCH_PASSWORD"
 
-    def __init__(self, url: str, graph: str, pending: Path | None = None) -> None:
-        super().__init__(url, graph, pending)
-        scheme, _, address = url.partition(":")
-        product = "OpenSearch" if scheme.lower() == "opensearch" else "Elasticsearch"
-        self.engine = _Engine(product, address.rstrip("/"))
+    def connected(self, url: str) -> IndexEngine:
+        return _Engine(url.partition(":")[2].rstrip("/"))
 
 
-class _Engine(VersionedEngine):
-    """The questions of `VersionedEngine` as requests."""
+class _Engine(IndexEngine):
+    """The questions of `IndexEngine` as requests."""
 
-    def __init__(self, product: str, url: str) -> None:
-        super().__init__()
-        self._product, self._url, self._variables = product, url, f"MRAG_{product.upper()}"
+    def __init__(self, url: str) -> None:
         if not is_address(url):
-            hint = f"Write {product.lower()}:http://HOST:9200."
+            hint = "Write opensearch:http://HOST:9200."
             raise ConfigError(f"{redact_url(url)} is no address of a server.", hint=hint)
-        login = {name: environ.get(f"{self._variables}_{name}") for name in ("KEY", "TOKEN", "CA")}
+        names = ("USER", "PASSWORD", "KEY", "TOKEN", "CA")
+        user, password, key, token, authorities = (environ.get(f"MRAG_OPENSEARCH_{name}") for name in names)
         access = Access(
-            user=environ.get(f"{self._variables}_USER"),
-            password=environ.get(f"{self._variables}_PASSWORD"),
-            token=login["KEY"] or login["TOKEN"],
-            token_kind="ApiKey" if login["KEY"] else "Bearer",
-            verify=login["CA"] or True,
+            user=user,
+            password=password,
+            token=key or token,
+            token_kind="ApiKey" if key else "Bearer",
+            verify=authorities or True,
             retries=3,
         )
+        self._url = url
         self._http = Http(url, access, places=[url])
 
     def places(self) -> list[str]:
         return sorted(self._ask("GET", "mrag_*/_alias"))
 
     def make(self, place: str, dim: int | None, bm25: Bm25Params) -> None:
-        assert self._factor  # asked first, to see which product it is
         fields, ranked = dict(_FIELDS), {"default": {"type": "BM25", "k1": bm25.k1, "b": bm25.b}}
         settings: dict[str, Any] = {"refresh_interval": "-1", "similarity": ranked}
-        if dim is not None and self._product == "OpenSearch":
+        if dim is not None:
             method = {"name": "hnsw", "engine": "lucene", "space_type": "innerproduct", "parameters": _GRAPH}
             fields["meaning"] = {"type": "knn_vector", "dimension": dim, "method": method}
             settings["knn"] = True
-        elif dim is not None:
-            # By default it would keep the vectors in fewer bits.
-            options = {"type": "hnsw", **_GRAPH}
-            fields["meaning"] = {"type": "dense_vector", "dims": dim, "index": True, "index_options": options}
-            fields["meaning"]["similarity"] = "max_inner_product"
         mappings = {"dynamic": False, "_source": {"excludes": ["meaning"]}, "properties": fields}
         body = {"settings": {"index": settings}, "mappings": mappings}
         self._ask("PUT", quote(place), body, none=["resource_already_exists_exception"])
@@ -126,7 +117,7 @@ class _Engine(VersionedEngine):
     def drop(self, place: str) -> None:
         self._ask("DELETE", quote(place), none=["missing"])
 
-    def put(self, since: Version, rows: Sequence[EngineRow], mean: float) -> None:
+    def put(self, since: EngineState, rows: Sequence[EngineRow]) -> None:
         made = []
         for row in rows:
             words = (_word(term) for term, count in sorted(row.terms.items()) for _ in range(count))
@@ -145,12 +136,12 @@ class _Engine(VersionedEngine):
             vector = None if packed is None else _unpack(packed)
             yield [vector if name == "vector" else row[name] for name in fields]
 
-    def mark(self, place: str, where: Where, until: int) -> None:
+    def mark(self, at: EngineState, where: Where, until: int) -> None:
         # Written anew, because `_source` lacks what an update would take of it.
-        rows = list(self._sources(place, where, tuple(_FIELDS)))
+        rows = list(self._sources(at.place, where, tuple(_FIELDS)))
         if rows:
-            self._put(place, [{**row, "until": until} for row in rows])
-            self.settle(place)
+            self._put(at.place, [{**row, "until": until} for row in rows])
+            self.settle(at.place)
 
     def delete(self, place: str, where: Where) -> None:
         body = {"query": {"bool": {"filter": _filters(where)}}}
@@ -160,40 +151,30 @@ class _Engine(VersionedEngine):
         # What is deleted counts as to how rare a word is until its segment is written anew.
         self._ask("POST", f"{quote(place)}/_forcemerge", only_expunge_deletes="true")
 
-    def by_words(self, at: Version, query: Mapping[str, float], k: int, where: Where) -> Found:
+    def by_words(self, at: EngineState, query: Mapping[str, int], k: int, where: Where) -> Found:
         often = sorted(query.items(), key=lambda item: -item[1])[:_CLAUSES]
         terms = [{"term": {"words": {"value": _word(term), "boost": times}}} for term, times in often]
         asked = {"should": terms, "minimum_should_match": 1, "filter": _filters(where)}
         body = {"size": min(k, _MOST), "query": {"bool": asked}, "_source": ["id"]}
-        scale = at.bm25.k1 + 1 if self._factor == "k1 + 1" else 1.0
+        scale = at.manifest.bm25.k1 + 1 if self._scaled else 1.0
         # Of several shards each has its own words; they are to count them together.
         hits = self._hits(at.place, body, search_type="dfs_query_then_fetch")
         return [(hit["_source"]["id"], hit["_score"] / scale) for hit in hits]
 
-    def by_vector(self, at: Version, vector: Vectors, k: int, where: Where) -> Found:
+    def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
         k, filters = min(k, _MOST), _filters(where)
         breadth, asked = min(max(_BREADTH, 2 * k), _MOST), vector.tolist()
-        body: dict[str, Any] = {"size": k, "_source": ["id"]}
-        if self._product == "OpenSearch":
-            near = {"vector": asked, "k": breadth, "filter": {"bool": {"filter": filters}}}
-            body["query"] = {"knn": {"meaning": near}}
-        else:
-            body["knn"] = {"field": "meaning", "query_vector": asked, "k": k, "filter": filters}
-            body["knn"]["num_candidates"] = breadth
+        near = {"vector": asked, "k": breadth, "filter": {"bool": {"filter": filters}}}
+        body = {"size": k, "_source": ["id"], "query": {"knn": {"meaning": near}}}
         # Lucene makes a score above 0 of an inner product.
         scores = ((hit["_source"]["id"], hit["_score"]) for hit in self._hits(at.place, body))
         return [(doc_id, score - 1 if score >= 1 else 1 - 1 / score) for doc_id, score in scores]
 
     @cached_property
-    def _factor(self) -> str:
-        """By what the server multiplies the scores of BM25."""
-        about = self._ask("GET", "").get("version", {})
-        found = "OpenSearch" if about.get("distribution") == "opensearch" else "Elasticsearch"
-        if found != self._product:
-            hint = f"Write {found.lower()}: in place of {self._product.lower()}:."
-            raise ConfigError(f"The server is {found}, not {self._product}.", hint=hint)
-        major = int(str(about.get("number", "0")).partition(".")[0])
-        return "1" if found == "OpenSearch" and major >= 3 else "k1 + 1"
+    def _scaled(self) -> bool:
+        """Whether the server multiplies the scores of BM25 by k1 + 1."""
+        version = str(self._ask("GET", "").get("version", {}).get("number", "0"))
+        return int(version.partition(".")[0]) < 3
 
     def _put(self, place: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write documents by number, in as many requests as they need."""
@@ -223,7 +204,7 @@ class _Engine(VersionedEngine):
             busy = {item["_id"] for item in done if item["status"] == 429}
             lines = {number: line for number, line in lines.items() if number in busy}
             time.sleep(min(10.0, 0.1 * 2**attempt))
-        raise IndexError_(f"{self._product} is too busy to take documents in.", hint="Try again later.")
+        raise IndexError_("OpenSearch is too busy to take documents in.", hint="Try again later.")
 
     def _sources(self, place: str, where: Where, fields: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         """Yield what is kept of all documents that match, in order of number."""
@@ -262,9 +243,9 @@ class _Engine(VersionedEngine):
             )
             found: dict[str, Any] = json.loads(self._http.text(answer))
         except StoreError as error:
-            raise IndexError_(f"{self._product}: {error.message}", endpoint=self._url) from error
+            raise IndexError_(f"OpenSearch: {error.message}", endpoint=self._url) from error
         except ValueError as error:
-            raise IndexError_(f"{self._product} gave an answer that is no JSON.") from error
+            raise IndexError_("OpenSearch gave an answer that is no JSON.") from error
         if answer.status_code < 300:
             return found
         about = found.get("error")
@@ -279,11 +260,12 @@ class _Engine(VersionedEngine):
             error = {"reason": error}
         if error.get("type") == "index_not_found_exception":
             return Replaced("The index was built anew or deleted meanwhile.", hint="Try again.")
-        some, hint = self._variables, None
+        hint = None
         if status in (401, 403):
+            some = "MRAG_OPENSEARCH"
             hint = f"Set {some}_USER and {some}_PASSWORD, {some}_KEY for an API key, or {some}_TOKEN."
         text = brief(str(error.get("reason") or error.get("type") or ""), 400)
-        return IndexError_(f"{self._product} refuses ({status}): {text.rstrip('.')}.", hint=hint)
+        return IndexError_(f"OpenSearch refuses ({status}): {text.rstrip('.')}.", hint=hint)
 
 
 def _unpack(packed: str) -> Vectors:

@@ -1,7 +1,8 @@
+# ruff: noqa: D102 - what implements an interface is described there
 """Similarity indexes in Qdrant: dense vectors, and words as sparse vectors whose rarity the engine knows.
 
 A collection `mrag_…` has a point for each document, with the commits from which and to which it counts; see
-`VersionedEngine`.
+`IndexEngine`.
 """
 
 from __future__ import annotations
@@ -12,18 +13,17 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from os import environ
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.engine import (
+    EngineBackend,
     EngineRow,
+    EngineState,
     Found,
-    Version,
-    VersionedBackend,
-    VersionedEngine,
+    IndexEngine,
     Where,
     by_term_number,
     refusal,
@@ -42,21 +42,19 @@ _RANGES: Final = {"<": "lt", "<=": "lte", ">": "gt"}
 _clients: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
 
-class QdrantBackend(VersionedBackend):
+class QdrantBackend(EngineBackend):
     """Keeps indexes in Qdrant: `qdrant:http://HOST:6333`, or `qdrant:FOLDER` for one process at a time."""
 
     login_by = "MRAG_QDRANT_KEY"
 
-    def __init__(self, url: str, graph: str, pending: Path | None = None) -> None:
-        super().__init__(url, graph, pending)
-        self.engine = _Engine(url.partition(":")[2])
+    def connected(self, url: str) -> IndexEngine:
+        return _Engine(url.partition(":")[2])
 
 
-class _Engine(VersionedEngine):
-    """The questions of `VersionedEngine` in Qdrant's terms."""
+class _Engine(IndexEngine):
+    """The questions of `IndexEngine` in Qdrant's terms."""
 
     def __init__(self, place: str) -> None:
-        super().__init__()
         try:
             from qdrant_client import models
         except ImportError as error:
@@ -96,12 +94,12 @@ class _Engine(VersionedEngine):
         with self._asked() as client:
             client.delete_collection(place)
 
-    def put(self, since: Version, rows: Sequence[EngineRow], mean: float) -> None:
+    def put(self, since: EngineState, rows: Sequence[EngineRow]) -> None:
         points = []
         for row in rows:
             payload = stored_fields(row, since.number)
             number = str(uuid.uuid5(uuid.NAMESPACE_OID, payload.pop("number")))
-            vector: dict[str, Any] = {"words": self._sparse(word_weights(row, mean, since.bm25))}
+            vector: dict[str, Any] = {"words": self._sparse(word_weights(row, since))}
             vector |= {} if row.vector is None else {"meaning": row.vector.tolist()}
             points.append(self._models.PointStruct(id=number, vector=vector, payload=payload))
         with self._asked() as client:
@@ -126,21 +124,21 @@ class _Engine(VersionedEngine):
             if after is None:
                 return
 
-    def mark(self, place: str, where: Where, until: int) -> None:
+    def mark(self, at: EngineState, where: Where, until: int) -> None:
         with self._asked() as client:
-            client.set_payload(place, {"until": until}, points=self._filter(where), wait=True)
+            client.set_payload(at.place, {"until": until}, points=self._filter(where), wait=True)
 
     def delete(self, place: str, where: Where) -> None:
         with self._asked() as client:
             client.delete(place, self._models.FilterSelector(filter=self._filter(where)), wait=True)
 
-    def by_words(self, at: Version, query: Mapping[str, float], k: int, where: Where) -> Found:
+    def by_words(self, at: EngineState, query: Mapping[str, int], k: int, where: Where) -> Found:
         return self._nearest(at, "words", self._sparse(by_term_number(query)), k, where)
 
-    def by_vector(self, at: Version, vector: Vectors, k: int, where: Where) -> Found:
+    def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
         return self._nearest(at, "meaning", vector.tolist(), k, where)
 
-    def _nearest(self, at: Version, using: str, query: Any, k: int, where: Where) -> Found:
+    def _nearest(self, at: EngineState, using: str, query: Any, k: int, where: Where) -> Found:
         wanted = self._filter(where)
         with self._asked() as client:
             answer = client.query_points(

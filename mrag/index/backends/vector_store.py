@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,32 +72,27 @@ class VectorStoreBackend:
 
     def open(self, name: str, *, embedder: Embedder | None, thorough: bool = False) -> VectorStoreIndex:
         words = self._words.open(name, embedder=None, thorough=thorough)
-        built = words.extra[_KEPT]["embedder"]
-        check_model(built, embedder)
-        return self._index(name, words, embedder, built)
+        kept = words.extra[_KEPT]
+        check_model(kept["embedder"], embedder)
+        return VectorStoreIndex(
+            words, self._make, embedder, kept["embedder"], kept["place"], self._lock(name)
+        )
 
     def create(
         self, name: str, *, embedder: Embedder | None, bm25: Bm25Params, replace: bool = False
     ) -> VectorStoreIndex:
         old = self.open(name, embedder=None) if name in self.names() else None
         words = self._words.create(name, embedder=None, bm25=bm25, replace=replace)
-        return self._index(name, words, embedder, None if embedder is None else embedder.name, old)
+        built, place = None if embedder is None else embedder.name, f"mrag_{secrets.token_hex(8)}"
+        return VectorStoreIndex(words, self._make, embedder, built, place, self._lock(name), old)
 
     def delete(self, name: str) -> None:
         if name in self.names():
             self.open(name, embedder=None).empty()
         self._words.delete(name)
 
-    def _index(
-        self,
-        name: str,
-        words: DocumentIndex,
-        embedder: Embedder | None,
-        built: str | None,
-        old: VectorStoreIndex | None = None,
-    ) -> VectorStoreIndex:
-        lock = None if self._words.folder is None else self._words.folder / name / "writer"
-        return VectorStoreIndex(words, self._make, embedder, built, lock, old)
+    def _lock(self, name: str) -> Path | None:
+        return None if self._words.folder is None else self._words.folder / name / "writer"
 
 
 @dataclass(eq=False)
@@ -107,12 +103,9 @@ class VectorStoreIndex(StoredIndex):
     make: Callable[[str, Embeddings], VectorStore]
     model: Embedder | None
     built: str | None
+    place: str
     lock: Path | None
     replaces: VectorStoreIndex | None = None
-
-    def __post_init__(self) -> None:
-        self._place: str = self.words.extra.get(_KEPT, {}).get("place") or f"mrag_{secrets.token_hex(8)}"
-        self._opened: VectorStore | None = None
 
     @property
     def manifest(self) -> DocumentManifest:  # type: ignore[override]
@@ -188,13 +181,11 @@ class VectorStoreIndex(StoredIndex):
 
     def _about(self, extra: Mapping[str, Any] | None) -> dict[str, Any]:
         kept = self.extra if extra is None else dict(extra)
-        return {_KEPT: {"embedder": self.built, "place": self._place, "extra": kept}}
+        return {_KEPT: {"embedder": self.built, "place": self.place, "extra": kept}}
 
-    @property
+    @cached_property
     def _store(self) -> VectorStore:
-        if self._opened is None:
-            self._opened = self.make(self._place, _adapt(self.model))
-        return self._opened
+        return self.make(self.place, _adapt(self.model))
 
     def _put(self, fresh: Mapping[str, str], on_progress: Progress, batch: int) -> None:
         if self.built is not None and self.model is None and fresh:
