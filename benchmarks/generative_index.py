@@ -76,19 +76,12 @@ def index(args: argparse.Namespace) -> None:
 
 
 def segments(args: argparse.Namespace) -> None:
-    """Measure several segments, and appending one more."""
+    """Measure several segments."""
     documents = list(made((args.tokens or 50) * 1e6, args.seed))
     with tempfile.TemporaryDirectory() as folder:
         built = _build(documents, Path(folder) / "index")
         _ask(built, documents, args.seed)
         _brute(built, documents, args.seed, number=20)
-        more = [(f"urn:{i}", document) for i, (_, document) in enumerate(made(1e5, args.seed + 1))]
-        started = time.perf_counter()
-        grown = built.append(more)
-        print(
-            f"append {len(more):,} documents: {time.perf_counter() - started:.2f} s, "
-            f"to {len(grown):,} documents"
-        )
 
 
 def _build(documents: Documents, folder: Path) -> ClueIndex:

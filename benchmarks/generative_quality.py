@@ -1,6 +1,6 @@
 """Generative retrieval beside BM25 and dense vectors: trained, untrained, and without the constraint.
 
-    python benchmarks/generative_quality.py train runs/clue [--target first-sentence] [--pairs 1600]
+    python benchmarks/generative_quality.py train runs/clue [--pairs 1600]
     python benchmarks/generative_quality.py measure medquad --trained clue=runs/clue/model.gguf
     python benchmarks/generative_quality.py measure pubmedqa --trained clue=runs/clue/model.gguf
     python benchmarks/generative_quality.py measure products
@@ -134,7 +134,7 @@ def train(args: argparse.Namespace) -> None:
         LoraSettings,
         TrainingSettings,
         open_backbone,
-        write_gguf,
+        write_folder,
     )
     from mrag.generative.training import train as run
 
@@ -142,7 +142,7 @@ def train(args: argparse.Namespace) -> None:
     backbone = open_backbone(f"local:{smollm2()}")
     documents = {i: document_tokens(backbone.tokeniser, t) for i, t in collection.documents.items()}
     asked = in_order(collection)
-    sampling = ClueSampling(target=args.target, longest=24, **SAMPLING)
+    sampling = ClueSampling(**SAMPLING)
     pairs = make_pairs(asked[: args.pairs], documents, backbone.tokeniser, sampling)
     learner = LoraLearner(backbone.model, LoraSettings(dropout=0.0))
     knobs = TrainingSettings(epochs=1, batch=8, rate=1e-3, every=10, threads=args.threads)
@@ -158,7 +158,7 @@ def train(args: argparse.Namespace) -> None:
         f"{len(pairs)} pairs, {outcome.steps} of {outcome.total} steps in {outcome.seconds:.0f} s; mean loss"
     )
     print(f"of the first 20 steps {np.mean(losses[:20]):.3f}, of the last 20 {np.mean(losses[-20:]):.3f}")
-    write_gguf(smollm2(), args.folder, args.folder / "model.gguf")
+    write_folder(learner.model, backbone.tokeniser.own, args.folder / "model")
 
 
 def products() -> Collection:
@@ -264,7 +264,6 @@ def main() -> None:
     learn = commands.add_parser("train")
     learn.add_argument("folder", type=Path)
     learn.add_argument("--pairs", type=int, default=1600)
-    learn.add_argument("--target", default="clue")
     learn.add_argument("--threads", type=int, default=1)
     learn.set_defaults(run=train)
     test = commands.add_parser("measure")

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from scipy.special import log_softmax
 
 from mrag.errors import ModelError
-from mrag.generative.models import LogProbabilities, checked_prompt, log_softmax
+from mrag.generative.models import LogProbabilities, checked_prompt
 
 VERSION: Final = "2026.10.11549"
 """The version of xllamacpp that is described here."""
@@ -351,7 +352,8 @@ class GgufModel:
         for row, i in enumerate(wanted):
             found = self.lib.llama_get_logits_ith(self._context, i)
             logits[row] = np.ctypeslib.as_array(found, (logits.shape[1],))
-        return log_softmax(logits)
+        rows_of: LogProbabilities = log_softmax(logits, axis=-1)
+        return rows_of
 
     def close(self) -> None:
         """Free the model's memory; harmless when it has been done."""

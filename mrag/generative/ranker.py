@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mrag.cel.expressions import Expression
-from mrag.errors import ConfigError, MissingIndex, StaleIndex
+from mrag.errors import ConfigError, MissingIndex
 from mrag.generative import decoding
 from mrag.generative.clue_index import ClueIndex, Restriction
 from mrag.generative.decoding import Aggregation, Clue, DecodingSettings, aggregate, check_tokeniser, decode
@@ -78,14 +78,13 @@ def clue_folder(kg: KnowledgeGraph, name: str = "main") -> Path | None:
     return None if beside is None else beside.with_name("clues") / name
 
 
-def open_clues(kg: KnowledgeGraph, *, folder: Path | None = None, strict: bool = False) -> ClueIndex:
+def open_clues(kg: KnowledgeGraph, *, folder: Path | None = None) -> ClueIndex:
     """Open the clue index of a knowledge graph.
 
-    An index older than the graph is an error if `strict` is set, else a warning.
+    Of one that is older than the graph a warning is logged.
 
     Raises:
         MissingIndex: If there is none.
-        StaleIndex: If the graph has changed since and `strict` is set.
         IndexError_: If it is damaged.
     """
     place = folder or clue_folder(kg)
@@ -96,10 +95,7 @@ def open_clues(kg: KnowledgeGraph, *, folder: Path | None = None, strict: bool =
         )
     index = ClueIndex.open(place)
     if is_stale(kg, index):
-        message, hint = "The clue index is older than the graph.", "Build it anew with `mrag clues build`."
-        if strict:
-            raise StaleIndex(message, hint=hint)
-        logger.warning("%s %s", message, hint)
+        logger.warning("The clue index is older than the graph. Build it anew with `mrag clues build`.")
     return index
 
 
