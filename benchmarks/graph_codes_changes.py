@@ -7,9 +7,8 @@ adjectives of different nouns, change places; a preposition or a verb between tw
 one that the captions use. Words are chosen by the tags of spaCy, not by what graph codes read. A caption and
 its change are both compared with the *other* captions of the image; the caption should fit better, and a tie
 counts one half. Images are halved by a hash of their name: settings were chosen on one half, and the other is
-reported. How usual a code is (`CodeUsage`) is learnt from the captions of the half that is not measured, and
-is shown alone, too: what it tells, it tells without the image. The last lines say how often another caption
-has what tells caption and change apart, which bounds what can be told from the captions of the image.
+reported. The last lines say how often another caption has what tells caption and change apart, which bounds
+what can be told from the captions of the image.
 """
 
 from __future__ import annotations
@@ -27,13 +26,12 @@ import snowballstemmer
 from common import shared_data
 from graph_codes_common import Dense
 from graph_codes_pairs import FILES, METRICS, _bags, _bare, _cosine, _won
-from graph_codes_quality import rows
 
 from mrag.evaluation.metrics import interval
 from mrag.graphcodes.code import GraphCode, union
-from mrag.graphcodes.metrics import CodeMeaning, CodeUsage, Weighted
+from mrag.graphcodes.metrics import CodeMeaning, Weighted
 from mrag.graphcodes.reading import PIPELINES, TextExtractor
-from mrag.graphcodes.sources import CodeNormaliser, from_scene_triples
+from mrag.graphcodes.sources import CodeNormaliser
 from mrag.index.embedding import MiniLmEmbedder
 from mrag.retrieval.registry import met
 
@@ -179,13 +177,9 @@ def main() -> None:
 
     systems["words in context, mean of captions"] = context
     # 1, 3 and 5 were no better on the other half, all kinds together.
-    both: Score = lambda text, change: meaning(text, change) + 2 * context(text, change)  # noqa: E731
-    systems["codes, by meaning + 2 · words in context"] = both
-    for name, usage in usages(half).items():
-        usual = {text: usage.score(codes[text]) for text in texts}
-        systems[f"usage in {name}, without the image"] = _weighed(usual, 1)
-        # Half of it was worse on the other half, and one and a half no better.
-        systems[f"that sum + 0.1 · usage in {name}"] = _weighed(usual, 0.1, both)
+    systems["codes, by meaning + 2 · words in context"] = lambda text, change: (
+        meaning(text, change) + 2 * context(text, change)
+    )
     counts = {kind: sum(change.kind == kind for change in data) for kind in KINDS}
     print(f"  {'system':<46}" + "".join(f"{f'{kind} ({counts[kind]:,})':>24}" for kind in KINDS))
     for name, score in systems.items():
@@ -196,19 +190,6 @@ def main() -> None:
         named = [_named(change) for change in data if change.kind == kind]
         shares = ((name, named.count(name) / len(named)) for name in sorted({*named}))
         print(f"  {kind}: " + ", ".join(f"{name} {share:.3f}" for name, share in shares))
-
-
-def usages(half: str) -> dict[str, CodeUsage]:
-    """Return what is usual in the captions of the other half, and in those with the graphs of FACTUAL."""
-    plain = CodeNormaliser()
-    others = sorted({text for image, texts in images().items() if _half(image) != half for text in texts})
-    captions = [plain(code) for code in TextExtractor().extract_many(others)]
-    graphs = [plain(from_scene_triples(row["triples"])) for row in rows("pairs_caption_graph.jsonl.gz")]
-    return {"captions": CodeUsage(captions), "captions and FACTUAL": CodeUsage([*captions, *graphs])}
-
-
-def _weighed(usual: Mapping[str, float], weight: float, other: Score | None = None) -> Score:
-    return lambda text, change: weight * usual[text] + (other(text, change) if other else 0.0)
 
 
 def _named(change: Change) -> str:

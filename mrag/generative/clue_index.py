@@ -139,7 +139,8 @@ class SuffixView:
         new = np.empty(len(numbers), np.bool_)
         new[0] = numbers[0] != 0
         np.not_equal(numbers[1:], numbers[:-1], out=new[1:])
-        return self.ids[numbers[new]]
+        gathered: npt.NDArray[np.int64] = self.ids[numbers[new]]
+        return gathered
 
 
 def find_hubs(text: npt.NDArray[Any], places: Places) -> dict[str, npt.NDArray[Any]]:
@@ -288,7 +289,7 @@ class ClueSegment:
         if view is self.beginnings:
             kept = self.starts[:-1][documents]
         else:
-            inside = np.repeat(documents, np.diff(self.starts.astype(np.int64)))
+            inside = np.repeat(documents, self.starts[1:] - self.starts[:-1])
             kept = view.places[inside[view.places]]
         return SuffixView(self.text, kept, self.ids, self._numbers, find_hubs(self.text, kept))
 
@@ -601,7 +602,7 @@ class ClueIndex:
         """
         stream = check_documents(documents, vocabulary, end)
         segments = build_segments(stream, segment_tokens, runner or InlineRunner())
-        about = {"vocabulary": vocabulary, "end": end, "extra": dict(extra or {})}
+        about: dict[str, Any] = {"vocabulary": vocabulary, "end": end, "extra": dict(extra or {})}
         if folder is None:
             return cls(list(segments), **about)
         place = _folder(Path(folder))

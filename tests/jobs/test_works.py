@@ -1,11 +1,7 @@
-"""Evaluation runs and the extraction of graph codes come to the same where workers are killed."""
+"""Evaluation runs and clue indexes come to the same where workers are killed."""
 
 from __future__ import annotations
 
-import os
-import re
-import signal
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +11,6 @@ from mrag.errors import ConfigError
 from mrag.evaluation.benchmark import System, run_system
 from mrag.generative import clue_index
 from mrag.generative.clue_index import ClueIndex
-from mrag.graphcodes import sources
-from mrag.graphcodes.reading import TextExtractor
-from mrag.graphcodes.sources import extract_codes
 from mrag.index.document_index import DocumentIndex
 from mrag.jobs import ProcessRunner, ThreadRunner
 from tests.jobs.works import DeadlyTexts, Searches
@@ -58,49 +51,6 @@ def test_a_run_by_threads_takes_any_search_and_processes_one_that_pickles(folder
     assert run_system(system, QUERIES, 3, runner=ThreadRunner(3)) == run_system(system, QUERIES, 3)
     with pytest.raises(ConfigError, match="cannot be sent"):
         run_system(system, QUERIES, 3, runner=ProcessRunner(1))
-
-
-@pytest.mark.slow
-def test_codes_are_the_same_by_processes_of_which_one_is_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sources, "_TEXTS", 8)
-    wanted = dict(zip(TEXTS, TextExtractor().extract_many(TEXTS.values()), strict=True))
-    assert len({tuple(edge.key for edge in code.edges) for code in wanted.values()}) > 10
-    journal, two = tmp_path / "codes.jsonl", ProcessRunner(2)
-    killed: list[int] = []
-
-    def kill(number: int, total: int | None) -> None:
-        if number == 1:
-            killed.extend(two.pids)
-            for pid in killed:
-                os.kill(pid, signal.SIGKILL)
-
-    assert extract_codes(TEXTS, runner=two, journal=journal, on_progress=kill) == wanted
-    assert killed
-    written = journal.read_text()
-    tasks = re.findall(r'"task": "(\w+)"', written)
-    assert len(tasks) == len({*tasks}) == 5
-    assert extract_codes(TEXTS, journal=journal) == wanted
-    assert journal.read_text() == written
-
-
-def test_extraction_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "_TEXTS", 8)
-    stop, done = threading.Event(), []
-
-    def note(number: int, total: int | None) -> None:
-        done.append(number)
-        if number == 2:
-            stop.set()
-
-    journal = tmp_path / "codes.jsonl"
-    some = extract_codes(TEXTS, journal=journal, on_progress=note, stop=stop)
-    assert list(some) == list(TEXTS)[:16]
-    done.clear()
-    whole = extract_codes(TEXTS, journal=journal, on_progress=lambda number, total: done.append(number))
-    assert list(whole) == list(TEXTS) and {key: whole[key] for key in some} == some
-    assert done == [2, 3, 4, 5]
 
 
 @pytest.mark.slow
