@@ -50,7 +50,7 @@ def draw(documents: int, words: int, seed: int = 0) -> Flat:
     return Flat(
         [f"http://example.org/{at:07d}" for at in range(documents)],
         [Node(f"w{at:05d}") for at in range(words)],
-        [((f"r{at:02d}",), (1.0,)) for at in range(RELATIONS)],
+        [(f"r{at:02d}",) for at in range(RELATIONS)],
         doc,
         slot,
         pair_doc,
@@ -75,9 +75,7 @@ class Documents:
         return GraphCode.of(
             [name(s) for s in flat.node_slot[self.nodes[at] : self.nodes[at + 1]]],
             [
-                Edge(
-                    name(flat.pair_source[p]), flat.cells[flat.pair_cell[p]][0][0], name(flat.pair_target[p])
-                )
+                Edge(name(flat.pair_source[p]), flat.cells[flat.pair_cell[p]][0], name(flat.pair_target[p]))
                 for p in pairs
             ],
         )
@@ -137,7 +135,7 @@ def sparse(flat: Flat) -> Callable[[GraphCode], object]:
     """Three products of a sparse matrix and a vector: nodes, pairs, typed pairs."""
     words, n = len(flat.nodes), len(flat.ids)
     place = {node.id: at for at, node in enumerate(flat.nodes)}
-    relation = {cell[0]: at for at, (cell, _) in enumerate(flat.cells)}
+    relation = {cell[0]: at for at, cell in enumerate(flat.cells)}
     keys, column = np.unique(flat.pair_source * words + flat.pair_target, return_inverse=True)
     typed, typed_column = np.unique(column * RELATIONS + flat.pair_cell, return_inverse=True)
 

@@ -18,7 +18,7 @@ from mrag.errors import ConfigError
 from mrag.index.rows import StoredSegment, StringTable
 from mrag.jobs.runners import InlineRunner, Runner, carried
 from mrag.storage.arrays import Arrays
-from mrag.storage.folder import Committed, Kind, Live, SegmentFolder
+from mrag.storage.folder import Kind, SegmentFolder
 
 HUB = 1024
 """Runs longer than this have their continuations worked out when the index is built."""
@@ -62,10 +62,6 @@ class SuffixView:
 
     def __len__(self) -> int:
         return len(self.places)
-
-    def number(self, at: int, depth: int) -> int:
-        """Return the number that the suffix at a place of the order has at a depth."""
-        return int(self._text[self._places[at] + depth])
 
     def narrow(self, low: int, high: int, depth: int, number: int) -> tuple[int, int]:
         """Return the run of those suffixes of a run that go on with a number; empty if there is none."""
@@ -228,13 +224,6 @@ class ClueSegment:
             self.text, self.starts[:-1], self.ids, self._numbers, _part(arrays, "beginnings")
         )
 
-    @classmethod
-    def named(cls, arrays: Arrays, names: Iterable[tuple[int, str]]) -> ClueSegment:
-        """Put a segment together."""
-        owned = sorted(names)
-        packed = StoredSegment.packed({"names": StringTable.of(name for _, name in owned)})
-        return cls({**arrays, **packed, "owners": np.array([owner for owner, _ in owned], np.uint32)})
-
     def arrays(self) -> Arrays:
         """Return everything that a segment is, to be written to a file."""
         return self._arrays
@@ -251,10 +240,6 @@ class ClueSegment:
         """Number of tokens."""
         return len(self.text) - len(self)
 
-    def document_at(self, place: int) -> int:
-        """Return the number of the document that a place of the text is in."""
-        return bisect_right(self._starts, place) - 1
-
     def document(self, number: int) -> npt.NDArray[np.int64]:
         """Return the token ids of a document."""
         return self.ids[self.text[self._starts[number] : self._starts[number + 1] - 1]]
@@ -264,7 +249,7 @@ class ClueSegment:
         places = self.anywhere.places
         if low >= high:
             return None
-        number = self.document_at(int(places[low]))
+        number = bisect_right(self._starts, places[low]) - 1
         if high - low == 1:
             return number
         begin, end = self._starts[number], self._starts[number + 1]
@@ -352,21 +337,8 @@ def _spread(begins: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> np
     return shift + np.arange(total)
 
 
-def check_documents(documents: Documents, vocabulary: int, end: int | None) -> Iterator[tuple[str, Tokens]]:
-    """Yield the documents that have tokens, each with the end token, if there is one."""
-    for doc_id, given in documents:
-        tokens = np.asarray(given, np.int64).reshape(-1)
-        if len(tokens) and not 0 <= int(tokens.min()) <= int(tokens.max()) < vocabulary:
-            raise ConfigError(
-                f"The document {doc_id} has a token outside of the vocabulary of {vocabulary:,}.",
-                hint="Build the index with the tokeniser that made the tokens.",
-            )
-        if len(tokens):
-            yield doc_id, tokens if end is None else np.append(tokens, end)
-
-
 def build_segments(
-    documents: Iterable[tuple[str, Tokens]], max_tokens: int, runner: Runner
+    documents: Documents, vocabulary: int, end: int | None, max_tokens: int, runner: Runner
 ) -> Iterator[ClueSegment]:
     """Yield the segments of documents, in order; equal documents come once.
 
@@ -381,7 +353,17 @@ def build_segments(
         seen: dict[bytes, tuple[int, int]] = {}
         batch: list[Tokens] = []
         size = 0
-        for doc_id, tokens in documents:
+        for doc_id, given in documents:
+            tokens = np.asarray(given, np.int64).reshape(-1)
+            if not len(tokens):
+                continue
+            if not 0 <= int(tokens.min()) <= int(tokens.max()) < vocabulary:
+                raise ConfigError(
+                    f"The document {doc_id} has a token outside of the vocabulary of {vocabulary:,}.",
+                    hint="Build the index with the tokeniser that made the tokens.",
+                )
+            if end is not None:
+                tokens = np.append(tokens, end)
             key = hashlib.blake2b(tokens.tobytes(), digest_size=16).digest()
             if key not in seen:
                 if batch and size + len(tokens) + 1 > max_tokens:
@@ -403,12 +385,14 @@ def build_segments(
         waiting[number], places[number] = arrays, moved
         while (following := len(places) - len(waiting)) in waiting:
             own = ((bases[n] + int(places[n][at]), doc_id) for n, at, doc_id in names[following])
-            yield ClueSegment.named(waiting.pop(following), own)
+            owned = sorted(own)
+            ids = StoredSegment.packed({"names": StringTable.of(name for _, name in owned)})
+            owners = np.array([owner for owner, _ in owned], np.uint32)
+            yield ClueSegment({**waiting.pop(following), **ids, "owners": owners})
 
 
 _NONE: Final = np.empty(0, np.int64)
 _FEW: Final = 64
-_SPARSE: Final = 64
 
 Span = tuple[int, int, int]
 """Number of a segment, and a run of its suffixes."""
@@ -522,12 +506,9 @@ class ClueCursor:
 
 def _union(parts: Sequence[npt.NDArray[np.int64]], vocabulary: int) -> npt.NDArray[np.int64]:
     """Return the token ids of several ascending arrays, ascending, each once."""
-    size = sum(map(len, parts))
-    if size <= _FEW:
+    if sum(map(len, parts)) <= _FEW:
         return np.array(sorted({token for part in parts for token in part.tolist()}), np.int64)
-    if size * _SPARSE < vocabulary:
-        return np.unique(np.concatenate(parts))
-    # Marks are quicker than sorting where much of the vocabulary follows.
+    # Marks are quicker than sorting.
     marked = np.zeros(vocabulary, np.bool_)
     for part in parts:
         marked[part] = True
@@ -561,13 +542,11 @@ class ClueIndex:
         vocabulary: int,
         end: int | None,
         extra: Mapping[str, Any],
-        folder: Path | None = None,
     ) -> None:
         self.segments = tuple(segments)
         self.vocabulary = vocabulary
         self.end = end
         self.extra = extra
-        self.folder = folder
         self.bases = [0, *accumulate(map(len, self.segments))]
         self._roots: dict[Start, ClueCursor] = {}
 
@@ -600,12 +579,11 @@ class ClueIndex:
             ConfigError: If a token is not below `vocabulary`.
             IndexError_: If the folder cannot be written, or another writer is at it.
         """
-        stream = check_documents(documents, vocabulary, end)
-        segments = build_segments(stream, segment_tokens, runner or InlineRunner())
+        segments = build_segments(documents, vocabulary, end, segment_tokens, runner or InlineRunner())
         about: dict[str, Any] = {"vocabulary": vocabulary, "end": end, "extra": dict(extra or {})}
         if folder is None:
             return cls(list(segments), **about)
-        place = _folder(Path(folder))
+        place = _folder(folder)
         with place.locked(), place.refusals():
             place.put(None, 0, segments, None, about)
         return cls.open(place.path)
@@ -619,12 +597,7 @@ class ClueIndex:
             IndexMismatch: If another version of the package wrote it.
             DamagedIndex: If it is damaged.
         """
-        place = Path(folder)
-
-        def make(committed: Committed, segments: list[ClueSegment], _: Live) -> ClueIndex:
-            return cls(segments, **committed.about, folder=place)
-
-        return _folder(place).read(make)
+        return _folder(folder).read(lambda committed, segments, _: cls(segments, **committed.about))
 
     @property
     def tokens(self) -> int:
@@ -712,7 +685,7 @@ class ClueIndex:
 
 
 def _folder(path: Path) -> SegmentFolder[ClueSegment]:
-    return SegmentFolder(path, KIND, ClueSegment)
+    return SegmentFolder(Path(path), KIND, ClueSegment)
 
 
 def _list(clue: Iterable[int]) -> list[int]:

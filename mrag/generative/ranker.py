@@ -44,20 +44,18 @@ def build_clues(
     *,
     definition: Definition | None = None,
     folder: Path | None = None,
-    on_disk: bool = True,
     runner: Runner | None = None,
 ) -> ClueIndex:
     """Build the clue index of a knowledge graph's documents.
 
-    It is kept in the `folder`, by default beside the store, unless `on_disk` is off; of a store in memory in
-    memory if there is no folder.
+    It is kept in the `folder`, by default beside the store; of a store in memory, in memory.
 
     Raises:
         ConfigError: If a query does not return `?documentID ?documentText`.
         IndexError_: If the folder cannot be written, or another writer is at it.
     """
     definition = definition or Definition(languages=kg.languages)
-    place = (folder or clue_folder(kg)) if on_disk else None
+    place = folder or clue_folder(kg)
     extra: dict[str, Any] = {
         "kg": kg.iri,
         "revision": kg.revision,

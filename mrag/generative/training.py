@@ -30,7 +30,7 @@ from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.generative.models import Tokeniser, TransformersModel, library, pretrained
 from mrag.language.analysis import Analyser
 from mrag.language.tokens import STOP_WORDS
-from mrag.storage.files import saved, saved_text
+from mrag.storage.files import saved
 
 _ANALYSER = Analyser(name="plural")
 _WORD = re.compile(r"\w+")
@@ -122,26 +122,13 @@ def sample_clues(
     wanted = keywords(question)
     words = [m.span() for m in _WORD.finditer(text) if wanted.intersection(_ANALYSER.terms(m.group()))]
     counts = [sum(start <= w < end for w, _ in words) for start, end in sentences]
-    start, end = sentences[counts.index(max(counts))]
-    return _draw(tokens, text, spans, (start, end), words, settings, key)
-
-
-def _draw(
-    tokens: Sequence[int],
-    text: str,
-    spans: Sequence[tuple[int, int]],
-    sentence: tuple[int, int],
-    words: Sequence[tuple[int, int]],
-    settings: ClueSampling,
-    key: str,
-) -> list[tuple[int, ...]]:
-    inside = [i for i, (start, end) in enumerate(spans) if start < sentence[1] and end > sentence[0]]
+    first, last = sentences[counts.index(max(counts))]
+    inside = [i for i, (start, end) in enumerate(spans) if start < last and end > first]
     # A clue begins where a word begins, since the model writes it after a prompt that ends with one.
     pieces = [(i, text[spans[i][0] : spans[i][1]]) for i in inside]
     begins = [i for i, piece in pieces if piece and (spans[i][0] == 0 or piece[0].isspace())]
-    first = begins or inside[:1] or [0]
-    last = max(0, len(tokens) - settings.length)
-    starts = sorted({min(i, last) for i in first})
+    latest = max(0, len(tokens) - settings.length)
+    starts = sorted({min(i, latest) for i in begins or inside[:1] or [0]})
     weights = []
     for at in starts:
         low, high = spans[at][0], spans[min(at + settings.length, len(tokens)) - 1][1]
@@ -287,7 +274,12 @@ def open_backbone(name: str) -> TransformersModel:
         library("gguf")
         library("accelerate")
         rest, where = str(path.parent), {"gguf_file": path.name}
-    return TransformersModel(*pretrained(name, rest, dtype=library("torch").float32, **where), name)
+    model, tokeniser = pretrained(name, rest, dtype=library("torch").float32, **where)
+    if hasattr(model.config, "quantization_config"):
+        # Its weights are unpacked, so it can be written like any other.
+        model.hf_quantizer = None
+        del model.config.quantization_config
+    return TransformersModel(model, tokeniser, name)
 
 
 @dataclass(frozen=True)
@@ -413,7 +405,6 @@ def quiet() -> Iterator[None]:
 
 
 CHECKPOINT = "checkpoint.pt"
-LOG = "log.jsonl"
 
 
 class ClueLearner(Protocol):
@@ -476,14 +467,17 @@ class TrainingReport:
 
     Attributes:
         steps: Steps done, those of earlier runs too.
-        interrupted: Whether it was stopped before the end.
     """
 
     steps: int
     total: int
     losses: tuple[float, ...]
     seconds: float
-    interrupted: bool
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was stopped before the end."""
+        return self.steps < self.total
 
 
 def train(
@@ -498,9 +492,7 @@ def train(
 
     A run that is stopped and gone on with gives the same losses as one that is not. Ctrl-C or SIGTERM
     ends the step that is on its way, keeps a checkpoint and returns; a second one ends at once, with the
-    last checkpoint kept. `log.jsonl` in the folder gets a line of JSON for each step.
-
-    `on_step` is called with the steps done, all steps and the loss.
+    last checkpoint kept. `on_step` is called with the steps done, all steps and the loss.
 
     Raises:
         ConfigError: If there are no pairs, or the checkpoint is of other pairs, settings or parts.
@@ -522,20 +514,15 @@ def train(
         (f"{i}.{n}", p) for i, m in enumerate(modules) for n, p in m.named_parameters() if p.requires_grad
     ]
     optimiser = torch.optim.AdamW([p for _, p in named], lr=settings.rate, weight_decay=settings.decay)
-    each = -(-len(pairs) // settings.batch)
-    total = each * settings.epochs
+    total = settings.epochs * -(-len(pairs) // settings.batch)
     rising = max(1, round(total * settings.warm_up))
     free = {"threads", "device", "every"}
     fixed = {name: value for name, value in asdict(settings).items() if name not in free}
     about = json.loads(json.dumps({**learner.about, "pairs": digest(pairs), **fixed}))
     folder.mkdir(parents=True, exist_ok=True)
     losses = _resume(torch, folder, about, named, optimiser)
-    if (folder / LOG).exists():
-        # Steps that no checkpoint holds are done again.
-        lines = (folder / LOG).read_text(encoding="utf-8").splitlines(keepends=True)
-        saved_text(folder / LOG, "".join(lines[: len(losses)]))
-    started, kept = time.perf_counter(), len(losses)
-    with (folder / LOG).open("a", encoding="utf-8") as log, _stopping() as asked:
+    started = time.perf_counter()
+    with _stopping() as asked:
         shown = (b for n in range(settings.epochs) for b in batches(pairs, settings.batch, n, settings.seed))
         for step, batch in islice(enumerate(shown), len(losses), None):
             rate = settings.rate * min((step + 1) / rising, (total - step) / max(1, total - rising + 1))
@@ -545,7 +532,7 @@ def train(
             torch.manual_seed(settings.seed * 1_000_003 + step)
             loss = learner.loss(batch)
             value = float(loss.item())
-            if value != value or value == float("inf"):
+            if not math.isfinite(value):
                 raise ModelError(
                     f"The loss of step {step + 1} is {value}.", hint="Use a smaller learning rate."
                 )
@@ -554,30 +541,16 @@ def train(
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
             losses.append(value)
-            line = {
-                "step": step + 1,
-                "epoch": step // each + 1,
-                "loss": round(value, 6),
-                "rate": rate,
-                "pairs": len(batch),
-                "seconds": round(time.perf_counter() - started, 2),
-            }
-            log.write(json.dumps(line) + "\n")
-            log.flush()
             if on_step:
                 on_step(step + 1, total, value)
-            if len(losses) % settings.every == 0:
+            if len(losses) % settings.every == 0 or step + 1 == total or asked.is_set():
                 _keep(torch, folder, about, named, optimiser, losses)
-                kept = len(losses)
             if asked.is_set():
                 break
     for module in modules:
         module.eval()
-    if kept < len(losses):
-        _keep(torch, folder, about, named, optimiser, losses)
     learner.save(folder)
-    seconds = time.perf_counter() - started
-    return TrainingReport(len(losses), total, tuple(losses), seconds, len(losses) < total)
+    return TrainingReport(len(losses), total, tuple(losses), time.perf_counter() - started)
 
 
 def _resume(torch: Any, folder: Path, about: dict[str, Any], named: Any, optimiser: Any) -> list[float]:

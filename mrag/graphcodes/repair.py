@@ -212,15 +212,11 @@ def mend(words: Words, forms: FormDictionary | None = None) -> ParsedSentence:
     forms = forms or FormDictionary()
     words = _hyphens(words)
     _retag(words, forms)
-    for rule in (_stands, _nouns, _colours, _having, _lists, _heads, _first_noun, _beside, _participles):
+    for rule in (_nouns, _colours, _lists, _heads, _participles, _compounds, _last_heads):
         rule(words)
-    _compounds(words)
-    _last_heads(words)
     _acting(words, forms)
-    for rule in (_beside_nouns, _adverbs, _end, _objects, _wear, _list, _describe):
+    for rule in (_beside_nouns, _end, _objects, _wear, _list, _describe, _subjects, _after_with):
         rule(words)
-    _subjects(words)
-    _after_with(words)
     return ParsedSentence(words)
 
 
@@ -316,18 +312,6 @@ def _retag(words: Words, forms: FormDictionary) -> None:
         words[at] = word
 
 
-def _stands(words: Words) -> None:
-    """Read `a woman stands behind a man` as a clause, not as a compound noun."""
-    for at in range(1, len(words) - 1):
-        word, before = words[at], words[at - 1]
-        if word.dep != "ROOT" or not word.noun or word.text not in WORDS["stands"] or not before.noun:
-            continue
-        if before.head == at and before.dep == "compound" and words[at + 1].tag == "IN":
-            words[at] = replace(word, tag="VBP", lemma=word.text.removesuffix("s"))
-            words[at - 1] = replace(before, dep="nsubj")
-            _hang(words, at, at - 1, at - 1)
-
-
 def _nouns(words: Words) -> None:
     """What a preposition or verb governs is a noun, whatever its tag; so is what an article begins."""
     for at, w in enumerate(words):
@@ -357,21 +341,6 @@ def _colours(words: Words) -> None:
         said = w.text in WORDS["colours"] or w.text in WORDS["materials"] or w.tag.startswith("JJ")
         if w.dep in ("compound", "nmod") and said:
             words[at] = replace(w, tag="JJ", dep="amod")
-
-
-def _having(words: Words) -> None:
-    """Read `the bird has beak` as having, not as a tense."""
-    for at, word in enumerate(words):
-        verb, outer = word.head, words[word.head]
-        if word.lemma != "have" or word.dep != "aux" or outer.tag in ("VBN", "VBD", "VBG") or verb <= at:
-            continue
-        if outer.dep != "ROOT" or {*_below(words, verb, "aux", "dobj")} - {at}:
-            continue
-        for i in _below(words, verb, "nsubj", "advmod"):
-            if i < at:
-                words[i] = replace(words[i], head=at)
-        words[at] = replace(word, dep="ROOT", head=at)
-        words[verb] = replace(outer, tag="NN", dep="dobj", head=at, lemma=outer.text)
 
 
 def _lists(words: Words) -> None:
@@ -434,37 +403,6 @@ def _agrees(words: Words, at: int) -> bool:
         return before.text in WORDS["animate"] and before.tag == "NNS"
     articles = [words[i].text for i in _below(words[:at], at - 1, "det")]
     return before.tag == "NN" and ("a" in articles or "an" in articles)
-
-
-def _first_noun(words: Words) -> None:
-    """A caption begins with a thing: `skateboard being ridden`, `grapefruit lying on a table`."""
-    at = 0
-    while at < len(words) and (words[at].dep in ("det", "amod", "nummod", "punct") or words[at].tag == "CD"):
-        at += 1
-    if at + 1 >= len(words):
-        return
-    word, after = words[at], words[at + 1]
-    follows = after.tag in ("VBG", "VBN", "VBZ", "VBD", "VBP") or after.lemma == "be"
-    plain = word.text == word.lemma and not word.text.endswith("ly") and word.text not in WORDS["adverbs"]
-    if not follows or word.tag not in ("VB", "VBP", "RB", "RBR", "JJ", "UH") or not plain:
-        return
-    if word.tag[:2] != "VB" and (words[word.head].verb or word.head == at):
-        if word.head != at:
-            words[at] = replace(word, tag="NN", dep="nsubj")
-    elif word.head == at and word.dep == "ROOT" and after.head == at:
-        words[at] = replace(word, tag="NN")
-        words[at + 1] = replace(after, dep="acl")
-
-
-def _beside(words: Words) -> None:
-    """Read `next to train` as a preposition with a noun, not as an infinitive."""
-    for at in range(1, len(words) - 1):
-        to, before = words[at], words[at - 1]
-        if to.text == "to" and to.dep == "aux" and before.text in WORDS["before_to"]:
-            verb, noun = to.head, words[to.head]
-            if noun.tag in ("VB", "VBP") and verb >= at and before.head != verb:
-                words[at] = replace(to, tag="IN", dep="prep", head=at - 1)
-                words[verb] = replace(noun, tag="NN", dep="pobj", head=at)
 
 
 def _participles(words: Words) -> None:
@@ -540,16 +478,6 @@ def _beside_nouns(words: Words) -> None:
         governed = word.dep in ("dobj", "conj", "appos") and before.dep in ("pobj", "dobj", "conj")
         if (governed or ("nsubj" in word.dep and both_act)) and not _hangs_on(words, before.head, at):
             _lead(words, at)
-
-
-def _adverbs(words: Words) -> None:
-    """In `four people out in the snow` the people are what is spoken of."""
-    for at, word in enumerate(words):
-        if word.dep == "ROOT" and word.tag in ("RP", "RB", "IN"):
-            who = next((i for i, w in enumerate(words[:at]) if w.head == at and w.noun), None)
-            if who is not None:
-                words[who] = replace(words[who], dep="ROOT", head=who)
-                words[at] = replace(word, dep="advmod", head=who)
 
 
 def _end(words: Words) -> None:

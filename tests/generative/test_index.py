@@ -269,16 +269,11 @@ def test_cursors_are_shared_between_threads() -> None:
             assert found == wanted
 
 
-@given(
-    st.lists(st.sets(st.integers(0, 299)), min_size=1, max_size=4),
-    st.sampled_from([0, 64]),
-    st.sampled_from([0, 64]),
-)
+@given(st.lists(st.sets(st.integers(0, 299)), min_size=1, max_size=4), st.sampled_from([0, 64]))
 @settings(max_examples=50, deadline=None)
-def test_continuations_of_segments_are_joined(parts: list[set[int]], few: int, sparse: int) -> None:
+def test_continuations_of_segments_are_joined(parts: list[set[int]], few: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clue_index, "_FEW", few)
-        patch.setattr(clue_index, "_SPARSE", sparse)
         joined = clue_index._union([np.array(sorted(part), np.int64) for part in parts], 300)
     assert joined.tolist() == sorted(set().union(*parts))
 

@@ -208,7 +208,6 @@ def test_indexes_beside_the_store(tmp_path: Path) -> None:
             open_clues(kg)
         build_clues(kg, ByteTokeniser())
         opened = open_clues(kg)
-        assert opened.folder == clue_folder(kg)
         assert opened.documents(list(b" A dog")) == ["urn:a"] and not is_stale(kg, opened)
         kg.insert([Triple(URIRef("urn:b"), URIRef(RDFS + "label"), Literal("A cat", lang="en"))])
         assert is_stale(kg, open_clues(kg))

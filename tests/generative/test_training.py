@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import threading
@@ -20,6 +19,7 @@ from mrag.generative.training import (
     TrainingPair,
     TrainingSettings,
     prompt,
+    quiet,
     train,
 )
 
@@ -108,7 +108,8 @@ def test_a_tiny_model_overfits_fifty_pairs_and_its_clues_come_back(tmp_path: Pat
     after = asked_again(TransformersModel(found.model, Fast()), index, pairs)
     assert after >= 48 > 10 > before
     # The written adapter gives the same model.
-    again = TransformersModel(peft.PeftModel.from_pretrained(tiny(), str(tmp_path)), Fast())
+    with quiet():
+        again = TransformersModel(peft.PeftModel.from_pretrained(tiny(), str(tmp_path)), Fast())
     one = again.start(pairs[0].prompt).log_probabilities
     other = TransformersModel(found.model, Fast()).start(pairs[0].prompt).log_probabilities
     assert np.allclose(one, other, atol=1e-4)
@@ -136,9 +137,6 @@ def test_a_run_that_is_stopped_and_gone_on_with_is_the_run_that_was_not(tmp_path
     assert first.interrupted and first.steps == 5
     second = train(learner(seed=9), few(), tmp_path / "b", SHORT)
     assert second.losses == straight.losses and not second.interrupted
-    lines = [(tmp_path / name / "log.jsonl").read_text().splitlines() for name in "ab"]
-    told = [[(json.loads(x)["step"], json.loads(x)["loss"]) for x in found] for found in lines]
-    assert told[0] == told[1] and len(told[0]) == 12
     done = train(learner(), few(), tmp_path / "b", SHORT)
     assert done.steps == 12 and done.seconds < second.seconds + 60
 
@@ -154,8 +152,6 @@ def test_the_weights_after_a_resumed_run_are_those_of_a_straight_one(tmp_path: P
     one, other = weights(whole), weights(rest)
     assert one.keys() == other.keys()
     assert all(np.array_equal(one[name], other[name]) for name in one)
-    steps = [json.loads(x)["step"] for x in (tmp_path / "b" / "log.jsonl").read_text().splitlines()]
-    assert steps == list(range(1, 13))
 
 
 class Killed(Exception):
