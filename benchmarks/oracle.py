@@ -320,7 +320,7 @@ def generative(part: str) -> Iterator[Item]:
         for text in ("GraphDB", "triple store", "Berlin", "vector", "open source", " is a ", "Java"):
             yield text, sorted(doc for docs in index.matches(tokeniser.encode(text)) for doc in docs)
         return
-    from generative_data import smollm2
+    from generative_quality import smollm2
 
     model, knobs = language_model(f"local:{smollm2()}"), DecodingSettings(beams=4, max_length=8)
     ranker = GenerativeRanker(demo(), build_clues(demo(), model.tokeniser), model, knobs)

@@ -277,7 +277,7 @@ def open_backbone(name: str) -> TransformersModel:
     model, tokeniser = pretrained(name, rest, dtype=library("torch").float32, **where)
     if hasattr(model.config, "quantization_config"):
         # Its weights are unpacked, so it can be written like any other.
-        model.hf_quantizer = None
+        vars(model).pop("hf_quantizer", None)
         del model.config.quantization_config
     return TransformersModel(model, tokeniser, name)
 
