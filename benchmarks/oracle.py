@@ -248,7 +248,7 @@ def _answered(kg: mrag.KnowledgeGraph, text: str) -> dict[str, Any]:
 
 def graphcodes(part: str) -> Iterator[Item]:
     """Yield what is read in captions, and which captions have the nearest codes."""
-    from mrag.graphcodes import GraphCodeIndex, RelationRegistry, TextExtractor, to_json
+    from mrag.graphcodes import GraphCodeIndex, TextExtractor, to_json
 
     pairs = DATA / "scenes_factual" / "share" / "pairs_caption_graph.jsonl.gz"
     texts = _descriptions() if part == "descriptions" else [row["caption"] for row in lines_of(pairs)]
@@ -256,7 +256,7 @@ def graphcodes(part: str) -> Iterator[Item]:
     codes = dict(zip(map(str, range(300)), TextExtractor().extract_many(texts), strict=False))
     (index := GraphCodeIndex()).put(codes)
     for (id_, code), text in zip(codes.items(), texts, strict=True):
-        yield id_, {"text": text, **to_json(code, RelationRegistry())}
+        yield id_, {"text": text, **to_json(code)}
     for id_ in sample("codes", codes, 30):
         yield f"near {id_}", [(match.id, round(match.score, 3)) for match in index.search(codes[id_], 10)]
 
@@ -320,7 +320,7 @@ def generative(part: str) -> Iterator[Item]:
         for text in ("GraphDB", "triple store", "Berlin", "vector", "open source", " is a ", "Java"):
             yield text, sorted(doc for docs in index.matches(tokeniser.encode(text)) for doc in docs)
         return
-    from generative_data import smollm2
+    from generative_quality import smollm2
 
     model, knobs = language_model(f"local:{smollm2()}"), DecodingSettings(beams=4, max_length=8)
     ranker = GenerativeRanker(demo(), build_clues(demo(), model.tokeniser), model, knobs)

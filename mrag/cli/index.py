@@ -364,9 +364,9 @@ def _neighbourhoods(graph: mrag.KnowledgeGraph, hops: int) -> dict[str, graphcod
     from mrag.index.documents import documents
 
     entities = sorted({iri for iri, _ in documents(graph, indexes.Definition(languages=graph.languages))})
-    codes, settings = {}, graphcodes.NeighbourhoodSettings(hops=hops)
+    codes = {}
     with progress("Reading", unit="entities") as note:
-        for iri, code in graphcodes.neighbourhoods(graph, entities, settings):
+        for iri, code in graphcodes.neighbourhoods(graph, entities, hops=hops):
             codes[iri] = code
             note(len(codes), len(entities))
     return codes
@@ -396,7 +396,7 @@ def search(
         node: A node of the question; repeatable.
         like: Use the code of this entity as the question.
         k: Maximum number of hits.
-        metric: structural, paper, paper-numbers or query-relative.
+        metric: structural, paper or query-relative.
         excess: Structural metric: weight of what only the entity has.
         meaning: Order the best hits by meaning, with the model minilm or wordllama.
         ontology: Structural metric: let classes match their subclasses and instances.
@@ -462,20 +462,20 @@ def show_code(
     """
     with place.codes() as (graph, index):
         code = index.code(_expand(graph, iri))
-        registry = index.registry
         if as_json:
-            show_json(graphcodes.to_json(code, registry))
+            show_json(graphcodes.to_json(code))
             return
         verbaliser = _verbaliser(graph, code)
         show(verbaliser.verbalise(code))
         show("")
-        numbers = code.matrix(registry).toarray().tolist()
-        wide = max([1, *(len(str(number)) for row in numbers for number in row)])
-        for at, (node_id, row) in enumerate(zip(code.dictionary, numbers, strict=True)):
+        numbers: dict[tuple[str, ...], int] = {}
+        rows = code.matrix(numbers).toarray().tolist()
+        wide = len(str(len(numbers)))
+        for at, (node_id, row) in enumerate(zip(code.dictionary, rows, strict=True)):
             cells = " ".join((str(number) if number else "·").rjust(wide) for number in row)
             show(f"{at:3} {verbaliser.name(node_id, code)[:WIDE]:{WIDE}} {cells}")
-        for number in sorted({number for row in numbers for number in row if number}):
-            show(f"{number:3} = {' and '.join(verbaliser.relation(r) for r in registry.relations(number))}")
+        for cell, number in numbers.items():
+            show(f"{number:3} = {' and '.join(map(verbaliser.relation, cell))}")
 
 
 @codes_app.command()
@@ -500,7 +500,7 @@ def compare(
     with place.codes() as (graph, index):
         q, d = index.code(_expand(graph, first)), index.code(_expand(graph, second))
         reasons = graphcodes.explain(q, d).reasons(q, _verbaliser(graph, q, d))
-        scores = {m: index.compare(q, _expand(graph, second), _comparison(m)) for m in get_args(Metric)}
+        scores = {m: _comparison(m).scores(q, d) for m in get_args(Metric)}
         if as_json:
             show_json({"scores": {m: asdict(s) for m, s in scores.items()}, "reasons": list(reasons)})
             return

@@ -635,7 +635,7 @@ def generative_(
     \b
     Examples:
       mrag train generative --questions asked.jsonl --model local:model.gguf --out clues
-      mrag clues search "Who develops GraphDB?" --model local:clues/model.gguf
+      mrag clues search "Who develops GraphDB?" --model hf:clues/model
     """
     from mrag.generative.ranker import clue_texts
 
@@ -645,7 +645,7 @@ def generative_(
     if any(one.picture is not None for one in asked):
         raise ConfigError(
             "The command line cannot train on questions with pictures; Python can.",
-            hint="See mrag.generative.training.prefix.PrefixLearner.",
+            hint="See mrag.generative.PrefixLearner.",
         )
     with status("Opening the model"):
         backbone = generative.open_backbone(model)
@@ -663,10 +663,7 @@ def generative_(
             learner, pairs, out, knobs, on_step=lambda done, total, loss: note(done, total)
         )
     with status("Writing the model"):
-        if backbone.gguf is not None:
-            trained = f"local:{generative.write_gguf(backbone.gguf, out, out / 'model.gguf')}"
-        else:
-            trained = f"hf:{generative.write_folder(learner.model, backbone.own, out / 'model')}"
+        trained = f"hf:{generative.write_folder(learner.model, backbone.tokeniser.own, out / 'model')}"
     loss = outcome.losses[-1]
     if as_json:
         about = {"adapter": str(out), "model": trained, "pairs": len(pairs), "steps": outcome.steps}

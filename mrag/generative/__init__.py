@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         sample_clues,
         train,
         write_folder,
-        write_gguf,
     )
 
 __all__ = [
@@ -40,7 +39,7 @@ __all__ = [
     "LoraLearner", "LoraSettings", "ObjectPrefix", "PrefixLearner", "PrefixSettings",
     "SeeingTransformersModel", "TrainingQuestion", "TrainingReport", "TrainingSettings", "build_clues",
     "decode", "document_tokens", "is_stale", "language_model", "make_pairs", "open_backbone", "open_clues",
-    "prompt", "read_questions", "sample_clues", "train", "write_folder", "write_gguf",
+    "prompt", "read_questions", "sample_clues", "train", "write_folder",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(__name__)

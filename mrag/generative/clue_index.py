@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -18,47 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError
+from mrag.index.rows import StoredSegment, StringTable
 from mrag.jobs.runners import InlineRunner, Runner, carried
 from mrag.storage.arrays import Arrays
-from mrag.storage.folder import Committed, Kind, Live, SegmentFolder
+from mrag.storage.folder import Kind, SegmentFolder
 
 HUB = 1024
 """Runs longer than this have their continuations worked out when the index is built."""
 
 _SMALL: Final = 24
 _DEPTH: Final = 64
-_REMEMBERED: Final = 1024
 
-
-class Places:
-    """Places in a text, in three bytes each where the text is short enough, else in four."""
-
-    __slots__ = ("_high", "_low", "high", "low")
-
-    def __init__(self, low: npt.NDArray[np.uint16], high: npt.NDArray[Any]) -> None:
-        self.low, self.high = low, high
-        self._low, self._high = low.data, high.data
-
-    @classmethod
-    def of(cls, places: npt.NDArray[Any]) -> Places:
-        """Pack places, each below 2**32."""
-        small = not len(places) or int(places.max()) < 1 << 24
-        high = (places >> 16).astype(np.uint8 if small else np.uint16)
-        return cls((places & 0xFFFF).astype(np.uint16), high)
-
-    def __len__(self) -> int:
-        return len(self.low)
-
-    def one(self, at: int) -> int:
-        """Return one place."""
-        return int(self._low[at] | self._high[at] << 16)
-
-    def some(self, low: int, high: int) -> npt.NDArray[np.int64]:
-        """Return a run of places."""
-        found = self.high[low:high].astype(np.int64)
-        found <<= 16
-        found |= self.low[low:high]
-        return found
+Places: TypeAlias = npt.NDArray[np.uint32]
 
 
 class SuffixView:
@@ -80,12 +48,10 @@ class SuffixView:
         self.ids = ids
         self.places = places
         # Single numbers are read through these: items of numpy arrays cost several times as much.
-        self._text = text.data
-        self._low, self._high = places.low.data, places.high.data
+        self._text, self._places = text.data, places.data
         self._hubs: dict[tuple[int, int], tuple[int, int]] = {}
         self._next: Any = None
         self._from: Any = None
-        self._remembered: dict[tuple[int, int, int], npt.NDArray[np.int64]] = {}
         if hubs is not None:
             self._next, self._from = hubs["next"], hubs["from"]
             self._next_view, self._from_view = self._next.data, self._from.data
@@ -96,10 +62,6 @@ class SuffixView:
 
     def __len__(self) -> int:
         return len(self.places)
-
-    def number(self, at: int, depth: int) -> int:
-        """Return the number that the suffix at a place of the order has at a depth."""
-        return int(self._text[(self._low[at] | self._high[at] << 16) + depth])
 
     def narrow(self, low: int, high: int, depth: int, number: int) -> tuple[int, int]:
         """Return the run of those suffixes of a run that go on with a number; empty if there is none."""
@@ -116,13 +78,13 @@ class SuffixView:
                     return low, low
                 upper = self._from_view[at + 1] if at + 1 < end else high
                 return self._from_view[at], upper
-        text, lows, highs = self._text, self._low, self._high
+        text, places = self._text, self._places
         if high - low == 1:
-            return (low, high) if text[(lows[low] | highs[low] << 16) + depth] == number else (low, low)
+            return (low, high) if text[places[low] + depth] == number else (low, low)
         suffixes = range(high)
 
         def at_depth(at: int) -> int:
-            return text[(lows[at] | highs[at] << 16) + depth]
+            return text[places[at] + depth]
 
         if at_depth(low) != number:
             low = bisect_left(suffixes, number, low, high, key=at_depth)
@@ -137,7 +99,7 @@ class SuffixView:
         numbers = self._numbers
         for at, token in enumerate(tokens):
             if high - low == 1:
-                place = (self._low[low] | self._high[low] << 16) + depth + at
+                place = self._places[low] + depth + at
                 length = len(tokens) - at
                 if length > _SMALL:
                     there = self.ids[self.text[place : place + length]].tolist()
@@ -156,41 +118,25 @@ class SuffixView:
         """Return the token ids that follow a run, ascending, each once."""
         if low >= high:
             return self.ids[:0]
-        text, lows, highs = self._text, self._low, self._high
-        first = text[(lows[low] | highs[low] << 16) + depth]
+        text, places = self._text, self._places
+        first = text[places[low] + depth]
         size = high - low
         # The numbers of a run ascend, so that equal ends are equal throughout.
-        if size == 1 or text[(lows[high - 1] | highs[high - 1] << 16) + depth] == first:
+        if size == 1 or text[places[high - 1] + depth] == first:
             return self.ids[first : first + 1] if first else self.ids[:0]
         if size <= _SMALL:
-            found = dict.fromkeys([text[(lows[i] | highs[i] << 16) + depth] for i in range(low, high)])
+            found = dict.fromkeys([text[place + depth] for place in places[low:high]])
             found.pop(0, None)
             return self.ids[list(found)]
-        if size > HUB:
-            hub = self._hubs.get((depth, low))
-            if hub is not None:
-                found_ids: npt.NDArray[np.int64] = self.ids[self._next[hub[0] : hub[1]]]
-                return found_ids
-            return self._remember(low, high, depth)
-        return self._gather(low, high, depth)
-
-    def _gather(self, low: int, high: int, depth: int) -> npt.NDArray[np.int64]:
-        numbers = self.text[self.places.some(low, high) + depth]
+        if size > HUB and (hub := self._hubs.get((depth, low))) is not None:
+            found_ids: npt.NDArray[np.int64] = self.ids[self._next[hub[0] : hub[1]]]
+            return found_ids
+        numbers = self.text[self.places[low:high] + np.uint32(depth)]
         new = np.empty(len(numbers), np.bool_)
         new[0] = numbers[0] != 0
         np.not_equal(numbers[1:], numbers[:-1], out=new[1:])
-        found: npt.NDArray[np.int64] = self.ids[numbers[new]]
-        return found
-
-    def _remember(self, low: int, high: int, depth: int) -> npt.NDArray[np.int64]:
-        key = (low, high, depth)
-        known = self._remembered.pop(key, None)
-        if known is None:
-            known = self._gather(low, high, depth)
-            while len(self._remembered) >= _REMEMBERED:
-                self._remembered.pop(next(iter(self._remembered)), None)
-        self._remembered[key] = known
-        return known
+        gathered: npt.NDArray[np.int64] = self.ids[numbers[new]]
+        return gathered
 
 
 def find_hubs(text: npt.NDArray[Any], places: Places) -> dict[str, npt.NDArray[Any]]:
@@ -201,7 +147,7 @@ def find_hubs(text: npt.NDArray[Any], places: Places) -> dict[str, npt.NDArray[A
     for depth in range(_DEPTH):
         below: list[tuple[int, int]] = []
         for low, high in runs:
-            found = text[places.some(low, high) + depth]
+            found = text[places[low:high] + np.uint32(depth)]
             new = np.flatnonzero(found[1:] != found[:-1]) + 1
             at = np.concatenate([[0], new])
             ups = np.append(new, high - low)
@@ -227,122 +173,27 @@ def find_hubs(text: npt.NDArray[Any], places: Places) -> dict[str, npt.NDArray[A
     }
 
 
-def sort_suffixes(text: npt.NDArray[Any], *, fast: bool | None = None) -> npt.NDArray[np.int64]:
-    """Return the places of a text in the order of the suffixes that begin there."""
-    if len(text) == 0 or not text.any():
-        return np.empty(0, np.int64)
-    if fast is None:
-        fast = find_spec("pydivsufsort") is not None
-    # Few numbers are sorted faster than a compiled function is found.
-    return _divsufsort(text) if fast and len(text) > 64 else _doubling(text)
-
-
-def _divsufsort(text: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    divsufsort = import_module("pydivsufsort").divsufsort
+def sort_suffixes(text: npt.NDArray[Any]) -> Places:
+    """Return the places of a text in the order of the suffixes that begin there, without its zeros."""
+    if not text.any():
+        return np.empty(0, np.uint32)
+    try:
+        divsufsort = import_module("pydivsufsort").divsufsort
+    except ImportError as error:
+        what = "pydivsufsort is not installed, and a clue index is built with it."
+        raise ConfigError(what, hint="pip install 'mrag[generative]'") from error
     # Bytes in the order of significance sort like the numbers; places between them are left out again.
     width = 2 if int(text.max()) < 1 << 16 else 4
-    octets = np.array(text.astype(f">u{width}").view(np.uint8))
-    if len(octets) >= 1 << 31:
-        return _doubling(text)
-    order: npt.NDArray[np.int32] = divsufsort(octets)
+    order: npt.NDArray[np.int32] = divsufsort(np.array(text.astype(f">u{width}").view(np.uint8)))
     order = order[order & (width - 1) == 0] >> (width // 2)
-    return order[np.count_nonzero(text == 0) :].astype(np.int64)
-
-
-def _doubling(text: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Sort by the first numbers, then by twice as many, until no two places are equal."""
-    size = len(text)
-    padded = np.concatenate([text.astype(np.int64), np.zeros(2, np.int64)])
-    step = 3
-    key = (padded[:size] << 42) | (padded[1 : size + 1] << 21) | padded[2 : size + 2]
-    if int(text.max()) >= 1 << 21:
-        step, key = 1, padded[:size]
-    order = np.argsort(key, kind="stable")
-    sorted_key = key[order]
-    first = np.empty(size, np.bool_)
-    first[0] = True
-    np.not_equal(sorted_key[1:], sorted_key[:-1], out=first[1:])
-    # The rank of a group is the place where it begins, so that ranks hold while groups are divided.
-    rank = np.empty(size + 1, np.int64)
-    rank[order] = np.maximum.accumulate(np.where(first, np.arange(size), 0))
-    rank[size] = -1
-    ends = np.flatnonzero(text == 0)
-    to_end = ends[np.searchsorted(ends, np.arange(size))] - np.arange(size)
-    while True:
-        begins = np.flatnonzero(first)
-        sizes = np.diff(begins, append=size)
-        open_groups = sizes > 1
-        if not open_groups.any():
-            break
-        # A group reaches the end of its documents together or not at all.
-        open_groups &= to_end[order[begins]] >= step
-        begins, sizes = begins[open_groups], sizes[open_groups]
-        if not len(begins):
-            break
-        at = np.repeat(begins - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-        places = order[at]
-        group = np.repeat(begins, sizes)
-        behind = rank[np.minimum(places + step, size)]
-        again = np.lexsort((behind, group))
-        order[at] = places[again]
-        group, behind = group[again], behind[again]
-        new = np.empty(len(at), np.bool_)
-        new[0] = True
-        np.logical_or(group[1:] != group[:-1], behind[1:] != behind[:-1], out=new[1:])
-        first[at] = new
-        rank[order[at]] = np.maximum.accumulate(np.where(new, at, 0))
-        step *= 2
-    return order[np.count_nonzero(text == 0) :].astype(np.int64)
-
-
-_BLOCK: Final = 128
-
-
-class DocumentIds:
-    """Strings in compressed blocks."""
-
-    def __init__(self, blocks: npt.NDArray[np.uint8], offsets: npt.NDArray[np.uint64], size: int) -> None:
-        self.blocks, self.offsets, self._size = blocks, offsets, size
-        self._last: tuple[int, list[str]] = (-1, [])
-
-    @classmethod
-    def of(cls, strings: Iterable[str]) -> DocumentIds:
-        """Pack strings in the order given."""
-        kept = list(strings)
-        packed = [
-            zlib.compress(json.dumps(kept[at : at + _BLOCK]).encode(), 6)
-            for at in range(0, len(kept), _BLOCK)
-        ]
-        offsets = np.zeros(len(packed) + 1, np.uint64)
-        np.cumsum([len(block) for block in packed], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(packed), np.uint8), offsets, len(kept))
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __getitem__(self, at: int) -> str:
-        number, within = divmod(at, _BLOCK)
-        # One assignment keeps readers on several threads apart.
-        last = self._last
-        if last[0] != number:
-            last = self._last = (number, self._unpack(number))
-        return last[1][within]
-
-    def __iter__(self) -> Iterator[str]:
-        for number in range(len(self.offsets) - 1):
-            yield from self._unpack(number)
-
-    def _unpack(self, number: int) -> list[str]:
-        block = self.blocks[int(self.offsets[number]) : int(self.offsets[number + 1])]
-        found: list[str] = json.loads(zlib.decompress(block.tobytes()))
-        return found
+    return order[np.count_nonzero(text == 0) :].astype(np.uint32)
 
 
 Documents: TypeAlias = Iterable[tuple[str, Sequence[int]]]
 Tokens: TypeAlias = npt.NDArray[np.int64]
 
-SEGMENT_TOKENS: Final = (1 << 24) - 1
-"""Most tokens of a segment, ends of documents counted: places then fit in three bytes."""
+SEGMENT_TOKENS: Final = 1 << 24
+"""Most tokens of a segment, ends of documents counted."""
 
 _RUN: Final = 1 << 19
 
@@ -360,34 +211,18 @@ class ClueSegment:
         self.text = arrays["text"]
         self.starts = arrays["starts"]
         self.owners = arrays["owners"]
-        self.names = DocumentIds(arrays["name_blocks"], arrays["name_offsets"], len(self.owners))
+        self.names = StringTable(arrays["names.blob"], arrays["names.offsets"])
         self._starts = self.starts.data
         self._numbers: dict[int, int] = {t: n for n, t in enumerate(self.alphabet.tolist(), start=1)}
         # The end of a document must not look like any token that someone asks for.
         self.ids = np.concatenate([[np.iinfo(np.int64).min], self.alphabet]).astype(np.int64)
         self.ids.flags.writeable = False
         self.anywhere = SuffixView(
-            self.text,
-            Places(arrays["low"], arrays["high"]),
-            self.ids,
-            self._numbers,
-            _part(arrays, "anywhere"),
+            self.text, arrays["places"], self.ids, self._numbers, _part(arrays, "anywhere")
         )
         self.beginnings = SuffixView(
-            self.text, Places.of(self.starts[:-1]), self.ids, self._numbers, _part(arrays, "beginnings")
+            self.text, self.starts[:-1], self.ids, self._numbers, _part(arrays, "beginnings")
         )
-
-    @classmethod
-    def named(cls, arrays: Arrays, names: Iterable[tuple[int, str]]) -> ClueSegment:
-        """Put a segment together."""
-        owned = sorted(names)
-        packed = DocumentIds.of(name for _, name in owned)
-        about: dict[str, npt.NDArray[Any]] = {
-            "owners": np.array([owner for owner, _ in owned], np.uint32),
-            "name_blocks": packed.blocks,
-            "name_offsets": packed.offsets,
-        }
-        return cls({**arrays, **about})
 
     def arrays(self) -> Arrays:
         """Return everything that a segment is, to be written to a file."""
@@ -405,61 +240,43 @@ class ClueSegment:
         """Number of tokens."""
         return len(self.text) - len(self)
 
-    def document_at(self, place: int) -> int:
-        """Return the number of the document that a place of the text is in."""
-        return bisect_right(self._starts, place) - 1
-
     def document(self, number: int) -> npt.NDArray[np.int64]:
         """Return the token ids of a document."""
         return self.ids[self.text[self._starts[number] : self._starts[number + 1] - 1]]
-
-    def find(self, document: Sequence[int]) -> int | None:
-        """Return the number of the document that is equal to a list of token ids, None if there is none."""
-        low, high = self.beginnings.find(document, 0, len(self), 0)
-        if low == high:
-            return None
-        # The end of a document sorts before what goes on.
-        return low if self.beginnings.number(low, len(document)) == 0 else None
 
     def one_document(self, low: int, high: int) -> int | None:
         """Return the document that a run of suffixes is in, None if they are in several or none."""
         places = self.anywhere.places
         if low >= high:
             return None
-        number = self.document_at(places.one(low))
+        number = bisect_right(self._starts, places[low]) - 1
         if high - low == 1:
             return number
         begin, end = self._starts[number], self._starts[number + 1]
-        if high - low > end - begin or not begin <= places.one(high - 1) < end:
+        if high - low > end - begin or not begin <= places[high - 1] < end:
             return None
-        found = places.some(low, high)
+        found = places[low:high]
         return number if bool(((found >= begin) & (found < end)).all()) else None
 
     def documents_in(self, low: int, high: int) -> npt.NDArray[np.int64]:
         """Return the numbers of the documents that a run of suffixes is in, ascending, each once."""
         places = self.anywhere.places
         if high - low <= _RUN:
-            found = np.sort(places.some(low, high))
+            found = np.sort(places[low:high])
             return np.unique(np.searchsorted(self.starts, found, side="right") - 1)
         marked = np.zeros(len(self.text), np.bool_)
         for at in range(low, high, _RUN):
-            marked[places.some(at, min(at + _RUN, high))] = True
+            marked[places[at : min(at + _RUN, high)]] = True
         return np.flatnonzero(np.logical_or.reduceat(marked, self.starts[:-1]))
 
     def only(self, documents: npt.NDArray[np.bool_], view: SuffixView) -> SuffixView:
         """Return the part of a view that lies in some documents."""
         if view is self.beginnings:
-            kept = self.starts[:-1][documents].astype(np.int64)
+            kept = self.starts[:-1][documents]
         else:
-            starts = self.starts.astype(np.int64)
-            inside = np.repeat(documents, starts[1:] - starts[:-1])
-            parts = []
-            for at in range(0, len(view), 1 << 20):
-                places = view.places.some(at, min(at + (1 << 20), len(view)))
-                parts.append(places[inside[places]])
-            kept = np.concatenate([*parts, np.empty(0, np.int64)])
-        packed = Places.of(kept)
-        return SuffixView(self.text, packed, self.ids, self._numbers, find_hubs(self.text, packed))
+            inside = np.repeat(documents, self.starts[1:] - self.starts[:-1])
+            kept = view.places[inside[view.places]]
+        return SuffixView(self.text, kept, self.ids, self._numbers, find_hubs(self.text, kept))
 
 
 def sort_texts(
@@ -476,15 +293,14 @@ def sort_texts(
     text[_spread(starts[:-1].astype(np.int64), lengths[order])] = numbers[_spread(begins, lengths[order])]
     moved = np.empty(len(documents), np.int64)
     moved[order] = np.arange(len(documents))
-    places = Places.of(sort_suffixes(text))
+    places = sort_suffixes(text)
     arrays: dict[str, npt.NDArray[Any]] = {
         "alphabet": alphabet,
         "text": text,
-        "low": places.low,
-        "high": places.high,
+        "places": places,
         "starts": starts,
     }
-    for which, view in (("anywhere", places), ("beginnings", Places.of(starts[:-1]))):
+    for which, view in (("anywhere", places), ("beginnings", starts[:-1])):
         for key, array in find_hubs(text, view).items():
             arrays[f"{which}_{key}"] = array
     return arrays, moved
@@ -521,63 +337,46 @@ def _spread(begins: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> np
     return shift + np.arange(total)
 
 
-def check_documents(documents: Documents, vocabulary: int, end: int | None) -> Iterator[tuple[str, Tokens]]:
-    """Yield the documents that have tokens, each with the end token, if there is one."""
-    for doc_id, given in documents:
-        tokens = np.asarray(given, np.int64).reshape(-1)
-        if len(tokens) and not 0 <= int(tokens.min()) <= int(tokens.max()) < vocabulary:
-            raise ConfigError(
-                f"The document {doc_id} has a token outside of the vocabulary of {vocabulary:,}.",
-                hint="Build the index with the tokeniser that made the tokens.",
-            )
-        if len(tokens):
-            yield doc_id, tokens if end is None else np.append(tokens, end)
-
-
-@dataclass
-class _BatchNames:
-    """Ids of the documents of a batch, of which a segment is made.
-
-    Attributes:
-        base: Number of documents of what comes before the batch.
-        own: The number of a batch, the place of a document in it, and an id that this document has.
-        earlier: The number of a document that the index had before, and an id that it has, too.
-    """
-
-    base: int
-    own: list[tuple[int, int, str]] = field(default_factory=list)
-    earlier: list[tuple[int, str]] = field(default_factory=list)
-
-
 def build_segments(
-    documents: Iterable[tuple[str, Tokens]], earlier: Sequence[ClueSegment], max_tokens: int, runner: Runner
+    documents: Documents, vocabulary: int, end: int | None, max_tokens: int, runner: Runner
 ) -> Iterator[ClueSegment]:
-    """Yield the segments of new documents, in order; equal documents come once.
+    """Yield the segments of documents, in order; equal documents come once.
 
     The runner sorts suffixes, which takes nearly all the time; which documents are equal is told here.
     """
-    names = [_BatchNames(sum(map(len, earlier)))]
+    # Of each batch: how many documents come before it, and the ids that were met while it was filled, each
+    # with the number of the batch that has the document, and its place there.
+    bases = [0]
+    names: list[list[tuple[int, int, str]]] = [[]]
 
     def batches() -> Iterator[list[Tokens]]:
         seen: dict[bytes, tuple[int, int]] = {}
         batch: list[Tokens] = []
         size = 0
-        for doc_id, tokens in documents:
+        for doc_id, given in documents:
+            tokens = np.asarray(given, np.int64).reshape(-1)
+            if not len(tokens):
+                continue
+            if not 0 <= int(tokens.min()) <= int(tokens.max()) < vocabulary:
+                raise ConfigError(
+                    f"The document {doc_id} has a token outside of the vocabulary of {vocabulary:,}.",
+                    hint="Build the index with the tokeniser that made the tokens.",
+                )
+            if end is not None:
+                tokens = np.append(tokens, end)
             key = hashlib.blake2b(tokens.tobytes(), digest_size=16).digest()
             if key not in seen:
-                if (before := _know(earlier, tokens)) is not None:
-                    names[-1].earlier.append((before, doc_id))
-                    continue
                 if batch and size + len(tokens) + 1 > max_tokens:
-                    following = _BatchNames(names[-1].base + len(batch))
+                    base = bases[-1] + len(batch)
                     yield batch
-                    names.append(following)
+                    bases.append(base)
+                    names.append([])
                     batch, size = [], 0
                 seen[key] = len(names) - 1, len(batch)
                 batch.append(tokens)
                 size += len(tokens) + 1
-            names[-1].own.append((*seen[key], doc_id))
-        if names[-1].own or names[-1].earlier:
+            names[-1].append((*seen[key], doc_id))
+        if batch:
             yield batch
 
     waiting: dict[int, Arrays] = {}
@@ -585,26 +384,15 @@ def build_segments(
     for number, (arrays, moved) in carried(runner, sort_texts, batches()):
         waiting[number], places[number] = arrays, moved
         while (following := len(places) - len(waiting)) in waiting:
-            batch = names[following]
-            own = ((names[n].base + int(places[n][at]), doc_id) for n, at, doc_id in batch.own)
-            yield ClueSegment.named(waiting.pop(following), [*own, *batch.earlier])
-
-
-def _know(segments: Sequence[ClueSegment], tokens: Tokens) -> int | None:
-    """Return the number of an equal document of earlier segments."""
-    base = 0
-    listed = tokens.tolist() if segments else []
-    for segment in segments:
-        found = segment.find(listed)
-        if found is not None:
-            return base + found
-        base += len(segment)
-    return None
+            own = ((bases[n] + int(places[n][at]), doc_id) for n, at, doc_id in names[following])
+            owned = sorted(own)
+            ids = StoredSegment.packed({"names": StringTable.of(name for _, name in owned)})
+            owners = np.array([owner for owner, _ in owned], np.uint32)
+            yield ClueSegment({**waiting.pop(following), **ids, "owners": owners})
 
 
 _NONE: Final = np.empty(0, np.int64)
 _FEW: Final = 64
-_SPARSE: Final = 64
 
 Span = tuple[int, int, int]
 """Number of a segment, and a run of its suffixes."""
@@ -718,19 +506,16 @@ class ClueCursor:
 
 def _union(parts: Sequence[npt.NDArray[np.int64]], vocabulary: int) -> npt.NDArray[np.int64]:
     """Return the token ids of several ascending arrays, ascending, each once."""
-    size = sum(map(len, parts))
-    if size <= _FEW:
+    if sum(map(len, parts)) <= _FEW:
         return np.array(sorted({token for part in parts for token in part.tolist()}), np.int64)
-    if size * _SPARSE < vocabulary:
-        return np.unique(np.concatenate(parts))
-    # Marks are quicker than sorting where much of the vocabulary follows.
+    # Marks are quicker than sorting.
     marked = np.zeros(vocabulary, np.bool_)
     for part in parts:
         marked[part] = True
     return np.flatnonzero(marked)
 
 
-KIND: Final = Kind("clue index", 3, "Build it anew with `mrag clues build`.")
+KIND: Final = Kind("clue index", 4, "Build it anew with `mrag clues build`.")
 
 
 Start: TypeAlias = Literal["anywhere", "beginning"]
@@ -757,13 +542,11 @@ class ClueIndex:
         vocabulary: int,
         end: int | None,
         extra: Mapping[str, Any],
-        folder: Path | None = None,
     ) -> None:
         self.segments = tuple(segments)
         self.vocabulary = vocabulary
         self.end = end
         self.extra = extra
-        self.folder = folder
         self.bases = [0, *accumulate(map(len, self.segments))]
         self._roots: dict[Start, ClueCursor] = {}
 
@@ -796,12 +579,14 @@ class ClueIndex:
             ConfigError: If a token is not below `vocabulary`.
             IndexError_: If the folder cannot be written, or another writer is at it.
         """
-        stream = check_documents(documents, vocabulary, end)
-        segments = build_segments(stream, (), segment_tokens, runner or InlineRunner())
-        empty = cls((), vocabulary, end, dict(extra or {}))
+        segments = build_segments(documents, vocabulary, end, segment_tokens, runner or InlineRunner())
+        about: dict[str, Any] = {"vocabulary": vocabulary, "end": end, "extra": dict(extra or {})}
         if folder is None:
-            return cls(list(segments), vocabulary, end, empty.extra)
-        return empty._written(Path(folder), segments)
+            return cls(list(segments), **about)
+        place = _folder(folder)
+        with place.locked(), place.refusals():
+            place.put(None, 0, segments, None, about)
+        return cls.open(place.path)
 
     @classmethod
     def open(cls, folder: Path) -> ClueIndex:
@@ -812,64 +597,7 @@ class ClueIndex:
             IndexMismatch: If another version of the package wrote it.
             DamagedIndex: If it is damaged.
         """
-        place = Path(folder)
-
-        def make(committed: Committed, segments: list[ClueSegment], _: Live) -> ClueIndex:
-            about = committed.about
-            return cls(segments, about["vocabulary"], about["end"], about["extra"], place)
-
-        return _folder(place).read(make)
-
-    def save(self, folder: Path) -> ClueIndex:
-        """Write the index to a folder and return it as opened from there.
-
-        Raises:
-            IndexError_: If the folder cannot be written, or another writer is at it.
-        """
-        return self._written(Path(folder), self.segments)
-
-    def _written(self, path: Path, segments: Iterable[ClueSegment]) -> ClueIndex:
-        """Write segments in place of the index that is there, and return it as opened."""
-        place = _folder(path)
-        with place.locked(), place.refusals():
-            place.put(None, 0, segments, None, self._about(self.extra))
-        return ClueIndex.open(path)
-
-    def append(
-        self,
-        documents: Documents,
-        *,
-        extra: Mapping[str, Any] | None = None,
-        segment_tokens: int = SEGMENT_TOKENS,
-        runner: Runner | None = None,
-    ) -> ClueIndex:
-        """Return the index with more documents, in segments of their own; this one stays as it is.
-
-        An index that was opened from a folder is written there; if another writer has changed it since,
-        the documents are added to what is there now.
-
-        `extra` is kept with the index from now on; what was kept, if it is None.
-
-        Raises:
-            ConfigError: If a token is not below the vocabulary's size.
-            IndexError_: If the folder cannot be written, or another writer is at it.
-        """
-        stream = check_documents(documents, self.vocabulary, self.end)
-        runner = runner or InlineRunner()
-        if self.folder is None:
-            more = build_segments(stream, self.segments, segment_tokens, runner)
-            kept = self.extra if extra is None else dict(extra)
-            return ClueIndex([*self.segments, *more], self.vocabulary, self.end, kept)
-        place = _folder(self.folder)
-        with place.locked(), place.refusals():
-            latest = ClueIndex.open(self.folder)
-            more = build_segments(stream, latest.segments, segment_tokens, runner)
-            about = latest._about(latest.extra if extra is None else extra)
-            place.put(place.committed(), len(latest.segments), more, None, about)
-        return ClueIndex.open(self.folder)
-
-    def _about(self, extra: Mapping[str, Any]) -> dict[str, Any]:
-        return {"vocabulary": self.vocabulary, "end": self.end, "extra": dict(extra)}
+        return _folder(folder).read(lambda committed, segments, _: cls(segments, **committed.about))
 
     @property
     def tokens(self) -> int:
@@ -957,7 +685,7 @@ class ClueIndex:
 
 
 def _folder(path: Path) -> SegmentFolder[ClueSegment]:
-    return SegmentFolder(path, KIND, ClueSegment)
+    return SegmentFolder(Path(path), KIND, ClueSegment)
 
 
 def _list(clue: Iterable[int]) -> list[int]:

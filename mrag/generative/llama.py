@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from scipy.special import log_softmax
 
 from mrag.errors import ModelError
-from mrag.generative.models import LogProbabilities, checked_prompt, log_softmax
+from mrag.generative.models import LogProbabilities, checked_prompt
 
 VERSION: Final = "2026.10.11549"
 """The version of xllamacpp that is described here."""
 
 _INSTALL: Final = "pip install 'mrag[local]'"
-_loading = threading.Lock()
 
 
 _P, _I, _TOKENS = c.c_void_p, c.c_int32, c.POINTER(c.c_int32)
@@ -93,14 +93,9 @@ class Batch(c.Structure):
     """Tokens to be read at once (`llama_batch`)."""
 
     _fields_ = (
-        ("n_tokens", c.c_int32),
-        ("token", c.POINTER(c.c_int32)),
-        ("embd", c.POINTER(c.c_float)),
-        ("pos", c.POINTER(c.c_int32)),
-        ("n_seq_id", c.POINTER(c.c_int32)),
-        ("seq_id", c.POINTER(c.POINTER(c.c_int32))),
-        ("logits", c.POINTER(c.c_int8)),
-    )
+        ("n_tokens", _I), ("token", _TOKENS), ("embd", c.POINTER(c.c_float)), ("pos", _TOKENS),
+        ("n_seq_id", _TOKENS), ("seq_id", c.POINTER(_TOKENS)), ("logits", c.POINTER(c.c_int8)),
+    )  # fmt: skip
 
 
 _FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
@@ -111,7 +106,6 @@ _FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "llama_model_load_from_file": (_P, (c.c_char_p, ModelParams)),
     "llama_model_free": (None, (_P,)),
     "llama_model_get_vocab": (_P, (_P,)),
-    "llama_model_n_ctx_train": (_I, (_P,)),
     "llama_init_from_model": (_P, (_P, ContextParams)),
     "llama_free": (None, (_P,)),
     "llama_n_ctx": (c.c_uint32, (_P,)),
@@ -122,8 +116,6 @@ _FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "llama_vocab_n_tokens": (_I, (_P,)),
     "llama_vocab_get_text": (c.c_char_p, (_P, _I)),
     "llama_vocab_eos": (_I, (_P,)),
-    "llama_vocab_bos": (_I, (_P,)),
-    "llama_vocab_is_control": (c.c_bool, (_P, _I)),
     "llama_tokenize": (_I, (_P, c.c_char_p, _I, _TOKENS, _I, c.c_bool, c.c_bool)),
     "llama_detokenize": (_I, (_P, _TOKENS, _I, c.c_char_p, _I, c.c_bool, c.c_bool)),
     "llama_batch_init": (Batch, (_I, _I, _I)),
@@ -142,14 +134,9 @@ def _silence(level: int, text: bytes, data: Any) -> None:
 _quiet = _Log(_silence)
 
 
+@cache
 def library() -> Any:
     """Load the functions, once for each process."""
-    with _loading:
-        return _loaded()
-
-
-@cache
-def _loaded() -> Any:
     spec = find_spec("xllamacpp")
     if spec is None or not spec.submodule_search_locations:
         raise ModelError("xllamacpp is not installed, and model files need it.", hint=_INSTALL)
@@ -346,12 +333,11 @@ class GgufModel:
                 else f"llama.cpp could not read {len(rows)} tokens (code {result}).",
                 hint="Open the model with a larger n_ctx, or use fewer beams.",
             )
+        shape = (self.tokeniser.vocabulary,)
         wanted = [len(rows) - 1] if last else range(len(rows))
-        logits = np.empty((len(wanted), self.tokeniser.vocabulary), np.float32)
-        for row, i in enumerate(wanted):
-            found = self.lib.llama_get_logits_ith(self._context, i)
-            logits[row] = np.ctypeslib.as_array(found, (logits.shape[1],))
-        return log_softmax(logits)
+        found = (self.lib.llama_get_logits_ith(self._context, i) for i in wanted)
+        logits: LogProbabilities = log_softmax([np.ctypeslib.as_array(row, shape) for row in found], axis=-1)
+        return logits
 
     def close(self) -> None:
         """Free the model's memory; harmless when it has been done."""

@@ -148,14 +148,6 @@ def language_model(name: str, *, n_threads: int = 1) -> LanguageModel:
     )
 
 
-def log_softmax(logits: npt.NDArray[np.floating]) -> LogProbabilities:
-    """Turn logits into logarithms of probabilities, row by row."""
-    shifted = logits.astype(np.float32) - logits.max(axis=-1, keepdims=True)
-    shifted -= np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-    result: LogProbabilities = shifted
-    return result
-
-
 _INSTALL: Final = "pip install 'mrag[generative-training]'"
 # What models call their cache: the second is the older name, which later releases refuse.
 _CACHES: Final = ("cache", "past_key_values")
@@ -199,7 +191,7 @@ class TransformersTokeniser:
     """A tokeniser of transformers."""
 
     def __init__(self, tokeniser: Any, vocabulary: int, name: str) -> None:
-        self._own = tokeniser
+        self.own = tokeniser
         self.vocabulary = vocabulary
         self.name = name
         if tokeniser.eos_token_id is None:
@@ -210,18 +202,18 @@ class TransformersTokeniser:
     def fingerprint(self) -> str:
         """Digest of all tokens."""
         found = hashlib.blake2b(str(self.vocabulary).encode(), digest_size=16)
-        for token, number in sorted(self._own.get_vocab().items(), key=lambda item: (item[1], item[0])):
+        for token, number in sorted(self.own.get_vocab().items(), key=lambda item: (item[1], item[0])):
             found.update(f"{number} {token}\0".encode("utf-8", "surrogatepass"))
         return found.hexdigest()
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text; what looks like a control token is text."""
-        found: list[int] = self._own.encode(text, add_special_tokens=False, split_special_tokens=True)
+        found: list[int] = self.own.encode(text, add_special_tokens=False, split_special_tokens=True)
         return found
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of tokens; control tokens give none."""
-        text: str = self._own.decode(
+        text: str = self.own.decode(
             [int(i) for i in ids], skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
         return text

@@ -189,8 +189,8 @@ class PrefixLearner:
         for row, (_, found) in enumerate(read):
             objects[row, : len(found)] = found.to(device)
             there[row, : len(found)] = True
-        found_embeddings, mask = self.prefix(whole, objects, there)
-        return found_embeddings, mask
+        embeddings, mask = self.prefix(whole, objects, there)
+        return embeddings, mask
 
     def look(self, picture: Path) -> Any:
         """Return what stands before the prompt for one picture, shape (places, width).
@@ -227,18 +227,15 @@ class PrefixLearner:
             raise ModelError(f"The prefix in {folder} cannot be used: {error}") from error
 
     def _read(self, picture: Path) -> tuple[Any, Any]:
-        known = self._known.get(picture)
-        if known is None:
+        if picture not in self._known:
             whole, cutouts = self._pixels(picture)
-            torch = library("torch")
-            device = self.prefix.learnt.projection.weight.device
+            torch, device = library("torch"), self.prefix.learnt.projection.weight.device
             kept = list(cutouts)[: self.prefix.settings.objects]
+            features = torch.zeros(0, self.prefix.vision.config.hidden_size)
             if kept:
                 features = self.prefix.features(torch.stack(kept).to(device)).cpu()
-            else:
-                features = torch.zeros(0, self.prefix.vision.config.hidden_size)
-            known = self._known[picture] = (whole, features)
-        return known
+            self._known[picture] = (whole, features)
+        return self._known[picture]
 
 
 def _own(output: Any) -> Any:

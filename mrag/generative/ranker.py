@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mrag.cel.expressions import Expression
-from mrag.errors import ConfigError, MissingIndex, StaleIndex
+from mrag.errors import ConfigError, MissingIndex
 from mrag.generative import decoding
 from mrag.generative.clue_index import ClueIndex, Restriction
 from mrag.generative.decoding import Aggregation, Clue, DecodingSettings, aggregate, check_tokeniser, decode
@@ -44,20 +44,18 @@ def build_clues(
     *,
     definition: Definition | None = None,
     folder: Path | None = None,
-    on_disk: bool = True,
     runner: Runner | None = None,
 ) -> ClueIndex:
     """Build the clue index of a knowledge graph's documents.
 
-    It is kept in the `folder`, by default beside the store, unless `on_disk` is off; of a store in memory in
-    memory if there is no folder.
+    It is kept in the `folder`, by default beside the store; of a store in memory, in memory.
 
     Raises:
         ConfigError: If a query does not return `?documentID ?documentText`.
         IndexError_: If the folder cannot be written, or another writer is at it.
     """
     definition = definition or Definition(languages=kg.languages)
-    place = (folder or clue_folder(kg)) if on_disk else None
+    place = folder or clue_folder(kg)
     extra: dict[str, Any] = {
         "kg": kg.iri,
         "revision": kg.revision,
@@ -78,14 +76,13 @@ def clue_folder(kg: KnowledgeGraph, name: str = "main") -> Path | None:
     return None if beside is None else beside.with_name("clues") / name
 
 
-def open_clues(kg: KnowledgeGraph, *, folder: Path | None = None, strict: bool = False) -> ClueIndex:
+def open_clues(kg: KnowledgeGraph, *, folder: Path | None = None) -> ClueIndex:
     """Open the clue index of a knowledge graph.
 
-    An index older than the graph is an error if `strict` is set, else a warning.
+    Of one that is older than the graph a warning is logged.
 
     Raises:
         MissingIndex: If there is none.
-        StaleIndex: If the graph has changed since and `strict` is set.
         IndexError_: If it is damaged.
     """
     place = folder or clue_folder(kg)
@@ -96,10 +93,7 @@ def open_clues(kg: KnowledgeGraph, *, folder: Path | None = None, strict: bool =
         )
     index = ClueIndex.open(place)
     if is_stale(kg, index):
-        message, hint = "The clue index is older than the graph.", "Build it anew with `mrag clues build`."
-        if strict:
-            raise StaleIndex(message, hint=hint)
-        logger.warning("%s %s", message, hint)
+        logger.warning("The clue index is older than the graph. Build it anew with `mrag clues build`.")
     return index
 
 

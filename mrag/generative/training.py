@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import random
 import re
 import shutil
@@ -25,19 +24,13 @@ from dataclasses import asdict, dataclass
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, Final, Protocol
 
 from mrag.errors import ConfigError, LoadError, ModelError
-from mrag.generative.models import Tokeniser, TransformersTokeniser, library, pretrained
+from mrag.generative.models import Tokeniser, TransformersModel, library, pretrained
 from mrag.language.analysis import Analyser
 from mrag.language.tokens import STOP_WORDS
-from mrag.storage.files import saved_text
-
-Target: TypeAlias = Literal["clue", "first-sentence", "document"]
-"""What is learnt: a drawn clue, or for comparison the first sentence or the document from its beginning."""
+from mrag.storage.files import saved
 
 _ANALYSER = Analyser(name="plural")
 _WORD = re.compile(r"\w+")
@@ -49,13 +42,11 @@ class ClueSampling:
     """The knobs of drawing clues.
 
     Args:
-        target: What is learnt. `first-sentence` and `document` draw nothing; they are cut at `longest`.
         rho: How slowly more keywords make a span more relevant, above 0.
         temperature: Of the softmax, above 0. The paper's is 1, which draws nearly evenly because all
             relevances lie between 0 and 1; a smaller one prefers the spans with most keywords.
         starts: Most clues drawn for one question, each once (`m` of the paper).
         length: Tokens of a clue (`l` of the paper); a document that is shorter is a clue as a whole.
-        longest: Tokens after which a sentence or document is cut.
         seed: Of the draw; a question and its document always get the same clues under one seed.
 
     Raises:
@@ -67,19 +58,14 @@ class ClueSampling:
         mrag.errors.ConfigError: Clues cannot be drawn with ClueSampling(...). Numbers are above 0.
     """
 
-    target: Target = "clue"
     rho: float = 1.0
     temperature: float = 1.0
     starts: int = 2
     length: int = 10
-    longest: int = 64
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.target not in get_args(Target):
-            known = ", ".join(get_args(Target))
-            raise ConfigError(f"There is no target {self.target!r}.", hint=f"Known: {known}.")
-        if min(self.rho, self.temperature, self.starts, self.length, self.longest) <= 0:
+        if min(self.rho, self.temperature, self.starts, self.length) <= 0:
             raise ConfigError(f"Clues cannot be drawn with {self}.", hint="Numbers are above 0.")
 
 
@@ -130,38 +116,19 @@ def sample_clues(
     if not len(tokens):
         return []
     text, spans = token_spans(tokeniser, tokens)
-    if settings.target == "document":
-        return [tuple(tokens[: settings.longest])]
     # The blank between sentences is the second one's, as it is in tokens.
     bounds = [0, *(m.start() for m in _BETWEEN.finditer(text)), len(text)]
     sentences = [(a, b) for a, b in pairwise(bounds) if text[a:b].strip()] or [(0, len(text))]
-    if settings.target == "first-sentence":
-        end = sentences[0][1]
-        kept = [t for t, (start, _) in zip(tokens, spans, strict=True) if start < end]
-        return [tuple(kept[: settings.longest])]
     wanted = keywords(question)
     words = [m.span() for m in _WORD.finditer(text) if wanted.intersection(_ANALYSER.terms(m.group()))]
     counts = [sum(start <= w < end for w, _ in words) for start, end in sentences]
-    start, end = sentences[counts.index(max(counts))]
-    return _draw(tokens, text, spans, (start, end), words, settings, key)
-
-
-def _draw(
-    tokens: Sequence[int],
-    text: str,
-    spans: Sequence[tuple[int, int]],
-    sentence: tuple[int, int],
-    words: Sequence[tuple[int, int]],
-    settings: ClueSampling,
-    key: str,
-) -> list[tuple[int, ...]]:
-    inside = [i for i, (start, end) in enumerate(spans) if start < sentence[1] and end > sentence[0]]
+    first, last = sentences[counts.index(max(counts))]
+    inside = [i for i, (start, end) in enumerate(spans) if start < last and end > first]
     # A clue begins where a word begins, since the model writes it after a prompt that ends with one.
     pieces = [(i, text[spans[i][0] : spans[i][1]]) for i in inside]
     begins = [i for i, piece in pieces if piece and (spans[i][0] == 0 or piece[0].isspace())]
-    first = begins or inside[:1] or [0]
-    last = max(0, len(tokens) - settings.length)
-    starts = sorted({min(i, last) for i in first})
+    latest = max(0, len(tokens) - settings.length)
+    starts = sorted({min(i, latest) for i in begins or inside[:1] or [0]})
     weights = []
     for at in starts:
         low, high = spans[at][0], spans[min(at + settings.length, len(tokens)) - 1][1]
@@ -282,18 +249,7 @@ def read_questions(path: Path) -> list[TrainingQuestion]:
     return found
 
 
-@dataclass(frozen=True)
-class Backbone:
-    """A model that is trained and its tokeniser."""
-
-    name: str
-    model: Any
-    tokeniser: TransformersTokeniser
-    own: Any
-    gguf: Path | None = None
-
-
-def open_backbone(name: str) -> Backbone:
+def open_backbone(name: str) -> TransformersModel:
     """Open a model to be trained.
 
     Args:
@@ -311,19 +267,19 @@ def open_backbone(name: str) -> Backbone:
     kind, _, rest = name.partition(":")
     if kind not in ("local", "hf") or not rest:
         raise ModelError(f"{name!r} cannot be trained.", hint="Use local:PATH.gguf or hf:FOLDER_OR_NAME.")
-    path = Path(rest)
-    if kind == "local" and not path.is_file():
-        raise ModelError(f"There is no model file {rest}.")
-    torch, source = library("torch"), rest
-    where: dict[str, Any] = {"dtype": torch.float32}
+    path, where = Path(rest), {}
     if kind == "local":
+        if not path.is_file():
+            raise ModelError(f"There is no model file {rest}.")
         library("gguf")
         library("accelerate")
-        source, where["gguf_file"] = str(path.parent), path.name
-    model, inner = pretrained(name, source, **where)
-    vocabulary = int(model.get_output_embeddings().weight.shape[0])
-    tokeniser = TransformersTokeniser(inner, vocabulary, name)
-    return Backbone(name, model, tokeniser, inner, path if kind == "local" else None)
+        rest, where = str(path.parent), {"gguf_file": path.name}
+    model, tokeniser = pretrained(name, rest, dtype=library("torch").float32, **where)
+    if hasattr(model.config, "quantization_config"):
+        # Its weights are unpacked, so it can be written like any other.
+        vars(model).pop("hf_quantizer", None)
+        del model.config.quantization_config
+    return TransformersModel(model, tokeniser, name)
 
 
 @dataclass(frozen=True)
@@ -440,18 +396,6 @@ def clue_loss(model: Any, pairs: Sequence[TrainingPair], prefix: Any = None, pre
     )
 
 
-def merge_adapter(model: Any, adapter: Path) -> Any:
-    """Return a language model with an adapter's weights added to its own."""
-    peft = library("peft")
-    if not (adapter / "adapter_config.json").is_file():
-        raise ModelError(f"There is no adapter in {adapter}.", hint="Train one: mrag train generative.")
-    try:
-        with quiet():
-            return peft.PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
-    except (RuntimeError, ValueError) as error:
-        raise ModelError(f"The adapter in {adapter} does not fit the model: {error}") from error
-
-
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep back what peft and transformers have to say to each other about names that will go."""
@@ -461,7 +405,6 @@ def quiet() -> Iterator[None]:
 
 
 CHECKPOINT = "checkpoint.pt"
-LOG = "log.jsonl"
 
 
 class ClueLearner(Protocol):
@@ -524,14 +467,17 @@ class TrainingReport:
 
     Attributes:
         steps: Steps done, those of earlier runs too.
-        interrupted: Whether it was stopped before the end.
     """
 
     steps: int
     total: int
     losses: tuple[float, ...]
     seconds: float
-    interrupted: bool
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was stopped before the end."""
+        return self.steps < self.total
 
 
 def train(
@@ -546,9 +492,7 @@ def train(
 
     A run that is stopped and gone on with gives the same losses as one that is not. Ctrl-C or SIGTERM
     ends the step that is on its way, keeps a checkpoint and returns; a second one ends at once, with the
-    last checkpoint kept. `log.jsonl` in the folder gets a line of JSON for each step.
-
-    `on_step` is called with the steps done, all steps and the loss.
+    last checkpoint kept. `on_step` is called with the steps done, all steps and the loss.
 
     Raises:
         ConfigError: If there are no pairs, or the checkpoint is of other pairs, settings or parts.
@@ -570,20 +514,15 @@ def train(
         (f"{i}.{n}", p) for i, m in enumerate(modules) for n, p in m.named_parameters() if p.requires_grad
     ]
     optimiser = torch.optim.AdamW([p for _, p in named], lr=settings.rate, weight_decay=settings.decay)
-    each = -(-len(pairs) // settings.batch)
-    total = each * settings.epochs
+    total = settings.epochs * -(-len(pairs) // settings.batch)
     rising = max(1, round(total * settings.warm_up))
     free = {"threads", "device", "every"}
     fixed = {name: value for name, value in asdict(settings).items() if name not in free}
     about = json.loads(json.dumps({**learner.about, "pairs": digest(pairs), **fixed}))
     folder.mkdir(parents=True, exist_ok=True)
     losses = _resume(torch, folder, about, named, optimiser)
-    if (folder / LOG).exists():
-        # Steps that no checkpoint holds are done again.
-        lines = (folder / LOG).read_text(encoding="utf-8").splitlines(keepends=True)
-        saved_text(folder / LOG, "".join(lines[: len(losses)]))
-    started, kept = time.perf_counter(), len(losses)
-    with (folder / LOG).open("a", encoding="utf-8") as log, _stopping() as asked:
+    started = time.perf_counter()
+    with _stopping() as asked:
         shown = (b for n in range(settings.epochs) for b in batches(pairs, settings.batch, n, settings.seed))
         for step, batch in islice(enumerate(shown), len(losses), None):
             rate = settings.rate * min((step + 1) / rising, (total - step) / max(1, total - rising + 1))
@@ -593,7 +532,7 @@ def train(
             torch.manual_seed(settings.seed * 1_000_003 + step)
             loss = learner.loss(batch)
             value = float(loss.item())
-            if value != value or value == float("inf"):
+            if not math.isfinite(value):
                 raise ModelError(
                     f"The loss of step {step + 1} is {value}.", hint="Use a smaller learning rate."
                 )
@@ -602,30 +541,16 @@ def train(
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
             losses.append(value)
-            line = {
-                "step": step + 1,
-                "epoch": step // each + 1,
-                "loss": round(value, 6),
-                "rate": rate,
-                "pairs": len(batch),
-                "seconds": round(time.perf_counter() - started, 2),
-            }
-            log.write(json.dumps(line) + "\n")
-            log.flush()
             if on_step:
                 on_step(step + 1, total, value)
-            if len(losses) % settings.every == 0:
+            if len(losses) % settings.every == 0 or step + 1 == total or asked.is_set():
                 _keep(torch, folder, about, named, optimiser, losses)
-                kept = len(losses)
             if asked.is_set():
                 break
     for module in modules:
         module.eval()
-    if kept < len(losses):
-        _keep(torch, folder, about, named, optimiser, losses)
     learner.save(folder)
-    seconds = time.perf_counter() - started
-    return TrainingReport(len(losses), total, tuple(losses), seconds, len(losses) < total)
+    return TrainingReport(len(losses), total, tuple(losses), time.perf_counter() - started)
 
 
 def _resume(torch: Any, folder: Path, about: dict[str, Any], named: Any, optimiser: Any) -> list[float]:
@@ -659,11 +584,8 @@ def _keep(
         "optimiser": optimiser.state_dict(),
         "losses": losses,
     }
-    draft = folder / f".{CHECKPOINT}.new"
-    torch.save(state, draft)
-    with draft.open("rb+") as written:
-        os.fsync(written.fileno())
-    draft.replace(folder / CHECKPOINT)
+    with saved(folder / CHECKPOINT) as stream:
+        torch.save(state, stream)
 
 
 @contextmanager
@@ -688,124 +610,15 @@ def _stopping() -> Iterator[threading.Event]:
                 signal.signal(number, handler)
 
 
-_NAMES: Final[Mapping[str, str]] = {
-    "self_attn.q_proj": "attn_q",
-    "self_attn.k_proj": "attn_k",
-    "self_attn.v_proj": "attn_v",
-    "self_attn.o_proj": "attn_output",
-    "mlp.gate_proj": "ffn_gate",
-    "mlp.up_proj": "ffn_up",
-    "mlp.down_proj": "ffn_down",
-}
-_HEADS: Final[Mapping[str, str]] = {
-    "attn_q": "llama.attention.head_count",
-    "attn_k": "llama.attention.head_count_kv",
-}
-
-Matrix = npt.NDArray[np.float32]
-
-
-def write_gguf(base: Path, adapter: Path, out: Path) -> Path:
-    """Write a GGUF file that is the base with the adapter's weights added to its own.
-
-    The layers that the adapter changes are written in 16 bits, the others as they are in the base.
-
-    The file `out` is replaced once the new one is whole.
-
-    Raises:
-        ModelError: If the base is of another architecture, the adapter does not fit it, or a package or
-            file is missing.
-    """
-    gguf = library("gguf")
-    if not base.is_file():
-        raise ModelError(f"There is no model file {base}.")
-    deltas = _deltas(adapter)
-    reader = gguf.GGUFReader(str(base))
-    kind = reader.fields["general.architecture"].contents()
-    if kind != "llama":
-        raise ModelError(
-            f"An adapter cannot be put into a model file of the architecture {kind}.",
-            hint="Use the model by transformers: hf:FOLDER.",
-        )
-    missing = deltas.keys() - {tensor.name for tensor in reader.tensors}
-    if missing:
-        raise ModelError(f"The adapter in {adapter} is of another model: {base} has no {min(missing)}.")
-    draft = out.with_name(f".{out.name}.new")
-    writer = gguf.GGUFWriter(str(draft), kind)
-    for field in reader.fields.values():
-        if field.name.startswith("GGUF.") or field.name == "general.architecture":
-            continue
-        array = field.types[0] == gguf.GGUFValueType.ARRAY
-        writer.add_key_value(
-            field.name, field.contents(), field.types[0], sub_type=field.types[-1] if array else None
-        )
-    for tensor in reader.tensors:
-        if tensor.name in deltas:
-            weights = gguf.dequantize(tensor.data, tensor.tensor_type)
-            change = deltas[tensor.name]
-            role = tensor.name.split(".")[2]
-            if role in _HEADS:
-                change = _rotate(change, int(reader.fields[_HEADS[role]].contents()))
-            if weights.shape != change.shape:
-                raise ModelError(f"The adapter in {adapter} does not fit {tensor.name} of {base}.")
-            writer.add_tensor(tensor.name, (weights + change).astype(np.float16))
-        else:
-            writer.add_tensor(tensor.name, tensor.data, raw_dtype=tensor.tensor_type)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    draft.replace(out)
-    return out
-
-
 def write_folder(model: Any, tokeniser: Any, out: Path) -> Path:
     """Write a folder of transformers with the model and its adapter in one.
 
     The model holds the adapter no longer. A folder that is there is replaced once the new one is whole.
     """
-    draft, old = out.with_name(f".{out.name}.new"), out.with_name(f".{out.name}.old")
-    if old.exists() and not out.exists():
-        old.rename(out)  # a run was ended between the two steps below
-    for folder in (draft, old):
-        shutil.rmtree(folder, ignore_errors=True)
+    draft = out.with_name(f".{out.name}.new")
+    shutil.rmtree(draft, ignore_errors=True)
     model.merge_and_unload().save_pretrained(str(draft))
     tokeniser.save_pretrained(str(draft))
-    if out.exists():
-        out.rename(old)
+    shutil.rmtree(out, ignore_errors=True)
     draft.rename(out)
-    shutil.rmtree(old, ignore_errors=True)
     return out
-
-
-def _deltas(adapter: Path) -> dict[str, Matrix]:
-    """Read what an adapter adds, by the names of GGUF files."""
-    try:
-        settings: Any = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
-        weights = library("safetensors.numpy").load_file(str(adapter / "adapter_model.safetensors"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"There is no adapter in {adapter}: {error}") from error
-    scale = float(settings["lora_alpha"]) / float(settings["r"])
-    found: dict[str, Matrix] = {}
-    for name, down in sorted(weights.items()):
-        if not name.endswith(".lora_A.weight"):
-            continue
-        path = name.removesuffix(".lora_A.weight")
-        layer, _, role = path.partition("layers.")[2].partition(".")
-        if role not in _NAMES:
-            raise ModelError(f"The adapter in {adapter} changes {path}, which a model file has no name for.")
-        up = weights[f"{path}.lora_B.weight"]
-        found[f"blk.{layer}.{_NAMES[role]}.weight"] = (scale * (up @ down)).astype(np.float32)
-    return found
-
-
-def _rotate(weights: Matrix, heads: int) -> Matrix:
-    """Put the rows in the order of GGUF: it turns neighbouring rows of a head together, not its halves.
-
-    Example:
-        >>> _rotate(np.arange(4, dtype=np.float32).reshape(4, 1), 1).ravel().tolist()
-        [0.0, 2.0, 1.0, 3.0]
-    """
-    rows, columns = weights.shape
-    halves = weights.reshape(heads, 2, rows // heads // 2, columns)
-    return np.ascontiguousarray(halves.swapaxes(1, 2).reshape(rows, columns))

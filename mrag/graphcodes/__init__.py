@@ -11,11 +11,8 @@ if TYPE_CHECKING:
         Edge,
         GraphCode,
         Node,
-        RelationRegistry,
-        difference,
         from_folder,
         from_json,
-        intersection,
         to_json,
         union,
     )
@@ -25,7 +22,6 @@ if TYPE_CHECKING:
         CodeComparison,
         CodeMeaning,
         CodeScores,
-        CodeUsage,
         Lexicographic,
         Ontology,
         Weighted,
@@ -34,24 +30,21 @@ if TYPE_CHECKING:
         structural,
     )
     from mrag.graphcodes.models import ModelExtractor, PictureExtractor
-    from mrag.graphcodes.questions import Linker
-    from mrag.graphcodes.ranker import GraphCodeRanker, ScoreFusedRanker, chain
+    from mrag.graphcodes.ranker import GraphCodeRanker, ScoreFusedRanker
     from mrag.graphcodes.reading import TextExtractor
     from mrag.graphcodes.sources import (
         CodeNormaliser,
-        NeighbourhoodSettings,
-        extract_codes,
         from_scene_triples,
         neighbourhood,
         neighbourhoods,
     )
 
 __all__ = [
-    "CodeComparison", "CodeMatch", "CodeMeaning", "CodeNormaliser", "CodeScores", "CodeUsage",
-    "CodeVerbaliser", "Edge", "GraphCode", "GraphCodeIndex", "GraphCodeRanker", "Lexicographic", "Linker",
-    "ModelExtractor", "NeighbourhoodSettings", "Node", "Ontology", "PictureExtractor",
-    "RelationRegistry", "ScoreFusedRanker", "TextExtractor", "Weighted", "chain", "difference",
-    "explain", "extract_codes", "from_folder", "from_json", "from_scene_triples", "intersection",
+    "CodeComparison", "CodeMatch", "CodeMeaning", "CodeNormaliser", "CodeScores",
+    "CodeVerbaliser", "Edge", "GraphCode", "GraphCodeIndex", "GraphCodeRanker", "Lexicographic",
+    "ModelExtractor", "Node", "Ontology", "PictureExtractor",
+    "ScoreFusedRanker", "TextExtractor", "Weighted",
+    "explain", "from_folder", "from_json", "from_scene_triples",
     "matrix_svg", "neighbourhood", "neighbourhoods", "paper", "query_relative", "structural",
     "to_json", "union",
 ]  # fmt: skip

@@ -1,18 +1,16 @@
 """Graph codes: small typed feature graphs of documents and questions, and their form of exchange, JSON.
 
-A code has a dictionary (its nodes) and typed, directed edges between them. The type of an edge and its
-weight are kept apart: their product, which the valuation matrix of the paper holds, cannot be taken apart
-again. The matrix is a view (`GraphCode.matrix`).
+A code has a dictionary (its nodes) and typed, directed edges between them. The valuation matrix of the paper
+is a view (`GraphCode.matrix`).
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
@@ -104,23 +102,18 @@ class Edge:
 
     Attributes:
         relation: Its type: an IRI or a word.
-        weight: How much it counts in the paper's valuation matrix, or how sure an extractor is, at least 0.
-            An edge of weight 0 is still an edge.
 
     Raises:
-        ConfigError: If the relation is blank or the weight is not a finite number of at least 0.
+        ConfigError: If the relation is blank.
     """
 
     source: str
     relation: str
     target: str
-    weight: float = 1.0
 
     def __post_init__(self) -> None:
         if not self.relation.strip() or self.relation != self.relation.strip():
             raise ConfigError(f"The relation of an edge is blank or padded: {self.relation!r}.")
-        if not (math.isfinite(self.weight) and self.weight >= 0):
-            raise ConfigError(f"The weight of an edge is a finite number of at least 0, not {self.weight!r}.")
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -173,8 +166,7 @@ class GraphCode:
             for end in (edge.source, edge.target):
                 if end not in by_id:
                     by_id[end] = Node(end)
-            if by_key.setdefault(edge.key, edge).weight < edge.weight:
-                by_key[edge.key] = edge
+            by_key[edge.key] = edge
         return cls(
             tuple(by_id[i] for i in sorted(by_id)), tuple(by_key[k] for k in sorted(by_key)), tuple(parts)
         )
@@ -201,27 +193,21 @@ class GraphCode:
             found.setdefault((edge.source, edge.target), []).append(edge.relation)
         return {pair: tuple(relations) for pair, relations in found.items()}
 
-    @cached_property
-    def weights(self) -> Mapping[tuple[str, str], float]:
-        """The weight of every ordered pair that has edges: the greatest of theirs."""
-        found: dict[tuple[str, str], float] = {}
-        for edge in self.edges:
-            pair = (edge.source, edge.target)
-            found[pair] = max(found.get(pair, 0.0), edge.weight)
-        return found
-
-    def matrix(self, registry: RelationRegistry, *, weighted: bool = False) -> Any:
+    def matrix(self, numbers: dict[Cell, int]) -> Any:
         """Return the valuation matrix of the paper: rows and columns in the order of the dictionary.
 
         Args:
-            registry: Gives each type of relation its number; new ones are registered. A pair with several
-                relations has the number of their combination.
-            weighted: Multiply each number by the weight of the pair, as the paper does. Types and weights
-                can then not be told apart any more, and a weight of 0 deletes an edge.
+            numbers: The number of each combination of relations that a pair of nodes has. New ones are
+                added and get the next number, so that the matrices of several codes agree.
 
         Returns:
-            A `scipy.sparse.csr_array` of float64 if weighted, else of int64. The diagonal has the
-            self-loops.
+            A `scipy.sparse.csr_array` of int64, whose diagonal has the self-loops.
+
+        Example:
+            >>> numbers = {}
+            >>> code = GraphCode.of([], [("woman", "holds", "umbrella"), ("umbrella", "is", "red")])
+            >>> code.matrix(numbers).toarray().tolist(), numbers
+            ([[0, 0, 0], [1, 0, 0], [0, 2, 0]], {('is',): 1, ('holds',): 2})
         """
         import numpy as np
         from scipy.sparse import csr_array
@@ -229,10 +215,9 @@ class GraphCode:
         place = {node_id: at for at, node_id in enumerate(self.dictionary)}
         rows = np.array([place[source] for source, _ in self.cells], dtype=np.int64)
         columns = np.array([place[target] for _, target in self.cells], dtype=np.int64)
-        numbers = np.array([registry.number(cell) for cell in self.cells.values()], dtype=np.int64)
-        if weighted:
-            numbers = numbers * np.array([self.weights[pair] for pair in self.cells], dtype=np.float64)
-        return csr_array((numbers, (rows, columns)), shape=(len(self.nodes), len(self.nodes)))
+        named = [numbers.setdefault(cell, len(numbers) + 1) for cell in self.cells.values()]
+        shape = (len(self.nodes), len(self.nodes))
+        return csr_array((np.array(named, dtype=np.int64), (rows, columns)), shape=shape)
 
     def with_labels(self, labels: Mapping[str, str]) -> GraphCode:
         """Return the same code with these labels by id; other nodes keep theirs."""
@@ -252,85 +237,8 @@ class Extractor(Protocol):
         """Return the features of a text and how they are related; an empty code if there are none."""
 
 
-class RelationRegistry:
-    """Assigns numbers to relation types, as `f_enc` of the paper does, but injectively.
-
-    0 is never given, since it says "no edge" in a matrix, and no number is given twice. Several relations of
-    one ordered pair together have a number of their own too, so that one number in a matrix tells them all.
-
-    Args:
-        numbers: Numbers that are given already, as `names` returns them.
-
-    Raises:
-        ConfigError: If two relations share a number, or a number is below 1.
-
-    Example:
-        >>> registry = RelationRegistry()
-        >>> registry.number("holds"), registry.number("is"), registry.number("holds")
-        (1, 2, 1)
-        >>> registry.number(("holds", "is")), registry.relations(3)
-        (3, ('holds', 'is'))
-    """
-
-    def __init__(self, numbers: Mapping[str, int] | None = None) -> None:
-        self._numbers: dict[Cell, int] = {}
-        self._cells: dict[int, Cell] = {}
-        self._last = 0
-        for name, number in (numbers or {}).items():
-            self._put(tuple(json.loads(name)) if name.startswith("[") else (name,), number)
-
-    def _put(self, cell: Cell, number: object) -> None:
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise ConfigError(f"The number of a relation is a whole number of at least 1, not {number!r}.")
-        if number in self._cells or cell in self._numbers:
-            other = self._cells.get(number, cell)
-            raise ConfigError(f"Number {number} or relation {_name(cell)!r} is taken (by {_name(other)!r}).")
-        self._numbers[cell] = number
-        self._cells[number] = cell
-        self._last = max(self._last, number)
-
-    def number(self, relation: str | Iterable[str]) -> int:
-        """Return the number of a relation, or of several together; a new one gets the next number."""
-        cell = (relation,) if isinstance(relation, str) else tuple(sorted(set(relation)))
-        if not cell:
-            raise ConfigError("No relation has no number: 0 says that there is no edge.")
-        if cell not in self._numbers:
-            self._put(cell, self._last + 1)
-        return self._numbers[cell]
-
-    def relations(self, number: int) -> Cell:
-        """Return the relations of a number.
-
-        Raises:
-            ConfigError: If the number has not been given.
-        """
-        try:
-            return self._cells[number]
-        except KeyError:
-            raise ConfigError(f"No relation has the number {number}.") from None
-
-    def cells(self) -> list[Cell]:
-        """Return the relations of every number, in the order of registration."""
-        return list(self._numbers)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def names(self) -> dict[str, int]:
-        """Return the numbers by name; several relations together are called by a JSON list."""
-        return {_name(cell): number for cell, number in self._numbers.items()}
-
-
-def _name(cell: Cell) -> str:
-    # A JSON list tells several relations, and one that looks like a list, from one.
-    single = len(cell) == 1 and not cell[0].startswith("[")
-    return cell[0] if single else json.dumps(list(cell), ensure_ascii=False)
-
-
 def union(codes: Iterable[GraphCode]) -> GraphCode:
-    """Return every node and every edge of any of the codes; no edge hides another.
-
-    Of an edge that several have, the greatest weight counts; nodes have the types of all.
+    """Return every node and every edge of any of the codes; nodes have the types of all.
 
     Example:
         >>> a = GraphCode.of([], [("dog", "bites", "man")])
@@ -344,47 +252,6 @@ def union(codes: Iterable[GraphCode]) -> GraphCode:
         (edge for code in given for edge in code.edges),
         (part for code in given for part in code.parts),
     )
-
-
-def intersection(codes: Iterable[GraphCode]) -> GraphCode:
-    """Return the nodes and the edges that all the codes have, with the types that all give them.
-
-    Of an edge the least weight counts. The intersection of no codes is the empty code.
-
-    Example:
-        >>> a = GraphCode.of([], [("dog", "bites", "man")])
-        >>> b = GraphCode.of(["cat"], [("dog", "sees", "man")])
-        >>> intersection([a, b])
-        GraphCode(nodes=(Node(id='dog', ...), Node(id='man', ...)), edges=())
-    """
-    given = list(codes)
-    return reduce(_common, given) if given else GraphCode()
-
-
-def _common(a: GraphCode, b: GraphCode) -> GraphCode:
-    weights = {edge.key: edge.weight for edge in b.edges}
-    both = ((node, b.by_id[node.id]) for node in a.nodes if node.id in b.by_id)
-    nodes = (Node(mine.id, _label(mine, other), mine.types & other.types) for mine, other in both)
-    edges = (Edge(*e.key, min(e.weight, weights[e.key])) for e in a.edges if e.key in weights)
-    return GraphCode(tuple(nodes), tuple(edges))
-
-
-def difference(a: GraphCode, b: GraphCode) -> GraphCode:
-    """Return the nodes and edges of the first that the second does not have.
-
-    The ends of an edge that remains remain with it.
-
-    Example:
-        >>> a = GraphCode.of(["cat"], [("dog", "bites", "man"), ("dog", "sees", "man")])
-        >>> rest = difference(a, GraphCode.of([], [("dog", "sees", "man")]))
-        >>> rest.dictionary, [edge.relation for edge in rest.edges]
-        (('cat', 'dog', 'man'), ['bites'])
-    """
-    known = {edge.key for edge in b.edges}
-    edges = [edge for edge in a.edges if edge.key not in known]
-    ends = {end for edge in edges for end in (edge.source, edge.target)}
-    nodes = (node for node in a.nodes if node.id in ends or node.id not in b.by_id)
-    return GraphCode(tuple(nodes), tuple(edges))
 
 
 ITSELF: Final = "urn:mrag:itself"
@@ -403,10 +270,7 @@ def centred(code: GraphCode, entity: str) -> GraphCode:
         return code
     ends = {entity: ITSELF}
     nodes = [Node(ITSELF, "it"), *(node for node in code.nodes if node.id != entity)]
-    edges = [
-        Edge(ends.get(e.source, e.source), e.relation, ends.get(e.target, e.target), e.weight)
-        for e in code.edges
-    ]
+    edges = [Edge(ends.get(e.source, e.source), e.relation, ends.get(e.target, e.target)) for e in code.edges]
     kinds = [Edge(ITSELF, RDF + "type", kind) for kind in sorted(own.types)]
     return GraphCode.of(nodes, [*edges, *kinds], code.parts)
 
@@ -415,7 +279,7 @@ def centred(code: GraphCode, entity: str) -> GraphCode:
 #
 # The matrix has the number of a relation type at row i, column j for an edge from node i to node j, and 0 for
 # none; its diagonal tells inner nodes (1) from leaves (2), and any other number there is a relation of a node
-# to itself. What such a matrix cannot say (names of relations, labels, types, weights, self-loops) is written
+# to itself. What such a matrix cannot say (names of relations, labels, types, self-loops) is written
 # beside it under the key `mrag`, which other readers do not look at.
 
 PUBLIC_RELATIONS: Final[Mapping[str, int]] = {
@@ -440,12 +304,11 @@ _DEEPEST: Final = 32
 Mend: TypeAlias = Callable[[str], None]
 
 
-def to_json(code: GraphCode, registry: RelationRegistry) -> dict[str, Any]:
+def to_json(code: GraphCode) -> dict[str, Any]:
     """Write a code for exchange, as `json.dumps` takes it; `from_json` gives the same code back.
 
     Example:
-        >>> code = GraphCode.of([], [("woman", "holds", "umbrella")])
-        >>> written = to_json(code, RelationRegistry())
+        >>> written = to_json(GraphCode.of([], [("woman", "holds", "umbrella")]))
         >>> written["dictionary"], written["matrix"], written["mrag"]
         (['umbrella', 'woman'], [[2, 0], [1, 1]], {'relations': {'holds': 1}})
     """
@@ -458,34 +321,30 @@ def to_json(code: GraphCode, registry: RelationRegistry) -> dict[str, Any]:
         matrix[at][at] = _INNER if node_id in inner else _LEAF
     for (source, target), cell in code.cells.items():
         if source != target:
-            matrix[place[source]][place[target]] = relations[_name(cell)] = registry.number(cell)
+            # A JSON list tells several relations, and one that looks like a list, from one.
+            single = len(cell) == 1 and not cell[0].startswith("[")
+            name = cell[0] if single else json.dumps(list(cell), ensure_ascii=False)
+            matrix[place[source]][place[target]] = relations.setdefault(name, len(relations) + 1)
     nodes = {n.id: {"label": n.label, "types": sorted(n.types)} for n in code.nodes if n.label or n.types}
-    edges = [[*e.key, e.weight] for e in code.edges if e.source == e.target or e.weight != 1.0]
-    beside = {"relations": relations, "nodes": nodes, "edges": edges}
+    loops = [edge.key for edge in code.edges if edge.source == edge.target]
+    beside = {"relations": relations, "nodes": nodes, "edges": list(map(list, loops))}
     beside = {key: value for key, value in beside.items() if value}
     written = {
         "dictionary": list(code.dictionary),
         "matrix": matrix,
-        "collectionElements": [to_json(part, registry) for part in code.parts],
+        "collectionElements": [to_json(part) for part in code.parts],
     }
     return written | ({"mrag": beside} if beside else {})
 
 
-def from_json(
-    data: str | bytes | Mapping[str, Any],
-    registry: RelationRegistry | None = None,
-    *,
-    on_mend: Mend | None = None,
-) -> GraphCode:
-    """Read a code.
+def from_json(data: str | bytes | Mapping[str, Any], *, on_mend: Mend | None = None) -> GraphCode:
+    """Read a code. A number without a name, here or in `PUBLIC_RELATIONS`, is the relation `relation N`.
 
     Public files have defects: the same word twice in a dictionary (whose rows then belong to one node),
     capital letters, empty words, rows cut short. Each is an error, unless `on_mend` is given.
 
     Args:
         data: JSON, or what it parses to.
-        registry: Names of the numbers, if the data does not give them; `PUBLIC_RELATIONS` by default.
-            A number without a name becomes the relation `relation N`.
         on_mend: Called with a sentence for each defect that is mended: words that are the same are one
             node, words are written as terms, empty words are left out, missing cells are 0.
 
@@ -495,7 +354,7 @@ def from_json(
 
     Example:
         >>> from_json('{"dictionary": ["dog", "man"], "matrix": [[1, 14], [0, 2]]}').edges
-        (Edge(source='dog', relation='above', target='man', weight=1.0),)
+        (Edge(source='dog', relation='above', target='man'),)
     """
     try:
         if isinstance(data, str | bytes):
@@ -509,7 +368,7 @@ def from_json(
         raise ConfigError(f"A graph code has half a character (a lone surrogate) in {near!r}.") from error
     except (ValueError, TypeError) as error:
         raise ConfigError(f"A graph code is written in JSON: {error}.") from error
-    return _read(data, registry, on_mend, 0)
+    return _read(data, on_mend, 0)
 
 
 def from_folder(folder: Path, *, on_mend: Mend | None = None) -> Iterator[tuple[str, GraphCode]]:
@@ -554,27 +413,26 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _read(data: Any, given: RelationRegistry | None, on_mend: Mend | None, depth: int) -> GraphCode:
+def _read(data: Any, on_mend: Mend | None, depth: int) -> GraphCode:
     if depth > _DEEPEST:
         raise ConfigError(f"Codes are parts of codes more than {_DEEPEST} deep.")
     if not isinstance(data, Mapping) or not isinstance(data.get("dictionary"), list):
         raise ConfigError("A graph code has a dictionary and a matrix.")
     try:
         beside: Mapping[str, Any] = data.get("mrag") or {}
-        named, about = beside.get("relations"), beside.get("nodes", {})
-        registry = RelationRegistry(named) if named else given or RelationRegistry(PUBLIC_RELATIONS)
+        relations = _read_relations(beside.get("relations") or PUBLIC_RELATIONS)
+        about = beside.get("nodes", {})
         words = _read_words(data["dictionary"], on_mend)
         matrix = _read_matrix(data.get("matrix") or [], len(words), on_mend)
-        edges = [Edge(s, r, t, float(w)) for s, r, t, w in beside.get("edges", ())]
-        known = {edge.key for edge in edges}
+        edges = [Edge(source, relation, target) for source, relation, target, *_ in beside.get("edges", ())]
         for i, row in enumerate(matrix):
             for j, number in enumerate(row):
                 place = i == j and number in (_INNER, _LEAF)
                 if number and not place and words[i] and words[j]:
-                    found = [(words[i], relation, words[j]) for relation in _relations(registry, number)]
-                    edges += [Edge(*key) for key in found if key not in known]
+                    cell = relations.get(number, (f"relation {number}",))
+                    edges += [Edge(words[i], relation, words[j]) for relation in cell]
         nodes = [_read_node(word, about[word]) if word in about else Node(word) for word in words if word]
-        parts = [_read(part, given, on_mend, depth + 1) for part in data.get("collectionElements") or ()]
+        parts = [_read(part, on_mend, depth + 1) for part in data.get("collectionElements") or ()]
         return GraphCode.of(nodes, edges, parts)
     except (TypeError, AttributeError, KeyError, ValueError) as error:
         if isinstance(error, ConfigError):
@@ -582,11 +440,13 @@ def _read(data: Any, given: RelationRegistry | None, on_mend: Mend | None, depth
         raise ConfigError(f"This is not a graph code: {error}.") from error
 
 
-def _relations(registry: RelationRegistry, number: int) -> Cell:
-    try:
-        return registry.relations(number)
-    except ConfigError:
-        return (f"relation {number}",)
+def _read_relations(named: Mapping[str, Any]) -> dict[int, Cell]:
+    found: dict[int, Cell] = {}
+    for name, number in named.items():
+        if type(number) is not int or number < 1 or number in found:
+            raise ConfigError(f"The relation {name!r} has no number of its own of at least 1: {number!r}.")
+        found[number] = tuple(json.loads(name)) if name.startswith("[") else (name,)
+    return found
 
 
 def _read_node(word: str, about: Mapping[str, Any]) -> Node:

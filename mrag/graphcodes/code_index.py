@@ -1,9 +1,9 @@
 """The index of graph codes: exact scores of a question against all documents.
 
-What every document of a segment has in common with a question is counted. Counts are exact whole numbers (but
-for `paper-numbers`, whose weights are real), and each metric is worked out from them with the operations of
-its plain formula in the same order. What a document can reach at most is known from the number of nodes that
-it shares, so documents are taken in order of that number until no other can come in.
+What every document of a segment has in common with a question is counted. Counts are exact whole numbers,
+and each metric is worked out from them with the operations of its plain formula in the same order. What a
+document can reach at most is known from the number of nodes that it shares, so documents are taken in order
+of that number until no other can come in.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.graphcodes.code import Cell, Edge, GraphCode, Node, RelationRegistry
+from mrag.graphcodes.code import Cell, Edge, GraphCode, Node
 from mrag.graphcodes.metrics import CodeComparison, CodeScores, Component, Ontology, Weighted
 from mrag.graphcodes.segments import KIND, CodeSegment, CodeState, Flat, Ints
 from mrag.storage.folder import Committed, Live, SegmentFolder, first_to_merge
@@ -68,7 +68,6 @@ class GraphCodeIndex:
         self.path = None if path is None else Path(path)
         self._state = CodeState()
         self._writing = threading.Lock()
-        self._registry = RelationRegistry()
         self._folder = None if self.path is None else SegmentFolder(self.path, KIND, CodeSegment)
         self._anew = anew
         if self._folder is not None and not anew and (must_exist or self._folder.exists()):
@@ -83,24 +82,10 @@ class GraphCodeIndex:
         if self._folder is None:
             raise IndexError_("An index in memory has nothing to read anew.")
 
-        def build(
-            committed: Committed, segments: list[CodeSegment], live: Live
-        ) -> tuple[RelationRegistry, CodeState]:
-            about = committed.about
-            state = CodeState(tuple(segments), live, committed, about["extra"])
-            return RelationRegistry(about["relations"]), state
+        def build(committed: Committed, segments: list[CodeSegment], live: Live) -> CodeState:
+            return CodeState(tuple(segments), live, committed)
 
-        self._registry, self._state = self._folder.read(build)
-
-    @property
-    def registry(self) -> RelationRegistry:
-        """The numbers of the relations in the index, a copy."""
-        return RelationRegistry(self._registry.names())
-
-    @property
-    def extra(self) -> Mapping[str, Any]:
-        """What was kept with the index by `put`."""
-        return self._state.extra
+        self._state = self._folder.read(build)
 
     @property
     def ids(self) -> list[str]:
@@ -118,18 +103,17 @@ class GraphCodeIndex:
         """Bytes of all arrays."""
         return sum(a.nbytes for segment in self._state.segments for a in segment.arrays().values())
 
-    def put(self, codes: Mapping[str, GraphCode] | Flat, *, extra: Mapping[str, Any] | None = None) -> None:
+    def put(self, codes: Mapping[str, GraphCode] | Flat) -> None:
         """Add documents, or replace those that are there. All become visible at once.
 
         Args:
             codes: Code by document id, or many codes as flat arrays.
-            extra: What to keep with the index instead of what is kept; JSON.
 
         Raises:
             IndexError_: If another writer holds the lock or the system refuses; nothing has changed then.
         """
         flat = codes if isinstance(codes, Flat) else Flat.of(codes)
-        self._write(flat, flat.ids, extra)
+        self._write(flat, flat.ids)
 
     def sync(self, codes: Mapping[str, GraphCode] | Flat) -> int:
         """Make the index hold exactly these documents, in one step, as `put` takes them.
@@ -148,7 +132,7 @@ class GraphCodeIndex:
         """
         flat = codes if isinstance(codes, Flat) else Flat.of(codes)
         gone = set(self.ids) - set(flat.ids)
-        self._write(flat, [*sorted(gone), *flat.ids], None)
+        self._write(flat, [*sorted(gone), *flat.ids])
         return len(gone)
 
     def verify(self) -> None:
@@ -166,21 +150,21 @@ class GraphCodeIndex:
         Raises:
             IndexError_: If another writer holds the lock or the system refuses.
         """
-        return self._write(None, list(ids), None)
+        return self._write(None, list(ids))
 
-    def _write(self, flat: Flat | None, gone: Sequence[str], extra: Mapping[str, Any] | None) -> int:
+    def _write(self, flat: Flat | None, gone: Sequence[str]) -> int:
         with self._writing:
             folder = self._folder
             if folder is None:
-                return self._change(flat, gone, extra)
+                return self._change(flat, gone)
             with folder.locked():
                 if not self._anew and folder.exists():
                     held = self._state.committed
                     if held is None or folder.committed().generation != held.generation:
                         self.refresh()
-                return self._change(flat, gone, extra)
+                return self._change(flat, gone)
 
-    def _change(self, flat: Flat | None, gone: Sequence[str], extra: Mapping[str, Any] | None) -> int:
+    def _change(self, flat: Flat | None, gone: Sequence[str]) -> int:
         state = self._state
         rows = state.rows.without(gone)
         dead = state.rows.count - rows.count
@@ -194,19 +178,12 @@ class GraphCodeIndex:
             flats.append(flat)
         built = [CodeSegment.build(Flat.merged(flats))] if flats else []
         live = np.concatenate([*parts[:first], *(np.ones(len(s), bool) for s in built), np.ones(0, bool)])
-        registry = self.registry
-        for segment in built:
-            for cell, _ in segment.cell_list:
-                registry.number(cell)
         keep = None if live.all() else live
-        extra = self.extra if extra is None else dict(extra)
         committed = None
         if self._folder is not None:
-            about = {"relations": registry.names(), "extra": extra}
-            committed = self._folder.put(state.committed, first, built, keep, about)
+            committed = self._folder.put(state.committed, first, built, keep, {})
         self._anew = False
-        self._registry = registry
-        self._state = CodeState((*state.segments[:first], *built), keep, committed, extra)
+        self._state = CodeState((*state.segments[:first], *built), keep, committed)
         return dead
 
     def scores(self, q: GraphCode, comparison: CodeComparison | None = None) -> Floats:
@@ -228,8 +205,7 @@ class GraphCodeIndex:
         return np.concatenate(found)
 
     def _counts(self, state: CodeState, at: int, q: GraphCode, comparison: CodeComparison) -> _Counts:
-        registry = self.registry if comparison.metric == "paper-numbers" else self._registry
-        return _Counts(state.segments[at], q, comparison, registry, state.live_of(at))
+        return _Counts(state.segments[at], q, comparison, state.live_of(at))
 
     def search(self, q: GraphCode, k: int = 10, comparison: CodeComparison | None = None) -> list[CodeMatch]:
         """Find the best documents among those that share a node with a question.
@@ -253,14 +229,6 @@ class GraphCodeIndex:
                 found.append((tuple(-v for v in order), CodeMatch(segment.ids[row], order[0], scores)))
         found.sort(key=lambda pair: (pair[0], pair[1].id))
         return [match for _, match in found[:k]]
-
-    def compare(self, q: GraphCode, doc_id: str, comparison: CodeComparison | None = None) -> CodeScores:
-        """Compare a question with one document by the plain formulas.
-
-        Raises:
-            IndexError_: If the document is not there.
-        """
-        return (comparison or CodeComparison()).scores(q, self.code(doc_id), self.registry)
 
     def code(self, doc_id: str) -> GraphCode:
         """Read the code of a document back.
@@ -303,7 +271,7 @@ class GraphCodeIndex:
             if at < end and segment.pair_docs[at] == row:
                 source, target = divmod(int(segment.pair_keys[pair]), len(segment.slots))
                 cell = segment.cell_list[int(segment.pair_cells[at])]
-                edges += [Edge(nodes[source].id, r, nodes[target].id, w) for r, w in zip(*cell, strict=True)]
+                edges += [Edge(nodes[source].id, relation, nodes[target].id) for relation in cell]
         return GraphCode.of(nodes.values(), edges), int(segment.n_nodes[row]), int(segment.n_edges[row])
 
     def _place(self, doc_id: str) -> tuple[CodeSegment, int]:
@@ -448,11 +416,11 @@ class _Lookup:
         """Read the documents on some pairs."""
         return self.read(self.segment.pair_docs, pairs).astype(np.int64)
 
-    def cells_on(self, pairs: Rows) -> tuple[Rows, Ints, Ints]:
-        """Read the place of the pair among them, the set of relations and the cell of each such entry."""
-        ptr, cells = self.segment.pair_ptr, self.read(self.segment.pair_cells, pairs)
+    def cells_on(self, pairs: Rows) -> tuple[Rows, Ints]:
+        """Read the place of the pair among them, and the cell, of each such entry."""
+        ptr = self.segment.pair_ptr
         sizes = (ptr[pairs + 1] - ptr[pairs]).astype(np.int64)
-        return np.repeat(np.arange(len(pairs)), sizes), self.segment.relation_sets[0][cells], cells
+        return np.repeat(np.arange(len(pairs)), sizes), self.read(self.segment.pair_cells, pairs)
 
 
 # -- counts ----------------------------------------------------------------------------------------
@@ -483,7 +451,6 @@ class _Counts:
         segment: CodeSegment,
         q: GraphCode,
         comparison: CodeComparison,
-        registry: RelationRegistry,
         live: npt.NDArray[np.bool_] | None,
     ) -> None:
         self.segment, self.q, self.comparison, self.live = segment, q, comparison, live
@@ -500,7 +467,7 @@ class _Counts:
         self.touched: Rows = np.empty(0, np.int64)
         self.their_count = self.count
         if comparison.metric != "structural":
-            self._count_cells(registry)
+            self._count_cells()
         elif comparison.ontology is None:
             self._count_edges()
         else:
@@ -527,26 +494,16 @@ class _Counts:
         untouched: npt.NDArray[np.bool_] = ~_scratch("touched", len(self.segment), np.bool_)[rows]
         return rows[untouched]
 
-    def _count_cells(self, registry: RelationRegistry) -> None:
+    def _count_cells(self) -> None:
         """Count for the metrics of whole cells: those of the paper and the query-relative one."""
         look = self.lookup
         pairs, places = look.arcs()
         keep = np.array([s != t for s, t in look.ends], bool)[places]
         pairs, places = pairs[keep], places[keep]
-        which, sets, cells = look.cells_on(pairs)
+        which, cells = look.cells_on(pairs)
         at = self._touch(look.docs_on(pairs))
-        self.kept = {"both": self._sum(at)}
-        if self.comparison.metric != "paper-numbers":
-            numbers = self.segment.relation_sets[1]
-            asked = np.array([numbers.get(cell, -1) for cell in look.cells], np.int64)[places]
-            self.kept["same"] = self._sum(at[sets == asked[which]])
-            return
-        weights = [self.q.weights[pair] for pair in self.q.cells]
-        self.worth = np.array([w * registry.number(c) for w, c in zip(weights, look.cells, strict=True)])
-        self.values_of_cells = np.array([max(w) * registry.number(c) for c, w in self.segment.cell_list])
-        wanted = self.worth[places][which]
-        self.kept["wanted"] = self._sum(at, wanted)
-        self.kept["difference"] = self._sum(at, np.abs(wanted - self.values_of_cells[cells]))
+        asked = np.array([self.segment.cell_numbers.get(cell, -1) for cell in look.cells], np.int64)[places]
+        self.kept = {"both": self._sum(at), "same": self._sum(at[cells == asked[which]])}
 
     def _count_edges(self) -> None:
         """Count matched pairs and edges where each node of a document matches at most one asked for."""
@@ -555,9 +512,9 @@ class _Counts:
         kinds = {cell: at for at, cell in enumerate(dict.fromkeys(look.cells))}
         kind = np.array([kinds[cell] for cell in look.cells] or [0], np.int64)[places]
         table = np.stack([self._fitting(cell) for cell in kinds] or [np.zeros(1)])
-        which, sets, _ = look.cells_on(pairs)
+        which, cells = look.cells_on(pairs)
         at = self._touch(look.docs_on(pairs))
-        typed = table[kind[which], sets] if len(which) else np.zeros(0)
+        typed = table[kind[which], cells] if len(which) else np.zeros(0)
         pair_count, edge_count = self._sum(at), self._sum(at, typed)
         self.kept = {"pairs": pair_count, "their_pairs": pair_count}
         self.kept |= {"edges": edge_count, "their_edges": edge_count}
@@ -569,7 +526,7 @@ class _Counts:
         look.add(look.all_slots, self.their_count)
         between = [look.pairs_between(look.slots[s], look.slots[t]) for s, t in look.ends]
         pairs = np.unique(np.concatenate([np.empty(0, np.int64), *between]))
-        which, sets, _ = look.cells_on(pairs)
+        which, cells = look.cells_on(pairs)
         at = self._touch(look.docs_on(pairs))
         asked = [np.searchsorted(pairs, some) for some in between]
         wanted: list[set[str]] = [set() for _ in pairs]
@@ -579,7 +536,7 @@ class _Counts:
         kinds = {kind: place for place, kind in enumerate(dict.fromkeys(map(frozenset, wanted)))}
         kind = np.array([kinds[frozenset(w)] for w in wanted], np.int64)
         tables = [self._fitting(sorted(kind)) for kind in kinds]
-        typed = np.stack(tables)[kind[which], sets] if len(which) else np.zeros(0)
+        typed = np.stack(tables)[kind[which], cells] if len(which) else np.zeros(0)
         self.kept = {"their_pairs": self._sum(at), "their_edges": self._sum(at, typed)}
         bounds = np.searchsorted(which, np.arange(len(pairs) + 1))
         pair_count, edge_count = np.zeros(len(self.touched)), np.zeros(len(self.touched))
@@ -590,21 +547,20 @@ class _Counts:
             any_of[at[entries]] = True
             pair_count += any_of
             for relation in cell:
-                fits = self._fitting([relation])[sets[entries]] > 0
+                fits = self._fitting([relation])[cells[entries]] > 0
                 any_of[:] = False
                 any_of[at[entries[fits]]] = True
                 edge_count += any_of
         self.kept |= {"pairs": pair_count, "edges": edge_count}
 
     def _fitting(self, relations: Sequence[str]) -> Floats:
-        """Return for each set of relations how many of its members fit any of these."""
-        _, numbers, having = self.segment.relation_sets
+        """Return for each cell how many of its relations fit any of these."""
         fit = set(relations)
         if self.comparison.ontology is not None:
             fit.update(*(self.comparison.ontology.narrower.get(r, ()) for r in relations))
-        counts = np.zeros(max(1, len(numbers)))
+        counts = np.zeros(max(1, len(self.segment.cell_list)))
         for relation in fit:
-            counts[having.get(relation, [])] += 1
+            counts[self.segment.having.get(relation, [])] += 1
         return counts
 
     def reach(self, shared: int) -> float:
@@ -617,7 +573,7 @@ class _Counts:
             features = (shared + excess * theirs) / (len(self.q) + excess * theirs)
             relations = types = features if not self.q.edges else 0.0
         elif metric != "query-relative" and shared > 1:
-            types = 1.0 if metric == "paper-numbers" else 1.0 - 1.0 / (shared * (shared - 1))
+            types = 1.0 - 1.0 / (shared * (shared - 1))
         key = self.comparison.aggregate(CodeScores(features, relations, types))
         return (key if isinstance(key, float) else key[0]) * _MARGIN
 
@@ -637,57 +593,36 @@ class _Counts:
         if bound:
             types = np.where(k >= 2, 1.0 - (both - kept["same"]) / cells, 0.0)
             return [features, both / cells, types]
-        shared, wanted = self._shared(rows)
-        others, theirs = self._others(rows)
-        if self.comparison.metric == "paper":
-            # Cells that either has, less those that are the same.
-            difference = shared + others - kept["same"]
-        else:
-            difference = wanted - kept["wanted"] + kept["difference"] + theirs
-        seen = (k >= 2) & (shared + others > 0)
-        types = np.where(seen, np.clip(1.0 - difference / cells, 0.0, 1.0), 0.0)
+        either = self._shared(rows) + self._others(rows)
+        # Cells that either has, less those that are the same.
+        seen = (k >= 2) & (either > 0)
+        types = np.where(seen, 1.0 - (either - kept["same"]) / cells, 0.0)
         return [features, both / cells, types]
 
-    def _shared(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Count the cells of the question both of whose nodes a document has; sum up their values too."""
-        ends = [(at, s, t) for at, (s, t) in enumerate(self.lookup.ends) if s != t]
-        numbers = self.comparison.metric == "paper-numbers"
-        having = {
-            end: self.lookup.having(self.lookup.slots[end], rows)
-            for end in {end for _, *both in ends for end in both}
-        }
+    def _shared(self, rows: Rows) -> Floats:
+        """Count the cells of the question both of whose nodes a document has."""
+        ends = [(s, t) for s, t in self.lookup.ends if s != t]
+        asked = {end for both in ends for end in both}
+        having = {end: self.lookup.having(self.lookup.slots[end], rows) for end in asked}
         count: npt.NDArray[Any] = np.zeros(len(rows), np.uint8 if len(ends) < 256 else np.uint16)
-        value = np.zeros(len(rows) if numbers else 0)
-        for at, source, target in ends:
-            both = having[source] & having[target]
-            count += both
-            if numbers:
-                value += self.worth[at] * both
-        return count.astype(np.float64), value
+        for source, target in ends:
+            count += having[source] & having[target]
+        return count.astype(np.float64)
 
     @cached_property
-    def _free(self) -> tuple[Rows, Ints]:
-        pairs = self.lookup.other_arcs()
-        numbers = self.comparison.metric == "paper-numbers"
-        cells = self.lookup.read(self.segment.pair_cells, pairs) if numbers else np.empty(0, np.int64)
-        return self.lookup.docs_on(pairs), cells
+    def _free(self) -> Rows:
+        return self.lookup.docs_on(self.lookup.other_arcs())
 
-    def _others(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Count the cells between the question's nodes that only a document has; sum up their values."""
+    def _others(self, rows: Rows) -> Floats:
+        """Count the cells between the question's nodes that only a document has."""
         flags = _scratch("flags", len(self.segment), np.bool_)
         flags[:] = False
         flags[rows] = True
         # Only places of the rows asked for are read below, so older ones do no harm.
         number = _scratch("number", len(self.segment), np.int32)
         number[rows] = np.arange(len(rows), dtype=np.int32)
-        docs, cells = self._free
-        hit = np.flatnonzero(flags[docs])
-        at = number[docs[hit]]
-        counts = np.bincount(at, minlength=len(rows)).astype(np.float64)
-        if self.comparison.metric != "paper-numbers":
-            return counts, counts
-        values = self.values_of_cells[cells[hit]]
-        return counts, np.bincount(at, weights=values, minlength=len(rows)).astype(np.float64)
+        docs = self._free
+        return np.bincount(number[docs[flags[docs]]], minlength=len(rows)).astype(np.float64)
 
     def _structural(self, rows: Rows, kept: dict[str, Floats]) -> list[Floats]:
         excess, segment, q = self.comparison.excess, self.segment, self.q

@@ -7,8 +7,7 @@ nodes that have edges, k = |V_q ∩ V_d|. A cell is the set of relations of one 
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 import numpy as np
 
 from mrag.errors import ConfigError
-from mrag.graphcodes.code import GraphCode, Node, RelationRegistry, readable
+from mrag.graphcodes.code import GraphCode, Node, readable
 from mrag.index.embedding import Embedder, Vectors
 from mrag.index.embedding import embedder as load_embedder
 from mrag.rdf import queries
@@ -32,7 +31,7 @@ EXCESS: Final = 0.5
 """How much what only the document has counts against it in `structural`."""
 
 Component: TypeAlias = Literal["features", "relations", "types"]
-Metric: TypeAlias = Literal["structural", "paper", "paper-numbers", "query-relative"]
+Metric: TypeAlias = Literal["structural", "paper", "query-relative"]
 
 
 @dataclass(frozen=True)
@@ -187,7 +186,7 @@ class Lexicographic:
         return tuple(getattr(scores, name) for name in self.order)
 
 
-def paper(q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) -> CodeScores:
+def paper(q: GraphCode, d: GraphCode) -> CodeScores:
     """Compare as the paper does.
 
     M_F = k / |V_q|. M_FR = the ordered pairs of two different shared nodes that have edges in both codes,
@@ -200,12 +199,8 @@ def paper(q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) 
     * M_RT = 0 if neither code has an edge among the shared nodes: the paper's formula gives 1 to graphs
       that have no connection at all to compare.
     * Self-loops stand on the diagonal, which k(k − 1) leaves out, and take no part.
-    * δ is 0 if both cells have the same relations, else 1, so that M_RT is in [0, 1] and does not depend
-      on which numbers relations happen to have.
-
-    With a registry, δ is |w·f(cell of q) − w·f(cell of d)| with its numbers, as printed in the paper;
-    M_RT is then cut off at 0, below which the printed formula can fall. New relations are registered, the
-    question's first.
+    * δ is 0 if both cells have the same relations, else 1. As printed it is the difference of the numbers
+      of relations, so that M_RT could fall below 0 and depended on which numbers relations happen to have.
 
     Example:
         >>> q = GraphCode.of([], [("woman", "holds", "umbrella")])
@@ -214,10 +209,6 @@ def paper(q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) 
     """
     if not q:
         return _NOTHING
-    # A new relation of the question has the same number whatever the document.
-    if registry is not None:
-        for cell in q.cells.values():
-            registry.number(cell)
     shared = q.by_id.keys() & d.by_id.keys()
     k = len(shared)
     if k < 2:
@@ -226,18 +217,9 @@ def paper(q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) 
         {pair for pair in code.cells if pair[0] != pair[1] and shared.issuperset(pair)} for code in (q, d)
     )
     cells = k * (k - 1)
-    either = sorted(mine | theirs)
-    if registry is None:
-        difference = float(sum(q.cells.get(pair) != d.cells.get(pair) for pair in either))
-    else:
-        difference = sum(abs(_value(q, pair, registry) - _value(d, pair, registry)) for pair in either)
-    types = max(0.0, 1.0 - difference / cells) if either else 0.0
-    return CodeScores(k / len(q), len(mine & theirs) / cells, types)
-
-
-def _value(code: GraphCode, pair: tuple[str, str], registry: RelationRegistry) -> float:
-    cell = code.cells.get(pair)
-    return 0.0 if cell is None else code.weights[pair] * registry.number(cell)
+    either = mine | theirs
+    different = sum(q.cells.get(pair) != d.cells.get(pair) for pair in either)
+    return CodeScores(k / len(q), len(mine & theirs) / cells, 1.0 - different / cells if either else 0.0)
 
 
 def query_relative(q: GraphCode, d: GraphCode) -> CodeScores:
@@ -324,8 +306,7 @@ class CodeComparison:
     """Settings of a comparison.
 
     Attributes:
-        metric: `structural` (ours), `paper`, `paper-numbers` (the paper's with the printed difference of
-            relation numbers) or `query-relative`, see `mrag.graphcodes.metrics`.
+        metric: `structural` (ours), `paper` or `query-relative`, see `mrag.graphcodes.metrics`.
         aggregate: How the three values become one order.
         ontology: Subclasses and subproperties, for `structural` alone.
         excess: What only the document has, for `structural` alone.
@@ -352,50 +333,16 @@ class CodeComparison:
         if not 0 <= self.excess < float("inf"):
             raise ConfigError(f"The excess is a number of at least 0, not {self.excess!r}.")
 
-    def scores(self, q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) -> CodeScores:
-        """Compare a question's code with a document's by the plain formulas.
-
-        The registry has the numbers of relations, for `paper-numbers`; a new one by default.
-        """
+    def scores(self, q: GraphCode, d: GraphCode) -> CodeScores:
+        """Compare a question's code with a document's by the plain formulas."""
         if self.metric == "structural":
             return structural(q, d, self.ontology, excess=self.excess)
-        if self.metric == "query-relative":
-            return query_relative(q, d)
-        if self.metric == "paper":
-            return paper(q, d)
-        return paper(q, d, RelationRegistry() if registry is None else registry)
+        return (paper if self.metric == "paper" else query_relative)(q, d)
 
 
 # -- meaning ---------------------------------------------------------------------------------------
 
 _FLOOR: Final = 0.1
-_SHARPNESS: Final = 4
-_PRIOR: Final = 1.0
-
-
-class _NameVectors:
-    """The vectors of names, each computed once."""
-
-    def __init__(self, embedder: str | Embedder) -> None:
-        model = load_embedder(embedder)
-        if model is None:
-            raise ConfigError("Meaning is compared by an embedding model.", hint="Name minilm or wordllama.")
-        self._model = model
-        self._known: dict[str, Vectors] = {}
-
-    def of(self, names: list[str]) -> Vectors:
-        """Return the vectors of names, in their order."""
-        new = sorted(set(names) - self._known.keys())
-        self._known.update(zip(new, self._model.embed_documents(new), strict=True) if new else ())
-        return np.stack([self._known[name] for name in names])
-
-    def of_nodes(self, code: GraphCode) -> Vectors:
-        """Return the vectors of a code's nodes."""
-        return self.of([_called(node) for node in code.nodes])
-
-
-def _called(node: Node) -> str:
-    return node.label or readable(node.id)
 
 
 def _likeness(mine: Vectors, theirs: Vectors) -> Vectors:
@@ -432,10 +379,19 @@ class CodeMeaning:
 
     embedder: str | Embedder = "minilm"
     aggregate: Weighted | Lexicographic = field(default_factory=Weighted)
-    _names: _NameVectors = field(init=False, repr=False)
+    _model: Embedder = field(init=False, repr=False)
+    _known: dict[str, Vectors] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._names = _NameVectors(self.embedder)
+        model = load_embedder(self.embedder)
+        if model is None:
+            raise ConfigError("Meaning is compared by an embedding model.", hint="Name minilm or wordllama.")
+        self._model = model
+
+    def _vectors(self, names: list[str]) -> Vectors:
+        new = sorted(set(names) - self._known.keys())
+        self._known.update(zip(new, self._model.embed_documents(new), strict=True) if new else ())
+        return np.stack([self._known[name] for name in names])
 
     def score(self, q: GraphCode, d: GraphCode) -> float | tuple[float, ...]:
         """Return the three values as one order, greatest for the codes that are most alike."""
@@ -445,7 +401,7 @@ class CodeMeaning:
         """Compare two codes; all values are 0 if one of them is empty."""
         if not q or not d:
             return _NOTHING
-        nodes = _likeness(self._names.of_nodes(q), self._names.of_nodes(d))
+        nodes = _likeness(*(self._vectors([n.label or readable(n.id) for n in c.nodes]) for c in (q, d)))
         features = float(nodes.max(axis=1).mean())
         if not q.edges:
             return CodeScores(features, features, features)
@@ -456,62 +412,7 @@ class CodeMeaning:
             ([at[e.source] for e in code.edges], [at[e.target] for e in code.edges])
             for code, at in zip((q, d), places, strict=True)
         ]
-        said = [self._names.of([readable(e.relation) for e in code.edges]) for code in (q, d)]
+        said = [self._vectors([readable(e.relation) for e in code.edges]) for code in (q, d)]
         joined = nodes[np.ix_(ends[0][0], ends[1][0])] * nodes[np.ix_(ends[0][1], ends[1][1])]
         types = joined * _likeness(*said)
         return CodeScores(features, float(joined.max(axis=1).mean()), float(types.max(axis=1).mean()))
-
-
-class CodeUsage:
-    """Tells how usual the edges of a code are among the codes of a collection.
-
-    That a man rides a horse is said more often than that he eats one. For an edge, usage is the logarithm of
-    P(relation | ends) / P(relation). P(relation) is its share of the collection's edges. P(relation | ends)
-    is its share of the edges with like ends: each counts (s(sources) · s(targets))⁴, s as in `CodeMeaning`,
-    and one edge's worth of P(relation) is added (Dirichlet's smoothing: Zhai and Lafferty, 2004, A Study of
-    Smoothing Methods for Language Models, ACM TOIS 22), so an edge between unheard-of things has 0.
-
-    It helps to choose between codes for one document, such as captions for an image, added to how alike they
-    are. Write both in one way, by `CodeNormaliser`.
-
-    Raises:
-        ConfigError: If there is no such embedder, or it is `none`.
-
-    Example:
-        >>> said = [("man", "ride", "horse"), ("girl", "ride", "pony"), ("horse", "eat", "grass")]
-        >>> usage = CodeUsage(GraphCode.of([], [edge]) for edge in said)
-        >>> ride, eat = (GraphCode.of([], [("boy", verb, "horse")]) for verb in ("ride", "eat"))
-        >>> usage.score(ride) > 0 > usage.score(eat)
-        True
-    """
-
-    def __init__(self, codes: Iterable[GraphCode], embedder: str | Embedder = "minilm") -> None:
-        self._names = _NameVectors(embedder)
-        edges = [
-            (_called(code.by_id[edge.source]), edge.relation, _called(code.by_id[edge.target]))
-            for code in codes
-            for edge in code.edges
-        ]
-        known = sorted({name for source, _, target in edges for name in (source, target)})
-        self._known = self._names.of(known) if known else None
-        self._shares = Counter(relation for _, relation, _ in edges)
-        self._numbers = {relation: at for at, relation in enumerate(self._shares)}
-        numbers = {name: at for at, name in enumerate(known)}
-        rows = [(numbers[source], self._numbers[said], numbers[target]) for source, said, target in edges]
-        self._sources, self._relations, self._targets = np.array(rows, np.int64).reshape(-1, 3).T
-
-    def score(self, code: GraphCode) -> float:
-        """Return the mean of the usage of a code's edges; 0 if it has none."""
-        if not code.edges or self._known is None:
-            return 0.0
-        near = _likeness(self._names.of_nodes(code), self._known) ** _SHARPNESS
-        rows = {node_id: at for at, node_id in enumerate(code.dictionary)}
-        total = 0.0
-        for edge in code.edges:
-            alike = near[rows[edge.source]][self._sources] * near[rows[edge.target]][self._targets]
-            same = alike[self._relations == self._numbers.get(edge.relation, -1)]
-            # One edge more, of a relation of its own, so that what is new has a share too.
-            share = (self._shares[edge.relation] + 1) / (len(alike) + len(self._shares) + 1)
-            given = (float(same.sum()) + _PRIOR * share) / (float(alike.sum()) + _PRIOR)
-            total += math.log(given / share)
-        return total / len(code.edges)

@@ -1,4 +1,4 @@
-"""Graph codes by a model: a language model reads texts, a multimodal one or a detector sees pictures."""
+"""Graph codes by a model: a language model reads texts, a multimodal one sees pictures."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from mrag import untrusted
-from mrag.errors import ConfigError, ModelError, MragError
+from mrag.errors import ModelError, MragError
 from mrag.generation.models import invoke, invoke_json, json_values, repair_messages
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
 from mrag.images.files import Box, PictureLimits, open_picture
@@ -104,101 +104,34 @@ class ModelExtractor:
         return _asked(self.model, messages, self.structured)
 
 
-@dataclass(frozen=True, slots=True)
-class Detection:
-    """An object that a detector found: what it is, its box in pixels, and how sure it is, from 0 to 1."""
-
-    name: str
-    box: Box
-    score: float = 1.0
-
-
-class Detector(Protocol):
-    """Finds objects in pictures."""
-
-    def detect(self, path: Path) -> Sequence[Detection]:
-        """Return the objects in a picture."""
-
-
 @dataclass
 class PictureExtractor:
-    """Reads the code of a picture.
+    """Reads the code of a picture by a chat model that sees.
 
     Args:
         structured: As of `ModelExtractor`.
-        min_score: How sure the detector must be of an object.
-
-    Raises:
-        ConfigError: If there is neither a model nor a detector, or both.
     """
 
-    model: BaseChatModel | None = None
-    detector: Detector | None = None
+    model: BaseChatModel
     limits: PictureLimits = field(default_factory=PictureLimits)
     structured: bool = True
-    min_score: float = 0.5
-
-    def __post_init__(self) -> None:
-        if (self.model is None) == (self.detector is None):
-            raise ConfigError(
-                "Reading a picture needs a multimodal model or a detector, one of them.",
-                hint="No detector comes with this package: give PictureExtractor(model=…) a chat model that "
-                "sees, such as ollama:llava, or detector=… an object with a method detect(path).",
-            )
 
     def extract_picture(self, path: Path | str, box: Box | None = None) -> GraphCode:
         """Read one picture.
 
         Args:
             path: The file: JPEG, PNG, WebP or GIF.
-            box: The part that is wanted, for a model; the whole by default.
+            box: The part that is wanted; the whole by default.
 
         Raises:
             LoadError: If the file cannot be read or is over a limit.
             ModelError: If the model cannot be reached, or twice gave no code.
         """
-        picture = open_picture(Path(path), self.limits, box)
-        if self.detector is not None:
-            return from_detections([d for d in self.detector.detect(Path(path)) if d.score >= self.min_score])
         from langchain_core.messages import HumanMessage
 
+        picture = open_picture(Path(path), self.limits, box)
         message = HumanMessage([{"type": "text", "text": PICTURE_INSTRUCTIONS}, dict(picture.block())])
-        if self.model is None:
-            raise ConfigError("There is no model.")
         return _asked(self.model, [message], self.structured)
-
-
-def from_detections(detections: Sequence[Detection]) -> GraphCode:
-    """Make a code of detected objects, related by where their boxes are.
-
-    A box within another is `in` it; of two boxes apart side by side the left one is `left of` the other; one
-    apart over another is `above` it. Several objects of one name are told apart by `:1`, `:2`, from left to
-    right.
-    """
-    ordered = sorted(detections, key=lambda d: (d.box.x, d.box.y, d.name, d.box.w, d.box.h))
-    seen: dict[str, int] = {}
-    nodes: list[Node] = []
-    for detection in ordered:
-        name = term(detection.name)
-        number = seen.get(name, 0)
-        seen[name] = number + 1
-        nodes.append(Node(f"{name}:{number}" if number else name, name if number else ""))
-    edges: list[Edge] = []
-    for i, a in enumerate(ordered):
-        for j, b in enumerate(ordered):
-            relation = _place(a.box, b.box) if i != j else ""
-            if relation:
-                edges.append(Edge(nodes[i].id, relation, nodes[j].id, min(a.score, b.score)))
-    return GraphCode.of(nodes, edges)
-
-
-def _place(a: Box, b: Box) -> str:
-    inside = a.x >= b.x and a.y >= b.y and a.x + a.w <= b.x + b.w and a.y + a.h <= b.y + b.h
-    if inside and (a.w, a.h) != (b.w, b.h):
-        return "in"
-    if a.y + a.h <= b.y and a.x < b.x + b.w and b.x < a.x + a.w:
-        return "above"
-    return "left of" if a.x + a.w <= b.x and a.y < b.y + b.h and b.y < a.y + a.h else ""
 
 
 def _asked(model: BaseChatModel, messages: Sequence[BaseMessage], structured: bool) -> GraphCode:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graphcodes.code import Edge, GraphCode, Node, is_iri, readable, term
+from mrag.graphcodes.code import Edge, GraphCode, Node, is_iri, readable
 from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.graphcodes.metrics import Ontology
-from mrag.language.names import name_parts
-from mrag.language.tokens import keys, tokens
+from mrag.language.tokens import tokens
 from mrag.planning.lexical import Candidate, Named, NameMention
 from mrag.planning.lexical.english import is_empty
 from mrag.planning.lexicon import lexicon_of
@@ -23,6 +22,7 @@ _CLEAR: Final = 0.7
 _SURE: Final = 0.9
 _MOST: Final = 8
 _BOTH: Final = 2.0
+_BEING: Final = frozenset("is are was were be been being".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +75,23 @@ class QuestionCodes:
     def linked(self, code: GraphCode) -> GraphCode:
         """Return a code whose terms and relations are those of the graph that are called so."""
         nodes = {n.id: self._called(n.id, ("entity", "class")) for n in code.nodes if not is_iri(n.id)}
-        relations = {e.relation: self._called(e.relation, ("property",)) for e in code.edges}
+        said = {e.relation for e in code.edges if not is_iri(e.relation)}
+        relations = {relation: self._called(_said(relation), ("property",)) for relation in said}
         nodes = {node_id: called for node_id, called in nodes.items() if called}
         relations = {said: called for said, called in relations.items() if called}
         ends = [Node(nodes.get(n.id, n.id), n.label, n.types) for n in code.nodes]
-        return GraphCode.of(ends, _rename(code.edges, nodes, relations), code.parts)
+        edges = [
+            Edge(
+                nodes.get(e.source, e.source),
+                relations.get(e.relation, e.relation),
+                nodes.get(e.target, e.target),
+            )
+            for e in code.edges
+        ]
+        return GraphCode.of(ends, edges, code.parts)
 
     def _called(self, name: str, kinds: tuple[Named, ...]) -> str:
         """Return what is surely called so, empty if nothing is."""
-        if is_iri(name):
-            return ""
         words = tokens(name)
         for mention in lexicon_of(self.kg, None).match(words, name):
             whole = (mention.start, mention.end) == (0, len(words))
@@ -134,6 +141,12 @@ class QuestionCodes:
                 found.append((0.05 * far - fit - candidate.score, one.id, candidate.term, two.id))
         found = [row for row in found if row[1] != row[3]]
         return Edge(*min(found)[1:]) if found else None
+
+
+def _said(relation: str) -> str:
+    """Return a relation in words, without the marks of scene graphs and the `is` of `is developed by`."""
+    first, _, rest = readable(relation).partition(" ")
+    return rest if rest and first in _BEING else readable(relation)
 
 
 def _unknown(ends: Sequence[_End], words: str, near: Sequence[GraphCode]) -> Edge | None:
@@ -223,79 +236,3 @@ def _order(candidate: Candidate, one: _End, two: _End) -> float:
     if not one.label or not two.label:
         return 0.0
     return 0.1 if (one.place < two.place) is not candidate.inverse else 0.0
-
-
-_BEING: Final = frozenset(keys("is are was were be been being"))
-
-
-@dataclass(frozen=True)
-class Linker:
-    """Replaces terms by the ids that have them as labels.
-
-    Attributes:
-        nodes: Ids of nodes by label in lower case.
-        relations: Ids of relations by the stems of the words of their labels.
-
-    Example:
-        >>> linker = Linker({"graphdb": "ex:GraphDB"}, {"develop": "ex:develops"})
-        >>> linker.link(GraphCode.of([], [("ontotext", "v:develop", "graphdb")])).edges
-        (Edge(source='ontotext', relation='ex:develops', target='ex:GraphDB', weight=1.0),)
-    """
-
-    nodes: Mapping[str, str] = field(default_factory=dict)
-    relations: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, index: GraphCodeIndex, kg: KnowledgeGraph | None = None) -> Linker:
-        """Learn the labels of an index, and the labels that a graph gives its relations.
-
-        Where several nodes share a label, the one in most documents is meant, then the first by id.
-        """
-        found: dict[str, Counter[str]] = {}
-        for node, documents in index.nodes():
-            if node.label:
-                found.setdefault(term(node.label), Counter())[node.id] += documents
-        nodes = {label: min((-count, i) for i, count in ids.items())[1] for label, ids in found.items()}
-        relations: dict[str, str] = {}
-        if kg is not None:
-            names = sorted({r for cell in index.registry.cells() for r in cell if is_iri(r)})
-            for iri, label in sorted(kg.labels(names).items()):
-                relations.setdefault(_stem(label or iri), iri)
-            for iri in names:
-                relations.setdefault(_stem(iri), iri)
-        return cls(nodes, relations)
-
-    def link(self, code: GraphCode) -> GraphCode:
-        """Replace the terms of a code that are labels; types that it demands too."""
-        if not self.nodes and not self.relations:
-            return code
-        nodes = [
-            Node(
-                self.nodes.get(n.id, n.id),
-                n.label if self.nodes.get(n.id, n.id) == n.id else "",
-                frozenset(self.nodes.get(kind, kind) for kind in n.types),
-            )
-            for n in code.nodes
-        ]
-        said = {e.relation: self.relations.get(_stem(e.relation), e.relation) for e in code.edges}
-        return GraphCode.of(nodes, _rename(code.edges, self.nodes, said), code.parts)
-
-
-def _rename(edges: Iterable[Edge], nodes: Mapping[str, str], relations: Mapping[str, str]) -> list[Edge]:
-    """Return edges with other names for some ends and relations."""
-    return [
-        Edge(
-            nodes.get(e.source, e.source),
-            relations.get(e.relation, e.relation),
-            nodes.get(e.target, e.target),
-            e.weight,
-        )
-        for e in edges
-    ]
-
-
-def _stem(relation: str) -> str:
-    # Extractors write the lemma of a verb after v: or pv:, graphs a form of it: "develops", "developedBy".
-    words = readable(relation)
-    found = keys(words if " " in words else " ".join(name_parts(words)))
-    return " ".join(found[1:] if len(found) > 1 and found[0] in _BEING else found)

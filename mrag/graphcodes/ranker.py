@@ -1,28 +1,21 @@
-"""Ranking by graph codes: every hit says which nodes and edges made its score; fused or in a prompt."""
+"""Ranking by graph codes: every hit says which nodes and edges made its score."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from mrag import untrusted
 from mrag.errors import ConfigError
-from mrag.generation.prompts import messages
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import Extractor, GraphCode, centred
 from mrag.graphcodes.code_index import CodeMatch, GraphCodeIndex
 from mrag.graphcodes.explanation import CodeVerbaliser, explain
 from mrag.graphcodes.metrics import CodeComparison, CodeMeaning, CodeScores, Lexicographic, Ontology, Weighted
-from mrag.graphcodes.questions import Linker, QuestionCodes
+from mrag.graphcodes.questions import QuestionCodes
 from mrag.graphcodes.reading import TextExtractor
 from mrag.retrieval.rankers import FusedRanker, Hit, Question
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import BaseMessage
-    from langchain_core.runnables import Runnable
 
 EXCESS: Final = 0.01
 """How much what only an entity has counts against it: questions are short, and neighbourhoods are not."""
@@ -42,8 +35,6 @@ class GraphCodeRanker:
             `graphcodes`, if left out.
         comparison: How codes are compared; if left out by the structural metric, with the ontology of the
             graph, and with little weight on what the question does not ask for.
-        link: Whether words of the question that are names in the graph, or labels in the index, stand for
-            what they name.
         meaning: Orders the best hits by meaning, see `CodeMeaning`; by structure alone if left out.
 
     Raises:
@@ -64,7 +55,6 @@ class GraphCodeRanker:
     extractor: Extractor | None = None
     comparison: CodeComparison | None = None
     verbaliser: CodeVerbaliser = field(default_factory=CodeVerbaliser)
-    link: bool = True
     meaning: CodeMeaning | None = None
 
     @cached_property
@@ -74,11 +64,6 @@ class GraphCodeRanker:
             return self.comparison
         return CodeComparison(excess=EXCESS, ontology=Ontology.of_graph(self.kg) if self.kg else None)
 
-    @cached_property
-    def linker(self) -> Linker:
-        """The labels of the index, read once."""
-        return Linker.of(self.index, self.kg) if self.link else Linker()
-
     def code(self, question: Question) -> GraphCode:
         """Return the code of a question.
 
@@ -87,20 +72,21 @@ class GraphCodeRanker:
         """
         if not question.text.strip():
             raise ConfigError("Graph codes are read from text.", hint="Give the question in words.")
-        if self.kg is not None and self.link:
-            named = QuestionCodes(self.kg, self.index, self.how.ontology).read(question.text)
+        if self._questions is not None:
+            named = self._questions.read(question.text)
             if any(node.id in self._known for node in named.nodes):
                 return named
         if self.extractor is None:
             self.extractor = TextExtractor()
-        return self.linker.link(self.extractor.extract(question.text))
+        return self.named(self.extractor.extract(question.text))
 
     def named(self, code: GraphCode) -> GraphCode:
-        """Return a code whose terms are what they name: labels of the index, else names of the graph."""
-        linked = self.linker.link(code)
-        if self.kg is None or not self.link:
-            return linked
-        return QuestionCodes(self.kg, self.index, self.how.ontology).linked(linked)
+        """Return a code whose terms are what they name in the graph."""
+        return code if self._questions is None else self._questions.linked(code)
+
+    @cached_property
+    def _questions(self) -> QuestionCodes | None:
+        return None if self.kg is None else QuestionCodes(self.kg, self.index, self.how.ontology)
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -139,8 +125,8 @@ class GraphCodeRanker:
         found = self.index.search(nodes, max(k, NEAR), replace(self.how, excess=EXCESS))
         ids = sorted({entity, *(match.id for match in found)})
         others = {doc: centred(self.index.code(doc), doc) for doc in ids}
-        registry, how = self.index.registry, self.how
-        keys = {doc: _falling(how.aggregate(how.scores(asked, d, registry))) for doc, d in others.items()}
+        how = self.how
+        keys = {doc: _falling(how.aggregate(how.scores(asked, d))) for doc, d in others.items()}
         ranked = sorted(keys, key=lambda doc: (keys[doc], doc))[:k]
         verbaliser = self.verbaliser
         if self.kg is not None:
@@ -160,7 +146,7 @@ class GraphCodeRanker:
             # Who is named and has all that is asked is what is looked for: more links are no fault.
             whole = replace(self.how, excess=0.0)
             ids = [node.id for node in q.nodes if node.id in self.index]
-            own = [_match(doc, self.index.compare(q, doc, whole), whole.aggregate) for doc in ids]
+            own = [_match(doc, whole.scores(q, self.index.code(doc)), whole.aggregate) for doc in ids]
             own = [match for match in own if match.score >= 1]
             named = {match.id for match in own}
             found = [*own, *(match for match in found if match.id not in named)]
@@ -223,53 +209,3 @@ class ScoreFusedRanker(FusedRanker):
 
     def _fused(self, rankings: Sequence[Sequence[Hit]]) -> list[tuple[str, float]]:
         return summed([{hit.iri: hit.score for hit in ranking} for ranking in rankings], self.weights)
-
-
-def context_of(codes: Iterable[tuple[str, GraphCode]], verbaliser: CodeVerbaliser | None = None) -> str:
-    """Return documents in words, a line each, with ids by which an answer can point to them."""
-    verbaliser = verbaliser or CodeVerbaliser()
-    return "\n".join(
-        untrusted.line(f"g{at}", f"{name}: {verbaliser.verbalise(code)}")
-        for at, (name, code) in enumerate(codes, start=1)
-    )
-
-
-def assemble(
-    question: str,
-    q: GraphCode,
-    codes: Iterable[tuple[str, GraphCode]],
-    verbaliser: CodeVerbaliser | None = None,
-) -> list[BaseMessage]:
-    """Fill in the prompt: what the documents say, what the question was understood as, the question."""
-    verbaliser = verbaliser or CodeVerbaliser()
-    asked = f"{question}\n(Understood as: {verbaliser.verbalise(q)})" if q else question
-    return messages(asked, context_of(codes, verbaliser))
-
-
-def chain(
-    ranker: GraphCodeRanker, model: BaseChatModel, *, k: int = 5, verbaliser: CodeVerbaliser | None = None
-) -> Runnable[str, str]:
-    """Build a chain from a question to an answer.
-
-    The context has `k` documents, in the words of the verbaliser; the ranker's by default.
-
-    Raises:
-        ConfigError: If k is below 1.
-    """
-    from langchain_core.output_parsers import StrOutputParser
-    from langchain_core.runnables import RunnableLambda
-
-    if k < 1:
-        raise ConfigError(f"A context has at least one document, not {k}.")
-
-    def gather(question: str) -> list[BaseMessage]:
-        q = ranker.code(Question(question))
-        found = ranker.index.search(q, k, ranker.comparison)
-        codes = [ranker.index.code(match.id) for match in found]
-        words = verbaliser or ranker.verbaliser
-        if ranker.kg is not None:
-            words = words.with_names(ranker.kg, [q, *codes, GraphCode.of([match.id for match in found])])
-        named = [(words.name(match.id), code) for match, code in zip(found, codes, strict=True)]
-        return assemble(question, q, named, words)
-
-    return RunnableLambda(gather) | model | StrOutputParser()

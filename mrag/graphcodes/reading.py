@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -13,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from mrag.errors import ConfigError
-from mrag.graphcodes import lexicon
 from mrag.graphcodes.code import Edge, GraphCode, union
+from mrag.graphcodes.lexicon import INSTEAD, WORDS
 from mrag.graphcodes.repair import FormDictionary, ParsedSentence, ParsedWord, hidden_verb, mend, stand_ins
 from mrag.language.tokens import singular
 
@@ -31,6 +32,17 @@ _ENDS: Final = frozenset((".", "!", "?", "...", "…", ";"))
 _SHORTENED: Final = tuple([word] for word in "mr mrs ms dr st ave rd jr sr vs no etc".split())
 _HINT: Final = "pip install 'mrag[graphcodes]'"
 _PREFIX: Final = {"verb": "v:", "passive": "pv:", "preposition": ""}
+
+
+# What a caption may begin with that is said of the picture, and of nothing in it.
+_FRAMED: Final = re.compile(
+    r"(?:(?:this|here|there|it) (?:is|are|'s) )?(?:(?:a|an|the) )?"
+    r"(?:(?:blurry|black and white|old|vintage|color) )?"
+    r"(?:(?:extreme |very )?close ?- ?up|close up|closeup|photo|photograph|snapshot|image)"
+    r"(?: (?:view|shot|photo|photograph|picture|image))? of "
+)
+# Ways of standing that name no thing.
+_ABREAST: Final = tuple(f"{one} by {one}".split() for one in ("side", "one", "two"))
 
 
 class TextExtractor:
@@ -162,11 +174,11 @@ def _with_articles(words: Sequence[str]) -> tuple[list[str], list[bool]]:
     own: list[bool] = []
     for at, word in enumerate(words):
         before = words[at - 1] if at else ""
-        beside = before == "to" and at > 1 and words[at - 2] in lexicon.BEFORE_TO
-        begins = word not in lexicon.DETERMINERS and not word[:1].isdigit()
+        beside = before == "to" and at > 1 and words[at - 2] in WORDS["before_to"]
+        begins = word not in WORDS["determiners"] and not word[:1].isdigit()
         if at:
-            begins = begins and word.isalpha() and word not in lexicon.AFTER_PREPOSITIONS
-        if begins and (at == 0 or before in lexicon.BEFORE_THINGS or beside):
+            begins = begins and word.isalpha() and word not in WORDS["after_prepositions"]
+        if begins and (at == 0 or before in WORDS["before_things"] or beside):
             whole.append("the")
             own.append(False)
         whole.append(word)
@@ -196,13 +208,13 @@ def _plainer(words: list[str]) -> list[str]:
         'a red and yellow and blue kite'
     """
     found = list(words)
-    if framed := lexicon.FRAMED.match(" ".join(found)):
+    if framed := _FRAMED.match(" ".join(found)):
         rest = found[len(framed[0].split()) :]
         found = rest if any(word.isalpha() for word in rest) else found
     for at in range(len(found) - 2, 0, -1):
-        if found[at - 1 : at + 2] in lexicon.ABREAST:
+        if found[at - 1 : at + 2] in _ABREAST:
             del found[at - 1 : at + 2]
-    colours = [word in lexicon.COLOURS for word in found]
+    colours = [word in WORDS["colours"] for word in found]
     for at in range(len(found) - 3, -1, -1):
         if colours[at] and colours[at + 1] and "and" in found[at + 2 : at + 4]:
             found.insert(at + 1, "and")
@@ -258,15 +270,15 @@ def _code(sentence: ParsedSentence, topic: str) -> tuple[GraphCode, str]:
 
 def _name(sentence: ParsedSentence, at: int, spoken_for: set[int], twin: bool) -> str:
     word = sentence[at]
-    head = lexicon.PRONOUNS.get(word.text, "") if word.tag == "PRP" else ""
-    head = head or lexicon.NAMES.get(word.text, word.text)
+    head = INSTEAD["pronouns"].get(word.text, "") if word.tag == "PRP" else ""
+    head = head or INSTEAD["names"].get(word.text, word.text)
     before = [
         _name(sentence, child, spoken_for, False)
         for child in sentence.children(at, "compound", "nmod")
         if sentence[child].noun and child not in spoken_for
     ]
     whole = " ".join([*before, singular(head) if twin else head])
-    for apart, together in lexicon.JOINED.items():
+    for apart, together in INSTEAD["joined"].items():
         if whole == apart or whole.endswith(f" {apart}"):
             return whole.removesuffix(apart) + together
     return whole
@@ -279,22 +291,7 @@ Kind: TypeAlias = Literal["verb", "passive", "preposition"]
 _EACH_OTHER: Final = -(10**6)  # stands for `each other` until the subject is known
 _SUBJECTS: Final = ("nsubj", "nsubjpass", "csubj")
 _INHERITS: Final = frozenset(("xcomp", "conj", "advcl", "ccomp", "dep"))
-_RELATIVES: Final = frozenset(("that", "which", "who", "whom"))
-_POINTERS: Final = frozenset(("this", "these", "there", "that", "those"))
 _NO_THING: Final = frozenset(("compound", "nmod", "npadvmod", "amod", "prep", "advmod", "nummod"))
-_NOBODY: Final = frozenset("nobody nothing none noone".split())
-_NONE: Final = frozenset("no neither nor".split())
-_NOT: Final = frozenset("not n't never neither nor".split())
-_LACKING: Final = frozenset("without minus sans".split())
-_KNOWN: Final = frozenset("the this that these those".split())
-_ONE: Final = frozenset("a an some".split())
-_ADVERBS: Final = frozenset("up out down away back over off".split())
-_PEOPLE: Final = frozenset("he she they".split())
-_REFLEXIVE: Final = frozenset("himself herself itself themselves".split())
-_STRANDED: Final = frozenset("on in off through under at down".split())
-_BACK: Final = frozenset(("it", "them", "him", "her"))
-_COVERED: Final = frozenset("covered capped coated topped lined".split())
-_QUALIFIED: Final = frozenset("colored coloured shaped sized looking".split())
 _NO_CLAUSE: Final = frozenset(("aux", "auxpass", "amod", "compound", "case"))
 _BARE: Final = frozenset(("acl", "conj", "ROOT", "ccomp", "dep", "advcl", "relcl"))
 _PARTICIPLE: Final = ("ed", "en", "t", "ung", "ound", "uck", "awn", "own")
@@ -353,30 +350,32 @@ class _Reading:
     def _is_denied(self, at: int) -> bool:
         """Return whether a noun says what is not there: no birds, without a hat, not wearing a hat."""
         s, word = self.s, self.s[at]
-        if word.text in _NOBODY or self._texts(at, "det", "preconj", "cc") & _NONE:
+        if word.text in WORDS["nobody"] or self._texts(at, "det", "preconj", "cc") & WORDS["no"]:
             return True
         head = s[word.head]
-        known = any(s[c].text in _KNOWN or s[c].tag == "PRP$" for c in s.children(at, "det", "poss"))
+        known = any(
+            s[c].text in WORDS["definite"] or s[c].tag == "PRP$" for c in s.children(at, "det", "poss")
+        )
         if word.dep == "conj" and head.noun:
             joint = self._texts(word.head, "cc")
-            own = known or self._texts(at, "det") & _ONE
+            own = known or self._texts(at, "det") & WORDS["indefinite"]
             return ("nor" in joint or not own) and "but" not in joint and self._is_denied(word.head)
         if word.dep == "pobj":
-            return head.text in _LACKING and not known
+            return head.text in WORDS["lacking"] and not known
         return word.dep in ("dobj", "attr") and head.verb and not known and self._is_negated(word.head)
 
     def _is_negated(self, at: int) -> bool:
         """Return whether a verb is denied: `is not`, `never`."""
-        return bool(self._texts(at, "neg", "advmod", "preconj") & _NOT)
+        return bool(self._texts(at, "neg", "advmod", "preconj") & WORDS["not"])
 
     def _is_place(self, at: int) -> bool:
         """Return whether a noun belongs to a preposition, as `side` in `on the side of`."""
         word = self.s[at]
-        return word.text in lexicon.PARTS and word.dep == "pobj" and not self.s.children(at, "poss")
+        return word.text in WORDS["parts"] and word.dep == "pobj" and not self.s.children(at, "poss")
 
     def _mean(self, at: int) -> int:
         """Return the thing that a measure measures: for `bunch of bananas`, the bananas."""
-        if self.s[at].lemma in lexicon.MEASURES:
+        if self.s[at].lemma in WORDS["measures"]:
             for prep in self.s.children(at, "prep"):
                 for child in self.s.children(prep, "pobj") if self.s[prep].text == "of" else ():
                     if self.s[child].noun:
@@ -389,7 +388,7 @@ class _Reading:
         found = []
         if word.noun and not self._is_place(at) and not self._is_denied(at):
             found.append(self._mean(at))
-        elif word.tag == "PRP" and lexicon.PRONOUNS.get(word.text):
+        elif word.tag == "PRP" and INSTEAD["pronouns"].get(word.text):
             found.append(at)
         listed = [child for child in self.s.children(at, "conj") if self.s[child].noun]
         return found + [noun for child in listed for noun in self._named(child)]
@@ -431,12 +430,12 @@ class _Reading:
 
     def _said_subjects(self, at: int, own: int) -> list[int]:
         s, word, who = self.s, self.s[at], self.s[own]
-        if who.text in _RELATIVES and word.dep == "relcl":
+        if who.text in WORDS["relatives"] and word.dep == "relcl":
             return self._list_before(self._doer(at, who.text) if s[word.head].noun else word.head)
-        if who.text in _POINTERS and not who.noun:
+        if who.text in WORDS["pointers"] and not who.noun:
             return self._predicates(at)
-        if who.text in _PEOPLE:
-            spoken_of = [m for m in self.things if m < own and s[m].text in lexicon.ANIMATE]
+        if who.text in WORDS["people"]:
+            spoken_of = [m for m in self.things if m < own and s[m].text in WORDS["animate"]]
             return spoken_of if len(spoken_of) == 1 else self._named(own)
         if who.text == "it":
             before = [m for m in self.things if m < own][:1]
@@ -450,35 +449,35 @@ class _Reading:
     def _doer(self, at: int, relative: str = "") -> int:
         """Return the noun that a clause after it is about: who walks is the woman with a cane."""
         s, here = self.s, self.s[at].head
-        while s[at].tag == "VBG" and s[here].dep == "conj" and s[here].text not in lexicon.ANIMATE:
+        while s[at].tag == "VBG" and s[here].dep == "conj" and s[here].text not in WORDS["animate"]:
             if not s[s[here].head].noun:
                 break
             here = s[here].head
-        if (relative != "who" and s[at].tag != "VBG") or s[here].text in lexicon.ANIMATE:
+        if (relative != "who" and s[at].tag != "VBG") or s[here].text in WORDS["animate"]:
             return here
-        if not relative and s[here].text in lexicon.BODY:
+        if not relative and s[here].text in WORDS["body"]:
             return here
-        if s[at - 1].text in _REFLEXIVE and s[s[here].head].verb:
+        if s[at - 1].text in WORDS["reflexive"] and s[s[here].head].verb:
             # Who takes a picture of himself eating, eats.
             return next(iter(self._subjects(s[here].head)), here)
-        if s[here].dep == "dobj" and s[here].text in lexicon.CLOTHES and s[s[here].head].verb:
+        if s[here].dep == "dobj" and s[here].text in WORDS["clothes"] and s[s[here].head].verb:
             # Who wears red shoes and walks, not the shoes.
             return self._animate_subject(s[here].head, here)
         above, prep = here, s[here].head
         while s[above].dep == "pobj" and s[prep].dep == "prep" and above < at:
             above = s[prep].head
-            if s[prep].text == "of" and (s[above].dep != "pobj" or s[above].lemma in lexicon.MEASURES):
+            if s[prep].text == "of" and (s[above].dep != "pobj" or s[above].lemma in WORDS["measures"]):
                 break
             prep = s[above].head
-            if s[above].text in lexicon.ANIMATE:
+            if s[above].text in WORDS["animate"]:
                 return above
-        if s[here].text in lexicon.PLACES and s[above].verb and above != at and s.children(at, "dobj"):
+        if s[here].text in WORDS["places"] and s[above].verb and above != at and s.children(at, "dobj"):
             # Who walks in a square carrying a bag, carries it.
             return self._animate_subject(above, here)
         return here
 
     def _animate_subject(self, at: int, other: int) -> int:
-        return next((m for m in self._subjects(at) if self.s[m].text in lexicon.ANIMATE), other)
+        return next((m for m in self._subjects(at) if self.s[m].text in WORDS["animate"]), other)
 
     def _front(self, at: int) -> int | None:
         """Return an object that comes first: `street the bus is driving down`, `couch man is sitting on`."""
@@ -489,7 +488,7 @@ class _Reading:
         if len(own) > 1:
             return self._mean(own[0])
         stranded = [p for p in s.children(at, "prep") if not s.children(p)]
-        stranded += [p for p in s.children(at, "prt") if s[p].text in _STRANDED]
+        stranded += [p for p in s.children(at, "prt") if s[p].text in WORDS["stranded"]]
         before = [c for c in s.children(own[0], "compound") if s[c].noun and c == own[0] - 1]
         if stranded and before:
             self.spoken_for.add(before[0])
@@ -504,7 +503,7 @@ class _Reading:
         for child in s.children(at, "advmod", *(("prt",) if s[at].noun else ())):
             # The planes up in the sky are in the sky.
             inner = s.children(child, "prep")
-            plain = s[at].noun and s[child].text in _ADVERBS
+            plain = s[at].noun and s[child].text in WORDS["directions"]
             found += inner if plain else [child] if inner and s[child].dep == "advmod" else []
         return found
 
@@ -512,7 +511,7 @@ class _Reading:
         """Yield the words of a preposition with each object that it leads to."""
         s = self.s
         words = f"{before} {s[prep].text}".strip()
-        said = lexicon.PREPOSITIONS.get(words, words)
+        said = INSTEAD["prepositions"].get(words, words)
         for child in s.children(prep, "prep"):
             yield from self._places(child, words)
         for child in s.children(prep, "pobj"):
@@ -538,7 +537,7 @@ class _Reading:
         return word.text == "other" and (not word.noun or bool(self._texts(at) & {"each", "the"}))
 
     def _preposition(self, at: int) -> str:
-        return lexicon.PREPOSITIONS.get(self.s[at].text, self.s[at].text)
+        return INSTEAD["prepositions"].get(self.s[at].text, self.s[at].text)
 
     # -- collecting
 
@@ -568,7 +567,7 @@ class _Reading:
         for head in heads:
             self._modifiers(head, at)
             if head != at:
-                self._attribute(at, lexicon.SAID_MEASURES.get(s[head].lemma, ""))
+                self._attribute(at, INSTEAD["said_measures"].get(s[head].lemma, ""))
         for head in heads:
             for prep in self._leading(head):
                 back = self._pointing_back(prep)
@@ -585,13 +584,13 @@ class _Reading:
     def _placed(self, subject: int, words: str, other: int) -> None:
         one, two = self.s[subject], self.s[other].text if other != _EACH_OTHER else ""
         if words == "of" and two:
-            if one.lemma in lexicon.CONTAINERS:
+            if one.lemma in WORDS["containers"]:
                 self._relation(subject, "have", "verb", other)
             else:
                 self._relation(other, "have", "verb", subject)
-        elif words in ("in", "with") and two in lexicon.CLOTHES and one.text in lexicon.WEARERS:
+        elif words in ("in", "with") and two in WORDS["clothes"] and one.text in WORDS["wearers"]:
             self._relation(subject, "wear", "verb", other)
-        elif words == "with" and two in lexicon.BODY:
+        elif words == "with" and two in WORDS["body"]:
             self._relation(subject, "have", "verb", other)
         else:
             self._relation(subject, words, "preposition", other)
@@ -614,7 +613,9 @@ class _Reading:
     def _pointing_back(self, prep: int) -> int | None:
         """Return the table for `on it` in `table with figurines on it`, or `with a cat sitting on it`."""
         s = self.s
-        if not any(s[c].tag == "PRP" and s[c].text in _BACK for c in s.children(prep, "pobj")):
+        if not any(
+            s[c].tag == "PRP" and s[c].text in WORDS["pronouns_of_things"] for c in s.children(prep, "pobj")
+        ):
             return None
         at = s[prep].head
         return self._holder(s[at].head if s[at].verb and s[at].dep == "acl" else at)
@@ -656,8 +657,8 @@ class _Reading:
                     continue
                 for modifier in [child, *(c for c in self._further(child) if c not in spent)]:
                     self._attribute(at, self._quality(modifier))
-            elif word.dep == "compound" and word.noun and s[head].text in lexicon.BODY:
-                if word.text not in lexicon.CLOTHES:
+            elif word.dep == "compound" and word.noun and s[head].text in WORDS["body"]:
+                if word.text not in WORDS["clothes"]:
                     self.spoken_for.add(child)
                     self._relation(child, "have", "verb", at)
             elif word.dep == "poss" and (owner := self._owner(child, at)) is not None:
@@ -667,7 +668,7 @@ class _Reading:
         """Read adjectives that hold a noun of their own: snow covered, fruit filled, red haired."""
         s, word, before = self.s, self.s[at], at - 1
         front, _, last = word.text.rpartition("-")
-        part = lexicon.PART_ADJECTIVES.get(last)
+        part = INSTEAD["part_adjectives"].get(last)
         if part == "frame":
             self.parts.append((noun, part, ""))
             return True
@@ -675,44 +676,46 @@ class _Reading:
             front = s[before].text if s[before].tag[:2] in ("JJ", "NN", "CD", "RB", "VB") else ""
             spent.add(before)
         if part and front:
-            self.parts.append((noun, part, lexicon.NUMBERS.get(front) or lexicon.QUALITIES.get(front, front)))
+            self.parts.append(
+                (noun, part, INSTEAD["numbers"].get(front) or INSTEAD["qualities"].get(front, front))
+            )
             return True
         if not at or not s[before].noun or before in self.things:
             return False
-        if word.text in _COVERED:
+        if word.text in WORDS["covered"]:
             self._relation(before, "cover", "verb", noun)
         elif word.text == "filled":
             self._relation(noun, "fill with", "passive", before)
-        return word.text in _COVERED or word.text == "filled"
+        return word.text in WORDS["covered"] or word.text == "filled"
 
     def _further(self, at: int) -> list[int]:
         """Return the adjectives that are coordinated with one, or hang on it."""
         s = self.s
-        found = [child for child in s.children(at, "amod") if s[child].text not in lexicon.SHADES]
-        found += [c for c in s.children(at, "conj") if not s[c].noun or s[c].text in lexicon.COLOURS]
+        found = [child for child in s.children(at, "amod") if s[child].text not in WORDS["shades"]]
+        found += [c for c in s.children(at, "conj") if not s[c].noun or s[c].text in WORDS["colours"]]
         return [adjective for child in found for adjective in [child, *self._further(child)]]
 
     def _quality(self, at: int) -> str:
         """Return an adjective with its shade, as `dark blue`; a number as digits; nothing for `several`."""
         text = self.s[at].text
-        if text in lexicon.NUMBERS or text == "both":
+        if text in INSTEAD["numbers"] or text == "both":
             # A single thing needs no number: that it is there says as much.
-            return "" if text == "one" else lexicon.NUMBERS.get(text, "2")
+            return "" if text == "one" else INSTEAD["numbers"].get(text, "2")
         before = self.s[at - 1].text if at else ""
         after = self.s[at + 1].text if at + 1 < len(self.s) else ""
-        shade = text in lexicon.SHADES and after in lexicon.COLOURS
-        if shade or text in lexicon.EMPTY_ATTRIBUTES:
+        shade = text in WORDS["shades"] and after in WORDS["colours"]
+        if shade or text in WORDS["empty_attributes"]:
             return ""
-        if text in _QUALIFIED and before:
+        if text in WORDS["qualified"] and before:
             return f"{before} {text}"
-        said = lexicon.QUALITIES.get(text, text)
-        return f"{before} {said}" if before in lexicon.SHADES and text in lexicon.COLOURS else said
+        said = INSTEAD["qualities"].get(text, text)
+        return f"{before} {said}" if before in WORDS["shades"] and text in WORDS["colours"] else said
 
     def _owner(self, at: int, owned: int) -> int | None:
         word = self.s[at]
         if word.noun:
             return self._mean(at)
-        if word.text not in lexicon.OWNERS:
+        if word.text not in WORDS["owners"]:
             return None
         # The subject of the clause owns, or else the first noun before.
         here = owned
@@ -733,12 +736,14 @@ class _Reading:
         if self._is_negated(at):
             return
         subjects = self._subjects(at)
-        lemma = lexicon.LEMMAS.get(word.lemma, word.lemma)
+        lemma = INSTEAD["lemmas"].get(word.lemma, word.lemma)
         if lemma == "be":
             self._be(at, subjects)
             return
         particles = [s[p].text for p in s.children(at, "prt")]
-        particles = [particle for particle in particles if (lemma, particle) not in lexicon.IDLE_PARTICLES]
+        particles = [
+            particle for particle in particles if f"{lemma} {particle}" not in WORDS["idle_particles"]
+        ]
         words = " ".join([lemma, *particles])
         objects = [o for child in s.children(at, "dobj", "dative") for o in self._named(child)]
         said = self._objects(at, words, subjects, objects)
@@ -777,11 +782,11 @@ class _Reading:
     ) -> bool:
         """Read a preposition of a verb; tell whether it says something of the subject."""
         s, (lemma, words, kind) = self.s, verb
-        body = where == "with" and other >= 0 and s[other].text in lexicon.BODY
-        if kind == "passive" and (where == "by" or (lemma in lexicon.COVERING and where in ("with", "in"))):
+        body = where == "with" and other >= 0 and s[other].text in WORDS["body"]
+        if kind == "passive" and (where == "by" or (lemma in WORDS["covering"] and where in ("with", "in"))):
             for subject in subjects:
                 self._relation(other, lemma, "verb", subject)
-        elif where == "in" and other >= 0 and s[other].text in lexicon.CLOTHES:
+        elif where == "in" and other >= 0 and s[other].text in WORDS["clothes"]:
             for subject in subjects:
                 self._relation(subject, "wear", "verb", other)
             return lemma == "dress" and bool(subjects)
@@ -790,7 +795,7 @@ class _Reading:
             and kind == "verb"
             and not (
                 # What is done `with both hands`, which are not the object's, is done by the subject.
-                body and not any(s[o].text in lexicon.ANIMATE for o in objects)
+                body and not any(s[o].text in WORDS["animate"] for o in objects)
             )
         ):
             for subject in objects:
@@ -803,7 +808,7 @@ class _Reading:
 
     def _voice(self, at: int, lemma: str) -> Kind:
         s, word = self.s, self.s[at]
-        if lemma in lexicon.POSTURES:
+        if lemma in WORDS["postures"]:
             return "verb"
         # A participle without an auxiliary, `boat tied to a dock`, is often tagged as a past tense.
         bare = word.tag in ("VBN", "VBD") and word.text.endswith(_PARTICIPLE) and word.dep in _BARE

@@ -11,22 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from mrag.graphcodes import lexicon
+from mrag.graphcodes.lexicon import WORDS
 from mrag.language.tokens import singular
 
-_ONE: Final = frozenset("a an one each every another this that".split())
-_ALONG: Final = frozenset("over through down along into toward towards across around past onto".split())
-_ON: Final = frozenset("on over in behind around to above near".split())
-_NO_NOUNS: Final = frozenset("same other another each left right".split())
-_STANDS: Final = frozenset(
-    "stand stands sit sits hang hangs fly flies walk walks ride rides lay lays rest rests".split()
-)
-_ADVERBS: Final = frozenset(
-    "here there now not up down back away also just very too still outside inside together nearby around off "
-    "on out over about so then only left right forward upright sideways".split()
-)
-_PARTS: Final = lexicon.BODY | lexicon.CLOTHES | lexicon.PARTS
-_HOLD: Final = lexicon.ANIMATE | lexicon.BODY
+_PARTS: Final = WORDS["body"] | WORDS["clothes"] | WORDS["parts"]
+_HOLD: Final = WORDS["animate"] | WORDS["body"]
 _LOOSE: Final = ("compound", "amod", "nmod", "advmod", "npadvmod", "dep", "punct", "intj", "appos")
 _BEFORE_NOUNS: Final = frozenset(("DT", "JJ", "NN", "CD", "PR"))
 _OPENS: Final = frozenset(("IN", "DT", "RP", "TO", "PRP$", "RB"))
@@ -150,7 +139,7 @@ def hidden_verb(
         if word.tag[:2] not in ("NN", "JJ") or not word.text.isalpha() or word.text in _PARTS:
             continue
         after = words[at + 1] if at + 1 < len(words) else None
-        who = before.text in lexicon.ANIMATE
+        who = before.text in WORDS["animate"]
         lemma, tag = _finite(words, at, forms), "VBZ"
         if not lemma and _plain(words, at, forms) and likely(at) >= (_LIKELY_WHO if who else _LIKELY):
             lemma, tag = word.text, "VBP"
@@ -160,7 +149,7 @@ def hidden_verb(
         if lemma:
             return (at, lemma, tag) if _free(words, at) else None
         lemma = forms.third(word.text) if word.tag == "NNS" and before.tag != "NNS" else ""
-        along = after is not None and after.text in _ALONG
+        along = after is not None and after.text in WORDS["ways"]
         if lemma and along and (who or likely(at) >= _LIKELY) and _free(words, at):
             return at, lemma, "VBZ"
     return None
@@ -185,7 +174,7 @@ def _finite(words: Words, at: int, forms: FormDictionary) -> str:
     start = at - 1
     while start >= 0 and words[start].tag in ("NN", "NNP", "JJ", "JJR", "JJS", "VBN"):
         start -= 1
-    one = start >= 0 and words[start].text in _ONE
+    one = start >= 0 and words[start].text in WORDS["single"]
     after = words[at + 1].tag if at + 1 < len(words) else ""
     return forms.third(word.text) if one or after in ("DT", "PRP$", "PRP") else ""
 
@@ -194,7 +183,7 @@ def _is_called(words: Words, at: int, forms: FormDictionary) -> bool:
     """Return whether an article makes a thing of an adjective, before a plural and another article."""
     word, after = words[at], words[at + 2].tag if at + 2 < len(words) else ""
     opened = at > 0 and words[at - 1].text in ("a", "an") and after in ("DT", "PRP$")
-    return word.tag == "JJ" and opened and word.text in forms.nouns and word.text not in lexicon.COLOURS
+    return word.tag == "JJ" and opened and word.text in forms.nouns and word.text not in WORDS["colours"]
 
 
 def _plain(words: Words, at: int, forms: FormDictionary) -> bool:
@@ -204,7 +193,7 @@ def _plain(words: Words, at: int, forms: FormDictionary) -> bool:
     joint = at - 3 if at > 2 and words[at - 2].tag in ("DT", "PRP$") else at - 2
     two = joint > 0 and words[joint].text == "and" and words[joint - 1].noun
     measured = at > 2 and words[at - 2].text == "of" and words[at - 3].tag == "NNS"
-    several = before.tag == "NNS" or before.text in lexicon.ONE_OR_MANY or two or measured
+    several = before.tag == "NNS" or before.text in WORDS["one_or_many"] or two or measured
     ends = at + 1 == len(words) or words[at + 1].tag in ("IN", "DT", "PRP$", ".", "RB", "TO", "RP")
     return several and ends and word.tag in ("NN", "JJ") and word.text in forms.verbs
 
@@ -223,15 +212,11 @@ def mend(words: Words, forms: FormDictionary | None = None) -> ParsedSentence:
     forms = forms or FormDictionary()
     words = _hyphens(words)
     _retag(words, forms)
-    for rule in (_stands, _nouns, _colours, _having, _lists, _heads, _first_noun, _beside, _participles):
+    for rule in (_nouns, _colours, _lists, _heads, _participles, _compounds, _last_heads):
         rule(words)
-    _compounds(words)
-    _last_heads(words)
     _acting(words, forms)
-    for rule in (_beside_nouns, _adverbs, _end, _objects, _wear, _list, _describe):
+    for rule in (_beside_nouns, _end, _objects, _wear, _list, _describe, _subjects, _after_with):
         rule(words)
-    _subjects(words)
-    _after_with(words)
     return ParsedSentence(words)
 
 
@@ -306,7 +291,7 @@ def _retag(words: Words, forms: FormDictionary) -> None:
         elif word.tag == "NN" and word.dep == "nsubj" and head.tag == "VBN" and head.dep == "amod":
             if adjective and words[head.head].noun:
                 word = replace(word, tag="JJ", dep="amod", head=head.head)
-        elif word.tag == "JJ" and thing and word.text not in lexicon.COLOURS | lexicon.MATERIALS:
+        elif word.tag == "JJ" and thing and word.text not in WORDS["colours"] | WORDS["materials"]:
             # A noun before a participle is what the participle is of.
             describing = word.dep == "amod" and word.head > at
             dep = word.dep if not describing else "nsubj" if head.verb else "compound"
@@ -318,7 +303,7 @@ def _retag(words: Words, forms: FormDictionary) -> None:
             # `her best tennis serve`: an infinitive has its `to`.
             if _bare(words, at):
                 word = replace(word, tag="NN", lemma=word.text, dep="appos")
-        elif word.tag == "VBG" and word.text in lexicon.NOUNS_IN_ING:
+        elif word.tag == "VBG" and word.text in WORDS["nouns_in_ing"]:
             # A thing has an article before it, or ends the sentence.
             before = words[at - 1].tag if at else ""
             ends = _last(words, at) and before[:2] in ("NN", "JJ", "VB", "CD")
@@ -327,34 +312,22 @@ def _retag(words: Words, forms: FormDictionary) -> None:
         words[at] = word
 
 
-def _stands(words: Words) -> None:
-    """Read `a woman stands behind a man` as a clause, not as a compound noun."""
-    for at in range(1, len(words) - 1):
-        word, before = words[at], words[at - 1]
-        if word.dep != "ROOT" or not word.noun or word.text not in _STANDS or not before.noun:
-            continue
-        if before.head == at and before.dep == "compound" and words[at + 1].tag == "IN":
-            words[at] = replace(word, tag="VBP", lemma=word.text.removesuffix("s"))
-            words[at - 1] = replace(before, dep="nsubj")
-            _hang(words, at, at - 1, at - 1)
-
-
 def _nouns(words: Words) -> None:
     """What a preposition or verb governs is a noun, whatever its tag; so is what an article begins."""
     for at, w in enumerate(words):
         kind = w.tag[:2]
-        colour = w.text in lexicon.COLOURS
+        colour = w.text in WORDS["colours"]
         noun = (
             w.dep in ("pobj", "dobj")
             and kind in ("VB", "RB", "JJ", "MD", "UH", "FW", "XX")
             and not colour
-            and w.text not in _NO_NOUNS
+            and w.text not in WORDS["no_nouns"]
         )
         if w.dep in ("nsubj", "nsubjpass") and kind in ("VB", "MD", "UH", "FW", "RB"):
-            noun = w.text not in _ADVERBS
+            noun = w.text not in WORDS["adverbs"]
         if w.dep == "ROOT" and kind in ("VB", "RB", "JJ", "MD", "UH", "FW") and at + 1 < len(words):
             first = at <= 2 and all(x.dep in ("det", "amod", "nummod", "compound") for x in words[:at])
-            ing = w.tag == "VBG" and w.text not in lexicon.NOUNS_IN_ING
+            ing = w.tag == "VBG" and w.text not in WORDS["nouns_in_ing"]
             noun = first and not ing and words[at + 1].tag == "IN" and not colour
         if noun:
             plural = w.text.endswith("s") and not w.text.endswith("ss")
@@ -365,37 +338,22 @@ def _nouns(words: Words) -> None:
 def _colours(words: Words) -> None:
     """A colour or an adjective before a noun describes it, whatever its tag."""
     for at, w in enumerate(words):
-        said = w.text in lexicon.COLOURS or w.text in lexicon.MATERIALS or w.tag.startswith("JJ")
+        said = w.text in WORDS["colours"] or w.text in WORDS["materials"] or w.tag.startswith("JJ")
         if w.dep in ("compound", "nmod") and said:
             words[at] = replace(w, tag="JJ", dep="amod")
-
-
-def _having(words: Words) -> None:
-    """Read `the bird has beak` as having, not as a tense."""
-    for at, word in enumerate(words):
-        verb, outer = word.head, words[word.head]
-        if word.lemma != "have" or word.dep != "aux" or outer.tag in ("VBN", "VBD", "VBG") or verb <= at:
-            continue
-        if outer.dep != "ROOT" or {*_below(words, verb, "aux", "dobj")} - {at}:
-            continue
-        for i in _below(words, verb, "nsubj", "advmod"):
-            if i < at:
-                words[i] = replace(words[i], head=at)
-        words[at] = replace(word, dep="ROOT", head=at)
-        words[verb] = replace(outer, tag="NN", dep="dobj", head=at, lemma=outer.text)
 
 
 def _lists(words: Words) -> None:
     """Read `grey and white sign` as one sign, not as a grey thing and a sign."""
     for at, word in enumerate(words):
-        if word.text not in lexicon.COLOURS or word.dep in ("amod", "acomp", "compound"):
+        if word.text not in WORDS["colours"] or word.dep in ("amod", "acomp", "compound"):
             continue
         end = at + 1
         while end < len(words) and (
             words[end].text in ("and", ",", "&")
             or words[end].tag[:2] == "JJ"
             or (words[end].tag == "DT" and words[end - 1].text == "and")
-            or words[end].text in lexicon.COLOURS
+            or words[end].text in WORDS["colours"]
             or (words[end].tag in ("VBN", "VBD") and end + 1 < len(words) and words[end + 1].noun)
         ):
             end += 1
@@ -408,7 +366,7 @@ def _lists(words: Words) -> None:
             continue
         words[end] = replace(words[end], dep=word.dep, head=end if root else word.head)
         for i, w in enumerate(words):
-            if at <= i < end and (w.text in lexicon.COLOURS or w.tag[:2] in ("JJ", "VB")):
+            if at <= i < end and (w.text in WORDS["colours"] or w.tag[:2] in ("JJ", "VB")):
                 words[i] = replace(w, head=end, dep="amod", tag="JJ")
             elif w.head == at and i != end:
                 words[i] = replace(w, head=end)
@@ -425,7 +383,7 @@ def _heads(words: Words) -> None:
         if _agrees(words, at):
             continue
         kinds = {w.dep for w in words[at + 1 :] if w.head == at} - {"punct"}
-        nominal = word.lemma in lexicon.NOUNS_LIKE_VERBS
+        nominal = word.lemma in WORDS["nouns_like_verbs"]
         if not kinds or (nominal and kinds <= {"prep", "xcomp", "advcl", "advmod", "acl"}):
             words[at] = replace(word, tag="NNS" if word.tag == "VBZ" else "NN")
             words[at - 1] = replace(before, dep="compound")
@@ -442,40 +400,9 @@ def _agrees(words: Words, at: int) -> bool:
     if word.text in _PARTS:
         return False
     if word.tag != "VBZ":
-        return before.text in lexicon.ANIMATE and before.tag == "NNS"
+        return before.text in WORDS["animate"] and before.tag == "NNS"
     articles = [words[i].text for i in _below(words[:at], at - 1, "det")]
     return before.tag == "NN" and ("a" in articles or "an" in articles)
-
-
-def _first_noun(words: Words) -> None:
-    """A caption begins with a thing: `skateboard being ridden`, `grapefruit lying on a table`."""
-    at = 0
-    while at < len(words) and (words[at].dep in ("det", "amod", "nummod", "punct") or words[at].tag == "CD"):
-        at += 1
-    if at + 1 >= len(words):
-        return
-    word, after = words[at], words[at + 1]
-    follows = after.tag in ("VBG", "VBN", "VBZ", "VBD", "VBP") or after.lemma == "be"
-    plain = word.text == word.lemma and not word.text.endswith("ly") and word.text not in _ADVERBS
-    if not follows or word.tag not in ("VB", "VBP", "RB", "RBR", "JJ", "UH") or not plain:
-        return
-    if word.tag[:2] != "VB" and (words[word.head].verb or word.head == at):
-        if word.head != at:
-            words[at] = replace(word, tag="NN", dep="nsubj")
-    elif word.head == at and word.dep == "ROOT" and after.head == at:
-        words[at] = replace(word, tag="NN")
-        words[at + 1] = replace(after, dep="acl")
-
-
-def _beside(words: Words) -> None:
-    """Read `next to train` as a preposition with a noun, not as an infinitive."""
-    for at in range(1, len(words) - 1):
-        to, before = words[at], words[at - 1]
-        if to.text == "to" and to.dep == "aux" and before.text in lexicon.BEFORE_TO:
-            verb, noun = to.head, words[to.head]
-            if noun.tag in ("VB", "VBP") and verb >= at and before.head != verb:
-                words[at] = replace(to, tag="IN", dep="prep", head=at - 1)
-                words[verb] = replace(noun, tag="NN", dep="pobj", head=at)
 
 
 def _participles(words: Words) -> None:
@@ -497,7 +424,7 @@ def _compounds(words: Words) -> None:
     """Keep `hot dog` together: what it is called does not say how it is."""
     for at in range(len(words) - 1):
         pair = f"{words[at].text} {singular(words[at + 1].text)}"
-        if pair in lexicon.COMPOUNDS and words[at + 1].noun:
+        if pair in WORDS["compounds"] and words[at + 1].noun:
             words[at] = replace(words[at], tag="NN", dep="compound", head=at + 1)
 
 
@@ -514,7 +441,7 @@ def _acting(words: Words, forms: FormDictionary) -> None:
     for at in range(1, len(words) - 1):
         word, before, after = words[at], words[at - 1], words[at + 1]
         lemma = forms.ing(word.text)
-        if not lemma or not before.noun or word.text in lexicon.NOUNS_IN_ING:
+        if not lemma or not before.noun or word.text in WORDS["nouns_in_ing"]:
             continue
         said = replace(word, tag="VBG", lemma=lemma, dep="acl", head=at - 1)
         if word.noun and before.head == at and before.dep == "compound" and after.tag in _OPENS:
@@ -532,7 +459,7 @@ def _beside_nouns(words: Words) -> None:
     """Read nouns side by side as one name: `sitting in a bathroom sink`, `a bed and ceiling fan`."""
     for at in range(1, len(words)):
         word, before = words[at], words[at - 1]
-        if not before.noun or before.tag == "NNS" or before.text in lexicon.ANIMATE:
+        if not before.noun or before.tag == "NNS" or before.text in WORDS["animate"]:
             continue
         alone = _last(words, at) and word.dep != "ROOT" and _bare(words[:at], at)
         if word.verb and before.dep in ("pobj", "dobj") and before.head != at and alone:
@@ -547,20 +474,10 @@ def _beside_nouns(words: Words) -> None:
         if before.head == at or word.head == at - 1 or before.dep not in _GOVERNED:
             continue
         # `the couch man is sitting on`: the second acts, the first is its place.
-        both_act = word.dep == before.dep and word.head == before.head and word.text not in lexicon.ANIMATE
+        both_act = word.dep == before.dep and word.head == before.head and word.text not in WORDS["animate"]
         governed = word.dep in ("dobj", "conj", "appos") and before.dep in ("pobj", "dobj", "conj")
         if (governed or ("nsubj" in word.dep and both_act)) and not _hangs_on(words, before.head, at):
             _lead(words, at)
-
-
-def _adverbs(words: Words) -> None:
-    """In `four people out in the snow` the people are what is spoken of."""
-    for at, word in enumerate(words):
-        if word.dep == "ROOT" and word.tag in ("RP", "RB", "IN"):
-            who = next((i for i, w in enumerate(words[:at]) if w.head == at and w.noun), None)
-            if who is not None:
-                words[who] = replace(words[who], dep="ROOT", head=who)
-                words[at] = replace(word, dep="advmod", head=who)
 
 
 def _end(words: Words) -> None:
@@ -619,12 +536,17 @@ def _wear(words: Words) -> None:
     """In `a boy with his hands on his knees` the hands are on the knees."""
     for at in range(2, len(words) - 1):
         word, before = words[at], words[at - 1]
-        if word.dep != "prep" or word.text not in _ON or before.dep != "pobj" or before.head == word.head:
+        if (
+            word.dep != "prep"
+            or word.text not in WORDS["above"]
+            or before.dep != "pobj"
+            or before.head == word.head
+        ):
             continue
-        part = before.text in lexicon.BODY or before.text in lexicon.CLOTHES
+        part = before.text in WORDS["body"] or before.text in WORDS["clothes"]
         whole = words[before.head].head == word.head and words[before.head].text == "with"
         on = next((words[i].text for i in _below(words, at, "pobj") if i > at), "")
-        if part and whole and on in lexicon.BODY:
+        if part and whole and on in WORDS["body"]:
             words[at] = replace(word, head=at - 1)
 
 
@@ -666,7 +588,7 @@ def _listed_with(words: Words, at: int) -> int | None:
     def opened(noun: int) -> bool:
         return bool(_below(words[:noun], noun, "det", "poss", "nummod"))
 
-    worn = words[at].text in lexicon.CLOTHES and words[near].text in lexicon.CLOTHES
+    worn = words[at].text in WORDS["clothes"] and words[near].text in WORDS["clothes"]
     bare = not opened(at) and not opened(near) and opened(head)
     return near if words[head].verb or (words[head].noun and (worn or bare)) else None
 
@@ -680,7 +602,7 @@ def _describe(words: Words) -> None:
             while words[top].dep in ("compound", "nmod") and words[top].head > top:
                 top = words[top].head
             # `black necktie man is wearing`: the clause follows its object.
-            who = words[top].text in lexicon.ANIMATE and head.text not in lexicon.ANIMATE
+            who = words[top].text in WORDS["animate"] and head.text not in WORDS["animate"]
             if words[top].noun and not who:
                 words[at] = replace(word, head=top)
 

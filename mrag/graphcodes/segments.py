@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias
@@ -33,9 +33,6 @@ from mrag.storage.folder import Committed, Kind, Live
 
 Ints: TypeAlias = npt.NDArray[np.integer[Any]]
 
-WeightedCell: TypeAlias = tuple[Cell, tuple[float, ...]]
-"""The relations of one ordered pair of nodes, sorted, and their weights."""
-
 
 @dataclass(frozen=True)
 class Flat:
@@ -43,7 +40,7 @@ class Flat:
 
     ids: Sequence[str]
     nodes: Sequence[Node]
-    cells: Sequence[WeightedCell]
+    cells: Sequence[Cell]
     node_doc: Ints
     node_slot: Ints
     pair_doc: Ints
@@ -69,15 +66,8 @@ class Flat:
             here = {node.id: known.slot(node) for node in code.nodes}
             node_slot += here.values()
             node_doc += [at] * len(here)
-            # Edges are sorted by source and relation, so relations of a pair come in order.
-            found: dict[tuple[str, str], tuple[list[str], list[float]]] = {}
-            for edge in code.edges:
-                relations, weights = found.setdefault((edge.source, edge.target), ([], []))
-                relations.append(edge.relation)
-                weights.append(edge.weight)
-            for (source, target), (relations, weights) in found.items():
-                cell = known.cell((tuple(relations), tuple(weights)))
-                pairs.append((at, here[source], here[target], cell))
+            for (source, target), cell in code.cells.items():
+                pairs.append((at, here[source], here[target], known.cell(cell)))
         columns = np.ascontiguousarray(np.array(pairs, np.int32).reshape(-1, 4).T)
         nodes = np.array(node_doc, np.int32), np.array(node_slot, np.int32)
         return cls(list(codes), known.nodes, list(known.cells), *nodes, *columns)
@@ -106,7 +96,7 @@ class _Known:
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
-        self.cells: dict[WeightedCell, int] = {}
+        self.cells: dict[Cell, int] = {}
         self._slots: dict[tuple[str, frozenset[str]], int] = {}
 
     def slot(self, node: Node) -> int:
@@ -119,7 +109,7 @@ class _Known:
             nodes[slot] = node
         return slot
 
-    def cell(self, cell: WeightedCell) -> int:
+    def cell(self, cell: Cell) -> int:
         """Return the number of a cell."""
         return self.cells.setdefault(cell, len(self.cells))
 
@@ -177,7 +167,7 @@ class CodeSegment(StoredSegment):
 
     @cached_property
     def cells(self) -> StringTable:
-        """Relations of ordered pairs, with their weights."""
+        """Relations of ordered pairs."""
         return self.strings("cells")
 
     @classmethod
@@ -192,7 +182,7 @@ class CodeSegment(StoredSegment):
         order = sorted(range(width), key=lambda at: (int(hashes[at]), texts[at]))
         slot_rank = np.empty(width, np.int64)
         slot_rank[order] = np.arange(width)
-        sizes = np.array([len(cell) for cell, _ in flat.cells], np.int64)
+        sizes = np.array([len(cell) for cell in flat.cells], np.int64)
 
         node_doc, pair_doc = doc_rank[flat.node_doc], doc_rank[flat.pair_doc]
         slot, docs = _sort([(slot_rank[flat.node_slot], width), (node_doc, size)])
@@ -210,9 +200,7 @@ class CodeSegment(StoredSegment):
         strings = {
             "ids": StringTable.of(ids),
             "slots": StringTable.of(texts[at] for at in order),
-            "cells": StringTable.of(
-                json.dumps([*c, *weights], ensure_ascii=False) for c, weights in flat.cells
-            ),
+            "cells": StringTable.of(json.dumps(cell, ensure_ascii=False) for cell in flat.cells),
         }
         counts = {"n_nodes": n_nodes, "n_pairs": n_pairs, "n_edges": n_edges}
         return cls(
@@ -232,21 +220,23 @@ class CodeSegment(StoredSegment):
         )
 
     @cached_property
-    def relation_sets(self) -> tuple[Ints, dict[Cell, int], dict[str, list[int]]]:
-        """Number the distinct sets of relations, which cells of several weights share."""
-        numbers: dict[Cell, int] = {}
-        of_cell = np.array([numbers.setdefault(cell, len(numbers)) for cell, _ in self.cell_list], np.int64)
-        having: dict[str, list[int]] = {}
-        for cell, number in numbers.items():
-            for relation in cell:
-                having.setdefault(relation, []).append(number)
-        return of_cell, numbers, having
+    def cell_list(self) -> list[Cell]:
+        """The cells by number."""
+        return [tuple(json.loads(text)) for text in self.cells]
 
     @cached_property
-    def cell_list(self) -> list[WeightedCell]:
-        """The cells by number."""
-        read = (json.loads(text) for text in self.cells)
-        return [(tuple(c[: len(c) // 2]), tuple(map(float, c[len(c) // 2 :]))) for c in read]
+    def cell_numbers(self) -> Mapping[Cell, int]:
+        """The number of each cell."""
+        return {cell: number for number, cell in enumerate(self.cell_list)}
+
+    @cached_property
+    def having(self) -> Mapping[str, list[int]]:
+        """The numbers of the cells that have each relation."""
+        found: dict[str, list[int]] = {}
+        for number, cell in enumerate(self.cell_list):
+            for relation in cell:
+                found.setdefault(relation, []).append(number)
+        return found
 
     def node(self, slot: int) -> Node:
         """Return the node of a slot."""
@@ -325,7 +315,7 @@ class CodeSegment(StoredSegment):
         for key, number in zip(keys.tolist(), self.pair_cells[found].tolist(), strict=True):
             source, target = divmod(key, len(self.slots))
             ends = self.node(source).id, self.node(target).id
-            edges += [Edge(ends[0], r, ends[1], w) for r, w in zip(*self.cell_list[number], strict=True)]
+            edges += [Edge(ends[0], relation, ends[1]) for relation in self.cell_list[number]]
         return GraphCode.of((self.node(slot) for slot in slots), edges)
 
 
@@ -365,7 +355,7 @@ def _sort(columns: Iterable[tuple[Ints, int]]) -> list[npt.NDArray[np.int64]]:
     return found[::-1]
 
 
-KIND: Final = Kind("index of graph codes", 3, "Build it anew with `mrag codes build`.")
+KIND: Final = Kind("index of graph codes", 4, "Build it anew with `mrag codes build`.")
 
 
 @dataclass(frozen=True)
@@ -375,7 +365,6 @@ class CodeState:
     segments: tuple[CodeSegment, ...] = ()
     live: Live = None
     committed: Committed | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def rows(self) -> Rows:

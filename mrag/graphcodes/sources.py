@@ -1,4 +1,4 @@
-"""Where codes come from: a knowledge graph, scene graphs, and many texts; all written in one way.
+"""Where codes come from: a knowledge graph and scene graphs; all written in one way.
 
 What a person calls `two brown tennis balls`, one scene graph has as a node `tennis balls` with the attributes
 `2` and `brown`, another as `balls` with the attribute `tennis`. Metrics compare ids, so `CodeNormaliser`
@@ -8,29 +8,18 @@ without the marks of voice.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-import threading
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import metadata
-from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Final
 
 from mrag.errors import ConfigError
-from mrag.graph.kg import KnowledgeGraph, Layer
-from mrag.graphcodes import lexicon
-from mrag.graphcodes.code import Edge, GraphCode, Node, RelationRegistry, from_json, term, to_json
-from mrag.graphcodes.reading import TextExtractor
-from mrag.jobs.runners import InlineRunner, Runner, resumed
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graphcodes.code import Edge, GraphCode, Node, term
+from mrag.graphcodes.lexicon import INSTEAD, WORDS
 from mrag.language.tokens import singular
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
-
-Direction = Literal["out", "in"]
 
 _BATCH = 200
 _NO_LINKS = frozenset((RDF + "type", OWL + "sameAs", RDFS + "isDefinedBy", RDFS + "seeAlso"))
@@ -39,43 +28,8 @@ _NO_CLASSES = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class NeighbourhoodSettings:
-    """What of an entity's surroundings its code has.
-
-    Attributes:
-        hops: 1 for the links of the entity, 2 for those of its neighbours too.
-        directions: `out` for links from an entity, `in` for links to it.
-        allowed: IRIs of the only properties that are edges; all but types and names of sources if empty.
-        denied: IRIs of properties that are no edges.
-        max_links: Most links of one entity and direction, first by property and then by the other end.
-        layer: Which triples are read: `all`, `asserted` or `inferred`.
-
-    Raises:
-        ConfigError: If a value is out of range.
-    """
-
-    hops: int = 1
-    directions: tuple[Direction, ...] = ("out", "in")
-    allowed: tuple[str, ...] = ()
-    denied: tuple[str, ...] = ()
-    max_links: int = 64
-    layer: Layer = "all"
-
-    def __post_init__(self) -> None:
-        if self.hops not in (1, 2) or self.max_links < 1:
-            raise ConfigError("A code has links over 1 or 2 hops, and at least 1 of them.")
-        if not self.directions or not set(self.directions) <= set(get_args(Direction)):
-            raise ConfigError(f"Links go {' or '.join(get_args(Direction))}, not {self.directions!r}.")
-
-
-def neighbourhood(
-    kg: KnowledgeGraph, entity: str, settings: NeighbourhoodSettings | None = None
-) -> GraphCode:
-    """Read the code of one entity.
-
-    Nodes are IRIs with their labels and classes, edges the links between them. Literals are no nodes; blank
-    nodes are left out.
+def neighbourhood(kg: KnowledgeGraph, entity: str, *, hops: int = 1, max_links: int = 64) -> GraphCode:
+    """Read the code of one entity, see `neighbourhoods`.
 
     Example:
         >>> from rdflib import URIRef
@@ -86,30 +40,39 @@ def neighbourhood(
         >>> [edge.key for edge in neighbourhood(kg, "urn:x:b").edges]
         [('urn:x:a', 'urn:x:knows', 'urn:x:b')]
     """
-    return next(iter(neighbourhoods(kg, [entity], settings)))[1]
+    return next(neighbourhoods(kg, [entity], hops=hops, max_links=max_links))[1]
 
 
 def neighbourhoods(
-    kg: KnowledgeGraph, entities: Iterable[str], settings: NeighbourhoodSettings | None = None
+    kg: KnowledgeGraph, entities: Iterable[str], *, hops: int = 1, max_links: int = 64
 ) -> Iterator[tuple[str, GraphCode]]:
-    """Yield the codes of entities, in the order in which they are given, each once."""
-    settings = settings or NeighbourhoodSettings()
+    """Yield the codes of entities, in the order in which they are given, each once.
+
+    Nodes are IRIs with their labels and classes, edges the links between them, but for classes and sources.
+    Literals are no nodes; blank nodes are left out. With 2 `hops` the links of its neighbours are in the code
+    too. Of one entity and direction there are `max_links` at most, first by property, then by the other end.
+
+    Raises:
+        ConfigError: If a number is out of range.
+    """
+    if hops not in (1, 2) or max_links < 1:
+        raise ConfigError("A code has links over 1 or 2 hops, and at least 1 of them.")
     iris = list(dict.fromkeys(map(str, entities)))
     for start in range(0, len(iris), _BATCH):
-        yield from _codes(kg, iris[start : start + _BATCH], settings)
+        yield from _codes(kg, iris[start : start + _BATCH], hops, max_links)
 
 
 def _codes(
-    kg: KnowledgeGraph, batch: Sequence[str], settings: NeighbourhoodSettings
+    kg: KnowledgeGraph, batch: Sequence[str], hops: int, max_links: int
 ) -> Iterator[tuple[str, GraphCode]]:
-    links = _links(kg, batch, settings)
-    if settings.hops == 2:
+    links = _links(kg, batch, max_links)
+    if hops == 2:
         near = {entity: sorted(_ends(found)) for entity, found in links.items()}
-        further = _links(kg, sorted({end for found in near.values() for end in found}), settings)
+        further = _links(kg, sorted({end for found in near.values() for end in found}), max_links)
         links = {e: [*found, *(link for n in near[e] for link in further[n])] for e, found in links.items()}
     ends = sorted({end for found in links.values() for end in _ends(found)} | set(batch))
     labels = kg.labels(ends)
-    types = _types(kg, ends, settings.layer)
+    types = _types(kg, ends)
     nodes = {end: Node(end, labels.get(end) or "", frozenset(types.get(end, ()))) for end in ends}
     for entity in batch:
         inside = sorted(_ends(links[entity]) | {entity})
@@ -120,48 +83,38 @@ def _ends(edges: Iterable[Edge]) -> set[str]:
     return {end for edge in edges for end in (edge.source, edge.target)}
 
 
-def _links(
-    kg: KnowledgeGraph, entities: Sequence[str], settings: NeighbourhoodSettings
-) -> dict[str, list[Edge]]:
+def _links(kg: KnowledgeGraph, entities: Sequence[str], most: int) -> dict[str, list[Edge]]:
     found: dict[str, list[Edge]] = {entity: [] for entity in entities}
     for start in range(0, len(entities), _BATCH):
-        for direction in settings.directions:
-            for entity, links in _direct(kg, entities[start : start + _BATCH], direction, settings).items():
+        for direction in ("out", "in"):
+            for entity, links in _direct(kg, entities[start : start + _BATCH], direction, most).items():
                 found[entity] += links
     return found
 
 
-def _direct(
-    kg: KnowledgeGraph, batch: Sequence[str], direction: Direction, settings: NeighbourhoodSettings
-) -> dict[str, list[Edge]]:
+def _direct(kg: KnowledgeGraph, batch: Sequence[str], direction: str, most: int) -> dict[str, list[Edge]]:
     query = queries.get(f"graphcodes/{direction}")
     # Room for what is no edge, such as types: filtered here, where the same rule holds for every store.
-    limit = (settings.max_links + 16) * max(1, len(batch))
-    rows = [
-        (str(e), str(p), str(o))
-        for e, p, o in kg.select(query.bind(entity=batch, limit=limit), settings.layer)
-    ]
+    limit = (most + 16) * max(1, len(batch))
+    rows = [(str(e), str(p), str(o)) for e, p, o in kg.select(query.bind(entity=batch, limit=limit))]
     if len(rows) == limit and len(batch) > 1:
         # A hub took the room of others.
         halves = batch[: len(batch) // 2], batch[len(batch) // 2 :]
-        first, second = (_direct(kg, half, direction, settings) for half in halves)
+        first, second = (_direct(kg, half, direction, most) for half in halves)
         return first | second
     found: dict[str, list[Edge]] = {entity: [] for entity in batch}
     for entity, relation, other in sorted(set(rows)):
-        wanted = relation in settings.allowed if settings.allowed else relation not in _NO_LINKS
-        if not wanted or relation in settings.denied or other.startswith(SKOLEM):
-            continue
-        if len(found[entity]) < settings.max_links:
+        if relation not in _NO_LINKS and not other.startswith(SKOLEM) and len(found[entity]) < most:
             ends = (entity, other) if direction == "out" else (other, entity)
             found[entity].append(Edge(ends[0], relation, ends[1]))
     return found
 
 
-def _types(kg: KnowledgeGraph, entities: Sequence[str], layer: Layer) -> dict[str, set[str]]:
+def _types(kg: KnowledgeGraph, entities: Sequence[str]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     query = queries.get("graphcodes/types")
     for start in range(0, len(entities), _BATCH):
-        for entity, kind in kg.select(query.bind(entity=entities[start : start + _BATCH]), layer):
+        for entity, kind in kg.select(query.bind(entity=entities[start : start + _BATCH])):
             if str(kind) not in _NO_CLASSES and not str(kind).startswith(SKOLEM):
                 found.setdefault(str(entity), set()).add(str(kind))
     return found
@@ -203,59 +156,15 @@ def _label(code: GraphCode) -> GraphCode:
     return code.with_labels(names) if names else code
 
 
-def regions(kg: KnowledgeGraph) -> dict[str, str]:
-    """Return the regions of the images of a graph with a caption of each, empty where there is none."""
-    found: dict[str, str] = {}
-    for region, caption in kg.select(queries.get("graphcodes/scene-regions").text):
-        found.setdefault(str(region), str(caption) if caption is not None else "")
-    return found
-
-
-def scene_codes(kg: KnowledgeGraph, wanted: Sequence[str] | None = None) -> Iterator[tuple[str, GraphCode]]:
-    """Yield the codes of regions of images."""
-    iris = sorted(regions(kg)) if wanted is None else list(wanted)
-    for start in range(0, len(iris), _BATCH):
-        yield from _scene_codes(kg, iris[start : start + _BATCH])
-
-
-def _scene_codes(kg: KnowledgeGraph, batch: Sequence[str]) -> Iterator[tuple[str, GraphCode]]:
-    def rows(name: str) -> Iterator[tuple[str, ...]]:
-        for row in kg.select(queries.get(f"graphcodes/{name}").bind(region=batch)):
-            yield tuple(str(value) for value in row)
-
-    names: dict[str, dict[str, str]] = {region: {} for region in batch}
-    for region, thing, name in rows("scene-objects"):
-        names[region].setdefault(thing, term(name))
-    ids: dict[str, dict[str, str]] = {region: {} for region in batch}
-    nodes: dict[str, list[Node]] = {region: [] for region in batch}
-    for region, things in names.items():
-        seen: Counter[str] = Counter()
-        for thing, name in sorted(things.items()):
-            # A name from the data may have a number already, `bear:1`.
-            number = seen[name]
-            seen[name] += 1
-            ids[region][thing] = f"{name}:{number}" if number else name
-            nodes[region].append(Node(ids[region][thing], name if number else ""))
-    edges: dict[str, list[Edge]] = {region: [] for region in batch}
-    for region, thing, attribute in rows("scene-attributes"):
-        edges[region].append(Edge(ids[region][thing], ATTRIBUTE, term(attribute)))
-    for region, subject, _, label, other in rows("scene-relations"):
-        passive = label.endswith(" (passive)")
-        relation = f"pv:{term(label.removesuffix(' (passive)'))}" if passive else term(label)
-        edges[region].append(Edge(ids[region][subject], relation, ids[region][other]))
-    for region in batch:
-        yield region, _label(GraphCode.of(nodes[region], edges[region]))
-
-
 @dataclass(frozen=True)
 class CodeNormaliser:
     """Writes a code of English terms in one way. Ids that are IRIs stay as they are.
 
+    A compound is its last word, with the others as attributes: `tennis ball` is a `ball` that `is` `tennis`.
+    A relation of several words is one edge for each word: who lays on a bed is on it too.
+
     Args:
         singular: Nouns in the singular; the number stays where an attribute says it.
-        compounds: A compound is its last word, with the others as attributes: `tennis ball` is a `ball`
-            that `is` `tennis`.
-        relations: A relation of several words is one edge for each word: who lays on a bed is on it too.
 
     Example:
         >>> code = GraphCode.of([], [("tennis players", "v:sit", "bench"), ("bench", "is", "gray")])
@@ -264,15 +173,12 @@ class CodeNormaliser:
     """
 
     singular: bool = True
-    compounds: bool = True
-    relations: bool = True
-    attribute: str = ATTRIBUTE
 
     def __call__(self, code: GraphCode) -> GraphCode:
         """Return the code as it is written here."""
-        attributes = {edge.target for edge in code.edges if edge.relation == self.attribute}
+        attributes = {edge.target for edge in code.edges if edge.relation == ATTRIBUTE}
         things = {edge.source for edge in code.edges}
-        things |= {edge.target for edge in code.edges if edge.relation != self.attribute}
+        things |= {edge.target for edge in code.edges if edge.relation != ATTRIBUTE}
         edges: list[Edge] = []
         names: dict[str, str] = {}
         nodes: list[Node] = []
@@ -281,12 +187,12 @@ class CodeNormaliser:
                 name, described = self._thing(node.id)
                 names[node.id] = name
                 nodes += [Node(name, "" if name != node.id else node.label, node.types)] if name else []
-                edges += [Edge(name, self.attribute, word) for word in described]
+                edges += [Edge(name, ATTRIBUTE, word) for word in described]
         for edge in code.edges:
-            said = edge.relation == self.attribute
+            said = edge.relation == ATTRIBUTE
             targets = self._qualities(edge.target) if said else [names[edge.target]]
             for relation in self._relations(edge.relation):
-                edges += [Edge(names[edge.source], relation, target, edge.weight) for target in targets]
+                edges += [Edge(names[edge.source], relation, target) for target in targets]
         return GraphCode.of(nodes, edges, code.parts)
 
     def _thing(self, name: str) -> tuple[str, list[str]]:
@@ -295,89 +201,24 @@ class CodeNormaliser:
         copy = _COPY.fullmatch(name)
         stem, tail = (copy[1], f":{copy[2]}") if copy else (name, "")
         stem = stem.replace("-", " ")
-        stem = lexicon.JOINED.get(stem, stem).replace("-", "")
+        stem = INSTEAD["joined"].get(stem, stem).replace("-", "")
         words = stem.split()
         if self.singular:
             words = [singular(word) for word in words]
-        if not self.compounds or len(words) < 2:
+        if len(words) < 2:
             return " ".join(words) + tail, []
         # A hot dog is no dog.
-        whole = 2 if f"{words[-2]} {singular(words[-1])}" in lexicon.NO_KIND_OF else 1
+        whole = 2 if f"{words[-2]} {singular(words[-1])}" in WORDS["no_kind_of"] else 1
         return " ".join(words[-whole:]) + tail, words[:-whole]
 
     def _qualities(self, name: str) -> list[str]:
         if "/" in name:
             return [name]
         words = name.replace("-", " ").split()
-        words = [lexicon.QUALITIES.get(word, word) for word in words if word != "of"]
-        return words if self.compounds else [" ".join(words)]
+        return [INSTEAD["qualities"].get(word, word) for word in words if word != "of"]
 
     def _relations(self, relation: str) -> list[str]:
         if "/" in relation:
             return [relation]
         bare = relation.removeprefix("pv:").removeprefix("v:")
-        return [w for w in bare.split() if w not in ("the", "of")] if self.relations else [bare]
-
-
-_TEXTS = 128
-"""Texts of one task: few are parsed slowly, and of many much is lost with a worker."""
-
-_extractor = lru_cache(maxsize=1)(TextExtractor)
-
-
-@dataclass(frozen=True)
-class ExtractionWork:
-    """Extracts the codes of a batch of texts, as JSON."""
-
-    pipeline: str
-
-    def __call__(self, texts: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the codes of texts, in their order."""
-        return [to_json(code, RelationRegistry()) for code in _extractor(self.pipeline).extract_many(texts)]
-
-
-def extract_codes(
-    texts: Mapping[str, str],
-    *,
-    runner: Runner | None = None,
-    journal: Path | None = None,
-    pipeline: str | None = None,
-    on_progress: Callable[[int, int | None], None] | None = None,
-    stop: threading.Event | None = None,
-) -> dict[str, GraphCode]:
-    """Extract the graph codes of texts, the same with every runner.
-
-    A job that was broken off goes on from its `journal`, if the texts that it had done come in the same order
-    again. `on_progress` is called with how many batches are done, and how many there are. When `stop` is set,
-    the run ends early; what was done is kept.
-
-    Raises:
-        ConfigError: If spaCy or the pipeline is not installed.
-        BlockingIOError: If another process works on that journal.
-        StoreError: If a task has lost its worker too often.
-
-    Example:
-        >>> codes = extract_codes({"a": "Two men are sitting on a red bench."})
-        >>> [edge.key for edge in codes["a"].edges]
-        [('bench', 'is', 'red'), ('men', 'is', '2'), ('men', 'v:sit on', 'bench')]
-    """
-    name = TextExtractor(pipeline).pipeline
-    distinct = list(dict.fromkeys(texts.values()))
-    batches = [distinct[at : at + _TEXTS] for at in range(0, len(distinct), _TEXTS)]
-    tasks = {hashlib.sha256(json.dumps(batch).encode()).hexdigest(): batch for batch in batches}
-    versions = [metadata.version(part) for part in ("spacy", name, "mrag")]
-    done = resumed(
-        runner or InlineRunner(),
-        ExtractionWork(name),
-        tasks,
-        journal,
-        job={"pipeline": name, "versions": versions},
-        on_progress=on_progress,
-        stop=stop,
-    )
-    codes = {
-        text: from_json(json.dumps(code))
-        for digest, found in done.items()
-        for text, code in zip(tasks[digest], found, strict=True)
-    }
-    return {one: codes[text] for one, text in texts.items() if text in codes}
+        return [word for word in bare.split() if word not in ("the", "of")]

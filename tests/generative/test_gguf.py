@@ -177,7 +177,7 @@ def test_models_by_name(gguf: Path) -> None:
 
 
 def test_another_build_of_llama_is_refused(gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llama, "_loaded", llama._loaded.__wrapped__)
+    monkeypatch.setattr(llama, "library", llama.library.__wrapped__)
     with monkeypatch.context() as other:
         other.setattr(llama, "VERSION", "2020.1.1")
         with pytest.raises(ModelError, match="is installed"):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
 from mrag.generative import clue_index
-from mrag.generative.clue_index import ClueIndex, Places, Start, sort_suffixes
+from mrag.generative.clue_index import ClueIndex, Start, sort_suffixes
 from mrag.storage.folder import locked, read_manifest
 
 Corpus = list[tuple[str, list[int]]]
@@ -91,12 +91,6 @@ def test_segments_and_restrictions_equal_brute_force(corpus: Corpus, only: set[s
     check(ClueIndex.build(corpus, 100_000, segment_tokens=size), corpus, only)
 
 
-@given(corpora(), st.integers(0, 12))
-@settings(max_examples=30, deadline=None)
-def test_appending_equals_building(corpus: Corpus, cut: int) -> None:
-    check(ClueIndex.build(corpus[:cut], 100_000).append(corpus[cut:]), corpus)
-
-
 @given(
     corpora(tokens=3, most=20), st.sets(st.integers(0, 12).map(lambda i: f"urn:{i:02}")), st.integers(0, 4)
 )
@@ -106,7 +100,6 @@ def test_hubs_change_nothing(corpus: Corpus, only: set[str], hub: int) -> None:
         patch.setattr(clue_index, "HUB", hub)
         patch.setattr(clue_index, "_SMALL", hub)
         patch.setattr(clue_index, "_DEPTH", 3)
-        patch.setattr(clue_index, "_REMEMBERED", 2)
         patch.setattr(clue_index, "_RUN", hub + 1)
         check(ClueIndex.build(corpus, 100_000), corpus, only, tokens=3)
 
@@ -117,7 +110,7 @@ def test_wide_tokens(tmp_path: Path) -> None:
     every = rng.permutation(70_000) + 81_936
     corpus = [(f"urn:{i}", every[at : at + 50].tolist()) for i, at in enumerate(range(0, 70_000, 50))]
     corpus += [("urn:again", [*corpus[0][1][:5], 7]), ("urn:few", [7])]
-    index = ClueIndex.build(corpus, 151_936).save(tmp_path / "wide")
+    index = ClueIndex.build(corpus, 151_936, folder=tmp_path / "wide")
     assert index.segments[0].text.dtype == np.uint32
     assert index.next_tokens(corpus[0][1][:5]).tolist() == sorted([7, corpus[0][1][5]])
     assert index.next_tokens(()).tolist() == sorted({*every.tolist(), 7})
@@ -128,29 +121,22 @@ def test_wide_tokens(tmp_path: Path) -> None:
     assert narrow.next_tokens([3]).tolist() == [151_935]
 
 
-def test_places_beyond_three_bytes() -> None:
-    far = np.array([1 << 24, 5, (1 << 32) - 1])
-    places = Places.of(far)
-    assert (places.high.dtype, places.some(0, 3).tolist()) == (np.uint16, far.tolist())
-    assert [places.one(i) for i in range(3)] == far.tolist()
-
-
 @given(st.lists(st.integers(0, 3), max_size=60))
 @settings(max_examples=150, deadline=None)
-def test_both_ways_of_sorting_suffixes_agree(numbers: list[int]) -> None:
+def test_suffixes_are_sorted_within_documents(numbers: list[int]) -> None:
     text = np.array([*numbers, 0], np.uint16)
 
     def suffix(at: int) -> list[int]:
         return [*numbers[at:], 0][: [*numbers[at:], 0].index(0)]
 
     wanted = sorted(suffix(at) for at in range(len(numbers)) if numbers[at])
-    slow = sort_suffixes(text, fast=False)
-    assert [suffix(at) for at in slow.tolist()] == wanted
-    pytest.importorskip("pydivsufsort", reason="the extra generative is not installed")
-    long = np.concatenate([text, np.full(70, 9, np.uint16), [0]])
-    fast, slow = sort_suffixes(long, fast=True), sort_suffixes(long, fast=False)
-    padded = [*long.tolist(), 0]
-    assert [padded[a : padded.index(0, a)] for a in fast] == [padded[a : padded.index(0, a)] for a in slow]
+    assert [suffix(at) for at in sort_suffixes(text).tolist()] == wanted
+
+
+def test_the_package_that_sorts_is_named_if_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pydivsufsort", None)
+    with pytest.raises(ConfigError, match=r"mrag\[generative\]"):
+        ClueIndex.build([("urn:a", [1])], 10)
 
 
 def test_edges() -> None:
@@ -182,29 +168,26 @@ def test_ends_of_documents_are_tokens_where_wanted() -> None:
     index = ClueIndex.build([("urn:dog", [1]), ("urn:house", [1, 2])], 10, end=9)
     assert index.next_tokens([1]).tolist() == [2, 9]
     assert index.documents([1, 9]) == ["urn:dog"] and not index.is_unique([1])
-    assert index.append([("urn:cat", [3])]).documents([3, 9]) == ["urn:cat"]
 
 
 @pytest.mark.slow
-@given(corpora(), st.integers(3, 20), st.integers(0, 12))
+@given(corpora(), st.integers(3, 20))
 @settings(max_examples=15, deadline=None)
-def test_kept_on_disk_equals_memory(corpus: Corpus, size: int, cut: int) -> None:
+def test_kept_on_disk_equals_memory(corpus: Corpus, size: int) -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "index"
-        built = ClueIndex.build(corpus[:cut], 100_000, folder=folder, segment_tokens=size, extra={"a": 1})
-        check(built, corpus[:cut])
-        grown = built.append(corpus[cut:], extra={"b": 2})
-        check(grown, corpus, {"urn:03"})
+        ClueIndex.build([("urn:old", [1])], 100_000, folder=folder)
+        built = ClueIndex.build(corpus, 100_000, folder=folder, segment_tokens=size, extra={"a": 1})
+        check(built, corpus)
         opened = ClueIndex.open(folder)
-        check(opened, corpus)
-        assert (dict(opened.extra), dict(built.extra)) == ({"b": 2}, {"a": 1})
-        again = ClueIndex.build(corpus, 100_000).save(folder)
-        check(again, corpus)
+        check(opened, corpus, {"urn:03"})
+        assert dict(opened.extra) == dict(built.extra) == {"a": 1}
         kept = set(read_manifest(folder)[2].files) | {"manifest.json", "lock"}
         assert {file.name for file in folder.iterdir()} == kept
-        check(grown, corpus)  # what was mapped stays readable
+        ClueIndex.build([("urn:new", [1])], 100_000, folder=folder)
+        check(opened, corpus)  # what was mapped stays readable
 
 
 def test_damage_is_an_error(tmp_path: Path) -> None:
@@ -234,9 +217,9 @@ def test_damage_is_an_error(tmp_path: Path) -> None:
 
 def test_a_refused_write_leaves_the_index(tmp_path: Path) -> None:
     folder = tmp_path / "index"
-    built = ClueIndex.build([("urn:a", [1, 2, 3])], 10, folder=folder)
+    ClueIndex.build([("urn:a", [1, 2, 3])], 10, folder=folder)
     with locked(folder), pytest.raises(IndexError_, match="Another writer"):
-        built.append([("urn:b", [4])])
+        ClueIndex.build([("urn:b", [4])], 10, folder=folder)
 
     def broken() -> Iterator[tuple[str, list[int]]]:
         yield "urn:b", [4]
@@ -271,8 +254,8 @@ ClueIndex.build(documents(), 10, folder=Path(sys.argv[1]), segment_tokens=8)
     left = ClueIndex.open(folder)
     check(left, [("urn:a", [1, 2, 3])])
     assert len(list(folder.glob("segment-*.seg"))) > 1
-    check(left.append([("urn:b", [4])]), [("urn:a", [1, 2, 3]), ("urn:b", [4])])
-    assert len(list(folder.glob("segment-*.seg"))) == 2, "what was half done is swept away"
+    check(ClueIndex.build([("urn:b", [4])], 10, folder=folder), [("urn:b", [4])])
+    assert len(list(folder.glob("segment-*.seg"))) == 1, "what was half done is swept away"
 
 
 def test_cursors_are_shared_between_threads() -> None:
@@ -286,16 +269,11 @@ def test_cursors_are_shared_between_threads() -> None:
             assert found == wanted
 
 
-@given(
-    st.lists(st.sets(st.integers(0, 299)), min_size=1, max_size=4),
-    st.sampled_from([0, 64]),
-    st.sampled_from([0, 64]),
-)
+@given(st.lists(st.sets(st.integers(0, 299)), min_size=1, max_size=4), st.sampled_from([0, 64]))
 @settings(max_examples=50, deadline=None)
-def test_continuations_of_segments_are_joined(parts: list[set[int]], few: int, sparse: int) -> None:
+def test_continuations_of_segments_are_joined(parts: list[set[int]], few: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clue_index, "_FEW", few)
-        patch.setattr(clue_index, "_SPARSE", sparse)
         joined = clue_index._union([np.array(sorted(part), np.int64) for part in parts], 300)
     assert joined.tolist() == sorted(set().union(*parts))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import threading
@@ -17,21 +16,20 @@ from mrag.generative.clue_index import ClueIndex
 from mrag.generative.decoding import DecodingSettings, decode
 from mrag.generative.models import ByteTokeniser, document_tokens
 from mrag.generative.training import (
-    ClueSampling,
     TrainingPair,
-    TrainingQuestion,
     TrainingSettings,
-    make_pairs,
+    prompt,
+    quiet,
     train,
 )
 
 _WHY = "not installed (pip install 'mrag[generative-training]')"
 torch = pytest.importorskip("torch", reason=f"torch is {_WHY}")
 transformers = pytest.importorskip("transformers", reason=f"transformers is {_WHY}")
-pytest.importorskip("peft", reason=f"peft is {_WHY}")
+peft = pytest.importorskip("peft", reason=f"peft is {_WHY}")
 
 from mrag.generative.models import TransformersModel  # noqa: E402
-from mrag.generative.training import LoraLearner, LoraSettings, merge_adapter  # noqa: E402
+from mrag.generative.training import LoraLearner, LoraSettings  # noqa: E402
 
 TOKENS = ByteTokeniser()
 EVERYWHERE = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "lm_head")
@@ -78,9 +76,9 @@ def words(number: int) -> str:
 def fifty() -> tuple[dict[str, list[int]], list[TrainingPair]]:
     """Fifty documents, and for each a question that says nothing but a name of its own."""
     documents = {f"urn:{n}": document_tokens(TOKENS, f"{words(n)} {words(99 - n)} is it") for n in range(50)}
-    asked = [TrainingQuestion(f"{words(n)[::-1]}?", f"urn:{n}") for n in range(50)]
-    sampling = ClueSampling(target="document", longest=9)
-    return documents, make_pairs(asked, documents, TOKENS, sampling)
+    asked = [tuple(TOKENS.encode(prompt(f"{words(n)[::-1]}?"))) for n in range(50)]
+    said = zip(asked, documents.items(), strict=True)
+    return documents, [TrainingPair(question, tuple(t[:9]), name) for question, (name, t) in said]
 
 
 def few() -> list[TrainingPair]:
@@ -110,7 +108,8 @@ def test_a_tiny_model_overfits_fifty_pairs_and_its_clues_come_back(tmp_path: Pat
     after = asked_again(TransformersModel(found.model, Fast()), index, pairs)
     assert after >= 48 > 10 > before
     # The written adapter gives the same model.
-    again = TransformersModel(merge_adapter(tiny(), tmp_path), Fast())
+    with quiet():
+        again = TransformersModel(peft.PeftModel.from_pretrained(tiny(), str(tmp_path)), Fast())
     one = again.start(pairs[0].prompt).log_probabilities
     other = TransformersModel(found.model, Fast()).start(pairs[0].prompt).log_probabilities
     assert np.allclose(one, other, atol=1e-4)
@@ -138,9 +137,6 @@ def test_a_run_that_is_stopped_and_gone_on_with_is_the_run_that_was_not(tmp_path
     assert first.interrupted and first.steps == 5
     second = train(learner(seed=9), few(), tmp_path / "b", SHORT)
     assert second.losses == straight.losses and not second.interrupted
-    lines = [(tmp_path / name / "log.jsonl").read_text().splitlines() for name in "ab"]
-    told = [[(json.loads(x)["step"], json.loads(x)["loss"]) for x in found] for found in lines]
-    assert told[0] == told[1] and len(told[0]) == 12
     done = train(learner(), few(), tmp_path / "b", SHORT)
     assert done.steps == 12 and done.seconds < second.seconds + 60
 
@@ -156,8 +152,6 @@ def test_the_weights_after_a_resumed_run_are_those_of_a_straight_one(tmp_path: P
     one, other = weights(whole), weights(rest)
     assert one.keys() == other.keys()
     assert all(np.array_equal(one[name], other[name]) for name in one)
-    steps = [json.loads(x)["step"] for x in (tmp_path / "b" / "log.jsonl").read_text().splitlines()]
-    assert steps == list(range(1, 13))
 
 
 class Killed(Exception):
@@ -241,11 +235,6 @@ def test_what_cannot_be_is_said(tmp_path: Path) -> None:
         LoraSettings(rank=0)
     with pytest.raises(ConfigError, match="Cannot train"):
         TrainingSettings(batch=0)
-    with pytest.raises(ModelError, match="no adapter"):
-        merge_adapter(tiny(), tmp_path)
-    train(learner(), few(), tmp_path / "a", TrainingSettings(epochs=1))
-    with pytest.raises(ModelError, match="does not fit"):
-        merge_adapter(tiny(width=32), tmp_path / "a")
     with pytest.raises(ModelError, match="is nan"):
         train(Broken(), few(), tmp_path / "c")
 

@@ -12,14 +12,7 @@ from mrag.errors import ConfigError, ModelError
 from mrag.generative.clue_index import ClueIndex
 from mrag.generative.decoding import DecodingSettings, decode
 from mrag.generative.models import ByteTokeniser, document_tokens
-from mrag.generative.training import (
-    ClueSampling,
-    TrainingPair,
-    TrainingQuestion,
-    TrainingSettings,
-    make_pairs,
-    train,
-)
+from mrag.generative.training import TrainingPair, TrainingSettings, prompt, train
 
 _WHY = "not installed (pip install 'mrag[generative-training]')"
 torch = pytest.importorskip("torch", reason=f"torch is {_WHY}")
@@ -64,8 +57,8 @@ def pixels(path: Path) -> tuple[Any, list[Any]]:
 def pairs() -> tuple[dict[str, list[int]], list[TrainingPair]]:
     """Fifty documents that only the picture tells apart: the question is always the same."""
     documents = {f"urn:{n}": document_tokens(TOKENS, f"{words(n)} is it") for n in range(50)}
-    asked = [TrainingQuestion("What?", f"urn:{n}", Path(f"{n}.png")) for n in range(50)]
-    return documents, make_pairs(asked, documents, TOKENS, ClueSampling(target="document", longest=5))
+    asked, said = tuple(TOKENS.encode(prompt("What?"))), enumerate(documents.items())
+    return documents, [TrainingPair(asked, tuple(t[:5]), name, Path(f"{n}.png")) for n, (name, t) in said]
 
 
 def given(numbers: list[int]) -> tuple[Any, Any, Any]:

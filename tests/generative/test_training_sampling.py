@@ -59,9 +59,7 @@ def test_the_chance_of_a_span_is_the_softmax_of_its_relevance() -> None:
     rho, temperature = 1.0, 0.5
     drawn: Counter[int] = Counter()
     for seed in range(4000):
-        settings = ClueSampling(
-            length=2, starts=1, rho=rho, temperature=temperature, seed=seed, target="clue"
-        )
+        settings = ClueSampling(length=2, starts=1, rho=rho, temperature=temperature, seed=seed)
         [clue] = sample_clues("rickets bones", tokens, words, settings)
         drawn[tokens.index(clue[0])] += 1
     hits = [1, 2, 1, 0, 0, 0, 0]
@@ -102,21 +100,11 @@ def test_spans_cover_the_text(text: str) -> None:
     assert [start for start, _ in spans] == ends[:-1] and ends[-1] == len(shown)
 
 
-def test_other_targets_for_comparison() -> None:
-    tokens = TOKENS.encode(TEXT)
-    [first] = sample_clues("rickets", tokens, TOKENS, ClueSampling(target="first-sentence"))
-    [whole] = sample_clues("rickets", tokens, TOKENS, ClueSampling(target="document", longest=30))
-    assert TOKENS.decode(first) == " Bones grow."
-    assert list(whole) == tokens[:30]
-
-
 def test_edges() -> None:
     assert sample_clues("a question", [], TOKENS) == []
     short = TOKENS.encode(" ab")
     assert sample_clues("zz", short, TOKENS, ClueSampling(length=10)) == [tuple(short)]
     assert keywords("Is it of the?") == frozenset()
-    with pytest.raises(ConfigError, match="no target"):
-        ClueSampling(target="other")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="above 0"):
         ClueSampling(starts=0)
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
-
-from mrag.generative.models import log_softmax
+from scipy.special import log_softmax
 
 
 class TinyTokeniser:
@@ -42,7 +41,7 @@ class TinyModel:
         digest = hashlib.blake2b(repr((self.seed, list(text))).encode(), digest_size=8).digest()
         logits = np.random.default_rng(int.from_bytes(digest, "big")).normal(0, 2, self.tokeniser.vocabulary)
         logits[self.never] = -np.inf
-        return log_softmax(logits[None])[0]
+        return log_softmax(logits.astype(np.float32))
 
     def start(self, prompt: Sequence[int]) -> TinyBeams:
         self.open += 1

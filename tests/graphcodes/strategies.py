@@ -10,13 +10,12 @@ KINDS = ["a", "b", "k", "l", "m"]
 RELATIONS = ["r", "s", "t", "u"]
 
 
-def codes(*, types: bool = True, weights: bool = False) -> st.SearchStrategy[GraphCode]:
+def codes(*, types: bool = True) -> st.SearchStrategy[GraphCode]:
     """Codes of up to seven nodes: empty ones, self-loops, parallel edges and isolated nodes included."""
     kinds = st.frozensets(st.sampled_from(KINDS), max_size=2) if types else st.just(frozenset())
     nodes = st.lists(st.builds(Node, st.sampled_from(IDS), st.just(""), kinds), max_size=6)
-    weight = st.sampled_from([0.0, 0.5, 1.0, 2.5]) if weights else st.just(1.0)
     ends = st.sampled_from(IDS)
-    edges = st.lists(st.builds(Edge, ends, st.sampled_from(RELATIONS), ends, weight), max_size=10)
+    edges = st.lists(st.builds(Edge, ends, st.sampled_from(RELATIONS), ends), max_size=10)
     return st.builds(GraphCode.of, nodes, edges)
 
 

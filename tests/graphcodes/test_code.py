@@ -1,4 +1,4 @@
-"""Codes, their matrix, the registry, interchange and the algebra."""
+"""Codes, their matrix, interchange and union."""
 
 import json
 
@@ -10,10 +10,7 @@ from mrag.graphcodes.code import (
     Edge,
     GraphCode,
     Node,
-    RelationRegistry,
-    difference,
     from_json,
-    intersection,
     term,
     to_json,
     union,
@@ -31,12 +28,6 @@ def test_nodes_are_iris_or_terms():
     for wrong in ("", "  ", "Man", "two  spaces", " man"):
         with pytest.raises(ConfigError):
             Node(wrong)
-
-
-@pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
-def test_weights_are_finite_and_not_negative(weight):
-    with pytest.raises(ConfigError, match="weight"):
-        Edge("a", "r", "b", weight)
 
 
 def test_relations_are_not_blank():
@@ -61,62 +52,38 @@ def test_parallel_edges_and_loops_are_kept():
     assert code.cells == {("a", "a"): ("r",), ("a", "b"): ("r", "s")}
 
 
-def test_type_and_weight_stay_apart():
-    registry = RelationRegistry({"r": 1, "s": 2})
-    light = GraphCode.of([], [Edge("a", "r", "b", 2.0)])
-    heavy = GraphCode.of([], [Edge("a", "s", "b", 1.0)])
-    # In the product of the paper they are the same; as codes they are not.
-    assert light.matrix(registry, weighted=True).toarray().tolist() == [[0, 2], [0, 0]]
-    assert heavy.matrix(registry, weighted=True).toarray().tolist() == [[0, 2], [0, 0]]
-    assert light.matrix(registry).toarray().tolist() != heavy.matrix(registry).toarray().tolist()
+def test_a_matrix_numbers_each_combination_of_relations():
+    numbers = {("r",): 1}
+    code = GraphCode.of([], [("a", "r", "b"), ("a", "s", "b"), ("b", "r", "a"), ("b", "s", "b")])
+    assert code.matrix(numbers).toarray().tolist() == [[0, 2], [1, 3]]
+    assert numbers == {("r",): 1, ("r", "s"): 2, ("s",): 3}
+    assert GraphCode().matrix(numbers).shape == (0, 0)
 
 
-def test_an_edge_of_weight_nothing_is_an_edge():
-    registry = RelationRegistry()
-    code = GraphCode.of([], [Edge("a", "r", "b", 0.0)])
-    assert code.matrix(registry).toarray().tolist() == [[0, 1], [0, 0]]
-    assert code.matrix(registry, weighted=True).toarray().tolist() == [[0, 0], [0, 0]]
+@pytest.mark.parametrize("relations", [{"r": 0}, {"r": -1}, {"r": 1, "s": 1}, {"r": True}, {"r": 1.5}])
+def test_numbers_of_relations_are_checked(relations):
+    with pytest.raises(ConfigError, match="number of its own"):
+        from_json({"dictionary": ["a"], "matrix": [[2]], "mrag": {"relations": relations}})
 
 
-def test_one_number_tells_parallel_relations():
-    registry = RelationRegistry()
-    code = GraphCode.of([], [("a", "r", "b"), ("a", "s", "b"), ("b", "r", "a")])
-    matrix = code.matrix(registry).toarray()
-    assert registry.relations(int(matrix[0, 1])) == ("r", "s")
-    assert registry.relations(int(matrix[1, 0])) == ("r",)
+def test_names_that_look_like_lists_are_told_apart():
+    names = ["r", "0", '["r"]', "[", "r + s"]
+    code = GraphCode.of(
+        [], [("a", name, f"b{at}") for at, name in enumerate(names)] + [("b0", "r", "a"), ("b0", "s", "a")]
+    )
+    assert from_json(json.dumps(to_json(code))) == code
 
 
-def test_matrix_of_nothing():
-    assert GraphCode().matrix(RelationRegistry()).shape == (0, 0)
-
-
-def test_registry_is_injective_and_goes_on_from_its_names():
-    registry = RelationRegistry()
-    names = ["r", "s", "0", '["r"]', "[", "r + s"]
-    numbers = [registry.number(name) for name in names] + [registry.number(("r", "s"))]
-    assert len(set(numbers)) == len(numbers)
-    assert min(numbers) >= 1
-    again = RelationRegistry(registry.names())
-    assert again.names() == registry.names()
-    assert again.number("new") == max(numbers) + 1
-
-
-@pytest.mark.parametrize("given_numbers", [{"r": 0}, {"r": -1}, {"r": 1, "s": 1}, {"r": True}, {"r": 1.5}])
-def test_registry_refuses_bad_numbers(given_numbers):
-    with pytest.raises(ConfigError):
-        RelationRegistry(given_numbers)
-
-
-@given(codes(weights=True))
+@given(codes())
 def test_interchange_there_and_back(code):
-    written = json.loads(json.dumps(to_json(code, RelationRegistry())))
+    written = json.loads(json.dumps(to_json(code)))
     assert from_json(written) == code
     assert len(written["matrix"]) == len(written["dictionary"]) == len(code)
 
 
 def test_interchange_of_parts():
     whole = GraphCode.of(["scene"], [], [FACTUAL, GraphCode.of(["tree"], [], [FACTUAL])])
-    again = from_json(json.dumps(to_json(whole, RelationRegistry())))
+    again = from_json(json.dumps(to_json(whole)))
     assert again == whole
     assert again.parts[1].parts == (FACTUAL,)
 
@@ -176,21 +143,12 @@ def test_what_cannot_be_mended_is_an_error(data):
         from_json(data, on_mend=lambda _: None)
 
 
-@given(codes(weights=True), codes(weights=True))
-def test_algebra(a, b):
-    keys = lambda code: {edge.key for edge in code.edges}  # noqa: E731
-    assert keys(union([a, b])) == keys(a) | keys(b)
-    assert set(union([a, b]).dictionary) == set(a.dictionary) | set(b.dictionary)
-    assert keys(intersection([a, b])) == keys(a) & keys(b)
-    assert set(intersection([a, b]).dictionary) == set(a.dictionary) & set(b.dictionary)
-    assert keys(difference(a, b)) == keys(a) - keys(b)
-    assert union([difference(a, b), intersection([a, b])]).dictionary == a.dictionary
-    assert union([a, a]) == intersection([a, a]) == a
-    assert not difference(a, a)
-
-
-def test_algebra_of_nothing():
-    assert union([]) == intersection([]) == GraphCode()
+@given(codes(), codes())
+def test_a_union_has_what_any_has(a, b):
+    both = union([a, b])
+    assert {e.key for e in both.edges} == {e.key for e in (*a.edges, *b.edges)}
+    assert set(both.dictionary) == {*a.dictionary, *b.dictionary}
+    assert union([a, a]) == a and union([]) == GraphCode()
 
 
 def test_saying():

@@ -1,10 +1,9 @@
-"""Codes by models: what is read of an answer, the second try, a real small model, pictures and detectors."""
+"""Codes by models: what is read of an answer, the second try, a real small model, and pictures."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +15,8 @@ from langchain_core.language_models import FakeListChatModel
 from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.explanation import matrix_svg
-from mrag.graphcodes.models import Detection, ModelExtractor, PictureExtractor, from_detections, read_code
+from mrag.graphcodes.models import ModelExtractor, PictureExtractor, read_code
 from mrag.graphcodes.ranker import summed
-from mrag.images.files import Box
 from tests.generation.conftest import gguf, local_server  # noqa: F401
 from tests.images.conftest import photos  # noqa: F401
 from tests.images.seeing_server import colour_of, llava
@@ -154,36 +152,6 @@ def test_a_broken_picture_is_not_sent(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"\x89PNG but no more")
     with pytest.raises(LoadError):
         PictureExtractor(FakeListChatModel(responses=[])).extract_picture(tmp_path / "a.png")
-
-
-def test_without_model_and_detector_it_says_what_to_give() -> None:
-    with pytest.raises(ConfigError, match=r"No detector comes with this package.*detect"):
-        PictureExtractor()
-
-
-class Boxes:
-    def detect(self, path: Path) -> Sequence[Detection]:
-        return [
-            Detection("Table", Box(0, 60, 100, 40)),
-            Detection("cup", Box(10, 20, 10, 20), 0.9),
-            Detection("cup", Box(50, 20, 10, 20), 0.9),
-            Detection("plate", Box(20, 70, 10, 10), 0.8),
-            Detection("ghost", Box(0, 0, 5, 5), 0.1),
-        ]
-
-
-def test_a_detector_gives_things_and_where_they_are(photos: Path) -> None:  # noqa: F811
-    code = PictureExtractor(detector=Boxes()).extract_picture(photos / "red.png")
-    assert "ghost" not in code.dictionary
-    assert {("cup", "above", "table"), ("cup:1", "above", "table"), ("plate", "in", "table"),
-            ("cup", "left of", "cup:1")} <= edges(code)  # fmt: skip
-    assert code.by_id["cup:1"].name == "cup"
-
-
-def test_detections_in_any_order_give_one_code() -> None:
-    found = list(Boxes().detect(Path()))
-    assert from_detections(found) == from_detections(found[::-1])
-    assert from_detections([]) == GraphCode()
 
 
 # -- drawing -----------------------------------------------------------------------------------------------

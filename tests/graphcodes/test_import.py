@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mrag.errors import ConfigError
-from mrag.graphcodes.code import GraphCode, RelationRegistry, from_folder, from_json, to_json
+from mrag.graphcodes.code import GraphCode, from_folder, from_json, to_json
 from tests.graphcodes.test_cli_codes import run
 
 DOG = {"dictionary": ["dog", "man"], "matrix": [[1, 14], [0, 2]]}
@@ -27,7 +27,7 @@ def test_a_folder_is_read_in_order(tmp_path):
 def test_numbers_on_the_diagonal_are_relations_of_a_node_to_itself():
     code = from_json({"dictionary": ["dog", "man"], "matrix": [[11, 14], [0, 2]]})
     assert [edge.key for edge in code.edges] == [("dog", "above", "man"), ("dog", "next to", "dog")]
-    assert from_json(to_json(code, RelationRegistry())) == code
+    assert from_json(to_json(code)) == code
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,12 @@
 """Questions over a knowledge graph as codes, the ranker's defaults, likeness of entities, and meaning."""
 
-import math
-
 import pytest
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.front import demo
 from mrag.graphcodes.code import ITSELF, GraphCode, Node, centred
 from mrag.graphcodes.code_index import GraphCodeIndex
-from mrag.graphcodes.metrics import CodeMeaning, CodeUsage, Lexicographic, Ontology
+from mrag.graphcodes.metrics import CodeMeaning, Lexicographic, Ontology
 from mrag.graphcodes.questions import QuestionCodes
 from mrag.graphcodes.ranker import GraphCodeRanker
 from mrag.graphcodes.sources import neighbourhoods
@@ -170,37 +168,6 @@ def test_meaning_orders_what_structure_ties():
     for aggregate in (CodeMeaning().aggregate, Lexicographic()):
         near = GraphCodeRanker(None, index, meaning=CodeMeaning("wordllama", aggregate))
         assert [h.iri for h in near.rank_code(q, 2)] == ["ex:b", "ex:a"]
-
-
-def test_what_is_often_said_of_like_things_is_usual():
-    said = [
-        ("man", "ride", "horse"),
-        ("girl", "ride", "pony"),
-        ("horse", "eat", "grass"),
-        ("dog", "eat", "meat"),
-    ]
-    usage = CodeUsage(GraphCode.of([], [edge]) for edge in said)
-
-    def usual(*edges):
-        return usage.score(GraphCode.of([], edges))
-
-    ride, turned, eat = ("boy", "ride", "horse"), ("horse", "ride", "boy"), ("boy", "eat", "horse")
-    assert usual(ride) > 0 > usual(eat)
-    assert usual(ride) > usual(turned)
-    assert usual(ride, eat) == pytest.approx((usual(ride) + usual(eat)) / 2)
-    assert usual(("boy", "unheard of", "horse")) < 0
-    # What nothing is like says nothing, and neither do those who have no edge.
-    assert usual(("theorem", "ride", "tuesday")) == pytest.approx(0.0, abs=0.05)
-    assert usual() == 0.0
-    assert CodeUsage([GraphCode.of(["dog"])]).score(GraphCode.of([], [ride])) == 0.0
-
-
-def test_usage_is_that_of_its_formula():
-    said = [("man", "ride", "horse"), ("man", "hold", "horse"), ("man", "ride", "horse")]
-    usage = CodeUsage([GraphCode.of([], [edge]) for edge in said])
-    share = (2 + 1) / (3 + 2 + 1)
-    found = usage.score(GraphCode.of([], [("man", "ride", "horse")]))
-    assert found == pytest.approx(math.log((2 + share) / (3 + 1) / share), abs=1e-5)
 
 
 @pytest.mark.parametrize("relation", ["developed by", "developedBy", "is developed by", "Developed By"])

@@ -1,17 +1,14 @@
-"""The ranker with its reasons, in fusion and in the retriever; the prompt and the chain."""
+"""The ranker with its reasons, in fusion and in the retriever."""
 
 import pytest
-from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
 
 from mrag.errors import ConfigError
 from mrag.front import demo
-from mrag.graphcodes.code import Extractor, GraphCode, Node
+from mrag.graphcodes.code import Extractor, GraphCode
 from mrag.graphcodes.code_index import GraphCodeIndex
-from mrag.graphcodes.explanation import CodeVerbaliser
 from mrag.graphcodes.metrics import CodeComparison, Ontology
-from mrag.graphcodes.questions import Linker
-from mrag.graphcodes.ranker import GraphCodeRanker, assemble, chain, context_of
+from mrag.graphcodes.ranker import GraphCodeRanker
+from mrag.graphcodes.sources import neighbourhoods
 from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval.rankers import FusedRanker, Question, Ranker, SimilarityRanker
 from mrag.retrieval.retriever import TripleStoreRetriever
@@ -66,17 +63,6 @@ def test_a_question_without_text_or_features(index, tmp_path):
     assert ranker.rank(Question("one two"), 3) == []
 
 
-def test_words_stand_for_what_they_label():
-    index = GraphCodeIndex()
-    nodes = [Node("ex:1", "Paris"), Node("ex:2", "paris"), Node("ex:3", "France")]
-    index.put({"d1": GraphCode.of(nodes[:1]), "d2": GraphCode.of(nodes[1:]), "d3": GraphCode.of(nodes[1:])})
-    linker = Linker.of(index)
-    assert linker.link(GraphCode.of(["paris", "rome"])).dictionary == ("ex:2", "rome")
-    linked = GraphCodeRanker(None, index, Triples()).rank(Question("paris r france"), 1)
-    assert linked[0].reasons[0] == "Has: paris, France."
-    assert GraphCodeRanker(None, index, Triples(), link=False).rank(Question("paris"), 1) == []
-
-
 @pytest.fixture(scope="module")
 def graph():
     with demo(model="none") as kg:
@@ -86,7 +72,6 @@ def graph():
 
 @pytest.fixture(scope="module")
 def codes(graph):
-    neighbourhoods = pytest.importorskip("mrag.graphcodes.sources").neighbourhoods
     index = GraphCodeIndex()
     names = ("GraphDB", "Stardog", "Ontotext", "Fuseki", "Bulgaria")
     index.put(dict(neighbourhoods(graph, [BASE + name for name in names])))
@@ -98,7 +83,7 @@ def test_over_a_graph_with_its_ontology(graph, codes):
     assert ontology.fits(BASE + "GraphDatabase", BASE + "Database")
     ranker = GraphCodeRanker(graph, codes, Triples(), CodeComparison(ontology=ontology, excess=0.1))
     best = ranker.rank_code(
-        ranker.linker.link(GraphCode.of([], [(BASE + "Database", BASE + "developedBy", "ontotext")])), 1
+        ranker.named(GraphCode.of([], [(BASE + "Database", BASE + "developedBy", "ontotext")])), 1
     )[0]
     assert best.iri == BASE + "Ontotext"
     assert "Has as asked: database developed by Ontotext." in best.reasons
@@ -115,46 +100,3 @@ def test_fused_with_words_and_in_the_retriever(graph, codes):
     assert [d.metadata["rank"] for d in documents] == [1, 2]
     assert "Has: " in str(documents[0].metadata["explanation"])
     assert "Ontotext" in documents[0].page_content
-
-
-def test_context_and_prompt():
-    q = GraphCode.of([], [("woman", "holds", "x")])
-    context = context_of(
-        [("one", GraphCode.of([], [("woman", "holds", "hat")])), ("two", GraphCode.of(["sun"]))]
-    )
-    assert context == "[g1] one: woman holds hat.\n[g2] two: sun."
-    system, human = assemble(
-        "What does she hold?", q, [("one", q)], CodeVerbaliser({"holds": "{target} of {source}"})
-    )
-    assert "Context" in system.content
-    assert "[g1] one: x of woman." in human.content
-    assert "Understood as: x of woman." in human.content
-    assert "What does she hold?" in human.content
-
-
-def test_braces_are_no_variables():
-    q = GraphCode.of(["{x}"])
-    assert "{x}" in assemble("What is {y}?", q, [("{n}", q)])[1].content
-
-
-class Recording(GenericFakeChatModel):
-    """Keeps what it is asked."""
-
-    asked: list[object]
-
-    def _generate(self, messages, *args, **kwargs):
-        self.asked.append(messages)
-        return super()._generate(messages, *args, **kwargs)
-
-
-def test_chain(graph, codes):
-    model = Recording(messages=iter([AIMessage("By Ontotext [g1].")]), asked=[])
-    ranker = GraphCodeRanker(graph, codes, Triples())
-    assert chain(ranker, model, k=1).invoke("Ontotext develops GraphDB") == "By Ontotext [g1]."
-    prompt = model.asked[0][1].content
-    assert prompt.count("[g1]") == 1
-    assert "[g2]" not in prompt
-    assert "] Ontotext: " in prompt
-    assert "Ontotext develops GraphDB." in prompt
-    with pytest.raises(ConfigError):
-        chain(ranker, model, k=0)

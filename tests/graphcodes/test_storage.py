@@ -31,11 +31,9 @@ def matches(index, q=BITES, **settings):
 
 def test_reopened_it_is_the_same(tmp_path):
     index = GraphCodeIndex(tmp_path / "codes")
-    index.put({"b": BITES, "a": BITES, "c": LICKS, "d": CAT}, extra={"made": "today"})
+    index.put({"b": BITES, "a": BITES, "c": LICKS, "d": CAT})
     again = GraphCodeIndex(tmp_path / "codes", must_exist=True)
     assert matches(again) == matches(index) == [("a", 1.0), ("b", 1.0), ("c", 0.75)]
-    assert again.extra == {"made": "today"}
-    assert again.registry.names() == index.registry.names()
     assert (len(again), again.ids, "a" in again, "x" in again) == (4, ["a", "b", "c", "d"], True, False)
 
 
@@ -67,16 +65,12 @@ class Book:
 
 
 IDS = st.sampled_from([f"d{n}" for n in range(9)])
-STEPS = st.lists(
-    st.dictionaries(IDS, codes(weights=True), max_size=4) | st.lists(IDS, max_size=3), max_size=8
-)
+STEPS = st.lists(st.dictionaries(IDS, codes(), max_size=4) | st.lists(IDS, max_size=3), max_size=8)
 
 
 @pytest.mark.slow
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    STEPS, codes(weights=True), st.sampled_from(["structural", "paper", "paper-numbers", "query-relative"])
-)
+@given(STEPS, codes(), st.sampled_from(["structural", "paper", "query-relative"]))
 def test_after_any_changes_it_is_as_if_built_at_once(tmp_path_factory, steps, q, metric):
     path = tmp_path_factory.mktemp("codes")
     book = Book(path)
@@ -102,18 +96,7 @@ def test_what_only_deleted_documents_had_is_forgotten(tmp_path):
     index.put({"a": LICKS, "b": GraphCode.of(["tree"])})
     index.put({"c": CAT})
     assert sorted(node.id for node, _ in index.nodes()) == ["cat", "dog", "man", "tree"]
-    assert "bites" not in {r for s in index._state.segments for cell, _ in s.cell_list for r in cell}
-
-
-def test_numbers_of_relations_stay(tmp_path):
-    index = GraphCodeIndex(tmp_path)
-    index.put({"a": BITES})
-    before = index.registry.names()
-    index.delete(["a"])
-    index.put({"b": LICKS})
-    after = GraphCodeIndex(tmp_path).registry.names()
-    assert after.items() >= before.items()
-    assert len(set(after.values())) == len(after) == 2
+    assert "bites" not in {r for s in index._state.segments for cell in s.cell_list for r in cell}
 
 
 def test_many_small_puts_make_few_segments(tmp_path):
@@ -146,7 +129,7 @@ def test_more_nodes_than_a_byte_counts():
 
 
 def test_flat_arrays_and_objects_give_the_same(tmp_path):
-    documents = {"b": BITES, "a": LICKS, "c": GraphCode.of(["dog"], [Edge("man", "r", "man", 2.0)])}
+    documents = {"b": BITES, "a": LICKS, "c": GraphCode.of(["dog"], [Edge("man", "r", "man")])}
     flat = Flat.of(documents)
     one, other = GraphCodeIndex(), GraphCodeIndex()
     one.put(documents)

@@ -25,8 +25,6 @@ from mrag.generation.answering import answer
 from mrag.generation.prompts import messages, prompt
 from mrag.generation.result import recorded
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graphcodes.code import GraphCode, term
-from mrag.graphcodes.ranker import assemble
 from mrag.images.prompts import answer_messages
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import RDFS, Triple
@@ -133,17 +131,6 @@ def of_pictures(rng: random.Random) -> str | None:
     return f"the request leaves its line: {last!r}" if len(last.splitlines()) != 1 or signs_in(last) else None
 
 
-def of_graph_codes(rng: random.Random) -> str | None:
-    codes = []
-    for number in range(rng.randint(1, 4)):
-        s, r, t = term(text(rng)), term(text(rng)), term(text(rng))
-        codes.append((text(rng), GraphCode.of([], [(s, r, t)]) if number % 2 else GraphCode.of([s, t], [])))
-    human = str(assemble(text(rng), codes[0][1], codes)[1].content)
-    wrong = of_block(human, "context", [f"g{n}" for n in range(1, len(codes) + 1)])
-    asked = human.rsplit("</context>", 1)[-1]
-    return wrong or (f"the question leaves its lines: {asked!r}" if len(asked.splitlines()) > 4 else None)
-
-
 @pytest.fixture(scope="module")
 def kg() -> Any:
     with mrag.demo(model="none") as graph:
@@ -175,7 +162,6 @@ BUILDERS: dict[str, Callable[..., str | None]] = {
     "context": of_a_context,
     "template": of_a_template,
     "pictures": of_pictures,
-    "graph codes": of_graph_codes,
 }
 
 

@@ -111,7 +111,7 @@ def _codes(folder: Path, state: str) -> None:
 
 def _ask_codes(folder: Path) -> Any:
     index = GraphCodeIndex(folder, must_exist=True)
-    found: list[Any] = [index.registry.names(), index.ids, sorted((n.id, c) for n, c in index.nodes())]
+    found: list[Any] = [index.ids, sorted((n.id, c) for n, c in index.nodes())]
     for a, b, c in zip(WORDS, WORDS[3:], WORDS[6:], strict=False):
         found.append(index.search(GraphCode.of([a], [(a, b, c)]), 20))
     for doc_id in index.ids[::60]:
