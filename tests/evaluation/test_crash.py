@@ -52,18 +52,7 @@ def products(folder: Path) -> None:
 
 
 EVAL = ("eval", "docs", "--embedder", "none", "--out", "out", "--resamples", "100")
-MAKE = (
-    "benchmark",
-    "out",
-    "--model",
-    "none",
-    "--embedder",
-    "none",
-    "--class",
-    "ex:Product",
-    "--store",
-    "store",
-)
+MAKE = tuple("benchmark out --model none --embedder none --class ex:Product --store store".split())
 BOTH = ("-r", "bm25", "-r", "bm25-thesis")
 JOBS = (
     Job("eval", (*EVAL, *BOTH), collection, contents, between=each_whole, works=(), campaign=True),

@@ -92,17 +92,13 @@ def test_a_graph_is_asked_and_its_index_evaluated_by_all_three_schemes(tmp_path:
     invoke("load", *store, str(PRODUCTS))
     invoke("reason", *store)
     invoke("index", *store, "--embedder", "wordllama")
-    made = json.loads(
-        invoke(
-            "benchmark", str(tmp_path / "b"), *store, "--model", "none", "--class", "ex:Product",
-            "--embedder", "wordllama", "--json",
-        )
-    )  # fmt: skip
-    assert (
-        made["made_by"] == "template"
-        and made["questions"] == 63
-        and made["failures"] == {}
-        and made["unjudged"] == []
+    how = ("--model", "none", "--class", "ex:Product", "--embedder", "wordllama", "--json")
+    made = json.loads(invoke("benchmark", str(tmp_path / "b"), *store, *how))
+    assert (made["made_by"], made["questions"], made["failures"], made["unjudged"]) == (
+        "template",
+        63,
+        {},
+        [],
     )
     assert made["judged"] == {"target": 63, "similar": 63, "graph": 63}
     alone: dict[str, float] = {}
