@@ -67,7 +67,7 @@ class SeeingServer(OllamaServer):
 
         self._http.handle_error = handle_error  # type: ignore[method-assign]
 
-    def talk(self, body: Mapping[str, Any], *, generate: bool) -> Iterator[dict[str, Any]]:
+    def talk(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         served = self.find(body)
         with self._count:
             self.at_once += 1

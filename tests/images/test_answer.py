@@ -43,7 +43,7 @@ Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (pip in
 class Looking(SeeingServer):
     """Looks at any number of pictures and cites the first fact of the prompt."""
 
-    def talk(self, body: Mapping[str, Any], *, generate: bool) -> Iterator[dict[str, Any]]:
+    def talk(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         human = dict(body["messages"][-1])
         pictures = [base64.b64decode(one) for one in human.get("images") or ()]
         self.looked = pictures
@@ -57,7 +57,7 @@ class Looking(SeeingServer):
             "model": "llava" if len(self.models) == 1 else "notes",
             "messages": [{**human, "images": [base64.b64encode(blank.getvalue()).decode()]}],
         }
-        yield from super().talk(one, generate=generate)
+        yield from super().talk(one)
 
 
 @pytest.fixture
