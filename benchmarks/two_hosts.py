@@ -16,7 +16,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -25,13 +24,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil
 from common import percentile
 from index_backends import postgres
 
@@ -227,20 +225,11 @@ class Hosts:
 
     def start(self, at: int) -> subprocess.Popen[bytes]:
         """Start a host."""
-        command = [sys.executable, "-m", "mrag", "serve", "--workers", "2", "--log-requests"]
+        command = [sys.executable, "-m", "mrag", "serve", "--log-requests"]
         command += ["--port", str(self.ports[at]), "--model", "none", "--grace", "25", "--drain", "2"]
         command += ["--update"] if at == 2 else []
         environment = self._environment | {"OTEL_SERVICE_NAME": f"host-{at}"}
         return self._stack.enter_context(running(command, self._folder / f"host-{at}.log", env=environment))
-
-    def workers(self, at: int) -> list[psutil.Process]:
-        """Return the processes of a host that answer."""
-        found = []
-        for one in psutil.Process(self.processes[at].pid).children():
-            with suppress(psutil.Error):  # it may have ended
-                found += [one] if "spawn_main" in " ".join(one.cmdline()) else []
-        return found
-
 
 def told(name: str, **values: Any) -> None:
     """Print what was found."""
@@ -261,16 +250,6 @@ def under_load(hosts: Hosts, name: str, clients: int, what: Callable[[], dict[st
         p99_ms=round(percentile(ms, 99)),
         **found,
     )
-
-
-def kill_one(hosts: Hosts) -> dict[str, Any]:
-    """Kill a process of the first host, and wait for the one that takes its place."""
-    before = {one.pid for one in hosts.workers(0)}
-    os.kill(min(before), signal.SIGKILL)
-    began = time.monotonic()
-    while not {one.pid for one in hosts.workers(0)} - before:
-        time.sleep(0.05)
-    return {"replaced_after_s": round(time.monotonic() - began, 2)}
 
 
 def stop_one(hosts: Hosts) -> dict[str, Any]:
@@ -400,7 +379,6 @@ def main() -> None:
             mrag.SimilarityIndexes.of(kg).build(model="wordllama")
         hosts = Hosts(stack, folder, environment, args.seconds, args.balancer)
         under_load(hosts, "no fault", args.clients, dict)
-        under_load(hosts, "kill -9 of a process", args.clients, lambda: kill_one(hosts))
         under_load(hosts, "SIGTERM to a host", args.clients, lambda: stop_one(hosts))
         answering(f"{hosts.addresses[1]}/ready")
         write_and_read(hosts)

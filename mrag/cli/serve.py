@@ -6,14 +6,12 @@ import logging
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer import Option
 
-import mrag
 from mrag.cli import options
 from mrag.cli.output import say, show, shown
 from mrag.config import Settings
@@ -65,8 +63,7 @@ def serve(
         megabytes: Maximum megabytes of a result.
         body: Maximum megabytes of a request's body.
         memory: Maximum megabytes of a query's process; 0 for no limit.
-        workers: Processes that answer queries (default: as many as cores); in front of another server,
-            processes that answer requests (default: 1).
+        workers: Queries that are answered at once, each by a process of its own (default: as many as cores).
         grace: Seconds that running requests get when the server stops.
         drain: Seconds before that in which it takes requests, but says at /ready that it stops.
         reason: Reason again after each update.
@@ -80,17 +77,15 @@ def serve(
     Examples:
       mrag serve
       mrag serve --store oxigraph:./data --update --token-file token.txt
-      mrag serve --store fuseki:http://localhost:3030/ds --workers 4
+      mrag serve --store fuseki:http://localhost:3030/ds
       mrag serve --store oxigraph:./products --also people=oxigraph:./people
       mrag serve --log-requests 2> requests.jsonl
     """
     try:
         from mrag.generation.models import check_model
         from mrag.retrieval.registry import check_ranker
-        from mrag.server.running import address_of, listen, serve_in_processes
         from mrag.server.running import serve as run
         from mrag.server.settings import ServerSettings
-        from mrag.stores.sparql import SparqlStore
     except ModuleNotFoundError as error:
         hint = "Install it with: pip install 'mrag[server]'"
         raise ConfigError(f"The module {error.name} is missing.", hint=hint) from error
@@ -128,7 +123,6 @@ def serve(
     # Warnings of the server are for its operator, also without --verbose.
     logging.getLogger("mrag.server").setLevel(logging.WARNING)
     others = _stores(also or ())
-    several = workers is not None and workers > 1
     with ExitStack() as stack:
         graph = stack.enter_context(place.opened(may_be_new=update))
         beside = {
@@ -145,15 +139,7 @@ def serve(
             shown()
             say(f"Updates are {'on' if update else 'off'}. Ctrl-C stops the server.", style="dim")
 
-        if not several or not isinstance(graph.store, SparqlStore):
-            run(graph, settings, listening=listening, exits=True, beside=beside)
-        elif beside:
-            raise ConfigError("--also needs --workers 1 where the first store is a server itself.")
-        else:
-            url = Settings.from_env(place.store, place.kg).store or ""
-            again = partial(mrag.connect, url, graph.name, languages=graph.languages, create=update)
-            with listen(settings) as bound:
-                serve_in_processes(again, settings, bound, workers or 1, lambda: listening(address_of(bound)))
+        run(graph, settings, listening=listening, exits=True, beside=beside)
     say("The server has stopped.", style="dim")
 
 

@@ -29,7 +29,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 import mrag
 from mrag.errors import IndexError_, MragError, QueryRefused, StoreError
 from mrag.redaction import redact
-from mrag.server.settings import ServerSettings
 from mrag.tracing import span
 
 if TYPE_CHECKING:
@@ -39,10 +38,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("mrag.requests")
 
-MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
-"""Names the folder in which the processes of one server share what they count."""
-
-_ENDED = "ended"  # A file of that folder, with a byte for each process that ended unforeseen
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _ELSEWHERE = "other"  # stands for addresses that there are not, so that nobody can make the metrics grow
@@ -55,7 +50,6 @@ class ServerMetrics:
         from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
         self._registry = CollectorRegistry()
-        self._states: list[_State] = []
 
         def histogram(name: str, meaning: str, *labels: str) -> Histogram:
             return Histogram(name, meaning, labels, registry=self._registry, buckets=_BUCKETS)
@@ -69,7 +63,7 @@ class ServerMetrics:
         meaning = "Errors that ended a request, by kind; QueryRefused are those of the read gate."
         self.errors = Counter("mrag_errors", meaning, ("kind",), registry=self._registry)
         self._running, self._waiting = (
-            Gauge(name, meaning, registry=self._registry, multiprocess_mode="livesum")
+            Gauge(name, meaning, registry=self._registry)
             for name, meaning in (
                 ("mrag_queries_running", "Queries that are being answered."),
                 ("mrag_queries_waiting", "Queries that wait for a worker."),
@@ -84,21 +78,13 @@ class ServerMetrics:
             self._waiting.set(waiting)
 
         engine.slots.told = told
-        self._states.append(_State(engine))
-        self._registry.register(self._states[-1])
+        self._registry.register(_State(engine))
 
     def text(self) -> bytes:
-        """Return the metrics in Prometheus' text format, those of all processes that share a folder."""
-        from prometheus_client import CollectorRegistry, generate_latest
-        from prometheus_client.multiprocess import MultiProcessCollector
+        """Return the metrics in Prometheus' text format."""
+        from prometheus_client import generate_latest
 
-        if MULTIPROCESS not in os.environ:
-            return bytes(generate_latest(self._registry))
-        registry = CollectorRegistry()
-        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        for state in self._states:
-            registry.register(state)
-        return bytes(generate_latest(registry))
+        return bytes(generate_latest(self._registry))
 
 
 class _State:
@@ -132,23 +118,6 @@ class _State:
         if engine.pool is not None:
             meaning = "Worker processes that were killed, at a deadline for the most part."
             yield CounterMetricFamily("mrag_workers_killed", meaning, float(engine.pool.killed))
-        elif engine.settings.shared is not None:
-            meaning = "Processes of the server that ended unforeseen and were replaced."
-            file = engine.settings.shared / _ENDED
-            ended = file.stat().st_size if file.exists() else 0
-            yield CounterMetricFamily("mrag_workers_killed", meaning, float(ended))
-
-
-def count_ended(settings: ServerSettings, pid: int) -> None:
-    """Count a process of a server that ended unforeseen, and forget what it alone was doing."""
-    if settings.shared is None:
-        return
-    with (settings.shared / _ENDED).open("ab") as file:
-        file.write(b".")
-    if (settings.shared / "metrics").is_dir():
-        from prometheus_client.multiprocess import mark_process_dead
-
-        mark_process_dead(pid, str(settings.shared / "metrics"))  # type: ignore[no-untyped-call]
 
 
 class Observed:

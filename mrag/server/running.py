@@ -1,4 +1,4 @@
-"""The application of a server, and running it until it is told to stop, in one process or several.
+"""The application of a server, and running it until it is told to stop.
 
 Clients of its connections must send and read in time.
 """
@@ -9,22 +9,16 @@ import asyncio
 import contextlib
 import ctypes
 import logging
-import multiprocessing
 import os
 import re
 import signal
 import socket
 import struct
-import tempfile
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from multiprocessing.connection import wait
-from multiprocessing.context import SpawnProcess
-from multiprocessing.synchronize import Event
-from pathlib import Path
 from types import FrameType
 from typing import Any, Final, cast
 
@@ -40,11 +34,11 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from mrag.errors import ConfigError, MragError, StoreError
+from mrag.errors import ConfigError, MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.server import rdf4j, sparql
 from mrag.server.engine import Engine
-from mrag.server.metrics import MULTIPROCESS, Observed, ServerMetrics, count_ended, ready, show
+from mrag.server.metrics import Observed, ServerMetrics, ready, show
 from mrag.server.protect import (
     RETRY_SECONDS,
     AccessGuard,
@@ -124,7 +118,7 @@ def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
     )
     app.state.engine, app.state.metrics = Engine(kg, settings), metrics
     metrics.watch(app.state.engine)
-    app.state.transactions = rdf4j.Transactions(settings.shared)
+    app.state.transactions = rdf4j.Transactions()
     return app
 
 
@@ -136,7 +130,6 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
     finally:
         await engine.stop()
-        app.state.transactions.close()
 
 
 def _routes() -> Sequence[BaseRoute]:
@@ -388,9 +381,6 @@ class Connection(H11Protocol):
 
 _CLOSING = 1.5  # seconds for closing the store after the requests have ended, or have not
 _M_ARENA_MAX = -8
-_FAILURES = 3  # processes in a row that may end before one of them has answered
-_PAUSE = 0.5
-_LEFT = 3.0  # seconds that a process gets beyond those of its requests
 
 
 class _Server(uvicorn.Server):
@@ -428,7 +418,6 @@ def serve(
     kg: KnowledgeGraph,
     settings: ServerSettings,
     *,
-    bound: socket.socket | None = None,
     listening: Callable[[str], None] | None = None,
     exits: bool = False,
     beside: Mapping[str, KnowledgeGraph] | None = None,
@@ -440,7 +429,7 @@ def serve(
     more, and no process is left behind.
     """
     _share_arenas()
-    bound = bound or listen(settings)
+    bound = listen(settings)
     url = address_of(bound)
     export_spans()
     graphs = {title or kg.name: kg}
@@ -557,91 +546,3 @@ def _share_arenas() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, 2)
-
-
-def serve_in_processes(
-    open_graph: Callable[[], KnowledgeGraph],
-    settings: ServerSettings,
-    bound: socket.socket,
-    number: int,
-    listening: Callable[[], None] = lambda: None,
-) -> None:
-    """Serve a knowledge graph by several processes until SIGINT or SIGTERM; `open_graph` must be picklable.
-
-    Each opens the graph for itself and keeps nothing that the others need; what they share is in the store,
-    and in a folder for as long as they run. One that ends unforeseen is replaced.
-    """
-    bound.listen(1024)
-    context = multiprocessing.get_context("spawn")
-    stopping, ready = threading.Event(), context.Event()
-    with tempfile.TemporaryDirectory(prefix="mrag-serve-") as folder, _on_signals(lambda *_: stopping.set()):
-        shared = replace(settings, shared=Path(folder))
-
-        def start() -> SpawnProcess:
-            process = context.Process(target=_work, args=(open_graph, shared, bound, ready, os.getpid()))
-            process.start()
-            return process
-
-        processes = [start() for _ in range(number)]
-        failures, told = 0, False
-        try:
-            while not stopping.is_set():
-                if ready.is_set() and not told:
-                    told = True
-                    listening()
-                ended = wait([process.sentinel for process in processes], _PAUSE if told else 0.1)
-                for at, process in enumerate(processes):
-                    if process.sentinel not in ended or stopping.is_set():
-                        continue
-                    process.join()
-                    failures = 0 if told else failures + 1
-                    if failures >= _FAILURES:
-                        raise StoreError(
-                            "The processes that should answer ended before they did.",
-                            hint="What they said is above. Run it with --workers 1 to see more.",
-                        )
-                    code = process.exitcode
-                    logger.warning("A process of the server ended (code %s); another takes its place.", code)
-                    count_ended(shared, process.pid or 0)
-                    stopping.wait(_PAUSE)
-                    processes[at] = start()
-        finally:
-            # Else clients could still connect here when nobody takes their requests any more.
-            bound.close()
-            _end(processes, settings.drain + settings.grace + _LEFT)
-
-
-def _end(processes: Sequence[SpawnProcess], seconds: float) -> None:
-    for process in processes:
-        process.terminate()
-    until = time.monotonic() + seconds
-    for process in processes:
-        process.join(max(0.0, until - time.monotonic()))
-        if process.is_alive():
-            process.kill()
-            process.join()
-
-
-def _work(
-    open_graph: Callable[[], KnowledgeGraph],
-    settings: ServerSettings,
-    bound: socket.socket,
-    ready: Event,
-    parent: int,
-) -> None:
-    """Serve in a process of its own, and not longer than its parent lives."""
-    if settings.shared is not None:
-        counts = settings.shared / "metrics"
-        counts.mkdir(exist_ok=True)
-        os.environ[MULTIPROCESS] = str(counts)  # read when prometheus_client is imported
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(_PAUSE)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=watch, daemon=True).start()
-    # Ctrl-C reaches all processes of a terminal; the parent tells this one when it has to stop.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with open_graph() as kg:
-        serve(kg, settings, bound=bound, listening=lambda _url: ready.set(), exits=True)

@@ -55,7 +55,6 @@ class ServerSettings:
     learn_seconds: float = 0.8  # time limit of learning a concept from marks on the page
     log_requests: bool = False  # whether each request is logged on the error output, as a line of JSON
     graphs: tuple[str, ...] = ()  # what they are called on the page, the first at `/`; empty for a single one
-    shared: Path | None = None  # folder of the processes that serve one graph together; None for a single one
 
     def __post_init__(self) -> None:
         names = ("max_rows", "max_bytes", "max_body", "workers", "learn_seconds")

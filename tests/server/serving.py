@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import threading
 import time
@@ -17,45 +16,12 @@ import uvicorn
 from mrag.graph.kg import KnowledgeGraph
 from mrag.server.running import create_app
 from mrag.server.settings import ServerSettings
-from mrag.server.streams import QueryParsers
-from mrag.stores.process.channel import Child
-
-_LEFT: list[Child] = []
-"""Processes that parse, of servers that have ended."""
-
-
-atexit.register(lambda: [child.kill() for child in _LEFT])
-
-
-def lend(parsers: QueryParsers) -> None:
-    """Let a server take a process that parses from one that has ended, and leave its own to the next.
-
-    Such a process keeps nothing of what it has parsed, and takes a quarter of a second to start.
-    """
-    start, close = parsers.start, parsers.close
-
-    async def started() -> None:
-        while _LEFT:
-            child = _LEFT.pop()
-            if not child.ended:
-                parsers._idle.append(child)
-                return
-            child.kill()
-        await start()
-
-    def closed() -> None:
-        while parsers._idle and len(_LEFT) < 2 and not parsers._idle[-1].ended:
-            _LEFT.append(parsers._idle.pop())
-        close()
-
-    parsers.start, parsers.close = started, closed  # type: ignore[method-assign]
 
 
 @contextmanager
 def serving(kg: KnowledgeGraph, settings: ServerSettings | None = None) -> Iterator[str]:
     """Serve a knowledge graph as `mrag serve` does, and give the server's address."""
     app = create_app(kg, settings or ServerSettings(model="none"))
-    lend(app.state.engine.parsers)
     config = uvicorn.Config(
         app, host="127.0.0.1", port=0, log_level="warning", ws="none", timeout_graceful_shutdown=2
     )

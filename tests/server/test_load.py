@@ -84,7 +84,8 @@ def ask(server: Running, query: str) -> bytes:
 
 async def _kill_once(server: Running) -> None:
     await asyncio.sleep(0.5)
-    for pid in (server.engine.pool.processes() + server.engine.parsers.processes())[:2]:
+    parsers = [child.pid for child in parsing._CHILDREN.waiting.waiting()]
+    for pid in (server.engine.pool.processes() + parsers)[:2]:
         psutil.Process(pid).kill()
 
 
@@ -223,7 +224,7 @@ def end(children: Iterable[Any]) -> None:
 def test_processes_that_were_killed_are_replaced(loaded: Running) -> None:
     assert loaded.select("SELECT (1 AS ?n) {}") == [{"n": "1"}]
     for round in range(3):
-        killed = [*loaded.engine.pool._idle, *loaded.engine.parsers._idle]
+        killed = [*loaded.engine.pool._idle, *parsing._CHILDREN.waiting.waiting()]
         assert killed
         end(killed)
         assert loaded.select(f"SELECT ({round} AS ?n) {{}}") == [{"n": str(round)}]

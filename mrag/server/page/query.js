@@ -5,7 +5,6 @@ import { byId, field, h, problemBox, show, within } from "./dom.js";
 import { number, plural, t } from "./language.js";
 import { choice } from "./charts/charts.js";
 import { asGraph, linksOfRows, linksOfTriples } from "./query/drawn.js";
-import { explain } from "./query/explain.js";
 import { makeParams } from "./query/params.js";
 import { asCharts, asGallery, downloads, short } from "./query/results.js";
 import { makeSaved } from "./query/saved.js";
@@ -46,7 +45,6 @@ function file(tag, attributes) {
 export function start(go) {
   byId("run").addEventListener("click", () => run(go));
   byId("preview").addEventListener("click", () => run(go));
-  byId("explain").addEventListener("click", explained);
   byId("stop").addEventListener("click", () => running?.abort());
   byId("catalogue-filter").addEventListener("input", filter);
   field("catalogue", HTMLDetailsElement).open = matchMedia("(min-width: 900px)").matches;
@@ -155,7 +153,6 @@ function noticed(editor) {
   const update = updates(editor);
   show(byId("preview"), update);
   show(byId("run"), !update);
-  show(byId("explain"), !update);
 }
 
 /** @param {Editor} editor */
@@ -232,20 +229,6 @@ function take(query, go) {
   editor?.focus();
 }
 
-// What the query in the editor does, without running it.
-async function explained() {
-  if (!editor) return;
-  byId("query-problem").replaceChildren();
-  show(byId("query-explained"), true);
-  try {
-    await explain(byId("query-explained"), editor.getValue());
-    within(byId("query-explained"), "h3").focus();
-  } catch (error) {
-    show(byId("query-explained"), false);
-    byId("query-problem").replaceChildren(problemBox(error));
-  }
-}
-
 /** @param {Go} go */
 async function run(go) {
   if (!editor) return;
@@ -256,7 +239,6 @@ async function run(go) {
   const state = byId("query-state");
   byId("query-problem").replaceChildren();
   show(byId("stop"), true);
-  show(byId("query-explained"), false);
   show(byId("query-results"), true);
   show(byId("results"), false);
   state.textContent = t("Running …");

@@ -171,14 +171,6 @@ export interface PlannedUpdate {
   removes: Statement[];
 }
 
-/** One step of a query; `triples` is how many there are with the predicate of a pattern. */
-export interface Operator {
-  operator: string;
-  detail: string;
-  triples?: number;
-  parts: Operator[];
-}
-
 /** The rows of a SELECT query. */
 export interface Bindings {
   head: { vars?: string[] };

@@ -175,37 +175,6 @@ def test_triples_are_drawn_as_a_graph(browser: Browser, base: str, size: tuple[i
 
 
 @SIZES
-def test_a_query_is_explained(browser: Browser, base: str, size: tuple[int, int]) -> None:
-    with watched(browser, base, size) as seen:
-        page = seen.open("/#/query")
-        put(
-            page,
-            "SELECT DISTINCT ?v (COUNT(?p) AS ?n) { ?p ex:developedBy ?v OPTIONAL { ?p ex:licence ?l }"
-            f" FILTER(?v != {ODD!r}) }} GROUP BY ?v ORDER BY DESC(?n) LIMIT 3",
-        )
-        page.get_by_role("button", name="Explain").click()
-        page.wait_for_selector(".operators")
-        steps = page.locator(".operators strong").all_inner_texts()
-        assert steps == [
-            *("slice", "distinct", "select", "order by", "group by", "filter", "optional"),
-            *("triples", "triples"),
-        ]
-        first = page.locator(".operators li:not(:has(li))").first.inner_text()
-        assert re.fullmatch(r"triples \?p ex:developedBy \?v \d+ triples", first)
-        assert "does not tell its own plan" in page.locator("#query-explained").inner_text()
-        assert page.evaluate("document.querySelectorAll('main img').length") == 0 and seen.overflow() <= 0
-        page.get_by_role("button", name="Run", exact=True).click()
-        page.wait_for_selector("#query-state:has-text('3 rows')")
-        assert not page.locator("#query-explained").is_visible()
-
-
-def test_what_is_no_query_is_not_explained(base: str) -> None:
-    for text in ("", "DROP ALL", "SELECT * { SERVICE <http://x.example/> { ?s ?p ?o } }"):
-        reply = httpx.post(base + "/api/operators", json={"query": text})
-        assert reply.status_code == 400 and len(reply.json()["error"]["message"]) > 10
-
-
-@SIZES
 def test_a_saved_query_has_a_link_with_its_parameters(
     browser: Browser, base: str, size: tuple[int, int]
 ) -> None:
