@@ -274,22 +274,6 @@ export interface Receipt {
   "schema:review": { "schema:reviewBody": string };
 }
 
-// -- history ---------------------------------------------------------------------------------------------
-
-/** What brought triples into the graph. */
-export interface Origin {
-  by: string;
-  what: string;
-  at: string;
-  run: string;
-  among: Origin[];
-}
-
-export interface History {
-  events: (Origin & { triples: TripleRow[] })[];
-  more: string[];
-}
-
 // -- concepts --------------------------------------------------------------------------------------------
 
 /** A concept that marks may mean. */

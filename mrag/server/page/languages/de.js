@@ -243,18 +243,6 @@ export default new Map([
   ["Properties ({properties})", "Eigenschaften ({properties})"],
   ["Named graphs ({graphs})", "Benannte Graphen ({graphs})"],
 
-  // graph/history.js
-  ["History", "Herkunft"],
-  ["Loaded from {what}", "Geladen aus {what}"],
-  ["Added by a program", "Von einem Programm hinzugefügt"],
-  ["Added by an update", "Durch eine Änderung (SPARQL Update) hinzugefügt"],
-  ["Kept as the class {what}", "Als Klasse {what} behalten"],
-  ["Rewritten when datatypes were repaired", "Umgeschrieben, als Datentypen berichtigt wurden"],
-  ["Read as an answer to {what}", "Gelesen als Antwort auf {what}"],
-  ["Described by {what}", "Beschrieben von {what}"],
-  ["By one of these, and no record of which:", "Durch eines davon; durch welches, ist nicht festgehalten:"],
-  ["No record of when or by what", "Nicht festgehalten, wann und wodurch"],
-  ["Of these only some triples are looked at: {more}", "Hiervon sind nur einige Tripel berücksichtigt: {more}"],
   ["There are more than are listed.", "Es gibt mehr, als hier aufgeführt sind."],
   ["{number} below", "{number} darunter"],
   ["Add files", "Dateien hinzufügen"],
