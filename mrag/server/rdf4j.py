@@ -68,7 +68,6 @@ def _version() -> Response:
 
 
 protocol = always(lambda: PlainTextResponse(PROTOCOL))
-restart = always(lambda: PlainTextResponse("The repository needs no restart.", 202))
 version = always(_version)
 free_access = always(lambda: JSONResponse({"enabled": False, "authorities": [], "appSettings": {}}))
 

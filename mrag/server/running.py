@@ -161,7 +161,6 @@ def _routes() -> Sequence[BaseRoute]:
         _route(many, rdf4j.one_repository, "GET", refused=dict.fromkeys(_WRITING, made)),
         _route(f"{many}/size", rdf4j.size, "GET"),
         _route(f"{many}/download-ttl", rdf4j.download, "GET"),
-        _route(f"{many}/restart", rdf4j.restart, "POST"),
         _route("/rest/similarity", rdf4j.similarity, "GET POST PUT DELETE", writes=True),
         _route("/rest/info/version", rdf4j.version, "GET"),
         _route("/rest/security", rdf4j.security, "GET", refused={"POST": access}),

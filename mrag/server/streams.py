@@ -146,7 +146,7 @@ class Spool:
     def __init__(self, first: bytes, pieces: AsyncGenerator[bytes, None], room: Room, seconds: float) -> None:
         self._until = asyncio.get_running_loop().time() + seconds
         self._pieces, self._room = pieces, room
-        self._file = tempfile.SpooledTemporaryFile(_HELD, dir=room.folder and str(room.folder))  # noqa: SIM115
+        self._file = tempfile.SpooledTemporaryFile(_HELD, dir=str(room.folder) if room.folder else None)  # noqa: SIM115
         self._lock = threading.Lock()
         self._read = self._written = 0  # how far the file has been read, and written
         self._large = False

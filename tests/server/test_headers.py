@@ -36,7 +36,7 @@ READ = f"""
 """.split()
 POST = f"""
 /sparql /update /graphs /graphs?default {_R} {_R}/statements {_R}/transactions {_S}/similarity {_S}/login
-{_S}/security {_S}{_R}/restart /api/ask /api/learn /api/concepts /api/concepts/forget /api/receipt /api/verify
+{_S}/security /api/ask /api/learn /api/concepts /api/concepts/forget /api/receipt /api/verify
 /api/health/refresh /api/health/stop /api/saved /api/saved/remove /api/preview /api/images/search
 """.split()
 PUT = f"""

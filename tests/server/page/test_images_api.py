@@ -120,7 +120,7 @@ def test_a_box_finds_images_with_the_like_of_what_is_in_it(client: httpx.Client)
 )
 def test_what_cannot_be_searched_is_said(client: httpx.Client, values: dict[str, Any]) -> None:
     reply = client.post("/api/images/search", json=values)
-    assert reply.status_code == 400 and len(reply.json()["error"]["message"]) > 10
+    assert reply.status_code == 400 and len(reply.json()["error"]) > 10
 
 
 def test_only_images_of_the_graph_below_the_folder_are_served(photos: Path) -> None:
