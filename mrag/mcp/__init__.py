@@ -52,11 +52,7 @@ class McpSettings:
 
 
 def create_server(kg: KnowledgeGraph, settings: McpSettings | None = None) -> Server[Any]:
-    """Return a server of the SDK, to run on a transport of your own.
-
-    Args:
-        kg: The knowledge graph; the caller closes it.
-        settings: Index, deadline, model and bounds.
+    """Return a server of the SDK, to run on a transport of your own; the caller closes the graph.
 
     Raises:
         ConfigError: If the SDK is not installed.
@@ -71,9 +67,7 @@ def create_server(kg: KnowledgeGraph, settings: McpSettings | None = None) -> Se
 def serve(kg: KnowledgeGraph, settings: McpSettings | None = None) -> None:
     """Serve a knowledge graph on standard input and output until the client closes them.
 
-    Args:
-        kg: The knowledge graph; it is closed on SIGTERM and SIGINT, else the caller closes it.
-        settings: Index, deadline, model and bounds.
+    The graph is closed on SIGTERM and SIGINT, else by the caller.
 
     Raises:
         ConfigError: If the SDK is not installed.
