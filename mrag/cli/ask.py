@@ -220,17 +220,6 @@ def ask(
             from the last answer ("and in Italy?"), and `reading 2` takes another reading of it.
         teach: Ask which of the readings is right, and save the question with it; see `mrag questions`.
             --reading tells it at once.
-
-    \b
-    Examples:
-      mrag ask "How many triple stores are there?"
-      mrag ask --texts articles "Where was Ada Hill born?"
-      mrag ask --media photos "Show me pictures of a red dress"
-      mrag ask --follow "Which products does Ontotext develop?" "only the commercial ones"
-      mrag ask --how read "What database products are linked to RDF?"
-      mrag ask --graph http://example.org/v2 "What does the widget cost?"
-      mrag ask --store oxigraph:./data --model ollama:llama3.2 "Who directed Star Wars?"
-      mrag ask --model local:coder.gguf --planner writer "Which vendors have the newest products?"
     """
     asked = question or []
     text = " ".join(asked)
@@ -287,11 +276,6 @@ def search(
     Options:
         text: What to search for.
         k: Maximum number of hits.
-
-    \b
-    Examples:
-      mrag search "triple store with reasoning" -k 5
-      mrag search "triple store with reasoning" --ranker bm25+mmr
     """
     if pictures.given:
         pictures.folder()
@@ -366,10 +350,6 @@ def save(
         reading: Which of its readings is right.
         by: Who saves it. Default: the name that you are logged in by.
         replace: Replace a question of this name.
-
-    \b
-    Example:
-      mrag questions save "Which products does Ontotext develop?" --name "products of a vendor"
     """
     with place.opened() as graph:
         saved = save_reading(graph, question, reading, name=name, by=by, replacing=replace)
@@ -384,12 +364,7 @@ def list_(
     place: options.LabelledPlace,
     as_json: options.JsonOption = False,
 ) -> None:
-    """List the saved questions: name, template, parameters, reading, who saved them and when.
-
-    \b
-    Example:
-      mrag questions list --json
-    """
+    """List the saved questions: name, template, parameters, reading, who saved them and when."""
     with place.opened() as graph:
         every = planning.list_questions(graph)
     if as_json:
@@ -414,10 +389,6 @@ def run(
     Options:
         with_: What to ask for instead; repeatable.
         sparql: Show the query that was run too.
-
-    \b
-    Example:
-      mrag questions run "products of a vendor" --with company="Stardog Union"
     """
     values = {}
     for given in with_ or ():
@@ -435,12 +406,7 @@ def remove(
     name: NameArgument,
     place: options.LabelledPlace,
 ) -> None:
-    """Remove a saved question.
-
-    \b
-    Example:
-      mrag questions remove "products of a vendor"
-    """
+    """Remove a saved question."""
     with place.opened() as graph:
         planning.remove_question(graph, name)
     say(f"Removed: {name}")
@@ -464,12 +430,6 @@ def calibrate(
         files: Questions with `answers`, a JSON object a line.
         forget: Go back to the weights that ship, without questions.
         dry_run: Only say how well it fits.
-
-    \b
-    Examples:
-      mrag questions calibrate questions.jsonl --store ./data
-      mrag questions calibrate questions.jsonl --dry-run --json
-      mrag questions calibrate --forget
     """
     from mrag.planning.certainty import keep_certainty
 
@@ -555,12 +515,6 @@ def verify(
         no_store: Check a receipt by its signature alone, without the graph.
         strict: Fail too if a part is neither recomputed nor signed.
         receipt: Write the receipt of the check, signed if there is a key.
-
-    \b
-    Examples:
-      mrag ask --json "Who develops GraphDB?" > answer.json && mrag verify answer.json
-      mrag verify answer.json --receipt receipt.jsonld
-      mrag verify receipt.jsonld --no-store --strict
     """
     given = _read(file)
     if no_store:
@@ -612,12 +566,7 @@ def _key_store() -> KeyStore:
 
 @keys_app.command("create")
 def create_key() -> None:
-    """Make the key of this installation; its private part stays in a file that you alone may read.
-
-    \b
-    Example:
-      mrag keys create
-    """
+    """Make the key of this installation; its private part stays in a file that you alone may read."""
     keys = _key_store()
     made = keys.create()
     say(f"The private key is in {keys.file}. Others trust the public one:")
@@ -626,29 +575,13 @@ def create_key() -> None:
 
 @keys_app.command("show")
 def show_key() -> None:
-    """Show whether this installation has a key, and where.
-
-    \b
-    Example:
-      mrag keys show
-    """
+    """Print the public key of this installation, for others to trust, and say where the private one is."""
     keys = _key_store()
     own = keys.own()
-    show_lines("No key: receipts are not signed." if own is None else f"{own.public}\n{keys.file}")
-
-
-@keys_app.command()
-def export() -> None:
-    """Print the public key, for others to trust.
-
-    \b
-    Example:
-      mrag keys export
-    """
-    own = _key_store().own()
     if own is None:
         raise ConfigError("This installation has no key.", hint="Make one with `mrag keys create`.")
     show_lines(own.public)
+    say(f"The private key is in {keys.file}.", style="dim")
 
 
 @keys_app.command()
@@ -661,10 +594,6 @@ def trust(
     Options:
         name: What the holder of the key is called.
         key: Their public key, which begins with z6Mk.
-
-    \b
-    Example:
-      mrag keys trust "Example Library" z6Mkr5qKqTSm7cRs8kVNtmgJ5mYgRGMFgCsKpxsRqJ2MJ4aX
     """
     _key_store().trust(name, key)
 
@@ -675,22 +604,13 @@ def forget_key(name: str) -> None:
 
     Options:
         name: What the holder of the key is called.
-
-    \b
-    Example:
-      mrag keys forget "Example Library"
     """
     _key_store().forget(name)
 
 
 @keys_app.command("list")
 def list_keys(as_json: options.JsonOption = False) -> None:
-    """List the keys that are trusted, this installation's own among them.
-
-    \b
-    Example:
-      mrag keys list
-    """
+    """List the keys that are trusted, this installation's own among them."""
     every = _key_store().trusted()
     rows = "\n".join(f"{key}\t{name}" for key, name in every.items())
     show_json(dict(every)) if as_json else show_lines(rows or "No key is trusted.")

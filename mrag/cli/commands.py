@@ -14,11 +14,12 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import fields, is_dataclass
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -85,6 +86,22 @@ class _Command(TyperCommand):
     @callback.setter
     def callback(self, value: object) -> None:
         """Ignore that of what stands for the function."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples of the command."""
+        names: list[str] = []
+        while ctx.parent is not None:
+            names, ctx = [ctx.info_name, *names], ctx.parent
+        if lines := examples().get(" ".join(names)):
+            with formatter.section("Examples"):
+                formatter.write("".join(f"  {line}\n" for line in lines))
+
+
+@cache
+def examples() -> Mapping[str, Sequence[str]]:
+    """Return the examples of each command, by its name."""
+    blocks = Path(__file__).with_name("examples.txt").read_text(encoding="utf-8").strip().split("\n\n")
+    return {block.splitlines()[0].removeprefix("# "): block.splitlines()[1:] for block in blocks}
 
 
 def _flat(function: Callable[..., Any]) -> Callable[..., None]:

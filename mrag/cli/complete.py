@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 import mrag
-from mrag import completion, context, evaluation, generation, index, loaders, rdf
+from mrag import completion, context, generation, index, loaders, rdf
 from mrag.cli import commands, options
 from mrag.cli.commands import Commands
 from mrag.cli.output import progress, say, show, show_json, show_lines
@@ -174,11 +174,6 @@ def ask(
         new: Make entities of names that the graph lacks.
         namespace: Namespace of the IRIs of new entities.
         accept_all: Write what passes the checks into the graph at once.
-
-    \b
-    Examples:
-      mrag complete ask "Who directed Moss?" --texts articles
-      mrag complete ask "Who directed Moss?" --texts articles --accept-all
     """
     chat = generation.resolve(model) if model else None
     if chat is not None and weights is not None:
@@ -216,74 +211,6 @@ def ask(
 
 
 @app.command()
-def calibrate(
-    files: Annotated[list[Path], Argument(metavar="FILE")],
-    place: options.LabelledPlace,
-    out: Path = Path("planner.npz"),
-    embedder: str = "minilm",
-    as_json: options.JsonOption = False,
-) -> None:
-    """Learn how people ask from questions and their answers.
-
-    For each question the path of the graph is sought that leads from what it names to its answers; from
-    these the planner without a language model learns its weights. A fifth of ten questions or more is first
-    kept apart, to say what that helps.
-
-    Options:
-        files: Questions with `answers`, a JSON object a line, as for `mrag eval questions`.
-        out: File for the weights.
-        embedder: Embedding model of the planner: minilm, wordllama or none.
-
-    \b
-    Example:
-      mrag complete calibrate questions.jsonl --out films.npz
-      mrag complete ask "Who directed Moss?" --weights films.npz
-    """
-    asked = [
-        completion.KnownAnswers(one.text, tuple(str(value) for row in one.accepted[0].rows for value in row))
-        for one in evaluation.read_questions(files)
-        if one.accepted
-    ]
-    model = None if embedder == "none" else embedder
-    with place.opened() as graph, progress("Solving", unit="questions") as note:
-        found = completion.calibrate_on_answers(graph, asked, model=model, on_progress=note)
-    found.weights.save(out)
-    exact = sum(one.f1 == 1.0 for one in found.solved)
-    if as_json:
-        solutions = [
-            {
-                "question": one.known.question,
-                "entity": one.example and str(one.example.entity),
-                "path": one.example and [str(step) for step in one.example.path],
-                "f1": round(one.f1, 4),
-            }
-            for one in found.solutions
-        ]
-        kept_apart = {"questions": found.held_out, "before": found.before, "after": found.after}
-        about = {
-            "weights": str(out),
-            "questions": len(solutions),
-            "solved": len(found.solved),
-            "exact": exact,
-        }
-        show_json({**about, "held_out": kept_apart, "solutions": solutions})
-        return
-    solved = f"a path leads to the answers of {len(found.solved):,}, to {exact:,} exactly."
-    show(f"{len(found.solutions):,} questions: {solved}")
-    lost = [one.known.question for one in found.solutions if one.example is None]
-    for question in lost[:_SHOWN]:
-        say(f"  no path: {question}", style="yellow")
-    if len(lost) > _SHOWN:
-        say(f"  and {len(lost) - _SHOWN:,} more", style="yellow")
-    if found.held_out:
-        show(
-            f"Of {found.held_out:,} questions that were kept apart, {found.before:,} are answered exactly "
-            f"without weights, and {found.after:,} with weights learnt from the others."
-        )
-    show(f"The weights are in {out}. Use them by: mrag complete ask --weights {out}")
-
-
-@app.command()
 def review(
     place: options.LabelledPlace,
     every: Annotated[bool, Option("--all")] = False,
@@ -295,11 +222,6 @@ def review(
 
     Options:
         every: List decided runs too.
-
-    \b
-    Examples:
-      mrag complete review
-      mrag complete review --all --json
     """
     with place.opened() as graph:
         listed = completion.list_runs(graph) if every else completion.list_runs(graph, "proposed")
@@ -328,11 +250,6 @@ def accept(
 
     Options:
         names: Ids of runs; `last` is the newest proposed one.
-
-    \b
-    Examples:
-      mrag complete accept last
-      mrag complete accept 3f2a91 --shapes shapes.ttl
     """
     from mrag.completion import review
 
@@ -351,10 +268,6 @@ def reject(
 
     Options:
         names: Ids of runs.
-
-    \b
-    Example:
-      mrag complete reject 3f2a91
     """
     from mrag.completion import review
 
@@ -372,10 +285,6 @@ def rollback(
 
     Options:
         names: Ids of runs; `last` is the newest accepted one.
-
-    \b
-    Example:
-      mrag complete rollback last
     """
     from mrag.completion import review
 

@@ -95,15 +95,6 @@ def load(
         keep_going: Leave out files that cannot be read, and name them.
         imports: Load what the files import as well, from local files.
         repair: Give literals the declared datatype where their text fits it.
-
-    \b
-    Examples:
-      mrag load my.ttl ontology.owl
-      mrag load --imports ontology.owl
-      mrag load --keep-going ./exports
-      mrag load crm.ttl --label-property http://example.org/customerName
-      mrag load --store oxigraph:./data dump.nt.gz --no-reason
-      mrag load corporate.ttl --repair-datatypes
     """
     with place.opened(create=True) as graph:
         kept = loading(graph)
@@ -162,10 +153,6 @@ def create(
         url: graphdb:http://host:7200/repositories/NAME or fuseki:http://host:3030/NAME
         ruleset: GraphDB: ruleset of the reasoner, such as owl2-rl-optimized, rdfs or empty.
         kind: Fuseki: tdb2 (on disk) or mem.
-
-    \b
-    Example:
-      mrag create graphdb:http://localhost:7200/repositories/products --ruleset owl2-rl-optimized
     """
     from mrag.graph.connection import open_store
 
@@ -203,12 +190,6 @@ def reason(
         graphs: Read this named graph alone, or `default` for what is in none; repeatable. It is kept.
         all_graphs: Read all graphs again.
         report: Write all contradictions to a file, as JSON if it is named so.
-
-    \b
-    Examples:
-      mrag reason --report contradictions.json
-      mrag reason --strict --engine sparq
-      mrag reason --graph http://example.org/ontology --graph http://example.org/2024
     """
     if graphs and all_graphs:
         raise ConfigError("--graph and --all-graphs cannot be used together.")
@@ -310,11 +291,6 @@ def update(
     Options:
         text: SPARQL Update, or a .ru file of it.
         seconds: Time limit in seconds.
-
-    \b
-    Examples:
-      mrag update "DELETE DATA { ex:GraphDB a ex:SemanticProduct }"
-      mrag update --yes corrections.ru
     """
     from mrag.graph.updates import parse
 
@@ -342,13 +318,6 @@ def remove(
         graph: Remove a named graph.
         file: Remove the triples of an RDF file; repeatable.
         seconds: Time limit in seconds.
-
-    \b
-    Examples:
-      mrag remove ex:GraphDB ex:hasVendor ex:Ontotext
-      mrag remove http://example.org/acme ex:employees '"23"^^xsd:string'
-      mrag remove --graph http://example.org/graphs/2023 --yes
-      mrag remove --file old.ttl
     """
     if sum(map(bool, (terms, graph, file))) != 1 or (terms and len(terms) != 3):
         raise typer.BadParameter("Give subject, predicate and object, or --graph, or --file.")
@@ -370,11 +339,6 @@ def kgs(
 
     Options:
         delete: Delete a knowledge graph and its indexes.
-
-    \b
-    Examples:
-      mrag kgs
-      mrag kgs --delete main-images
     """
     from mrag.graph.connection import summaries
 

@@ -34,12 +34,6 @@ def doctor(
         url: Triple store, instead of --store.
         write: Test writing on a server: a graph is written and removed again.
         deep: Read and check every index and journal completely.
-
-    \b
-    Examples:
-      mrag doctor
-      mrag doctor --deep
-      mrag doctor graphdb:http://localhost:7200/repositories/products
     """
     from mrag.stores.engines import SERVERS
 

@@ -49,12 +49,6 @@ def measure_questions(
         model: Language model, as for `mrag ask`; none by default.
         out: File for the answers, a JSON object a line; an interrupted run resumes.
         resamples: Bootstrap samples.
-
-    \b
-    Examples:
-      mrag eval questions questions.jsonl --store oxigraph:./data
-      mrag eval questions questions.jsonl --how plan --out predictions.jsonl --json
-      mrag eval questions a.jsonl unanswerable.jsonl --only db=a --store ./a.db
     """
     from mrag.retrieval.routing import How
 
@@ -206,7 +200,6 @@ def evaluate(
     k: Annotated[int, Option("-k", min=1)] = 1000,
     baseline: str | None = None,
     out: Path | None = None,
-    tsne: bool = False,
     embedder: str | None = None,
     resamples: Annotated[int, Option(min=100)] = 10_000,
     seed: options.SeedOption = 0,
@@ -231,25 +224,13 @@ def evaluate(
         k: Documents ranked for each query.
         baseline: System to compare the others with. Default: the first.
         out: Folder for report, plot and runs; an interrupted evaluation resumes from it.
-        tsne: Write a map (t-SNE) of the questions into --out.
         embedder: Embedding model of the documents: minilm, wordllama or none.
         resamples: Bootstrap and permutation samples.
         index: Similarity index of the graph.
         cls: Rank only instances of this class.
-
-    \b
-    Examples:
-      mrag eval ./cranfield -r bm25 -r bm25-thesis
-      mrag eval ./my-benchmark --split graph --class ex:Product --out ./results
-      mrag eval --qrels qrels.txt --run mine.trec --run theirs.trec -m MRR -m nDCG@10 --json
-      mrag eval --ranks ranks.json -m MRR -m Hits@10
     """
     from mrag.evaluation.metrics import DEFAULT
 
-    if tsne and (out is None or collection is None):
-        raise ConfigError(
-            "A map of questions needs a collection and a folder.", hint="Name a folder with --out."
-        )
     systems: list[evaluation.Run | evaluation.FirstRanks] = []
     notes: list[str] = []
     judgements = None
@@ -280,8 +261,6 @@ def evaluate(
     )
     if out is not None:
         _write(result, [s for s in systems if not hasattr(s, "ranks")], out)
-        if tsne and collection is not None:
-            _map(found, embedder, seed, out / "questions.svg")
         say(f"Report and plot are in {out}.", style="dim")
     show_json(result.to_json(queries=False)) if as_json else show_lines(result.to_markdown().rstrip())
 
@@ -318,11 +297,6 @@ def benchmark(
         concurrency: Parallel requests.
         embedder: Model that finds similar questions: minilm, wordllama or none.
         index: Index whose documents the model reads.
-
-    \b
-    Examples:
-      mrag benchmark ./my-benchmark --class ex:Product --model none
-      mrag benchmark ./images --class ex:Image --link ex:hasGarment --model ollama:llama3.2
     """
     from mrag.evaluation.questions import TYPE
 
@@ -351,12 +325,3 @@ def _write(result: evaluation.Evaluation, runs: list[Any], out: Path) -> None:
     reports = {"json": text, "md": result.to_markdown(), "svg": evaluation.intervals_svg(result)}
     for ending, report in reports.items():
         saved_text(out / f"report.{ending}", report)
-
-
-def _map(collection: evaluation.Collection, model: str | None, seed: int, path: Path) -> None:
-    chosen = indexes.embedder(model or Settings.from_env().embedder)
-    if chosen is None:
-        raise ConfigError("A map of questions needs an embedding model.", hint="Use --embedder minilm.")
-    texts = [text for _, text in sorted(collection.queries.items())]
-    points = evaluation.tsne(chosen.embed_documents(texts), seed=seed)
-    saved_text(path, evaluation.points_svg(points, texts))

@@ -104,13 +104,6 @@ def import_(
         views: Make the views of annotations.
         replace: Replace what the graph held before.
         skip_bad: Skip bad records and count them by reason instead of stopping.
-
-    \b
-    Examples:
-      mrag import instances_attributes_train2020.json
-      mrag import --sketch shops.csv cities.csv > mapping.ttl
-      mrag import shops.csv cities.csv --mapping mapping.ttl --skip-bad
-      mrag import sqlite:///shop.db --mapping shop.ttl
     """
     from mrag.loaders.importing import ImportSettings
     from mrag.loaders.tables import TableDialect
@@ -178,11 +171,6 @@ def views(
     Options:
         runner: Make each view in parts: inline, threads, processes, ray:ADDRESS, or ray for a cluster on this
             machine (extra `ray`). Default: each in one go.
-
-    \b
-    Examples:
-      mrag views --kg main
-      mrag views --runner processes --workers 2
     """
     from mrag.graph.record import read_record
     from mrag.jobs import runner as runner_of
@@ -321,11 +309,6 @@ def describe(
         max_side: Longest side of images sent, in pixels; 0 for no limit.
         limit: Maximum number of images and parts in this run.
         again: Also describe images that another model or prompt has described.
-
-    \b
-    Examples:
-      mrag describe photos/ --store oxigraph:./data --model ollama:llava
-      mrag describe photos/ --regions boxes --boxes annotations --rate 60 --on-error stop
     """
     from mrag.images.enrichment import Regions
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -110,16 +110,6 @@ def update_index(
             Default: where it is, else MRAG_INDEX, else local:.
         copy_to: Copy the index to this backend, embed nothing, and use the copy.
         recall: Compare what the index finds, and how fast, with an exact search.
-
-    \b
-    Examples:
-      mrag index
-      mrag index --embedder none --lang de,en
-      mrag index --analyser snowball:german
-      mrag index --label-property http://example.org/customerName
-      mrag index --backend postgresql://mrag@db.example.org/indexes
-      mrag index --copy-to qdrant:http://localhost:6333
-      mrag index --runner processes --workers 8
     """
     from mrag.images.graph import keep_catalogue
 
@@ -198,11 +188,6 @@ def build_(
 
     Options:
         query: Catalogue query of ?documentID ?documentText, such as kg/sentences; repeatable.
-
-    \b
-    Examples:
-      mrag clues build --model local:model.gguf
-      mrag clues build --model local:model.gguf --runner processes --workers 4
     """
     with place.opened() as graph, ExitStack() as stack:
         loaded = _model(model, stack)
@@ -248,11 +233,6 @@ def search_(
         groups: Groups of beams that are kept diverse.
         prior: Weight of the clue's likelihood without the question.
         start: Where clues start in a document: beginning or anywhere.
-
-    \b
-    Examples:
-      mrag clues search "Who develops GraphDB?" --model local:model.gguf
-      mrag clues search "Who develops GraphDB?" --model local:model.gguf --in ex:Vendor
     """
     from mrag.generative.ranker import clue_folder
 
@@ -279,33 +259,6 @@ def search_(
             say("The model generated no phrase that occurs in exactly one document, so nothing was found.")
         for hit in hits:
             show_hit(hit, labels[hit.iri] or hit.iri)
-
-
-@clues_app.command("status")
-def status_(
-    place: Place,
-    folder: FolderOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show the state of the clue index.
-
-    \b
-    Example:
-      mrag clues status
-    """
-    with place.opened() as graph:
-        index = generative.open_clues(graph, folder=folder)
-        size, segments, model = len(index), len(index.segments), index.extra.get("model")
-        stale = generative.is_stale(graph, index)
-        if as_json:
-            about = {"documents": size, "tokens": index.tokens, "bytes": index.nbytes, "segments": segments}
-            show_json({**about, "model": model, "stale": stale})
-            return
-        show(f"documents  {size:,}")
-        show(f"tokens     {index.tokens:,}")
-        show(f"on disk    {index.nbytes:,} bytes in {segments} segments")
-        show(f"tokeniser  {model}")
-        show(f"state      {'older than the graph' if stale else 'up to date'}")
 
 
 def _model(name: str, stack: ExitStack) -> generative.LanguageModel:
@@ -373,12 +326,6 @@ def build(
         hops: Steps from an entity that its code covers.
         source: Import the .gc files of a folder instead.
         mend: With --from: repair and report defects of files.
-
-    \b
-    Examples:
-      mrag codes build
-      mrag codes build --hops 2 --name wide
-      mrag codes build --from ./codes --name imported
     """
     with place.opened() as graph:
         start = time.perf_counter()
@@ -439,13 +386,6 @@ def search(
         excess: Structural metric: weight of what only the entity has.
         meaning: Order the best hits by meaning, with the model minilm or wordllama.
         ontology: Structural metric: let classes match their subclasses and instances.
-
-    \b
-    Examples:
-      mrag codes search -e GraphDB,"developed by",Ontotext
-      mrag codes search --like https://w3id.org/mrag/demo/products#GraphDB
-      mrag codes search "Which database supports Eclipse RDF4J?"
-      mrag codes search "a man rides a red bicycle" --store oxigraph:./scenes --meaning minilm
     """
     from mrag.graphcodes.code import centred, is_iri
 
@@ -493,11 +433,6 @@ def show_code(
 
     Options:
         iri: IRI of an entity in the index.
-
-    \b
-    Examples:
-      mrag codes show https://w3id.org/mrag/demo/products#GraphDB
-      mrag codes show https://w3id.org/mrag/demo/products#GraphDB --json > graphdb.json
     """
     with place.codes() as (graph, index):
         code = index.code(_expand(graph, iri))
@@ -515,39 +450,6 @@ def show_code(
             show(f"{at:3} {verbaliser.name(node_id, code)[:WIDE]:{WIDE}} {cells}")
         for number in sorted({number for row in numbers for number in row if number}):
             show(f"{number:3} = {' and '.join(verbaliser.relation(r) for r in registry.relations(number))}")
-
-
-@codes_app.command()
-def compare(
-    first: str,
-    second: str,
-    place: CodesPlace,
-    as_json: JsonOption = False,
-) -> None:
-    """Compare two entities by every metric.
-
-    Options:
-        first: IRI of an entity, used as the question.
-        second: IRI of the entity to compare it with.
-
-    \b
-    Example:
-      mrag codes compare https://w3id.org/mrag/demo/products#GraphDB https://w3id.org/mrag/demo/products#Stardog
-    """
-    from mrag.graphcodes.metrics import Metric
-
-    with place.codes() as (graph, index):
-        q, d = index.code(_expand(graph, first)), index.code(_expand(graph, second))
-        reasons = graphcodes.explain(q, d).reasons(q, _verbaliser(graph, q, d))
-        scores = {m: index.compare(q, _expand(graph, second), _comparison(m)) for m in get_args(Metric)}
-        if as_json:
-            show_json({"scores": {m: asdict(s) for m, s in scores.items()}, "reasons": list(reasons)})
-            return
-        show(f"{'':16}{'features':>10}{'relations':>11}{'types':>8}")
-        for metric, s in scores.items():
-            show(f"{metric:16}{s.features:10.3f}{s.relations:11.3f}{s.types:8.3f}")
-        for reason in reasons:
-            show(reason)
 
 
 def _writable(folder: Path) -> graphcodes.GraphCodeIndex:

@@ -255,13 +255,6 @@ def fit(
         model: Chat model that polishes the sentence.
         keep: Keep the concept as a class of this name.
         explain: Explain why this individual is in the concept or not.
-
-    \b
-    Examples:
-      mrag learn fit -p ex:GraphDB -p ex:AllegroGraph -n ex:MySQL -n ex:Redis
-      mrag learn fit --question "triple store with reasoning" --top 5 --bottom 10 --keep reasoners
-      mrag learn fit --positives hands.txt --negatives others.txt --learner tdl --steps 3 --max-length 12
-      mrag learn fit --class ex:TripleStore
     """
     options.check_choice("format", notation.format, FORMATS)
     with place.opened() as graph:
@@ -297,11 +290,6 @@ def rerank(
         hits: Maximum number of hits.
         concept: Use this concept instead of learning one: a kept one, or DL or Manchester.
         model: Chat model that polishes and orders the hits.
-
-    \b
-    Examples:
-      mrag learn rerank "triple store with reasoning"
-      mrag learn rerank "fast triple store" --concept reasoners --model ollama:llama3.2
     """
     options.check_choice("format", format, FORMATS)
     with place.opened() as graph:
@@ -331,13 +319,7 @@ def show_concept(
     notation: Notation,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Print a concept and its sentence, or its query.
-
-    \b
-    Examples:
-      mrag learn show reasoners --format manchester
-      mrag learn show "ex:SemanticProduct and (ex:developedBy some ex:Vendor)" --query
-    """
+    """Print a concept and its sentence, or its query."""
     options.check_choice("format", notation.format, FORMATS)
     with place.opened() as graph:
         print_learnt(graph, Learnt(concept_of(graph, concept)), notation, None, None, as_json)
@@ -356,10 +338,6 @@ def explain(
 
     Options:
         individual: The individual.
-
-    \b
-    Example:
-      mrag learn explain reasoners ex:MySQL
     """
     with place.opened() as graph:
         learnt = Learnt(concept_of(graph, concept))
@@ -381,10 +359,6 @@ def keep(
 
     Options:
         name: Name of the class.
-
-    \b
-    Example:
-      mrag learn keep reasoners "ex:SemanticProduct and (ex:developedBy some ex:Vendor)"
     """
     with place.opened() as graph:
         learnt = Learnt(concept_of(graph, concept))
@@ -404,11 +378,6 @@ def concepts(
 
     Options:
         format: Notation of concepts: dl, manchester, turtle, rdfxml or functional.
-
-    \b
-    Examples:
-      mrag learn concepts
-      mrag learn concepts --format functional > concepts.ofn
     """
     options.check_choice("format", format, LIST_FORMATS)
     with place.opened() as graph:
@@ -446,10 +415,6 @@ def forget(
 
     Options:
         name: Name of a kept concept.
-
-    \b
-    Example:
-      mrag learn forget reasoners
     """
     with place.opened() as graph:
         if not cel.remove_concept(graph, name):
@@ -475,11 +440,6 @@ def benchmark(
         learner: search, m-of-n, celoe, ocel, tdl, evolearner, drill; or several.
         folds: Folds of the cross-validation; 0 for none.
         results: File of results, from which a later run resumes.
-
-    \b
-    Examples:
-      mrag learn benchmark family --data ./knowledge-bases --results family.jsonl
-      mrag learn benchmark ./trains --learner search,celoe,tdl --json
     """
     from mrag.cel.benchmark import means
 
@@ -699,11 +659,6 @@ def drill(
         out: File of the policy; an existing one is trained further.
         seconds: Time limit.
         episodes: Maximum number of episodes.
-
-    \b
-    Examples:
-      mrag train drill --out family.npz --store oxigraph:./family
-      mrag learn fit --learner drill --policy family.npz -p ex:anna -n ex:bob --store oxigraph:./family
     """
 
     def kept() -> str:
@@ -764,11 +719,6 @@ def generative_(
         clues: Maximum number of clues drawn for a question.
         length: Tokens of a clue.
         temperature: Below 1, clues with many keywords are preferred.
-
-    \b
-    Examples:
-      mrag train generative --questions asked.jsonl --model local:model.gguf --out clues
-      mrag clues search "Who develops GraphDB?" --model local:clues/model.gguf
     """
     from mrag.generative.ranker import clue_texts
 

@@ -37,13 +37,6 @@ def query(
         seconds: Time limit in seconds.
         rows: Maximum number of rows.
         layer: Triples to query: all, asserted or inferred.
-
-    \b
-    Examples:
-      mrag query "SELECT ?x { ?x a ex:SemanticProduct } LIMIT 5"
-      mrag query explore/classes --json
-      mrag query --list provenance
-      mrag query provenance/completed
     """
     from mrag.graph.kg import Layer
     from mrag.rdf import queries
@@ -88,11 +81,6 @@ def explain(
     Options:
         what: An entity, or subject, predicate and object.
         max_triples: Maximum number of an entity's inferred triples to explain.
-
-    \b
-    Examples:
-      mrag explain GraphDB
-      mrag explain ex:GraphDB rdf:type ex:SemanticProduct
     """
     from rdflib import Literal
 

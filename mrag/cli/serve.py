@@ -72,14 +72,6 @@ def serve(
         model: Language model for questions, as for `mrag ask`.
         media: Folder of the image files that the graph names.
         log_requests: Log each request as a line of JSON, without its text.
-
-    \b
-    Examples:
-      mrag serve
-      mrag serve --store oxigraph:./data --update --token-file token.txt
-      mrag serve --store fuseki:http://localhost:3030/ds
-      mrag serve --store oxigraph:./products --also people=oxigraph:./people
-      mrag serve --log-requests 2> requests.jsonl
     """
     try:
         from mrag.generation.models import check_model
@@ -194,11 +186,6 @@ def mcp(
     Options:
         timeout: Time limit of a call in seconds.
         model: Language model of the tool `ask`, as for `mrag ask`.
-
-    \b
-    Examples of what a client starts:
-      mrag mcp
-      mrag mcp --store oxigraph:./data --timeout 60
     """
     from mrag.generation.models import check_model
     from mrag.mcp import McpSettings

@@ -144,7 +144,7 @@ class KeyStore:
             _raw(key)
         except ModelError as error:
             raise ConfigError(
-                error.message, term=key[:80], hint="Ask for their `mrag keys export`."
+                error.message, term=key[:80], hint="Ask for their `mrag keys show`."
             ) from error
         every = self._read()
         if every.get(name, key) != key:

@@ -78,34 +78,6 @@ def test_a_contradiction_is_told_and_not_written(folder: Path) -> None:
         )
 
 
-def test_calibrated_from_questions_and_answers(folder: Path) -> None:
-    asked = [
-        {"question": "Who was penned by Ada Hill?", "answers": ["Moss"]},
-        {"question": "Whom does Bob Stone recognise?", "answers": [["Ada Hill"]]},
-        {"question": "Which town houses Ada Hill?", "answers": "Visby"},
-        {"question": "What weighs Ada Hill?", "answers": [70]},
-    ] + [{"question": f"Where hails {name} from?", "answers": ["Lund"]} for name in ("Ada Hill", "ada hill")]
-    (folder / "q.jsonl").write_text("\n".join(map(json.dumps, asked)), encoding="utf-8")
-    words = ("calibrate", "q.jsonl", "--out", "w.npz", "--embedder", "none")
-    done = run(folder, *words)
-    assert done.returncode == 0, done.stderr
-    assert "6 questions: a path leads to the answers of 5, to 5 exactly." in done.stdout
-    assert "no path: What weighs Ada Hill?" in done.stderr
-    found = json.loads(
-        run(folder, "calibrate", "q.jsonl", "--out", "w.npz", "--embedder", "none", "--json").stdout
-    )
-    assert [one["path"] and one["path"][0].rsplit("/", 1)[-1] for one in found["solutions"]][:4] == [
-        "wrote", "knows", "livesIn", None
-    ]  # fmt: skip
-    plain = json.loads(run(folder, "ask", "Where hails Ada Hill from?", "--json").stdout)["questions"][0]
-    taught = json.loads(
-        run(folder, "ask", "Where hails Ada Hill from?", "--weights", "w.npz", "--json").stdout
-    )["questions"][0]
-    assert plain["answers"] == [] and taught["answers"] == ["Lund"]
-    none = run(folder, "calibrate", "q.jsonl", "--store", "empty")
-    assert none.returncode == 1 and "Traceback" not in none.stderr
-
-
 def test_several_questions_at_once_and_again(folder: Path) -> None:
     words = (QUESTION, "Where does Bob Stone live in?", "--texts", "articles", "--accept-all", "--json")
     first = json.loads(run(folder, "ask", *words).stdout)["questions"]

@@ -147,7 +147,6 @@ CASES: dict[str, list[list[str]]] = {
     "verify": [["{answer}", "--store", "{store}"], ["{turtle}", "--store", "{store}"], [NAME]],
     "keys create": [[TEXT]],
     "keys show": [[TEXT]],
-    "keys export": [[TEXT]],
     "keys trust": [[NAME, TEXT], [TEXT, "z6Mk"]],
     "keys forget": [[NAME]],
     "keys list": [[TEXT]],
@@ -158,10 +157,6 @@ CASES: dict[str, list[list[str]]] = {
     "complete review": [["--all", "--store", "{store}"], [TEXT]],
     "complete accept": [["last", "--store", "{store}"], [TEXT, "--store", "{store}"]],
     "complete rollback": [["last", "--store", "{store}"], [TEXT, "--store", "{store}"]],
-    "complete calibrate": [
-        ["{solved}", "--embedder", "none", "--out", "{weights}", "--store", "{store}"],
-        [TEXT, "--embedder", "none", "--store", "{store}"],
-    ],
     "complete reject": [[TEXT, "--store", "{store}"]],
     "learn fit": [
         [*EXAMPLES, "--seconds", "1", "--explain", "urn:x:c1", "--keep", "gadgets", "--store", "{store}"],
@@ -215,7 +210,6 @@ CASES: dict[str, list[list[str]]] = {
         ["urn:x:a1", "--store", "{store}", "--path", "{codes}"],
         [TEXT, "--store", "{store}", "--path", "{codes}"],
     ],
-    "codes compare": [["urn:x:a1", "urn:x:a2", "--store", "{store}", "--path", "{codes}"]],
     "eval questions": [
         ["{questions}", "--store", "{store}", "--how", "plan", "--resamples", "100"],
         ["{questions}", "--only", TEXT, "--store", "{store}"],
@@ -240,7 +234,6 @@ CASES: dict[str, list[list[str]]] = {
         ["gizmo", "--model", "local:{model}", "--store", "{store}", "-k", "2", "--beams", "2"],
         ["gizmo", "--model", TEXT, "--store", "{store}"],
     ],
-    "clues status": [["--store", "{store}"], ["--folder", NAME, "--store", "{store}"]],
     # These two run until they are told to stop: tests of their own start them as servers.
     "mcp": [["--store", f"{TEXT}:x"], ["--model", f"local:{TEXT}.gguf"]],
     "serve": [["--store", f"{TEXT}:x"], ["--port", TEXT], ["--model", f"local:{TEXT}.gguf"]],
@@ -459,7 +452,7 @@ NO_WORK = {
     "create", "verify", "doctor", "mcp", "serve", "", "train drill", "train generative", "learn forget",
     "learn benchmark", "complete accept", "complete reject", "complete rollback", "remove",
     "questions remove",
-    "questions calibrate", "keys create", "keys show", "keys export", "keys trust", "keys forget",
+    "questions calibrate", "keys create", "keys show", "keys trust", "keys forget",
     "keys list",
 }  # fmt: skip
 
