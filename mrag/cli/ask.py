@@ -123,15 +123,7 @@ PLANNERS = ("judge", "writer", "tools", "parser")
 
 @dataclass(frozen=True)
 class Pictures:
-    """The images that a question is about.
-
-    Options:
-        image: Find images like this picture; needs --media.
-        media: Find images of the graph; folder of the files that the graph names.
-        looks: Model that compares images: conse (extra `conse`), clip:MODEL/WEIGHTS or none. Default: conse
-            with --image, else none.
-        only: With --media: only images of a class, or those that a SELECT query returns.
-    """
+    """The images that a question is about."""
 
     image: Path | None = None
     media: Annotated[Path | None, Option(metavar="FOLDER")] = None
@@ -198,28 +190,6 @@ def ask(
     The answer is computed if that is sure to be right; it has images if the question asks for them; it is
     completed from texts if they have what the graph lacks; else it is read in the context of similar
     entities.
-
-    Options:
-        question: The question; with --follow, several.
-        model: ollama:NAME, openai:NAME, local:PATH.gguf or none. Default: MRAG_MODEL, else Ollama if it runs.
-        k: Maximum number of entities.
-        hops: Steps from each entity.
-        budget: Maximum number of tokens of context.
-        context: Show the whole context too.
-        how: plan computes the answer or says why it cannot, read reads it in the context, complete completes
-            it from --texts, images answers with images, auto chooses.
-        reading: Which of the offered readings of the question to compute. Default: the likeliest, if it is
-            certain enough.
-        planner: How the language model helps where a reading is not certain: judge chooses among readings,
-            writer writes one, tools explores the graph, parser does without. Default: MRAG_PLANNER, else
-            judge.
-        sparql: Show the query that was run too.
-        texts: Texts (.txt, .md, .rst) to read what the graph lacks in; repeatable. To keep what is read, use
-            `mrag complete ask`.
-        follow: Ask one question after the other, from the arguments, else from standard input; each may go on
-            from the last answer ("and in Italy?"), and `reading 2` takes another reading of it.
-        teach: Ask which of the readings is right, and save the question with it; see `mrag questions`.
-            --reading tells it at once.
     """
     asked = question or []
     text = " ".join(asked)
@@ -271,12 +241,7 @@ def search(
     graph: options.GraphOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """List the entities most similar to a text.
-
-    Options:
-        text: What to search for.
-        k: Maximum number of hits.
-    """
+    """List the entities most similar to a text."""
     if pictures.given:
         pictures.folder()
     else:
@@ -342,15 +307,7 @@ def save(
     replace: bool = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Save a question with the plan that answers it; later questions of the same words are read like it.
-
-    Options:
-        question: The question.
-        name: What to call it. Default: its words.
-        reading: Which of its readings is right.
-        by: Who saves it. Default: the name that you are logged in by.
-        replace: Replace a question of this name.
-    """
+    """Save a question with the plan that answers it; later questions of the same words are read like it."""
     with place.opened() as graph:
         saved = save_reading(graph, question, reading, name=name, by=by, replacing=replace)
     if as_json:
@@ -384,12 +341,7 @@ def run(
     sparql: bool = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Answer a saved question, with other names where they are given.
-
-    Options:
-        with_: What to ask for instead; repeatable.
-        sparql: Show the query that was run too.
-    """
+    """Answer a saved question, with other names where they are given."""
     values = {}
     for given in with_ or ():
         parameter, equals, value = given.partition("=")
@@ -425,11 +377,6 @@ def calibrate(
     The weights are kept with the graph, and `mrag ask` uses them from then on; 50 questions or more are
     best. Shown is how many answers of which certainty are right, before and after: after, each by weights
     that were fitted without its question. The files are those of `mrag eval questions`.
-
-    Options:
-        files: Questions with `answers`, a JSON object a line.
-        forget: Go back to the weights that ship, without questions.
-        dry_run: Only say how well it fits.
     """
     from mrag.planning.certainty import keep_certainty
 
@@ -509,12 +456,6 @@ def verify(
 
     Its triples must be there, and all that it says is made again from them and compared. What cannot be made
     again is named as not checked, unless a key that you trust vouches for it.
-
-    Options:
-        file: Output of `mrag ask --json`, or a receipt.
-        no_store: Check a receipt by its signature alone, without the graph.
-        strict: Fail too if a part is neither recomputed nor signed.
-        receipt: Write the receipt of the check, signed if there is a key.
     """
     given = _read(file)
     if no_store:
@@ -589,22 +530,13 @@ def trust(
     name: str,
     key: str,
 ) -> None:
-    """Trust what a key has signed; ask its holder for the key in a way that nobody else can write to.
-
-    Options:
-        name: What the holder of the key is called.
-        key: Their public key, which begins with z6Mk.
-    """
+    """Trust what a key has signed; ask its holder for the key in a way that nobody else can write to."""
     _key_store().trust(name, key)
 
 
 @keys_app.command("forget")
 def forget_key(name: str) -> None:
-    """Trust a key no more.
-
-    Options:
-        name: What the holder of the key is called.
-    """
+    """Trust a key no more."""
     _key_store().forget(name)
 
 

@@ -160,20 +160,6 @@ def ask(
 
     Texts and images are read where the graph lacks triples. What is read is kept for review with its
     evidence; it enters the graph when its run is accepted.
-
-    Options:
-        questions: The questions.
-        texts: Folder of texts (.txt, .md, .rst) to read; repeatable.
-        images: Folder of images, described by a vision model and then read.
-        model: Language model that plans, reads and answers. Default: rules.
-        image_model: Model that describes images; `labels` uses a classifier.
-        embedder: Embedding model that finds passages next to BM25: minilm, wordllama or none.
-        weights: Weights of the planner, from `mrag complete calibrate`.
-        always: Read even where the graph has an answer, which may be incomplete.
-        top: Passages to read for each triple.
-        new: Make entities of names that the graph lacks.
-        namespace: Namespace of the IRIs of new entities.
-        accept_all: Write what passes the checks into the graph at once.
     """
     chat = generation.resolve(model) if model else None
     if chat is not None and weights is not None:
@@ -219,9 +205,6 @@ def review(
     """List the runs that await a decision.
 
     Each triple is shown with the words it was read from.
-
-    Options:
-        every: List decided runs too.
     """
     with place.opened() as graph:
         listed = completion.list_runs(graph) if every else completion.list_runs(graph, "proposed")
@@ -247,9 +230,6 @@ def accept(
 
     A run keeps the checks that it was read under (`--functional`, `--shapes` of `mrag complete ask`); they
     are made again against the graph as it is now. Checks given here are made besides.
-
-    Options:
-        names: Ids of runs; `last` is the newest proposed one.
     """
     from mrag.completion import review
 
@@ -264,11 +244,7 @@ def reject(
     place: options.LabelledPlace,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Reject runs, so that they are no longer proposed.
-
-    Options:
-        names: Ids of runs.
-    """
+    """Reject runs, so that they are no longer proposed."""
     from mrag.completion import review
 
     with place.opened() as graph:
@@ -281,11 +257,7 @@ def rollback(
     place: options.LabelledPlace,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Remove the triples of accepted runs again.
-
-    Options:
-        names: Ids of runs; `last` is the newest accepted one.
-    """
+    """Remove the triples of accepted runs again."""
     from mrag.completion import review
 
     with place.opened() as graph:

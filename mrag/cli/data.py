@@ -84,17 +84,6 @@ def load(
     """Load RDF files into a knowledge graph and reason over it.
 
     A load that fails changes nothing.
-
-    Options:
-        files: RDF files, gzipped or not, or folders of them.
-        format: File name extension to read the files as, such as ttl.
-        reason: Infer what follows under OWL after loading.
-        engine: Reasoner: rules, or sparq (extra `accelerate`).
-        replace: Replace what the graph held before.
-        skip_bad_lines: Skip bad lines of N-Triples and N-Quads.
-        keep_going: Leave out files that cannot be read, and name them.
-        imports: Load what the files import as well, from local files.
-        repair: Give literals the declared datatype where their text fits it.
     """
     with place.opened(create=True) as graph:
         kept = loading(graph)
@@ -147,13 +136,7 @@ def create(
     ruleset: str = "owl2-rl-optimized",
     kind: str = "tdb2",
 ) -> None:
-    """Create a GraphDB repository or a Fuseki dataset.
-
-    Options:
-        url: graphdb:http://host:7200/repositories/NAME or fuseki:http://host:3030/NAME
-        ruleset: GraphDB: ruleset of the reasoner, such as owl2-rl-optimized, rdfs or empty.
-        kind: Fuseki: tdb2 (on disk) or mem.
-    """
+    """Create a GraphDB repository or a Fuseki dataset."""
     from mrag.graph.connection import open_store
 
     options.warn_of_login(url)
@@ -184,12 +167,6 @@ def reason(
     """Infer what follows from the loaded triples under OWL.
 
     Triples that contradict the ontology are reported, and the rest is inferred.
-
-    Options:
-        engine: Reasoner: rules, or sparq (extra `accelerate`).
-        graphs: Read this named graph alone, or `default` for what is in none; repeatable. It is kept.
-        all_graphs: Read all graphs again.
-        report: Write all contradictions to a file, as JSON if it is named so.
     """
     if graphs and all_graphs:
         raise ConfigError("--graph and --all-graphs cannot be used together.")
@@ -287,10 +264,6 @@ def update(
     """Change a knowledge graph by a SPARQL update.
 
     What would change is shown first. It lands whole or not at all, and inferences follow.
-
-    Options:
-        text: SPARQL Update, or a .ru file of it.
-        seconds: Time limit in seconds.
     """
     from mrag.graph.updates import parse
 
@@ -312,12 +285,6 @@ def remove(
     """Remove a triple, a named graph, or the triples of a file.
 
     What would be removed is shown first. Inferences that rested on it are removed too.
-
-    Options:
-        terms: Subject, predicate and object: IRIs, CURIEs, or a literal.
-        graph: Remove a named graph.
-        file: Remove the triples of an RDF file; repeatable.
-        seconds: Time limit in seconds.
     """
     if sum(map(bool, (terms, graph, file))) != 1 or (terms and len(terms) != 3):
         raise typer.BadParameter("Give subject, predicate and object, or --graph, or --file.")
@@ -335,11 +302,7 @@ def kgs(
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List the knowledge graphs of a store with their sizes, or delete one.
-
-    Options:
-        delete: Delete a knowledge graph and its indexes.
-    """
+    """List the knowledge graphs of a store with their sizes, or delete one."""
     from mrag.graph.connection import summaries
 
     with options.Place(store).opened() as graph:

@@ -88,22 +88,6 @@ def import_(
 
     Annotations in Fashionpedia's format also get three views, named after the graph: NAME-images (a
     sentence for each annotation), NAME-cel and NAME-garments (for learning class expressions).
-
-    Options:
-        files: Annotations (JSON), scene graphs (JSON, JSONL), tables (CSV, TSV, JSON, Parquet), or the URL of
-            a database such as sqlite:///shop.db.
-        kind: fashionpedia, scenes or table. Default: recognised from the file.
-        mapping: How tables become RDF: Turtle (R2RML or RML), or metadata of CSV on the Web. Default for
-            FILE.csv: FILE.csv-metadata.json.
-        sketch: Print a mapping to begin with for these tables; nothing is loaded.
-        delimiter: Sign between cells, or tab. Default: recognised.
-        encoding: Encoding of tables without a byte order mark.
-        standard: CSV on the Web: state the tables and their rows, too.
-        boxes: Keep the bounding boxes of Fashionpedia's annotations.
-        masks: Keep the polygons around what Fashionpedia's annotations show.
-        views: Make the views of annotations.
-        replace: Replace what the graph held before.
-        skip_bad: Skip bad records and count them by reason instead of stopping.
     """
     from mrag.loaders.importing import ImportSettings
     from mrag.loaders.tables import TableDialect
@@ -167,10 +151,6 @@ def views(
     """Update the views of annotated images.
 
     With a runner, an interrupted run resumes when the command is run again.
-
-    Options:
-        runner: Make each view in parts: inline, threads, processes, ray:ADDRESS, or ray for a cluster on this
-            machine (extra `ray`). Default: each in one go.
     """
     from mrag.graph.record import read_record
     from mrag.jobs import runner as runner_of
@@ -292,23 +272,6 @@ def describe(
     """Have a vision model describe the images of the graph.
 
     An interrupted run resumes when the command is run again.
-
-    Options:
-        media: Folder of the image files that the graph names.
-        model: Vision model, as for `mrag ask`; `labels` uses a classifier (extra `conse`). Default: the first
-            llava model of Ollama.
-        prompt: fashion, general, or a file that holds a prompt.
-        workers: Parallel requests.
-        rate: Maximum requests per minute.
-        timeout: Seconds without data after which a request fails.
-        attempts: Attempts for each image.
-        on_error: What to do if an image cannot be described: skip or stop.
-        regions: Parts to describe too: none, boxes (annotated ones, else a grid) or grid.
-        grid: Size of the grid.
-        boxes: Knowledge graph that holds the boxes.
-        max_side: Longest side of images sent, in pixels; 0 for no limit.
-        limit: Maximum number of images and parts in this run.
-        again: Also describe images that another model or prompt has described.
     """
     from mrag.images.enrichment import Regions
 

@@ -98,18 +98,6 @@ def update_index(
 
     Only documents that changed are embedded. Things without a label are named by the property that tells them
     apart best, else by the words of their IRIs. `mrag ask` and `mrag search` keep its languages.
-
-    Options:
-        name: Name of the index.
-        query: Catalogue query of ?documentID ?documentText; repeatable.
-        embedder: minilm, wordllama (extra `static`), ollama:NAME, openai:NAME, tei:URL, none for BM25 alone,
-            or server (GraphDB's own).
-        analyser: How words are stemmed: none, plural, snowball:LANG, icu (extra `icu`), or auto, by the
-            languages. Default: as the index was built, else auto.
-        backend: What keeps the index, such as local: or postgresql://HOST/DATABASE; it is written down.
-            Default: where it is, else MRAG_INDEX, else local:.
-        copy_to: Copy the index to this backend, embed nothing, and use the copy.
-        recall: Compare what the index finds, and how fast, with an exact search.
     """
     from mrag.images.graph import keep_catalogue
 
@@ -184,11 +172,7 @@ def build_(
     workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Build the clue index of a graph's documents.
-
-    Options:
-        query: Catalogue query of ?documentID ?documentText, such as kg/sentences; repeatable.
-    """
+    """Build the clue index of a graph's documents."""
     with place.opened() as graph, ExitStack() as stack:
         loaded = _model(model, stack)
         started = time.perf_counter()
@@ -221,19 +205,7 @@ def search_(
     start: str = "beginning",
     as_json: JsonOption = False,
 ) -> None:
-    """Find entities by phrases that a model generates.
-
-    Options:
-        question: The question.
-        image: A picture that belongs to the question.
-        results: Maximum number of hits.
-        within: Only instances of a class, by IRI, CURIE, kept name, or DL or Manchester syntax.
-        mask: Only what a SPARQL query selects in its first variable.
-        beams: Beams of the beam search.
-        groups: Groups of beams that are kept diverse.
-        prior: Weight of the clue's likelihood without the question.
-        start: Where clues start in a document: beginning or anywhere.
-    """
+    """Find entities by phrases that a model generates."""
     from mrag.generative.ranker import clue_folder
 
     settings = generative.DecodingSettings(beams=beams, groups=groups, prior_weight=prior, start=start)  # type: ignore[arg-type]
@@ -276,12 +248,7 @@ codes_app = Commands(
 
 @dataclass(frozen=True)
 class CodesPlace(Place):
-    """Where a knowledge graph and its graph codes are.
-
-    Options:
-        name: Name of the index of graph codes.
-        path: Folder of the index, instead of the one beside the store.
-    """
+    """Where a knowledge graph and its graph codes are."""
 
     name: str = "main"
     path: Annotated[Path | None, Option(metavar="FOLDER")] = None
@@ -321,11 +288,6 @@ def build(
 
     The code of an entity is made from its neighbourhood. With --from, codes are read from files instead,
     and are called as the files are.
-
-    Options:
-        hops: Steps from an entity that its code covers.
-        source: Import the .gc files of a folder instead.
-        mend: With --from: repair and report defects of files.
     """
     with place.opened() as graph:
         start = time.perf_counter()
@@ -375,17 +337,6 @@ def search(
     """Find the entities with the most similar codes.
 
     Each hit shows what matches and what does not.
-
-    Options:
-        question: Names of the graph, or a text (extra `graphcodes`).
-        edge: An edge of the question; repeatable.
-        node: A node of the question; repeatable.
-        like: Use the code of this entity as the question.
-        k: Maximum number of hits.
-        metric: structural, paper, paper-numbers or query-relative.
-        excess: Structural metric: weight of what only the entity has.
-        meaning: Order the best hits by meaning, with the model minilm or wordllama.
-        ontology: Structural metric: let classes match their subclasses and instances.
     """
     from mrag.graphcodes.code import centred, is_iri
 
@@ -430,9 +381,6 @@ def show_code(
     """Show the code of an entity in words and as a matrix.
 
     --json prints the interchange format.
-
-    Options:
-        iri: IRI of an entity in the index.
     """
     with place.codes() as (graph, index):
         code = index.code(_expand(graph, iri))

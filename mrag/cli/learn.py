@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -16,7 +16,7 @@ from mrag import index as indexes
 from mrag.cli import commands, options
 from mrag.cli.commands import Commands
 from mrag.cli.output import progress, say, show, show_data, show_json, show_lines, status
-from mrag.errors import ConfigError, LearningProblemError, LoadError, ModelError
+from mrag.errors import ConfigError, LearningProblemError, ModelError
 from mrag.language.grammar import counted
 from mrag.storage.files import saved_text
 
@@ -37,16 +37,7 @@ ConceptArgument = Annotated[
 
 @dataclass(frozen=True)
 class Examples:
-    """What a concept is learnt from, beside the hits of a question.
-
-    Options:
-        positive: A positive example; repeatable.
-        negative: A negative example; repeatable.
-        positives: Positive examples, one IRI or CURIE per line.
-        negatives: Negative examples, one IRI or CURIE per line.
-        top: First hits of the question taken as positive.
-        bottom: Last hits of the question taken as negative.
-    """
+    """What a concept is learnt from, beside the hits of a question."""
 
     positive: Annotated[list[str] | None, Option("--positive", "-p", metavar="IRI")] = None
     negative: Annotated[list[str] | None, Option("--negative", "-n", metavar="IRI")] = None
@@ -58,16 +49,11 @@ class Examples:
 
 
 @dataclass(frozen=True)
-class LearningLimits:
-    """How far a learner goes.
+class Learning:
+    """Which learner learns, and how far it goes."""
 
-    Options:
-        seconds: Time limit of learning, with reading.
-        steps: Properties that may follow one another; by default up to the learner.
-        max_length: Symbols of the longest concept; by default up to the learner.
-        measure: Quality: f1, accuracy, predictive-accuracy or weighted-accuracy.
-    """
-
+    learner: str = "search"
+    policy: Annotated[Path | None, Option(metavar="FILE")] = None
     seconds: Annotated[float, Option(min=0.01)] = 5.0
     steps: Annotated[int | None, Option(min=1)] = None
     max_length: Annotated[int | None, Option(min=1)] = None
@@ -76,27 +62,8 @@ class LearningLimits:
 
 
 @dataclass(frozen=True)
-class Learning(LearningLimits):
-    """Which learner learns.
-
-    Options:
-        learner: search, m-of-n, celoe, ocel, tdl, evolearner or drill.
-        policy: For drill: the policy that `mrag train drill` wrote.
-    """
-
-    learner: str = "search"
-    policy: Annotated[Path | None, Option(metavar="FILE")] = None
-
-
-@dataclass(frozen=True)
 class Notation:
-    """How a concept is printed.
-
-    Options:
-        format: Notation of concepts: dl, manchester or turtle.
-        query: Print only the concept's SPARQL query.
-        rq: Write that query to a file.
-    """
+    """How a concept is printed."""
 
     format: FormatOption = "dl"
     query: bool = False
@@ -247,14 +214,6 @@ def fit(
 
     Examples are IRIs, files of IRIs, hits of a search, or the members of a class. If no negative ones are
     given, other individuals are drawn.
-
-    Options:
-        question: Take examples from a search's hits.
-        defined: Define this class: its members against others.
-        k: Maximum number of hypotheses shown.
-        model: Chat model that polishes the sentence.
-        keep: Keep the concept as a class of this name.
-        explain: Explain why this individual is in the concept or not.
     """
     options.check_choice("format", notation.format, FORMATS)
     with place.opened() as graph:
@@ -284,12 +243,6 @@ def rerank(
     """Re-rank the hits of a search by a concept.
 
     The hits in the concept come first. It is learnt from the first and last hits, unless --concept gives one.
-
-    Options:
-        question: The search whose hits are re-ranked.
-        hits: Maximum number of hits.
-        concept: Use this concept instead of learning one: a kept one, or DL or Manchester.
-        model: Chat model that polishes and orders the hits.
     """
     options.check_choice("format", format, FORMATS)
     with place.opened() as graph:
@@ -335,9 +288,6 @@ def explain(
     """Explain why an individual is in a concept or not.
 
     If it is not, the fewest triples that would bring it in are shown.
-
-    Options:
-        individual: The individual.
     """
     with place.opened() as graph:
         learnt = Learnt(concept_of(graph, concept))
@@ -355,11 +305,7 @@ def keep(
     place: options.LabelledPlace,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Keep a concept as a class of the graph.
-
-    Options:
-        name: Name of the class.
-    """
+    """Keep a concept as a class of the graph."""
     with place.opened() as graph:
         learnt = Learnt(concept_of(graph, concept))
         stored = keep_as(graph, learnt.expression, name, "", None)
@@ -375,9 +321,6 @@ def concepts(
     """List the kept concepts.
 
     In Turtle, RDF/XML and functional syntax they form an ontology.
-
-    Options:
-        format: Notation of concepts: dl, manchester, turtle, rdfxml or functional.
     """
     options.check_choice("format", format, LIST_FORMATS)
     with place.opened() as graph:
@@ -411,63 +354,11 @@ def forget(
     name: str,
     place: options.Place,
 ) -> None:
-    """Remove a kept concept.
-
-    Options:
-        name: Name of a kept concept.
-    """
+    """Remove a kept concept."""
     with place.opened() as graph:
         if not cel.remove_concept(graph, name):
             raise ConfigError("No such concept is kept.", term=name, hint="`mrag learn concepts` lists them.")
         say(f"Removed {name}." + ("" if graph.reasoned else " Run `mrag reason` to update the inferences."))
-
-
-@learn_app.command()
-def benchmark(
-    path: str,
-    limits: LearningLimits,
-    data: Path = Path(),
-    learner: str = "search",
-    folds: Annotated[int, Option(min=0)] = 10,
-    results: Annotated[Path | None, Option(metavar="FILE")] = None,
-    as_json: options.JsonOption = False,
-) -> None:
-    """Evaluate learners on the problems of a benchmark.
-
-    Options:
-        path: Folder or file of learning problems, or a folder's name in --data.
-        data: Where names are looked up.
-        learner: search, m-of-n, celoe, ocel, tdl, evolearner, drill; or several.
-        folds: Folds of the cross-validation; 0 for none.
-        results: File of results, from which a later run resumes.
-    """
-    from mrag.cel.benchmark import means
-
-    sets, unread = cel.find_problems(path, data)
-    for file in unread:
-        say(f"Not read: {file.path}: {file.reason}", style="yellow")
-    for problem_set in sets:
-        if problem_set.ignored:
-            say(f"{problem_set.name}: not used here: {', '.join(problem_set.ignored)}.", style="dim")
-    if not sets:
-        raise LoadError("No learning problem could be read.", file=path)
-    given = asdict(limits)
-    setups = [cel.BenchmarkSetup(name.strip(), folds=folds, **given) for name in learner.split(",")]
-    found: list[cel.BenchmarkResult] = []
-    with progress("Problems", unit="problems") as note:
-        for outcome in cel.run_benchmark(sets, setups, results=results, on_progress=note):
-            found.append(outcome)
-            if not as_json:
-                for line in _outcome(outcome):
-                    show(line)
-    summary = {s.learner: means(o for o in found if o.learner == s.learner) for s in setups}
-    if as_json:
-        show_json({"outcomes": [asdict(o) for o in found], "means": summary})
-        return
-    for name, values in summary.items():
-        shown = [f"{words} {values[key]:.3f}" for key, words in _MEANS if isinstance(values[key], float)]
-        start = f"{name}: {values['problems']} problems, {values['solved']} solved"
-        show(f"{start}; means: {', '.join(shown)}")
 
 
 def concept_of(graph: mrag.KnowledgeGraph, text: str) -> cel.Expression:
@@ -583,23 +474,6 @@ def _write(graph: mrag.KnowledgeGraph, expression: cel.Expression, format: str) 
     return (cel.to_dl if format == "dl" else cel.to_manchester)(expression, graph.prefixes)
 
 
-_MEANS = (
-    *(("f1", "F1"), ("accuracy", "accuracy"), ("length", "length")),
-    *(("seconds", "seconds"), ("held_out_f1", "held-out F1")),
-)
-
-
-def _outcome(o: cel.BenchmarkResult) -> list[str]:
-    start, held = f"{o.set} {o.problem} [{o.learner}]", ""
-    if o.error:
-        return [f"{start}: {o.error}"]
-    if o.held_out_f1 is not None:
-        held = f", held out ({o.folds} folds) F1 {o.held_out_f1:.3f} ± {o.held_out_f1_sd:.3f}"
-        held += f" accuracy {o.held_out_accuracy:.3f}"
-    scores = f"F1 {o.f1:.3f} accuracy {o.accuracy:.3f} length {o.length} in {o.seconds:.2f} s{held}"
-    return [f"{start}: {scores}", f"  {o.concept or 'no concept'}"]
-
-
 def chat_model(name: str | None) -> BaseChatModel | None:
     """Return the chat model of a name; None for no name or "none"."""
     chat = generation.resolve(name or "none")
@@ -654,11 +528,6 @@ def drill(
     """Train a policy for the concept learner drill.
 
     Ctrl-C keeps what was learnt.
-
-    Options:
-        out: File of the policy; an existing one is trained further.
-        seconds: Time limit.
-        episodes: Maximum number of episodes.
     """
 
     def kept() -> str:
@@ -707,18 +576,6 @@ def generative_(
     """Train a language model to generate clues.
 
     Ctrl-C keeps what was learnt.
-
-    Options:
-        questions: JSON lines with `question` and `document`, the IRI that answers it.
-        model: local:PATH.gguf, or hf:FOLDER_OR_NAME (transformers).
-        out: Folder of the adapter; an existing one is trained further.
-        epochs: Passes over all pairs.
-        batch: Pairs in a step.
-        rate: Learning rate.
-        rank: Rank of the adapter (LoRA).
-        clues: Maximum number of clues drawn for a question.
-        length: Tokens of a clue.
-        temperature: Below 1, clues with many keywords are preferred.
     """
     from mrag.generative.ranker import clue_texts
 

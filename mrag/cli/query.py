@@ -30,13 +30,6 @@ def query(
     """Run a SPARQL read query.
 
     Updates and federated queries are refused. GraphDB's similarity vocabulary works on every store.
-
-    Options:
-        text: SPARQL text, a file, or the name of a catalogue query.
-        listed: List the catalogue's queries with this in them: explore, all.
-        seconds: Time limit in seconds.
-        rows: Maximum number of rows.
-        layer: Triples to query: all, asserted or inferred.
     """
     from mrag.graph.kg import Layer
     from mrag.rdf import queries
@@ -77,10 +70,6 @@ def explain(
     """Explain why inferred triples hold.
 
     Each proof shows the rule and its premises, down to asserted triples.
-
-    Options:
-        what: An entity, or subject, predicate and object.
-        max_triples: Maximum number of an entity's inferred triples to explain.
     """
     from rdflib import Literal
 

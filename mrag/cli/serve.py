@@ -49,29 +49,6 @@ def serve(
     """Serve the graph over HTTP, with a page to explore it.
 
     The protocols are SPARQL 1.1, RDF4J's and GraphDB's.
-
-    Options:
-        also: Another store to serve below /kg/NAME/; repeatable.
-        host: Address to listen on.
-        port: Port; 0 for a free one.
-        update: Let clients change the graph.
-        token: Token that clients must send. Other users of this machine can read it on a command line.
-        token_file: File that holds only the token.
-        cors: Origin whose pages may send requests; repeatable.
-        timeout: Time limit of a query in seconds.
-        rows: Maximum number of rows or triples of a result.
-        megabytes: Maximum megabytes of a result.
-        body: Maximum megabytes of a request's body.
-        memory: Maximum megabytes of a query's process; 0 for no limit.
-        workers: Queries that are answered at once, each by a process of its own (default: as many as cores).
-        grace: Seconds that running requests get when the server stops.
-        drain: Seconds before that in which it takes requests, but says at /ready that it stops.
-        reason: Reason again after each update.
-        separate: Keep named graphs out of the default graph, unlike GraphDB.
-        index: Similarity index for questions.
-        model: Language model for questions, as for `mrag ask`.
-        media: Folder of the image files that the graph names.
-        log_requests: Log each request as a line of JSON, without its text.
     """
     try:
         from mrag.generation.models import check_model
@@ -182,10 +159,6 @@ def mcp(
     """Serve the graph to an assistant over MCP.
 
     The tools of this Model Context Protocol server are read-only; it uses standard input and output.
-
-    Options:
-        timeout: Time limit of a call in seconds.
-        model: Language model of the tool `ask`, as for `mrag ask`.
     """
     from mrag.generation.models import check_model
     from mrag.mcp import McpSettings

@@ -176,7 +176,6 @@ def test_a_definition_of_a_class_does_without_it(home: Path) -> None:
         (("show", "p:Photo", "--format", "pdf"), "There is no format"),
         (("fit", "--positives", "nowhere.txt"), "cannot be read"),
         (("explain", "p:Photo", "p:nobody"), "no named individual"),
-        (("benchmark", "nowhere"), "no such folder"),
     ],
 )
 def test_mistakes_are_told_in_one_line(home: Path, args: tuple[str, ...], words: str) -> None:
@@ -191,29 +190,6 @@ def test_nothing_to_tell_apart_is_said(tmp_path: Path) -> None:
         call("load", "twins.ttl")
         done = call("learn", "fit", "-p", "p:a", "-n", "p:b", code=1)
     assert "No concept tells the positive from the negative examples" in done.stderr
-
-
-def test_a_benchmark_from_the_command_line(home: Path) -> None:
-    base = home / "bases" / "Photos"
-    base.mkdir(parents=True, exist_ok=True)
-    (base / "photos.ttl").write_bytes((home / "photos.ttl").read_bytes())
-    problem = {
-        "positive_examples": [f"{E}photo{n}" for n in range(1, 5)],
-        "negative_examples": [f"{E}photo{n}" for n in range(5, 9)],
-    }
-    (base / "problems.json").write_text(json.dumps({"problems": {"jackets": problem}}), encoding="utf-8")
-    (base / "old.conf").write_text('import("old.xyz");\n+a -b\n', encoding="utf-8")
-    args = ("benchmark", "photos", "--data", "bases", "--results", "done.jsonl", "--folds", "2")
-    first = learn(home, *args, "--learner", "search,tdl")
-    assert "Photos/problems jackets [search]: F1 1.000 accuracy 1.000 length 3" in first.stdout
-    assert "held out (2 folds) F1 1.000 ± 0.000" in first.stdout
-    assert "search: 1 problems, 1 solved" in first.stdout
-    assert ".xyz format are not read" in first.stderr
-    assert len((home / "done.jsonl").read_text(encoding="utf-8").splitlines()) == 2
-    again = learn(home, *args, "--learner", "search,tdl")
-    assert again.stdout == first.stdout, "results are taken from the file"
-    found = json.loads(learn(home, *args, "--json").stdout)
-    assert found["means"]["search"]["held_out_f1"] == 1.0
 
 
 @pytest.mark.slow

@@ -183,7 +183,6 @@ CASES: dict[str, list[list[str]]] = {
     ],
     "learn concepts": [["--store", "{store}"], ["--format", TEXT, "--store", "{store}"]],
     "learn forget": [[TEXT, "--store", "{store}"]],
-    "learn benchmark": [[NAME, "--data", "{texts}"]],
     "train drill": [
         ["--out", "{policy}", "--seconds", "1", "--episodes", "2", "--store", "{store}"],
         [TEXT],
@@ -450,7 +449,7 @@ def test_nothing_that_steers_a_terminal_is_printed(printed: list[Printed]) -> No
 # say is about a server, a file or an argument that is no good.
 NO_WORK = {
     "create", "verify", "doctor", "mcp", "serve", "", "train drill", "train generative", "learn forget",
-    "learn benchmark", "complete accept", "complete reject", "complete rollback", "remove",
+    "complete accept", "complete reject", "complete rollback", "remove",
     "questions remove",
     "questions calibrate", "keys create", "keys show", "keys trust", "keys forget",
     "keys list",
