@@ -226,7 +226,7 @@ class Hosts:
     def start(self, at: int) -> subprocess.Popen[bytes]:
         """Start a host."""
         command = [sys.executable, "-m", "mrag", "serve", "--log-requests"]
-        command += ["--port", str(self.ports[at]), "--model", "none", "--grace", "25", "--drain", "2"]
+        command += ["--port", str(self.ports[at]), "--model", "none", "--grace", "25"]
         command += ["--update"] if at == 2 else []
         environment = self._environment | {"OTEL_SERVICE_NAME": f"host-{at}"}
         return self._stack.enter_context(running(command, self._folder / f"host-{at}.log", env=environment))

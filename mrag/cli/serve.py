@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +20,6 @@ from mrag.terminal import protocol
 def serve(
     context: typer.Context,
     place: options.LabelledPlace,
-    also: Annotated[list[str] | None, Option(metavar="NAME=URL")] = None,
     host: str = "127.0.0.1",
     port: Annotated[int, Option(min=0, max=65535)] = 7333,
     update: bool = False,
@@ -37,7 +33,6 @@ def serve(
     memory: Annotated[int, Option(min=0)] = 4096,
     workers: Annotated[int | None, Option(min=1)] = None,
     grace: Annotated[float, Option(min=0)] = 3.0,
-    drain: Annotated[float, Option(min=0)] = 0.0,
     reason: bool = False,
     separate: bool = False,
     index: str = "main",
@@ -74,7 +69,6 @@ def serve(
         max_body=body << 20,
         memory=memory << 20,
         grace=grace,
-        drain=drain,
         reason=reason,
         union=not separate,
         index=index,
@@ -91,37 +85,17 @@ def serve(
         )
     # Warnings of the server are for its operator, also without --verbose.
     logging.getLogger("mrag.server").setLevel(logging.WARNING)
-    others = _stores(also or ())
-    with ExitStack() as stack:
-        graph = stack.enter_context(place.opened(may_be_new=update))
-        beside = {
-            name: stack.enter_context(replace(place, store=url, kg=None).opened(may_be_new=update))
-            for name, url in others.items()
-        }
+    with place.opened(may_be_new=update) as graph:
 
         def listening(url: str) -> None:
             show(f"SPARQL   {url}/sparql")
             show(f"GraphDB  {url}  (repository {graph.name})")
             show(f"Page     {url}/")
-            for name in beside:
-                show(f"{name:8} {url}/kg/{name}/")
             shown()
             say(f"Updates are {'on' if update else 'off'}. Ctrl-C stops the server.", style="dim")
 
-        run(graph, settings, listening=listening, exits=True, beside=beside)
+        run(graph, settings, listening=listening, exits=True)
     say("The server has stopped.", style="dim")
-
-
-def _stores(also: Sequence[str]) -> dict[str, str]:
-    """Return the URLs of the stores that are served beside the first one, by name."""
-    found: dict[str, str] = {}
-    for one in also:
-        name, equals, url = one.partition("=")
-        if not equals or not url or name in found:
-            hint = "Write --also NAME=URL, with another NAME each time."
-            raise ConfigError(f"--also {one} names no other store.", hint=hint)
-        found[name] = url
-    return found
 
 
 def _token(context: typer.Context, given: str | None, file: Path | None) -> str | None:

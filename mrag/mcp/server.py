@@ -76,50 +76,44 @@ _READ_ONLY = types.ToolAnnotations(
 _T = TypeVar("_T")
 
 
-class Threads:
-    """Runs blocking work off the event loop, so many at once and no more.
+async def on_thread(places: anyio.Semaphore, work: Callable[[], _T]) -> _T:
+    """Return what blocking work returns, done off the event loop when it has a place.
 
     A call that is cancelled or late is given up, not stopped, because a thread cannot be; its place is
     taken until it ends, so that calls given up cannot pile up. A SPARQL query ends with its process.
     """
+    await places.acquire()
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[_T] = loop.create_future()
 
-    def __init__(self, max_parallel: int) -> None:
-        self._places = anyio.Semaphore(max_parallel)
+    def settle(result: _T | None, error: BaseException | None) -> None:
+        places.release()
+        if done.cancelled():
+            return
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(result)  # type: ignore[arg-type]  # None only where work returns it
 
-    async def run(self, work: Callable[[], _T]) -> _T:
-        """Return what `work` returns, waiting for a place first."""
-        await self._places.acquire()
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[_T] = loop.create_future()
+    def call() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except BaseException as raised:
+            error = raised
+        with suppress(RuntimeError):  # the loop is closed when the client has gone meanwhile
+            loop.call_soon_threadsafe(settle, result, error)
 
-        def settle(result: _T | None, error: BaseException | None) -> None:
-            self._places.release()
-            if done.cancelled():
-                return
-            if error is not None:
-                done.set_exception(error)
-            else:
-                done.set_result(result)  # type: ignore[arg-type]  # None only where work returns it
-
-        def call() -> None:
-            result, error = None, None
-            try:
-                result = work()
-            except BaseException as raised:
-                error = raised
-            with suppress(RuntimeError):  # the loop is closed when the client has gone meanwhile
-                loop.call_soon_threadsafe(settle, result, error)
-
-        # Daemons: one that was given up must not keep the process from ending.
-        threading.Thread(target=call, name="mrag-mcp", daemon=True).start()
-        return await done
+    # Daemons: one that was given up must not keep the process from ending.
+    threading.Thread(target=call, name="mrag-mcp", daemon=True).start()
+    return await done
 
 
 def build(desk: ToolContext) -> Server[Any]:
     """Return the server of one knowledge graph."""
     kg, settings = desk.kg, desk.settings
     offered = {tool.name: tool for tool in tools()}
-    threads = Threads(settings.calls)
+    places = anyio.Semaphore(settings.calls)
 
     async def list_tools(_: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(
@@ -143,7 +137,7 @@ def build(desk: ToolContext) -> Server[Any]:
             asked = tool.arguments.model_validate(params.arguments or {})
             # A second more, so that a query's own deadline speaks first.
             with anyio.fail_after(settings.seconds + 1):
-                return _success(await threads.run(lambda: tool.run(desk, **dict(asked))), settings)
+                return _success(await on_thread(places, lambda: tool.run(desk, **dict(asked))), settings)
         except ValidationError as error:
             found = error.errors(include_url=False, include_context=False, include_input=False)
             parts = [f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in found[:5]]

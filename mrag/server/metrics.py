@@ -27,7 +27,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import mrag
-from mrag.errors import IndexError_, MragError, QueryRefused, StoreError
+from mrag.errors import IndexError_, MissingIndex, MragError, QueryRefused, StoreError
+from mrag.index.documents import IndexInfo
 from mrag.redaction import redact
 from mrag.tracing import span
 
@@ -103,14 +104,11 @@ class _State:
             "graph_revision": (record.revision, "Revision of the graph."),
             "graph_reasoned": (not record.outdated, "Whether inferences belong to the present triples."),
         }
-        documents = "Documents of the similarity index."
-        try:
-            info = mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index)
-        except IndexError_:
-            numbers["index_documents"] = (0, documents)
-        else:
+        _, info, _ = index_state(engine)
+        documents = 0 if info is None else info.documents or 0
+        numbers["index_documents"] = (documents, "Documents of the similarity index.")
+        if info is not None:
             behind = 0 if info.revision is None else record.revision - info.revision
-            numbers["index_documents"] = (info.documents or 0, documents)
             numbers["index_stale"] = (info.stale, "Whether the graph has changed since it was built.")
             numbers["index_revisions_behind"] = (behind, "Changes of the graph since it was built.")
         for name, (value, meaning) in numbers.items():
@@ -187,18 +185,21 @@ async def show(request: Request, _engine: Engine) -> Response:
     return Response(await to_thread.run_sync(metrics.text), media_type=CONTENT_TYPE_LATEST)
 
 
+def index_state(engine: Engine) -> tuple[str, IndexInfo | None, str]:
+    """Return whether the index is current, stale, missing or damaged, what is known of it, and the damage."""
+    try:
+        info = mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index)
+    except MissingIndex:
+        return "missing", None, ""
+    except IndexError_ as error:
+        return "damaged", None, error.message
+    return "stale" if info.stale else "current", info, ""
+
+
 async def ready(_request: Request, engine: Engine) -> Response:
     """Handle `/ready`: whether requests may be sent here, and how old what they are answered from is."""
     fine = await engine.alive()
-
-    def state() -> str:
-        try:
-            info = mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index)
-        except IndexError_:
-            return "missing"
-        return "stale" if info.stale else "fresh"
-
-    index = await to_thread.run_sync(state)
+    index, *_ = await to_thread.run_sync(index_state, engine)
     about = {"status": "ok" if fine else "failing", "revision": engine.record.revision, "index": index}
     return JSONResponse(about, 200 if fine else 503)
 

@@ -98,7 +98,7 @@ def pairs(data: bytes) -> Fields:
         raise ConfigError(f"The parameters cannot be read: {error}.") from error
 
 
-def parse_query_request(
+def read_query(
     text: str,
     graphs: Sequence[str],
     prefixes: Mapping[str, str],
@@ -111,7 +111,7 @@ def parse_query_request(
         return (read, *bind(read, values, substitutes=substitutes)) if values else (read, read.text, {})
 
 
-def parse_update(text: str, prefixes: Mapping[str, str], more: Mapping[str, Any]) -> Sequence[Any]:
+def read_update(text: str, prefixes: Mapping[str, str], more: Mapping[str, Any]) -> Sequence[Any]:
     """Parse an update."""
     from mrag.graph.updates import parse
 

@@ -246,14 +246,16 @@ def authorised(headers: Headers, token: str) -> bool:
     return hmac.compare_digest(given.encode(), token.encode())
 
 
-def json_object(body: bytes | bytearray) -> dict[str, Any]:
+async def json_object(request: Request, most: int) -> dict[str, Any]:
     """Read a body that is a JSON object, with nothing in it that could not be written down again."""
-    hint = 'Send an object: {"name": "…"}.'
+    body, hint = await request.body(), 'Send an object: {"name": "…"}.'
+    if len(body) > most:
+        raise HTTPException(413, f"The body is larger than {most} bytes.")
     # Others wait while it is read, which takes as long as it has parts, not as it has bytes.
     if sum(map(body.count, (b",", b"[", b"{"))) > _PARTS:
         raise errors.ConfigError(f"The body has more than {_PARTS:,} commas and brackets.", hint=hint)
     try:
-        found = parse(bytes(body))
+        found = parse(body)
     except errors.ModelError as error:
         raise errors.ConfigError(f"The body cannot be read. {error.message}", hint=hint) from error
     if not isinstance(found, dict):

@@ -87,21 +87,7 @@ _ENTRY = 512  # bytes that an entry takes beside its key and its value, about
 
 
 class SizedCache(Generic[K, V]):
-    """The values that were asked for last, by their keys.
-
-    Args:
-        size: Maximum number of bytes of all; 0 keeps none.
-
-    Example:
-        >>> kept = SizedCache(64_000)
-        >>> kept.put("a", "value", 3000)
-        >>> kept.get("a")
-        'value'
-        >>> for name in "bcdefghijklmnopqrstuvwxyz":
-        ...     kept.put(name, "another", 3000)
-        >>> kept.get("a"), kept.get("z")
-        (None, 'another')
-    """
+    """The values that were asked for last, by their keys, up to so many bytes of all; 0 keeps none."""
 
     def __init__(self, size: int) -> None:
         self._size = size

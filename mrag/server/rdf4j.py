@@ -429,7 +429,10 @@ async def login(request: Request, engine: Engine) -> Response:
     Older clients send the name in the address and the password in a header (`/rest/login/NAME`).
     """
     given: dict[str, Any] = dict(request.path_params)
-    given |= {"password": request.headers.get("x-graphdb-password")} if given else await _given(request)
+    if given:
+        given["password"] = request.headers.get("x-graphdb-password")
+    else:
+        given = await json_object(request, _MOST_JSON)
     token = engine.settings.token
     password = given.get("password")
     if token is not None and not hmac.compare_digest(str(password).encode(), token.encode()):
@@ -456,7 +459,7 @@ async def similarity(request: Request, engine: Engine) -> Response:
         name = one(query_fields(request), "name")
         await asyncio.to_thread(indexes.delete, name)
         return Response(status_code=200)
-    given = await _given(request)
+    given = await json_object(request, _MOST_JSON)
     name = str(given.get("name", ""))
     if given.get("type", "text") not in ("text", "textLiteral"):
         raise HTTPException(400, "Only text indexes can be built here.")
@@ -517,10 +520,3 @@ def _config(engine: Engine) -> bytes:
     ]
     triples = [ox.Triple(node, ox.NamedNode(p), o) for p, o in rows]
     return ox.serialize(triples, format=ox.RdfFormat.TURTLE, prefixes={"rep": _CONFIG}) or b""
-
-
-async def _given(request: Request) -> dict[str, Any]:
-    body = await request.body()
-    if len(body) > _MOST_JSON:
-        raise HTTPException(413, f"A description has at most {_MOST_JSON} bytes.")
-    return json_object(body)

@@ -10,27 +10,24 @@ import contextlib
 import ctypes
 import logging
 import os
-import re
 import signal
 import socket
 import struct
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from types import FrameType
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -40,7 +37,6 @@ from mrag.server import rdf4j, sparql
 from mrag.server.engine import Engine
 from mrag.server.metrics import Observed, ServerMetrics, ready, show
 from mrag.server.protect import (
-    RETRY_SECONDS,
     AccessGuard,
     Bounded,
     OneLength,
@@ -48,7 +44,7 @@ from mrag.server.protect import (
     http_error,
     mrag_error,
 )
-from mrag.server.settings import BELOW, Patience, ServerSettings
+from mrag.server.settings import Patience, ServerSettings
 from mrag.server.web import routes as page
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.tracing import export_spans
@@ -200,54 +196,6 @@ async def _health(_request: Request, engine: Engine) -> Response:
     return JSONResponse({"status": "ok" if fine else "failing"}, 200 if fine else 503)
 
 
-MOST: Final = 16  # maximum number of graphs of one server: each has processes of its own
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-
-
-def create_apps(graphs: Mapping[str, KnowledgeGraph], settings: ServerSettings) -> Starlette:
-    """Return the application that serves knowledge graphs: one at `/`, the others below `/kg/NAME/`.
-
-    Each has its own interfaces, page, processes and limits; token and other settings are the same for all.
-    """
-    names = tuple(graphs)
-    for name in names[1:]:
-        if not _NAME.fullmatch(name):
-            raise ConfigError(f"{name!r} cannot name a graph.", hint="Use letters, digits, - and _.")
-    if len(names) > MOST:
-        raise ConfigError(f"One server serves at most {MOST} graphs.", hint="Start another on another port.")
-    settings = replace(settings, graphs=names)
-    first, *others = (create_app(kg, settings) for kg in graphs.values())
-    if not others:
-        return first
-
-    @contextlib.asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        async with contextlib.AsyncExitStack() as stack:
-            for app in (first, *others):
-                await stack.enter_async_context(app.router.lifespan_context(app))
-            yield
-
-    routes: list[BaseRoute] = []
-    for name, app in zip(names[1:], others, strict=True):
-        routes += [Route(BELOW + name, _to_its_page), Mount(BELOW + name, app=_own(app))]
-    return Starlette(
-        routes=[*routes, Mount("/", app=first)], middleware=[Middleware(OneLength)], lifespan=lifespan
-    )
-
-
-def _own(app: Starlette) -> ASGIApp:
-    """Return an application that takes its address below the server's for its own."""
-
-    async def answered(scope: Scope, receive: Receive, send: Send) -> None:
-        await app({**scope, "app_root_path": scope["root_path"]}, receive, send)
-
-    return answered
-
-
-async def _to_its_page(request: Request) -> Response:
-    return RedirectResponse(f"{request.url.path}/")
-
-
 _TURNED_AWAY = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 5\r\n"
     b"Content-Length: 31\r\nConnection: close\r\n\r\nToo many connections are open.\r\n"
@@ -255,45 +203,6 @@ _TURNED_AWAY = (
 _LEAST, _MOST = 1 << 10, 1 << 18  # bytes that are read at once, before others get their turn
 _LONG = 0.005
 """Seconds that reading them may take. Chunks of a body may be one byte long, and each is an event."""
-
-
-class Draining:
-    """An application that can be about to stop: it still answers, but balancers and clients are told.
-
-    `/ready` is answered 503 then, as is what does not come to its end, and each answer is the last of its
-    connection.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-        self.stopping = False
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        begun = False
-
-        async def giving(message: Message) -> None:
-            nonlocal begun
-            if message["type"] == "http.response.start":
-                begun = True
-                if self.stopping:
-                    MutableHeaders(scope=message)["Connection"] = "close"
-            await send(message)
-
-        told = JSONResponse({"status": "stopping"}, 503, {"Retry-After": RETRY_SECONDS})
-        if self.stopping and scope["path"] == "/ready":
-            await told(scope, receive, giving)
-            return
-        try:
-            await self._app(scope, receive, giving)
-        except asyncio.CancelledError:
-            if begun or not self.stopping:
-                raise
-            # The server ends before the answer is there.
-            await told(scope, receive, giving)
 
 
 class Connection(H11Protocol):
@@ -383,29 +292,18 @@ _M_ARENA_MAX = -8
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves signals to its caller, and says when it listens and when it is told to stop."""
+    """A server that says when it listens, and when it is told to stop."""
 
     def __init__(
-        self,
-        config: uvicorn.Config,
-        listening: Callable[[], None],
-        stopping: Callable[[], None],
-        drain: float,
+        self, config: uvicorn.Config, listening: Callable[[], None], stopping: Callable[[], None]
     ) -> None:
         super().__init__(config)
-        self._listening, self._stopping, self._drain = listening, stopping, drain
-        self._told = False
+        self._listening, self._stopping = listening, stopping
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        if not self._told:
-            self._told = True
+        if not self.should_exit:
             self._stopping()
-            if self._drain:
-                later = threading.Timer(self._drain, super().handle_exit, (sig, None))
-                later.daemon = True
-                later.start()
-                return
-        super().handle_exit(sig, frame)  # at once, where it comes again
+        super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -419,24 +317,16 @@ def serve(
     *,
     listening: Callable[[str], None] | None = None,
     exits: bool = False,
-    beside: Mapping[str, KnowledgeGraph] | None = None,
-    title: str | None = None,
 ) -> None:
-    """Serve a knowledge graph, and others beside it, until SIGINT or SIGTERM.
+    """Serve a knowledge graph until SIGINT or SIGTERM.
 
-    Requests are then still taken for `settings.drain` seconds, running ones get `settings.grace` seconds
-    more, and no process is left behind.
+    Running requests then get `settings.grace` seconds more, and no process is left behind.
     """
     _share_arenas()
     bound = listen(settings)
     url = address_of(bound)
     export_spans()
-    graphs = {title or kg.name: kg}
-    if beside and graphs.keys() & beside.keys():
-        raise ConfigError("Two graphs have the same name.", hint="Give each --graph another NAME.")
-    graphs.update(beside or {})
-    served = create_apps(graphs, settings) if beside else create_app(kg, settings)
-    app = Draining(served)
+    app = create_app(kg, settings)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     if settings.log_requests:
         requests = logging.getLogger("mrag.requests")
@@ -446,20 +336,18 @@ def serve(
             requests.addHandler(logging.StreamHandler())
 
     def stopping() -> None:
-        app.stopping = True
         if exits:
             # Also in the middle of an update or of reasoning, which the store then is as before or after.
-            _exit_after(settings.drain + settings.grace + _CLOSING, tuple(graphs.values()))
+            _exit_after(settings.grace + _CLOSING, kg)
 
     def listens() -> None:
-        # The first question need not wait for the names of the graph; of several, each starts its own later.
-        engine: Engine | None = getattr(served.state, "engine", None)
-        if engine is not None:
-            threading.Thread(target=engine.questions.warm, name="mrag-questions", daemon=True).start()
+        # The first question need not wait for the names of the graph.
+        warm = app.state.engine.questions.warm
+        threading.Thread(target=warm, name="mrag-questions", daemon=True).start()
         if listening:
             listening(url)
 
-    server = _Server(config_of(app, settings), listens, stopping, settings.drain)
+    server = _Server(config_of(app, settings), listens, stopping)
     # uvicorn raises the signal again when it has stopped; the caller still has a store to close then.
     with _on_signals(lambda *_: None):
         try:
@@ -518,19 +406,17 @@ def listen(settings: ServerSettings) -> socket.socket:
     return bound
 
 
-def _exit_after(seconds: float, graphs: Sequence[KnowledgeGraph]) -> None:
+def _exit_after(seconds: float, kg: KnowledgeGraph) -> None:
     """End this process after some seconds, whatever its threads do."""
 
     def wait() -> None:
         time.sleep(seconds)
         logger.warning("the server was stopped in the middle of its work")
-        stores = [kg.store for kg in graphs if isinstance(kg.store, OxigraphStore)]
-        # Removes the copies that queries read; not for long, as a lock may be held.
-        closing = [threading.Thread(target=store.workers.close, daemon=True) for store in stores]
-        for one in closing:
-            one.start()
-        for one in closing:
-            one.join(_CLOSING / 3 / len(closing))
+        if isinstance(kg.store, OxigraphStore):
+            # Removes the copies that queries read; not for long, as a lock may be held.
+            closing = threading.Thread(target=kg.store.workers.close, daemon=True)
+            closing.start()
+            closing.join(_CLOSING / 3)
         os._exit(0)
 
     threading.Thread(target=wait, daemon=True).start()

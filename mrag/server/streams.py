@@ -22,7 +22,7 @@ from mrag.stores.process.parsing import Bounds, perform
 T = TypeVar("T")
 _DIRECT = 1 << 15  # requests up to this many bytes fit into a pipe, so that writing them does not wait
 _SHORT = 1 << 14  # characters of a text that is read in a moment, whatever it says
-_PARSERS = {"query": "parse_query_request", "update": "parse_update"}
+_PARSERS = {"query": "read_query", "update": "read_update"}
 
 
 async def send(child: Child, request: object) -> None:

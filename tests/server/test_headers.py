@@ -28,7 +28,7 @@ READ = f"""
 {_R}/statements?subj=%3Curn:a%3E {_R}/size?context=null {_R}/contexts {_R}/namespaces
 {_R}/namespaces/rdf {_R}/rdf-graphs {_R}/health
 {_R}/rdf-graphs/service?default {_S}/repositories {_S}{_R} {_S}{_R}/size {_S}/similarity {_S}/info/version
-{_S}/security {_S}/security/free-access /api/about /api/overview /api/queries /api/search?q=a
+{_S}/security {_S}/security/free-access /api/about /api/queries /api/search?q=a
 /api/entity?iri=urn:a /api/nothing /api/explain?s=urn:a&p=urn:b&o=urn:c /api/image?entity=urn:a&value=b
 /api/rankers /api/concepts /api/learn/why?concept=ex:A&iri=urn:a /api/health /api/health/state
 /api/schema /api/expand?iri=urn:a /api/path?from=urn:a&to=urn:b /api/saved /api/images 

@@ -67,7 +67,7 @@ def test_a_request_has_an_identifier(server: Running) -> None:
 def test_metrics_need_the_token_and_readiness_does_not(server: Running) -> None:
     assert httpx.get(f"{server.url}/metrics").status_code == 401
     before = httpx.get(f"{server.url}/ready").json()
-    assert before == {"status": "ok", "revision": server.kg.revision, "index": "fresh"}
+    assert before == {"status": "ok", "revision": server.kg.revision, "index": "current"}
     kg = server.kg
     kg.insert([Triple(*(URIRef(f"urn:{x}") for x in "abc"))])
     assert httpx.get(f"{server.url}/ready").json()["index"] == "stale"

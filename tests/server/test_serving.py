@@ -355,10 +355,10 @@ def test_the_command_ends_running_queries_after_a_grace(tmp_path: Path) -> None:
         assert until(lambda: not any(child.is_running() for child in children))
 
 
-def test_a_server_that_stops_tells_balancers_and_loses_no_request(tmp_path: Path) -> None:
+def test_a_server_that_stops_loses_no_request(tmp_path: Path) -> None:
     store = f"oxigraph:{tmp_path / 'store'}"
     filled(store)
-    with command("--store", store, "--drain", "1.5", "--grace", "20") as (process, url):
+    with command("--store", store, "--grace", "20") as (process, url):
         host, port = url.removeprefix("http://").split(":")
         body = b"query=ASK+%7B%7D"
         head = f"POST /sparql HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
@@ -367,12 +367,8 @@ def test_a_server_that_stops_tells_balancers_and_loses_no_request(tmp_path: Path
             begun.sendall(head.encode() + kind.encode() + body[:5])
             assert httpx.get(f"{url}/ready").status_code == 200
             process.terminate()
-            assert until(lambda: httpx.get(f"{url}/ready").status_code == 503)
-            # Who comes all the same is answered, on a connection that ends with the answer.
-            late = httpx.get(f"{url}/sparql", params={"query": "ASK {}"})
-            assert late.status_code == 200 and late.headers["connection"] == "close"
             with pytest.raises(subprocess.TimeoutExpired):
-                process.wait(3)  # `--drain` is over, and there is still a request
+                process.wait(2)  # there is still a request
             with pytest.raises(httpx.ConnectError):
                 httpx.get(f"{url}/ready")
             begun.sendall(body[5:])

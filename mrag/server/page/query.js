@@ -11,7 +11,7 @@ import { makeSaved } from "./query/saved.js";
 import { makeTabs, remember } from "./query/tabs.js";
 import { previewUpdate } from "./query/update.js";
 
-/** @import {About, Editor, Go, Overview, QueryFolder, ReadyQuery, ResultTable, Values} from "./types.js" */
+/** @import {About, Editor, Go, QueryFolder, ReadyQuery, ResultTable, Schema, Values} from "./types.js" */
 /** @typedef {(accept: string) => [string, RequestInit]} Asking */
 
 const START = "SELECT ?s ?p ?o\nWHERE { ?s ?p ?o }\nLIMIT 20\n";
@@ -78,9 +78,9 @@ async function load(go) {
   const vendor = "/page/vendor/";
   const style = (/** @type {string} */ name) => file("link", { rel: "stylesheet", href: vendor + name });
   const script = (/** @type {string} */ name) => file("script", { src: vendor + name });
-  const [said, overview, groups] = await Promise.all([
+  const [said, schema, groups] = await Promise.all([
     once("/api/about"),
-    once("/api/overview").catch(() => ({ types: [], predicates: [] })),
+    once("/api/schema").catch(() => ({ classes: [], properties: [] })),
     once("/api/queries"),
     style("yasqe.min.css"),
     style("yasr.min.css"),
@@ -88,7 +88,7 @@ async function load(go) {
   ]);
   about = said;
   catalogue(groups, go);
-  const made = makeEditor(about, overview, go);
+  const made = makeEditor(about, schema, go);
   editor = made;
   tabs = makeTabs(byId("query-tabs"), { value: () => made.getValue(), put: (text) => made.setValue(text), start: START });
   params = makeParams(byId("query-params"), about.prefixes);
@@ -108,8 +108,8 @@ async function load(go) {
 }
 
 // Names are completed from this graph. What Yasqe brings along would ask prefix.cc and LOV.
-/** @param {About} about @param {Overview} overview @param {Go} go @returns {Editor} */
-function makeEditor(about, overview, go) {
+/** @param {About} about @param {Pick<Schema, "classes" | "properties">} schema @param {Go} go @returns {Editor} */
+function makeEditor(about, schema, go) {
   const { Yasqe } = window;
   const local = { persistenceId: null, autoShow: false };
   /** @param {string[]} list */
@@ -119,8 +119,8 @@ function makeEditor(about, overview, go) {
   };
   const prefixes = Object.entries(about.prefixes).map(([prefix, iri]) => `${prefix}: <${iri}>`);
   Yasqe.forkAutocompleter("prefixes", { ...local, name: "own-prefixes", autoShow: true, bulk: true, get: () => prefixes }, false);
-  Yasqe.forkAutocompleter("class", { ...local, name: "own-classes", get: names(overview.types) }, false);
-  Yasqe.forkAutocompleter("property", { ...local, name: "own-properties", get: names(overview.predicates) }, false);
+  Yasqe.forkAutocompleter("class", { ...local, name: "own-classes", get: names(schema.classes.map((one) => one.iri)) }, false);
+  Yasqe.forkAutocompleter("property", { ...local, name: "own-properties", get: names(schema.properties.map((one) => one.iri)) }, false);
   Yasqe.defaults.autocompleters = ["own-prefixes", "own-classes", "own-properties", "variables"];
   const editor = new Yasqe(byId("editor"), {
     value: START,

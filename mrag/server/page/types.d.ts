@@ -111,14 +111,7 @@ export interface About {
   prefixes: Record<string, string>;
   model: { name: string; available: boolean };
   sparql: string;
-  graphs: { name: string; path: string }[];
   update: boolean;
-}
-
-export interface Overview {
-  types: string[];
-  predicates: string[];
-  examples: string[];
 }
 
 export interface ClassRow {
@@ -133,6 +126,7 @@ export interface Schema {
   properties: { iri: string; label: string; triples: number }[];
   graphs: string[];
   more: boolean;
+  examples: string[];
 }
 
 export interface ReadyQuery {

@@ -21,6 +21,7 @@ from mrag.rdf.terms import iri
 from mrag.retrieval.registry import NEEDS_MODEL, check_client_ranker, ranker
 from mrag.server.protect import Slots, json_object
 from mrag.server.settings import ServerSettings
+from mrag.server.sparql import content_type
 
 logger = logging.getLogger(__name__)
 
@@ -50,19 +51,6 @@ def problem(error: Exception) -> dict[str, Any]:
     if isinstance(error, HTTPException):
         return {"type": "Refused", "message": error.detail, "hint": None}
     return {"type": "InternalError", "message": "An internal error occurred in the server.", "hint": None}
-
-
-async def _json_body(request: Request, max_bytes: int) -> dict[str, Any]:
-    """Read a JSON object, and stop reading at `max_bytes`."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise HTTPException(415, "The body must be application/json.")
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > max_bytes:
-            raise HTTPException(413, f"The body is larger than {max_bytes} bytes.")
-    return json_object(body)
 
 
 class Api:
@@ -104,7 +92,9 @@ class Api:
             if method == "GET":
                 values: Values = dict(request.query_params)
             else:
-                values = await _json_body(request, min(most, self.settings.max_body))
+                if content_type(request.headers.get("content-type")) != "application/json":
+                    raise HTTPException(415, "The body must be application/json.")
+                values = await json_object(request, min(most, self.settings.max_body))
             if names is not None:
                 check_names(values, *names.split())
             return await answer(request, values)

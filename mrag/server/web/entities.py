@@ -1,11 +1,11 @@
-"""Entities for the page: their triples, neighbourhood, images and paths, and the graph's classes."""
+"""Entities for the page: their triples, neighbourhood, images and and paths."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 import pyoxigraph as ox
@@ -13,7 +13,6 @@ from rdflib import Literal, URIRef
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.routing import Route
 
 from mrag.context import ContextSettings, expand
 from mrag.context.display import Display
@@ -22,13 +21,10 @@ from mrag.context.render import Line
 from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
-from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, Term, Triple, curie, from_ox, to_ox, triple_to_json
 from mrag.reasoning.proofs import Proof, render
 from mrag.reasoning.run import proof_of
-from mrag.server.settings import ServerSettings
-from mrag.server.web.api import MAX_IRI, MAX_LITERAL, Api, PageView, Values, int_value, iri_value, text_value
-from mrag.stores.base import Limits, SelectResult
+from mrag.server.web.api import MAX_IRI, MAX_LITERAL, PageView, Values, int_value, iri_value, text_value
 
 SCAN = 400  # edges of an entity up to which it is shown whole
 SHARE = 40  # maximum number of edges of one predicate of an entity with more
@@ -126,13 +122,6 @@ def labelled(triple: Triple, display: Display, names: Mapping[str, str] | None =
     start, end = (names.get(str(one)) for one in (s, o))
     labels = [start or display.entity(str(s)), display.predicate(str(p))]
     return {"triple": triple_to_json(triple), "labels": [*labels, end or display.term(to_ox(o), 2_000)]}
-
-
-def class_counts(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, int]:
-    """Return how many instances each class has, the most frequent first."""
-    limits = Limits(min(settings.seconds, 10.0), 20_000)
-    rows = cast(SelectResult, kg.query(queries.get("explore/classes").text, limits=limits))
-    return {str(c): int(str(n)) for c, n in rows if isinstance(c, URIRef)}
 
 
 def head(kg: KnowledgeGraph, iri: str, out: Iterable[Statement], display: Display) -> dict[str, Any]:
@@ -281,63 +270,14 @@ def _scheme(value: str) -> str:
         return "invalid"
 
 
-CLASSES = 500  # maximum number of classes, of properties, and of named graphs that are listed
 _SHARE = 60
 _READ_AT_ONCE = 1_500
 _LONGEST_PATH = 6
-_PROVERS = 2
 _PICTURES = 60
-
-
-def routes(api: Api) -> list[Route]:
-    """Return the routes that show entities, their images and proofs, and what classes there are."""
-    view = ExploreView(api)
-    return [
-        api.get("schema", view.schema),
-        api.get("entity", view.entity, "iri hops"),
-        api.get("expand", view.expand, "iri"),
-        api.get("path", view.path, "from to"),
-        api.get("explain", view.explain, "s p o literal lang datatype", api.slots(_PROVERS, "proofs")),
-        api.route("GET", "image", view.image, "entity value"),
-    ]
 
 
 class ExploreView(PageView):
     """Answers the requests of the view Explore beside search."""
-
-    def schema(self, _values: Values) -> dict[str, Any]:
-        """Return the classes with their counts and stated superclasses, the properties, and the graphs."""
-        return self.kg.cached("server/schema", self._schema)
-
-    def _schema(self) -> dict[str, Any]:
-        display = Display(self.kg)
-        alien = (OWL, RDFS, RDF, SKOLEM)
-        counts = {
-            c: n for c, n in class_counts(self.kg, self.api.settings).items() if not c.startswith(alien)
-        }
-        above: dict[str, list[str]] = {}
-        for one, other in self.kg.select(queries.get("explore/subclasses").text, "asserted"):
-            if not str(one).startswith(alien) and not str(other).startswith(alien):
-                above.setdefault(str(one), []).append(str(other))
-        names = sorted({*counts, *above, *(c for cs in above.values() for c in cs)})
-        shown = sorted(names, key=lambda c: (-counts.get(c, 0), c))[:CLASSES]
-        found = self.kg.profile().predicates
-        properties = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:CLASSES]
-        display.prepare(shown)
-        return {
-            "classes": [
-                {
-                    "iri": c,
-                    "label": display.entity(c),
-                    "instances": counts.get(c, 0),
-                    "above": [a for a in above.get(c, []) if a in set(shown)],
-                }
-                for c in shown
-            ],
-            "properties": [{"iri": p, "label": display.predicate(p), "triples": n} for p, n in properties],
-            "graphs": sorted(self.kg.record.contexts)[:CLASSES],
-            "more": max(len(names), len(found), len(self.kg.record.contexts)) > CLASSES,
-        }
 
     def entity(self, values: Values) -> dict[str, Any]:
         """Return an entity: its triples in both directions, images, and neighbourhood."""

@@ -12,7 +12,6 @@ import pyoxigraph as ox
 from rdflib import DCTERMS, PROV, RDF, RDFS, XSD, Literal, URIRef
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from mrag.context.display import Display
 from mrag.errors import ConfigError, StoreError
@@ -20,7 +19,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import PlannedUpdate, graph_of
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, OxTerm, Triple, from_ox, term_to_json
-from mrag.server.web.api import Api, PageView, Values, reply, text_value
+from mrag.server.web.api import PageView, Values, reply, text_value
 from mrag.stores.base import Dataset
 
 LONGEST = 50_000  # maximum number of characters of a query that is saved, or of an update that is previewed
@@ -31,17 +30,6 @@ _HIDDEN: Final = URIRef(MRAG + "verbatim")
 _SAVED: Final = URIRef(MRAG + "sparql")
 _TEXT: Final = URIRef(MRAG + "queryText")
 _CACHED: Final = "saved queries"
-
-
-def routes(api: Api) -> list[Route]:
-    """Return the routes below `/api/saved`, and `/api/preview`."""
-    view = QueryView(api)
-    return [
-        api.get("saved", view.saved),
-        api.change("saved", view.save, "name text comment replacing", status=201),
-        api.change("saved/remove", view.remove, "name"),
-        api.route("POST", "preview", view.preview, "update", changes=True),
-    ]
 
 
 @dataclass(frozen=True)

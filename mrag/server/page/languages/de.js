@@ -569,5 +569,4 @@ export default new Map([
   ["Copy a link", "Link kopieren"],
   ["Copy a link to {name}", "Link zu {name} kopieren"],
   ["No query is saved here as {name}.", "Hier ist keine Abfrage als {name} gespeichert."],
-  ["Knowledge graph", "Wissensgraph"],
 ]);
