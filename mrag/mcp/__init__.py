@@ -30,9 +30,7 @@ class McpSettings:
     model: str | None = None  # language model of `ask`, as `mrag.generation.models` names them
     calls: int = 4  # calls that run at once; further ones wait, and their waiting counts
     rows: int = 10_000  # maximum number of rows that a query may have; most are counted, not shown
-    characters: int = (
-        20_000  # maximum number of characters of a result; ten times as many of its JSON
-    )
+    characters: int = 20_000  # maximum number of characters of a result; ten times as many of its JSON
 
     def __post_init__(self) -> None:
         for name in ("seconds", "calls", "rows", "characters"):
