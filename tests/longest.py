@@ -9,7 +9,7 @@ from __future__ import annotations
 LONGEST = tuple(
     """
     conformance/test_stores docs/test_docs server/test_w3c test_star_wars server/test_remote
-    server/page/test_access docker/test_servers clients/test_page_types test_audit server/page/test_film
+    server/page/test_access docker/test_servers clients/test_page_types test_audit
     terminal/test_commands server/test_headers completion/test_metaqa test_cli server/test_attacks
     stores/test_limits server/page/test_learn cel/test_drill test_package server/test_load
     server/test_clients stores/test_engines test_mcp planning/test_plans generation/test_ollama
@@ -48,7 +48,7 @@ LONGEST_SLOW = tuple(
     images/test_interrupted docs/test_notebook_stores completion/test_crash reasoning/test_owl_cases
     test_kg server/page/test_page clients/test_graphdb_driver clients/test_comunica
     graphcodes/test_index context/test_remote server/page/test_query cel/test_learners server/test_crash
-    jobs/test_views server/page/test_film terminal/test_processes test_views server/page/test_images
+    jobs/test_views terminal/test_processes test_views server/page/test_images
     cel/test_learn_cli test_crash_data test_as_they_come server/page/test_languages jobs/test_works
     test_audit stores/test_rights test_crash_views cel/test_time_limits server/test_start
     evaluation/test_eval_cli generation/test_local index/test_index_crash stores/test_found_data

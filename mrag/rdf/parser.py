@@ -386,6 +386,8 @@ class SelectNode:
     where: GroupNode
     modifiers: tuple[Item, ...] = ()
     values: ValuesNode | None = None
+    steps: tuple[tuple[str, int, int], ...] = ()
+    """What it does (`distinct`, `select`, `group by`, …), its first token and the one behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -696,14 +698,17 @@ _Form: TypeAlias = tuple[SelectNode, tuple[TripleNode, ...]]
 
 def _read_select(cursor: TokenCursor, *, outermost: bool = True) -> _Form:
     cursor.expect("SELECT")
+    steps: list[tuple[str, int, int]] = []
     if cursor.key in ("DISTINCT", "REDUCED"):
         cursor.advance()
+        steps.append(("distinct", cursor.at, cursor.at))
     star = cursor.at
     projection = None if cursor.accept("*") else _read_projection(cursor)
+    steps.append(("select", star, cursor.at))
     if outermost:
         _read_dataset(cursor)
     cursor.accept("WHERE")
-    select = _read_modifiers(cursor, projection, _read_group(cursor))
+    select = _read_modifiers(cursor, projection, _read_group(cursor), steps)
     if projection is None and outermost and (names := visible(select)):
         # Engines order the columns of * as they like; readers expect the order of the query.
         cursor.tokens.spell(star, " ".join(f"?{name}" for name in names))
@@ -801,8 +806,14 @@ def _read_named_expression(cursor: TokenCursor, *, must: bool = True) -> Item:
     return Item(expression, variable)
 
 
-def _read_modifiers(cursor: TokenCursor, projection: tuple[Item, ...] | None, where: GroupNode) -> SelectNode:
+def _read_modifiers(
+    cursor: TokenCursor,
+    projection: tuple[Item, ...] | None,
+    where: GroupNode,
+    steps: Sequence[tuple[str, int, int]] = (),
+) -> SelectNode:
     items: list[Item] = []
+    steps = list(steps)
     for key, read, what in _MODIFIERS:
         if not cursor.accept(key):
             continue
@@ -813,13 +824,17 @@ def _read_modifiers(cursor: TokenCursor, projection: tuple[Item, ...] | None, wh
             items.append(item)
         if cursor.at == first:
             raise cursor.refused(what)
+        steps.append((f"{key} BY".lower() if key != "HAVING" else "having", first, cursor.at))
+    first = cursor.at
     for one, other in (("LIMIT", "OFFSET"), ("OFFSET", "LIMIT")):
         if cursor.accept(one):
             cursor.expect("integer")
             if cursor.accept(other):
                 cursor.expect("integer")
+    if cursor.at > first:
+        steps.append(("slice", first, cursor.at))
     values = _read_values(cursor) if cursor.key == "VALUES" else None
-    return SelectNode(projection, where, tuple(items), values)
+    return SelectNode(projection, where, tuple(items), values, tuple(steps))
 
 
 def _read_condition(cursor: TokenCursor) -> Item | None:

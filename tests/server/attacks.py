@@ -1,13 +1,8 @@
-"""Documents that are made to blow a parser up, and a client that watches whether others are still served.
-
-`python -m tests.server.attacks [--mib 4] [--seconds 10]` sends each of them to a server and prints what came.
-"""
+"""Documents that are made to blow a parser up, and a client that watches whether others are still served."""
 
 from __future__ import annotations
 
-import argparse
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -15,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import httpx
 import psutil
@@ -279,45 +273,3 @@ def send(url: str, name: str, size: int, timeout: float = 60.0) -> int:
         return 1
     except httpx.HTTPError:
         return 0
-
-
-def main() -> None:
-    """Send each attack to a server of its own, and print status, times and memory."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--mib", type=float, default=4)
-    options.add_argument("--seconds", type=float, default=10)
-    options.add_argument("--memory", type=int, default=1024)
-    options.add_argument("--only", default="")
-    args = options.parse_args()
-    size = int(args.mib * (1 << 20))
-    bad = 0
-    for name in (n for n in ATTACKS if args.only in n):
-        with TemporaryDirectory() as folder:
-            given = ("--timeout", str(args.seconds), "--memory", str(args.memory))
-            # A server without limits of its own would take the machine with it.
-            with serving(Path(folder) / "s", *given, hard=6 << 30) as (process, url):
-                with Memory(process.pid) as memory, Watcher(url) as watcher:
-                    began = time.monotonic()
-                    status = send(url, name, size, 3 * args.seconds)
-                    took = time.monotonic() - began
-                began = time.monotonic()
-                process.send_signal(signal.SIGTERM)
-                try:
-                    process.wait(60)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                ended = time.monotonic() - began
-        fine = status > 1 and status != 500 and took < args.seconds + 5 and watcher.slowest <= 1
-        fine = fine and not watcher.failed and ended < 5
-        bad += not fine
-        sys.stdout.write(
-            f"{'ok  ' if fine else 'FAIL'} {name:40} status {status:3} in {took:5.1f} s, slowest ASK "
-            f"{watcher.slowest:5.2f} s of {watcher.asked:4} ({watcher.failed} failed), server "
-            f"{memory.own >> 20:5} MB, child {memory.child >> 20:5} MB, stopped in {ended:4.1f} s\n"
-        )
-        sys.stdout.flush()
-    sys.stdout.write(f"{bad} of {sum(args.only in n for n in ATTACKS)} failed\n")
-
-
-if __name__ == "__main__":
-    main()

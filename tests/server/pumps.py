@@ -1,25 +1,14 @@
-"""Questions that are made to take long to read, sent to a real server while others ask it something short.
-
-    python -m tests.server.pumps [--store URL] [--seconds 30]
-
-prints how each is answered, and how long others waited, with and without them.
-"""
+"""Questions that are made to take long to read, and what others wait for meanwhile."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import httpx
-
-from tests.server.attacks import Memory, serving
 
 MOST = 2_000
 
@@ -122,45 +111,3 @@ def others(url: str, every: float = 0.02) -> Iterator[Waiting]:
     finally:
         ended.set()
         client.join(120)
-
-
-def post(url: str, question: str, how: str = "plan") -> tuple[int, str, float]:
-    """Ask a question, and return the status, the text and the seconds of its answer."""
-    began = time.monotonic()
-    found = httpx.post(f"{url}/api/ask", json={"question": question, "how": how}, timeout=300)
-    return found.status_code, found.text, time.monotonic() - began
-
-
-def main() -> None:
-    """Send each question twelve times at once, and print what became of it and of others."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--store", type=Path)
-    options.add_argument("--names", nargs=3, default=["GraphDB", "Ontotext", "triple stores"])
-    options.add_argument("--seconds", type=float, default=30)
-    options.add_argument("--how", default="plan")
-    options.add_argument("--posts", type=int, default=12)
-    options.add_argument("--only", default="")
-    args = options.parse_args()
-    asked = {name: text for name, text in pumps(tuple(args.names)).items() if args.only in name}
-    with serving(args.store, "--timeout", str(args.seconds)) as (process, url):
-        post(url, "How many things are there?")
-        with others(url) as free:
-            time.sleep(5)
-        sys.stdout.write(f"alone: {free}\n")
-        every = Waiting()
-        for name, question in asked.items():
-            with Memory(process.pid) as memory, others(url) as busy, ThreadPoolExecutor(args.posts) as pool:
-                answers = list(pool.map(lambda q: post(url, q, args.how), [question] * args.posts))
-            every.took += busy.took
-            every.failed += busy.failed
-            told = sorted({status for status, _, _ in answers})
-            sys.stdout.write(
-                f"{name:45} {told} in {max(took for *_, took in answers):5.1f} s; others {busy}; "
-                f"{memory.own >> 20} MB, child {memory.child >> 20} MB\n"
-            )
-            sys.stdout.flush()
-        sys.stdout.write(f"all:   {every}\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -203,25 +201,6 @@ def test_where_changes_are_off_a_concept_is_learnt_and_not_kept(browser: Browser
         page.wait_for_selector(".keeping:has-text('mrag serve --update')")
         assert not page.get_by_role("button", name="Remove this class").count()
         assert not page.get_by_role("button", name="Keep as class").count()
-
-
-@pytest.mark.slow
-def test_a_picture_of_learning_can_be_taken(browser: Browser, base: str, tmp_path: Path) -> None:
-    """Where MRAG_LEARN_PICTURE names a file it is written there: `docs/images/page-learn.png` is made so."""
-    path = Path(os.environ.get("MRAG_LEARN_PICTURE") or tmp_path / "learn.png")
-    with watched(browser, base, (1280, 980), reduced_motion="reduce", color_scheme="light") as seen:
-        page = seen.open("/#/explore?q=database")
-        page.wait_for_selector("#explore-hits .vote")
-        marked(page, "Oracle Database", liked=True)
-        marked(page, "Pinecone", liked=True)
-        marked(page, "SQLite", liked=False)
-        page.wait_for_selector(".learnt .sentence")
-        page.get_by_role("button", name="Why is Oracle Database in?").click()
-        page.wait_for_selector(".in-concept .proof")
-        seen.until("/^\\d+$/.test(document.querySelector('.in-graph').textContent)")
-        page.evaluate("scrollTo(0, 0)")
-        page.screenshot(path=path)
-    assert 20_000 < path.stat().st_size < 250_000
 
 
 @SIZES

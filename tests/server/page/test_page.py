@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -229,20 +228,6 @@ def test_a_follow_up_has_a_field_an_address_and_can_be_shared(
         assert "after" not in page.url and not page.locator("#asked-before").is_visible()
         page = seen.open("/#/ask?q=How+many+databases%3F&after=%5B%5B1%2C2%5D")
         page.wait_for_selector("#answer:has-text('33 databases')")
-
-
-@pytest.mark.slow
-def test_a_picture_of_the_page_can_be_taken(browser: Browser, base: str, tmp_path: Path) -> None:
-    """Where MRAG_PAGE_PICTURE names a file it is written there: `docs/images/page.png` is made that way."""
-    path = Path(os.environ.get("MRAG_PAGE_PICTURE") or tmp_path / "page.png")
-    with watched(browser, base, (1280, 800), reduced_motion="reduce", color_scheme="light") as seen:
-        page = seen.open("/#/ask?q=How+many+vendors+are+there+per+country%3F")
-        page.wait_for_selector("#answer .cite")
-        page.locator("#ask-hits").get_by_role("button", name="Germany", exact=True).click()
-        page.wait_for_selector("#ask-drawing .node.centre")
-        page.evaluate("scrollTo(0, 0)")
-        page.screenshot(path=path)
-    assert 20_000 < path.stat().st_size < 200_000
 
 
 def test_all_views_together_weigh_little() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,9 +46,8 @@ def asks(kg: KnowledgeGraph, text: str) -> bool:
 
 @SIZES
 def test_texts_are_read_reviewed_accepted_and_rolled_back(
-    browser: Browser, kg: KnowledgeGraph, size: tuple[int, int], tmp_path: Path
+    browser: Browser, kg: KnowledgeGraph, size: tuple[int, int]
 ) -> None:
-    """Where MRAG_REVIEW_PICTURE names a file, the page is written there before acceptance."""
     with serving(kg, SETTINGS) as url, watched(browser, url, size) as seen:
         page = seen.open()
         page.get_by_role("link", name="Review", exact=True).click()
@@ -79,8 +77,6 @@ def test_texts_are_read_reviewed_accepted_and_rolled_back(
         page.wait_for_selector("#review-changes")
         assert "1 triple would be added, and none removed" in page.locator(".foreseen").inner_text()
         assert not asks(kg, ":ada :wrote :fern")
-        path = Path(os.environ.get("MRAG_REVIEW_PICTURE") or tmp_path / "review.png")
-        page.screenshot(path=path.with_stem(f"{path.stem}-{size[0]}"), full_page=True)
         page.get_by_role("button", name="Accept 1 triple").click()
         page.wait_for_selector("#review .note:has-text('1 triple accepted')")
         assert asks(kg, ":ada :wrote :fern") and not asks(kg, "?x rdfs:label 'The Long Walk'")
