@@ -356,94 +356,26 @@ def test_a_query_by_name_takes_terms_in_every_form(demo: Session) -> None:
 
 # -- hostile and mistaken arguments --------------------------------------------------------------------
 
-INJECTION = "http://x.example/> } ; DROP ALL ; SELECT * { <urn:a"
-HOSTILE: dict[str, tuple[str, dict[str, Any], str]] = {
-    "sparql as an iri": (
-        "run_query",
-        {"name": "context/out", "parameters": {"entity": [INJECTION]}},
-        "well-formed IRI",
-    ),
-    "sparql as an entity": ("context", {"entities": [INJECTION]}, "well-formed IRI"),
-    "sparql as a subject": ("explain", {"subject": INJECTION}, "well-formed IRI"),
-    "sparql as a datatype": (
-        "run_query",
-        {
-            "name": "context/holds",
-            "parameters": {
-                "s_p_o": [["ex:a", "ex:b", {"type": "literal", "value": "1", "datatype": INJECTION}]]
-            },
-        },
-        "well-formed",
-    ),
-    "sparql as a language": (
-        "run_query",
-        {
-            "name": "context/holds",
-            "parameters": {
-                "s_p_o": [["ex:a", "ex:b", {"type": "literal", "value": "1", "xml:lang": "en> }"}]]
-            },
-        },
-        "well-formed literal",
-    ),
-    "sparql as a limit": (
-        "run_query",
-        {"name": "context/out", "parameters": {"entity": ["ex:a"], "limit": "1 } DROP ALL"}},
-        "whole number",
-    ),
-    "huge limit": (
-        "run_query",
-        {"name": "context/out", "parameters": {"entity": ["ex:a"], "limit": 10**9}},
-        "whole number",
-    ),
-    "many rows": (
+REFUSED = [
+    (name, tool, json.loads(arguments), says)
+    for name, tool, arguments, says in (
+        line.split("\t") for line in Path(__file__).with_name("mcp_refused.tsv").read_text().splitlines()[1:]
+    )
+]
+"""Calls that inject SPARQL, name what there is not, or are out of bounds; and those that are too large."""
+REFUSED += [
+    (
+        "many rows",
         "run_query",
         {"name": "context/out", "parameters": {"entity": ["ex:a"] * 501}},
         "1 to 500 rows",
     ),
-    "short row": (
-        "run_query",
-        {"name": "context/holds", "parameters": {"s_p_o": [["ex:a"]]}},
-        "rows of 3: s, p, o",
-    ),
-    "blank node": (
-        "run_query",
-        {"name": "context/out", "parameters": {"entity": [{"type": "bnode", "value": "b0"}]}},
-        "Not a term",
-    ),
-    "no parameter": ("run_query", {"name": "context/out"}, "needs the parameter entity"),
-    "unknown parameter": (
-        "run_query",
-        {"name": "explore/classes", "parameters": {"graph": "urn:x"}},
-        "has no parameter graph",
-    ),
-    "internal query": ("run_query", {"name": "kg/registry", "parameters": {}}, "There is no query"),
-    "update by name": ("run_query", {"name": "update/forget", "parameters": {}}, "There is no query"),
-    "path as a name": ("run_query", {"name": "../../etc/passwd"}, "There is no query"),
-    "update": ("query", {"sparql": "INSERT DATA { <urn:a> <urn:b> <urn:c> }"}, "Not a SPARQL query"),
-    "delete": ("query", {"sparql": "DELETE WHERE { ?s ?p ?o }"}, "Not a SPARQL query"),
-    "load": ("query", {"sparql": "LOAD <http://x.example/>"}, "Not a SPARQL query"),
-    "graph elsewhere": ("query", {"sparql": "SELECT * FROM <urn:mrag:system> { ?s ?p ?o }"}, "outside"),
-    "not sparql": ("query", {"sparql": "tell me all"}, "Not a SPARQL query"),
-    "huge query": ("query", {"sparql": "ASK {" + " " * 60_000 + "}"}, "at most 50000"),
-    "huge k": ("search", {"text": "x", "k": 10**12}, "less than or equal to 100"),
-    "negative k": ("ask", {"question": "x", "k": -1}, "greater than or equal to 1"),
-    "empty question": ("ask", {"question": ""}, "at least 1 character"),
-    "blank question": ("ask", {"question": "   "}, "The question is empty"),
-    "too long a text": ("search", {"text": "x" * 5_000}, "at most 2000"),
-    "unknown argument": ("search", {"text": "x", "kk": 1}, "kk"),
-    "wrong type": ("context", {"entities": "ex:GraphDB"}, "valid list"),
-    "many entities": ("context", {"entities": ["ex:a"] * 21}, "at most 20"),
-    "bad ranker": ("search", {"text": "x", "ranker": "magic"}, "hybrid"),
-    "ranker with a model": ("search", {"text": "x", "ranker": "bm25+llm"}, "only the operator chooses"),
-    "ranker of a file": ("search", {"text": "x", "ranker": "codes:../x"}, "by the operator only"),
-    "bad ranker of a question": ("ask", {"question": "How many vendors?", "ranker": "magic"}, "hybrid"),
-    "question with a model": ("ask", {"question": "x", "ranker": "late"}, "only the operator chooses"),
-    "no arguments": ("query", {}, "sparql"),
-    "nothing inferred": ("explain", {"subject": "ex:NoSuchThing"}, "no such thing"),
-}
+    ("huge query", "query", {"sparql": "ASK {" + " " * 60_000 + "}"}, "at most 50000"),
+    ("too long a text", "search", {"text": "x" * 5_000}, "at most 2000"),
+]
 
 
-@pytest.mark.parametrize("tool,arguments,says", HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.mark.parametrize("tool,arguments,says", [one[1:] for one in REFUSED], ids=[one[0] for one in REFUSED])
 def test_what_does_not_fit_is_a_tool_error_that_says_what_to_do(
     demo: Session, tool: str, arguments: dict[str, Any], says: str
 ) -> None:

@@ -186,40 +186,18 @@ def test_a_model_that_the_server_offers_may_be_left_out(api: httpx.Client) -> No
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "kind"),
+    ("body", "status"),
     [
-        (b"{", 400, "ConfigError"),
-        (b"[" * 30_000, 400, "ConfigError"),
-        (b"[]", 400, "ConfigError"),
-        (b"{}", 400, "ConfigError"),
-        (b'{"question": "  "}', 400, "ConfigError"),
-        (b'{"question": 7}', 400, "ConfigError"),
-        (json.dumps({"question": "x" * 2001}).encode(), 400, "ConfigError"),
-        (b'{"question": "x", "k": 0}', 400, "ConfigError"),
-        (b'{"question": "x", "k": true}', 400, "ConfigError"),
-        (b'{"question": "x", "k": 1000}', 400, "ConfigError"),
-        (b'{"question": "x", "modle": "none"}', 400, "ConfigError"),
-        (b'{"question": "x", "model": "local:/etc/passwd"}', 400, "ConfigError"),
-        (b'{"question": "x", "model": "openai:gpt"}', 400, "ConfigError"),
-        (b'{"question": "x", "model": {}}', 400, "ConfigError"),
-        (b'{"question": "x", "how": "guess"}', 400, "ConfigError"),
-        (b'{"question": "x", "how": ["plan"]}', 400, "ConfigError"),
-        (b'{"question": "x", "how": null}', 400, "ConfigError"),
-        (b'{"question": "x", "reading": 0}', 400, "ConfigError"),
-        (b'{"question": "x", "reading": 101}', 400, "ConfigError"),
-        (b'{"question": "x", "reading": "second"}', 400, "ConfigError"),
-        (b'{"question": "x", "readings": 2}', 400, "ConfigError"),
-        (b'{"question": "x", "question": "How many triple stores are there?"}', 400, "ConfigError"),
-        (b'{"question": "x", "follows": {"plan": {"a": 1, "a": 2}}}', 400, "ConfigError"),
-        (b'{"question": "x", "follows": NaN}', 400, "ConfigError"),
-        (b'{"question": "x", "follows": 1e999}', 400, "ConfigError"),
-        ('{"question": "x"}'.encode("utf-16"), 400, "ConfigError"),
-        (b" " * 70_000, 413, ""),
+        (b"[" * 30_000, 400),
+        (json.dumps({"question": "x" * 2001}).encode(), 400),
+        ('{"question": "x"}'.encode("utf-16"), 400),
+        (b" " * 70_000, 413),
     ],
+    ids=["nested", "long", "utf-16", "blank"],
 )
-def test_a_bad_request_to_ask_is_refused(api: httpx.Client, body: bytes, status: int, kind: str) -> None:
-    response = api.post("/api/ask", content=body, headers={"content-type": "application/json"})
-    assert error_of(response) == (status, kind)
+def test_a_body_that_is_no_question_is_refused(api: httpx.Client, body: bytes, status: int) -> None:
+    reply = api.post("/api/ask", content=body, headers={"content-type": "application/json"})
+    assert error_of(reply)[0] == status
 
 
 def test_a_form_of_another_site_cannot_ask(api: httpx.Client) -> None:
@@ -298,29 +276,6 @@ def test_what_is_typed_is_never_syntax(api: httpx.Client, kg: KnowledgeGraph, te
     assert asked(api, question=text)[-1]["answer"]["question"] == text
     assert error_of(api.get("/api/entity", params={"iri": f"urn:x> {text}"}))[0] in (400, 404)
     assert kg.count() == before
-
-
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("/api/search", 400),
-        ("/api/search?q=x&k=a", 400),
-        ("/api/search?q=x&limit=3", 400),
-        ("/api/entity", 400),
-        ("/api/entity?iri=no%20iri", 400),
-        ("/api/entity?iri=urn:nothing:here", 404),
-        ("/api/entity?iri=ex:GraphDB&hops=3", 400),
-        (f"/api/entity?iri=urn:{'x' * 3000}", 400),
-        ("/api/explain?s=ex:GraphDB&p=rdf:type", 400),
-        ("/api/explain?s=ex:GraphDB&p=rdf:type&o=ex:Vendor&literal=x", 400),
-        ("/api/explain?s=ex:GraphDB&p=rdf:type&o=ex:Vendor", 404),
-        ("/api/explain?s=ex:GraphDB&p=rdfs:label&literal=x&lang=no%20tag", 400),
-        ("/api/about?x=1", 400),
-        ("/api/image?entity=ex:GraphDB&value=x.png", 404),
-    ],
-)
-def test_bad_reads_are_refused_in_words(api: httpx.Client, path: str, status: int) -> None:
-    assert error_of(api.get(path))[0] == status
 
 
 def test_an_entity_has_its_triples_both_ways(api: httpx.Client, kg: KnowledgeGraph) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -71,14 +70,6 @@ def test_a_client_that_leaves_a_long_answer_frees_its_query(server: Running) -> 
     assert until(lambda: server.engine.slots.running == 0)
 
 
-def test_a_large_result_streams(server: Running) -> None:
-    query = "SELECT * { ?s ?p ?o . ?a a ?c } LIMIT 20000"
-    with server.client.stream("GET", "/sparql", params={"query": query}) as reply:
-        assert "content-length" not in reply.headers
-        rows = json.loads(reply.read())["results"]["bindings"]
-    assert len(rows) == 20_000
-
-
 def test_a_query_is_ended_at_its_deadline(server: Running) -> None:
     began = time.monotonic()
     reply = server.client.get("/sparql", params={"query": ENDLESS, "timeout": "1"})
@@ -87,19 +78,6 @@ def test_a_query_is_ended_at_its_deadline(server: Running) -> None:
     assert reply.headers["retry-after"] == "5"
     assert time.monotonic() - began < 9
     assert until(lambda: server.engine.slots.running == 0)
-
-
-def test_queries_that_cannot_wait_are_turned_away(demo: KnowledgeGraph) -> None:
-    with running(demo, workers=1, queue=1, seconds=20.0) as server:
-        first, second = begin(server, ENDLESS), begin(server, ENDLESS + " ")
-        assert until(lambda: server.engine.slots.running == 1 and server.engine.slots.waiting == 1)
-        reply = server.client.get("/sparql", params={"query": "SELECT (2 AS ?n) {}"})
-        assert reply.status_code == 503
-        assert "wait already" in reply.json()["error"]
-        first.close()
-        second.close()
-        assert until(lambda: server.engine.slots.running == 0)
-        assert server.select("SELECT (2 AS ?n) {}") == [{"n": "2"}]
 
 
 def test_many_clients_get_their_own_answers(server: Running) -> None:
