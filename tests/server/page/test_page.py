@@ -529,26 +529,9 @@ def test_errors_of_the_graph_are_told_in_words(browser: Browser, base: str) -> N
         seen.said[:] = [text for text in seen.said if "404" not in text and "400" not in text]
 
 
-_NAMELESS = """() => [...document.querySelectorAll('button, input, a, select')]
-  .filter(e => e.offsetParent && !e.closest('.yasqe, .yasr'))
-  .filter(e => !(e.innerText || e.textContent || '').trim() && !e.getAttribute('aria-label')
-    && !(e.labels && e.labels.length))
-  .map(e => e.outerHTML.slice(0, 120))"""
-
-_CONTRAST = """pairs => {
-  const paint = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-  const light = name => {
-    paint.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name);
-    paint.fillRect(0, 0, 1, 1);
-    const [r, g, b] = [...paint.getImageData(0, 0, 1, 1).data].slice(0, 3).map(v => v / 255)
-      .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  return pairs.map(([a, b]) => {
-    const [x, y] = [light(a), light(b)].sort((p, q) => q - p);
-    return [a, b, (x + 0.05) / (y + 0.05)];
-  });
-}"""
+_NAMELESS, _CONTRAST = (
+    Path(__file__).with_name(f"{name}.js").read_text("utf-8") for name in ("nameless", "contrast")
+)
 
 
 @pytest.mark.parametrize("scheme", ["light", *slow("dark")])
@@ -592,37 +575,12 @@ def test_the_keyboard_alone_is_enough(browser: Browser, base: str) -> None:
         page.wait_for_selector(".proof", state="detached")
 
 
-ODD = [
-    *(
-        "__proto__",
-        "constructor",
-        "toString",
-        "valueOf",
-        "hasOwnProperty",
-        "isPrototypeOf",
-        "__defineGetter__",
-    ),
-    *(
-        "%5F%5Fproto%5F%5F",
-        "",
-        "?",
-        "/ask",
-        "ask/",
-        "ASK",
-        "%",
-        "%E0%A4%A",
-        "\u202eask",
-        "ask#x",
-        "x" * 20_000,
-    ),
-    *(
-        "__proto__?q=",
-        "constructor?iri=x",
-        "ask?__proto__=x",
-        "ask?constructor=1&toString=2",
-        "ask?%&=&&%zz=%",
-    ),
-]
+ODD = ["", "\u202eask", "x" * 20_000]
+ODD += """
+__proto__ constructor toString valueOf hasOwnProperty isPrototypeOf __defineGetter__ %5F%5Fproto%5F%5F ?
+/ask ask/ ASK % %E0%A4%A ask#x __proto__?q= constructor?iri=x ask?__proto__=x
+ask?constructor=1&toString=2 ask?%&=&&%zz=%
+""".split()
 
 
 def test_a_name_that_every_object_has_is_no_section(browser: Browser, base: str) -> None:
