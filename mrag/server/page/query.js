@@ -1,7 +1,7 @@
 // Query: the SPARQL editor Yasqe, the results table Yasr, and the catalogue of ready queries.
 
 import { once, request } from "./api.js";
-import { byId, field, h, problemBox, show, within } from "./dom.js";
+import { byId, field, h, problemBox, show } from "./dom.js";
 import { number, plural, t } from "./language.js";
 import { choice } from "./charts/charts.js";
 import { asGraph, linksOfRows, linksOfTriples } from "./query/drawn.js";
