@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +15,7 @@ from rdflib import URIRef
 import mrag
 from mrag.rdf.terms import Triple
 from tests.server.conftest import SETTINGS, Running
+from tests.server.serving import command
 
 
 @pytest.fixture(scope="module")
@@ -74,20 +73,13 @@ def test_metrics_need_the_token_and_readiness_does_not(server: Running) -> None:
 
 
 def test_requests_are_logged_without_their_texts(tmp_path: Path) -> None:
-    with (
-        (tmp_path / "said").open("wb") as errors,
-        subprocess.Popen(
-            [sys.executable, "-m", "mrag", "serve", "--store", "oxigraph:", "--port", "0", "--log-requests"],
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-        ) as process,
-    ):
-        assert process.stdout is not None
-        where = process.stdout.readline().split()[1]
-        codes = [httpx.get(where, params={"query": "ASK {}"}).status_code for _ in range(3)]
+    said_in = tmp_path / "said"
+    with command("--store", "oxigraph:", "--log-requests", said=said_in) as (process, url):
+        asks = {"query": "ASK {}"}
+        codes = [httpx.get(f"{url}/sparql", params=asks).status_code for _ in range(3)]
         process.terminate()
-    said = (tmp_path / "said").read_text()
+        process.wait(30)
+    said = said_in.read_text()
     logged = [json.loads(row) for row in said.splitlines() if row.startswith("{")]
     assert codes == [one["status"] for one in logged] == [200] * 3 and "ASK" not in said
     assert {one["path"] for one in logged} == {"/sparql"} and len({one["id"] for one in logged}) == 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
@@ -11,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -23,6 +21,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.server.settings import ServerSettings
 from tests.commands import filled
 from tests.server.conftest import Running, running
+from tests.server.serving import command
 
 ENDLESS = "SELECT (COUNT(*) AS ?n) { " + " ".join(f"?a{i} ?b{i} ?c{i} ." for i in range(8)) + " }"
 TOKEN = "a-long-random-token"
@@ -256,26 +255,6 @@ def test_settings_are_checked() -> None:
 
 
 # -- the command -----------------------------------------------------------------------------------
-
-
-@contextmanager
-def command(*arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run `mrag serve`, and give the process and its address."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mrag", "serve", "--port", "0", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **environment},
-    )
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.startswith("SPARQL"), process.stderr.read() if process.stderr else ""
-        yield process, line.split()[1].removesuffix("/sparql")
-    finally:
-        process.kill()
-        process.communicate()
 
 
 @pytest.mark.slow

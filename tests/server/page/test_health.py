@@ -45,7 +45,6 @@ class Asking(threading.Thread):
 def test_what_is_missing_is_said_on_every_view_and_mended(
     browser: Browser, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where MRAG_HEALTH_PICTURE names a file, the page is written there at the end."""
     monkeypatch.setenv("MRAG_EMBEDDER", "none")
     settings = ServerSettings(model="none", update=True, workers=2, seconds=60)
     with mrag.connect() as kg:

@@ -6,7 +6,6 @@ import base64
 import gzip
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,11 +37,6 @@ HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b> {{x}}"
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-
-
-@dataclass(frozen=True)
-class WithMedia(ServerSettings):
-    media: Path | None = None
 
 
 @pytest.fixture(scope="module")
@@ -494,7 +488,7 @@ def test_images_of_the_media_folder_are_shown(browser: Browser, tmp_path: Path) 
     a, image = URIRef("urn:x:a"), URIRef("http://schema.org/image")
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert([Triple(a, image, Literal("a.png")), Triple(a, image, Literal("gone.png"))])
-        settings = WithMedia(model="none", token="a-long-token", media=tmp_path)
+        settings = ServerSettings(model="none", token="a-long-token", media=tmp_path)
         with serving(kg, settings) as url, watched(browser, url) as seen:
             page = seen.open()
             page.get_by_label("This server asks for a token").fill("a-long-token")
