@@ -38,50 +38,8 @@ from mrag.testing.annotations import write_annotations
 HUB = "http://example.org/hub"
 LINKS = 70_000
 PICTURES = 48
-_READY = """
-new MutationObserver((_, me) => {
-  if (!document.querySelector('[aria-current=page]')) return;
-  window.interactive = performance.now();
-  me.disconnect();
-}).observe(document, { subtree: true, attributes: true, childList: true });
-"""
-"""The address of a tab is set when all modules of the first view have run, and its listeners are there."""
-_GO = """([hash, selector]) => new Promise((done) => {
-  const began = performance.now();
-  const look = () => {
-    if (document.querySelector(selector)) requestAnimationFrame(() => done(performance.now() - began));
-    else setTimeout(look, 5);
-  };
-  location.hash = hash;
-  look();
-})"""
-_SCROLL = """() => new Promise((done) => {
-  const frame = document.querySelector('.grid-frame');
-  const times = [];
-  let last = performance.now(), at = 0, most = 0;
-  const step = () => {
-    const now = performance.now();
-    times.push(now - last);
-    last = now;
-    most = Math.max(most, frame.querySelectorAll('.cell').length);
-    if ((at += 1) > 300) return done({ times: times.slice(1), most });
-    frame.scrollTop = (at / 300) * frame.scrollHeight;
-    requestAnimationFrame(step);
-  };
-  requestAnimationFrame(step);
-})"""
-_MARK = """([iri, liked]) => new Promise((done, failed) => {
-  const before = document.querySelector('.said')?.firstElementChild;
-  const began = performance.now();
-  document.querySelector(`.hits [data-mark="${CSS.escape(iri)}"][data-liked="${liked}"]`).click();
-  const look = () => {
-    const now = document.querySelector('.said')?.firstElementChild;
-    if (now && now !== before) requestAnimationFrame(() => done(performance.now() - began));
-    else if (performance.now() - began > 60000) failed(new Error('nothing was said'));
-    else setTimeout(look, 5);
-  };
-  look();
-})"""
+_, *_PARTS = Path(__file__).with_suffix(".js").read_text(encoding="utf-8").split("//// ")
+SCRIPTS = {part.partition("\n")[0]: part.partition("\n")[2].strip() for part in _PARTS}
 
 
 def made(url: str, folder: Path, scale: float) -> None:
@@ -226,7 +184,7 @@ def page(one: Any, url: str, path: str) -> Iterator[Any]:
     context = one.new_context(viewport={"width": 1280, "height": 900})
     opened = context.new_page()
     opened.set_default_timeout(120_000)
-    opened.add_init_script(_READY)
+    opened.add_init_script(SCRIPTS["ready"])
     if path:
         opened.goto(url + path)
     yield opened
@@ -260,7 +218,7 @@ def explore(one: Any, url: str, times: int) -> None:
             with page(one, url, "/#/explore") as opened:
                 opened.wait_for_selector(".class-tree a")
                 address = f"#/explore?iri={quote(HUB, safe='')}{view}"
-                found.measure(opened, partial(opened.evaluate, _GO, [address, selector]))
+                found.measure(opened, partial(opened.evaluate, SCRIPTS["go"], [address, selector]))
         found.print(name)
 
 
@@ -271,7 +229,7 @@ def gallery(one: Any, url: str) -> None:
         seen: dict[str, Any] = {}
 
         def work() -> float:
-            seen.update(opened.evaluate(_SCROLL))
+            seen.update(opened.evaluate(SCRIPTS["scroll"]))
             return float(sum(seen["times"]))
 
         whole = Waits()
@@ -291,11 +249,13 @@ def learning(one: Any, url: str, sought: str) -> None:
             opened.wait_for_selector(".hits .vote")
             names = opened.evaluate("[...document.querySelectorAll('.hits .vote')].map(v => v.dataset.mark)")
             first, *others = list(dict.fromkeys(names))[start : start + 4]
-            opened.evaluate(_MARK, [first, "true"])  # with it learning begins, and shows nothing yet
+            opened.evaluate(
+                SCRIPTS["mark"], [first, "true"]
+            )  # with it learning begins, and shows nothing yet
             opened.wait_for_timeout(1500)
             for at, name in enumerate(others):
                 mark = [name, "true" if at % 2 else "false"]
-                found.measure(opened, partial(opened.evaluate, _MARK, mark))
+                found.measure(opened, partial(opened.evaluate, SCRIPTS["mark"], mark))
     found.print("learning after a mark")
 
 

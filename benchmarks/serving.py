@@ -91,8 +91,7 @@ def main() -> None:
     parser.add_argument("--kill", type=float, default=5.0, help="seconds between killed processes; 0: none")
     given = parser.parse_args()
     if given.soak:
-        from benchmarks.soak.report import broken, show
-        from benchmarks.soak.run import Plan, run
+        from benchmarks.soak.run import Plan, broken, run, show
 
         plan = Plan(given.seconds, given.clients, given.think, given.kill)
         outcome = run(plan)

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from importlib import import_module
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
+from typer.main import get_command
 from typer.testing import CliRunner
 
-from mrag.cli import app, main
+from mrag.cli import app, commands, main
 from mrag.cli.commands import Commands
 from tests.cases import cases
 from tests.commands import process, run
@@ -249,6 +254,23 @@ def test_help_has_examples(command: str) -> None:
     assert shown.exit_code == 0
     assert f"mrag {command}" in shown.output
     assert "Example" in shown.output
+
+
+def test_each_option_is_described_and_each_example_is_of_its_command() -> None:
+    def walk(command: Any, *names: str) -> Iterator[tuple[str, Any]]:
+        if not hasattr(command, "commands"):
+            yield " ".join(names), command
+        for name in getattr(command, "commands", {}):
+            yield from walk(command.get_command(None, name), *names, name)
+
+    every = dict(walk(get_command(app)))
+    assert commands.examples().keys() == every.keys()
+    for name, command in every.items():
+        assert f"mrag {name.split()[0]}" in commands.examples()[name][0], name
+        assert [one.name for one in command.params if not one.help] == [], name
+    for owner, options in commands._table().items():
+        module, _, function = owner.partition(".")
+        assert {*options} <= {*signature(getattr(import_module(f"mrag.cli.{module}"), function)).parameters}
 
 
 def test_the_parameters_of_a_command_are_read_when_it_is_needed() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -142,15 +141,11 @@ def test_every_tool_is_read_only_and_described(demo: Session) -> None:
 
 def test_common_queries_are_described_by_their_headers(demo: Session) -> None:
     tool = next(t for t in demo.portal.call(demo.client.list_tools).tools if t.name == "run_query")
-    names = tool.input_schema["properties"]["name"]["examples"]
-    assert 10 <= len(names) <= 15 and names == list(COMMON)
-    assert {"context/out", "explore/classes", "similarity/text", "label/labels"} <= set(names)
-    for name in names:
+    assert {"context/out", "explore/classes", "similarity/text", "label/labels"} <= set(COMMON)
+    for name in COMMON:
         assert entries()[name].query.summary in tool.description
     assert "planning/" not in tool.description and "mrag://queries" in tool.description
-    shared = tool.input_schema["properties"]["parameters"]["properties"]
-    assert "iris of the entities" in shared["entity"]["description"]
-    assert shared["limit"]["type"] == "integer"
+    assert "context/out(entity" in tool.description and "entity: iris of the entities" in tool.description
 
 
 def test_what_every_session_pays_for_the_tools_is_small(demo: Session) -> None:
@@ -170,26 +165,6 @@ def test_an_unknown_name_suggests_the_nearest(demo: Session, asked: str, meant: 
     assert sum(name in said.replace(";", ",").replace(",", " ").split() for name in entries()) == 3
 
 
-def test_prompts_say_how_to_work_with_the_tools(demo: Session) -> None:
-    import mcp
-
-    prompts = {p.name: p for p in demo.portal.call(demo.client.list_prompts).prompts}
-    assert set(prompts) == {"overview", "answer", "about", "sparql"}
-    for prompt in prompts.values():
-        given = {one.name: "Who makes\nGraphDB?" for one in prompt.arguments or ()}
-        (message,) = demo.portal.call(demo.client.get_prompt, prompt.name, given).messages
-        named = set(re.findall(r"`(\w+)`", message.content.text))
-        assert message.role == "user" and named and named <= set(TOOLS)
-        assert ("Who makes GraphDB?" in message.content.text) is bool(given)
-        if given:
-            with pytest.raises(mcp.MCPError, match="takes"):
-                demo.portal.call(demo.client.get_prompt, prompt.name, {})
-            with pytest.raises(mcp.MCPError, match="characters"):
-                demo.portal.call(demo.client.get_prompt, prompt.name, dict.fromkeys(given, "x" * 3000))
-    with pytest.raises(mcp.MCPError, match="no prompt"):
-        demo.portal.call(demo.client.get_prompt, "none", {})
-
-
 def test_resources_give_the_queries(demo: Session) -> None:
     import mcp
 
@@ -205,8 +180,6 @@ def test_resources_give_the_queries(demo: Session) -> None:
     for uri in ("mrag://queries/kg/registry", "mrag://queries/../kg/registry", "file:///etc/passwd"):
         with pytest.raises(mcp.MCPError, match="no resource"):
             demo.portal.call(demo.client.read_resource, uri)
-    (template,) = demo.portal.call(demo.client.list_resource_templates).resource_templates
-    assert template.uri_template == "mrag://queries/{+name}"
 
 
 # -- each tool ---------------------------------------------------------------------------------------
@@ -381,62 +354,26 @@ def test_a_query_by_name_takes_terms_in_every_form(demo: Session) -> None:
 
 # -- hostile and mistaken arguments --------------------------------------------------------------------
 
-INJECTION = "http://x.example/> } ; DROP ALL ; SELECT * { <urn:a"
-LITERAL = {"type": "literal", "value": "1"}
+REFUSED = [
+    (name, tool, json.loads(arguments), says)
+    for name, tool, arguments, says in (
+        line.split("\t") for line in Path(__file__).with_name("mcp_refused.tsv").read_text().splitlines()[1:]
+    )
+]
+"""Calls that inject SPARQL, name what there is not, or are out of bounds; and those that are too large."""
+REFUSED += [
+    (
+        "many rows",
+        "run_query",
+        {"name": "context/out", "parameters": {"entity": ["ex:a"] * 501}},
+        "1 to 500 rows",
+    ),
+    ("huge query", "query", {"sparql": "ASK {" + " " * 60_000 + "}"}, "at most 50000"),
+    ("too long a text", "search", {"text": "x" * 5_000}, "at most 2000"),
+]
 
 
-def named(query: str, **parameters: Any) -> dict[str, Any]:
-    return {"name": query, "parameters": parameters}
-
-
-def holding(term: dict[str, str]) -> dict[str, Any]:
-    return named("context/holds", s_p_o=[["ex:a", "ex:b", term]])
-
-
-HOSTILE: dict[str, tuple[str, dict[str, Any], str]] = {
-    "sparql as an iri": ("run_query", named("context/out", entity=[INJECTION]), "well-formed IRI"),
-    "sparql as an entity": ("context", {"entities": [INJECTION]}, "well-formed IRI"),
-    "sparql as a subject": ("explain", {"subject": INJECTION}, "well-formed IRI"),
-    "sparql as a datatype": ("run_query", holding({**LITERAL, "datatype": INJECTION}), "well-formed"),
-    "sparql as a language": ("run_query", holding({**LITERAL, "xml:lang": "en> }"}), "well-formed literal"),
-    "sparql as a limit": (
-        "run_query", named("context/out", entity=["ex:a"], limit="1 } DROP ALL"), "whole number"),
-    "huge limit": ("run_query", named("context/out", entity=["ex:a"], limit=10**9), "whole number"),
-    "many rows": ("run_query", named("context/out", entity=["ex:a"] * 501), "1 to 500 rows"),
-    "short row": ("run_query", named("context/holds", s_p_o=[["ex:a"]]), "rows of 3: s, p, o"),
-    "blank node": (
-        "run_query", named("context/out", entity=[{"type": "bnode", "value": "b0"}]), "Not a term"),
-    "no parameter": ("run_query", {"name": "context/out"}, "needs the parameter entity"),
-    "unknown parameter": (
-        "run_query", named("explore/classes", graph="urn:x"), "has no parameter graph"),
-    "internal query": ("run_query", {"name": "kg/registry", "parameters": {}}, "There is no query"),
-    "update by name": ("run_query", {"name": "update/forget", "parameters": {}}, "There is no query"),
-    "path as a name": ("run_query", {"name": "../../etc/passwd"}, "There is no query"),
-    "update": ("query", {"sparql": "INSERT DATA { <urn:a> <urn:b> <urn:c> }"}, "Not a SPARQL query"),
-    "delete": ("query", {"sparql": "DELETE WHERE { ?s ?p ?o }"}, "Not a SPARQL query"),
-    "load": ("query", {"sparql": "LOAD <http://x.example/>"}, "Not a SPARQL query"),
-    "graph elsewhere": ("query", {"sparql": "SELECT * FROM <urn:mrag:system> { ?s ?p ?o }"}, "outside"),
-    "not sparql": ("query", {"sparql": "tell me all"}, "Not a SPARQL query"),
-    "huge query": ("query", {"sparql": "ASK {" + " " * 60_000 + "}"}, "at most 50000"),
-    "huge k": ("search", {"text": "x", "k": 10**12}, "less than or equal to 100"),
-    "negative k": ("ask", {"question": "x", "k": -1}, "greater than or equal to 1"),
-    "empty question": ("ask", {"question": ""}, "at least 1 character"),
-    "blank question": ("ask", {"question": "   "}, "The question is empty"),
-    "too long a text": ("search", {"text": "x" * 5_000}, "at most 2000"),
-    "unknown argument": ("search", {"text": "x", "kk": 1}, "kk"),
-    "wrong type": ("context", {"entities": "ex:GraphDB"}, "valid list"),
-    "many entities": ("context", {"entities": ["ex:a"] * 21}, "at most 20"),
-    "bad ranker": ("search", {"text": "x", "ranker": "magic"}, "hybrid"),
-    "ranker with a model": ("search", {"text": "x", "ranker": "bm25+clues"}, "only the operator chooses"),
-    "ranker of a file": ("search", {"text": "x", "ranker": "codes:../x"}, "by the operator only"),
-    "bad ranker of a question": ("ask", {"question": "How many vendors?", "ranker": "magic"}, "hybrid"),
-    "question with a model": ("ask", {"question": "x", "ranker": "late"}, "only the operator chooses"),
-    "no arguments": ("query", {}, "sparql"),
-    "nothing inferred": ("explain", {"subject": "ex:NoSuchThing"}, "no such thing"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("tool,arguments,says", HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.mark.parametrize("tool,arguments,says", [one[1:] for one in REFUSED], ids=[one[0] for one in REFUSED])
 def test_what_does_not_fit_is_a_tool_error_that_says_what_to_do(
     demo: Session, tool: str, arguments: dict[str, Any], says: str
 ) -> None:

@@ -23,39 +23,22 @@ _SPAN = 2000
 
 @dataclass
 class Soak:
-    """A run: where the server is, what was sent, and what came of it.
+    """A run: where the server is, what was sent, and what came of it."""
 
-    Attributes:
-        url: Address of the server.
-        end: When the clients stop, as `time.monotonic` counts.
-        think: Mean seconds between a client's requests.
-        tallies: One for each writer.
-        counts: Requests by kind and outcome.
-        times: Seconds of the answered requests by kind, 503 among them.
-        refused: Seconds that requests waited that were answered 503.
-        wrong: Answers that cannot be right.
-        faults: Errors of the server that it must not make.
-        held: Seconds for which the server held each kind of misused connection, at most.
-        rounds: How often each misbehaviour took place.
-        server: The server's process.
-        turns: Most requests of a client, None for as many as there is time for.
-        hold: Seconds for which a client that has stopped reading stays.
-    """
-
-    url: str
-    end: float
-    think: float
-    tallies: list[Tally]
-    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
-    times: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    refused: list[float] = field(default_factory=list)
-    wrong: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    held: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    rounds: Counter[str] = field(default_factory=Counter)
-    server: psutil.Process = field(default_factory=psutil.Process)
-    turns: int | None = None
-    hold: float = 20.0
+    url: str  # address of the server
+    end: float  # when the clients stop, as `time.monotonic` counts
+    think: float  # mean seconds between a client's requests
+    tallies: list[Tally]  # one for each writer
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)  # requests by kind and outcome
+    times: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))  # seconds by kind
+    refused: list[float] = field(default_factory=list)  # seconds that requests waited that were answered 503
+    wrong: list[str] = field(default_factory=list)  # answers that cannot be right
+    faults: list[str] = field(default_factory=list)  # errors of the server that it must not make
+    held: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # seconds by kind of misuse
+    rounds: Counter[str] = field(default_factory=Counter)  # how often each misbehaviour took place
+    server: psutil.Process = field(default_factory=psutil.Process)  # the server's process
+    turns: int | None = None  # most requests of a client, None for as many as there is time for
+    hold: float = 20.0  # seconds for which a client that has stopped reading stays
 
     @property
     def over(self) -> bool:

@@ -142,26 +142,18 @@ def large_is_right(csv: bytes) -> bool:
 class Tally:
     """What one writer has sent, what it has been told, and what others have seen.
 
-    Attributes:
-        name: The writer's number.
-        sent: Updates of the tally that have been sent.
-        done: Those that were answered.
-        seen: The largest value that answers have shown, by the way in which it was asked for. The page reads
-            the store itself, and may show a change a moment before it is answered and queries see it.
-        entries: Entries by number: whether they are in the graph, None where the answer was lost.
-        next: The number of the last entry.
-        graphs_sent: How often a graph of its own has been sent, whole, with that number in it.
-        graphs_done: The last of these that was answered.
+    The page reads the store itself, and may show a change a moment before it is answered and queries see it:
+    so what has been seen counts by the way in which it was asked for.
     """
 
-    name: int
-    sent: int = 0
-    done: int = 0
-    seen: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    entries: dict[int, bool | None] = field(default_factory=dict)
-    next: int = 0
-    graphs_sent: int = 0
-    graphs_done: int = 0
+    name: int  # the writer's number
+    sent: int = 0  # updates of the tally that have been sent
+    done: int = 0  # those that were answered
+    seen: dict[str, int] = field(default_factory=lambda: defaultdict(int))  # the largest value by way
+    entries: dict[int, bool | None] = field(default_factory=dict)  # in the graph; None: the answer was lost
+    next: int = 0  # the number of the last entry
+    graphs_sent: int = 0  # how often a graph of its own has been sent, whole, with that number in it
+    graphs_done: int = 0  # the last of these that was answered
 
     def raise_by_one(self) -> str:
         """Return the update that raises the tally, in both places."""
@@ -176,14 +168,7 @@ class Tally:
         return f"{PREFIXES} SELECT ?n ?m {{ ex:w{self.name} ex:n ?n . ex:w{self.name} ex:m ?m }}"
 
     def problem(self, rows: list[Row], done: int, seen: int, way: str = "query") -> str | None:
-        """Return what is wrong with an answer, if anything is.
-
-        Args:
-            rows: The answer.
-            done: `self.done` when it was asked for.
-            seen: `self.seen` of this way when it was asked for.
-            way: The way in which it was asked for.
-        """
+        """Return what is wrong with an answer; `done` and `seen` are those of when it was asked for."""
         if len(rows) != 1 or rows[0]["n"] != rows[0]["m"]:
             return f"half an update of the tally of writer {self.name}: {rows}"
         value = int(rows[0]["n"])
@@ -219,12 +204,7 @@ class Tally:
         return f"SELECT ?a ?b {{ {{ {first} }} UNION {{ ?e {two} ?b MINUS {{ ?e {one} ?b }} }} }}"
 
     def entries_problem(self, rows: list[Row], before: Mapping[int, bool | None]) -> str | None:
-        """Return what is wrong with an answer, if anything is.
-
-        Args:
-            rows: The answer.
-            before: `self.entries` when it was asked for.
-        """
+        """Return what is wrong with an answer; `before` is `self.entries` when it was asked for."""
         if torn := [row for row in rows if row.get("a") != row.get("b")]:
             return f"half an entry of writer {self.name}: {torn[:3]}"
         found = {int(row["a"]) for row in rows}

@@ -25,12 +25,7 @@ ENDLESS = "SELECT (COUNT(*) AS ?n) { " + " ".join(f"?a{i} ?b{i} ?c{i} ." for i i
 
 
 class Wire:
-    """A plain connection, so that what is sent and read is exact.
-
-    Args:
-        soak: The run.
-        buffer: Bytes of the buffer of what is received; 0 for the system's own.
-    """
+    """A plain connection, so that what is sent and read is exact; the system's own buffer if it is 0."""
 
     def __init__(self, soak: Soak, buffer: int = 0) -> None:
         at = urlsplit(soak.url)

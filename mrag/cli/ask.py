@@ -123,15 +123,7 @@ PLANNERS = ("judge", "writer", "tools", "parser")
 
 @dataclass(frozen=True)
 class Pictures:
-    """The images that a question is about.
-
-    Options:
-        image: Find images like this picture; needs --media.
-        media: Find images of the graph; folder of the files that the graph names.
-        looks: Model that compares images: conse (extra `conse`), clip:MODEL/WEIGHTS or none. Default: conse
-            with --image, else none.
-        only: With --media: only images of a class, or those that a SELECT query returns.
-    """
+    """The images that a question is about."""
 
     image: Path | None = None
     media: Annotated[Path | None, Option(metavar="FOLDER")] = None
@@ -198,39 +190,6 @@ def ask(
     The answer is computed if that is sure to be right; it has images if the question asks for them; it is
     completed from texts if they have what the graph lacks; else it is read in the context of similar
     entities.
-
-    Options:
-        question: The question; with --follow, several.
-        model: ollama:NAME, openai:NAME, local:PATH.gguf or none. Default: MRAG_MODEL, else Ollama if it runs.
-        k: Maximum number of entities.
-        hops: Steps from each entity.
-        budget: Maximum number of tokens of context.
-        context: Show the whole context too.
-        how: plan computes the answer or says why it cannot, read reads it in the context, complete completes
-            it from --texts, images answers with images, auto chooses.
-        reading: Which of the offered readings of the question to compute. Default: the likeliest, if it is
-            certain enough.
-        planner: How the language model helps where a reading is not certain: judge chooses among readings,
-            writer writes one, tools explores the graph, parser does without. Default: MRAG_PLANNER, else
-            judge.
-        sparql: Show the query that was run too.
-        texts: Texts (.txt, .md, .rst) to read what the graph lacks in; repeatable. To keep what is read, use
-            `mrag complete ask`.
-        follow: Ask one question after the other, from the arguments, else from standard input; each may go on
-            from the last answer ("and in Italy?"), and `reading 2` takes another reading of it.
-        teach: Ask which of the readings is right, and save the question with it; see `mrag questions`.
-            --reading tells it at once.
-
-    \b
-    Examples:
-      mrag ask "How many triple stores are there?"
-      mrag ask --texts articles "Where was Ada Hill born?"
-      mrag ask --media photos "Show me pictures of a red dress"
-      mrag ask --follow "Which products does Ontotext develop?" "only the commercial ones"
-      mrag ask --how read "What database products are linked to RDF?"
-      mrag ask --graph http://example.org/v2 "What does the widget cost?"
-      mrag ask --store oxigraph:./data --model ollama:llama3.2 "Who directed Star Wars?"
-      mrag ask --model local:coder.gguf --planner writer "Which vendors have the newest products?"
     """
     asked = question or []
     text = " ".join(asked)
@@ -282,17 +241,7 @@ def search(
     graph: options.GraphOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """List the entities most similar to a text.
-
-    Options:
-        text: What to search for.
-        k: Maximum number of hits.
-
-    \b
-    Examples:
-      mrag search "triple store with reasoning" -k 5
-      mrag search "triple store with reasoning" --ranker bm25+mmr
-    """
+    """List the entities most similar to a text."""
     if pictures.given:
         pictures.folder()
     else:
@@ -358,19 +307,7 @@ def save(
     replace: bool = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Save a question with the plan that answers it; later questions of the same words are read like it.
-
-    Options:
-        question: The question.
-        name: What to call it. Default: its words.
-        reading: Which of its readings is right.
-        by: Who saves it. Default: the name that you are logged in by.
-        replace: Replace a question of this name.
-
-    \b
-    Example:
-      mrag questions save "Which products does Ontotext develop?" --name "products of a vendor"
-    """
+    """Save a question with the plan that answers it; later questions of the same words are read like it."""
     with place.opened() as graph:
         saved = save_reading(graph, question, reading, name=name, by=by, replacing=replace)
     if as_json:
@@ -384,12 +321,7 @@ def list_(
     place: options.LabelledPlace,
     as_json: options.JsonOption = False,
 ) -> None:
-    """List the saved questions: name, template, parameters, reading, who saved them and when.
-
-    \b
-    Example:
-      mrag questions list --json
-    """
+    """List the saved questions: name, template, parameters, reading, who saved them and when."""
     with place.opened() as graph:
         every = planning.list_questions(graph)
     if as_json:
@@ -409,16 +341,7 @@ def run(
     sparql: bool = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Answer a saved question, with other names where they are given.
-
-    Options:
-        with_: What to ask for instead; repeatable.
-        sparql: Show the query that was run too.
-
-    \b
-    Example:
-      mrag questions run "products of a vendor" --with company="Stardog Union"
-    """
+    """Answer a saved question, with other names where they are given."""
     values = {}
     for given in with_ or ():
         parameter, equals, value = given.partition("=")
@@ -435,12 +358,7 @@ def remove(
     name: NameArgument,
     place: options.LabelledPlace,
 ) -> None:
-    """Remove a saved question.
-
-    \b
-    Example:
-      mrag questions remove "products of a vendor"
-    """
+    """Remove a saved question."""
     with place.opened() as graph:
         planning.remove_question(graph, name)
     say(f"Removed: {name}")
@@ -459,17 +377,6 @@ def calibrate(
     The weights are kept with the graph, and `mrag ask` uses them from then on; 50 questions or more are
     best. Shown is how many answers of which certainty are right, before and after: after, each by weights
     that were fitted without its question. The files are those of `mrag eval questions`.
-
-    Options:
-        files: Questions with `answers`, a JSON object a line.
-        forget: Go back to the weights that ship, without questions.
-        dry_run: Only say how well it fits.
-
-    \b
-    Examples:
-      mrag questions calibrate questions.jsonl --store ./data
-      mrag questions calibrate questions.jsonl --dry-run --json
-      mrag questions calibrate --forget
     """
     from mrag.planning.certainty import keep_certainty
 
@@ -549,18 +456,6 @@ def verify(
 
     Its triples must be there, and all that it says is made again from them and compared. What cannot be made
     again is named as not checked, unless a key that you trust vouches for it.
-
-    Options:
-        file: Output of `mrag ask --json`, or a receipt.
-        no_store: Check a receipt by its signature alone, without the graph.
-        strict: Fail too if a part is neither recomputed nor signed.
-        receipt: Write the receipt of the check, signed if there is a key.
-
-    \b
-    Examples:
-      mrag ask --json "Who develops GraphDB?" > answer.json && mrag verify answer.json
-      mrag verify answer.json --receipt receipt.jsonld
-      mrag verify receipt.jsonld --no-store --strict
     """
     given = _read(file)
     if no_store:
@@ -612,12 +507,7 @@ def _key_store() -> KeyStore:
 
 @keys_app.command("create")
 def create_key() -> None:
-    """Make the key of this installation; its private part stays in a file that you alone may read.
-
-    \b
-    Example:
-      mrag keys create
-    """
+    """Make the key of this installation; its private part stays in a file that you alone may read."""
     keys = _key_store()
     made = keys.create()
     say(f"The private key is in {keys.file}. Others trust the public one:")
@@ -626,29 +516,13 @@ def create_key() -> None:
 
 @keys_app.command("show")
 def show_key() -> None:
-    """Show whether this installation has a key, and where.
-
-    \b
-    Example:
-      mrag keys show
-    """
+    """Print the public key of this installation, for others to trust, and say where the private one is."""
     keys = _key_store()
     own = keys.own()
-    show_lines("No key: receipts are not signed." if own is None else f"{own.public}\n{keys.file}")
-
-
-@keys_app.command()
-def export() -> None:
-    """Print the public key, for others to trust.
-
-    \b
-    Example:
-      mrag keys export
-    """
-    own = _key_store().own()
     if own is None:
         raise ConfigError("This installation has no key.", hint="Make one with `mrag keys create`.")
     show_lines(own.public)
+    say(f"The private key is in {keys.file}.", style="dim")
 
 
 @keys_app.command()
@@ -656,41 +530,19 @@ def trust(
     name: str,
     key: str,
 ) -> None:
-    """Trust what a key has signed; ask its holder for the key in a way that nobody else can write to.
-
-    Options:
-        name: What the holder of the key is called.
-        key: Their public key, which begins with z6Mk.
-
-    \b
-    Example:
-      mrag keys trust "Example Library" z6Mkr5qKqTSm7cRs8kVNtmgJ5mYgRGMFgCsKpxsRqJ2MJ4aX
-    """
+    """Trust what a key has signed; ask its holder for the key in a way that nobody else can write to."""
     _key_store().trust(name, key)
 
 
 @keys_app.command("forget")
 def forget_key(name: str) -> None:
-    """Trust a key no more.
-
-    Options:
-        name: What the holder of the key is called.
-
-    \b
-    Example:
-      mrag keys forget "Example Library"
-    """
+    """Trust a key no more."""
     _key_store().forget(name)
 
 
 @keys_app.command("list")
 def list_keys(as_json: options.JsonOption = False) -> None:
-    """List the keys that are trusted, this installation's own among them.
-
-    \b
-    Example:
-      mrag keys list
-    """
+    """List the keys that are trusted, this installation's own among them."""
     every = _key_store().trusted()
     rows = "\n".join(f"{key}\t{name}" for key, name in every.items())
     show_json(dict(every)) if as_json else show_lines(rows or "No key is trusted.")

@@ -10,15 +10,15 @@ from __future__ import annotations
 import atexit
 import inspect
 import os
-import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import fields, is_dataclass
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -45,7 +45,7 @@ class Commands(typer.Typer):
             def named() -> None:
                 """Stand for the function, whose parameters typer would read at once."""
 
-            named.__name__, named.__doc__ = function.__name__, _describe(function)[0]
+            named.__name__, named.__doc__ = function.__name__, function.__doc__
             made = cast(type[TyperCommand], partial(_Command, function))
             super(Commands, self).command(name, cls=made, **options)(named)
             return function
@@ -85,6 +85,22 @@ class _Command(TyperCommand):
     @callback.setter
     def callback(self, value: object) -> None:
         """Ignore that of what stands for the function."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples of the command."""
+        names: list[str] = []
+        while ctx.parent is not None:
+            names, ctx = [ctx.info_name, *names], ctx.parent
+        if lines := examples().get(" ".join(names)):
+            with formatter.section("Examples"):
+                formatter.write("".join(f"  {line}\n" for line in lines))
+
+
+@cache
+def examples() -> Mapping[str, Sequence[str]]:
+    """Return the examples of each command, by its name."""
+    blocks = Path(__file__).with_name("examples.txt").read_text(encoding="utf-8").strip().split("\n\n")
+    return {block.splitlines()[0].removeprefix("# "): block.splitlines()[1:] for block in blocks}
 
 
 def _flat(function: Callable[..., Any]) -> Callable[..., None]:
@@ -127,20 +143,21 @@ def _parameters(owner: Any, given: Iterable[inspect.Parameter]) -> Iterator[insp
 def _helps(owner: Any) -> dict[str, str]:
     """Return the help texts of the options of a function, or of a group and those that it extends."""
     owners = reversed(owner.__mro__) if isinstance(owner, type) else [owner]
-    return {name: text for each in owners for name, text in _describe(each)[1].items()}
+    return {name: text for each in owners for name, text in _table().get(_name(each), {}).items()}
 
 
-def _describe(owner: Any) -> tuple[str, dict[str, str]]:
-    """Return a docstring without its `Options:`, and these by name."""
-    text = inspect.getdoc(owner) or ""
-    found = _OPTIONS.search(text)
-    if found is None:
-        return text, {}
-    entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", found[0], re.M)
-    return text.replace(found[0], "").strip(), {name: " ".join(words.split()) for name, words in entries}
+def _name(owner: Any) -> str:
+    return f"{owner.__module__.rpartition('.')[2]}.{owner.__name__}"
 
 
-_OPTIONS: Final = re.compile(r"^Options:\n(?:    .*(?:\n|\Z))+\n?", re.M)
+@cache
+def _table() -> Mapping[str, Mapping[str, str]]:
+    """Return what each option does, by its function or group."""
+    found: dict[str, dict[str, str]] = {}
+    for line in Path(__file__).with_name("options.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        owner, option, text = line.split("\t")
+        found.setdefault(owner, {})[option] = text
+    return found
 
 
 GRACE: Final = 3.0

@@ -150,25 +150,6 @@ def ask(
 
     Texts and images are read where the graph lacks triples. What is read is kept for review with its
     evidence; it enters the graph when its run is accepted.
-
-    Options:
-        questions: The questions.
-        texts: Folder of texts (.txt, .md, .rst) to read; repeatable.
-        images: Folder of images, described by a vision model and then read.
-        model: Language model that plans, reads and answers. Default: rules.
-        image_model: Model that describes images; `labels` uses a classifier.
-        embedder: Embedding model that finds passages next to BM25: minilm, wordllama or none.
-        weights: Weights of the planner, learnt by `mrag.completion.calibrate`.
-        always: Read even where the graph has an answer, which may be incomplete.
-        top: Passages to read for each triple.
-        new: Make entities of names that the graph lacks.
-        namespace: Namespace of the IRIs of new entities.
-        accept_all: Write what passes the checks into the graph at once.
-
-    \b
-    Examples:
-      mrag complete ask "Who directed Moss?" --texts articles
-      mrag complete ask "Who directed Moss?" --texts articles --accept-all
     """
     chat = generation.resolve(model) if model else None
     if chat is not None and weights is not None:
@@ -222,14 +203,6 @@ def review(
     """List the runs that await a decision.
 
     Each triple is shown with the words it was read from.
-
-    Options:
-        every: List decided runs too.
-
-    \b
-    Examples:
-      mrag complete review
-      mrag complete review --all --json
     """
     with place.opened() as graph:
         listed = completion.list_runs(graph) if every else completion.list_runs(graph, "proposed")
@@ -255,14 +228,6 @@ def accept(
 
     A run keeps the checks that it was read under (`--functional`, `--shapes` of `mrag complete ask`); they
     are made again against the graph as it is now. Checks given here are made besides.
-
-    Options:
-        names: Ids of runs; `last` is the newest proposed one.
-
-    \b
-    Examples:
-      mrag complete accept last
-      mrag complete accept 3f2a91 --shapes shapes.ttl
     """
     from mrag.completion import review
 
@@ -277,15 +242,7 @@ def reject(
     place: options.LabelledPlace,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Reject runs, so that they are no longer proposed.
-
-    Options:
-        names: Ids of runs.
-
-    \b
-    Example:
-      mrag complete reject 3f2a91
-    """
+    """Reject runs, so that they are no longer proposed."""
     from mrag.completion import review
 
     with place.opened() as graph:
@@ -298,15 +255,7 @@ def rollback(
     place: options.LabelledPlace,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Remove the triples of accepted runs again.
-
-    Options:
-        names: Ids of runs; `last` is the newest accepted one.
-
-    \b
-    Example:
-      mrag complete rollback last
-    """
+    """Remove the triples of accepted runs again."""
     from mrag.completion import review
 
     with place.opened() as graph:

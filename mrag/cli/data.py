@@ -81,21 +81,6 @@ def load(
     """Load RDF files into a knowledge graph and reason over it.
 
     A load that fails changes nothing.
-
-    Options:
-        files: RDF files, gzipped or not, or folders of them.
-        format: File name extension to read the files as, such as ttl.
-        reason: Infer what follows under OWL after loading.
-        replace: Replace what the graph held before.
-        skip_bad_lines: Skip bad lines of N-Triples and N-Quads.
-        imports: Load what the files import as well, from local files.
-
-    \b
-    Examples:
-      mrag load my.ttl ontology.owl
-      mrag load --imports ontology.owl
-      mrag load crm.ttl --label-property http://example.org/customerName
-      mrag load --store oxigraph:./data dump.nt.gz --no-reason
     """
     with place.opened(create=True) as graph:
         kept = loading(graph)
@@ -144,17 +129,7 @@ def create(
     ruleset: str = "owl2-rl-optimized",
     kind: str = "tdb2",
 ) -> None:
-    """Create a GraphDB repository or a Fuseki dataset.
-
-    Options:
-        url: graphdb:http://host:7200/repositories/NAME or fuseki:http://host:3030/NAME
-        ruleset: GraphDB: ruleset of the reasoner, such as owl2-rl-optimized, rdfs or empty.
-        kind: Fuseki: tdb2 (on disk) or mem.
-
-    \b
-    Example:
-      mrag create graphdb:http://localhost:7200/repositories/products --ruleset owl2-rl-optimized
-    """
+    """Create a GraphDB repository or a Fuseki dataset."""
     from mrag.graph.connection import open_store
 
     options.warn_of_login(url)
@@ -184,17 +159,6 @@ def reason(
     """Infer what follows from the loaded triples under OWL.
 
     Triples that contradict the ontology are reported, and the rest is inferred.
-
-    Options:
-        graphs: Read this named graph alone, or `default` for what is in none; repeatable. It is kept.
-        all_graphs: Read all graphs again.
-        report: Write all contradictions to a file, as JSON if it is named so.
-
-    \b
-    Examples:
-      mrag reason --report contradictions.json
-      mrag reason --strict
-      mrag reason --graph http://example.org/ontology --graph http://example.org/2024
     """
     if graphs and all_graphs:
         raise ConfigError("--graph and --all-graphs cannot be used together.")
@@ -276,15 +240,6 @@ def update(
     """Change a knowledge graph by a SPARQL update.
 
     What would change is shown first. It lands whole or not at all, and inferences follow.
-
-    Options:
-        text: SPARQL Update, or a .ru file of it.
-        seconds: Time limit in seconds.
-
-    \b
-    Examples:
-      mrag update "DELETE DATA { ex:GraphDB a ex:SemanticProduct }"
-      mrag update --yes corrections.ru
     """
     from mrag.rdf.parser import parse_update
 
@@ -306,19 +261,6 @@ def remove(
     """Remove a triple, a named graph, or the triples of a file.
 
     What would be removed is shown first. Inferences that rested on it are removed too.
-
-    Options:
-        terms: Subject, predicate and object: IRIs, CURIEs, or a literal.
-        graph: Remove a named graph.
-        file: Remove the triples of an RDF file; repeatable.
-        seconds: Time limit in seconds.
-
-    \b
-    Examples:
-      mrag remove ex:GraphDB ex:hasVendor ex:Ontotext
-      mrag remove http://example.org/acme ex:employees '"23"^^xsd:string'
-      mrag remove --graph http://example.org/graphs/2023 --yes
-      mrag remove --file old.ttl
     """
     if sum(map(bool, (terms, graph, file))) != 1 or (terms and len(terms) != 3):
         raise typer.BadParameter("Give subject, predicate and object, or --graph, or --file.")
@@ -336,16 +278,7 @@ def kgs(
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List the knowledge graphs of a store with their sizes, or delete one.
-
-    Options:
-        delete: Delete a knowledge graph and its indexes.
-
-    \b
-    Examples:
-      mrag kgs
-      mrag kgs --delete main-images
-    """
+    """List the knowledge graphs of a store with their sizes, or delete one."""
     from mrag.graph.connection import summaries
 
     with options.Place(store).opened() as graph:

@@ -28,19 +28,7 @@ def doctor(
     deep: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check the store, the index and the models.
-
-    Options:
-        url: Triple store, instead of --store.
-        write: Test writing on a server: a graph is written and removed again.
-        deep: Read and check every index and journal completely.
-
-    \b
-    Examples:
-      mrag doctor
-      mrag doctor --deep
-      mrag doctor graphdb:http://localhost:7200/repositories/products
-    """
+    """Check the store, the index and the models."""
     from mrag.stores.engines import SERVERS
 
     place = options.Place(url or place.store, place.kg)

@@ -41,20 +41,6 @@ def measure_questions(
     A line has `question` and `answers`, a list of rows or of values; without `answers` the right thing is to
     say that the graph has no answer. Also read: `id`, `category`, `alternatives`, `choice_columns`,
     `ordered` and `order_groups`.
-
-    Options:
-        files: Questions with gold answers, a JSON object a line; repeatable.
-        only: Only questions with this field; repeatable.
-        how: Way of answering, as for `mrag ask`.
-        model: Language model, as for `mrag ask`; none by default.
-        out: File for the answers, a JSON object a line; an interrupted run resumes.
-        resamples: Bootstrap samples.
-
-    \b
-    Examples:
-      mrag eval questions questions.jsonl --store oxigraph:./data
-      mrag eval questions questions.jsonl --how plan --out predictions.jsonl --json
-      mrag eval questions a.jsonl unanswerable.jsonl --only db=a --store ./a.db
     """
     from mrag.retrieval.routing import How
 
@@ -216,28 +202,6 @@ def evaluate(
 
     Measures come with confidence intervals and significance tests. If the folder has no documents, the
     entities of a knowledge graph's index are ranked. Next to run files, only rankers that are named run.
-
-    Options:
-        collection: Folder in BEIR or TREC format: queries, judgements, optionally documents.
-        queries: File of queries. Default: the folder's.
-        qrels: File of judgements. Default: the folder's.
-        split: Name of the qrels/NAME.tsv of a BEIR folder.
-        ranker: bm25, dense, hybrid or bm25-thesis; of a graph any that `mrag search` takes. Repeatable.
-        run: Run file in TREC format; repeatable.
-        measure: MRR, MAP, nDCG@k, P@k, R@k, Hits@k, HitsExclusive@k; repeatable.
-        k: Documents ranked for each query.
-        baseline: System to compare the others with. Default: the first.
-        out: Folder for report and runs; an interrupted evaluation resumes from it.
-        embedder: Embedding model of the documents: minilm, wordllama or none.
-        resamples: Bootstrap and permutation samples.
-        index: Similarity index of the graph.
-        cls: Rank only instances of this class.
-
-    \b
-    Examples:
-      mrag eval ./cranfield -r bm25 -r bm25-thesis
-      mrag eval ./my-benchmark --split graph --class ex:Product --out ./results
-      mrag eval --qrels qrels.txt --run mine.trec --run theirs.trec -m MRR -m nDCG@10 --json
     """
     from mrag.evaluation.metrics import DEFAULT
 
@@ -293,23 +257,6 @@ def benchmark(
     A language model or templates write the questions. There are three kinds of judgements: the entity itself
     (target), entities of similar questions (similar), and entities whose triples meet the question's
     conditions (graph). An interrupted run resumes when the command is run again.
-
-    Options:
-        out: Folder for questions and judgements, in BEIR format.
-        model: Language model, as for `mrag ask`; none uses templates.
-        cls: Class of the entities asked for.
-        link: Predicate between an entity and its parts, such as garments.
-        kind: Predicate for the kind of a part. Default: rdf:type.
-        limit: Maximum number of entities, chosen at random.
-        conditions: Maximum number of values in a template's question.
-        concurrency: Parallel requests.
-        embedder: Model that finds similar questions: minilm, wordllama or none.
-        index: Index whose documents the model reads.
-
-    \b
-    Examples:
-      mrag benchmark ./my-benchmark --class ex:Product --model none
-      mrag benchmark ./images --class ex:Image --link ex:hasGarment --model ollama:llama3.2
     """
     from mrag.evaluation.questions import TYPE
 

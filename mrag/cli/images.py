@@ -80,25 +80,6 @@ def import_(
 
     Annotations in Fashionpedia's format also get three views, named after the graph: NAME-images (a
     sentence for each annotation), NAME-cel and NAME-garments (for learning class expressions).
-
-    Options:
-        files: Annotations (JSON), scene graphs (JSON, JSONL) or tables (CSV, TSV, JSON).
-        kind: fashionpedia, scenes or table. Default: recognised from the file.
-        mapping: How tables become RDF, in Turtle (R2RML or RML).
-        sketch: Print a mapping to begin with for these tables; nothing is loaded.
-        delimiter: Sign between cells, or tab. Default: recognised.
-        encoding: Encoding of tables without a byte order mark.
-        boxes: Keep the bounding boxes of Fashionpedia's annotations.
-        masks: Keep the polygons around what Fashionpedia's annotations show.
-        views: Make the views of annotations.
-        replace: Replace what the graph held before.
-        skip_bad: Skip bad records and count them by reason instead of stopping.
-
-    \b
-    Examples:
-      mrag import instances_attributes_train2020.json
-      mrag import --sketch shops.csv cities.csv > mapping.ttl
-      mrag import shops.csv cities.csv --mapping mapping.ttl --skip-bad
     """
     from mrag.loaders.importing import ImportSettings
     from mrag.loaders.tables import TableDialect
@@ -159,9 +140,7 @@ def views(
 ) -> None:
     """Update the views of annotated images.
 
-    \b
-    Examples:
-      mrag views --kg main
+    With a runner, an interrupted run resumes when the command is run again.
     """
     from mrag.graph.record import read_record
 
@@ -269,27 +248,6 @@ def describe(
     """Have a vision model describe the images of the graph.
 
     An interrupted run resumes when the command is run again.
-
-    Options:
-        media: Folder of the image files that the graph names.
-        model: Vision model, as for `mrag ask`; `labels` uses a classifier (extra `conse`). Default: the first
-            llava model of Ollama.
-        prompt: fashion, general, or a file that holds a prompt.
-        workers: Parallel requests.
-        rate: Maximum requests per minute.
-        timeout: Seconds without data after which a request fails.
-        attempts: Attempts for each image.
-        on_error: What to do if an image cannot be described: skip or stop.
-        regions: Parts to describe too: none, boxes (annotated ones, else quarters) or quarters.
-        boxes: Knowledge graph that holds the boxes.
-        max_side: Longest side of images sent, in pixels; 0 for no limit.
-        limit: Maximum number of images and parts in this run.
-        again: Also describe images that another model or prompt has described.
-
-    \b
-    Examples:
-      mrag describe photos/ --store oxigraph:./data --model ollama:llava
-      mrag describe photos/ --regions boxes --boxes annotations --rate 60 --on-error stop
     """
     from mrag.images.enrichment import Regions
 

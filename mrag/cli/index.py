@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -67,26 +67,6 @@ def update_index(
 
     Only documents that changed are embedded. Things without a label are named by the property that tells them
     apart best, else by the words of their IRIs. `mrag ask` and `mrag search` keep its languages.
-
-    Options:
-        name: Name of the index.
-        query: Catalogue query of ?documentID ?documentText; repeatable.
-        embedder: minilm, wordllama (extra `static`), ollama:NAME, openai:NAME, none for BM25 alone, or
-            server (GraphDB's own).
-        analyser: How words are stemmed: none, plural, snowball:LANG, icu (extra `icu`), or auto, by the
-            languages. Default: as the index was built, else auto.
-        backend: What keeps the index, such as local: or postgresql://HOST/DATABASE; it is written down.
-            Default: where it is, else MRAG_INDEX, else local:.
-
-    \b
-    Examples:
-      mrag index
-      mrag index --embedder none --lang de,en
-      mrag index --analyser snowball:german
-      mrag index --label-property http://example.org/customerName
-      mrag index --backend postgresql://mrag@db.example.org/indexes
-      mrag index --backend local:
-      mrag index --runner processes --workers 8
     """
     from mrag.images.graph import keep_catalogue
 
@@ -155,16 +135,7 @@ def build_(
     workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Build the clue index of a graph's documents.
-
-    Options:
-        query: Catalogue query of ?documentID ?documentText, such as kg/sentences; repeatable.
-
-    \b
-    Examples:
-      mrag clues build --model local:model.gguf
-      mrag clues build --model local:model.gguf --runner processes --workers 4
-    """
+    """Build the clue index of a graph's documents."""
     with place.opened() as graph, ExitStack() as stack:
         loaded = _model(model, stack)
         started = time.perf_counter()
@@ -197,24 +168,7 @@ def search_(
     start: str = "beginning",
     as_json: JsonOption = False,
 ) -> None:
-    """Find entities by phrases that a model generates.
-
-    Options:
-        question: The question.
-        image: A picture that belongs to the question.
-        results: Maximum number of hits.
-        within: Only instances of a class, by IRI, CURIE, kept name, or DL or Manchester syntax.
-        mask: Only what a SPARQL query selects in its first variable.
-        beams: Beams of the beam search.
-        groups: Groups of beams that are kept diverse.
-        prior: Weight of the clue's likelihood without the question.
-        start: Where clues start in a document: beginning or anywhere.
-
-    \b
-    Examples:
-      mrag clues search "Who develops GraphDB?" --model local:model.gguf
-      mrag clues search "Who develops GraphDB?" --model local:model.gguf --in ex:Vendor
-    """
+    """Find entities by phrases that a model generates."""
     from mrag.generative.ranker import clue_folder
 
     settings = generative.DecodingSettings(beams=beams, groups=groups, prior_weight=prior, start=start)  # type: ignore[arg-type]
@@ -242,33 +196,6 @@ def search_(
             show_hit(hit, labels[hit.iri] or hit.iri)
 
 
-@clues_app.command("status")
-def status_(
-    place: Place,
-    folder: FolderOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show the state of the clue index.
-
-    \b
-    Example:
-      mrag clues status
-    """
-    with place.opened() as graph:
-        index = generative.open_clues(graph, folder=folder)
-        size, segments, model = len(index), len(index.segments), index.extra.get("model")
-        stale = generative.is_stale(graph, index)
-        if as_json:
-            about = {"documents": size, "tokens": index.tokens, "bytes": index.nbytes, "segments": segments}
-            show_json({**about, "model": model, "stale": stale})
-            return
-        show(f"documents  {size:,}")
-        show(f"tokens     {index.tokens:,}")
-        show(f"on disk    {index.nbytes:,} bytes in {segments} segments")
-        show(f"tokeniser  {model}")
-        show(f"state      {'older than the graph' if stale else 'up to date'}")
-
-
 def _model(name: str, stack: ExitStack) -> generative.LanguageModel:
     with status(f"Loading {name}"):
         model = generative.language_model(name)
@@ -284,12 +211,7 @@ codes_app = Commands(
 
 @dataclass(frozen=True)
 class CodesPlace(Place):
-    """Where a knowledge graph and its graph codes are.
-
-    Options:
-        name: Name of the index of graph codes.
-        path: Folder of the index, instead of the one beside the store.
-    """
+    """Where a knowledge graph and its graph codes are."""
 
     name: str = "main"
     path: Annotated[Path | None, Option(metavar="FOLDER")] = None
@@ -329,17 +251,6 @@ def build(
 
     The code of an entity is made from its neighbourhood. With --from, codes are read from files instead,
     and are called as the files are.
-
-    Options:
-        hops: Steps from an entity that its code covers.
-        source: Import the .gc files of a folder instead.
-        mend: With --from: repair and report defects of files.
-
-    \b
-    Examples:
-      mrag codes build
-      mrag codes build --hops 2 --name wide
-      mrag codes build --from ./codes --name imported
     """
     with place.opened() as graph:
         start = time.perf_counter()
@@ -389,24 +300,6 @@ def search(
     """Find the entities with the most similar codes.
 
     Each hit shows what matches and what does not.
-
-    Options:
-        question: Names of the graph, or a text (extra `graphcodes`).
-        edge: An edge of the question; repeatable.
-        node: A node of the question; repeatable.
-        like: Use the code of this entity as the question.
-        k: Maximum number of hits.
-        metric: structural, paper or query-relative.
-        excess: Structural metric: weight of what only the entity has.
-        meaning: Order the best hits by meaning, with the model minilm or wordllama.
-        ontology: Structural metric: let classes match their subclasses and instances.
-
-    \b
-    Examples:
-      mrag codes search -e GraphDB,"developed by",Ontotext
-      mrag codes search --like https://w3id.org/mrag/demo/products#GraphDB
-      mrag codes search "Which database supports Eclipse RDF4J?"
-      mrag codes search "a man rides a red bicycle" --store oxigraph:./scenes --meaning minilm
     """
     from mrag.graphcodes.code import centred, is_iri
 
@@ -451,14 +344,6 @@ def show_code(
     """Show the code of an entity in words and as a matrix.
 
     --json prints the interchange format.
-
-    Options:
-        iri: IRI of an entity in the index.
-
-    \b
-    Examples:
-      mrag codes show https://w3id.org/mrag/demo/products#GraphDB
-      mrag codes show https://w3id.org/mrag/demo/products#GraphDB --json > graphdb.json
     """
     with place.codes() as (graph, index):
         code = index.code(_expand(graph, iri))
@@ -476,39 +361,6 @@ def show_code(
             show(f"{at:3} {verbaliser.name(node_id, code)[:WIDE]:{WIDE}} {cells}")
         for cell, number in numbers.items():
             show(f"{number:3} = {' and '.join(map(verbaliser.relation, cell))}")
-
-
-@codes_app.command()
-def compare(
-    first: str,
-    second: str,
-    place: CodesPlace,
-    as_json: JsonOption = False,
-) -> None:
-    """Compare two entities by every metric.
-
-    Options:
-        first: IRI of an entity, used as the question.
-        second: IRI of the entity to compare it with.
-
-    \b
-    Example:
-      mrag codes compare https://w3id.org/mrag/demo/products#GraphDB https://w3id.org/mrag/demo/products#Stardog
-    """
-    from mrag.graphcodes.metrics import Metric
-
-    with place.codes() as (graph, index):
-        q, d = index.code(_expand(graph, first)), index.code(_expand(graph, second))
-        reasons = graphcodes.explain(q, d).reasons(q, _verbaliser(graph, q, d))
-        scores = {m: _comparison(m).scores(q, d) for m in get_args(Metric)}
-        if as_json:
-            show_json({"scores": {m: asdict(s) for m, s in scores.items()}, "reasons": list(reasons)})
-            return
-        show(f"{'':16}{'features':>10}{'relations':>11}{'types':>8}")
-        for metric, s in scores.items():
-            show(f"{metric:16}{s.features:10.3f}{s.relations:11.3f}{s.types:8.3f}")
-        for reason in reasons:
-            show(reason)
 
 
 def _writable(folder: Path) -> graphcodes.GraphCodeIndex:

@@ -37,16 +37,7 @@ ConceptArgument = Annotated[
 
 @dataclass(frozen=True)
 class Examples:
-    """What a concept is learnt from, beside the hits of a question.
-
-    Options:
-        positive: A positive example; repeatable.
-        negative: A negative example; repeatable.
-        positives: Positive examples, one IRI or CURIE per line.
-        negatives: Negative examples, one IRI or CURIE per line.
-        top: First hits of the question taken as positive.
-        bottom: Last hits of the question taken as negative.
-    """
+    """What a concept is learnt from, beside the hits of a question."""
 
     positive: Annotated[list[str] | None, Option("--positive", "-p", metavar="IRI")] = None
     negative: Annotated[list[str] | None, Option("--negative", "-n", metavar="IRI")] = None
@@ -58,16 +49,10 @@ class Examples:
 
 
 @dataclass(frozen=True)
-class LearningLimits:
-    """How far a learner goes.
+class Learning:
+    """Which learner learns, and how far it goes."""
 
-    Options:
-        seconds: Time limit of learning, with reading.
-        steps: Properties that may follow one another; by default up to the learner.
-        max_length: Symbols of the longest concept; by default up to the learner.
-        measure: Quality: f1, accuracy, predictive-accuracy or weighted-accuracy.
-    """
-
+    learner: str = "search"
     seconds: Annotated[float, Option(min=0.01)] = 5.0
     steps: Annotated[int | None, Option(min=1)] = None
     max_length: Annotated[int | None, Option(min=1)] = None
@@ -76,25 +61,8 @@ class LearningLimits:
 
 
 @dataclass(frozen=True)
-class Learning(LearningLimits):
-    """Which learner learns.
-
-    Options:
-        learner: search, m-of-n, celoe, ocel, tdl or evolearner.
-    """
-
-    learner: str = "search"
-
-
-@dataclass(frozen=True)
 class Notation:
-    """How a concept is printed.
-
-    Options:
-        format: Notation of concepts: dl, manchester or turtle.
-        query: Print only the concept's SPARQL query.
-        rq: Write that query to a file.
-    """
+    """How a concept is printed."""
 
     format: FormatOption = "dl"
     query: bool = False
@@ -240,20 +208,6 @@ def fit(
 
     Examples are IRIs, files of IRIs, hits of a search, or the members of a class. If no negative ones are
     given, other individuals are drawn.
-
-    Options:
-        question: Take examples from a search's hits.
-        defined: Define this class: its members against others.
-        k: Maximum number of hypotheses shown.
-        keep: Keep the concept as a class of this name.
-        explain: Explain why this individual is in the concept or not.
-
-    \b
-    Examples:
-      mrag learn fit -p ex:GraphDB -p ex:AllegroGraph -n ex:MySQL -n ex:Redis
-      mrag learn fit --question "triple store with reasoning" --top 5 --bottom 10 --keep reasoners
-      mrag learn fit --positives hands.txt --negatives others.txt --learner tdl --steps 3 --max-length 12
-      mrag learn fit --class ex:TripleStore
     """
     options.check_choice("format", notation.format, FORMATS)
     with place.opened() as graph:
@@ -283,17 +237,6 @@ def rerank(
     """Re-rank the hits of a search by a concept.
 
     The hits in the concept come first. It is learnt from the first and last hits, unless --concept gives one.
-
-    Options:
-        question: The search whose hits are re-ranked.
-        hits: Maximum number of hits.
-        concept: Use this concept instead of learning one: a kept one, or DL or Manchester.
-        model: Chat model whose summary orders the hits.
-
-    \b
-    Examples:
-      mrag learn rerank "triple store with reasoning"
-      mrag learn rerank "fast triple store" --concept reasoners --model ollama:llama3.2
     """
     options.check_choice("format", format, FORMATS)
     with place.opened() as graph:
@@ -323,13 +266,7 @@ def show_concept(
     notation: Notation,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Print a concept and its sentence, or its query.
-
-    \b
-    Examples:
-      mrag learn show reasoners --format manchester
-      mrag learn show "ex:SemanticProduct and (ex:developedBy some ex:Vendor)" --query
-    """
+    """Print a concept and its sentence, or its query."""
     options.check_choice("format", notation.format, FORMATS)
     with place.opened() as graph:
         print_learnt(graph, Learnt(concept_of(graph, concept)), notation, None, None, as_json)
@@ -345,13 +282,6 @@ def explain(
     """Explain why an individual is in a concept or not.
 
     If it is not, the fewest triples that would bring it in are shown.
-
-    Options:
-        individual: The individual.
-
-    \b
-    Example:
-      mrag learn explain reasoners ex:MySQL
     """
     with place.opened() as graph:
         learnt = Learnt(concept_of(graph, concept))
@@ -369,15 +299,7 @@ def keep(
     place: options.LabelledPlace,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Keep a concept as a class of the graph.
-
-    Options:
-        name: Name of the class.
-
-    \b
-    Example:
-      mrag learn keep reasoners "ex:SemanticProduct and (ex:developedBy some ex:Vendor)"
-    """
+    """Keep a concept as a class of the graph."""
     with place.opened() as graph:
         learnt = Learnt(concept_of(graph, concept))
         stored = keep_as(graph, learnt.expression, name, "", None)
@@ -393,14 +315,6 @@ def concepts(
     """List the kept concepts.
 
     In Turtle, RDF/XML and functional syntax they form an ontology.
-
-    Options:
-        format: Notation of concepts: dl, manchester, turtle, rdfxml or functional.
-
-    \b
-    Examples:
-      mrag learn concepts
-      mrag learn concepts --format functional > concepts.ofn
     """
     options.check_choice("format", format, LIST_FORMATS)
     with place.opened() as graph:
@@ -434,15 +348,7 @@ def forget(
     name: str,
     place: options.Place,
 ) -> None:
-    """Remove a kept concept.
-
-    Options:
-        name: Name of a kept concept.
-
-    \b
-    Example:
-      mrag learn forget reasoners
-    """
+    """Remove a kept concept."""
     with place.opened() as graph:
         if not cel.remove_concept(graph, name):
             raise ConfigError("No such concept is kept.", term=name, hint="`mrag learn concepts` lists them.")
@@ -619,23 +525,6 @@ def generative_(
     """Train a language model to generate clues.
 
     Ctrl-C keeps what was learnt.
-
-    Options:
-        questions: JSON lines with `question` and `document`, the IRI that answers it.
-        model: local:PATH.gguf, or hf:FOLDER_OR_NAME (transformers).
-        out: Folder of the adapter; an existing one is trained further.
-        epochs: Passes over all pairs.
-        batch: Pairs in a step.
-        rate: Learning rate.
-        rank: Rank of the adapter (LoRA).
-        clues: Maximum number of clues drawn for a question.
-        length: Tokens of a clue.
-        temperature: Below 1, clues with many keywords are preferred.
-
-    \b
-    Examples:
-      mrag train generative --questions asked.jsonl --model local:model.gguf --out clues
-      mrag clues search "Who develops GraphDB?" --model hf:clues/model
     """
     from mrag.generative.ranker import clue_texts
 

@@ -82,11 +82,7 @@ SeedOption = Annotated[int, Option(help="Seed of random choices.")]
 
 @dataclass(frozen=True)
 class Place:
-    """Where the knowledge graph is.
-
-    Options:
-        kg: Knowledge graph in the store.
-    """
+    """Where the knowledge graph is."""
 
     store: StoreOption = None
     kg: Annotated[str | None, Option(metavar="NAME")] = None
@@ -153,11 +149,7 @@ class Place:
 
 @dataclass(frozen=True)
 class LabelledPlace(Place):
-    """Where the knowledge graph is, and in which languages its labels are read.
-
-    Options:
-        lang: Preferred languages, best first; "-" is no language tag.
-    """
+    """Where the knowledge graph is, and in which languages its labels are read."""
 
     lang: Annotated[str, Option(metavar="TAGS")] = DEFAULT_LANGUAGES
 

@@ -30,20 +30,6 @@ def query(
     """Run a SPARQL read query.
 
     Updates and federated queries are refused. GraphDB's similarity vocabulary works on every store.
-
-    Options:
-        text: SPARQL text, a file, or the name of a catalogue query.
-        listed: List the catalogue's queries with this in them: explore, all.
-        seconds: Time limit in seconds.
-        rows: Maximum number of rows.
-        layer: Triples to query: all, asserted or inferred.
-
-    \b
-    Examples:
-      mrag query "SELECT ?x { ?x a ex:SemanticProduct } LIMIT 5"
-      mrag query explore/classes --json
-      mrag query --list provenance
-      mrag query provenance/completed
     """
     from mrag.graph.kg import Layer
     from mrag.rdf import queries
@@ -84,15 +70,6 @@ def explain(
     """Explain why inferred triples hold.
 
     Each proof shows the rule and its premises, down to asserted triples.
-
-    Options:
-        what: An entity, or subject, predicate and object.
-        max_triples: Maximum number of an entity's inferred triples to explain.
-
-    \b
-    Examples:
-      mrag explain GraphDB
-      mrag explain ex:GraphDB rdf:type ex:SemanticProduct
     """
     from rdflib import Literal
 

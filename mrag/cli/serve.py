@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer import Option
 
-import mrag
 from mrag.cli import options
 from mrag.cli.output import say, show, shown
 from mrag.config import Settings
@@ -25,7 +20,6 @@ from mrag.terminal import protocol
 def serve(
     context: typer.Context,
     place: options.LabelledPlace,
-    also: Annotated[list[str] | None, Option(metavar="NAME=URL")] = None,
     host: str = "127.0.0.1",
     port: Annotated[int, Option(min=0, max=65535)] = 7333,
     update: bool = False,
@@ -39,7 +33,6 @@ def serve(
     memory: Annotated[int, Option(min=0)] = 4096,
     workers: Annotated[int | None, Option(min=1)] = None,
     grace: Annotated[float, Option(min=0)] = 3.0,
-    drain: Annotated[float, Option(min=0)] = 0.0,
     reason: bool = False,
     separate: bool = False,
     index: str = "main",
@@ -51,46 +44,12 @@ def serve(
     """Serve the graph over HTTP, with a page to explore it.
 
     The protocols are SPARQL 1.1, RDF4J's and GraphDB's.
-
-    Options:
-        also: Another store to serve below /kg/NAME/; repeatable.
-        host: Address to listen on.
-        port: Port; 0 for a free one.
-        update: Let clients change the graph.
-        token: Token that clients must send. Other users of this machine can read it on a command line.
-        token_file: File that holds only the token.
-        cors: Origin whose pages may send requests; repeatable.
-        timeout: Time limit of a query in seconds.
-        rows: Maximum number of rows or triples of a result.
-        megabytes: Maximum megabytes of a result.
-        body: Maximum megabytes of a request's body.
-        memory: Maximum megabytes of a query's process; 0 for no limit.
-        workers: Processes that answer queries (default: as many as cores); in front of another server,
-            processes that answer requests (default: 1).
-        grace: Seconds that running requests get when the server stops.
-        drain: Seconds before that in which it takes requests, but says at /ready that it stops.
-        reason: Reason again after each update.
-        separate: Keep named graphs out of the default graph, unlike GraphDB.
-        index: Similarity index for questions.
-        model: Language model for questions, as for `mrag ask`.
-        media: Folder of the image files that the graph names.
-        log_requests: Log each request as a line of JSON, without its text.
-
-    \b
-    Examples:
-      mrag serve
-      mrag serve --store oxigraph:./data --update --token-file token.txt
-      mrag serve --store fuseki:http://localhost:3030/ds --workers 4
-      mrag serve --store oxigraph:./products --also people=oxigraph:./people
-      mrag serve --log-requests 2> requests.jsonl
     """
     try:
         from mrag.generation.models import check_model
         from mrag.retrieval.registry import check_ranker
-        from mrag.server.running import address_of, listen, serve_in_processes
         from mrag.server.running import serve as run
         from mrag.server.settings import ServerSettings
-        from mrag.stores.sparql import SparqlStore
     except ModuleNotFoundError as error:
         hint = "Install it with: pip install 'mrag[server]'"
         raise ConfigError(f"The module {error.name} is missing.", hint=hint) from error
@@ -110,7 +69,6 @@ def serve(
         max_body=body << 20,
         memory=memory << 20,
         grace=grace,
-        drain=drain,
         reason=reason,
         union=not separate,
         index=index,
@@ -127,46 +85,17 @@ def serve(
         )
     # Warnings of the server are for its operator, also without --verbose.
     logging.getLogger("mrag.server").setLevel(logging.WARNING)
-    others = _stores(also or ())
-    several = workers is not None and workers > 1
-    with ExitStack() as stack:
-        graph = stack.enter_context(place.opened(may_be_new=update))
-        beside = {
-            name: stack.enter_context(replace(place, store=url, kg=None).opened(may_be_new=update))
-            for name, url in others.items()
-        }
+    with place.opened(may_be_new=update) as graph:
 
         def listening(url: str) -> None:
             show(f"SPARQL   {url}/sparql")
             show(f"GraphDB  {url}  (repository {graph.name})")
             show(f"Page     {url}/")
-            for name in beside:
-                show(f"{name:8} {url}/kg/{name}/")
             shown()
             say(f"Updates are {'on' if update else 'off'}. Ctrl-C stops the server.", style="dim")
 
-        if not several or not isinstance(graph.store, SparqlStore):
-            run(graph, settings, listening=listening, exits=True, beside=beside)
-        elif beside:
-            raise ConfigError("--also needs --workers 1 where the first store is a server itself.")
-        else:
-            url = Settings.from_env(place.store, place.kg).store or ""
-            again = partial(mrag.connect, url, graph.name, languages=graph.languages, create=update)
-            with listen(settings) as bound:
-                serve_in_processes(again, settings, bound, workers or 1, lambda: listening(address_of(bound)))
+        run(graph, settings, listening=listening, exits=True)
     say("The server has stopped.", style="dim")
-
-
-def _stores(also: Sequence[str]) -> dict[str, str]:
-    """Return the URLs of the stores that are served beside the first one, by name."""
-    found: dict[str, str] = {}
-    for one in also:
-        name, equals, url = one.partition("=")
-        if not equals or not url or name in found:
-            hint = "Write --also NAME=URL, with another NAME each time."
-            raise ConfigError(f"--also {one} names no other store.", hint=hint)
-        found[name] = url
-    return found
 
 
 def _token(context: typer.Context, given: str | None, file: Path | None) -> str | None:
@@ -204,15 +133,6 @@ def mcp(
     """Serve the graph to an assistant over MCP.
 
     The tools of this Model Context Protocol server are read-only; it uses standard input and output.
-
-    Options:
-        timeout: Time limit of a call in seconds.
-        model: Language model of the tool `ask`, as for `mrag ask`.
-
-    \b
-    Examples of what a client starts:
-      mrag mcp
-      mrag mcp --store oxigraph:./data --timeout 60
     """
     from mrag.generation.models import check_model
     from mrag.mcp import McpSettings

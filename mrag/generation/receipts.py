@@ -139,9 +139,7 @@ class KeyStore:
         try:
             _raw(key)
         except ModelError as error:
-            raise ConfigError(
-                error.message, term=key[:80], hint="Ask for their `mrag keys export`."
-            ) from error
+            raise ConfigError(error.message, term=key[:80], hint="Ask for their `mrag keys show`.") from error
         every = self._read()
         if every.get(name, key) != key:
             raise ConfigError("Another key is trusted under this name.", term=name, hint="Forget it first.")

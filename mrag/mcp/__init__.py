@@ -22,28 +22,15 @@ __all__ = ["McpSettings", "create_server", "serve"]
 
 @dataclass(frozen=True)
 class McpSettings:
-    """How much a call may use, and what it uses.
+    """How much a call may use, and what it uses."""
 
-    Attributes:
-        index: Name of the similarity index.
-        ranker: What ranks entities, by a name of `mrag.known_rankers()`.
-        seconds: Deadline of a call.
-        model: Language model of `ask`, as `mrag.generation.models.resolve.resolve` names them.
-        calls: Calls that run at once; further ones wait, and their waiting counts.
-        rows: Maximum number of rows that a query may have; most of them are counted, not shown.
-        characters: Maximum number of characters of a result's text, and ten times as many of its JSON.
-
-    Raises:
-        ConfigError: If a number is not positive.
-    """
-
-    index: str = "main"
-    ranker: str = "hybrid"
-    seconds: float = 30.0
-    model: str | None = None
-    calls: int = 4
-    rows: int = 10_000
-    characters: int = 20_000
+    index: str = "main"  # name of the similarity index
+    ranker: str = "hybrid"  # what ranks entities, by a name of `mrag.known_rankers()`
+    seconds: float = 30.0  # deadline of a call
+    model: str | None = None  # language model of `ask`, as `mrag.generation.models` names them
+    calls: int = 4  # calls that run at once; further ones wait, and their waiting counts
+    rows: int = 10_000  # maximum number of rows that a query may have; most are counted, not shown
+    characters: int = 20_000  # maximum number of characters of a result; ten times as many of its JSON
 
     def __post_init__(self) -> None:
         for name in ("seconds", "calls", "rows", "characters"):
@@ -52,11 +39,7 @@ class McpSettings:
 
 
 def create_server(kg: KnowledgeGraph, settings: McpSettings | None = None) -> Server[Any]:
-    """Return a server of the SDK, to run on a transport of your own.
-
-    Args:
-        kg: The knowledge graph; the caller closes it.
-        settings: Index, deadline, model and bounds.
+    """Return a server of the SDK, to run on a transport of your own; the caller closes the graph.
 
     Raises:
         ConfigError: If the SDK is not installed.
@@ -71,9 +54,7 @@ def create_server(kg: KnowledgeGraph, settings: McpSettings | None = None) -> Se
 def serve(kg: KnowledgeGraph, settings: McpSettings | None = None) -> None:
     """Serve a knowledge graph on standard input and output until the client closes them.
 
-    Args:
-        kg: The knowledge graph; it is closed on SIGTERM and SIGINT, else the caller closes it.
-        settings: Index, deadline, model and bounds.
+    The graph is closed on SIGTERM and SIGINT, else by the caller.
 
     Raises:
         ConfigError: If the SDK is not installed.

@@ -46,9 +46,6 @@ TERM_SCHEMA: dict[str, Any] = {
 }
 """A term: plain, or as the SPARQL 1.1 JSON results format writes it (section 3.2.2)."""
 
-_SHORT_TERM: dict[str, Any] = {"type": ["string", "number", "boolean", "object"]}
-"""The same for the one schema that the common queries share, which a model pays for in every conversation."""
-
 
 @dataclass(frozen=True)
 class Parameter:
@@ -65,14 +62,14 @@ class Parameter:
         """Return whether the value in the file is only an example."""
         return bool(self.variables)
 
-    def schema(self, term: Mapping[str, Any] = TERM_SCHEMA) -> dict[str, Any]:
+    def schema(self) -> dict[str, Any]:
         """Return its JSON schema."""
         if not self.variables:
             schema = {"type": "integer", "minimum": 0, "maximum": _MOST_NUMBER}
             return {**schema, "description": self.description}
-        row = dict(term)
+        row = TERM_SCHEMA
         if (size := len(self.variables)) > 1:
-            row = {"type": "array", "items": dict(term), "minItems": size, "maxItems": size}
+            row = {"type": "array", "items": row, "minItems": size, "maxItems": size}
         return {
             "type": "array",
             "items": row,
@@ -195,11 +192,6 @@ def entries() -> Mapping[str, CatalogueEntry]:
     return found
 
 
-def common() -> list[CatalogueEntry]:
-    """Return the queries that a model is told of at once; `entries` has them all."""
-    return [entries()[name] for name in queries.COMMON]
-
-
 def nearest(name: str) -> list[str]:
     """Return the three names of queries that are most like a name, the nearest first."""
 
@@ -213,26 +205,11 @@ def nearest(name: str) -> list[str]:
 
 
 def listing() -> str:
-    """Return a line for each common query: its signature and what it answers."""
-    return "\n".join(f"{entry.signature}: {entry.query.summary}" for entry in common())
-
-
-def parameters_schema() -> dict[str, Any]:
-    """Return one schema for the parameters of the common queries; those of a name share its entry."""
-    shared: dict[str, dict[str, list[str]]] = {}
-    schemas: dict[str, dict[str, Any]] = {}
-    for entry in common():
-        for parameter in entry.parameters:
-            schemas.setdefault(parameter.name, parameter.schema(_SHORT_TERM))
-            by_text = shared.setdefault(parameter.name, {})
-            by_text.setdefault(parameter.description, []).append(entry.query.name)
-    return {
-        name: {
-            **schema,
-            "description": "; ".join(f"{text} ({', '.join(of)})" for text, of in shared[name].items()),
-        }
-        for name, schema in sorted(schemas.items())
-    }
+    """Return a line for each query that a model is told of at once: its signature and what it answers."""
+    found = [entries()[name] for name in queries.COMMON]
+    described = dict.fromkeys((p.name, p.description) for entry in found for p in entry.parameters)
+    lines = [f"{entry.signature}: {entry.query.summary}" for entry in found]
+    return "\n".join([*lines, "Of these, " + "; ".join(f"{name}: {text}" for name, text in described)])
 
 
 def _parameter(query: Query, name: str, read: ReadQuery) -> Parameter:

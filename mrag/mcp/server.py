@@ -12,10 +12,9 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, TypeVar
 
 import anyio
@@ -36,42 +35,18 @@ from mrag.mcp.tools import Result, ToolContext, clip, tools
 _LONGEST = 1 << 20
 
 
-class Answered:
-    """The messages of a client; lines that are none are answered by an error, and left out.
+async def _answer_lines(incoming: Any, outgoing: Any, pass_on: Any) -> None:
+    """Pass messages on; a line that is none is answered by an error.
 
     JSON can name halves of characters, which no text may hold, so the SDK cannot read a line with one. It
     would drop the line, and the client would wait for its answer.
     """
-
-    def __init__(self, incoming: Any, outgoing: Any) -> None:
-        self._incoming, self._outgoing = incoming, outgoing
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._incoming, name)
-
-    def __aiter__(self) -> Answered:
-        return self
-
-    async def __anext__(self) -> SessionMessage:
-        """Return the next message."""
-        while True:
-            item = await self._incoming.__anext__()
-            if not isinstance(item, Exception):
-                return item  # type: ignore[no-any-return]
-            await self._outgoing.send(SessionMessage(refusal(item)))
-
-    async def receive(self) -> SessionMessage:
-        """Return the next message."""
-        return await self.__anext__()
-
-    async def __aenter__(self) -> Answered:
-        await self._incoming.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._incoming.__aexit__(kind, error, trace)
+    async with pass_on:
+        async for item in incoming:
+            if isinstance(item, Exception):
+                await outgoing.send(SessionMessage(refusal(item)))
+            else:
+                await pass_on.send(item)
 
 
 def refusal(error: Exception) -> types.JSONRPCError:
@@ -92,57 +67,6 @@ def refusal(error: Exception) -> types.JSONRPCError:
     return types.JSONRPCError(jsonrpc="2.0", id=id, error=types.ErrorData(code=code, message=message))
 
 
-_MOST = 2_000
-
-
-@dataclass(frozen=True)
-class McpPrompt:
-    """A prompt."""
-
-    title: str
-    description: str  # what a person reads of it
-    steps: str  # what the assistant is asked to do
-    arguments: Mapping[str, str]  # what each is; all are required
-
-
-_PROMPTS = {
-    "overview": McpPrompt(
-        "What is in this graph?",
-        "Describe the graph to somebody who has not seen it.",
-        "Describe this knowledge graph. Read `schema` first. Say in a paragraph what it is about, "
-        "then list the main classes with their numbers, how they are linked, and three questions that "
-        "it can answer. Use `run_query` with evaluation/instances for examples. Say which triples are "
-        "inferred.",
-        {},
-    ),
-    "answer": McpPrompt(
-        "Answer a question with its sources",
-        "Answer from the graph alone, citing the triples.",
-        "Answer the question below from this knowledge graph alone. Call `ask` first. If its answer "
-        "is read and not computed, or leaves words of the question out, check it with `search` and "
-        "`context`, or with `schema` and `query`. Cite the line of a triple behind each statement, "
-        "mark what is inferred, and say so where the graph does not tell.",
-        {"question": "The question."},
-    ),
-    "about": McpPrompt(
-        "What is known of a thing?",
-        "Summarise what the graph states and what it infers of one thing.",
-        "Tell what this knowledge graph knows of the thing below. Find it by `search`, and ask which "
-        "one is meant where several fit. Show `context`, group what is said by topic, and prove the "
-        "two most interesting inferred triples by `explain`.",
-        {"thing": "A name, a description or an IRI."},
-    ),
-    "sparql": McpPrompt(
-        "Write a query",
-        "Write, run and explain a SPARQL query.",
-        "Write a SPARQL query for the request below. Read `schema` for classes, predicates and "
-        "prefixes, and look at a few triples by `run_query` with context/out. Run it by `query` with "
-        "a LIMIT, mend it until its rows fit the request, then show the query, its first rows, and "
-        "what each line of it does.",
-        {"request": "What the query is to give."},
-    ),
-}
-
 logger = logging.getLogger(__name__)
 
 _QUERIES = "mrag://queries"
@@ -152,50 +76,44 @@ _READ_ONLY = types.ToolAnnotations(
 _T = TypeVar("_T")
 
 
-class Threads:
-    """Runs blocking work off the event loop, so many at once and no more.
+async def on_thread(places: anyio.Semaphore, work: Callable[[], _T]) -> _T:
+    """Return what blocking work returns, done off the event loop when it has a place.
 
     A call that is cancelled or late is given up, not stopped, because a thread cannot be; its place is
     taken until it ends, so that calls given up cannot pile up. A SPARQL query ends with its process.
     """
+    await places.acquire()
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[_T] = loop.create_future()
 
-    def __init__(self, max_parallel: int) -> None:
-        self._places = anyio.Semaphore(max_parallel)
+    def settle(result: _T | None, error: BaseException | None) -> None:
+        places.release()
+        if done.cancelled():
+            return
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(result)  # type: ignore[arg-type]  # None only where work returns it
 
-    async def run(self, work: Callable[[], _T]) -> _T:
-        """Return what `work` returns, waiting for a place first."""
-        await self._places.acquire()
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[_T] = loop.create_future()
+    def call() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except BaseException as raised:
+            error = raised
+        with suppress(RuntimeError):  # the loop is closed when the client has gone meanwhile
+            loop.call_soon_threadsafe(settle, result, error)
 
-        def settle(result: _T | None, error: BaseException | None) -> None:
-            self._places.release()
-            if done.cancelled():
-                return
-            if error is not None:
-                done.set_exception(error)
-            else:
-                done.set_result(result)  # type: ignore[arg-type]  # None only where work returns it
-
-        def call() -> None:
-            result, error = None, None
-            try:
-                result = work()
-            except BaseException as raised:
-                error = raised
-            with suppress(RuntimeError):  # the loop is closed when the client has gone meanwhile
-                loop.call_soon_threadsafe(settle, result, error)
-
-        # Daemons: one that was given up must not keep the process from ending.
-        threading.Thread(target=call, name="mrag-mcp", daemon=True).start()
-        return await done
+    # Daemons: one that was given up must not keep the process from ending.
+    threading.Thread(target=call, name="mrag-mcp", daemon=True).start()
+    return await done
 
 
 def build(desk: ToolContext) -> Server[Any]:
     """Return the server of one knowledge graph."""
     kg, settings = desk.kg, desk.settings
     offered = {tool.name: tool for tool in tools()}
-    threads = Threads(settings.calls)
+    places = anyio.Semaphore(settings.calls)
 
     async def list_tools(_: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(
@@ -219,7 +137,7 @@ def build(desk: ToolContext) -> Server[Any]:
             asked = tool.arguments.model_validate(params.arguments or {})
             # A second more, so that a query's own deadline speaks first.
             with anyio.fail_after(settings.seconds + 1):
-                return _success(await threads.run(lambda: tool.run(desk, **dict(asked))), settings)
+                return _success(await on_thread(places, lambda: tool.run(desk, **dict(asked))), settings)
         except ValidationError as error:
             found = error.errors(include_url=False, include_context=False, include_input=False)
             parts = [f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in found[:5]]
@@ -262,17 +180,6 @@ def build(desk: ToolContext) -> Server[Any]:
         ]
         return types.ListResourcesResult(resources=listed)
 
-    async def list_templates(
-        _: Any, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
-        template = types.ResourceTemplate(
-            uri_template=f"{_QUERIES}/{{+name}}",
-            name="query",
-            description="The SPARQL text of a query by its name.",
-            mime_type="application/sparql-query",
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[template])
-
     async def read_resource(_: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = params.uri
         if uri == _QUERIES:
@@ -302,10 +209,7 @@ def build(desk: ToolContext) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
-        on_list_prompts=_list_prompts,
-        on_get_prompt=_get_prompt,
     )
 
 
@@ -317,8 +221,10 @@ def run(kg: KnowledgeGraph, settings: McpSettings) -> None:
     server = build(desk)
 
     async def talk() -> None:
-        async with stdio_server() as (incoming, outgoing):
-            await server.run(Answered(incoming, outgoing), outgoing, server.create_initialization_options())
+        send, receive = anyio.create_memory_object_stream[SessionMessage]()
+        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:
+            group.start_soon(_answer_lines, incoming, outgoing, send)
+            await server.run(receive, outgoing, server.create_initialization_options())
 
     def stop(number: int, _: FrameType | None) -> None:
         # Reading standard input cannot be interrupted, so the usual way out would wait for the client.
@@ -346,43 +252,6 @@ def _success(result: Result, settings: McpSettings) -> types.CallToolResult:
 def _failure(message: str, hint: str | None) -> types.CallToolResult:
     text = clip("\n".join(untrusted.one_line(part) for part in (message, hint) if part), 2_000)
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
-
-
-async def _list_prompts(_: Any, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-    return types.ListPromptsResult(
-        prompts=[
-            types.Prompt(
-                name=name,
-                title=prompt.title,
-                description=prompt.description,
-                arguments=[
-                    types.PromptArgument(name=argument, description=what, required=True)
-                    for argument, what in prompt.arguments.items()
-                ],
-            )
-            for name, prompt in _PROMPTS.items()
-        ]
-    )
-
-
-async def _get_prompt(_: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-    prompt, given = _PROMPTS.get(params.name), params.arguments or {}
-    problem = ""
-    if prompt is None:
-        problem = f"There is no prompt {params.name[:100]!r}."
-    elif given.keys() != prompt.arguments.keys():
-        problem = (
-            f"The prompt {params.name} takes {', '.join(prompt.arguments) or 'no arguments'}. "
-            "Give each of them, and no others."
-        )
-    elif any(not value.strip() or len(value) > _MOST for value in given.values()):
-        problem = f"An argument of a prompt has 1 to {_MOST} characters. Write it shorter, or say more."
-    if prompt is None or problem:
-        raise MCPError(types.INVALID_PARAMS, problem)
-    said = [f"{name}: {untrusted.one_line(given[name])}" for name in prompt.arguments]
-    content = types.TextContent(text="\n".join([prompt.steps, *said]))
-    message = types.PromptMessage(role="user", content=content)
-    return types.GetPromptResult(description=prompt.description, messages=[message])
 
 
 def _instructions(kg: KnowledgeGraph) -> str:

@@ -24,7 +24,7 @@ from mrag.generation.models import check_model
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.mcp import McpSettings
-from mrag.mcp.catalogue import entries, listing, nearest, parameters_schema, read_term
+from mrag.mcp.catalogue import entries, listing, nearest, read_term
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM, XSD, Term, Triple, curie, iri, term_to_json
 from mrag.retrieval import registry
@@ -452,7 +452,6 @@ class Tool:
     title: str
     run: Callable[..., Result]
     more: str = ""  # what its description says beside its docstring
-    schema: Mapping[str, Any] = field(default_factory=dict)  # additions to the properties of its schema
 
     @property
     def name(self) -> str:
@@ -478,9 +477,8 @@ class Tool:
         """Return the JSON schema of the arguments."""
         schema = self.arguments.model_json_schema()
         schema.pop("title", None)
-        for name, part in schema["properties"].items():
+        for part in schema["properties"].values():
             part.pop("title", None)
-            part.update(self.schema.get(name, {}))
         return schema
 
 
@@ -490,10 +488,6 @@ def tools() -> Sequence[Tool]:
         f" The resource mrag://queries lists {len(entries())} queries with their parameters; "
         f"those asked for most are:\n{listing()}"
     )
-    common = {
-        "name": {"examples": list(queries.COMMON)},
-        "parameters": {"properties": parameters_schema()},
-    }
     return (
         Tool("Search entities", search),
         Tool("Show what is known of entities", context),
@@ -501,5 +495,5 @@ def tools() -> Sequence[Tool]:
         Tool("Explain an inference", explain),
         Tool("Describe the graph", schema),
         Tool("Run SPARQL", query),
-        Tool("Run a query by name", run_query, more, common),
+        Tool("Run a query by name", run_query, more),
     )

@@ -25,9 +25,6 @@ EXPLICIT = "http://www.ontotext.com/explicit"
 IMPLICIT = "http://www.ontotext.com/implicit"
 """GraphDB's pseudo-graphs for asserted and inferred triples, understood on every store."""
 
-EXPLAIN = "http://www.ontotext.com/explain"
-"""GraphDB's pseudo-graph from which a query is explained, not answered; no query may name it."""
-
 PROVENANCE = MRAG + "provenance"
 """A pseudo-graph of all triples, and of where those that were completed come from."""
 

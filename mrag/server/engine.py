@@ -9,9 +9,9 @@ import logging
 import pickle
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -45,11 +45,10 @@ from mrag.server.queries import (
 )
 from mrag.server.settings import ServerSettings
 from mrag.server.streams import QueryParsers, Room, Spool, finish, frames, kept_for_others, send
-from mrag.storage.files import lock
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.channel import late
-from mrag.stores.process.parsing import close_all, parsed, warm
+from mrag.stores.process.parsing import close_all, defences, parsed
 from mrag.stores.process.workers import Worker, WorkerPool, refusal, request
 
 logger = logging.getLogger(__name__)
@@ -78,11 +77,9 @@ class Writer:
         self._readers = ThreadPoolExecutor(settings.workers, "mrag-reading")
 
     async def start(self) -> None:
-        """Start a process that reads documents, so that the first request need not wait."""
-        if self.settings.update:
-            await asyncio.get_running_loop().run_in_executor(self._readers, warm, self.settings.reading)
-            if self.kg.pending:
-                self.follow()
+        """Go on with what was left to do, if changes are made here."""
+        if self.settings.update and self.kg.pending:
+            self.follow()
 
     def close(self) -> None:
         """End the processes that read documents, and take no more work."""
@@ -101,17 +98,9 @@ class Writer:
         self, text: str, using: Sequence[str] = (), using_named: Sequence[str] = (), base: str | None = None
     ) -> Sequence[Any]:
         """Read an update."""
-        reply = await self._parsers.parse(
-            {
-                "do": "update",
-                "text": text,
-                "prefixes": self.kg.query_prefixes,
-                "using": tuple(using),
-                "using_named": tuple(using_named),
-                "base": base,
-            }
-        )
-        return cast(Sequence[Any], reply[1])
+        more = {"using": tuple(using), "using_named": tuple(using_named), "base": base}
+        read = await self._parsers.parse("update", text, self.kg.query_prefixes, more)
+        return cast(Sequence[Any], read)
 
     async def change(self, operations: Sequence[Any], seconds: float | None = None) -> UpdateReport:
         """Carry out operations, whole or not at all; one request at a time."""
@@ -203,7 +192,7 @@ class Writer:
         steady = store.workers.steady if isinstance(store, OxigraphStore) else nullcontext
 
         def begun() -> T:
-            with steady(), writing_alone(self.settings, self.settings.seconds):
+            with steady():
                 self.before()
                 return work()
 
@@ -286,7 +275,10 @@ class Engine:
     def __init__(self, kg: KnowledgeGraph, settings: ServerSettings) -> None:
         self.kg = kg
         self.settings = settings
-        self.parsers = QueryParsers(max(1, settings.workers // 2), min(_READ_SECONDS, settings.seconds))
+        self.parsers = QueryParsers(
+            max(1, settings.workers // 2),
+            replace(settings.reading, seconds=min(_READ_SECONDS, settings.seconds), bytes=0),
+        )
         self.slots = Slots(settings.workers, settings.queue, "queries")
         self.active, self.errors = ActiveQueries(), RecentErrors()
         self._cache: SizedCache[Hashable, bytes] = SizedCache(settings.cache_bytes)
@@ -333,7 +325,7 @@ class Engine:
             await asyncio.to_thread(self.pool.keep, self.settings.workers)
         await self.parsers.start()
         await self.writer.start()
-        held = [*self.parsers.defences(), *(self.pool.defences() if self.pool is not None else ())]
+        held = [*defences(), *(self.pool.defences() if self.pool is not None else ())]
         if not all(one.offline for one in held):
             logger.warning(
                 "The processes that run queries could reach the network if the read gate failed: neither a "
@@ -361,18 +353,11 @@ class Engine:
         ).hexdigest()
         known = self._reads.get(key)
         if known is None:
-            reply = await self.parsers.parse(
-                {
-                    "do": "query",
-                    "text": asked.text,
-                    # Other instances of mrag read this graph; here it counts as empty.
-                    "graphs": (*graphs, SYSTEM),
-                    "prefixes": self.kg.query_prefixes,
-                    "values": values,
-                    "substitutes": self.remote is None,
-                }
+            # Other instances of mrag read the system's graph; here it counts as empty.
+            seen, prefixes = (*graphs, SYSTEM), self.kg.query_prefixes
+            query, text, values = await self.parsers.parse(
+                "query", asked.text, seen, prefixes, values, self.remote is None
             )
-            _, query, text, values = reply
             start = {name: plain_term(t) for name, t in values.items()}
             known = CheckedQuery(query, text, start, asked, until)
             self._reads.put(key, known, _READ + _PER_CHARACTER * len(asked.text))
@@ -508,22 +493,3 @@ class Engine:
         """Have a store that is a server itself answer, in a thread."""
         async with self.slots.taken(limits.seconds):
             return ResultStream(await asyncio.get_running_loop().run_in_executor(self._threads, work))
-
-
-@contextmanager
-def writing_alone(settings: ServerSettings, seconds: float) -> Iterator[None]:
-    """Keep the other processes of a server from changing the graph while the block runs."""
-    if settings.shared is None:
-        yield
-        return
-    until = time.monotonic() + seconds
-    with (settings.shared / "writing").open("ab") as file:
-        while True:
-            with suppress(OSError):
-                lock(file.fileno())
-                break
-            if time.monotonic() > until:
-                late = "Other changes were being made until the deadline."
-                raise errors.QueryTimeout(late, hint="Try again.")
-            time.sleep(0.02)
-        yield

@@ -27,9 +27,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import mrag
-from mrag.errors import IndexError_, MragError, QueryRefused, StoreError
+from mrag.errors import IndexError_, MissingIndex, MragError, QueryRefused, StoreError
+from mrag.index.documents import IndexInfo
 from mrag.redaction import redact
-from mrag.server.settings import ServerSettings
 from mrag.tracing import span
 
 if TYPE_CHECKING:
@@ -39,10 +39,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("mrag.requests")
 
-MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
-"""Names the folder in which the processes of one server share what they count."""
-
-_ENDED = "ended"  # A file of that folder, with a byte for each process that ended unforeseen
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _ELSEWHERE = "other"  # stands for addresses that there are not, so that nobody can make the metrics grow
@@ -55,7 +51,6 @@ class ServerMetrics:
         from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
         self._registry = CollectorRegistry()
-        self._states: list[_State] = []
 
         def histogram(name: str, meaning: str, *labels: str) -> Histogram:
             return Histogram(name, meaning, labels, registry=self._registry, buckets=_BUCKETS)
@@ -69,7 +64,7 @@ class ServerMetrics:
         meaning = "Errors that ended a request, by kind; QueryRefused are those of the read gate."
         self.errors = Counter("mrag_errors", meaning, ("kind",), registry=self._registry)
         self._running, self._waiting = (
-            Gauge(name, meaning, registry=self._registry, multiprocess_mode="livesum")
+            Gauge(name, meaning, registry=self._registry)
             for name, meaning in (
                 ("mrag_queries_running", "Queries that are being answered."),
                 ("mrag_queries_waiting", "Queries that wait for a worker."),
@@ -84,21 +79,13 @@ class ServerMetrics:
             self._waiting.set(waiting)
 
         engine.slots.told = told
-        self._states.append(_State(engine))
-        self._registry.register(self._states[-1])
+        self._registry.register(_State(engine))
 
     def text(self) -> bytes:
-        """Return the metrics in Prometheus' text format, those of all processes that share a folder."""
-        from prometheus_client import CollectorRegistry, generate_latest
-        from prometheus_client.multiprocess import MultiProcessCollector
+        """Return the metrics in Prometheus' text format."""
+        from prometheus_client import generate_latest
 
-        if MULTIPROCESS not in os.environ:
-            return bytes(generate_latest(self._registry))
-        registry = CollectorRegistry()
-        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        for state in self._states:
-            registry.register(state)
-        return bytes(generate_latest(registry))
+        return bytes(generate_latest(self._registry))
 
 
 class _State:
@@ -117,14 +104,11 @@ class _State:
             "graph_revision": (record.revision, "Revision of the graph."),
             "graph_reasoned": (not record.outdated, "Whether inferences belong to the present triples."),
         }
-        documents = "Documents of the similarity index."
-        try:
-            info = mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index)
-        except IndexError_:
-            numbers["index_documents"] = (0, documents)
-        else:
+        _, info, _ = index_state(engine)
+        documents = 0 if info is None else info.documents or 0
+        numbers["index_documents"] = (documents, "Documents of the similarity index.")
+        if info is not None:
             behind = 0 if info.revision is None else record.revision - info.revision
-            numbers["index_documents"] = (info.documents or 0, documents)
             numbers["index_stale"] = (info.stale, "Whether the graph has changed since it was built.")
             numbers["index_revisions_behind"] = (behind, "Changes of the graph since it was built.")
         for name, (value, meaning) in numbers.items():
@@ -132,23 +116,6 @@ class _State:
         if engine.pool is not None:
             meaning = "Worker processes that were killed, at a deadline for the most part."
             yield CounterMetricFamily("mrag_workers_killed", meaning, float(engine.pool.killed))
-        elif engine.settings.shared is not None:
-            meaning = "Processes of the server that ended unforeseen and were replaced."
-            file = engine.settings.shared / _ENDED
-            ended = file.stat().st_size if file.exists() else 0
-            yield CounterMetricFamily("mrag_workers_killed", meaning, float(ended))
-
-
-def count_ended(settings: ServerSettings, pid: int) -> None:
-    """Count a process of a server that ended unforeseen, and forget what it alone was doing."""
-    if settings.shared is None:
-        return
-    with (settings.shared / _ENDED).open("ab") as file:
-        file.write(b".")
-    if (settings.shared / "metrics").is_dir():
-        from prometheus_client.multiprocess import mark_process_dead
-
-        mark_process_dead(pid, str(settings.shared / "metrics"))  # type: ignore[no-untyped-call]
 
 
 class Observed:
@@ -218,18 +185,21 @@ async def show(request: Request, _engine: Engine) -> Response:
     return Response(await to_thread.run_sync(metrics.text), media_type=CONTENT_TYPE_LATEST)
 
 
+def index_state(engine: Engine) -> tuple[str, IndexInfo | None, str]:
+    """Return whether the index is current, stale, missing or damaged, what is known of it, and the damage."""
+    try:
+        info = mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index)
+    except MissingIndex:
+        return "missing", None, ""
+    except IndexError_ as error:
+        return "damaged", None, error.message
+    return "stale" if info.stale else "current", info, ""
+
+
 async def ready(_request: Request, engine: Engine) -> Response:
     """Handle `/ready`: whether requests may be sent here, and how old what they are answered from is."""
     fine = await engine.alive()
-
-    def state() -> str:
-        try:
-            info = mrag.SimilarityIndexes.of(engine.kg).info(engine.settings.index)
-        except IndexError_:
-            return "missing"
-        return "stale" if info.stale else "fresh"
-
-    index = await to_thread.run_sync(state)
+    index, *_ = await to_thread.run_sync(index_state, engine)
     about = {"status": "ok" if fine else "failing", "revision": engine.record.revision, "index": index}
     return JSONResponse(about, 200 if fine else 503)
 

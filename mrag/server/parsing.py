@@ -1,26 +1,19 @@
-"""What is read in a query's text by a child process: values bound, and its operators as a tree."""
+"""What child processes read for the server: queries with values for variables, updates, large forms."""
 
 from __future__ import annotations
 
-import pickle
-import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TextIO, TypeAlias, cast
+from contextlib import contextmanager
+from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
 from rdflib import BNode, Literal, URIRef
 from rdflib.term import Variable
 
 from mrag.errors import ConfigError, MragError, QueryRefused
-from mrag.rdf import parser, queries
 from mrag.rdf.guard import ReadQuery, read_gate
-from mrag.rdf.namespaces import RDF, XSD
 from mrag.rdf.parser import GroupNode, SelectNode, inside, parse_query, visible
 from mrag.rdf.queries import values_block
-from mrag.rdf.terms import curie
-from mrag.stores.process.query_child import HEAD, confined, frame
-from mrag.terminal import Guarded
 
 Values = Mapping[str, URIRef | Literal]
 
@@ -93,157 +86,6 @@ def _parts(node: Any) -> tuple[Any, ...]:
     return () if isinstance(node, URIRef | Literal | BNode | Variable) else inside(node)
 
 
-_MOST: Final = 2_000  # maximum number of characters of a detail
-_PLAIN: Final = frozenset(XSD + name for name in ("integer", "decimal", "double", "boolean"))
-_INFIX: Final = frozenset(("=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "&&", "||"))
-_BY: Final = ("slice", "distinct", "select", "order by", "having", "group by")
-"""What a SELECT does with the solutions of its pattern, the last first."""
-
-Operator = dict[str, Any]
-
-
-def operators(text: str, prefixes: Mapping[str, str], seconds: float = 30.0) -> Operator:
-    """Return the operators of a query, the outermost first."""
-    query, parser = parse_query(text, prefixes, deadline=time.monotonic() + seconds)
-    printer = _Printer(prefixes, parser.tokens.printed)
-    form = query.form.removesuffix("Query").lower()
-    return printer.select(query.select, form, " . ".join(map(printer.triple, query.template)))
-
-
-def predicates(operator: Operator) -> Iterator[Operator]:
-    """Yield the triple patterns of a tree whose predicate can be counted."""
-    # How many things have some class says nothing of how many have this one.
-    if operator.get("predicate") not in (None, RDF + "type"):
-        yield operator
-    for part in operator["parts"]:
-        yield from predicates(part)
-
-
-def _operator(name: str, detail: str, parts: Sequence[Operator] = (), **more: Any) -> Operator:
-    return {"operator": name, "detail": detail[:_MOST], "parts": list(parts), **more}
-
-
-class _Printer:
-    """Prints the nodes of a query."""
-
-    def __init__(self, prefixes: Mapping[str, str], printed: Any) -> None:
-        self._prefixes, self._printed = prefixes, printed
-
-    def select(self, node: parser.SelectNode, form: str, template: str = "") -> Operator:
-        """Return a SELECT, or another form, with what it does before."""
-        found = self.group(node.where)
-        if node.values is not None:
-            found = _operator("join", "", [found, self._part(node.values)])
-        steps = {name: self._printed(first, last) for name, first, last in node.steps}
-        if form == "describe":
-            steps[form] = " ".join(self.term(item.expression) for item in node.projection or ()) or "*"
-        elif form != "select":
-            steps[form] = template
-        for name in reversed((form, *_BY) if form != "select" else _BY):
-            if name in steps:
-                found = _operator(name, steps[name], [found])
-        return found
-
-    def group(self, node: parser.GroupNode) -> Operator:
-        """Return the pattern of a group; its filters hold for all of it, wherever they stand."""
-        pending: list[Operator] = []
-        filters: list[parser.Expression] = []
-        for part in node.parts:
-            match part:
-                case parser.FilterNode(condition):
-                    filters.append(condition)
-                case parser.BlockNode("optional" | "minus" as name, (group,)):
-                    pending = [_operator(name, "", [_join(pending), self.group(group)])]
-                case parser.BindNode(expression, variable):
-                    detail = f"{self.term(expression)} as ?{variable}"
-                    pending = [_operator("bind", detail, [_join(pending)])]
-                case _:
-                    pending.append(self._part(part))
-        found = _join(pending)
-        for condition in filters:
-            inside = [
-                _operator(one.kind, "", list(map(self.group, one.groups)))
-                for one in _walk(condition)
-                if isinstance(one, parser.BlockNode)
-            ]
-            found = _operator("filter", self.term(condition), [found, *inside])
-        return found
-
-    def triple(self, node: parser.TripleNode) -> str:
-        """Return a triple as text."""
-        return " ".join(map(self.term, (node.s, node.p, node.o)))
-
-    def term(self, node: Any) -> str:
-        """Return a term, a path or an expression, as short as it goes."""
-        match node:
-            case Variable():
-                return f"?{node}"
-            case URIRef():
-                return "a" if str(node) == RDF + "type" else curie(str(node), self._prefixes)
-            case Literal() if str(node.datatype) in _PLAIN:
-                return str(node)
-            case Literal():
-                kind = f"^^{self.term(node.datatype)}" if node.datatype else ""
-                return Literal(str(node), lang=node.language).n3() + kind
-            case parser.Path(sign, parts):
-                return self._path(sign, [self.term(part) for part in parts])
-            case parser.BlockNode(kind):
-                return f"{kind} {{ … }}"
-            case parser.CallNode(name, arguments):
-                return self._call(name, [self.term(one) for one in arguments])
-        return f"_:{node}"
-
-    def _part(self, part: parser.Node) -> Operator:
-        match part:
-            case parser.TripleNode(_, predicate, _):
-                name = "path" if isinstance(predicate, parser.Path) else "triples"
-                iri = str(predicate) if isinstance(predicate, URIRef) else None
-                return _operator(name, self.triple(part), predicate=iri)
-            case parser.BlockNode("union", groups):
-                return _operator("union", "", [self.group(one) for one in groups])
-            case parser.GraphNode(name, group):
-                return _operator("graph", self.term(name), [self.group(group)])
-            case parser.ValuesNode(variables, rows):
-                return _operator("values", f"{' '.join(map(self.term, variables))} ({len(rows)})")
-            case parser.SelectNode():
-                return self.select(part, "select")
-            case parser.GroupNode():
-                return self.group(part)
-        raise TypeError(f"{type(part).__name__} cannot stand in a group.")
-
-    @staticmethod
-    def _path(sign: str, parts: list[str]) -> str:
-        if sign in "*+?":
-            return f"({parts[0]}){sign}" if " " in parts[0] else f"{parts[0]}{sign}"
-        if sign == "^":
-            return f"^{parts[0]}"
-        return f"{'!' if sign == '!' else ''}({('/' if sign == '/' else ' | ').join(parts)})"
-
-    def _call(self, name: str, arguments: list[str]) -> str:
-        if name in _INFIX and len(arguments) > 1:
-            return f"({f' {name} '.join(arguments)})"
-        if name in ("!", "-", "+"):
-            return f"{name}{arguments[0]}"
-        if name in ("IN", "NOT IN"):
-            return f"{arguments[0]} {name.lower()} ({', '.join(arguments[1:])})"
-        shown = name.lower() if name.isupper() else curie(name, self._prefixes)
-        return f"{shown}({', '.join(arguments)})"
-
-
-def _join(parts: list[Operator]) -> Operator:
-    if not parts:
-        return _operator("nothing", "")
-    return parts[0] if len(parts) == 1 else _operator("join", "", parts)
-
-
-def _walk(expression: Any) -> Iterator[Any]:
-    """Yield the parts of an expression, not what stands in its groups."""
-    yield expression
-    if isinstance(expression, parser.CallNode):
-        for one in expression.arguments:
-            yield from _walk(one)
-
-
 Fields: TypeAlias = list[tuple[str, str]]
 
 
@@ -256,48 +98,33 @@ def pairs(data: bytes) -> Fields:
         raise ConfigError(f"The parameters cannot be read: {error}.") from error
 
 
-_MEMORY = 2 << 30  # maximum number of bytes that reading may take; an update of some 50 megabytes fits
+def read_query(
+    text: str,
+    graphs: Sequence[str],
+    prefixes: Mapping[str, str],
+    values: Mapping[str, URIRef | Literal],
+    substitutes: bool,
+) -> tuple[ReadQuery, str, dict[str, URIRef | Literal]]:
+    """Pass a query through the read gate, and give it the values of its variables."""
+    with _refusing():
+        read = read_gate(text, graphs, prefixes)
+        return (read, *bind(read, values, substitutes=substitutes)) if values else (read, read.text, {})
 
 
-def parse_request(request: dict[str, Any]) -> tuple[Any, ...]:
-    """Parse a query or an update."""
+def read_update(text: str, prefixes: Mapping[str, str], more: Mapping[str, Any]) -> Sequence[Any]:
+    """Parse an update."""
+    from mrag.rdf.parser import parse_update
+
+    with _refusing():
+        return parse_update(text, prefixes, **more)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
     try:
-        if request["do"] == "update":
-            from mrag.rdf.parser import parse_update
-
-            more = {name: request[name] for name in ("using", "using_named", "base") if name in request}
-            return "update", parse_update(request["text"], request["prefixes"], **more)
-        read = read_gate(request["text"], request["graphs"], request["prefixes"])
-        if request["do"] == "operators":
-            return "operators", operators(read.text, request["prefixes"]), read.text
-        if not request["values"]:
-            return "query", read, read.text, {}
-        return "query", read, *bind(read, request["values"], substitutes=request.get("substitutes", True))
+        yield
     except MragError as error:
         where = f" <{error.term}>" if error.term and isinstance(error, QueryRefused) else ""
-        return "refused", f"{error.message.rstrip('.')}{where}.", error.hint
-    except RecursionError:
-        return "refused", "The text is nested too deeply.", None
-
-
-def serve() -> None:
-    """Answer requests until the input ends."""
-    defences = confined(_MEMORY)
-    stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
-
-    def reply(value: object) -> None:
-        frame(stdout, b"P", pickle.dumps(value))
-        stdout.flush()
-
-    first = queries.get("explore/any").text
-    parse_request({"do": "query", "text": first, "graphs": (), "prefixes": {}, "values": {}})
-    reply(("ready", defences))
-    while head := stdin.read(HEAD.size):
-        _, size = HEAD.unpack(head)
-        reply(parse_request(pickle.loads(stdin.read(size))))  # noqa: S301 # our own parent wrote it
-
-
-if __name__ == "__main__":
-    # What ends this process unforeseen may quote a query.
-    sys.stderr = cast(TextIO, Guarded(sys.stderr))
-    serve()
+        raise QueryRefused(f"{error.message.rstrip('.')}{where}.", hint=error.hint) from error
+    except RecursionError as error:
+        raise QueryRefused("The text is nested too deeply.") from error

@@ -29,12 +29,14 @@ from mrag.server.settings import ServerSettings
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-_TERMS = (errors.QueryRefused, errors.LoadError, errors.TermError, errors.IndexError_)
+_TERMS = (errors.QueryRefused, errors.LoadError, errors.TermError)
 _STATUS: tuple[tuple[type[errors.MragError] | tuple[type[errors.MragError], ...], int], ...] = (
     (errors.QueryTimeout, 503),
     (errors.MissingIndex, 404),
-    (errors.EndpointError, 502),
+    ((errors.EndpointError, errors.ModelError, errors.RankerError), 502),
     (errors.DamagedIndex, 500),
+    (errors.IndexError_, 409),
+    (errors.ReasoningError, 422),
     (_TERMS, 400),
     (errors.StoreError, 503),
 )
@@ -48,12 +50,12 @@ _PARTS = 200_000  # commas and opening brackets that JSON in a body may have
 _SLOWEST = 1 << 16  # bytes of a body that must come in a second, once its time is over
 
 
-def failure(status: int, message: str, hint: str | None = None, **headers: str) -> Response:
+def failure(status: int, message: str, hint: str | None = None, kind: str = "", **headers: str) -> Response:
     """Return an error as JSON: its status, what happened, and what to do next."""
     body: dict[str, object] = {"status": status, "error": message}
-    if hint:
-        body["hint"] = hint
+    body |= {name: value for name, value in (("hint", hint), ("type", kind)) if value}
     given = {name.replace("_", "-"): value for name, value in headers.items()}
+    given["Cache-Control"] = "no-store"
     said = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     return Response(said, status, given, "application/json")
 
@@ -67,7 +69,7 @@ async def mrag_error(request: Request, error: Exception) -> Response:
     note_error(request, status, error)
     where = f" ({error.term})" if error.term and status == 400 and isinstance(error, _TERMS) else ""
     later = {"Retry_After": "5"} if isinstance(error, errors.QueryTimeout) else {}
-    return failure(status, error.message + where, error.hint, **later)
+    return failure(status, error.message + where, error.hint, type(error).__name__, **later)
 
 
 async def http_error(request: Request, error: Exception) -> Response:
@@ -244,14 +246,16 @@ def authorised(headers: Headers, token: str) -> bool:
     return hmac.compare_digest(given.encode(), token.encode())
 
 
-def json_object(body: bytes | bytearray) -> dict[str, Any]:
+async def json_object(request: Request, most: int) -> dict[str, Any]:
     """Read a body that is a JSON object, with nothing in it that could not be written down again."""
-    hint = 'Send an object: {"name": "…"}.'
+    body, hint = await request.body(), 'Send an object: {"name": "…"}.'
+    if len(body) > most:
+        raise HTTPException(413, f"The body is larger than {most} bytes.")
     # Others wait while it is read, which takes as long as it has parts, not as it has bytes.
     if sum(map(body.count, (b",", b"[", b"{"))) > _PARTS:
         raise errors.ConfigError(f"The body has more than {_PARTS:,} commas and brackets.", hint=hint)
     try:
-        found = parse(bytes(body))
+        found = parse(body)
     except errors.ModelError as error:
         raise errors.ConfigError(f"The body cannot be read. {error.message}", hint=hint) from error
     if not isinstance(found, dict):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
-from xml.sax.saxutils import escape, quoteattr
 
 import pyoxigraph as ox
-from rdflib import BNode, Literal, URIRef
+from rdflib import BNode, Literal, URIRef, Variable
+from rdflib.query import Result
 
 from mrag.errors import EndpointError, QueryTimeout
 from mrag.graph.kg import KnowledgeGraph
@@ -21,7 +20,7 @@ from mrag.graph.updates import NIL
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery
 from mrag.rdf.patterns import Construct, Group, TriplePattern, to_sparql, var
 from mrag.rdf.queries import Value, term
-from mrag.rdf.terms import XSD, Term, Triple, term_to_json, to_ox
+from mrag.rdf.terms import Term, Triple, to_ox
 from mrag.server.streams import Spool
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.changes import RESERVED
@@ -88,21 +87,7 @@ _ENTRY = 512  # bytes that an entry takes beside its key and its value, about
 
 
 class SizedCache(Generic[K, V]):
-    """The values that were asked for last, by their keys.
-
-    Args:
-        size: Maximum number of bytes of all; 0 keeps none.
-
-    Example:
-        >>> kept = SizedCache(64_000)
-        >>> kept.put("a", "value", 3000)
-        >>> kept.get("a")
-        'value'
-        >>> for name in "bcdefghijklmnopqrstuvwxyz":
-        ...     kept.put(name, "another", 3000)
-        >>> kept.get("a"), kept.get("z")
-        (None, 'another')
-    """
+    """The values that were asked for last, by their keys, up to so many bytes of all; 0 keeps none."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -199,66 +184,32 @@ def dataset_of(read: CheckedQuery, view: GraphView) -> Dataset:
     return Dataset(tuple(dict.fromkeys(found)), view.named if pseudo and not named else named)
 
 
-Rows = Iterable[Sequence[Term | None]]
-_SPARQL = "http://www.w3.org/2005/sparql-results#"
-
-
-def table(variables: Sequence[str], rows: Rows, format: str) -> bytes:
-    r"""Write rows as SPARQL 1.1 Query Results in JSON, XML, CSV or TSV."""
-    if format == "json":
-        bindings = [
-            {v: term_to_json(t) for v, t in zip(variables, row, strict=True) if t is not None} for row in rows
-        ]
-        return _dump({"head": {"vars": list(variables)}, "results": {"bindings": bindings}})
-    if format == "xml":
-        head = "".join(f"<variable name={quoteattr(v)}/>" for v in variables)
-        cells = (
-            "".join(_xml(v, t) for v, t in zip(variables, row, strict=True) if t is not None) for row in rows
-        )
-        body = "".join(f"<result>{row}</result>" for row in cells)
-        return _xml_document(f"<head>{head}</head><results>{body}</results>")
-    if format == "csv":
-        lines = [",".join(variables), *(",".join(map(_csv, row)) for row in rows)]
-        return "".join(line + "\r\n" for line in lines).encode()
-    lines = ["\t".join("?" + v for v in variables), *("\t".join(map(_tsv, row)) for row in rows)]
-    return "".join(line + "\n" for line in lines).encode()
+def table(variables: Sequence[str], rows: Iterable[Sequence[Term | None]], format: str) -> bytes:
+    """Write rows as SPARQL 1.1 Query Results in JSON, XML, CSV or TSV."""
+    if format == "tsv":
+        lines = ["\t".join("?" + v for v in variables), *("\t".join(map(_tsv, row)) for row in rows)]
+        return "".join(line + "\n" for line in lines).encode()
+    found, names = Result("SELECT"), [Variable(v) for v in variables]
+    found.vars = names
+    found.bindings = [
+        {v: t for v, t in zip(names, row, strict=True) if t is not None} for row in cast(Any, rows)
+    ]
+    return _serialise(found, format)
 
 
 def answer(value: bool, format: str) -> bytes:
     """Write the answer of an ASK query."""
-    word = "true" if value else "false"
-    if format == "json":
-        return _dump({"head": {}, "boolean": value})
-    if format == "xml":
-        return _xml_document(f"<head></head><boolean>{word}</boolean>")
-    return word.encode()
+    if format not in ("json", "xml"):
+        return b"true" if value else b"false"
+    found = Result("ASK")
+    found.askAnswer = value
+    return _serialise(found, format)
 
 
-def _dump(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _xml_document(body: str) -> bytes:
-    return f'<?xml version="1.0"?><sparql xmlns="{_SPARQL}">{body}</sparql>'.encode()
-
-
-def _xml(variable: str, t: Term) -> str:
-    text = escape(str(t), {"\r": "&#13;"})
-    if isinstance(t, Literal):
-        kind = ""
-        if t.language:
-            kind = f" xml:lang={quoteattr(t.language)}"
-        elif t.datatype is not None and str(t.datatype) != XSD + "string":
-            kind = f" datatype={quoteattr(str(t.datatype))}"
-        value = f"<literal{kind}>{text}</literal>"
-    else:
-        value = f"<bnode>{text}</bnode>" if isinstance(t, BNode) else f"<uri>{text}</uri>"
-    return f"<binding name={quoteattr(variable)}>{value}</binding>"
-
-
-def _csv(t: Term | None) -> str:
-    text = "" if t is None else f"_:{t}" if isinstance(t, BNode) else str(t)
-    return '"' + text.replace('"', '""') + '"' if any(c in text for c in '",\r\n') else text
+def _serialise(found: Result, format: str) -> bytes:
+    data = found.serialize(format=format) or b""
+    # Else whoever parses XML would read it as a line feed.
+    return data.replace(b"\r", b"&#13;") if format == "xml" else data
 
 
 def _tsv(t: Term | None) -> str:

@@ -10,15 +10,11 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
-import os
-import pickle
 import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pyoxigraph as ox
@@ -52,7 +48,6 @@ OFFERED = "10.8.0"  # version of GraphDB whose calls are offered; clients compar
 _MOST = 64  # transactions that may be open
 _SECONDS = 60.0
 _BODIES = 4  # all open ones may hold this many times the largest body
-_OPEN = ".open"
 _LATER = {"Retry-After": "10"}
 _MOST_JSON = 1 << 20
 _CONFIG = "https://www.openrdf.org/config/repository#"
@@ -73,7 +68,6 @@ def _version() -> Response:
 
 
 protocol = always(lambda: PlainTextResponse(PROTOCOL))
-restart = always(lambda: PlainTextResponse("The repository needs no restart.", 202))
 version = always(_version)
 free_access = always(lambda: JSONResponse({"enabled": False, "authorities": [], "appSettings": {}}))
 
@@ -280,93 +274,59 @@ def _table(request: Request, variables: Sequence[str], rows: Sequence[Sequence[T
     return Response(table(variables, rows, name), 200, None, media)
 
 
+@dataclass
+class _Transaction:
+    """What waits for a commit."""
+
+    used: float  # when, by the monotonic clock
+    size: int = 0  # bytes of the bodies that it came in
+    operations: list[Operation] = field(default_factory=list)
+
+
 class Transactions:
-    """The transactions of a server; one that is left alone for a minute is forgotten.
+    """The transactions of a server; one that is left alone for a minute is forgotten."""
 
-    Each is a file of the operations that wait for its commit, so that any of several processes which serve
-    one graph can take the next request of it.
-    """
-
-    def __init__(self, folder: Path | None = None) -> None:
-        self._given = folder
-        self._own: TemporaryDirectory[str] | None = None
-
-    @property
-    def folder(self) -> Path:
-        """Return where the files are."""
-        if self._given is not None:
-            return self._given
-        if self._own is None:
-            self._own = TemporaryDirectory(prefix="mrag-transactions-")
-        return Path(self._own.name)
-
-    def close(self) -> None:
-        """Forget those that are open, unless others share them."""
-        if self._own is not None:
-            self._own.cleanup()
-            self._own = None
+    def __init__(self) -> None:
+        self._open: dict[str, _Transaction] = {}
 
     def begin(self) -> str:
         """Begin one, and return its name."""
-        now = time.time()
-        for file in self._files():
-            with suppress(FileNotFoundError):
-                if now - file.stat().st_mtime > _SECONDS:
-                    file.unlink()
-        if len(self._files()) >= _MOST:
+        self._forget()
+        if len(self._open) >= _MOST:
             raise HTTPException(503, "Too many transactions are open.", _LATER)
         name = uuid.uuid4().hex
-        (self.folder / f"{name}{_OPEN}").touch(0o600)
+        self._open[name] = _Transaction(time.monotonic())
         return name
 
-    def size(self) -> int:
-        """Return the bytes that all of them hold."""
-        found = 0
-        for file in self._files():
-            with suppress(FileNotFoundError):
-                found += file.stat().st_size
+    def of(self, name: str) -> _Transaction:
+        """Return one, which is thereby in use."""
+        self._forget()
+        if name not in self._open:
+            raise HTTPException(
+                404, "There is no such transaction; it may have been left alone for too long."
+            )
+        self._open[name].used = time.monotonic()
+        return self._open[name]
+
+    def room(self, name: str, size: int, most: int) -> _Transaction:
+        """Return one that takes so many bytes more."""
+        found = self.of(name)
+        if found.size + size > most:
+            raise HTTPException(413, f"The transaction is larger than {most} bytes.")
+        if sum(one.size for one in self._open.values()) + size > _BODIES * most:
+            raise HTTPException(503, "The open transactions hold too much already.", _LATER)
+        found.size += size
         return found
-
-    def used(self, name: str) -> int:
-        """Return the bytes that one holds, which is thereby in use."""
-        file = self._file(name)
-        with suppress(FileNotFoundError):
-            os.utime(file)
-            return file.stat().st_size
-        raise _no_such()
-
-    def add(self, name: str, operations: Sequence[Operation]) -> None:
-        """Have operations wait for the commit."""
-        self.used(name)
-        with self._file(name).open("r+b") as file:
-            file.seek(0, os.SEEK_END)
-            pickle.dump(list(operations), file)
 
     def end(self, name: str) -> list[Operation]:
         """Take one out, and return its operations; whoever comes second finds none."""
-        taken = self.folder / f"{name}.{uuid.uuid4().hex}"
-        try:
-            self._file(name).rename(taken)
-        except FileNotFoundError:
-            raise _no_such() from None
-        found: list[Operation] = []
-        with taken.open("rb") as file:
-            while file.peek(1):
-                found += pickle.load(file)  # noqa: S301 # this server alone writes into the folder
-        taken.unlink()
-        return found
+        found = self.of(name)
+        del self._open[name]
+        return found.operations
 
-    def _file(self, name: str) -> Path:
-        if not re.fullmatch("[0-9a-f]{32}", name):
-            raise _no_such()
-        return self.folder / f"{name}{_OPEN}"
-
-    def _files(self) -> list[Path]:
-        return sorted(self.folder.glob(f"*{_OPEN}"))
-
-
-def _no_such() -> HTTPException:
-    return HTTPException(404, "There is no such transaction; it may have been left alone for too long.")
+    def _forget(self) -> None:
+        now = time.monotonic()
+        self._open = {name: one for name, one in self._open.items() if now - one.used <= _SECONDS}
 
 
 async def begin(request: Request, engine: Engine) -> Response:
@@ -387,7 +347,7 @@ async def on_transaction(request: Request, engine: Engine) -> Response:
     body, kind = await request.body(), content_type(request.headers.get("content-type"))
     if kind == sparql.FORM:
         fields = Fields([*fields.multi_items(), *pairs(body)])
-    action, size = one(fields, "action").upper(), open_ones.used(name)
+    action, size = one(fields, "action").upper(), open_ones.of(name).size
     match action:
         case "PING":
             return PlainTextResponse("", 200)
@@ -398,20 +358,14 @@ async def on_transaction(request: Request, engine: Engine) -> Response:
             operations: Sequence[Operation] = open_ones.end(name)
             return sparql.done(await engine.writer.change(operations), 200) if operations else Response()
         case "ADD" | "DELETE" | "UPDATE":
-            most = engine.settings.max_body
-            if size + len(body) > most:
-                raise HTTPException(413, f"The transaction is larger than {most} bytes.")
-            if open_ones.size() + len(body) > _BODIES * most:
-                raise HTTPException(
-                    503, "The open transactions hold too much already.", {"Retry-After": "10"}
-                )
+            found = open_ones.room(name, len(body), engine.settings.max_body)
             if action == "UPDATE":
                 text = body.decode("utf-8-sig", "replace") if kind == sparql.UPDATE else None
                 operations = await sparql.operations_of(request, engine, fields, text)
             else:
                 graphs, adding = contexts(fields), action == "ADD"
                 operations = await documents(request, engine, graphs, inserting=adding, base=_base(fields))
-            await asyncio.to_thread(open_ones.add, name, operations)
+            found.operations += operations
             return Response(status_code=200)
     if size:
         raise HTTPException(
@@ -475,7 +429,10 @@ async def login(request: Request, engine: Engine) -> Response:
     Older clients send the name in the address and the password in a header (`/rest/login/NAME`).
     """
     given: dict[str, Any] = dict(request.path_params)
-    given |= {"password": request.headers.get("x-graphdb-password")} if given else await _given(request)
+    if given:
+        given["password"] = request.headers.get("x-graphdb-password")
+    else:
+        given = await json_object(request, _MOST_JSON)
     token = engine.settings.token
     password = given.get("password")
     if token is not None and not hmac.compare_digest(str(password).encode(), token.encode()):
@@ -502,7 +459,7 @@ async def similarity(request: Request, engine: Engine) -> Response:
         name = one(query_fields(request), "name")
         await asyncio.to_thread(indexes.delete, name)
         return Response(status_code=200)
-    given = await _given(request)
+    given = await json_object(request, _MOST_JSON)
     name = str(given.get("name", ""))
     if given.get("type", "text") not in ("text", "textLiteral"):
         raise HTTPException(400, "Only text indexes can be built here.")
@@ -563,10 +520,3 @@ def _config(engine: Engine) -> bytes:
     ]
     triples = [ox.Triple(node, ox.NamedNode(p), o) for p, o in rows]
     return ox.serialize(triples, format=ox.RdfFormat.TURTLE, prefixes={"rep": _CONFIG}) or b""
-
-
-async def _given(request: Request) -> dict[str, Any]:
-    body = await request.body()
-    if len(body) > _MOST_JSON:
-        raise HTTPException(413, f"A description has at most {_MOST_JSON} bytes.")
-    return json_object(body)

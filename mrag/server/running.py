@@ -1,4 +1,4 @@
-"""The application of a server, and running it until it is told to stop, in one process or several.
+"""The application of a server, and running it until it is told to stop.
 
 Clients of its connections must send and read in time.
 """
@@ -9,44 +9,34 @@ import asyncio
 import contextlib
 import ctypes
 import logging
-import multiprocessing
 import os
-import re
 import signal
 import socket
 import struct
-import tempfile
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from multiprocessing.connection import wait
-from multiprocessing.context import SpawnProcess
-from multiprocessing.synchronize import Event
-from pathlib import Path
 from types import FrameType
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from mrag.errors import ConfigError, MragError, StoreError
+from mrag.errors import ConfigError, MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.server import rdf4j, sparql
 from mrag.server.engine import Engine
-from mrag.server.metrics import MULTIPROCESS, Observed, ServerMetrics, count_ended, ready, show
+from mrag.server.metrics import Observed, ServerMetrics, ready, show
 from mrag.server.protect import (
-    RETRY_SECONDS,
     AccessGuard,
     Bounded,
     OneLength,
@@ -54,7 +44,7 @@ from mrag.server.protect import (
     http_error,
     mrag_error,
 )
-from mrag.server.settings import BELOW, Patience, ServerSettings
+from mrag.server.settings import Patience, ServerSettings
 from mrag.server.web import routes as page
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.tracing import export_spans
@@ -124,7 +114,7 @@ def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
     )
     app.state.engine, app.state.metrics = Engine(kg, settings), metrics
     metrics.watch(app.state.engine)
-    app.state.transactions = rdf4j.Transactions(settings.shared)
+    app.state.transactions = rdf4j.Transactions()
     return app
 
 
@@ -136,7 +126,6 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
     finally:
         await engine.stop()
-        app.state.transactions.close()
 
 
 def _routes() -> Sequence[BaseRoute]:
@@ -168,7 +157,6 @@ def _routes() -> Sequence[BaseRoute]:
         _route(many, rdf4j.one_repository, "GET", refused=dict.fromkeys(_WRITING, made)),
         _route(f"{many}/size", rdf4j.size, "GET"),
         _route(f"{many}/download-ttl", rdf4j.download, "GET"),
-        _route(f"{many}/restart", rdf4j.restart, "POST"),
         _route("/rest/similarity", rdf4j.similarity, "GET POST PUT DELETE", writes=True),
         _route("/rest/info/version", rdf4j.version, "GET"),
         _route("/rest/security", rdf4j.security, "GET", refused={"POST": access}),
@@ -208,54 +196,6 @@ async def _health(_request: Request, engine: Engine) -> Response:
     return JSONResponse({"status": "ok" if fine else "failing"}, 200 if fine else 503)
 
 
-MOST: Final = 16  # maximum number of graphs of one server: each has processes of its own
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-
-
-def create_apps(graphs: Mapping[str, KnowledgeGraph], settings: ServerSettings) -> Starlette:
-    """Return the application that serves knowledge graphs: one at `/`, the others below `/kg/NAME/`.
-
-    Each has its own interfaces, page, processes and limits; token and other settings are the same for all.
-    """
-    names = tuple(graphs)
-    for name in names[1:]:
-        if not _NAME.fullmatch(name):
-            raise ConfigError(f"{name!r} cannot name a graph.", hint="Use letters, digits, - and _.")
-    if len(names) > MOST:
-        raise ConfigError(f"One server serves at most {MOST} graphs.", hint="Start another on another port.")
-    settings = replace(settings, graphs=names)
-    first, *others = (create_app(kg, settings) for kg in graphs.values())
-    if not others:
-        return first
-
-    @contextlib.asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        async with contextlib.AsyncExitStack() as stack:
-            for app in (first, *others):
-                await stack.enter_async_context(app.router.lifespan_context(app))
-            yield
-
-    routes: list[BaseRoute] = []
-    for name, app in zip(names[1:], others, strict=True):
-        routes += [Route(BELOW + name, _to_its_page), Mount(BELOW + name, app=_own(app))]
-    return Starlette(
-        routes=[*routes, Mount("/", app=first)], middleware=[Middleware(OneLength)], lifespan=lifespan
-    )
-
-
-def _own(app: Starlette) -> ASGIApp:
-    """Return an application that takes its address below the server's for its own."""
-
-    async def answered(scope: Scope, receive: Receive, send: Send) -> None:
-        await app({**scope, "app_root_path": scope["root_path"]}, receive, send)
-
-    return answered
-
-
-async def _to_its_page(request: Request) -> Response:
-    return RedirectResponse(f"{request.url.path}/")
-
-
 _TURNED_AWAY = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 5\r\n"
     b"Content-Length: 31\r\nConnection: close\r\n\r\nToo many connections are open.\r\n"
@@ -263,45 +203,6 @@ _TURNED_AWAY = (
 _LEAST, _MOST = 1 << 10, 1 << 18  # bytes that are read at once, before others get their turn
 _LONG = 0.005
 """Seconds that reading them may take. Chunks of a body may be one byte long, and each is an event."""
-
-
-class Draining:
-    """An application that can be about to stop: it still answers, but balancers and clients are told.
-
-    `/ready` is answered 503 then, as is what does not come to its end, and each answer is the last of its
-    connection.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-        self.stopping = False
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        begun = False
-
-        async def giving(message: Message) -> None:
-            nonlocal begun
-            if message["type"] == "http.response.start":
-                begun = True
-                if self.stopping:
-                    MutableHeaders(scope=message)["Connection"] = "close"
-            await send(message)
-
-        told = JSONResponse({"status": "stopping"}, 503, {"Retry-After": RETRY_SECONDS})
-        if self.stopping and scope["path"] == "/ready":
-            await told(scope, receive, giving)
-            return
-        try:
-            await self._app(scope, receive, giving)
-        except asyncio.CancelledError:
-            if begun or not self.stopping:
-                raise
-            # The server ends before the answer is there.
-            await told(scope, receive, giving)
 
 
 class Connection(H11Protocol):
@@ -388,35 +289,21 @@ class Connection(H11Protocol):
 
 _CLOSING = 1.5  # seconds for closing the store after the requests have ended, or have not
 _M_ARENA_MAX = -8
-_FAILURES = 3  # processes in a row that may end before one of them has answered
-_PAUSE = 0.5
-_LEFT = 3.0  # seconds that a process gets beyond those of its requests
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves signals to its caller, and says when it listens and when it is told to stop."""
+    """A server that says when it listens, and when it is told to stop."""
 
     def __init__(
-        self,
-        config: uvicorn.Config,
-        listening: Callable[[], None],
-        stopping: Callable[[], None],
-        drain: float,
+        self, config: uvicorn.Config, listening: Callable[[], None], stopping: Callable[[], None]
     ) -> None:
         super().__init__(config)
-        self._listening, self._stopping, self._drain = listening, stopping, drain
-        self._told = False
+        self._listening, self._stopping = listening, stopping
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        if not self._told:
-            self._told = True
+        if not self.should_exit:
             self._stopping()
-            if self._drain:
-                later = threading.Timer(self._drain, super().handle_exit, (sig, None))
-                later.daemon = True
-                later.start()
-                return
-        super().handle_exit(sig, frame)  # at once, where it comes again
+        super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -428,27 +315,18 @@ def serve(
     kg: KnowledgeGraph,
     settings: ServerSettings,
     *,
-    bound: socket.socket | None = None,
     listening: Callable[[str], None] | None = None,
     exits: bool = False,
-    beside: Mapping[str, KnowledgeGraph] | None = None,
-    title: str | None = None,
 ) -> None:
-    """Serve a knowledge graph, and others beside it, until SIGINT or SIGTERM.
+    """Serve a knowledge graph until SIGINT or SIGTERM.
 
-    Requests are then still taken for `settings.drain` seconds, running ones get `settings.grace` seconds
-    more, and no process is left behind.
+    Running requests then get `settings.grace` seconds more, and no process is left behind.
     """
     _share_arenas()
-    bound = bound or listen(settings)
+    bound = listen(settings)
     url = address_of(bound)
     export_spans()
-    graphs = {title or kg.name: kg}
-    if beside and graphs.keys() & beside.keys():
-        raise ConfigError("Two graphs have the same name.", hint="Give each --graph another NAME.")
-    graphs.update(beside or {})
-    served = create_apps(graphs, settings) if beside else create_app(kg, settings)
-    app = Draining(served)
+    app = create_app(kg, settings)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     if settings.log_requests:
         requests = logging.getLogger("mrag.requests")
@@ -458,20 +336,18 @@ def serve(
             requests.addHandler(logging.StreamHandler())
 
     def stopping() -> None:
-        app.stopping = True
         if exits:
             # Also in the middle of an update or of reasoning, which the store then is as before or after.
-            _exit_after(settings.drain + settings.grace + _CLOSING, tuple(graphs.values()))
+            _exit_after(settings.grace + _CLOSING, kg)
 
     def listens() -> None:
-        # The first question need not wait for the names of the graph; of several, each starts its own later.
-        engine: Engine | None = getattr(served.state, "engine", None)
-        if engine is not None:
-            threading.Thread(target=engine.questions.warm, name="mrag-questions", daemon=True).start()
+        # The first question need not wait for the names of the graph.
+        warm = app.state.engine.questions.warm
+        threading.Thread(target=warm, name="mrag-questions", daemon=True).start()
         if listening:
             listening(url)
 
-    server = _Server(config_of(app, settings), listens, stopping, settings.drain)
+    server = _Server(config_of(app, settings), listens, stopping)
     # uvicorn raises the signal again when it has stopped; the caller still has a store to close then.
     with _on_signals(lambda *_: None):
         try:
@@ -530,19 +406,17 @@ def listen(settings: ServerSettings) -> socket.socket:
     return bound
 
 
-def _exit_after(seconds: float, graphs: Sequence[KnowledgeGraph]) -> None:
+def _exit_after(seconds: float, kg: KnowledgeGraph) -> None:
     """End this process after some seconds, whatever its threads do."""
 
     def wait() -> None:
         time.sleep(seconds)
         logger.warning("the server was stopped in the middle of its work")
-        stores = [kg.store for kg in graphs if isinstance(kg.store, OxigraphStore)]
-        # Removes the copies that queries read; not for long, as a lock may be held.
-        closing = [threading.Thread(target=store.workers.close, daemon=True) for store in stores]
-        for one in closing:
-            one.start()
-        for one in closing:
-            one.join(_CLOSING / 3 / len(closing))
+        if isinstance(kg.store, OxigraphStore):
+            # Removes the copies that queries read; not for long, as a lock may be held.
+            closing = threading.Thread(target=kg.store.workers.close, daemon=True)
+            closing.start()
+            closing.join(_CLOSING / 3)
         os._exit(0)
 
     threading.Thread(target=wait, daemon=True).start()
@@ -557,91 +431,3 @@ def _share_arenas() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, 2)
-
-
-def serve_in_processes(
-    open_graph: Callable[[], KnowledgeGraph],
-    settings: ServerSettings,
-    bound: socket.socket,
-    number: int,
-    listening: Callable[[], None] = lambda: None,
-) -> None:
-    """Serve a knowledge graph by several processes until SIGINT or SIGTERM; `open_graph` must be picklable.
-
-    Each opens the graph for itself and keeps nothing that the others need; what they share is in the store,
-    and in a folder for as long as they run. One that ends unforeseen is replaced.
-    """
-    bound.listen(1024)
-    context = multiprocessing.get_context("spawn")
-    stopping, ready = threading.Event(), context.Event()
-    with tempfile.TemporaryDirectory(prefix="mrag-serve-") as folder, _on_signals(lambda *_: stopping.set()):
-        shared = replace(settings, shared=Path(folder))
-
-        def start() -> SpawnProcess:
-            process = context.Process(target=_work, args=(open_graph, shared, bound, ready, os.getpid()))
-            process.start()
-            return process
-
-        processes = [start() for _ in range(number)]
-        failures, told = 0, False
-        try:
-            while not stopping.is_set():
-                if ready.is_set() and not told:
-                    told = True
-                    listening()
-                ended = wait([process.sentinel for process in processes], _PAUSE if told else 0.1)
-                for at, process in enumerate(processes):
-                    if process.sentinel not in ended or stopping.is_set():
-                        continue
-                    process.join()
-                    failures = 0 if told else failures + 1
-                    if failures >= _FAILURES:
-                        raise StoreError(
-                            "The processes that should answer ended before they did.",
-                            hint="What they said is above. Run it with --workers 1 to see more.",
-                        )
-                    code = process.exitcode
-                    logger.warning("A process of the server ended (code %s); another takes its place.", code)
-                    count_ended(shared, process.pid or 0)
-                    stopping.wait(_PAUSE)
-                    processes[at] = start()
-        finally:
-            # Else clients could still connect here when nobody takes their requests any more.
-            bound.close()
-            _end(processes, settings.drain + settings.grace + _LEFT)
-
-
-def _end(processes: Sequence[SpawnProcess], seconds: float) -> None:
-    for process in processes:
-        process.terminate()
-    until = time.monotonic() + seconds
-    for process in processes:
-        process.join(max(0.0, until - time.monotonic()))
-        if process.is_alive():
-            process.kill()
-            process.join()
-
-
-def _work(
-    open_graph: Callable[[], KnowledgeGraph],
-    settings: ServerSettings,
-    bound: socket.socket,
-    ready: Event,
-    parent: int,
-) -> None:
-    """Serve in a process of its own, and not longer than its parent lives."""
-    if settings.shared is not None:
-        counts = settings.shared / "metrics"
-        counts.mkdir(exist_ok=True)
-        os.environ[MULTIPROCESS] = str(counts)  # read when prometheus_client is imported
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(_PAUSE)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=watch, daemon=True).start()
-    # Ctrl-C reaches all processes of a terminal; the parent tells this one when it has to stop.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with open_graph() as kg:
-        serve(kg, settings, bound=bound, listening=lambda _url: ready.set(), exits=True)

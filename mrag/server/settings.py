@@ -12,7 +12,6 @@ from mrag.errors import ConfigError
 from mrag.stores.base import Limits
 from mrag.stores.process.parsing import Bounds
 
-BELOW: Final = "/kg/"  # where the graphs beside the first one are
 _LONGEST: Final = 3600  # seconds that stopping may take
 
 
@@ -49,20 +48,16 @@ class ServerSettings:
     reason: bool = False  # whether reasoning runs again after each update
     cache_bytes: int = 32 << 20  # maximum number of bytes of answers kept for repeated queries; 0 keeps none
     grace: float = 3.0  # seconds that running requests get when the server stops
-    drain: float = 0.0  # seconds before that in which requests are taken, but `/ready` says that it stops
     patience: Patience = Patience()  # what clients are given for sending a request and for reading its answer
     media: Path | None = None  # folder of the image files that the graph names; None serves none
     learn_seconds: float = 0.8  # time limit of learning a concept from marks on the page
     log_requests: bool = False  # whether each request is logged on the error output, as a line of JSON
-    graphs: tuple[str, ...] = ()  # what they are called on the page, the first at `/`; empty for a single one
-    shared: Path | None = None  # folder of the processes that serve one graph together; None for a single one
 
     def __post_init__(self) -> None:
         names = ("max_rows", "max_bytes", "max_body", "workers", "learn_seconds")
         positive = {"timeout": self.seconds, **{name: getattr(self, name) for name in names}}
-        for name, seconds in (("grace", self.grace), ("drain", self.drain)):
-            if not 0 <= seconds <= _LONGEST:
-                raise ConfigError(f"{name} must be between 0 and {_LONGEST} seconds, not {seconds}.")
+        if not 0 <= self.grace <= _LONGEST:
+            raise ConfigError(f"grace must be between 0 and {_LONGEST} seconds, not {self.grace}.")
         for name, value in positive.items():
             if value <= 0:
                 raise ConfigError(f"{name} must be greater than 0, not {value}.")
@@ -92,11 +87,6 @@ class ServerSettings:
     def limits_of(self, seconds: float | None) -> Limits:
         """Return the caps of one query whose client has a deadline of its own."""
         return replace(self.limits, seconds=min(self.seconds, seconds)) if seconds else self.limits
-
-    @property
-    def addresses(self) -> dict[str, str]:
-        """Return where each graph of the server is, by what it is called."""
-        return {name: f"{BELOW}{name}/" if at else "/" for at, name in enumerate(self.graphs)}
 
     @property
     def local(self) -> bool:

@@ -47,40 +47,30 @@ _RDF = ("Turtle", "N-Triples", "RDF_XML", "JSON-LD", "N-Quads", "TriG")
 def description(kg: KnowledgeGraph, settings: ServerSettings, url: str, format: str) -> bytes:
     """Describe the endpoint in RDF."""
     service, dataset, graph = (ox.BlankNode(name) for name in ("service", "dataset", "graph"))
-    found: list[ox.Triple] = []
-
-    def say(subject: ox.BlankNode, predicate: str, value: Any) -> None:
-        node = ox.NamedNode(value) if isinstance(value, str) else value
-        found.append(ox.Triple(subject, ox.NamedNode(predicate), node))
-
-    def count(number: int) -> ox.Literal:
-        return ox.Literal(str(number), datatype=ox.NamedNode(XSD + "integer"))
-
-    record = kg.record
-    say(service, RDF + "type", SD + "Service")
-    say(service, SD + "endpoint", url.partition("?")[0])
-    say(service, SD + "supportedLanguage", SD + "SPARQL10Query")
-    say(service, SD + "supportedLanguage", SD + "SPARQL11Query")
-    if settings.update:
-        say(service, SD + "supportedLanguage", SD + "SPARQL11Update")
-    if settings.union:
-        say(service, SD + "feature", SD + "UnionDefaultGraph")
-    for name in (*_RESULTS, *_RDF):
-        say(service, SD + "resultFormat", FORMATS + name)
-    for name in _RDF if settings.update else ():
-        say(service, SD + "inputFormat", FORMATS + name)
-    say(service, SD + "defaultDataset", dataset)
-    say(dataset, RDF + "type", SD + "Dataset")
-    say(dataset, SD + "defaultGraph", graph)
-    say(graph, RDF + "type", SD + "Graph")
-    say(graph, VOID + "triples", count(record.triples))
-    for number, name in enumerate(record.contexts):
-        node = ox.BlankNode(f"named{number}")
-        say(dataset, SD + "namedGraph", node)
-        say(node, RDF + "type", SD + "NamedGraph")
-        say(node, SD + "name", name)
+    languages = ["SPARQL10Query", "SPARQL11Query", *(["SPARQL11Update"] if settings.update else [])]
+    number = ox.Literal(str(kg.record.triples), datatype=ox.NamedNode(XSD + "integer"))
+    found: list[tuple[ox.BlankNode, str, Any]] = [
+        (service, RDF + "type", SD + "Service"),
+        (service, SD + "endpoint", url.partition("?")[0]),
+        *((service, SD + "supportedLanguage", SD + name) for name in languages),
+        *((service, SD + "feature", SD + name) for name in ["UnionDefaultGraph"] * settings.union),
+        *((service, SD + "resultFormat", FORMATS + name) for name in (*_RESULTS, *_RDF)),
+        *((service, SD + "inputFormat", FORMATS + name) for name in (_RDF if settings.update else ())),
+        (service, SD + "defaultDataset", dataset),
+        (dataset, RDF + "type", SD + "Dataset"),
+        (dataset, SD + "defaultGraph", graph),
+        (graph, RDF + "type", SD + "Graph"),
+        (graph, VOID + "triples", number),
+    ]
+    for at, name in enumerate(kg.record.contexts):
+        node = ox.BlankNode(f"named{at}")
+        found += [(dataset, SD + "namedGraph", node), (node, RDF + "type", SD + "NamedGraph")]
+        found.append((node, SD + "name", name))
+    triples = [
+        ox.Triple(s, ox.NamedNode(p), ox.NamedNode(o) if isinstance(o, str) else o) for s, p, o in found
+    ]
     prefixes = {"sd": SD, "void": VOID, "formats": FORMATS} if format in ("turtle", "trig") else None
-    return serialized(found, format, prefixes)
+    return serialized(triples, format, prefixes)
 
 
 RESULTS: Mapping[str, str] = {

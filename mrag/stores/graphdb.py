@@ -20,9 +20,9 @@ from rdflib import URIRef
 
 from mrag.errors import ConfigError, EndpointError, IndexError_, MissingIndex
 from mrag.rdf import queries
-from mrag.rdf.guard import EXPLAIN, EXPLICIT, IMPLICIT
+from mrag.rdf.guard import EXPLICIT, IMPLICIT
 from mrag.rdf.terms import RDFS
-from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult, StoreLayers
+from mrag.stores.base import Capabilities, Dataset, StoreLayers
 from mrag.stores.http import Access, host
 from mrag.stores.sparql import DEFAULT, Dialect, Paths, SparqlStore, StatementsStore
 
@@ -108,16 +108,6 @@ class GraphDBStore(StatementsStore):
         # The statements of all contexts do not say which are inferred; a query does.
         found = SparqlStore._graph_lines if graph == IMPLICIT else StatementsStore._graph_lines
         yield from found(self, graph)
-
-    def plan(self, query: str, limits: Limits) -> str | None:
-        """Return how the server would go about a SELECT query, in its words; None if it does not tell.
-
-        This is GraphDB's `onto:explain`, for which it runs parts of the query.
-        """
-        found = self.bounded(query, Dataset((EXPLAIN,)), limits)
-        if not isinstance(found, SelectResult) or found.variables != ("plan",) or not found.rows:
-            return None
-        return str(found.rows[0][0])
 
     def server(self) -> str:
         """Return the server's name and version, and the repository's size."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from rdflib.term import Node
 from tests.conftest import PRODUCTS
 from tests.docker.test_compose import DOCKER
 from tests.jena import jena_command
+from tests.servers import virtuoso_server
 
 BASE = "http://base.example/config"
 EX = "PREFIX ex: <https://w3id.org/mrag/demo/products#>\n"
@@ -76,69 +76,15 @@ def test_jena_reads_the_assembler_stores_and_reasons(
 # -- Virtuoso --------------------------------------------------------------------------------------------
 
 
-def free_port() -> int:
-    with socket.socket() as opened:
-        opened.bind(("127.0.0.1", 0))
-        return int(opened.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def virtuoso(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """A Virtuoso of one's own with the settings of the compose file, and the folder it may read."""
-    program, isql = shutil.which("virtuoso-t"), shutil.which("isql-vt")
-    if program is None or isql is None:
-        pytest.skip("Virtuoso is not installed (Debian: virtuoso-opensource-7)")
+    """The SQL port of a Virtuoso, and the folder it may read."""
     folder = tmp_path_factory.mktemp("virtuoso")
-    (folder / "data").mkdir()
-    shutil.copy(PRODUCTS, folder / "data")
-    sql, web = free_port(), free_port()
-    (folder / "virtuoso.ini").write_text(
-        f"""[Database]
-DatabaseFile={folder}/v.db
-ErrorLogFile={folder}/v.log
-LockFile={folder}/v.lck
-TransactionFile={folder}/v.trx
-xa_persistent_file={folder}/v.pxa
-[TempDatabase]
-DatabaseFile={folder}/t.db
-TransactionFile={folder}/t.trx
-[Parameters]
-ServerPort=127.0.0.1:{sql}
-DirsAllowed={folder}/data
-NumberOfBuffers=10000
-MaxDirtyBuffers=6000
-[HTTPServer]
-ServerPort=127.0.0.1:{web}
-ServerRoot={folder}
-ServerThreads=5
-[SPARQL]
-ResultSetMaxRows=1000000
-MaxQueryExecutionTime=60
-MaxQueryCostEstimationTime=400
-"""
-    )
-    server = f"127.0.0.1:{sql}"
-    process = subprocess.Popen(
-        [program, "+foreground", "+configfile", str(folder / "virtuoso.ini")],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        healthy = [isql, server, "dba", "dba", "EXEC=SPARQL ASK {}"]
-        for _ in range(600):
-            if process.poll() is not None:
-                pytest.fail(f"Virtuoso ended: {(folder / 'v.log').read_text()[-500:]}")
-            if subprocess.run(healthy, capture_output=True, check=False, timeout=30).returncode == 0:
-                break
-            try:
-                process.wait(0.1)
-            except subprocess.TimeoutExpired:
-                continue
-        yield server, folder / "data"
-    finally:
-        process.terminate()
-        process.wait(30)
+    with virtuoso_server(folder, most_rows=1_000_000):
+        lines = (folder / "virtuoso.ini").read_text().splitlines()
+        (folder / "data").mkdir()
+        shutil.copy(PRODUCTS, folder / "data")
+        yield next(line.split()[-1] for line in lines if line.startswith("ServerPort")), folder / "data"
 
 
 def load(server: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -33,49 +33,8 @@ GENERATED = {"command-line.md", "changelog.md", "contributing.md", "security-pol
 """Pages of the site that are not in the repository; `test_site.py` follows the links to them."""
 QUICK_START = ROOT / "docs" / "quick-start.md"
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-PRINTED = {
-    "01_ask_a_graph": (
-        "11 triple stores",
-        "Read as: the number of triple stores",
-        "Germany 7",
-        "Verified",
-        "GraphDB is a semantic product",
-    ),
-    "02_your_triple_store": ("2235 triples loaded", "Ontotext", "RDF storage"),
-    "03_images": ("7 described, 0 failed", "again: 0 described", "a cat → image_2", "Contains skirt"),
-    "04_benchmark": (
-        "63 questions for 63 entities by template",
-        "weighted beside hybrid of everything",
-    ),
-    "05_explainable_reranking": (
-        "8 of your 8 images, 0 of 8 others",
-        "checked by the store: True",
-        "15 members; differences from its query: False",
-        "removed: True",
-    ),
-    "07_graph_codes": (
-        "1. GraphDB: 1.000",
-        "2. Stardog",
-        "man → ride → horse",
-        "The other way round: cat chase dog.",
-        "both: [('ex:2', 2.0)",
-    ),
-    "06_complete_a_graph": (
-        "state: proposed",
-        "in the graph: False",
-        "the graph alone: ('Ystad',)",
-        "written when asked again: None",
-        "refused: born in has one value only, and it is Lund",
-        "answers: ['Moss', 'The Reeds'] written: 2",
-        "after rolling back: ()",
-    ),
-    "08_generative_retrieval": (
-        "clues in one document each: True",
-        "all hits are companies: True",
-        "Ontotext of Sofia",
-        "6 questions measured",
-    ),
-}
+PRINTED = json.loads(Path(__file__).with_name("printed.json").read_text("utf-8"))
+"""What each notebook prints, among more."""
 
 
 def blocks(page: Path, language: str) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from mrag.cli import app, main
+from mrag.cli import app
 from tests.conftest import PRODUCTS
 
 
@@ -18,18 +18,18 @@ def run(*args: object) -> Result:
 
 
 def test_help_has_examples() -> None:
-    for command in ("build", "search", "status"):
+    for command in ("build", "search"):
         shown = run("clues", command, "--help")
         assert shown.exit_code == 0 and "Example" in shown.output
 
 
 @pytest.mark.slow
 @pytest.mark.model
-def test_build_search_and_status(gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_and_search(gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     store, model = tmp_path / "store", f"local:{gguf}"
     assert run("load", PRODUCTS, "--store", store, "--json").exit_code == 0
-    missing = run("clues", "status", "--store", store)
+    missing = run("clues", "search", "x", "--store", store, "--model", model)
     assert "no clue index" in str(missing.exception)
 
     built = run("clues", "build", "--store", store, "--model", model, "--json")
@@ -53,21 +53,3 @@ def test_build_search_and_status(gguf: Path, tmp_path: Path, monkeypatch: pytest
     assert none.stdout == "" and "no phrase that occurs in exactly one document" in " ".join(
         none.stderr.split()
     )
-
-    shown = run("clues", "status", "--store", store)
-    assert "up to date" in shown.stdout and gguf.name in shown.stdout
-    assert run("load", PRODUCTS, "--store", store, "--kg", "other", "--json").exit_code == 0
-    assert json.loads(run("clues", "status", "--store", store, "--json").stdout)["stale"] is False
-
-
-def test_errors_are_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(
-        "sys.argv", ["mrag", "clues", "status", "--folder", str(tmp_path), "--store", "oxigraph:"]
-    )
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 1
-    assert "no clue index" in capsys.readouterr().err

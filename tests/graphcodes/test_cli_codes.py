@@ -31,7 +31,7 @@ def run(*arguments):
     return result.stdout
 
 
-@pytest.mark.parametrize("command", ["build", "search", "show", "compare"])
+@pytest.mark.parametrize("command", ["build", "search", "show"])
 def test_help_has_examples(command):
     shown = run(command, "--help")
     assert "Example" in shown
@@ -64,19 +64,6 @@ def test_show(folder):
     assert "= developed by" in shown
     again = from_json(run("show", GRAPHDB, "--path", folder, "--json"))
     assert GRAPHDB in again.dictionary
-
-
-def test_compare(folder):
-    assert json.loads(run("compare", GRAPHDB, GRAPHDB, "--path", folder, "--json"))["scores"][
-        "structural"
-    ] == {
-        "features": 1.0,
-        "relations": 1.0,
-        "types": 1.0,
-    }
-    shown = run("compare", GRAPHDB, STARDOG, "--path", folder)
-    assert "query-relative" in shown
-    assert "Has: " in shown
 
 
 def test_mistakes_are_named(folder, tmp_path):

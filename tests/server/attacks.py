@@ -1,21 +1,12 @@
-"""Documents that are made to blow a parser up, and a client that watches whether others are still served.
-
-`python -m tests.server.attacks [--mib 4] [--seconds 10]` sends each of them to a server and prints what came.
-"""
+"""Documents that are made to blow a parser up, and a client that watches whether others are still served."""
 
 from __future__ import annotations
 
-import argparse
-import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from dataclasses import dataclass, field
 
 import httpx
 import psutil
@@ -177,38 +168,6 @@ ATTACKS: dict[str, tuple[str, Make]] = {
 """Attacks by name: the media type, and what makes the document."""
 
 
-class Watcher:
-    """A client that asks the same thing again and again, and notes how long the slowest answer took."""
-
-    def __init__(self, url: str, every: float = 0.05) -> None:
-        self._url, self._every = url, every
-        self._stop = threading.Event()
-        self.slowest, self.asked, self.failed = 0.0, 0, 0
-        self._thread = threading.Thread(target=self._run, daemon=True)
-
-    def _run(self) -> None:
-        with httpx.Client(base_url=self._url, timeout=60) as client:
-            while not self._stop.is_set():
-                began = time.monotonic()
-                try:
-                    # Another text each time, so that no cache answers.
-                    query = f"ASK {{ <urn:watched> <urn:n> {self.asked} }}"
-                    self.failed += client.get("/sparql", params={"query": query}).status_code != 200
-                except httpx.HTTPError:
-                    self.failed += 1
-                self.slowest = max(self.slowest, time.monotonic() - began)
-                self.asked += 1
-                self._stop.wait(self._every)
-
-    def __enter__(self) -> Watcher:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._stop.set()
-        self._thread.join(90)
-
-
 class Memory:
     """Notes the most memory that a process has, and what its children have."""
 
@@ -237,37 +196,6 @@ class Memory:
         self._thread.join(10)
 
 
-@contextmanager
-def serving(
-    store: Path | None, *arguments: str, hard: int = 0
-) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run `mrag serve --update`, and give the process and its address.
-
-    Args:
-        store: Folder of the store; in memory if None.
-        *arguments: More arguments.
-        hard: Hard limit of the memory of each process, 0 for none.
-    """
-    limited = ["sh", "-c", f'ulimit -d {hard >> 10}; exec "$@"', "sh"] if hard else []
-    where = ("--store", f"oxigraph:{store or ''}", *arguments)
-    served = [sys.executable, "-m", "mrag", "serve", "--port", "0", "--update", "--workers", "2", *where]
-    process = subprocess.Popen(
-        [*limited, *served],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ},
-    )
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.startswith("SPARQL"), process.stderr.read() if process.stderr else ""
-        yield process, line.split()[1].removesuffix("/sparql")
-    finally:
-        process.kill()
-        process.communicate()
-
-
 def send(url: str, name: str, size: int, timeout: float = 60.0) -> int:
     """Send an attack, and return the status of the answer; 0 if none came, 1 if none came in time."""
     media, make = ATTACKS[name]
@@ -281,43 +209,48 @@ def send(url: str, name: str, size: int, timeout: float = 60.0) -> int:
         return 0
 
 
-def main() -> None:
-    """Send each attack to a server of its own, and print status, times and memory."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--mib", type=float, default=4)
-    options.add_argument("--seconds", type=float, default=10)
-    options.add_argument("--memory", type=int, default=1024)
-    options.add_argument("--only", default="")
-    args = options.parse_args()
-    size = int(args.mib * (1 << 20))
-    bad = 0
-    for name in (n for n in ATTACKS if args.only in n):
-        with TemporaryDirectory() as folder:
-            given = ("--timeout", str(args.seconds), "--memory", str(args.memory))
-            # A server without limits of its own would take the machine with it.
-            with serving(Path(folder) / "s", *given, hard=6 << 30) as (process, url):
-                with Memory(process.pid) as memory, Watcher(url) as watcher:
-                    began = time.monotonic()
-                    status = send(url, name, size, 3 * args.seconds)
-                    took = time.monotonic() - began
-                began = time.monotonic()
-                process.send_signal(signal.SIGTERM)
-                try:
-                    process.wait(60)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                ended = time.monotonic() - began
-        fine = status > 1 and status != 500 and took < args.seconds + 5 and watcher.slowest <= 1
-        fine = fine and not watcher.failed and ended < 5
-        bad += not fine
-        sys.stdout.write(
-            f"{'ok  ' if fine else 'FAIL'} {name:40} status {status:3} in {took:5.1f} s, slowest ASK "
-            f"{watcher.slowest:5.2f} s of {watcher.asked:4} ({watcher.failed} failed), server "
-            f"{memory.own >> 20:5} MB, child {memory.child >> 20:5} MB, stopped in {ended:4.1f} s\n"
+@dataclass
+class Waiting:
+    """How long a client waited for the answers to something short.
+
+    Attributes:
+        took: Seconds of each.
+        failed: How many were answered by another status than 200.
+    """
+
+    took: list[float] = field(default_factory=list)
+    failed: int = 0
+
+    def share(self, part: float) -> float:
+        """Return the seconds that this part of the answers did not take longer than."""
+        return sorted(self.took)[min(len(self.took) - 1, int(part * len(self.took)))] if self.took else 0.0
+
+    def __str__(self) -> str:
+        p50, p95, most = (1_000 * self.share(part) for part in (0.5, 0.95, 1.0))
+        return (
+            f"p50 {p50:.0f} ms, p95 {p95:.0f} ms, max {most:.0f} ms of {len(self.took)}, {self.failed} failed"
         )
-        sys.stdout.flush()
-    sys.stdout.write(f"{bad} of {sum(args.only in n for n in ATTACKS)} failed\n")
 
 
-if __name__ == "__main__":
-    main()
+@contextmanager
+def others(url: str, every: float = 0.02) -> Iterator[Waiting]:
+    """Have another client ask `ASK {}` again and again while the block runs."""
+    found, ended = Waiting(), threading.Event()
+
+    def ask() -> None:
+        with httpx.Client(timeout=120) as client:
+            while not ended.is_set():
+                began = time.monotonic()
+                # Each is another text, so that no cache answers.
+                query = f"ASK {{}} # {len(found.took)}"
+                found.failed += client.get(f"{url}/sparql", params={"query": query}).status_code != 200
+                found.took.append(time.monotonic() - began)
+                ended.wait(every)
+
+    client = threading.Thread(target=ask, daemon=True)
+    client.start()
+    try:
+        yield found
+    finally:
+        ended.set()
+        client.join(120)

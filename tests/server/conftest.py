@@ -19,10 +19,14 @@ import uvicorn
 import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
+from mrag.server import engine
 from mrag.server.running import config_of, create_app, listen
 from mrag.server.settings import ServerSettings
-from tests.server.serving import lend
 from tests.servers import oxigraph_server
+
+# A process that parses keeps nothing of what it has parsed, and takes a quarter of a second to start: the
+# next server may have it.
+engine.close_all = lambda: None
 
 SETTINGS = ServerSettings(port=0, workers=2, seconds=10.0)
 
@@ -36,7 +40,6 @@ class Running:
         self.url = f"http://127.0.0.1:{bound.getsockname()[1]}"
         app = create_app(kg, settings)
         self.engine: Any = app.state.engine
-        lend(self.engine.parsers)
         self._server = uvicorn.Server(config_of(app, replace(settings, grace=3)))
         self._thread = threading.Thread(target=self._run, args=([bound],))
         self._thread.start()

@@ -1,78 +1,66 @@
-"""A real server on a free loopback port, for the tests of the API and the page."""
+"""A real server on a free loopback port: in this process, or the command; and a model that writes slowly."""
 
 from __future__ import annotations
 
-import atexit
 import json
+import os
+import subprocess
+import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
-import uvicorn
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.server.running import create_app
 from mrag.server.settings import ServerSettings
-from mrag.server.streams import QueryParsers
-from mrag.stores.process.channel import Child
-
-_LEFT: list[Child] = []
-"""Processes that parse, of servers that have ended."""
-
-
-atexit.register(lambda: [child.kill() for child in _LEFT])
-
-
-def lend(parsers: QueryParsers) -> None:
-    """Let a server take a process that parses from one that has ended, and leave its own to the next.
-
-    Such a process keeps nothing of what it has parsed, and takes a quarter of a second to start.
-    """
-    start, close = parsers.start, parsers.close
-
-    async def started() -> None:
-        while _LEFT:
-            child = _LEFT.pop()
-            if not child.ended:
-                parsers._idle.append(child)
-                return
-            child.kill()
-        await start()
-
-    def closed() -> None:
-        while parsers._idle and len(_LEFT) < 2 and not parsers._idle[-1].ended:
-            _LEFT.append(parsers._idle.pop())
-        close()
-
-    parsers.start, parsers.close = started, closed  # type: ignore[method-assign]
+from tests.server.conftest import Running
 
 
 @contextmanager
 def serving(kg: KnowledgeGraph, settings: ServerSettings | None = None) -> Iterator[str]:
     """Serve a knowledge graph as `mrag serve` does, and give the server's address."""
-    app = create_app(kg, settings or ServerSettings(model="none"))
-    lend(app.state.engine.parsers)
-    config = uvicorn.Config(
-        app, host="127.0.0.1", port=0, log_level="warning", ws="none", timeout_graceful_shutdown=2
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    deadline = time.monotonic() + 30
-    while not server.started:
-        assert thread.is_alive() and time.monotonic() < deadline, "the server did not start"
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
+    server = Running(kg, replace(settings or ServerSettings(model="none"), port=0))
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield server.url
     finally:
-        server.should_exit = True
-        thread.join(20)
-        assert not thread.is_alive(), "the server did not stop"
+        server.close()
+
+
+@contextmanager
+def command(
+    *arguments: str, hard: int = 0, said: Path | None = None, **environment: str
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `mrag serve`, and give the process and its address.
+
+    Args:
+        *arguments: Its arguments.
+        hard: Hard limit of the memory of each process, 0 for none.
+        said: File for what it says to standard error.
+        **environment: Variables of its environment.
+    """
+    limited = ["sh", "-c", f'ulimit -d {hard >> 10}; exec "$@"', "sh"] if hard else []
+    with said.open("wb") if said else TemporaryFile() as errors:
+        process = subprocess.Popen(
+            [*limited, sys.executable, "-m", "mrag", "serve", "--port", "0", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line.startswith("SPARQL"), f"It ended with {process.wait()}"
+            yield process, line.split()[1].removesuffix("/sparql")
+        finally:
+            process.kill()
+            process.communicate()
 
 
 @contextmanager

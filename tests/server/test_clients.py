@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from rdflib import DCTERMS, RDFS, XSD, BNode, Dataset, Graph, Literal, URIRef
@@ -141,39 +142,31 @@ def test_clients_of_graphdb_log_in_with_the_token() -> None:
             assert client.repositories.get("main").query("ASK {}").askAnswer is True
 
 
-def test_langchain_reads_the_schema_and_queries(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def ontotext(server: Running, ontology: str) -> Any:
+    """Return LangChain's graph of a GraphDB, which is this server."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         module = pytest.importorskip("langchain_community.graphs.ontotext_graphdb_graph")
+        return module.OntotextGraphDBGraph(
+            query_endpoint=f"{server.url}/repositories/main", query_ontology=ontology
+        )
+
+
+def test_langchain_reads_the_schema_and_queries(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GRAPHDB_USERNAME", raising=False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        graph = module.OntotextGraphDBGraph(
-            query_endpoint=f"{server.url}/repositories/main",
-            query_ontology="PREFIX owl: <http://www.w3.org/2002/07/owl#> "
-            "CONSTRUCT { ?s ?p ?o } WHERE { ?s a owl:Class ; ?p ?o }",
-        )
-        rows = graph.query(
-            "SELECT ?s WHERE { ?s a <http://www.w3.org/2002/07/owl#Class> } ORDER BY ?s LIMIT 3"
-        )
+    owl = "http://www.w3.org/2002/07/owl#"
+    graph = ontotext(server, f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ ?s a <{owl}Class> ; ?p ?o }}")
+    rows = graph.query(f"SELECT ?s WHERE {{ ?s a <{owl}Class> }} ORDER BY ?s LIMIT 3")
     assert "owl:Class" in graph.get_schema
     assert len(rows) == 3
 
 
 def test_langchain_authenticates_as_to_graphdb(monkeypatch: pytest.MonkeyPatch) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        module = pytest.importorskip("langchain_community.graphs.ontotext_graphdb_graph")
+    token = "a-long-random-token"
     monkeypatch.setenv("GRAPHDB_USERNAME", "anyone")
-    monkeypatch.setenv("GRAPHDB_PASSWORD", "a-long-random-token")
-    with mrag.demo(model="none") as kg, running(kg, token="a-long-random-token") as server:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            graph = module.OntotextGraphDBGraph(
-                query_endpoint=f"{server.url}/repositories/main",
-                query_ontology="CONSTRUCT { ?s a ?c } WHERE { ?s a ?c } LIMIT 5",
-            )
-        assert "a " in graph.get_schema
+    monkeypatch.setenv("GRAPHDB_PASSWORD", token)
+    with mrag.demo(model="none") as kg, running(kg, token=token) as server:
+        assert "a " in ontotext(server, "CONSTRUCT { ?s a ?c } WHERE { ?s a ?c } LIMIT 5").get_schema
 
 
 def test_sparqlwrapper_queries_and_updates(anywhere: Running) -> None:

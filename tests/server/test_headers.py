@@ -11,6 +11,7 @@ import random
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -21,104 +22,25 @@ TRIES = int(os.environ.get("MRAG_TEST_TRIES", "300"))
 TOKEN = "a-long-token"
 Headers = list[tuple[str, str]]
 
-_R, _S = "/repositories/main", "/rest"
-READ = f"""
-/ /health /favicon.ico /page/main.js /sparql /sparql?query=ASK%7B%7D /update /graphs /graphs?default
-/graphs?graph=urn:g /graphs/a /protocol /repositories {_R} {_R}?query=ASK%7B%7D
-{_R}/statements?subj=%3Curn:a%3E {_R}/size?context=null {_R}/contexts {_R}/namespaces
-{_R}/namespaces/rdf {_R}/rdf-graphs {_R}/health
-{_R}/rdf-graphs/service?default {_S}/repositories {_S}{_R} {_S}{_R}/size {_S}/similarity {_S}/info/version
-{_S}/security {_S}/security/free-access /api/about /api/overview /api/queries /api/search?q=a
-/api/entity?iri=urn:a /api/nothing /api/explain?s=urn:a&p=urn:b&o=urn:c /api/image?entity=urn:a&value=b
-/api/rankers /api/concepts /api/learn/why?concept=ex:A&iri=urn:a /api/health /api/health/state
-/api/schema /api/expand?iri=urn:a /api/path?from=urn:a&to=urn:b /api/saved /api/images 
-/api/images/page?after=a /api/images/one?iri=urn:a /api/images/thumbnail?iri=urn:a
-""".split()
-POST = f"""
-/sparql /update /graphs /graphs?default {_R} {_R}/statements {_R}/transactions {_S}/similarity {_S}/login
-{_S}/security {_S}{_R}/restart /api/ask /api/learn /api/concepts /api/concepts/forget /api/receipt /api/verify
-/api/health/refresh /api/health/stop /api/saved /api/saved/remove /api/preview /api/images/search
-""".split()
-PUT = f"""
-/graphs?graph=urn:h /graphs/b {_R} {_R}/namespaces/ex {_R}/transactions/none?action=PING {_S}/similarity
-""".split()
-DELETE = f"/graphs?graph=urn:x {_R}/namespaces/ex {_S}/similarity?name=x".split()
+PARTS: dict[str, list[str]] = {}
+for _part in Path(__file__).with_name("malformed.txt").read_text("ascii").rstrip("\n").split("\n== ")[1:]:
+    _name, *_lines = _part.split("\n")
+    PARTS[_name] = [line.encode().decode("unicode_escape") for line in _lines]
+READ, HOSTS, HEADERS = PARTS["GET"], PARTS["hosts"], PARTS["headers"]
+VALUES = [*HOSTS, *PARTS["values"], "9" * 5000, "x" * 7000, "bytes=" + "0-1," * 500]
+ENDS = [
+    *PARTS["ends"],
+    "?k=" + "9" * 5000 + "&q=a",
+    "?" + "a&" * 2000,
+    "/" + "x" * 5000,
+    "?q=" + "x" * 20_000,
+]
+BODIES = [body.encode("latin-1") for body in PARTS["bodies"]]
+BODIES += [b"1" * 5000, b"[" * 50_000, b'{"a":' * 5000, b"&" * 3000]
 ROUTES = [
-    *(("GET", path) for path in READ),
-    *(("POST", path) for path in POST),
-    *(("PUT", path) for path in PUT),
-    *(("DELETE", path) for path in DELETE),
+    *((method, path) for method in ("GET", "POST", "PUT", "DELETE") for path in PARTS[method]),
     *(("HEAD", path) for path in ("/", "/sparql?query=ASK%7B%7D", "/graphs?default")),
     *(("OPTIONS", path) for path in ("/sparql", "/api/ask", "/graphs/x")),
-]
-
-HOSTS = """
-[ ] [] [::1 [::1]:x [::1]:99999 [v1.x] [fe80::1%25lo] ::1 a:b:c : @ localhost:x localhost:70000
-localhost:-1 user@localhost localhost/x localhost?x localhost#x http://localhost http://[ http://]:80
-http://[::1]:x %00 % %zz * \xff\xfe \xb2 \xe2\x80\xae localhost,other localhost:\xb2 '' \" <a> a\\b {a} a|b ^
-""".split()
-VALUES = [
-    *HOSTS,
-    *"[::1] null */* */*;q=x */*;q=nan */*;q=1e999 text/*;q= ;;; ,,, =;= a/b/c / 0 -1 +1 0x1 1_0".split(),
-    *'W/ "x "'.split(),
-    *(
-        "Basic \xff",
-        "Basic =",
-        "Basic Og==",
-        "Basic gICA",
-        "Bearer \xff",
-        "GDB ",
-        "",
-        "\t",
-        "1, 1",
-        "a b",
-        "localhost:",
-    ),
-    *("9" * 30, "9" * 5000, "x" * 7000, "bytes=" + "0-1," * 500, "Thu, 99 Foo 0000", "1 Jan"),
-    *("Thu, 01 Jan 1970 00:00:00 GMT", "Sat, 01 Jan 99999 99:99:99 GMT", "Mon, 01 Jan 0000 00:00:00 +9999"),
-    *"chunked gzip bytes=0-1 bytes= bytes=- bytes=9-1 bytes=-9999999 bytes=\xb2-\xb3 items=0-1".split(),
-    *"multipart/form-data application/x-www-form-urlencoded application/sparql-query text/turtle".split(),
-    *"application/rdf+xml application/ld+json application/n-quads application/sparql-update".split(),
-    *("multipart/form-data; boundary=", 'multipart/form-data; boundary="', "application/json; charset=\xff"),
-]
-HEADERS = """
-Host Origin Authorization Content-Length Content-Type Accept Accept-Encoding Range If-Modified-Since
-If-None-Match If-Range Transfer-Encoding Expect Connection Upgrade X-GraphDB-Repository X-Forwarded-For
-X-Forwarded-Proto Access-Control-Request-Method Access-Control-Request-Headers Content-Encoding Referer
-Cookie Sec-Fetch-Site Forwarded
-""".split()
-ENDS = """
-% %00 %ff %zz %2e%2e/%2e%2e/etc/passwd %0d%0aX:y ?% ?= ?&&& ?query=%ff ?query=%00 ?timeout=nan&query=ASK%7B%7D
-?timeout=inf&query=ASK%7B%7D ?timeout=1_0&query=ASK%7B%7D ?default&graph= ?graph=%00: ?graph=: ?context=%3C
-?context=_:a ?context=%00 ?subj=%22&infer=%ff ?%24x=%3C&query=ASK%7B%7D ?k=%C2%B2&q=a ?hops=%D9%A1&iri=urn:a
-?q=%ED%A0%80 ?iri=%00 ?iri=urn:a%0a ?s=urn:a&p=urn:b&literal=c&lang=%00 ?baseURI=%00 ?baseURI=%5B
-?default-graph-uri=%00&query=ASK%7B%7D ?named-graph-uri=%5B&query=ASK%7B%7D
-?name=..%2f..%2fx ?entity=a&value=%00
-""".split()
-ENDS += ["?k=" + "9" * 5000 + "&q=a", "?" + "a&" * 2000, "/" + "x" * 5000, "?q=" + "x" * 20_000]
-BODIES = [
-    *(b"", b"\0", b"\xff\xfe", b"{", b"[]", b"null", b'"x"', b"1" * 5000, b"[" * 50_000, b'{"a":' * 5000),
-    *(b'{"username":"\\ud800","password":"\\udfff"}', b'{"question":"\\ud800"}', b'{"question":1,"k":1e999}'),
-    *(
-        b'{"question":"x","k":NaN}',
-        b'{"question":"x","model":[]}',
-        b'{"name":"\\ud800","selectQuery":"\\ud800"}',
-    ),
-    *(
-        b'{"name":"../x","selectQuery":"SELECT"}',
-        b'{"name":"x","type":[]}',
-        b"query=ASK{}&query=x",
-        b"update=",
-    ),
-    *(b"query=%ff", b"&" * 3000, b"ASK {}", b"ASK { ?s ?p '\\uD800' }", b"ASK {} # \xff", b"<a> <b> <c> ."),
-    *(b"<urn:a> <urn:b> <urn:c> .", b"<urn:a> <urn:b> '\\uD800' .", b'{"@id":"urn:a","urn:b":"\\ud800"}'),
-    *(
-        b"--x\r\nContent-Type: text/turtle; x=\xff\r\n\r\n<urn:a>\r\n--x--",
-        b"http://[",
-        b"urn:\0",
-        b"<rdf:RDF",
-    ),
-    b"<?xml version='1.0' encoding='UTF-7'?><a/>",
 ]
 KINDS = """
 application/json application/x-www-form-urlencoded application/sparql-query application/sparql-update

@@ -1,19 +1,11 @@
-"""A graph in a store that is a server: its queries, its updates, and several processes in front of it."""
+"""A graph in a store that is a server: its queries and its updates."""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
-import httpx
-import psutil
 import pytest
 import requests
 from hypothesis import HealthCheck, example, given, settings
@@ -28,7 +20,7 @@ from mrag.stores.http import Access
 from tests.conftest import slow
 from tests.jena import jena_server
 from tests.server.conftest import Running, load_demo, running
-from tests.servers import free_port, oxigraph_server, virtuoso_server
+from tests.servers import oxigraph_server, virtuoso_server
 
 FOUND = """
 <urn:a> <urn:n> 1 . <urn:b> <urn:n> 2 .
@@ -229,83 +221,3 @@ def test_a_later_where_reads_what_was_changed_only_in_a_small_graph(
         with pytest.raises(QueryRefused, match="requests of their own"):
             update(kg, "DELETE DATA { <urn:a> <urn:n> 1 } ; INSERT { ?s <urn:k> ?n } WHERE { ?s ?p ?n }")
         assert kg.record.triples == 2
-
-
-@pytest.mark.slow
-def test_several_processes_are_one_server(tmp_path: Path) -> None:
-    with oxigraph_server(tmp_path, memory=True) as url:
-        with mrag.connect(url) as kg:
-            kg.insert([Triple(URIRef("urn:a"), URIRef("urn:n"), Literal(1))])
-        base = f"http://127.0.0.1:{free_port()}"
-        command = [sys.executable, "-m", "mrag", "serve", "--store", url, "--update", "--workers", "2"]
-        with (tmp_path / "log").open("wb") as log:
-            server = subprocess.Popen(
-                [*command, "--port", base.rpartition(":")[2]], stdout=log, stderr=log, cwd=tmp_path
-            )
-        try:
-            _wait(server, base, tmp_path / "log")
-            parent = psutil.Process(server.pid)
-            workers = _workers(parent)
-            assert len(workers) == 2
-            begun = httpx.post(f"{base}/repositories/main/transactions").headers["location"]
-            for number in range(6):
-                # Each request is a connection of its own, and may come to either process.
-                reply = httpx.put(
-                    begun,
-                    params={"action": "ADD"},
-                    content=f"<urn:t{number}> <urn:n> 2 .",
-                    headers={"Content-Type": "text/turtle"},
-                )
-                assert reply.status_code == 200
-            assert httpx.put(begun, params={"action": "COMMIT"}, timeout=60).headers["mrag-added"] == "6"
-            assert httpx.put(begun, params={"action": "COMMIT"}).status_code == 404
-            count = partial(_count, base)
-            assert {count() for _ in range(6)} == {"7"}
-            os.kill(min(workers), signal.SIGKILL)
-            until = time.monotonic() + 60
-            while not _workers(parent) - workers:
-                assert time.monotonic() < until
-                time.sleep(0.1)
-            assert {count() for _ in range(4)} == {"7"}
-            assert "mrag_workers_killed_total 1.0" in httpx.get(f"{base}/metrics", timeout=60).text
-            family = parent.children(recursive=True)
-            server.send_signal(signal.SIGINT)
-            assert server.wait(60) == 0
-            assert psutil.wait_procs(family, timeout=20)[1] == []
-        finally:
-            server.kill()
-            server.wait()
-        assert "Traceback" not in (tmp_path / "log").read_text()
-
-
-def _wait(server: subprocess.Popen[bytes], base: str, log: Path) -> None:
-    until = time.monotonic() + 120
-    while True:
-        try:
-            if httpx.get(f"{base}/health", timeout=10).status_code == 200:
-                return
-        except httpx.HTTPError:
-            pass
-        assert server.poll() is None and time.monotonic() < until, log.read_text()
-        time.sleep(0.2)
-
-
-def _workers(parent: psutil.Process) -> set[int]:
-    found = set()
-    for child in parent.children():
-        with suppress(psutil.Error):
-            if "spawn_main" in " ".join(child.cmdline()):
-                found.add(child.pid)
-    return found
-
-
-def _count(base: str) -> str:
-    query = "SELECT (COUNT(*) AS ?n) { ?s <urn:n> ?o }"
-    for _ in range(3):
-        try:
-            reply = httpx.get(f"{base}/sparql", params={"query": query}, timeout=60)
-        except httpx.HTTPError:
-            continue  # the process that took this connection is the one that was killed
-        value: str = reply.json()["results"]["bindings"][0]["n"]["value"]
-        return value
-    raise AssertionError("no process answers")

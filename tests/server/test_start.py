@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import httpx
@@ -14,6 +11,7 @@ from mrag.errors import ConfigError
 from mrag.server.settings import ServerSettings
 from tests.commands import filled, run
 from tests.conftest import slow
+from tests.server import serving
 
 TOKEN = "5ecret-of-the-server"
 OTHERS = ["0.0.0.0", "::", "192.0.2.1", "example.org", "0", "", "[::]", "127.0.0.1.nip.io", "::ffff:0.0.0.0"]
@@ -27,27 +25,16 @@ def started(tmp_path: Path, *args: str, **env: str) -> tuple[str, str, list[int]
     """Start the server; return what it said, its command line, the status without and with a token."""
     filled(f"oxigraph:{tmp_path / 'data'}")
     said = tmp_path / "said"
-    with said.open("wb") as errors:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "mrag", *command(tmp_path, "--workers", "1", *args)],
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            env={**os.environ, **env},
-        )
-        try:
-            assert server.stdout is not None
-            url = server.stdout.readline().split()[1]
-            seen = Path(f"/proc/{server.pid}/cmdline")
-            line = seen.read_text() if seen.exists() else ""
-            headers = {"Authorization": f"Bearer {TOKEN}"}
-            where = url.replace("0.0.0.0", "127.0.0.1").replace("[::]", "127.0.0.1")
-            codes = [
-                httpx.get(where, params={"query": "ASK {}"}, headers=h).status_code for h in ({}, headers)
-            ]
-        finally:
-            server.terminate()
-            server.communicate(timeout=30)
+    store = f"oxigraph:{tmp_path / 'data'}"
+    with serving.command("--store", store, "--workers", "1", *args, said=said, **env) as (server, url):
+        seen = Path(f"/proc/{server.pid}/cmdline")
+        line = seen.read_text() if seen.exists() else ""
+        where = url.replace("0.0.0.0", "127.0.0.1").replace("[::]", "127.0.0.1")
+        ask = f"{where}/sparql?query=ASK%7B%7D"
+        tokens: list[dict[str, str]] = [{}, {"Authorization": f"Bearer {TOKEN}"}]
+        codes = [httpx.get(ask, headers=headers).status_code for headers in tokens]
+        server.terminate()
+        server.wait(30)
     return said.read_text(), line, codes
 
 

@@ -9,7 +9,11 @@ import pytest
 from rdflib import RDFS, URIRef
 
 import mrag
+from mrag.cel.concepts import keep_concept
+from mrag.cel.expressions import Named
 from mrag.graph.updates import update
+from mrag.index.documents import Definition, documents
+from mrag.index.similarity import SimilarityIndexes, freshen
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from tests.server.conftest import Running, running
@@ -230,3 +234,16 @@ def test_a_similarity_index_says_that_it_is_stale(monkeypatch: pytest.MonkeyPatc
         assert "urn:c" in objects(server, query)
         assert server.client.delete("/rest/similarity?name=idx").status_code == 200
         assert server.client.get("/rest/similarity").json() == []
+
+
+def test_the_index_follows_a_kept_class_without_reading_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mrag.index.similarity._TRIPLES", 0)
+    with mrag.demo(model="none") as kg:
+        product = Named("https://w3id.org/mrag/demo/products#TripleStore")
+        keep_concept(kg, product, "stores of triples")
+        kg.reason()
+        assert SimilarityIndexes.of(kg).info().stale
+        assert freshen(kg) is None and not SimilarityIndexes.of(kg).info().stale
+        assert kg.search("stores of triples")[0].iri == "urn:mrag:concept:stores-of-triples"
+        files = SimilarityIndexes.of(kg).stored()
+        assert not files.differing(documents(kg, Definition(languages=kg.languages)))

@@ -23,7 +23,7 @@ from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
 from mrag.rdf.terms import RDF, Triple
 from mrag.reasoning.run import proof_of, reason
-from mrag.stores.base import Dataset, Limits
+from mrag.stores.base import Dataset
 from mrag.stores.graphdb import GraphDBSimilarity, GraphDBStore
 from tests.conftest import PRODUCTS
 from tests.servers import answering, graphdb_protocol
@@ -190,10 +190,3 @@ def test_layers_and_bindings_as_the_protocol_has_them(recorder: tuple[GraphDBSto
     assert headers["Content-Type"] == "application/n-triples"
     store.clear("urn:g")
     assert handler.seen[-1][:2] == ("DELETE", "/repositories/products/statements?context=%3Curn%3Ag%3E")
-
-
-def test_a_plan_is_asked_for_from_its_pseudo_graph(recorder: tuple[GraphDBStore, type[Recorder]]) -> None:
-    store, handler = recorder
-    assert store.plan("SELECT * { ?s ?p ?o }", Limits(5.0)) == "#5 Select, 12 results"
-    form = handler.seen[-1][3].decode().replace("/", "%2F")
-    assert "default-graph-uri=http%3A%2F%2Fwww.ontotext.com%2Fexplain" in form

@@ -198,7 +198,7 @@ def test_calls_of_another_machine_end_the_process() -> None:
 
 
 def test_every_child_says_which_defences_hold() -> None:
-    judge = Child("mrag.server.parsing")
+    judge = Child("mrag.stores.process.task_child", str(2 << 30))
     with OxigraphStore() as store:
         store.workers.memory = 1 << 30
         worker = store.workers.take()
@@ -229,7 +229,7 @@ def test_what_a_confined_process_writes_is_its_own(tmp_path: Path) -> None:
 def test_a_child_does_not_get_the_secrets_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MRAG_TOKEN", "MRAG_STORE_PASSWORD", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "5ecret-of-the-parent")
-    child = Child("mrag.server.parsing")
+    child = Child("mrag.stores.process.task_child", str(2 << 30))
     try:
         assert b"5ecret-of-the-parent" not in Path(f"/proc/{child.pid}/environ").read_bytes()
         assert b"PATH=" in Path(f"/proc/{child.pid}/environ").read_bytes()

@@ -67,8 +67,7 @@ export async function request(path, options = {}) {
     const text = await response.text();
     try {
       const body = JSON.parse(text);
-      // Errors of the endpoints beside /api have their message as text.
-      said = typeof body.error === "string" ? { message: body.error, hint: body.hint } : (body.error ?? null);
+      said = { message: body.error, hint: body.hint };
     } catch {
       said = text && text.length < 2000 && !text.trimStart().startsWith("<") ? { message: text } : null;
     }

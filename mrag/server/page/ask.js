@@ -13,7 +13,7 @@ import { linkButton, receiptButton, start as startReceipts } from "./receipt.js"
 import { triplesTable } from "./triples.js";
 
 /** @import {Choices} from "./choices.js" */
-/** @import {Answer, Asked, Citation, Follows, FoundHit, Go, Hit, Neighbourhood, Overview, Sentence, Values, WholeAnswer} from "./types.js" */
+/** @import {Answer, Asked, Citation, Follows, FoundHit, Go, Hit, Neighbourhood, Schema, Sentence, Values, WholeAnswer} from "./types.js" */
 
 /** @type {Record<string, () => string>} what is shown beside a sentence that is not supported by what was read */
 const DOUBTS = {
@@ -177,8 +177,8 @@ async function examples() {
   const place = byId("examples");
   if (place.childElementCount) return;
   try {
-    /** @type {Overview} */
-    const { examples } = await once("/api/overview");
+    /** @type {Schema} */
+    const { examples } = await once("/api/schema");
     place.replaceChildren(...examples.map((text) => h("a", { class: "chip", href: `#/ask?q=${encodeURIComponent(text)}` }, text)));
   } catch {
     // The field works without examples.

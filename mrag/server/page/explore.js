@@ -51,9 +51,9 @@ export async function enter(values) {
       entity.replaceChildren(drawn);
       within(entity, "h2").focus({ preventScroll: true });
     } else if (values.iri) {
-      /** @type {[EntityPage, typeof import("./graph/history.js")]} */
-      const [about, { history, files }] = await Promise.all([getJson("/api/entity", { iri: values.iri }), import("./graph/history.js")]);
-      const last = h("section", {}, history(about.iri), await files(about.iri));
+      /** @type {[EntityPage, typeof import("./graph/files.js")]} */
+      const [about, { files }] = await Promise.all([getJson("/api/entity", { iri: values.iri }), import("./graph/files.js")]);
+      const last = h("section", {}, await files(about.iri));
       if (mine !== turn) return;
       for (const place of places) place.replaceChildren();
       entity.replaceChildren(...page(about, last));

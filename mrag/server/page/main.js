@@ -73,25 +73,12 @@ function open() {
   sections.get(name)?.enter(values, go);
 }
 
-// Another graph of this server: the same view of it, from its beginning.
-/** @param {About["graphs"]} all */
-function graphs(all) {
-  const change = (/** @type {Event} */ event) => {
-    if (event.target instanceof HTMLSelectElement) location.href = `${event.target.value}#/${read().name}`;
-  };
-  const options = all.map(({ name, path }) => h("option", { value: path, selected: path === ROOT }, name));
-  // In a narrow window the sections take all the room above.
-  if (matchMedia("(max-width: 1079px)").matches) byId("main").prepend(byId("graphs"));
-  byId("graphs").replaceChildren(h("label", { for: "graph" }, t("Knowledge graph")), h("select", { id: "graph", onchange: change }, options));
-}
-
 async function about() {
   try {
     /** @type {About} */
     const found = await once("/api/about");
     const { asserted, inferred } = found.triples;
     byId("about").textContent = t("{name}: {asserted} asserted + {inferred} inferred triples", { name: found.name, asserted, inferred });
-    if (found.graphs.length > 1) graphs(found.graphs);
     const model = found.model.available ? t("answers written by {name}", { name: found.model.name }) : t("no language model: answers are the best facts, in sentences");
     byId("foot").replaceChildren(h("span", {}, t("mrag {version} · {model} · SPARQL endpoint at ", { version: found.version, model })), h("code", {}, new URL(ROOT + found.sparql.slice(1), location.href).href));
   } catch {

@@ -1,18 +1,17 @@
 // Query: the SPARQL editor Yasqe, the results table Yasr, and the catalogue of ready queries.
 
 import { once, request } from "./api.js";
-import { byId, field, h, problemBox, show, within } from "./dom.js";
+import { byId, field, h, problemBox, show } from "./dom.js";
 import { number, plural, t } from "./language.js";
 import { choice } from "./charts/charts.js";
 import { asGraph, linksOfRows, linksOfTriples } from "./query/drawn.js";
-import { explain } from "./query/explain.js";
 import { makeParams } from "./query/params.js";
 import { asCharts, asGallery, downloads, short } from "./query/results.js";
 import { makeSaved } from "./query/saved.js";
 import { makeTabs, remember } from "./query/tabs.js";
 import { previewUpdate } from "./query/update.js";
 
-/** @import {About, Editor, Go, Overview, QueryFolder, ReadyQuery, ResultTable, Values} from "./types.js" */
+/** @import {About, Editor, Go, QueryFolder, ReadyQuery, ResultTable, Schema, Values} from "./types.js" */
 /** @typedef {(accept: string) => [string, RequestInit]} Asking */
 
 const START = "SELECT ?s ?p ?o\nWHERE { ?s ?p ?o }\nLIMIT 20\n";
@@ -46,7 +45,6 @@ function file(tag, attributes) {
 export function start(go) {
   byId("run").addEventListener("click", () => run(go));
   byId("preview").addEventListener("click", () => run(go));
-  byId("explain").addEventListener("click", explained);
   byId("stop").addEventListener("click", () => running?.abort());
   byId("catalogue-filter").addEventListener("input", filter);
   field("catalogue", HTMLDetailsElement).open = matchMedia("(min-width: 900px)").matches;
@@ -80,9 +78,9 @@ async function load(go) {
   const vendor = "/page/vendor/";
   const style = (/** @type {string} */ name) => file("link", { rel: "stylesheet", href: vendor + name });
   const script = (/** @type {string} */ name) => file("script", { src: vendor + name });
-  const [said, overview, groups] = await Promise.all([
+  const [said, schema, groups] = await Promise.all([
     once("/api/about"),
-    once("/api/overview").catch(() => ({ types: [], predicates: [] })),
+    once("/api/schema").catch(() => ({ classes: [], properties: [] })),
     once("/api/queries"),
     style("yasqe.min.css"),
     style("yasr.min.css"),
@@ -90,7 +88,7 @@ async function load(go) {
   ]);
   about = said;
   catalogue(groups, go);
-  const made = makeEditor(about, overview, go);
+  const made = makeEditor(about, schema, go);
   editor = made;
   tabs = makeTabs(byId("query-tabs"), { value: () => made.getValue(), put: (text) => made.setValue(text), start: START });
   params = makeParams(byId("query-params"), about.prefixes);
@@ -110,8 +108,8 @@ async function load(go) {
 }
 
 // Names are completed from this graph. What Yasqe brings along would ask prefix.cc and LOV.
-/** @param {About} about @param {Overview} overview @param {Go} go @returns {Editor} */
-function makeEditor(about, overview, go) {
+/** @param {About} about @param {Pick<Schema, "classes" | "properties">} schema @param {Go} go @returns {Editor} */
+function makeEditor(about, schema, go) {
   const { Yasqe } = window;
   const local = { persistenceId: null, autoShow: false };
   /** @param {string[]} list */
@@ -121,8 +119,8 @@ function makeEditor(about, overview, go) {
   };
   const prefixes = Object.entries(about.prefixes).map(([prefix, iri]) => `${prefix}: <${iri}>`);
   Yasqe.forkAutocompleter("prefixes", { ...local, name: "own-prefixes", autoShow: true, bulk: true, get: () => prefixes }, false);
-  Yasqe.forkAutocompleter("class", { ...local, name: "own-classes", get: names(overview.types) }, false);
-  Yasqe.forkAutocompleter("property", { ...local, name: "own-properties", get: names(overview.predicates) }, false);
+  Yasqe.forkAutocompleter("class", { ...local, name: "own-classes", get: names(schema.classes.map((one) => one.iri)) }, false);
+  Yasqe.forkAutocompleter("property", { ...local, name: "own-properties", get: names(schema.properties.map((one) => one.iri)) }, false);
   Yasqe.defaults.autocompleters = ["own-prefixes", "own-classes", "own-properties", "variables"];
   const editor = new Yasqe(byId("editor"), {
     value: START,
@@ -155,7 +153,6 @@ function noticed(editor) {
   const update = updates(editor);
   show(byId("preview"), update);
   show(byId("run"), !update);
-  show(byId("explain"), !update);
 }
 
 /** @param {Editor} editor */
@@ -232,20 +229,6 @@ function take(query, go) {
   editor?.focus();
 }
 
-// What the query in the editor does, without running it.
-async function explained() {
-  if (!editor) return;
-  byId("query-problem").replaceChildren();
-  show(byId("query-explained"), true);
-  try {
-    await explain(byId("query-explained"), editor.getValue());
-    within(byId("query-explained"), "h3").focus();
-  } catch (error) {
-    show(byId("query-explained"), false);
-    byId("query-problem").replaceChildren(problemBox(error));
-  }
-}
-
 /** @param {Go} go */
 async function run(go) {
   if (!editor) return;
@@ -256,7 +239,6 @@ async function run(go) {
   const state = byId("query-state");
   byId("query-problem").replaceChildren();
   show(byId("stop"), true);
-  show(byId("query-explained"), false);
   show(byId("query-results"), true);
   show(byId("results"), false);
   state.textContent = t("Running …");

@@ -111,14 +111,7 @@ export interface About {
   prefixes: Record<string, string>;
   model: { name: string; available: boolean };
   sparql: string;
-  graphs: { name: string; path: string }[];
   update: boolean;
-}
-
-export interface Overview {
-  types: string[];
-  predicates: string[];
-  examples: string[];
 }
 
 export interface ClassRow {
@@ -133,6 +126,7 @@ export interface Schema {
   properties: { iri: string; label: string; triples: number }[];
   graphs: string[];
   more: boolean;
+  examples: string[];
 }
 
 export interface ReadyQuery {
@@ -169,14 +163,6 @@ export interface PlannedUpdate {
   inferred: string;
   adds: Statement[];
   removes: Statement[];
-}
-
-/** One step of a query; `triples` is how many there are with the predicate of a pattern. */
-export interface Operator {
-  operator: string;
-  detail: string;
-  triples?: number;
-  parts: Operator[];
 }
 
 /** The rows of a SELECT query. */
@@ -280,22 +266,6 @@ export interface VerifyReport {
 export interface Receipt {
   "@id": string;
   "schema:review": { "schema:reviewBody": string };
-}
-
-// -- history ---------------------------------------------------------------------------------------------
-
-/** What brought triples into the graph. */
-export interface Origin {
-  by: string;
-  what: string;
-  at: string;
-  run: string;
-  among: Origin[];
-}
-
-export interface History {
-  events: (Origin & { triples: TripleRow[] })[];
-  more: string[];
 }
 
 // -- concepts --------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Requests to the page's views: their routes, validation of input, errors as JSON, the choice of a ranker."""
+"""Requests to the page's views: their routes, validation of input, and the choice of a ranker."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ import mrag
 from mrag import cel, errors
 from mrag.rdf.terms import iri
 from mrag.retrieval.registry import NEEDS_MODEL, check_client_ranker, ranker
-from mrag.server.metrics import note_error
-from mrag.server.protect import Slots, authorised, json_object
+from mrag.server.protect import Slots, json_object
 from mrag.server.settings import ServerSettings
+from mrag.server.sparql import content_type
 
 logger = logging.getLogger(__name__)
 
@@ -31,17 +31,6 @@ MAX_LITERAL = 20_000
 MAX_BODY = 64 << 10  # maximum number of bytes of a body, where the settings allow more
 _READERS = 8
 _KEPT_RANKERS = 50  # most rankers that are kept; what clients ask for has no end
-_STATUS: tuple[tuple[tuple[type[errors.MragError], ...], int], ...] = (
-    ((errors.TermError, errors.ConfigError, errors.LearningProblemError, errors.QueryRefused), 400),
-    ((errors.QueryTimeout,), 503),
-    ((errors.EndpointError, errors.ModelError, errors.RankerError), 502),
-    ((errors.DamagedIndex, errors.LoadError), 500),
-    ((errors.IndexError_,), 409),
-    ((errors.ReasoningError,), 422),
-    ((errors.StoreError,), 503),
-)
-_NAMES = {401: "Unauthorized", 404: "NotFound", 413: "TooLarge", 415: "UnsupportedMediaType"}
-_BEARER = {"WWW-Authenticate": 'Bearer realm="mrag"'}
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 T = TypeVar("T")
 Values = dict[str, Any]
@@ -60,29 +49,8 @@ def problem(error: Exception) -> dict[str, Any]:
         # Not its text: that names files and queries of the server.
         return {"type": type(error).__name__, "message": error.message, "hint": error.hint}
     if isinstance(error, HTTPException):
-        name = _NAMES.get(error.status_code, "Refused")
-        return {"type": name, "message": error.detail, "hint": None}
+        return {"type": "Refused", "message": error.detail, "hint": None}
     return {"type": "InternalError", "message": "An internal error occurred in the server.", "hint": None}
-
-
-def status_of(error: Exception) -> int:
-    """Return the HTTP status of an error."""
-    if isinstance(error, HTTPException):
-        return error.status_code
-    return next((status for kinds, status in _STATUS if isinstance(error, kinds)), 500)
-
-
-async def _json_body(request: Request, max_bytes: int) -> dict[str, Any]:
-    """Read a JSON object, and stop reading at `max_bytes`."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise HTTPException(415, "The body must be application/json.")
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > max_bytes:
-            raise HTTPException(413, f"The body is larger than {max_bytes} bytes.")
-    return json_object(body)
 
 
 class Api:
@@ -112,35 +80,24 @@ class Api:
         most: int = 4 * MAX_BODY,
         changes: bool = False,
     ) -> Route:
-        """Return a route below `/api/` that checks a request, and answers errors as JSON.
+        """Return a route below `/api/` that checks a request.
 
         Its parameters, of the address or of a JSON body of at most `most` bytes, are those that `names` has
         with blanks between them (None for any). What changes the graph is refused where updates are off.
         """
 
         async def endpoint(request: Request) -> Response:
-            try:
-                # The application asks for it too; these routes may also stand in another one.
-                if self.settings.token and not authorised(request.headers, self.settings.token):
-                    raise HTTPException(401, "A token is needed.", _BEARER)
-                if changes:
-                    request.app.state.engine.writer.writable()
-                if method == "GET":
-                    values: Values = dict(request.query_params)
-                else:
-                    values = await _json_body(request, min(most, self.settings.max_body))
-                if names is not None:
-                    check_names(values, *names.split())
-                return await answer(request, values)
-            except Exception as error:  # whatever it is, a browser gets JSON
-                status = status_of(error)
-                note_error(request, status, error)
-                if status >= 500 and not isinstance(error, errors.MragError):
-                    logger.exception("%s failed", request.url.path)
-                response = reply({"error": problem(error)}, status)
-                if isinstance(error, HTTPException):
-                    response.headers.update(error.headers or {})
-                return response
+            if changes:
+                request.app.state.engine.writer.writable()
+            if method == "GET":
+                values: Values = dict(request.query_params)
+            else:
+                if content_type(request.headers.get("content-type")) != "application/json":
+                    raise HTTPException(415, "The body must be application/json.")
+                values = await json_object(request, min(most, self.settings.max_body))
+            if names is not None:
+                check_names(values, *names.split())
+            return await answer(request, values)
 
         return Route(f"/api/{path}", endpoint, methods=[method])
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rdflib import URIRef
-from starlette.routing import Route
 
 from mrag import cel
 from mrag.cel.concepts import KeptConcept, keep_concept, list_concepts, remove_concept
@@ -20,7 +19,6 @@ from mrag.errors import ConfigError
 from mrag.rdf.terms import Term, Triple, triple_to_json
 from mrag.server.web.api import (
     MAX_IRI,
-    Api,
     PageView,
     Values,
     choice_value,
@@ -34,20 +32,7 @@ MOST_HITS = 500
 _LONGEST = 8_000
 _SYMBOLS = 60
 _SECONDS = 3.0
-_LEARNERS = 2
 _NEW = "urn:mrag:new:"
-
-
-def routes(api: Api) -> list[Route]:
-    """Return the routes below `/api/learn` and `/api/concepts`."""
-    view, learners = Concepts(api), api.slots(_LEARNERS, "learning")
-    return [
-        api.post("learn", view.learn, "hits liked disliked language", learners),
-        api.get("learn/why", view.why, "concept iri language", learners),
-        api.get("concepts", view.kept),
-        api.change("concepts", view.keep, "name concept liked disliked", status=201),
-        api.change("concepts/forget", view.forget, "iri"),
-    ]
 
 
 class Concepts(PageView):

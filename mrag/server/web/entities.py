@@ -1,11 +1,11 @@
-"""Entities for the page: their triples, neighbourhood, history, images and paths, and the graph's classes."""
+"""Entities for the page: their triples, neighbourhood, images and and paths."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 import pyoxigraph as ox
@@ -13,7 +13,6 @@ from rdflib import Literal, URIRef
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.routing import Route
 
 from mrag.context import ContextSettings, expand
 from mrag.context.display import Display
@@ -21,14 +20,11 @@ from mrag.context.neighbourhood import Direction, Statement, read
 from mrag.context.render import Line
 from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import RecordedChange, mark, recorded, status_of
-from mrag.rdf import queries
+from mrag.graph.record import status_of
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, Term, Triple, curie, from_ox, to_ox, triple_to_json
 from mrag.reasoning.proofs import Proof, render
 from mrag.reasoning.run import proof_of
-from mrag.server.settings import ServerSettings
-from mrag.server.web.api import MAX_IRI, MAX_LITERAL, Api, PageView, Values, int_value, iri_value, text_value
-from mrag.stores.base import Limits, SelectResult
+from mrag.server.web.api import MAX_IRI, MAX_LITERAL, PageView, Values, int_value, iri_value, text_value
 
 SCAN = 400  # edges of an entity up to which it is shown whole
 SHARE = 40  # maximum number of edges of one predicate of an entity with more
@@ -128,13 +124,6 @@ def labelled(triple: Triple, display: Display, names: Mapping[str, str] | None =
     return {"triple": triple_to_json(triple), "labels": [*labels, end or display.term(to_ox(o), 2_000)]}
 
 
-def class_counts(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, int]:
-    """Return how many instances each class has, the most frequent first."""
-    limits = Limits(min(settings.seconds, 10.0), 20_000)
-    rows = cast(SelectResult, kg.query(queries.get("explore/classes").text, limits=limits))
-    return {str(c): int(str(n)) for c, n in rows if isinstance(c, URIRef)}
-
-
 def head(kg: KnowledgeGraph, iri: str, out: Iterable[Statement], display: Display) -> dict[str, Any]:
     """Return the head of an entity's page: label, types, description."""
     types: dict[str, bool] = {}
@@ -174,87 +163,6 @@ def proof_json(proof: Proof, display: Display) -> dict[str, Any]:
         }
 
     return tree(proof)
-
-
-_OVER = ("clear", "replace")
-_ASSERTING = ("load", "insert", "update", "concept", "replace")
-
-
-@dataclass(frozen=True)
-class Origin:
-    """What brought some triples into the graph."""
-
-    by: str = ""
-    what: str = ""  # the file, question, model or concept; may be empty
-    at: str = ""  # when, as an ISO 8601 date and time; empty where that is not known
-    run: str = ""  # IRI of the run in Review; may be empty
-    among: tuple[Origin, ...] = ()  # what it may have been
-
-
-def origins(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Origin, list[Statement]]:
-    """Return what brought statements into the graph, latest first, each with its statements."""
-    changes = recorded(kg.store, kg.iri, 0, kg.revision)
-    # Of what came before some changes nothing was left.
-    start = max((at for at, one in enumerate(changes) if one.change.by in _OVER), default=0)
-    changes = changes[start:]
-    written = _write(kg, statements)
-    latest = {m: c for c in changes if c.change.touched for m in c.change.touched.came}
-    rest = {inferred: _rest(changes, kg.revision, inferred) for inferred in (False, True)}
-    found: dict[Origin, list[Statement]] = {}
-    for statement in statements:
-        s, p, o, graph = statement
-        inferred = kg.is_inferred(graph)
-        origin = written.get(statement)
-        if origin is None:
-            change = latest.get(mark(ox.NamedNode(s), ox.NamedNode(p), o))
-            known = change is not None and (change.change.by == "reasoning") == inferred
-            origin = _origin(change) if change is not None and known else rest[inferred]
-        found.setdefault(origin, []).append(statement)
-    return {one: found[one] for one in sorted(found, key=lambda o: (o.at, o.by, o.what, o.run), reverse=True)}
-
-
-def _rest(changes: Sequence[RecordedChange], revision: int, inferred: bool) -> Origin:
-    """Return where statements come from that no mark accounts for."""
-    if inferred:
-        # Reasoning anew makes all that is inferred anew.
-        whole = [c for c in changes if c.change.by == "reasoning" and c.change.touched is None]
-        return _origin(whole[-1]) if whole else Origin()
-    large = [c for c in changes if c.change.by in _ASSERTING and c.change.touched is None]
-    begins = changes[:1] and (changes[0].since == 0 or changes[0].change.by in _OVER)
-    ends = [*(c.since for c in changes[1:]), revision]
-    if not large or not begins or [c.revision for c in changes] != ends:
-        return Origin()
-    return _origin(large[0]) if len(large) == 1 else Origin("several", among=tuple(map(_origin, large)))
-
-
-def _origin(change: RecordedChange) -> Origin:
-    return Origin(change.change.by, change.change.what, change.at)
-
-
-def _write(kg: KnowledgeGraph, statements: Sequence[Statement]) -> Mapping[Statement, Origin]:
-    """Return the runs of completion and of enrichment that wrote statements."""
-    found: dict[Statement, Origin] = {}
-    by_status: dict[str, list[Statement]] = {}
-    for one in statements:
-        by_status.setdefault(status_of(one[3], inferred=kg.is_inferred(one[3])), []).append(one)
-    if completed := by_status.get("completed"):
-        from mrag.completion.review import run_heads, runs_stating
-
-        known = {Triple(URIRef(s), URIRef(p), from_ox(o)): (s, p, o, g) for s, p, o, g in completed}
-        heads = {run.iri: run for run in run_heads(kg)}
-        for triple, runs in runs_stating(kg, list(known)).items():
-            for iri in sorted(run for run, state in runs.items() if state == "accepted" and run in heads):
-                run = heads[iri]
-                found[known[triple]] = Origin("completion", run.question, run.decided or run.started, iri)
-    described: dict[tuple[str, str], Origin] = {}
-    enriched = by_status.get("enriched", [])
-    for query in queries.get("provenance/describing").batches("subject", sorted({s for s, *_ in enriched})):
-        for subject, text, model, time, activity in kg.select(query):
-            described[str(subject), str(text)] = Origin("enrichment", str(model), str(time), str(activity))
-    for one in enriched:
-        if (origin := described.get((one[0], str(one[2].value)))) is not None:
-            found[one] = origin
-    return found
 
 
 PROPERTIES = frozenset(
@@ -362,64 +270,14 @@ def _scheme(value: str) -> str:
         return "invalid"
 
 
-CLASSES = 500  # maximum number of classes, of properties, and of named graphs that are listed
 _SHARE = 60
 _READ_AT_ONCE = 1_500
 _LONGEST_PATH = 6
-_PROVERS = 2
 _PICTURES = 60
-
-
-def routes(api: Api) -> list[Route]:
-    """Return the routes that show entities, their images, proofs and history, and what classes there are."""
-    view = ExploreView(api)
-    return [
-        api.get("schema", view.schema),
-        api.get("entity", view.entity, "iri hops"),
-        api.get("expand", view.expand, "iri"),
-        api.get("path", view.path, "from to"),
-        api.get("history", view.history, "iri"),
-        api.get("explain", view.explain, "s p o literal lang datatype", api.slots(_PROVERS, "proofs")),
-        api.route("GET", "image", view.image, "entity value"),
-    ]
 
 
 class ExploreView(PageView):
     """Answers the requests of the view Explore beside search."""
-
-    def schema(self, _values: Values) -> dict[str, Any]:
-        """Return the classes with their counts and stated superclasses, the properties, and the graphs."""
-        return self.kg.cached("server/schema", self._schema)
-
-    def _schema(self) -> dict[str, Any]:
-        display = Display(self.kg)
-        alien = (OWL, RDFS, RDF, SKOLEM)
-        counts = {
-            c: n for c, n in class_counts(self.kg, self.api.settings).items() if not c.startswith(alien)
-        }
-        above: dict[str, list[str]] = {}
-        for one, other in self.kg.select(queries.get("explore/subclasses").text, "asserted"):
-            if not str(one).startswith(alien) and not str(other).startswith(alien):
-                above.setdefault(str(one), []).append(str(other))
-        names = sorted({*counts, *above, *(c for cs in above.values() for c in cs)})
-        shown = sorted(names, key=lambda c: (-counts.get(c, 0), c))[:CLASSES]
-        found = self.kg.profile().predicates
-        properties = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:CLASSES]
-        display.prepare(shown)
-        return {
-            "classes": [
-                {
-                    "iri": c,
-                    "label": display.entity(c),
-                    "instances": counts.get(c, 0),
-                    "above": [a for a in above.get(c, []) if a in set(shown)],
-                }
-                for c in shown
-            ],
-            "properties": [{"iri": p, "label": display.predicate(p), "triples": n} for p, n in properties],
-            "graphs": sorted(self.kg.record.contexts)[:CLASSES],
-            "more": max(len(names), len(found), len(self.kg.record.contexts)) > CLASSES,
-        }
 
     def entity(self, values: Values) -> dict[str, Any]:
         """Return an entity: its triples in both directions, images, and neighbourhood."""
@@ -468,20 +326,6 @@ class ExploreView(PageView):
     def expand(self, values: Values) -> dict[str, Any]:
         """Return the neighbourhood of an entity as nodes and edges."""
         return neighbourhood(self.kg, self._known(values, "iri"), 1)
-
-    def history(self, values: Values) -> dict[str, Any]:
-        """Return when the triples of an entity came into the graph, and by what, latest first."""
-        name = str(iri_value(values, "iri", self.kg.prefixes))
-        display = Display(self.kg)
-        parts = [triples(self.kg, name, way, display) for way in _WAYS]
-        found = origins(self.kg, list(dict.fromkeys(statement for some, _ in parts for statement in some)))
-        if not found:
-            raise _nothing()
-        events = [
-            {**asdict(one), "triples": [statement_json(self.kg, st, display) for st in statements]}
-            for one, statements in found.items()
-        ]
-        return {"events": events, "more": sorted({name for _, shown in parts for name in shown["more"]})}
 
     def path(self, values: Values) -> dict[str, Any]:
         """Return a shortest path between two entities, links in either direction; classes are not crossed.

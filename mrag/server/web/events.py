@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rdflib import URIRef
-from starlette.routing import Route
 
 from mrag import retrieval
 from mrag.cel.sparql import individuals_among
@@ -26,7 +25,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.rdf.terms import to_ox
 from mrag.retrieval.verifying import receipt_of
-from mrag.server.web.api import Api, PageView, Values
+from mrag.server.web.api import PageView, Values
 from mrag.server.web.entities import drawing, head, pictures_among
 
 if TYPE_CHECKING:
@@ -34,20 +33,10 @@ if TYPE_CHECKING:
 
     from mrag.retrieval.retriever import Retrieval
 
-_MOST = 4 << 20  # maximum number of bytes of an answer, where the settings allow more
+MOST = 4 << 20  # maximum number of bytes of an answer, where the settings allow more
 _CITATIONS = 2_000
-_CHECKERS = 2
 _PICTURES = 12
 _LISTED = 200
-
-
-def routes(api: Api) -> list[Route]:
-    """Return the routes `/api/receipt` and `/api/verify`."""
-    receipts, checkers = Receipts(api), api.slots(_CHECKERS, "checks")
-    return [
-        api.post("receipt", receipts.make, "answer", checkers, _MOST),
-        api.post("verify", receipts.verify, None, checkers, 2 * _MOST),
-    ]
 
 
 class Receipts(PageView):

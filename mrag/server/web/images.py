@@ -17,7 +17,6 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from mrag.cel.concepts import list_concepts
 from mrag.context.display import Display
@@ -47,7 +46,6 @@ from mrag.index.fusion import reciprocal_rank_fusion
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.rdf import queries
 from mrag.retrieval.rankers import Hit, Question
-from mrag.server.protect import Slots
 from mrag.server.queries import SizedCache
 from mrag.server.web.api import (
     MAX_IRI,
@@ -72,29 +70,15 @@ SHORTLY = 0.4  # seconds that a request waits for images that are being read, wh
 _FEW = 5_000  # images that are read before a request gets impatient
 _WAIT = 60
 _VALUES = 400
-_READERS = 6
 _FILTERS = 10
 _CLASSES = 50
-_UPLOAD = 16 << 20  # maximum number of bytes of a body with a picture, where the settings allow more
+UPLOAD = 16 << 20  # maximum number of bytes of a body with a picture, where the settings allow more
 _DEPTH = 300  # hits of the graph's ranker that are read; each is an image, or something annotated in one
 _NAMES_INDEX = 12  # categories and attributes that the words may mean
 _EMBEDDED = 200  # maximum number of pictures that a request waits for; more take the command line
 _SIDES = ("x", "y", "w", "h")
 _KEPT_PICTURES = 48 << 20  # maximum number of bytes of the thumbnails that are kept
 _HEAD = 1 << 20  # bytes within which a file says how large its picture is
-
-
-def routes(api: Api) -> list[Route]:
-    """Return the routes below `/api/images`."""
-    slots, filters = api.slots(_READERS, "requests for images"), " ".join(FILTERS)
-    view = ImagesView(api, slots)
-    return [
-        api.get("images", view.gallery, f"wait {filters}", slots),
-        api.get("images/page", view.page, f"after {filters}", slots),
-        api.get("images/one", view.one, "iri", slots),
-        api.route("GET", "images/thumbnail", view.thumbnail, "iri side"),
-        api.post("images/search", view.search, f"q k picture region {filters}", slots, _UPLOAD),
-    ]
 
 
 class ImagesReading:
@@ -365,9 +349,9 @@ class Thumbnails:
 class ImagesView(PageView):
     """Answers the requests of the view Images."""
 
-    def __init__(self, api: Api, slots: Slots) -> None:
+    def __init__(self, api: Api) -> None:
         super().__init__(api)
-        self.slots = slots
+        self.slots = api.slots(6, "requests for images")
         self.thumbnails = Thumbnails(self.kg, api.media)
         self.reading = ImagesReading(self.kg)
         self.searches = ImageSearches(self.kg, api.media, api.choice)

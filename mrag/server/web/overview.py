@@ -7,25 +7,27 @@ import functools
 import time
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
+from rdflib import URIRef
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 import mrag
 from mrag import diagnosis, generation
 from mrag.context.display import Display
 from mrag.context.neighbourhood import read
-from mrag.errors import IndexError_, MissingIndex, MragError, QueryRefused
+from mrag.errors import MragError, QueryRefused
 from mrag.rdf import queries
 from mrag.rdf.guard import read_gate
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 from mrag.reasoning.run import reason
 from mrag.server.engine import Engine
-from mrag.server.web.api import MAX_BODY, Api, PageView, Values, choice_value, int_value, problem, reply
-from mrag.server.web.entities import class_counts, exists
+from mrag.server.metrics import index_state
+from mrag.server.web.api import Api, PageView, Values, choice_value, int_value, problem, reply
+from mrag.server.web.entities import exists
+from mrag.stores.base import Limits, SelectResult
 
 _DEMO = "https://w3id.org/mrag/demo/products"
 _DEMO_QUESTIONS = (
@@ -33,24 +35,9 @@ _DEMO_QUESTIONS = (
     "Which vendor develops GraphDB?",
     "What database products are linked to RDF?",
 )
-_CLASSES = 40
+CLASSES = 500  # maximum number of classes, of properties, and of named graphs that are listed
 _PARTS = ("inference", "index")
 _KEPT = 10.0  # seconds for which the checks are kept: each starts a process
-
-
-def routes(api: Api) -> list[Route]:
-    """Return the routes that describe the graph, and those below `/api/health`."""
-    about, health = Overview(api), Health(api)
-    return [
-        api.get("about", about.about),
-        api.get("overview", about.overview),
-        api.get("queries", about.catalogue),
-        api.route("GET", "health", health.now),
-        api.route("GET", "health/state", health.state),
-        api.get("health/checks", health.checks, slots=api.slots(1, "checks")),
-        api.route("POST", "health/refresh", health.refresh, "what", most=MAX_BODY, changes=True),
-        api.route("POST", "health/stop", health.stop, "id", most=MAX_BODY, changes=True),
-    ]
 
 
 class Overview(PageView):
@@ -88,15 +75,14 @@ class Overview(PageView):
                 "hint": None if model.available else model.hint,
             },
             "sparql": "/sparql",
-            "graphs": [{"name": name, "path": path} for name, path in settings.addresses.items()],
             "update": settings.update,
             "token": bool(settings.token),
         }
 
-    def overview(self, _values: Values) -> dict[str, Any]:
-        """Return the largest classes of the graph, names to complete, and example questions."""
+    def schema(self, _values: Values) -> dict[str, Any]:
+        """Return the classes with their counts and stated superclasses, properties, graphs, examples."""
         # With the revision, because an update may come while this is counted.
-        return self.kg.cached(f"server/overview/{self.kg.revision}", self._overview)
+        return self.kg.cached(f"server/schema/{self.kg.revision}", self._schema)
 
     def catalogue(self, _values: Values) -> list[dict[str, Any]]:
         """Return every query by folder, whether it runs as it stands, and whether people often run it."""
@@ -124,21 +110,41 @@ class Overview(PageView):
             )
         return [{"folder": folder, "queries": found} for folder, found in sorted(folders.items())]
 
-    def _overview(self) -> dict[str, Any]:
-        kg, display = self.kg, Display(self.kg)
-        counts: dict[str, int] = {}
-        with suppress(MragError):  # too large a graph to count; the page does without
-            counts = class_counts(kg, self.api.settings)
-        own = [c for c in counts if not c.startswith((OWL, RDFS, RDF, SKOLEM))]
-        display.prepare(own[:_CLASSES])
+    def _schema(self) -> dict[str, Any]:
+        kg, display, alien = self.kg, Display(self.kg), (OWL, RDFS, RDF, SKOLEM)
+        counts = {c: n for c, n in self._class_counts().items() if not c.startswith(alien)}
+        above: dict[str, list[str]] = {}
+        for one, other in kg.select(queries.get("explore/subclasses").text, "asserted"):
+            if not str(one).startswith(alien) and not str(other).startswith(alien):
+                above.setdefault(str(one), []).append(str(other))
+        names = sorted({*counts, *above, *(c for cs in above.values() for c in cs)})
+        shown = sorted(names, key=lambda c: (-counts.get(c, 0), c))[:CLASSES]
+        found = kg.profile().predicates
+        properties = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:CLASSES]
+        display.prepare(shown)
         return {
             "classes": [
-                {"iri": c, "label": display.entity(c), "instances": counts[c]} for c in own[:_CLASSES]
+                {
+                    "iri": c,
+                    "label": display.entity(c),
+                    "instances": counts.get(c, 0),
+                    "above": [a for a in above.get(c, []) if a in set(shown)],
+                }
+                for c in shown
             ],
-            "types": [c for c in counts if not c.startswith(SKOLEM)][:2_000],
-            "predicates": sorted(kg.profile().predicates)[:2_000],
-            "examples": self._examples(own),
+            "properties": [{"iri": p, "label": display.predicate(p), "triples": n} for p, n in properties],
+            "graphs": sorted(kg.record.contexts)[:CLASSES],
+            "more": max(len(names), len(found), len(kg.record.contexts)) > CLASSES,
+            "examples": self._examples(list(counts)),
         }
+
+    def _class_counts(self) -> dict[str, int]:
+        """Return how many instances each class has, the most frequent first."""
+        limits = Limits(min(self.api.settings.seconds, 10.0), 20_000)
+        with suppress(MragError):  # too large a graph to count; the page does without
+            rows = cast(SelectResult, self.kg.query(queries.get("explore/classes").text, limits=limits))
+            return {str(c): int(str(n)) for c, n in rows if isinstance(c, URIRef)}
+        return {}
 
     def _examples(self, classes: list[str]) -> list[str]:
         if exists(self.kg, _DEMO):
@@ -246,13 +252,7 @@ class Health(PageView):
             inference = "server"
         elif record.reasoned < 0:
             inference = "none"
-        index: dict[str, Any] = {"name": engine.settings.index, "documents": None, "embedder": None}
-        try:
-            info = mrag.SimilarityIndexes.of(self.kg).info(engine.settings.index)
-            index |= {"state": "stale" if info.stale else "current"}
-            index |= {"documents": info.documents, "embedder": info.embedder}
-        except MissingIndex:
-            index["state"] = "missing"
-        except IndexError_ as error:
-            index |= {"state": "damaged", "message": error.message}
+        state, info, message = index_state(engine)
+        index: dict[str, Any] = {"name": engine.settings.index, "state": state, "message": message}
+        index |= {name: getattr(info, name, None) for name in ("documents", "embedder")}
         return {"triples": record.triples, "inference": {"state": inference}, "index": index}

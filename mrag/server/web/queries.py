@@ -1,10 +1,9 @@
-"""Queries for the page: what one asks the engine to do, what an update would change, and saved queries."""
+"""Queries for the page: saved ones, and what an update would change."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, cast
@@ -13,20 +12,15 @@ import pyoxigraph as ox
 from rdflib import DCTERMS, PROV, RDF, RDFS, XSD, Literal, URIRef
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from mrag.context.display import Display
 from mrag.errors import ConfigError, StoreError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import SYSTEM
 from mrag.graph.updates import PlannedUpdate, graph_of
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, OxTerm, Triple, from_ox, term_to_json
-from mrag.server.engine import Engine
-from mrag.server.parsing import Operator, predicates
-from mrag.server.web.api import Api, PageView, Values, reply, text_value
+from mrag.server.web.api import PageView, Values, reply, text_value
 from mrag.stores.base import Dataset
-from mrag.stores.graphdb import GraphDBStore
 
 LONGEST = 50_000  # maximum number of characters of a query that is saved, or of an update that is previewed
 SHOWN = 200  # maximum number of added, and of removed, triples that a preview shows
@@ -36,18 +30,6 @@ _HIDDEN: Final = URIRef(MRAG + "verbatim")
 _SAVED: Final = URIRef(MRAG + "sparql")
 _TEXT: Final = URIRef(MRAG + "queryText")
 _CACHED: Final = "saved queries"
-
-
-def routes(api: Api) -> list[Route]:
-    """Return the routes below `/api/saved`, `/api/preview` and `/api/operators`."""
-    view = QueryView(api)
-    return [
-        api.get("saved", view.saved),
-        api.change("saved", view.save, "name text comment replacing", status=201),
-        api.change("saved/remove", view.remove, "name"),
-        api.route("POST", "preview", view.preview, "update", changes=True),
-        api.route("POST", "operators", view.operators, "query"),
-    ]
 
 
 @dataclass(frozen=True)
@@ -97,28 +79,6 @@ class QueryView(PageView):
         if found:
             self._replace(found, [])
         return {"removed": bool(found)}
-
-    async def operators(self, request: Request, values: Values) -> Response:
-        """Say what a query asks the engine to do, and the engine's own plan where it gives one."""
-        engine: Engine = request.app.state.engine
-        asked: dict[str, object] = {
-            "do": "operators",
-            "text": text_value(values, "query", LONGEST),
-            "graphs": (*engine.view().known, SYSTEM),
-            "prefixes": self.kg.query_prefixes,
-        }
-        _, *found = await engine.parsers.parse(asked)
-        return reply(await self.api.run(self.api.readers, self._explain, *found))
-
-    def _explain(self, tree: Operator, text: str) -> dict[str, Any]:
-        known = self.kg.profile().predicates
-        for pattern in predicates(tree):
-            pattern["triples"] = known.get(pattern["predicate"], 0)
-        store, plan = self.kg.store, None
-        if isinstance(store, GraphDBStore) and tree["operator"] not in ("ask", "construct", "describe"):
-            with suppress(StoreError):  # the operators are there in any case
-                plan = store.plan(text, self.api.settings.limits)
-        return {"operators": tree, "plan": plan}
 
     async def preview(self, request: Request, values: Values) -> Response:
         """Say what an update would add and remove, and change nothing."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from starlette.routing import Route
-
 from mrag import completion
 from mrag.context.display import Display
 from mrag.errors import ConfigError
@@ -17,7 +15,6 @@ from mrag.rdf.terms import RDFS
 from mrag.server.web.api import (
     MAX_IRI,
     MAX_QUESTION,
-    Api,
     PageView,
     Values,
     check_names,
@@ -34,23 +31,9 @@ MOST = 500  # maximum number of runs that are listed, and of triples of one run 
 FOLLOWING = 100  # maximum number of triples that are shown of what would be inferred
 _FILES = 50
 _TEXT = 1 << 20
+LARGEST = _FILES * _TEXT // 8  # bytes of a body with texts, where the settings allow more
 _NAME = 200
 _AROUND = 240  # characters of a passage that are shown before and behind the words that were relied on
-
-
-def routes(api: Api) -> list[Route]:
-    """Return the routes below `/api/review`."""
-    view, most = Review(api), _FILES * _TEXT // 8
-    return [
-        api.get("review", view.runs),
-        api.get("review/run", view.run, "id"),
-        api.get("review/enrichment", view.enrichment, "iri"),
-        api.change("review/read", view.read, "question texts", most=most),
-        api.change("review/foresee", view.foresee, "id only", most=most),
-        api.change("review/accept", view.accept, "id only", most=most),
-        api.change("review/reject", view.reject, "id", most=most),
-        api.change("review/rollback", view.rollback, "id", most=most),
-    ]
 
 
 class Review(PageView):

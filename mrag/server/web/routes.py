@@ -32,10 +32,24 @@ from mrag.server.engine import Engine
 from mrag.server.metrics import ServerMetrics
 from mrag.server.settings import ServerSettings
 from mrag.server.web import api as requests
-from mrag.server.web import concepts, entities, events, images, overview, queries, review
-from mrag.server.web.api import Api, PageView, Values, choice_value, int_value, object_value, text_value
-from mrag.server.web.entities import exists
-from mrag.server.web.events import Prepared, hit, ranked
+from mrag.server.web import events
+from mrag.server.web.api import (
+    MAX_BODY,
+    Api,
+    PageView,
+    Values,
+    choice_value,
+    int_value,
+    object_value,
+    text_value,
+)
+from mrag.server.web.concepts import Concepts
+from mrag.server.web.entities import ExploreView, exists
+from mrag.server.web.events import Prepared, Receipts, hit, ranked
+from mrag.server.web.images import FILTERS, UPLOAD, ImagesView
+from mrag.server.web.overview import Health, Overview
+from mrag.server.web.queries import QueryView
+from mrag.server.web.review import LARGEST, Review
 
 # Styles may stand in the page because the results table sets column widths that way; scripts may not.
 # Images are those of the server, of the page itself, and those fetched with a token: never of the web.
@@ -79,18 +93,56 @@ def page_routes() -> list[BaseRoute]:
     ]
 
 
-def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[BaseRoute]:
-    """Return the routes of the API, all below `/api/`."""
+def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[Route]:
+    """Return the routes of the API, all below `/api/`: their functions, parameters, turns and bounds."""
     api = Api(kg, settings)
-    view = Questions(api)
-    names = "question k model how reading follows class ranker"
-    found: list[BaseRoute] = [
-        api.get("search", view.search, "q k class ranker"),
+    asking, about, health, exploring = Questions(api), Overview(api), Health(api), ExploreView(api)
+    querying, learning, receipts = QueryView(api), Concepts(api), Receipts(api)
+    reviewing, gallery = Review(api), ImagesView(api)
+    learners, checkers = api.slots(2, "learning"), api.slots(2, "checks")
+    choice, chosen, some = "question k model how reading follows class ranker", " ".join(FILTERS), MAX_BODY
+    return [
+        api.get("search", asking.search, "q k class ranker"),
         api.get("rankers", api.choice.known),
-        api.route("POST", "ask", view.ask, names, most=requests.MAX_BODY),
+        api.route("POST", "ask", asking.ask, choice, most=some),
+        api.get("about", about.about),
+        api.get("schema", about.schema),
+        api.get("queries", about.catalogue),
+        api.route("GET", "health", health.now),
+        api.route("GET", "health/state", health.state),
+        api.get("health/checks", health.checks, slots=api.slots(1, "checks")),
+        api.route("POST", "health/refresh", health.refresh, "what", most=some, changes=True),
+        api.route("POST", "health/stop", health.stop, "id", most=some, changes=True),
+        api.get("entity", exploring.entity, "iri hops"),
+        api.get("expand", exploring.expand, "iri"),
+        api.get("path", exploring.path, "from to"),
+        api.get("explain", exploring.explain, "s p o literal lang datatype", api.slots(2, "proofs")),
+        api.route("GET", "image", exploring.image, "entity value"),
+        api.get("saved", querying.saved),
+        api.change("saved", querying.save, "name text comment replacing", status=201),
+        api.change("saved/remove", querying.remove, "name"),
+        api.route("POST", "preview", querying.preview, "update", changes=True),
+        api.post("learn", learning.learn, "hits liked disliked language", learners),
+        api.get("learn/why", learning.why, "concept iri language", learners),
+        api.get("concepts", learning.kept),
+        api.change("concepts", learning.keep, "name concept liked disliked", status=201),
+        api.change("concepts/forget", learning.forget, "iri"),
+        api.post("receipt", receipts.make, "answer", checkers, events.MOST),
+        api.post("verify", receipts.verify, None, checkers, 2 * events.MOST),
+        api.get("review", reviewing.runs),
+        api.get("review/run", reviewing.run, "id"),
+        api.get("review/enrichment", reviewing.enrichment, "iri"),
+        api.change("review/read", reviewing.read, "question texts", most=LARGEST),
+        api.change("review/foresee", reviewing.foresee, "id only", most=LARGEST),
+        api.change("review/accept", reviewing.accept, "id only", most=LARGEST),
+        api.change("review/reject", reviewing.reject, "id"),
+        api.change("review/rollback", reviewing.rollback, "id"),
+        api.get("images", gallery.gallery, f"wait {chosen}", gallery.slots),
+        api.get("images/page", gallery.page, f"after {chosen}", gallery.slots),
+        api.get("images/one", gallery.one, "iri", gallery.slots),
+        api.route("GET", "images/thumbnail", gallery.thumbnail, "iri side"),
+        api.post("images/search", gallery.search, f"q k picture region {chosen}", gallery.slots, UPLOAD),
     ]
-    views = (concepts, events, queries, entities, overview, review, images)
-    return [*found, *(route for view in views for route in view.routes(api))]
 
 
 class Questions(PageView):

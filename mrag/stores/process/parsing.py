@@ -34,6 +34,7 @@ from mrag.loaders.rdf import Progress, Source
 from mrag.loaders.tables import TableDialect
 from mrag.stores.changes import Operation, Refused, skolemised
 from mrag.stores.process.channel import Child, Reply, Reserve
+from mrag.stores.process.sandbox import Defences
 
 _LIGHT = 4 << 20
 """Children that were given or gave more bytes are not used again, so that they give their memory back."""
@@ -105,12 +106,14 @@ class _Children:
 _CHILDREN = _Children()
 close_all = _CHILDREN.close
 """End all children; the next piece of work starts new ones."""
+
+
+def defences() -> list[Defences]:
+    """Return what each child that waits has given up."""
+    return [child.defences for child in _CHILDREN.waiting.waiting()]
+
+
 atexit.register(close_all)
-
-
-def warm(bounds: Bounds) -> None:
-    """Start a child, so that the first piece of work need not wait for one."""
-    perform(f"{__name__}:read_prefixes", (), bounds=bounds)
 
 
 def perform(work: str, *arguments: Any, bounds: Bounds | None = None) -> Any:

@@ -36,7 +36,6 @@ MORE = {
 MAPPED = "/#/query?query=SELECT+*+%7B+VALUES+(%3Fp+%3Flat+%3Flong)+%7B+(%22a%22+1+2)+(%22b%22+2+3)+%7D+%7D"
 DRAWN = "/#/query?query=SELECT+%3Fs+%3Fp+%3Fo+%7B+%3Fs+a+%3Fo+%3B+%3Fp+%3Fo+%7D+LIMIT+9"
 OPENED = {
-    "/#/explore?iri=ex:GraphDB": (".history", ".history > summary", ".events summary >> nth=0"),
     MAPPED: ("#editor .CodeMirror", "#run", "#query-views button >> nth=1"),
     DRAWN: ("#editor .CodeMirror", "#run", "#query-views button:has-text('Graph')"),
 }

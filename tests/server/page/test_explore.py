@@ -133,3 +133,19 @@ def test_classes_in_a_circle_have_a_place_in_the_tree(browser: Browser) -> None:
             page = seen.open("/#/explore")
             page.wait_for_selector(".class-tree a:has-text('round')")
             assert page.locator(".class-tree a").count() == 2 and not page.locator(".import").count()
+
+
+@SIZES
+def test_an_entity_is_downloaded_as_a_file(browser: Browser, size: tuple[int, int], tmp_path: Path) -> None:
+    with mrag.connect() as kg:
+        data = (
+            f"<urn:h:a> <{RDFS.label}> {json.dumps(HOSTILE)} ; <urn:h:p> <urn:h:b> . <urn:h:c> <urn:h:p> 1 ."
+        )
+        (tmp_path / "a.ttl").write_text(data, "utf-8")
+        kg.load([tmp_path / "a.ttl"])
+        with serving(kg) as url, watched(browser, url, size, accept_downloads=True) as seen:
+            page = seen.open("/#/explore?iri=urn%3Ah%3Aa")
+            with page.expect_download() as given:
+                page.get_by_role("button", name="N-Triples").click()
+            assert len(Path(given.value.path()).read_text().splitlines()) == 2
+            assert page.title() == f"{HOSTILE} · mrag" and seen.overflow() <= 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from importlib.resources import files
 from pathlib import Path
@@ -15,7 +14,7 @@ from rdflib import RDFS, Literal, URIRef
 import mrag
 from mrag.rdf.terms import Triple
 from mrag.server.settings import ServerSettings
-from tests.server.browsing import NARROW, SIZES, WIDE, watched
+from tests.server.browsing import NARROW, SIZES, watched
 from tests.server.serving import serving
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ class Asking(threading.Thread):
 def test_what_is_missing_is_said_on_every_view_and_mended(
     browser: Browser, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where MRAG_HEALTH_PICTURE names a file, the page is written there at the end."""
     monkeypatch.setenv("MRAG_EMBEDDER", "none")
     settings = ServerSettings(model="none", update=True, workers=2, seconds=60)
     with mrag.connect() as kg:
@@ -74,9 +72,6 @@ def test_what_is_missing_is_said_on_every_view_and_mended(
             row = page.locator("#health .running li")
             page.wait_for_selector("#health .running li:has-text('COUNT')")
             assert row.count() == 1 and HOSTILE in row.inner_text()
-            if size == WIDE:
-                path = Path(os.environ.get("MRAG_HEALTH_PICTURE") or tmp_path / "health.png")
-                page.screenshot(path=path)
             row.get_by_role("button", name="Stop query").click()
             page.wait_for_selector("#health :text('No query is running.')")
             asking.join(30)

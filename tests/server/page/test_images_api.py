@@ -102,27 +102,6 @@ def test_a_box_finds_images_with_the_like_of_what_is_in_it(client: httpx.Client)
     assert small["what"] == "hat with yellow"
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        {},
-        {"q": " "},
-        {"q": "x", "more": 1},
-        {"q": "x", "k": 201},
-        {"q": "x", "category": "no iri>"},
-        {"q": "x", "category": " ".join(["urn:a"] * 11)},
-        {"picture": "not base64!"},
-        {"picture": base64.b64encode(b"no picture").decode()},
-        {"region": {"iri": f"{E}image_00001", "x": 0, "y": 0, "w": 0, "h": 1}},
-        {"region": {"iri": f"{E}image_00001", "x": 110, "y": 150, "w": 5, "h": 5}},
-        {"region": {"iri": f"{E}image_00001", "x": 1, "y": 1, "w": 5, "h": 5}, "q": "x"},
-    ],
-)
-def test_what_cannot_be_searched_is_said(client: httpx.Client, values: dict[str, Any]) -> None:
-    reply = client.post("/api/images/search", json=values)
-    assert reply.status_code == 400 and len(reply.json()["error"]["message"]) > 10
-
-
 def test_only_images_of_the_graph_below_the_folder_are_served(photos: Path) -> None:
     (photos / "secret.png").write_bytes((photos / "photos" / "00000.png").read_bytes())
     with mrag.connect() as kg:

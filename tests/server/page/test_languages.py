@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.server.browsing import NARROW, SIZES, WIDE, watched
+from tests.server.browsing import SIZES, WIDE, watched
 from tests.server.page.test_learn import hostile
 
 __all__ = ["hostile"]
@@ -108,18 +106,3 @@ def test_hostile_names_are_text_in_german_too(browser: Browser, hostile: str, ba
         page.locator(".in-concept .why").first.click()
         made = "[...document.querySelectorAll('main img, main b, main script, main i, svg[onload]')].length"
         assert page.evaluate(made) == 0 and "owned" not in page.title()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
-def test_a_picture_in_german_can_be_taken(
-    browser: Browser, base: str, size: tuple[int, int], tmp_path: Path
-) -> None:
-    """Where MRAG_GERMAN_PICTURE names a folder it is written there."""
-    path = Path(os.environ.get("MRAG_GERMAN_PICTURE") or tmp_path) / f"german-{size[0]}.png"
-    with watched(browser, base, size, locale="de", reduced_motion="reduce", color_scheme="light") as seen:
-        page = seen.open("/#/ask?q=How+many+vendors+are+there+per+country%3F")
-        page.wait_for_selector("#answer .cite")
-        page.screenshot(path=path, full_page=True)
-        assert seen.overflow() <= 0
-    assert 20_000 < path.stat().st_size < 900_000

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import httpx
@@ -205,25 +203,6 @@ def test_where_changes_are_off_a_concept_is_learnt_and_not_kept(browser: Browser
         assert not page.get_by_role("button", name="Keep as class").count()
 
 
-@pytest.mark.slow
-def test_a_picture_of_learning_can_be_taken(browser: Browser, base: str, tmp_path: Path) -> None:
-    """Where MRAG_LEARN_PICTURE names a file it is written there: `docs/images/page-learn.png` is made so."""
-    path = Path(os.environ.get("MRAG_LEARN_PICTURE") or tmp_path / "learn.png")
-    with watched(browser, base, (1280, 980), reduced_motion="reduce", color_scheme="light") as seen:
-        page = seen.open("/#/explore?q=database")
-        page.wait_for_selector("#explore-hits .vote")
-        marked(page, "Oracle Database", liked=True)
-        marked(page, "Pinecone", liked=True)
-        marked(page, "SQLite", liked=False)
-        page.wait_for_selector(".learnt .sentence")
-        page.get_by_role("button", name="Why is Oracle Database in?").click()
-        page.wait_for_selector(".in-concept .proof")
-        seen.until("/^\\d+$/.test(document.querySelector('.in-graph').textContent)")
-        page.evaluate("scrollTo(0, 0)")
-        page.screenshot(path=path)
-    assert 20_000 < path.stat().st_size < 250_000
-
-
 @SIZES
 def test_a_kept_class_is_removed_on_the_page_and_offered_no_more(
     browser: Browser, base: str, size: tuple[int, int]
@@ -277,31 +256,6 @@ def api(base: str) -> Iterator[httpx.Client]:
 
 
 EX = "https://w3id.org/mrag/demo/products#"
-
-
-@pytest.mark.parametrize(
-    ("path", "body", "status"),
-    [
-        ("/api/learn", {"hits": [EX + "Redis"], "liked": [EX + "Redis"]}, 400),
-        ("/api/learn", {"hits": [EX + "Redis"], "liked": [], "disliked": [EX + "Redis"]}, 400),
-        ("/api/learn", {"hits": [EX + "A"], "liked": [EX + "A"], "disliked": [EX + "A"]}, 400),
-        ("/api/learn", {"hits": [EX + "Redis"] * 501, "liked": [EX + "Redis"]}, 400),
-        ("/api/learn", {"hits": "no list", "liked": []}, 400),
-        ("/api/learn", {"hits": [], "liked": [], "language": "fr"}, 400),
-        ("/api/concepts", {"name": "x:y", "concept": "ex:Database"}, 400),
-        ("/api/concepts", {"name": "x", "concept": "ex:Database and ("}, 400),
-        ("/api/concepts", {"name": "x", "concept": " and ".join(f"ex:C{n}" for n in range(80))}, 400),
-        ("/api/concepts", {"name": "x", "concept": "(" * 4000 + "ex:C" + ")" * 3990}, 400),
-        ("/api/ask", {"question": "graph database", "ranker": "clues:ollama:x"}, 400),
-        ("/api/ask", {"question": "graph database", "ranker": "bm25", "how": "plan"}, 400),
-        ("/api/ask", {"question": "graph database", "class": "ex:Database", "how": "plan"}, 400),
-        ("/api/ask", {"question": "graph database", "ranker": "clues:local:/etc/passwd"}, 400),
-        ("/api/ask", {"question": "graph database", "ranker": "+".join(["bm25"] * 9)}, 400),
-    ],
-)
-def test_what_cannot_be_done_is_said(api: httpx.Client, path: str, body: dict[str, Any], status: int) -> None:
-    reply = api.post(path, json=body)
-    assert reply.status_code == status and len(reply.json()["error"]["message"]) > 10
 
 
 def test_a_class_is_kept_only_where_writing_is_allowed_and_asked_from_here(

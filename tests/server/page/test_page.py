@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import gzip
-import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,11 +37,6 @@ HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b> {{x}}"
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-
-
-@dataclass(frozen=True)
-class WithMedia(ServerSettings):
-    media: Path | None = None
 
 
 @pytest.fixture(scope="module")
@@ -229,20 +222,6 @@ def test_a_follow_up_has_a_field_an_address_and_can_be_shared(
         assert "after" not in page.url and not page.locator("#asked-before").is_visible()
         page = seen.open("/#/ask?q=How+many+databases%3F&after=%5B%5B1%2C2%5D")
         page.wait_for_selector("#answer:has-text('33 databases')")
-
-
-@pytest.mark.slow
-def test_a_picture_of_the_page_can_be_taken(browser: Browser, base: str, tmp_path: Path) -> None:
-    """Where MRAG_PAGE_PICTURE names a file it is written there: `docs/images/page.png` is made that way."""
-    path = Path(os.environ.get("MRAG_PAGE_PICTURE") or tmp_path / "page.png")
-    with watched(browser, base, (1280, 800), reduced_motion="reduce", color_scheme="light") as seen:
-        page = seen.open("/#/ask?q=How+many+vendors+are+there+per+country%3F")
-        page.wait_for_selector("#answer .cite")
-        page.locator("#ask-hits").get_by_role("button", name="Germany", exact=True).click()
-        page.wait_for_selector("#ask-drawing .node.centre")
-        page.evaluate("scrollTo(0, 0)")
-        page.screenshot(path=path)
-    assert 20_000 < path.stat().st_size < 200_000
 
 
 def test_all_views_together_weigh_little() -> None:
@@ -509,7 +488,7 @@ def test_images_of_the_media_folder_are_shown(browser: Browser, tmp_path: Path) 
     a, image = URIRef("urn:x:a"), URIRef("http://schema.org/image")
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert([Triple(a, image, Literal("a.png")), Triple(a, image, Literal("gone.png"))])
-        settings = WithMedia(model="none", token="a-long-token", media=tmp_path)
+        settings = ServerSettings(model="none", token="a-long-token", media=tmp_path)
         with serving(kg, settings) as url, watched(browser, url) as seen:
             page = seen.open()
             page.get_by_label("This server asks for a token").fill("a-long-token")
@@ -544,26 +523,9 @@ def test_errors_of_the_graph_are_told_in_words(browser: Browser, base: str) -> N
         seen.said[:] = [text for text in seen.said if "404" not in text and "400" not in text]
 
 
-_NAMELESS = """() => [...document.querySelectorAll('button, input, a, select')]
-  .filter(e => e.offsetParent && !e.closest('.yasqe, .yasr'))
-  .filter(e => !(e.innerText || e.textContent || '').trim() && !e.getAttribute('aria-label')
-    && !(e.labels && e.labels.length))
-  .map(e => e.outerHTML.slice(0, 120))"""
-
-_CONTRAST = """pairs => {
-  const paint = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-  const light = name => {
-    paint.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name);
-    paint.fillRect(0, 0, 1, 1);
-    const [r, g, b] = [...paint.getImageData(0, 0, 1, 1).data].slice(0, 3).map(v => v / 255)
-      .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  return pairs.map(([a, b]) => {
-    const [x, y] = [light(a), light(b)].sort((p, q) => q - p);
-    return [a, b, (x + 0.05) / (y + 0.05)];
-  });
-}"""
+_NAMELESS, _CONTRAST = (
+    Path(__file__).with_name(f"{name}.js").read_text("utf-8") for name in ("nameless", "contrast")
+)
 
 
 @pytest.mark.parametrize("scheme", ["light", *slow("dark")])
@@ -607,37 +569,12 @@ def test_the_keyboard_alone_is_enough(browser: Browser, base: str) -> None:
         page.wait_for_selector(".proof", state="detached")
 
 
-ODD = [
-    *(
-        "__proto__",
-        "constructor",
-        "toString",
-        "valueOf",
-        "hasOwnProperty",
-        "isPrototypeOf",
-        "__defineGetter__",
-    ),
-    *(
-        "%5F%5Fproto%5F%5F",
-        "",
-        "?",
-        "/ask",
-        "ask/",
-        "ASK",
-        "%",
-        "%E0%A4%A",
-        "\u202eask",
-        "ask#x",
-        "x" * 20_000,
-    ),
-    *(
-        "__proto__?q=",
-        "constructor?iri=x",
-        "ask?__proto__=x",
-        "ask?constructor=1&toString=2",
-        "ask?%&=&&%zz=%",
-    ),
-]
+ODD = ["", "\u202eask", "x" * 20_000]
+ODD += """
+__proto__ constructor toString valueOf hasOwnProperty isPrototypeOf __defineGetter__ %5F%5Fproto%5F%5F ?
+/ask ask/ ASK % %E0%A4%A ask#x __proto__?q= constructor?iri=x ask?__proto__=x
+ask?constructor=1&toString=2 ask?%&=&&%zz=%
+""".split()
 
 
 def test_a_name_that_every_object_has_is_no_section(browser: Browser, base: str) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import httpx
-import pytest
 
 from tests.server.browsing import NARROW, SIZES, watched
 
@@ -175,37 +174,6 @@ def test_triples_are_drawn_as_a_graph(browser: Browser, base: str, size: tuple[i
 
 
 @SIZES
-def test_a_query_is_explained(browser: Browser, base: str, size: tuple[int, int]) -> None:
-    with watched(browser, base, size) as seen:
-        page = seen.open("/#/query")
-        put(
-            page,
-            "SELECT DISTINCT ?v (COUNT(?p) AS ?n) { ?p ex:developedBy ?v OPTIONAL { ?p ex:licence ?l }"
-            f" FILTER(?v != {ODD!r}) }} GROUP BY ?v ORDER BY DESC(?n) LIMIT 3",
-        )
-        page.get_by_role("button", name="Explain").click()
-        page.wait_for_selector(".operators")
-        steps = page.locator(".operators strong").all_inner_texts()
-        assert steps == [
-            *("slice", "distinct", "select", "order by", "group by", "filter", "optional"),
-            *("triples", "triples"),
-        ]
-        first = page.locator(".operators li:not(:has(li))").first.inner_text()
-        assert re.fullmatch(r"triples \?p ex:developedBy \?v \d+ triples", first)
-        assert "does not tell its own plan" in page.locator("#query-explained").inner_text()
-        assert page.evaluate("document.querySelectorAll('main img').length") == 0 and seen.overflow() <= 0
-        page.get_by_role("button", name="Run", exact=True).click()
-        page.wait_for_selector("#query-state:has-text('3 rows')")
-        assert not page.locator("#query-explained").is_visible()
-
-
-def test_what_is_no_query_is_not_explained(base: str) -> None:
-    for text in ("", "DROP ALL", "SELECT * { SERVICE <http://x.example/> { ?s ?p ?o } }"):
-        reply = httpx.post(base + "/api/operators", json={"query": text})
-        assert reply.status_code == 400 and len(reply.json()["error"]["message"]) > 10
-
-
-@SIZES
 def test_a_saved_query_has_a_link_with_its_parameters(
     browser: Browser, base: str, size: tuple[int, int]
 ) -> None:
@@ -271,23 +239,6 @@ def test_where_changes_are_off_none_are_offered(browser: Browser, read_only: str
         ("/api/preview", {"update": "CLEAR ALL"}),
     ):
         assert httpx.post(read_only + path, json=body).status_code == 403
-
-
-@pytest.mark.parametrize(
-    ("path", "body", "status"),
-    [
-        ("/api/saved", {"name": "a:b", "text": "ASK {}"}, 400),
-        ("/api/saved", {"name": "<b>", "text": "ASK {}"}, 400),
-        ("/api/saved", {"name": "x", "text": ""}, 400),
-        ("/api/saved", {"name": "x", "text": "A" * 60_000}, 400),
-        ("/api/saved", {"name": "x", "text": "ASK {}", "author": "y"}, 400),
-        ("/api/preview", {"update": "LOAD <http://other.example/>"}, 400),
-        ("/api/preview", {"update": "SELECT * { ?s ?p ?o }"}, 400),
-    ],
-)
-def test_what_cannot_be_done_is_said(base: str, path: str, body: dict[str, Any], status: int) -> None:
-    reply = httpx.post(base + path, json=body)
-    assert reply.status_code == status and len(reply.json()["error"]["message"]) > 10
 
 
 def test_a_saved_query_is_no_data_and_is_replaced_only_if_wanted(base: str) -> None:

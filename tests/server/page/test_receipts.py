@@ -3,49 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from rdflib import RDF, RDFS, Graph, Literal, Namespace, URIRef
+from rdflib import RDF, Graph, Namespace, URIRef
 
 import mrag
-from mrag.graph.kg import KnowledgeGraph
-from mrag.index.similarity import SimilarityIndexes
-from mrag.rdf.terms import Triple
-from mrag.reasoning.run import reason
-from mrag.stores.oxigraph import OxigraphStore
-from tests.server.browsing import POLICIES, SIZES, watched
-from tests.server.serving import serving
+from tests.server.browsing import SIZES, watched
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-H = "http://hostile.example/"
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b>"
 PER_COUNTRY = "/#/ask?q=How+many+vendors+are+there+per+country%3F"
 PROV, SCHEMA = Namespace("http://www.w3.org/ns/prov#"), Namespace("https://schema.org/")
-
-
-@pytest.fixture(scope="module")
-def hostile() -> Iterator[str]:
-    with KnowledgeGraph(OxigraphStore()) as kg:
-        kind, size = URIRef(H + "Ship"), URIRef(H + "length")
-        triples = [Triple(kind, RDFS.label, Literal("ship")), Triple(size, RDFS.label, Literal("length"))]
-        for at in range(4):
-            ship = URIRef(f"{H}ship{at}")
-            triples += [
-                Triple(ship, RDF.type, kind),
-                Triple(ship, RDFS.label, Literal(f"{HOSTILE} {at}")),
-                Triple(ship, size, Literal(10 * at + 3)),
-            ]
-        kg.insert(triples)
-        reason(kg)
-        SimilarityIndexes.of(kg).build("main", model="none")
-        with serving(kg) as url:
-            yield url
 
 
 @SIZES
@@ -94,24 +67,6 @@ def test_an_answer_is_drawn_downloaded_and_checked_again(
         seen.said[:] = [text for text in seen.said if "400" not in text]
 
 
-@POLICIES
-def test_hostile_names_are_drawn_as_text(
-    browser: Browser, hostile: str, size: tuple[int, int], bare: bool
-) -> None:
-    with watched(browser, hostile, size, bypass_csp=bare) as seen:
-        page = seen.open("/#/ask?q=ships+and+their+length")
-        page.wait_for_selector(".chart svg")
-        assert "img src=x" in str(page.locator(".chart svg").get_attribute("aria-label"))
-        assert "img src=x" in str(page.locator(".chart title").first.text_content())
-        with page.expect_download() as download:
-            page.get_by_role("button", name="Receipt").click()
-        page.locator("#checks summary").click()
-        page.get_by_label("A receipt that was downloaded").set_input_files(download.value.path())
-        page.wait_for_selector("#receipt-report:has-text('img src=x')")
-        made = "[...document.querySelectorAll('main img, main script, main svg b')].length"
-        assert page.evaluate(made) == 0 and "owned" not in page.title() and seen.overflow() <= 0
-
-
 def test_numbers_that_are_alike_are_points_and_one_value_is_not_drawn(browser: Browser, base: str) -> None:
     with watched(browser, base) as seen:
         page = seen.open("/#/ask?q=Which+5+databases+are+the+oldest%3F")
@@ -154,20 +109,3 @@ def test_a_receipt_is_linked_data_and_the_command_line_checks_it(base: str, tmp_
         assert mrag.verify(kg, made).ok
         bad = {**made, "json": {**made["json"], "text": "Nothing."}}
         assert "the receipt is not as it was made" in str(mrag.verify(kg, bad))
-
-
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("receipt", {"answer": []}),
-        ("receipt", {"answer": {"format": 1}}),
-        ("receipt", {"answer": {"format": 99}}),
-        ("receipt", {}),
-        ("verify", {"@context": {}, "@type": ["schema:Answer"], "json": []}),
-        ("verify", {"format": 1, "question": 3, "text": [], "context": {}, "sentences": [], "citations": []}),
-        ("verify", {"citations": [{}] * 2001}),
-    ],
-)
-def test_what_is_no_receipt_is_refused(base: str, path: str, body: dict[str, Any]) -> None:
-    reply = httpx.post(f"{base}/api/{path}", json=body, timeout=30)
-    assert reply.status_code == 400 and reply.json()["error"]["message"]
