@@ -212,6 +212,11 @@ class Reserve(Generic[Kind]):
         if surplus is not None:
             surplus.kill()
 
+    def waiting(self) -> list[Kind]:
+        """Return the children that wait."""
+        with self._lock:
+            return [child for _, child in self._idle]
+
     def close(self) -> None:
         """End the children that wait; others may come to wait afterwards."""
         with self._lock:
