@@ -16,8 +16,6 @@ from mrag.cel.problem import instances
 from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused
 from mrag.generative import decoding
 from mrag.generative.clue_index import ClueIndex
-from mrag.generative.decoding import DecodingSettings
-from mrag.generative.llama import GgufModel
 from mrag.generative.models import ByteTokeniser, PictureModel
 from mrag.generative.ranker import (
     GenerativeRanker,
@@ -215,17 +213,3 @@ def test_indexes_beside_the_store(tmp_path: Path) -> None:
         assert clue_folder(kg) is None
         with pytest.raises(MissingIndex, match="memory"):
             open_clues(kg)
-
-
-@pytest.mark.slow
-def test_the_real_model_on_the_demo_graph(demo: KnowledgeGraph, smollm: GgufModel) -> None:
-    index = build_clues(demo, smollm.tokeniser)
-    knobs = DecodingSettings(prior_weight=1.0)
-    ranker = GenerativeRanker(demo, index, smollm, settings=knobs)
-    assert ranker.rank(Question("Who develops GraphDB?"), 1)[0].iri == EX + "GraphDB"
-    vendors = GenerativeRanker(demo, index, smollm, settings=knobs, concept="ex:Vendor")
-    hits = vendors.rank(Question("Which company is called Ontotext?"), 3)
-    assert hits[0].iri == EX + "Ontotext" and hits[0].reasons[-1] == "is in vendor"
-
-
-test_the_real_model_on_the_demo_graph = pytest.mark.model(test_the_real_model_on_the_demo_graph)
