@@ -8,7 +8,6 @@ import json
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -147,12 +146,9 @@ def test_it_is_an_extractor(reader: TextExtractor) -> None:
     assert isinstance(reader, Extractor)
 
 
-def test_an_unknown_pipeline_is_named() -> None:
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match=r"no spaCy pipeline 'xx_nowhere'.*mrag\[graphcodes\]"):
         TextExtractor("xx_nowhere")
-
-
-def test_without_spacy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mrag.graphcodes.reading.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"needs spaCy.*pip install 'mrag\[graphcodes\]'"):
         TextExtractor()
@@ -171,39 +167,34 @@ def test_singular(plural: str, one: str) -> None:
     assert singular(one) == one
 
 
-def test_two_ways_of_writing_a_compound_are_one() -> None:
+@pytest.mark.parametrize(
+    ("triples", "written"),
+    [
+        ([["ski slope", "is", "steep"]], {("slope", "is", "ski"), ("slope", "is", "steep")}),
+        ([["slopes", "is", "ski"], ["slope", "is", "new"]], {("slope", "is", "ski"), ("slope", "is", "new")}),
+        ([["big hot dogs", "on", "plate"]], {("hot dog", "is", "big"), ("hot dog", "on", "plate")}),
+        ([["two-lane roads", "pv:line with", "palms"]],
+         {("road", "is", "two"), ("road", "is", "lane"), ("road", "line", "palm"), ("road", "with", "palm")}),
+    ],
+)  # fmt: skip
+def test_codes_are_written_in_one_way(triples: list[list[str]], written: set[tuple[str, str, str]]) -> None:
     plain = CodeNormaliser()
-    a = from_scene_triples([["ski slope", "is", "steep"]])
-    b = from_scene_triples([["slopes", "is", "ski"], ["slope", "is", "steep"]])
-    assert edges(plain(a)) == edges(plain(b)) == {("slope", "is", "ski"), ("slope", "is", "steep")}
-
-
-def test_iris_and_types_stay() -> None:
-    code = GraphCode.of([], [("http://x.org/Tennis-Balls", "http://x.org/on top", "grey")])
-    assert edges(CodeNormaliser()(code)) == {("http://x.org/Tennis-Balls", "http://x.org/on top", "grey")}
-
-
-def test_writing_twice_changes_nothing() -> None:
-    plain = CodeNormaliser()
-    code = from_scene_triples(
-        [["two-lane roads", "pv:line with", "palm trees"], ["trees", "is", "dark green"]]
-    )
-    assert plain(plain(code)) == plain(code)
+    code = plain(from_scene_triples(triples))
+    assert edges(code) == written and plain(code) == code
+    iris = GraphCode.of([], [("http://x.org/Tennis-Balls", "http://x.org/on top", "grey")])
+    assert edges(plain(iris)) == edges(iris)
+    assert plain(GraphCode.of(["sea lions"])).dictionary == ("sea lion",)
 
 
 # -- against gold graphs -----------------------------------------------------------------------------------
-
-
-def pairs(most: int) -> list[dict[str, Any]]:
-    with gzip.open(shared_data("scenes_factual/share/pairs_caption_graph.jsonl.gz"), "rt") as lines:
-        return [json.loads(line) for line in itertools.islice(lines, most)]
 
 
 @pytest.mark.slow
 def test_captions_find_their_gold_graphs_nearly_as_well_as_the_graphs_themselves(
     reader: TextExtractor,
 ) -> None:
-    data = pairs(500)
+    with gzip.open(shared_data("scenes_factual/share/pairs_caption_graph.jsonl.gz"), "rt") as lines:
+        data = [json.loads(line) for line in itertools.islice(lines, 500)]
     plain = CodeNormaliser(singular=False)
     gold = [plain(from_scene_triples(row["triples"])) for row in data]
     read = [plain(code) for code in reader.extract_many(row["caption"] for row in data)]
@@ -234,12 +225,3 @@ def test_a_changed_pipeline_is_refused(tmp_path: Path) -> None:
     (copy / "__init__.py").write_text("load = print\n")
     with pytest.raises(ConfigError, match="is not the one that is known"):
         _checked(copy)
-
-
-def test_a_compound_that_is_no_kind_of_its_last_word_stays_whole() -> None:
-    plain = CodeNormaliser()
-    assert edges(plain(from_scene_triples([["big hot dogs", "on", "plate"]]))) == {
-        ("hot dog", "is", "big"),
-        ("hot dog", "on", "plate"),
-    }
-    assert plain(GraphCode.of(["sea lions"])).dictionary == ("sea lion",)
