@@ -102,23 +102,17 @@ def test_unknown_numbers_become_relations_of_that_name():
     assert code.edges[0].relation == "relation 99"
 
 
-DEFECTS = {
-    "capital letters": ({"dictionary": ["Dog", "man"], "matrix": [[1, 14], [0, 2]]}, "lower case"),
-    "an empty word": (
-        {"dictionary": ["dog", " ", "man"], "matrix": [[1, 3, 14], [0, 0, 0], [0, 0, 2]]},
-        "word",
-    ),
-    "a word twice": (
-        {"dictionary": ["dog", "dog", "man"], "matrix": [[1, 0, 0], [0, 1, 14], [0, 0, 2]]},
-        "2 t",
-    ),
-    "rows cut short": ({"dictionary": ["dog", "man"], "matrix": [[1, 14]]}, "fewer"),
-}
-
-
-@pytest.mark.parametrize("defect", DEFECTS)
-def test_defects_are_errors_or_mended_knowingly(defect):
-    data, message = DEFECTS[defect]
+@pytest.mark.parametrize(
+    ("words", "matrix", "message"),
+    [
+        (["Dog", "man"], [[1, 14], [0, 2]], "lower case"),
+        (["dog", " ", "man"], [[1, 3, 14], [0, 0, 0], [0, 0, 2]], "word"),
+        (["dog", "dog", "man"], [[1, 0, 0], [0, 1, 14], [0, 0, 2]], "2 t"),
+        (["dog", "man"], [[1, 14]], "fewer"),
+    ],
+)
+def test_defects_are_errors_or_mended_knowingly(words, matrix, message):
+    data = {"dictionary": words, "matrix": matrix}
     with pytest.raises(ConfigError, match=message):
         from_json(data)
     told = []
