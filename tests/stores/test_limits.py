@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 import mrag
-from mrag.errors import LoadError, QueryRefused, QueryTimeout, TermError
+from mrag.errors import ConfigError, LoadError, QueryRefused, QueryTimeout, TermError
 from mrag.graph.updates import update
 from mrag.stores.process import parsing
 from mrag.stores.process.parsing import Bounds, parsed, perform, stream
