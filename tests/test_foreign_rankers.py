@@ -144,8 +144,8 @@ class House:
         sought = {"q": ASKED, "k": 3, "ranker": ranker}
         reply = self.portal.call(lambda: self.browser.get("/api/search", params=sought))
         if reply.status_code != 200:
-            assert reply.status_code == 502 and reply.json()["error"]["type"] == "RankerError"
-            raise RankerError(reply.json()["error"]["message"])
+            assert reply.status_code == 502
+            raise RankerError(reply.json()["error"])
         return [one["iri"] for one in reply.json()["hits"]]
 
     def mcp(self, ranker: str) -> list[str]:

@@ -27,7 +27,7 @@ def test_what_is_fast_is_let_through(pattern: str) -> None:
 def test_all_expressions_are_collected() -> None:
     found = expressions()
     places = {one.place.partition(":")[0] for one in found}
-    assert len(found) > 650
+    assert len(found) > 500
     # Of modules, of tuples in them, of calls with a text, and behind the links of the package.
     assert {"mrag/untrusted.py", "mrag/planning/reading/comparing.py", "mrag/loaders/sketch.py"} <= places
 

@@ -81,7 +81,7 @@ def _alike(kg: KnowledgeGraph, name: str) -> list[str]:
 
 
 _STRING = re.compile(r'"([^"\n]*)"')
-_COMMENT = re.compile(r'"[^"\n]*"|//[^\n]*|#[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMENT = re.compile(r'"[^"\n]*"|//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _PREFIX = re.compile(r'\(\s*"([^"\n]*)"\s*,\s*"([^"\n]*)"\s*\)')
 _EXAMPLES = re.compile(r"\b(positive|negative)Examples\s*=\s*\{([^}]*)\}")
 

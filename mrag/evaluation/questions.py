@@ -383,8 +383,8 @@ _HEAD = 4096
 
 
 def _between(name: str) -> re.Pattern[str]:
-    """Return what matches an element of this name."""
-    return re.compile(rf"<{name}>(.*?)</{name}>", re.I | re.S)
+    """Return what matches an element of this name; one that is not closed goes on to the end."""
+    return re.compile(rf"<{name}>(.*?)(?:</{name}>|\Z)", re.I | re.S)
 
 
 _DOC, _DOCNO, _TOP = _between("doc"), _between("docno"), _between("top")

@@ -17,7 +17,6 @@ from mrag.cel.rerank import precision
 from mrag.cel.sentences import counts_in_words
 from mrag.cel.sparql import by_value, comparable, count_query, family
 from mrag.rdf.terms import RDF, XSD
-from mrag.reasoning.run import fits
 
 A, B, C = (Named(f"urn:{name}") for name in "ABC")
 P = Property("urn:p")
@@ -51,9 +50,6 @@ P = Property("urn:p")
         (by_value, (Literal("five"),), False),
         (comparable, (Literal("2024-02-30", datatype=XSD + "date"),), None),
         (family, (Literal("7", datatype=XSD + "short"),), XSD + "integer"),
-        (fits, (" 23 ", XSD + "decimal"), True),
-        (fits, ("2023-02-30", XSD + "date"), False),
-        (fits, ("n/a", XSD + "decimal"), False),
     ],
 )
 def test_functions_of_words_and_values(said: Callable[..., Any], of: tuple[Any, ...], wanted: Any) -> None:

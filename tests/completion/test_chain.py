@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.runnables import RunnableLambda
-from rdflib import RDFS, Graph, Literal, URIRef
+from rdflib import RDFS, Literal, URIRef
 
 import mrag
 from mrag.completion.chain import CompletedAnswer, Completer, Evidence, answer, completion_chain, open_planner
@@ -41,7 +41,7 @@ from mrag.reasoning.run import reason
 from mrag.retrieval.answering import verify
 from mrag.stores.oxigraph import OxigraphStore
 from tests.completion.films import BY, GENRE, STARS, f, films
-from tests.completion.towns import E, iri
+from tests.completion.towns import E, iri, triples
 
 WORDS = GroundingSettings(model=None)
 
@@ -327,7 +327,7 @@ FACTS = """
 @pytest.fixture(scope="module")
 def people() -> Iterator[KnowledgeGraph]:
     with mrag.connect() as graph:
-        graph.insert(Triple(*t) for t in Graph().parse(data=FACTS, format="turtle"))  # type: ignore[arg-type]
+        graph.insert(triples(FACTS))
         yield graph
 
 
@@ -422,9 +422,6 @@ def test_words_learnt_from_solved_questions_are_read(people: KnowledgeGraph) -> 
 
 
 def test_evidence_is_not_proposed_for_what_was_not_understood(people: KnowledgeGraph) -> None:
-    from mrag.completion.chain import Evidence
-    from mrag.completion.passages import Passage, Passages
-
     evidence = Evidence(Passages([Passage("urn:x:1", "Bob Stone was born in Paris.", "a.txt")]))
     planner = open_planner(people)
     planner.model = None
@@ -459,7 +456,7 @@ def test_a_relation_that_an_entity_cannot_have_is_not_read_for_it() -> None:
     texts = ("Ann Hill lives in Northgate.", "The home depot of Arrow is Northgate.")
     passages = [Passage(f"urn:x:p{n}", text, "news.txt") for n, text in enumerate(texts)]
     with mrag.connect() as graph:
-        graph.insert(Triple(*t) for t in Graph().parse(data=facts, format="turtle"))  # type: ignore[arg-type]
+        graph.insert(triples(facts))
         completer = Completer(graph, Evidence(Passages(passages)))
         lives = completer.ask("Where does Ann Hill live?")
         assert lives.run is None and not lives.completion.read and not lives.answers
@@ -481,6 +478,6 @@ def test_a_time_is_no_place_and_a_place_is_no_time(question: str, answers: list[
         day = "^^<http://www.w3.org/2001/XMLSchema#date>"
         days = f':ann :bornOn "1970-02-03"{day} . :bob :bornOn "1980-01-01"{day} .'
         more = f':bornOn rdfs:label "born on" . {days}'
-        graph.insert(Triple(*t) for t in Graph().parse(data=FACTS + more, format="turtle"))  # type: ignore[arg-type]
+        graph.insert(triples(FACTS + more))
         planner = PathPlanner(graph, model=None)
         assert list(ask(graph, planner, question).answers) == answers

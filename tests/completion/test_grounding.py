@@ -244,8 +244,8 @@ def test_near_names_are_ranked_by_likeness_then_iri() -> None:
     assert EntityNames([]).fuzzy("Heat", 3) == []
 
 
-X, Y = Unknown("x"), Unknown("y")
-ALIEN, BY = URIRef("urn:alien"), URIRef("urn:by")
+Y = Unknown("y")
+ALIEN, MADE = URIRef("urn:alien"), URIRef("urn:by")
 
 
 def test_unknowns_are_found_once_in_order_and_bound_by_their_names() -> None:
@@ -256,9 +256,9 @@ def test_unknowns_are_found_once_in_order_and_bound_by_their_names() -> None:
         False,
         False,
     ]
-    bound = IncompleteTriple(X, "by", Y).bind({"x": ALIEN, "z": BY})
+    bound = IncompleteTriple(X, "by", Y).bind({"x": ALIEN, "z": MADE})
     assert bound == IncompleteTriple(ALIEN, "by", Y) and isinstance(bound.subject, URIRef)
-    assert len({IncompleteTriple(slot, BY, X) for slot in (X, "text", ALIEN, ALIEN)}) == 3
+    assert len({IncompleteTriple(slot, MADE, X) for slot in (X, "text", ALIEN, ALIEN)}) == 3
 
 
 def test_a_plan_lists_its_texts_with_their_roles() -> None:
@@ -274,20 +274,20 @@ def test_a_plan_lists_its_texts_with_their_roles() -> None:
 
 def test_one_text_may_be_an_entity_and_a_relation() -> None:
     plan = TriplePlan("?", (), (IncompleteTriple("by", "by", X),), X, "hand", excluded=("by",))
-    grounded = with_terms(plan, {("by", "entity"): ALIEN, ("by", "relation"): BY})
-    assert grounded.triples == (IncompleteTriple(ALIEN, BY, X),)
+    grounded = with_terms(plan, {("by", "entity"): ALIEN, ("by", "relation"): MADE})
+    assert grounded.triples == (IncompleteTriple(ALIEN, MADE, X),)
     assert grounded.excluded == (ALIEN,)
     assert plan.triples[0].subject == "by", "the plan itself is as it was"
 
 
 def test_a_grounded_plan_gives_the_terms_of_any_slot() -> None:
-    plan = TriplePlan("?", (), (IncompleteTriple("Alien", BY, X),), X, "hand")
-    kept = (TermCandidate(ALIEN, 1.0, "Alien"), TermCandidate(BY, 0.9, "Alien"))
+    plan = TriplePlan("?", (), (IncompleteTriple("Alien", MADE, X),), X, "hand")
+    kept = (TermCandidate(ALIEN, 1.0, "Alien"), TermCandidate(MADE, 0.9, "Alien"))
     grounded = GroundedPlan(plan, {("Alien", "entity"): kept})
     assert grounded.planned is plan
-    assert grounded.terms("Alien", "entity") == (ALIEN, BY)
+    assert grounded.terms("Alien", "entity") == (ALIEN, MADE)
     assert grounded.terms("Alien", "relation") == ()
-    assert grounded.terms(BY, "relation") == (BY,)
+    assert grounded.terms(MADE, "relation") == (MADE,)
     assert grounded.terms(X, "entity") == ()
 
 

@@ -7,26 +7,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from rdflib import Graph
 
 import mrag
 from mrag.completion.passages import store_folder
-from mrag.completion.review import accept, propose
+from mrag.completion.review import accept
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment import EnrichedGraph, JournalEntry
 from mrag.loaders.snippets import Snippets
 from mrag.rdf import queries
 from mrag.rdf.guard import PROVENANCE
-from mrag.rdf.terms import Triple
 from mrag.stores.base import SelectResult
 from tests import commands
-from tests.completion.towns import TURTLE, iri, read
+from tests.completion.towns import iri, proposed, read, triples
 
 
 @pytest.fixture
 def kg(tmp_path: Path) -> Iterator[KnowledgeGraph]:
     with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as graph:
-        graph.insert(Triple(*t) for t in Graph().parse(data=TURTLE, format="turtle"))  # type: ignore[arg-type]
+        graph.insert(triples())
         yield graph
 
 
@@ -37,36 +35,21 @@ def rows(kg: KnowledgeGraph, text: str) -> list[dict[str, str]]:
 
 
 def fill(kg: KnowledgeGraph, folder: Path) -> None:
-    run = propose(kg, "Whom?", [read("bob", "knows", "lund", quote="Bob knows Lund.")], model="words")
-    assert run is not None
-    accept(kg, run)
-    propose(kg, "Where?", [read("bob", "bornIn", "visby", quote="Bob was born in Visby.")], model="words")
+    accept(kg, proposed(kg, read("bob", "knows", "lund", quote="Bob knows Lund."), question="Whom?"))
+    proposed(kg, read("bob", "bornIn", "visby", quote="Bob was born in Visby."))
     folder.mkdir()
     (folder / "a.txt").write_text("Bob was born in Visby.", encoding="utf-8")
     store_folder(kg, Snippets(folder))
-    EnrichedGraph(kg).write(
-        [
-            JournalEntry(
-                "urn:i",
-                "",
-                "A coat.",
-                "seer",
-                "Say what is shown.",
-                "{}",
-                "2026-01-01T00:00:00Z",
-                "mrag",
-                "0",
-            )
-        ]
-    )
+    said = ("urn:i", "", "A coat.", "seer", "Say what is shown.", "{}", "2026-01-01T00:00:00Z", "mrag", "0")
+    EnrichedGraph(kg).write([JournalEntry(*said)])
 
 
 def test_the_catalogue_reads_it(kg: KnowledgeGraph, tmp_path: Path) -> None:
     fill(kg, tmp_path / "texts")
     runs = rows(kg, queries.get("provenance/runs").text)
     assert [(r["question"], r["state"], r["model"], r["statements"]) for r in runs] == [
-        ("Whom?", "accepted", "words", "1"),
-        ("Where?", "proposed", "words", "1"),
+        ("Whom?", "accepted", "hand", "1"),
+        ("Where?", "proposed", "hand", "1"),
     ]
     completed = rows(kg, queries.get("provenance/completed").text)
     assert {(r["state"], r["words"], r["source"]) for r in completed} == {

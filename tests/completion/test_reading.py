@@ -326,7 +326,6 @@ def test_what_is_told_of_another_or_is_not_so_is_not_read(
 def test_a_son_has_the_parent(kg: KnowledgeGraph) -> None:
     evidence = Evidence(Passages([Passage("urn:x:p", "Bob Stone is the son of Ada Hill.", "news.txt")]))
     assert evidence.complete(kg, IncompleteTriple(iri("bob"), iri("parentOf"), Unknown("x")), 5) == []
-    kg.update(f"DELETE DATA {{ <{iri('ada')}> <{iri('parentOf')}> <{iri('bob')}> }}")
     [found] = evidence.complete(kg, IncompleteTriple(iri("ada"), iri("parentOf"), Unknown("x")), 5)
     assert found.object == iri("bob")
 
@@ -360,7 +359,7 @@ def test_paraphrases_that_it_was_not_tuned_on(sets: ModuleType, name: str, besid
     assert count > 100 and recall >= 0.6 and precision >= 0.97
 
 
-FILMS = tuple(
+MOONS = tuple(
     f"{colour} Moon" for colour in ("Amber", "Blue", "Copper", "Dun", "Ecru", "Fawn", "Gold", "Hazel")
 )
 NAMES = ("Ada Hill", "Bob Stone", "Cleo Reed", "Dan Moor", "Eve Fern", "Finn Lake", "Gro Vik", "Hal Wood")
@@ -373,7 +372,7 @@ def moons() -> Iterator[KnowledgeGraph]:
         Triple(iri(p), URIRef(RDFS + "label"), Literal(name))
         for p, name in (("directedBy", "directed by"), ("writtenBy", "written by"), ("owner", "owner"))
     ]
-    for n, (film, person) in enumerate(zip(FILMS, NAMES, strict=True)):
+    for n, (film, person) in enumerate(zip(MOONS, NAMES, strict=True)):
         rows += [
             Triple(iri(f"film{n}"), URIRef(RDFS + "label"), Literal(film)),
             Triple(iri(f"person{n}"), URIRef(RDFS + "label"), Literal(person)),
@@ -404,7 +403,7 @@ def seen(moons: KnowledgeGraph, texts: list[str], predicate: str, *, s: str = ""
     "wording", ["{f} was written by {p}.", "{p} penned {f}.", "The script of {f} came from {p}."]
 )
 def test_writers_who_also_direct_are_read_as_writers(moons: KnowledgeGraph, wording: str) -> None:
-    texts = [wording.format(f=f, p=p) for f, p in zip(FILMS, NAMES, strict=True)]
+    texts = [wording.format(f=f, p=p) for f, p in zip(MOONS, NAMES, strict=True)]
     assert seen(moons, texts, "writtenBy", s="film3") == {"person3"}
     assert seen(moons, texts, "directedBy", s="film3") == set()
 

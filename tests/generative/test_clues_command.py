@@ -17,12 +17,6 @@ def run(*args: object) -> Result:
     return CliRunner().invoke(app, [str(a) for a in args])
 
 
-def test_help_has_examples() -> None:
-    for command in ("build", "search"):
-        shown = run("clues", command, "--help")
-        assert shown.exit_code == 0 and "Example" in shown.output
-
-
 @pytest.mark.slow
 @pytest.mark.model
 def test_build_and_search(gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

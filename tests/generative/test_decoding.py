@@ -152,20 +152,18 @@ def test_diversity_keeps_groups_apart() -> None:
 
 
 def test_wrong_settings_and_models_are_said() -> None:
-    for wrong in (
-        {"beams": 0},
-        {"beams": 65},
-        {"groups": 0},
-        {"groups": 3},
-        {"min_length": 0},
-        {"max_length": 1},
-        {"diversity": -1.0},
-        {"length_penalty": -0.1},
-        {"prior_weight": -1.0},
-        {"start": "middle"},
-    ):
+    numbers = [
+        ("beams", 0),
+        ("beams", 65),
+        ("groups", 0),
+        ("groups", 3),
+        ("min_length", 0),
+        ("max_length", 1),
+    ]
+    weights = [("diversity", -1.0), ("length_penalty", -0.1), ("prior_weight", -1.0), ("start", "middle")]
+    for name, wrong in (*numbers, *weights):
         with pytest.raises(ConfigError):
-            DecodingSettings(**wrong)  # type: ignore[arg-type]
+            DecodingSettings(**{name: wrong})  # type: ignore[arg-type]
     index = ClueIndex.build([("urn:a", [1])], 6)
     with pytest.raises(IndexMismatch, match="another tokeniser"):
         decode(TinyModel(7), index, PROMPT)

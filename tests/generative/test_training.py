@@ -1,10 +1,16 @@
-"""Tiny models of random weights learn what they are shown, and training goes on where it stopped."""
+"""Models of transformers: their beams, low-rank and prefix training, resuming, and the command that trains.
+
+Models are tiny and made at random; one test takes the small packaged one.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,26 +20,45 @@ import pytest
 from mrag.errors import ConfigError, ModelError
 from mrag.generative.clue_index import ClueIndex
 from mrag.generative.decoding import DecodingSettings, decode
-from mrag.generative.models import ByteTokeniser, document_tokens
+from mrag.generative.llama import GgufModel
+from mrag.generative.models import (
+    ByteTokeniser,
+    LanguageModel,
+    PictureModel,
+    SeeingTransformersModel,
+    Tokeniser,
+    TransformersModel,
+    document_tokens,
+    language_model,
+    library,
+)
+from mrag.generative.prefix import ObjectPrefix, PrefixLearner, PrefixSettings
 from mrag.generative.training import (
+    LoraLearner,
+    LoraSettings,
     TrainingPair,
     TrainingSettings,
+    clue_loss,
+    open_backbone,
     prompt,
     quiet,
     train,
+    write_folder,
 )
+from tests.commands import run
+from tests.generation.conftest import gguf  # noqa: F401
 
 _WHY = "not installed (pip install 'mrag[generative-training]')"
-torch = pytest.importorskip("torch", reason=f"torch is {_WHY}")
-transformers = pytest.importorskip("transformers", reason=f"transformers is {_WHY}")
-peft = pytest.importorskip("peft", reason=f"peft is {_WHY}")
-
-from mrag.generative.models import TransformersModel  # noqa: E402
-from mrag.generative.training import LoraLearner, LoraSettings  # noqa: E402
+torch: Any = pytest.importorskip("torch", reason=f"torch is {_WHY}")
+transformers: Any = pytest.importorskip("transformers", reason=f"transformers is {_WHY}")
+peft: Any = pytest.importorskip("peft", reason=f"peft is {_WHY}")
 
 TOKENS = ByteTokeniser()
 EVERYWHERE = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "lm_head")
 SYLLABLES = ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu")
+PRODUCTS = "https://w3id.org/mrag/demo/products#"
+EYES = PrefixSettings(layers=2, objects=3)
+SHORT = TrainingSettings(epochs=4, batch=4, rate=1e-2, every=3, seed=3)
 
 
 class Fast:
@@ -51,22 +76,16 @@ class Fast:
         return TOKENS.decode(ids)
 
 
-def tiny(seed: int = 0, width: int = 64) -> Any:
+def llama(seed: int = 0, **sizes: int) -> Any:
     torch.manual_seed(seed)
-    config = transformers.LlamaConfig(
-        vocab_size=TOKENS.vocabulary,
-        hidden_size=width,
-        intermediate_size=2 * width,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=4,
-        max_position_embeddings=256,
-        tie_word_embeddings=False,
-        bos_token_id=TOKENS.end,
-        eos_token_id=TOKENS.end,
-        pad_token_id=TOKENS.end,
-    )
-    return transformers.LlamaForCausalLM(config)
+    known = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4,
+             "num_key_value_heads": 4, "max_position_embeddings": 256}  # fmt: skip
+    return transformers.LlamaForCausalLM(transformers.LlamaConfig(**known | sizes))
+
+
+def tiny(seed: int = 0) -> Any:
+    end = TOKENS.end
+    return llama(seed, vocab_size=257, tie_word_embeddings=False, bos_token_id=end, eos_token_id=end)
 
 
 def words(number: int) -> str:
@@ -85,9 +104,6 @@ def few() -> list[TrainingPair]:
     return fifty()[1][:12]
 
 
-SHORT = TrainingSettings(epochs=4, batch=4, rate=1e-2, every=3, seed=3)
-
-
 def learner(seed: int = 0) -> LoraLearner:
     return LoraLearner(tiny(), LoraSettings(dropout=0.1), seed=seed)
 
@@ -96,16 +112,116 @@ def weights(found: LoraLearner) -> dict[str, Any]:
     return {n: p.detach().numpy().copy() for n, p in found.model.named_parameters() if p.requires_grad}
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of transformers: a tiny model of random weights with a tokeniser of bytes."""
+    import tokenizers
+
+    inner = tokenizers.Tokenizer(tokenizers.models.BPE())
+    inner.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=300,
+        special_tokens=["<end>"],
+        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    inner.train_from_iterator(["What is a triple store? The company develops it."], trainer)
+    tokeniser = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="<end>")
+    folder = tmp_path_factory.mktemp("models") / "small"
+    llama(vocab_size=len(tokeniser) + 3, hidden_size=32, eos_token_id=0).save_pretrained(str(folder))
+    tokeniser.save_pretrained(str(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(small: Path) -> TransformersModel:
+    loaded = language_model(f"hf:{small}")
+    assert isinstance(loaded, TransformersModel)
+    return loaded
+
+
+# -- models ------------------------------------------------------------------------------------------------
+
+
+def test_texts_survive_the_tokeniser(model: TransformersModel) -> None:
+    tokeniser = model.tokeniser
+    assert isinstance(tokeniser, Tokeniser) and isinstance(model, LanguageModel)
+    assert tokeniser.vocabulary == len(tokeniser.own) + 3, "a model may have more rows than tokens"
+    for text in (" a b  c. d ,e", "é 漢\n", "<end> is text here", ""):
+        tokens = tokeniser.encode(text)
+        assert tokeniser.decode(tokens) == text and tokeniser.end not in tokens
+    assert tokeniser.decode([tokeniser.end]) == ""
+
+
+def test_beams_are_as_if_read_alone(model: TransformersModel) -> None:
+    prompt = model.tokeniser.encode("hello")
+    beams = model.start(prompt)
+    texts = [list(prompt)]
+    rng = np.random.default_rng(0)
+    for width in (3, 5, 1, 4):
+        parents = rng.integers(0, len(texts), width).tolist()
+        tokens = rng.integers(0, 256, width).tolist()
+        texts = [[*texts[p], t] for p, t in zip(parents, tokens, strict=True)]
+        rows = beams.advance(parents, tokens)
+        assert (rows.shape, rows.dtype) == ((width, model.tokeniser.vocabulary), np.float32)
+        for text, row in zip(texts, rows, strict=True):
+            np.testing.assert_allclose(model.start(text).log_probabilities[0], row, atol=1e-4)
+    assert len(beams.advance([], [])) == 0
+    beams.close()
+
+
+def test_clues_are_unique(model: TransformersModel) -> None:
+    texts = {f"urn:{i}": f"{word} is number {i}" for i, word in enumerate("one two three four five".split())}
+    tokens = [(i, document_tokens(model.tokeniser, text)) for i, text in texts.items()]
+    index = ClueIndex.build(tokens, model.tokeniser.vocabulary, end=model.tokeniser.end)
+    clues = decode(model, index, "Which number?", DecodingSettings(beams=6, groups=2, prior_weight=0.5))
+    assert clues and all(index.documents(clue.tokens) == list(clue.documents) for clue in clues)
+
+
+def test_a_picture_stands_before_the_prompt(model: TransformersModel, tmp_path: Path) -> None:
+    words_, other = model.tokeniser.encode("hello"), model.tokeniser.encode("ABC")
+
+    def see(picture: Path) -> Any:
+        return model.model.get_input_embeddings()(torch.tensor(list(picture.read_bytes())))
+
+    seeing = SeeingTransformersModel(model.model, model.tokeniser.own, see=see)
+    assert isinstance(seeing, PictureModel) and not isinstance(model, PictureModel)
+    (tmp_path / "picture").write_bytes(bytes(other))
+    seen = seeing.start_with_picture(tmp_path / "picture", words_).log_probabilities
+    np.testing.assert_allclose(seen, model.start([*other, *words_]).log_probabilities, atol=1e-5)
+    with pytest.raises(ModelError, match="cannot be seen"):
+        seeing.start_with_picture(tmp_path / "none", words_)
+
+
+def test_limits_are_said(model: TransformersModel, tmp_path: Path) -> None:
+    for tokens, message in (([], "empty"), ([500], "lacks"), ([1] * 256, "reads 256")):
+        with pytest.raises(ModelError, match=message):
+            model.start(tokens)
+    with pytest.raises(ModelError, match="cannot load"):
+        language_model(f"hf:{tmp_path / 'nothing'}")
+
+
+@pytest.mark.parametrize("missing", ["torch", "peft"])
+def test_a_missing_package_is_named(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ModelError, match=rf"{missing}.*mrag\[generative-training\]"):
+        library(missing)
+
+
+# -- low-rank training -------------------------------------------------------------------------------------
+
+
 def test_a_tiny_model_overfits_fifty_pairs_and_its_clues_come_back(tmp_path: Path) -> None:
     documents, pairs = fifty()
     index = ClueIndex.build(documents.items(), TOKENS.vocabulary)
     found = LoraLearner(tiny(), LoraSettings(rank=32, alpha=64, dropout=0.0, modules=EVERYWHERE))
-    before = asked_again(TransformersModel(found.model, Fast()), index, pairs)
+    before = right(TransformersModel(found.model, Fast()), index, pairs)
     settings = TrainingSettings(epochs=60, batch=10, rate=2e-3, every=10_000)
     outcome = train(found, pairs, tmp_path, settings)
     assert outcome.steps == outcome.total == 300 and not outcome.interrupted
     assert outcome.losses[0] > 3 and np.mean(outcome.losses[-5:]) < 0.1
-    after = asked_again(TransformersModel(found.model, Fast()), index, pairs)
+    after = right(TransformersModel(found.model, Fast()), index, pairs)
     assert after >= 48 > 10 > before
     # The written adapter gives the same model.
     with quiet():
@@ -115,13 +231,14 @@ def test_a_tiny_model_overfits_fifty_pairs_and_its_clues_come_back(tmp_path: Pat
     assert np.allclose(one, other, atol=1e-4)
 
 
-def asked_again(model: TransformersModel, index: ClueIndex, pairs: list[TrainingPair]) -> int:
+def right(model: TransformersModel, index: ClueIndex, pairs: list[TrainingPair]) -> int:
+    """Return for how many pairs the best clue leads to the pair's document."""
     settings = DecodingSettings(beams=2, groups=1, diversity=0, length_penalty=0, min_length=5, max_length=9)
-    right = 0
+    found = 0
     for pair in pairs:
-        clues = decode(model, index, pair.prompt, settings)
-        right += bool(clues) and clues[0].documents == (pair.document,)
-    return right
+        clues = decode(model, index, pair.prompt, settings, picture=pair.picture)
+        found += bool(clues) and clues[0].documents == (pair.document,)
+    return found
 
 
 def test_a_run_that_is_stopped_and_gone_on_with_is_the_run_that_was_not(tmp_path: Path) -> None:
@@ -183,7 +300,7 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
     train(learner(), few(), tmp_path, SHORT)
     for pairs, settings, what in (
         (few()[:8], SHORT, "pairs"),
-        (few(), TrainingSettings(epochs=4, batch=4, rate=1e-3, every=3, seed=3), "rate"),
+        (few(), replace(SHORT, rate=1e-3), "rate"),
     ):
         with pytest.raises(ConfigError, match=f"another training: {what} differ"):
             train(learner(), pairs, tmp_path, settings)
@@ -209,8 +326,6 @@ def test_the_backbone_stays_as_it_was(tmp_path: Path) -> None:
 
 
 def test_the_loss_is_of_the_clue_alone_whatever_the_padding() -> None:
-    from mrag.generative.training import clue_loss
-
     model = tiny().eval()
     long, short = (
         TrainingPair(tuple(range(40, 70)), (80, 81, 82)),
@@ -226,22 +341,215 @@ def test_the_loss_is_of_the_clue_alone_whatever_the_padding() -> None:
     assert both == pytest.approx((3 * alone[0] + 5 * alone[1]) / 8, abs=1e-5)
 
 
-def test_what_cannot_be_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="nothing to learn"):
-        train(learner(), [], tmp_path)
-    with pytest.raises(ConfigError, match="cannot be adapted"):
-        LoraLearner(tiny(), LoraSettings(modules=("none_proj",)))
-    with pytest.raises(ConfigError, match="cannot be adapted"):
-        LoraSettings(rank=0)
-    with pytest.raises(ConfigError, match="Cannot train"):
-        TrainingSettings(batch=0)
-    with pytest.raises(ModelError, match="is nan"):
-        train(Broken(), few(), tmp_path / "c")
-
-
 class Broken(LoraLearner):
     def __init__(self) -> None:
         super().__init__(tiny())
 
     def loss(self, pairs: Any) -> Any:
         return super().loss(pairs) * float("nan")
+
+
+def test_what_cannot_be_trained_is_said(tmp_path: Path) -> None:
+    for wrong, message in (
+        (lambda: train(learner(), [], tmp_path), "nothing to learn"),
+        (lambda: LoraLearner(tiny(), LoraSettings(modules=("none_proj",))), "cannot be adapted"),
+        (lambda: LoraSettings(rank=0), "cannot be adapted"),
+        (lambda: TrainingSettings(batch=0), "Cannot train"),
+        (lambda: train(Broken(), few(), tmp_path / "c"), "is nan"),
+        (lambda: open_backbone("local:none.gguf"), "no model file"),
+        (lambda: open_backbone("ollama:llama3.2"), "cannot be trained"),
+    ):
+        with pytest.raises((ConfigError, ModelError), match=message):
+            wrong()
+
+
+# -- the prefix of pictures --------------------------------------------------------------------------------
+
+
+def eyes(seed: int = 0) -> Any:
+    torch.manual_seed(seed)
+    config = transformers.CLIPVisionConfig(
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        image_size=16,
+        patch_size=8,
+    )
+    model = transformers.CLIPVisionModel(config)
+    for parameter in model.parameters():
+        # As drawn by default, all pictures look nearly the same to a model that has learnt nothing.
+        if parameter.dim() > 1:
+            parameter.data *= 5
+    return model
+
+
+def pixels(path: Path) -> tuple[Any, list[Any]]:
+    """A picture of a number: noise of its own, with as many objects as the number says, up to four."""
+    number = int(path.stem)
+    torch_random = torch.Generator().manual_seed(number)
+    made = torch.randn(1 + number % 5, 3, 16, 16, generator=torch_random)
+    return made[0], list(made[1:])
+
+
+def pictured() -> tuple[dict[str, list[int]], list[TrainingPair]]:
+    """Fifty documents that only the picture tells apart: the question is always the same."""
+    documents = {f"urn:{n}": document_tokens(TOKENS, f"{words(n)} is it") for n in range(50)}
+    asked, said = tuple(TOKENS.encode(prompt("What?"))), enumerate(documents.items())
+    return documents, [TrainingPair(asked, tuple(t[:5]), name, Path(f"{n}.png")) for n, (name, t) in said]
+
+
+def given(numbers: list[int]) -> tuple[Any, Any, Any]:
+    prefix = ObjectPrefix(eyes(), 64, EYES)
+    learner = PrefixLearner(tiny(), prefix, pixels)
+    return prefix, learner, learner.see([Path(f"{n}.png") for n in numbers])
+
+
+def test_with_closed_gates_the_vision_model_is_as_it_was() -> None:
+    prefix, _, (embeddings, mask) = given([4, 1])
+    whole = torch.stack([pixels(Path("4.png"))[0], pixels(Path("1.png"))[0]])
+    plain = prefix.features(whole)
+    assert torch.allclose(prefix.learnt.projection(plain), embeddings[:, 0], atol=1e-5)
+    assert embeddings.shape == (2, 4, 64)
+    assert mask.int().tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]], "three places, of four objects and of one"
+
+
+def test_open_gates_let_the_objects_in_each_picture_by_itself() -> None:
+    prefix, learner, (closed, _) = given([4, 1, 0])
+    prefix.learnt.gates.data += 1.0
+    opened, _ = learner.see([Path("4.png"), Path("1.png"), Path("0.png")])
+    change = (opened[:, 0] - closed[:, 0]).abs().amax(-1)
+    assert bool(change[0] > 1e-3) and bool(change[1] > 1e-3)
+    assert float(change[2].detach()) < 1e-5, "a picture without objects has nothing to let in"
+    alone, _ = learner.see([Path("1.png")])
+    assert torch.allclose(alone[0, :2], opened[1, :2], atol=1e-5), "padding of others plays no part"
+    assert not torch.isnan(opened).any()
+
+
+def test_the_dual_flow_is_what_the_equations_say() -> None:
+    prefix, _, _ = given([3])
+    layer = (
+        prefix.vision.vision_model.encoder.layers[-1]
+        if hasattr(prefix.vision, "vision_model")
+        else (prefix.vision.encoder.layers[-1])
+    )
+    attention = layer.self_attn
+    tokens, objects = torch.randn(1, 5, 32), torch.randn(1, 3, 32)
+    there = torch.tensor([[True, True, False]])
+    gates = torch.tensor([0.5, -1.0, 0.0, 2.0])
+    got = prefix._dual(layer, tokens, objects, there, gates)
+    heads = []
+    for head in range(4):
+        part = slice(8 * head, 8 * head + 8)
+        q, k, v = (getattr(attention, f"{n}_proj")(tokens)[0, :, part] for n in "qkv")
+        pk, pv = (getattr(attention, f"{n}_proj")(objects)[0, :2, part] for n in "kv")
+        own = torch.softmax(q @ k.T / 8**0.5, -1) @ v
+        heads.append(own + gates[head] * (torch.softmax(q @ pk.T / 8**0.5, -1) @ pv))
+    assert torch.allclose(got[0], attention.out_proj(torch.cat(heads, -1)), atol=1e-5)
+
+
+def test_tiny_models_overfit_fifty_pictures_and_their_clues_come_back(tmp_path: Path) -> None:
+    documents, shown = pictured()
+    index = ClueIndex.build(documents.items(), TOKENS.vocabulary)
+    language = LoraLearner(tiny(), LoraSettings(rank=32, alpha=64, dropout=0.0, modules=EVERYWHERE)).model
+    learner = PrefixLearner(language, ObjectPrefix(eyes(), 64, EYES), pixels)
+    kept = [p.detach().clone() for p in learner.prefix.vision.parameters()]
+    assert right(SeeingTransformersModel(language, Fast(), learner.look), index, shown) < 10
+    outcome = train(learner, shown, tmp_path, TrainingSettings(epochs=60, batch=10, rate=2e-3, every=10_000))
+    assert outcome.losses[0] > 3 and np.mean(outcome.losses[-5:]) < 0.2
+    assert right(SeeingTransformersModel(language, Fast(), learner.look), index, shown) >= 45
+    assert all(torch.equal(a, b) for a, b in zip(kept, learner.prefix.vision.parameters(), strict=True))
+    assert float(learner.prefix.learnt.gates.detach().abs().max()) > 0
+    again = PrefixLearner(language, ObjectPrefix(eyes(), 64, EYES, seed=3), pixels)
+    again.load(tmp_path)
+    assert torch.equal(again.look(Path("7.png")), learner.look(Path("7.png")))
+
+
+def test_the_language_model_alone_stays_frozen_and_a_run_goes_on(tmp_path: Path) -> None:
+    def fresh(seed: int = 0) -> PrefixLearner:
+        return PrefixLearner(tiny(), ObjectPrefix(eyes(), 64, EYES, seed=seed), pixels)
+
+    shown = pictured()[1][:8]
+    straight = train(fresh(), shown, tmp_path / "a", TrainingSettings(epochs=3, batch=4, rate=1e-2, every=1))
+
+    settings = TrainingSettings(epochs=3, batch=4, rate=1e-2, every=1)
+    learner = fresh()
+    kept = [p.detach().clone() for p in learner.language.parameters()]
+    with pytest.raises(Killed):
+        train(learner, shown, tmp_path / "b", settings, on_step=die_at(4))
+    resumed = train(fresh(seed=4), shown, tmp_path / "b", settings)
+    assert resumed.losses == straight.losses and resumed.losses[-1] < resumed.losses[0]
+    assert all(torch.equal(a, b) for a, b in zip(kept, learner.language.parameters(), strict=True))
+
+
+def test_what_cannot_be_seen_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="3 layers, not 9"):
+        ObjectPrefix(eyes(), 64, PrefixSettings(layers=9))
+    with pytest.raises(ConfigError, match="no prefix"):
+        PrefixSettings(objects=0)
+    with pytest.raises(ModelError, match="has no"):
+        ObjectPrefix(tiny(), 64, EYES)
+    learner = PrefixLearner(tiny(), ObjectPrefix(eyes(), 64, EYES), pixels)
+    with pytest.raises(ModelError, match="no picture"):
+        learner.loss([TrainingPair((1,), (2,))])
+    with pytest.raises(ModelError, match="cannot be used"):
+        learner.load(tmp_path)
+    learner.save(tmp_path)
+    other = PrefixLearner(tiny(), ObjectPrefix(eyes(), 64, PrefixSettings(layers=1, objects=3)), pixels)
+    with pytest.raises(ModelError, match="trained with"):
+        other.load(tmp_path)
+
+
+# -- the command and the packaged model --------------------------------------------------------------------
+
+
+@pytest.mark.model
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_the_written_folder_is_the_model_file_with_its_adapter(gguf: Path, tmp_path: Path) -> None:  # noqa: F811
+    torch.set_num_threads(1)
+    backbone = open_backbone(f"local:{gguf}")
+    text = prompt("What are the symptoms of Acromegaly ?") + " naïve 12.5% of 漢字"
+    learner = LoraLearner(backbone.model, LoraSettings(dropout=0.0))
+    with torch.no_grad():
+        for name, parameter in learner.model.named_parameters():
+            if "lora_B" in name:
+                parameter.normal_(0, 0.2)
+    tokens = backbone.tokeniser.encode(text)
+    with torch.no_grad():
+        wanted = torch.log_softmax(learner.model.eval()(torch.tensor([tokens])).logits[0, -1], -1).numpy()
+    folder = write_folder(learner.model, backbone.tokeniser.own, tmp_path / "model")
+    model = TransformersModel.open(str(folder))
+    assert model.tokeniser.encode(text) == tokens and model.tokeniser.decode(tokens) == text
+    assert np.allclose(model.start(tokens).log_probabilities[0], wanted, atol=1e-3)
+    with GgufModel(gguf) as plain:
+        assert plain.tokeniser.encode(text) == tokens
+        assert np.abs(plain.start(tokens).log_probabilities[0] - wanted).mean() > 0.3
+
+
+def test_the_command_trains_and_goes_on_and_its_model_finds(small: Path, tmp_path: Path) -> None:
+    names = ("GraphDB", "Stardog", "Virtuoso")
+    asked = [{"question": f"What is {n}?", "document": f"{PRODUCTS}{n}"} for n in names]
+    (tmp_path / "asked.jsonl").write_text("".join(json.dumps(line) + "\n" for line in asked))
+    command = ["train", "generative", "--questions", "asked.jsonl", "--model", f"hf:{small}", "--json"]
+    more = ["--epochs", "2", "--batch", "2", "--clues", "1", "--out", "clues"]
+    done = run(*command, *more, cwd=tmp_path, OMP_NUM_THREADS="1")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["pairs"], told["steps"], told["of"], told["interrupted"]) == (3, 4, 4, False)
+    model = ["--model", told["model"], "--folder", "index", "--json"]
+    assert run("clues", "build", *model, cwd=tmp_path).returncode == 0
+    search = ["clues", "search", "What is GraphDB?", "--start", "anywhere", *model]
+    found = run(*search, cwd=tmp_path, OMP_NUM_THREADS="1")
+    assert found.returncode == 0 and json.loads(found.stdout)["hits"], found.stderr
+    other = run(*command, "--epochs", "3", "--out", "clues", cwd=tmp_path)
+    assert other.returncode == 1 and "another training" in other.stderr
+
+
+def test_the_command_says_what_it_needs(tmp_path: Path) -> None:
+    done = run("train", "generative", cwd=tmp_path)
+    assert done.returncode == 2 and "--questions" in done.stderr
+    (tmp_path / "asked.jsonl").write_text('{"question": "What?", "document": "urn:a", "picture": "a.png"}')
+    done = run("train", "generative", "--questions", "asked.jsonl", "--model", "local:x.gguf", cwd=tmp_path)
+    assert done.returncode == 1 and "pictures" in done.stderr
+    assert not Path(tmp_path / "clues").exists()

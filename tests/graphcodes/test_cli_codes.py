@@ -12,8 +12,6 @@ from mrag.graphcodes.code import from_json
 GRAPHDB = "https://w3id.org/mrag/demo/products#GraphDB"
 STARDOG = "https://w3id.org/mrag/demo/products#Stardog"
 
-pytest.importorskip("mrag.graphcodes.sources")
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -29,13 +27,6 @@ def run(*arguments):
         raise result.exception
     assert result.exit_code == 0, result.output
     return result.stdout
-
-
-@pytest.mark.parametrize("command", ["build", "search", "show"])
-def test_help_has_examples(command):
-    shown = run(command, "--help")
-    assert "Example" in shown
-    assert f"mrag codes {command}" in shown
 
 
 def test_search_by_edges(folder):

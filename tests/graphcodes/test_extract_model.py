@@ -1,11 +1,10 @@
-"""Codes by models: what is read of an answer, the second try, a real small model, and pictures."""
+"""Codes by models: what is read of an answer, the second try; and pictures."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -17,12 +16,8 @@ from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.explanation import matrix_svg
 from mrag.graphcodes.models import ModelExtractor, PictureExtractor, read_code
 from mrag.graphcodes.ranker import summed
-from tests.generation.conftest import gguf, local_server  # noqa: F401
 from tests.images.conftest import photos  # noqa: F401
 from tests.images.seeing_server import colour_of, llava
-
-if TYPE_CHECKING:
-    from mrag.generation.models import LocalServer
 
 CHASE = {("dog", "chase", "cat"), ("cat", "is", "black")}
 EDGES = [
@@ -114,19 +109,6 @@ def test_a_model_that_cannot_be_reached() -> None:
     model = ChatOpenAI(model="x", base_url="http://127.0.0.1:9/v1", api_key="x", max_retries=0, timeout=2)
     with pytest.raises(ModelError, match="did not answer"):
         ModelExtractor(model).extract("A dog.")
-
-
-@pytest.mark.slow
-@pytest.mark.model
-def test_a_real_model_is_held_to_the_form(local_server: LocalServer) -> None:  # noqa: F811
-    # What so small a model says is of no use; that the server holds it to the schema is what counts.
-    model = local_server.chat_model(max_tokens=48)
-    try:
-        code = ModelExtractor(model).extract("A dog chases a cat.")
-    except ModelError as error:
-        assert "gave no graph code" in error.message
-    else:
-        assert code and all(" ".join(node.id.split()) == node.id for node in code.nodes)
 
 
 # -- pictures ----------------------------------------------------------------------------------------------

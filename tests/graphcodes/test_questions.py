@@ -1,17 +1,19 @@
-"""Questions over a knowledge graph as codes, the ranker's defaults, likeness of entities, and meaning."""
+"""Questions over a knowledge graph as codes, the ranker, likeness of entities, and meaning."""
 
 import pytest
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.front import demo
-from mrag.graphcodes.code import ITSELF, GraphCode, Node, centred
+from mrag.graphcodes.code import ITSELF, Extractor, GraphCode, Node, centred
 from mrag.graphcodes.code_index import GraphCodeIndex
-from mrag.graphcodes.metrics import CodeMeaning, Lexicographic, Ontology
+from mrag.graphcodes.metrics import CodeComparison, CodeMeaning, Lexicographic, Ontology
 from mrag.graphcodes.questions import QuestionCodes
 from mrag.graphcodes.ranker import GraphCodeRanker
 from mrag.graphcodes.sources import neighbourhoods
 from mrag.index.documents import Definition, documents
-from mrag.retrieval.rankers import Question
+from mrag.index.similarity import SimilarityIndexes
+from mrag.retrieval.rankers import FusedRanker, Question, Ranker, SimilarityRanker
+from mrag.retrieval.retriever import TripleStoreRetriever
 
 BASE = "https://w3id.org/mrag/demo/products#"
 
@@ -19,6 +21,7 @@ BASE = "https://w3id.org/mrag/demo/products#"
 @pytest.fixture(scope="module")
 def graph():
     with demo(model="none") as kg:
+        SimilarityIndexes.of(kg).get("main")
         yield kg
 
 
@@ -185,3 +188,85 @@ def test_what_is_connected_otherwise_comes_before_what_is_not(ranker):
     assert all("Connected otherwise: product uses Lucene" in " ".join(hit.reasons) for hit in (first, second))
     unread = ranker.code(Question("Which vendor dislikes Neo4j?"))
     assert ranker.named(unread) == unread
+
+
+# -- the ranker with its reasons ---------------------------------------------------------------------------
+
+
+class Triples:
+    """Reads "a r b, c r d" as edges."""
+
+    def extract(self, text: str) -> GraphCode:
+        parts = [part.split() for part in text.lower().split(",")]
+        return GraphCode.of([p[0] for p in parts if len(p) == 1], [tuple(p) for p in parts if len(p) == 3])
+
+
+@pytest.fixture
+def bites() -> GraphCodeIndex:
+    made = GraphCodeIndex()
+    made.put(
+        {
+            "ex:bites": GraphCode.of([], [("dog", "bites", "man")]),
+            "ex:bitten": GraphCode.of([], [("man", "bites", "dog")]),
+            "ex:alone": GraphCode.of(["dog"]),
+            "ex:tree": GraphCode.of(["tree"]),
+        }
+    )
+    return made
+
+
+def test_it_is_a_ranker(bites):
+    assert isinstance(Triples(), Extractor)
+    ranker = GraphCodeRanker(None, bites, Triples())
+    assert isinstance(ranker, Ranker)
+    hits = ranker.rank(Question("dog bites man"), 10)
+    assert [(hit.iri, hit.rank) for hit in hits] == [("ex:bites", 1), ("ex:bitten", 2), ("ex:alone", 3)]
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert hits[0].reasons == ("Has: dog, man.", "Has as asked: dog bites man.")
+    assert hits[1].reasons == ("Has: dog, man.", "The other way round: dog bites man.")
+    assert hits[2].reasons == ("Has: dog.", "Lacks: man.", "Lacks the connection: dog bites man.")
+
+
+def test_ties_break_by_iri(bites):
+    bites.put({f"ex:{name}": GraphCode.of(["sun"]) for name in ("z", "a", "m")})
+    ranker = GraphCodeRanker(None, bites, Triples())
+    assert [hit.iri for hit in ranker.rank(Question("sun"), 2)] == ["ex:a", "ex:m"]
+
+
+def test_a_question_without_text_or_features(bites, tmp_path):
+    ranker = GraphCodeRanker(None, bites, Triples())
+    with pytest.raises(ConfigError, match="text"):
+        ranker.rank(Question(image=tmp_path / "a.png"), 3)
+    assert ranker.rank(Question("one two"), 3) == []
+
+
+@pytest.fixture(scope="module")
+def codes(graph):
+    made = GraphCodeIndex()
+    names = ("GraphDB", "Stardog", "Ontotext", "Fuseki", "Bulgaria")
+    made.put(dict(neighbourhoods(graph, [BASE + name for name in names])))
+    return made
+
+
+def test_over_a_graph_with_its_ontology(graph, codes):
+    ontology = Ontology.of_graph(graph)
+    assert ontology.fits(BASE + "GraphDatabase", BASE + "Database")
+    ranker = GraphCodeRanker(graph, codes, Triples(), CodeComparison(ontology=ontology, excess=0.1))
+    best = ranker.rank_code(
+        ranker.named(GraphCode.of([], [(BASE + "Database", BASE + "developedBy", "ontotext")])), 1
+    )[0]
+    assert best.iri == BASE + "Ontotext"
+    assert "Has as asked: database developed by Ontotext." in best.reasons
+
+
+def test_fused_with_words_and_in_the_retriever(graph, codes):
+    structure = GraphCodeRanker(graph, codes, Triples())
+    fused = FusedRanker([structure, SimilarityRanker(graph, mode="bm25")])
+    hits = fused.rank(Question("GraphDB , Ontotext"), 5)
+    best = next(hit for hit in hits if hit.iri == BASE + "GraphDB")
+    assert any(reason.startswith("Has: ") for reason in best.reasons)
+    assert len(best.reasons) > 1
+    told = TripleStoreRetriever(kg=graph, ranker=structure, k=2).invoke("GraphDB , Ontotext")
+    assert [d.metadata["rank"] for d in told] == [1, 2]
+    assert "Has: " in str(told[0].metadata["explanation"])
+    assert "Ontotext" in told[0].page_content

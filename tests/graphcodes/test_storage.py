@@ -1,9 +1,7 @@
-"""The index in a folder: kept, mapped, changed, and safe against crashes."""
+"""The index in a folder: kept, mapped and changed; `tests/storage` damages it and kills its writers."""
 
 import json
 import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -162,12 +160,11 @@ def test_nothing_is_found_in_nothing():
     assert index.scores(GraphCode()).tolist() == [[1, 1, 1]]
 
 
-def test_unknown_documents_and_k(tmp_path):
-    index = GraphCodeIndex(tmp_path)
+def test_unknown_documents_and_k():
     with pytest.raises(IndexError_, match="not in the index"):
-        index.code("x")
+        GraphCodeIndex().code("x")
     with pytest.raises(ConfigError):
-        index.search(BITES, 0)
+        GraphCodeIndex().search(BITES, 0)
 
 
 @pytest.fixture
@@ -178,65 +175,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("pattern", ["*.seg", "*.bits", "manifest.json"])
-@pytest.mark.parametrize("harm", ["cut", "empty", "gone"])
-def test_a_damaged_file_is_a_clear_error(folder, pattern, harm):
-    (file,) = folder.glob(pattern)
-    if harm == "gone":
-        file.unlink()
-    else:
-        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2 if harm == "cut" else 0])
-    with pytest.raises(IndexError_) as caught:
-        GraphCodeIndex(folder, must_exist=True)
-    assert caught.value.hint
-
-
 def test_another_format_is_named(folder):
     file = folder / "manifest.json"
     file.write_text(json.dumps({"generation": 1, "files": {}, "format": "mrag graph codes 1"}))
     with pytest.raises(IndexMismatch, match="format"):
         GraphCodeIndex(folder)
-
-
-def test_files_that_no_manifest_names_are_swept(folder):
-    (folder / "segment-9999999999.seg").write_bytes(b"half")
-    (folder / "manifest.json.new").write_bytes(b"{")
-    (folder / "notes.txt").write_text("mine")
-    index = GraphCodeIndex(folder)
-    assert len(index) == 49
-    index.put({"x": CAT})
-    names = {file.name for file in folder.iterdir()}
-    assert names >= {"manifest.json", "notes.txt", "lock"}
-    assert "segment-9999999999.seg" not in names and "manifest.json.new" not in names
-    assert len(GraphCodeIndex(folder)) == 50
-
-
-KILLED = """
-import os, sys
-from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.code_index import GraphCodeIndex
-calls = 0
-real = os.fsync
-def fsync(descriptor):
-    global calls
-    calls += 1
-    if calls == int(sys.argv[2]):
-        os._exit(9)
-    real(descriptor)
-os.fsync = fsync
-GraphCodeIndex(sys.argv[1]).put({f"d{n}": GraphCode.of(["new"]) for n in range(60)})
-"""
-
-
-@pytest.mark.parametrize("call", [1, 2, 3])
-def test_killed_while_writing_it_holds_the_state_before(folder, call):
-    ended = subprocess.run([sys.executable, "-c", KILLED, folder, str(call)], check=False, timeout=60)
-    assert ended.returncode == 9
-    index = GraphCodeIndex(folder)
-    assert len(index) == 49
-    assert len(index.search(BITES, 100)) == 49
-    index.put({"x": CAT})
-    assert len(GraphCodeIndex(folder)) == 50
 
 
 def test_two_writers_add_up(folder):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -21,9 +20,6 @@ import mrag
 from mrag.errors import ConfigError, ModelError, StoreError
 from mrag.evaluation.benchmark import System, run_system
 from mrag.generative.clue_index import ClueIndex
-from mrag.graphcodes import sources
-from mrag.graphcodes.reading import TextExtractor
-from mrag.graphcodes.sources import extract_codes
 from mrag.index import Definition, SimilarityIndexes, embedder
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding import Embedder, EmbeddingWork
@@ -264,49 +260,6 @@ def test_a_run_by_threads_takes_any_search_and_processes_one_that_pickles(folder
 
 
 @pytest.mark.slow
-def test_codes_are_the_same_by_processes_of_which_one_is_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sources, "_TEXTS", 8)
-    wanted = dict(zip(TEXTS, TextExtractor().extract_many(TEXTS.values()), strict=True))
-    assert len({tuple(edge.key for edge in code.edges) for code in wanted.values()}) > 10
-    journal, two = tmp_path / "codes.jsonl", ProcessRunner(2)
-    killed: list[int] = []
-
-    def kill(number: int, total: int | None) -> None:
-        if number == 1:
-            killed.extend(two.pids)
-            for pid in killed:
-                os.kill(pid, signal.SIGKILL)
-
-    assert extract_codes(TEXTS, runner=two, journal=journal, on_progress=kill) == wanted
-    assert killed
-    written = journal.read_text()
-    tasks = re.findall(r'"task": "(\w+)"', written)
-    assert len(tasks) == len({*tasks}) == 5
-    assert extract_codes(TEXTS, journal=journal) == wanted
-    assert journal.read_text() == written
-
-
-def test_extraction_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "_TEXTS", 8)
-    stop, done = threading.Event(), []
-
-    def note(number: int, total: int | None) -> None:
-        done.append(number)
-        if number == 2:
-            stop.set()
-
-    journal = tmp_path / "codes.jsonl"
-    some = extract_codes(TEXTS, journal=journal, on_progress=note, stop=stop)
-    assert list(some) == list(TEXTS)[:16]
-    done.clear()
-    whole = extract_codes(TEXTS, journal=journal, on_progress=lambda number, total: done.append(number))
-    assert list(whole) == list(TEXTS) and {key: whole[key] for key in some} == some
-    assert done == [2, 3, 4, 5]
-
-
-@pytest.mark.slow
 def test_segments_of_clues_are_the_same_by_processes(tmp_path: Path) -> None:
     # Five segments of two documents; the last documents have twins in the first segments.
     texts = [(f"urn:{n}", [n, 7, 9 + n % 3]) for n in range(10)] + [
@@ -322,5 +275,3 @@ def test_segments_of_clues_are_the_same_by_processes(tmp_path: Path) -> None:
             assert given.keys() == wanted.keys()
             assert all(np.array_equal(given[key], wanted[key]) for key in wanted)
         assert index.documents([3, 7]) == ["urn:3", "urn:twin3"]
-    more = [("urn:new", [1, 7]), ("urn:twin1", [1, 7, 10])]
-    assert index.append(more, runner=ProcessRunner(2)).documents([1, 7, 10]) == ["urn:1", "urn:twin1"]

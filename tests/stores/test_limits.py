@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 import mrag
-from mrag.errors import ConfigError, LoadError, QueryRefused, QueryTimeout
+from mrag.errors import LoadError, QueryRefused, QueryTimeout, TermError
 from mrag.graph.updates import update
 from mrag.stores.process import parsing
 from mrag.stores.process.parsing import Bounds, parsed, perform, stream
@@ -54,9 +54,9 @@ def test_memory_time_and_size_are_limited() -> None:
 
 
 def test_errors_come_back_as_they_were() -> None:
-    with pytest.raises(ConfigError, match="no use") as caught:
-        perform("mrag.images.files:grid", 0, 0)
-    assert caught.value.message == "A grid of 0 by 0 parts is no use."
+    with pytest.raises(TermError, match="IRI") as caught:
+        perform("mrag.rdf.terms:iri", "no iri", {})
+    assert caught.value.term == "no iri"
     with pytest.raises(LoadError, match="cannot be read: ZeroDivisionError"):
         perform("operator:truediv", 1, 0)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import pickle
 import subprocess
 import sys
 import time
@@ -25,7 +24,7 @@ from mrag.generation.models import status
 from mrag.graph.connection import open_store
 from mrag.index.backends.base import home
 from mrag.redaction import brief, redact, redact_url
-from mrag.retrieval.reading_child import packed, unpacked
+from mrag.retrieval.reading_child import outcome, unpacked
 from mrag.stores.base import Dataset
 from mrag.stores.engines import open_server
 from mrag.stores.http import Access
@@ -250,7 +249,7 @@ def test_a_login_is_hidden_wherever_it_stands_and_a_text_is_cut(before: int, pas
     for most in (40, 160, 300):
         assert "ann:" not in brief(said, most) and "x" * 20 not in brief(said, most)
     with pytest.raises(RuntimeError) as found:
-        unpacked(pickle.loads(packed(failing, said)))
+        unpacked(outcome(failing, said))
     assert "ann:" not in str(found.value)
 
 

@@ -59,7 +59,8 @@ def commands() -> list[str]:
     """List the commands of the app, those of groups with the name of the group before them."""
     top: Any = get_command(app)
     found = []
-    for name, command in top.commands.items():
+    for name in top.commands:
+        command = top.get_command(None, name)
         found += [f"{name} {inner}" for inner in getattr(command, "commands", {})] or [name]
     return found
 

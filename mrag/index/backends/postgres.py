@@ -255,6 +255,7 @@ class _Engine(IndexEngine):
     def rows(self, place: str, where: Where, *fields: str) -> Iterator[Sequence[Any]]:
         ids = _ids(where)
         chosen = ", ".join(_FIELDS[name] for name in fields)
+        # The names of columns are ours.
         asked = "SELECT " + chosen + " FROM {documents} WHERE %(all)s OR id = ANY(%(allowed)s::text[])"  # noqa: S608
         with self.snapshot() as connection:
             found = _run(connection, place, asked, {"all": ids is None, "allowed": ids or []})
