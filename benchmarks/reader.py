@@ -1,0 +1,120 @@
+"""The reader of questions by roles: trained on solved questions, and measured on graphs that it has not seen.
+
+    python benchmarks/reader.py train --out weights.json       # on relational, blind and made graphs
+    python benchmarks/reader.py measure --weights weights.json # on graphs that are never trained on
+
+Training reads all its questions, learns which readings give the gold rows, and reads them again with what was
+learnt; ten minutes on two processors. A question counts as right if its likeliest reading that finds anything
+gives the gold rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from blind_questions import FOLDER, MENDED, UNSEEN
+from common import percentile, shared_data
+
+from mrag.context.display import Display
+from mrag.errors import MragError
+from mrag.evaluation import GoldQuestion, read_questions
+from mrag.evaluation.answers import named_in, table_of_cells
+from mrag.evaluation.gold import score
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.lexicon import lexicon_of
+from mrag.planning.reader.reader import Derivation, RoleReader, priors
+from mrag.planning.reader.roles import Labelled
+from mrag.planning.reader.training import Judged, fit
+from mrag.planning.reading.drafts import Reading
+from mrag.planning.results import rows_of
+from mrag.planning.run import run
+from mrag.planning.scopes import with_subclasses
+from mrag.stores.base import Limits
+from mrag.stores.oxigraph import OxigraphStore
+
+MOST = 25
+"""Readings of a question that are looked at."""
+Read = tuple[list[Judged], bool, float]
+"""The readings of a question, whether it is right, and the milliseconds of processor that reading took."""
+
+
+def graphs(part: str) -> list[tuple[Path, Path]]:
+    """Return the graphs of a part with their questions."""
+    relational = sorted(path.parent for path in shared_data("relational_qa").glob("*/graph.ttl"))
+    chosen = relational[:60] if part == "train" else relational[-30:] if part == "relational" else []
+    names = {"train": MENDED, "blind": UNSEEN}.get(part, ())
+    made = sorted((FOLDER.parent / "made").glob("*.ttl.gz")) if part == "train" else []
+    blind = [FOLDER / f"{name}.ttl.gz" for name in names]
+    return [(f / "graph.ttl", f / "questions.jsonl") for f in chosen] + [
+        (path, path.with_name(path.name.replace(".ttl.gz", ".jsonl"))) for path in (*blind, *made)
+    ]
+
+
+def read(paths: tuple[Path, Path], weights: dict[str, float]) -> list[Read]:
+    """Read the questions of a graph, and judge their readings."""
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.load([paths[0]])
+        reader, found = RoleReader(lexicon_of(kg), weights), []
+        for question in (q for q in read_questions(paths[1]) if q.answerable):
+            failed: list[Labelled] = []
+            began = time.process_time()
+            derivations = reader.derivations(question.text, MOST, failed)
+            took = (time.process_time() - began) * 1000
+            judged = list(_judged(kg, question, derivations))
+            best = next((j.right for j, finds in judged if finds), False)
+            found.append(
+                ([*(j for j, _ in judged), *(Judged(f.features, False) for f in failed[:12])], best, took)
+            )
+        return found
+
+
+def _judged(
+    kg: KnowledgeGraph, question: GoldQuestion, some: Sequence[Derivation]
+) -> Iterator[tuple[Judged, bool]]:
+    """Yield readings with whether they give the gold rows, and whether they find anything."""
+    display, schema = Display(kg), lexicon_of(kg).schema
+    for one in some:
+        plan, right, finds = with_subclasses(one.draft.plan, schema), False, False
+        try:
+            result = run(kg, plan, schema=schema, limits=Limits(3.0, 5_000, 8 << 20))
+            rows = rows_of(display, Reading(plan, one.draft.shown, 1.0, (), {}), result)
+            right = bool(score(question.accepted, table_of_cells(rows, named_in(question))).exact)
+            finds = bool(rows) and any(cell.label not in ("", "0") for row in rows for cell in row)
+        except MragError:
+            pass  # what the engine refuses is no answer
+        yield Judged(one.features, right), finds
+
+
+def main() -> None:
+    """Train or measure."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options.add_argument("part", choices=("train", "measure"))
+    options.add_argument("--weights", type=Path, help="weights to measure or to begin with")
+    options.add_argument("--out", type=Path, default=Path("weights.json"))
+    args = options.parse_args()
+    weights = dict(priors()) if args.weights is None else json.loads(args.weights.read_text("utf-8"))
+    with ProcessPoolExecutor() as pool:
+        kept: list[list[Judged]] = []
+        for part in ("train", "train") if args.part == "train" else ("relational", "blind"):
+            every = [one for some in pool.map(partial(read, weights=weights), graphs(part)) for one in some]
+            right, took = sum(one[1] for one in every) / len(every), [one[2] for one in every]
+            print(
+                f"{part}: {len(every)} questions, {right:.3f} right, p50 {percentile(took, 50):.0f} ms",
+                flush=True,
+            )
+            if args.part == "train":
+                kept += [judged for judged, *_ in every]
+                weights = fit(kept)
+                args.out.write_text(
+                    json.dumps(weights, ensure_ascii=False, indent=0) + "\n", encoding="utf-8"
+                )
+
+
+if __name__ == "__main__":
+    main()

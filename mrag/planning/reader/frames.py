@@ -1,0 +1,857 @@
+"""Frames: nodes for the things that a question speaks of, what is said of them, and what ties them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+from rdflib import RDF, Literal, URIRef
+
+from mrag.planning.lexical import Candidate
+from mrag.planning.plan import (
+    Aggregate,
+    Arithmetic,
+    Block,
+    Column,
+    Comparison,
+    Condition,
+    Contains,
+    DatePart,
+    Expression,
+    Number,
+    Part,
+    Pattern,
+    Plan,
+    Position,
+    Relation,
+    Scalar,
+    Unknown,
+)
+from mrag.planning.reader.units import Unit
+from mrag.planning.reader.world import Step, Way, World
+from mrag.planning.schema import PropertyInfo
+from mrag.rdf.terms import XSD
+
+_TIES: Final = frozenset(("link", "cond", "having", "most", "fewest"))
+"""Roles of words for a relation that may name how two nodes are tied."""
+_POSITIONS: Final[Mapping[str, Position]] = {"start": "start", "end": "end", "like": "anywhere"}
+_BEYOND: Final[Mapping[str, Relation]] = {"+": ">", "-": "<", ">=": ">=", "<=": "<="}
+_SIGN: Final[Mapping[str, int]] = {">": 1, ">=": 1, "<": -1, "<=": -1}
+_TURNED: Final[Mapping[Relation, Relation]] = {">": "<", ">=": "<="}
+_CLOSE: Final = 0.75
+"""How much more another way may cost that is tried as well."""
+_KEYS: Final = ("id", "number", "code", "no", "name")
+"""How the names of properties end that tell things apart."""
+
+
+class Unreadable(Exception):
+    """Roles that make no plan."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A unit of a question with what it does.
+
+    Attributes:
+        role: What it does.
+        unit: The words.
+        cand: What they name; None of quantities, times and texts.
+        cue: The cue word that made it so.
+    """
+
+    role: str
+    unit: Unit
+    cand: Candidate | None = None
+    cue: Unit | None = None
+
+    @property
+    def at(self) -> int:
+        """Return where it begins."""
+        return self.unit.start
+
+    @property
+    def kind(self) -> str:
+        """Return what it names, or "" of quantities, times and texts."""
+        return "" if self.cand is None else self.cand.kind
+
+    @property
+    def text(self) -> str:
+        """Return the value that it states."""
+        return self.cand.term if self.cand is not None else self.unit.values[0]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What cue words say of the question as a whole.
+
+    Attributes:
+        truth: Whether it asks for yes or no.
+        limit: How many are wanted; 0 if not said.
+        turn: How many times another way than the shortest is taken.
+        order: "asc" or "desc" where rows are to be in order of what is shown first.
+        difference: Whether the difference of two numbers is asked for.
+    """
+
+    truth: bool = False
+    limit: int = 0
+    turn: int = 0
+    order: str = ""
+    difference: bool = False
+
+
+@dataclass(eq=False)
+class Node:
+    """A thing that is spoken of, while a frame is built.
+
+    Attributes:
+        var: The unknown that stands for it.
+        cls: Its class; "" where it has none.
+        at: Where it is spoken of.
+        entity: The thing itself, if it is named.
+        explicit: Whether its class is named.
+        parent: The node that it is tied to.
+        way: How.
+        negated: Whether there is to be none.
+        again: Whether it is another thing of a class that was spoken of before.
+        aside: Whether it is only compared with, and not tied.
+        share: The property whose value it shares with the root, in place of a tie.
+        blocks: What is said of it.
+        withouts: What is denied of it.
+        either: Other things that will do as well.
+        said: What was said of its properties.
+        key: What it is an extreme by, whether the greatest, and how many are wanted.
+    """
+
+    var: Unknown
+    cls: str
+    at: int
+    entity: URIRef | None = None
+    explicit: bool = True
+    parent: Node | None = None
+    way: Way = ()
+    negated: bool = False
+    again: bool = False
+    aside: bool = False
+    share: tuple[str, Unknown] | None = None
+    blocks: list[Block] = field(default_factory=list)
+    withouts: list[Block] = field(default_factory=list)
+    either: list[URIRef] = field(default_factory=list)
+    said: dict[str, tuple[Relation, str]] = field(default_factory=dict)
+    key: tuple[Expression, bool, int] | None = None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A property whose values are shown, folded, grouped by or sorted by."""
+
+    item: Item
+    value: Unknown
+    node: Node
+
+
+@dataclass
+class Frame:
+    """The nodes of one question; `read_frame` fills it, and `outcome.assemble` makes a plan of it.
+
+    Attributes:
+        world: What can be said of the things of the graph.
+        items: The units of the question with their roles.
+        asked: What is said of the question as a whole.
+        nodes: The things that are spoken of.
+        root: What is asked for.
+        named: The nodes of the items that name classes and things.
+        shown: The properties whose values are shown or used.
+        differences: Differences that are asked for.
+        features: What is measured.
+    """
+
+    world: World
+    items: Sequence[Item]
+    asked: Asked
+    nodes: list[Node] = field(default_factory=list)
+    named: dict[int, Node] = field(default_factory=dict)
+    shown: list[Shown] = field(default_factory=list)
+    differences: list[Expression] = field(default_factory=list)
+    features: dict[str, float] = field(default_factory=dict)
+    values: dict[tuple[int, str], Unknown] = field(default_factory=dict)
+    last: tuple[Node, str] | None = None
+    turned: int = 0
+    number: int = 0
+    _root: Node | None = None
+
+    @property
+    def root(self) -> Node:
+        """Return the node that is asked for."""
+        assert self._root is not None
+        return self._root
+
+    def count(self, name: str, by: float = 1.0) -> None:
+        """Add to a feature."""
+        self.features[name] = self.features.get(name, 0.0) + by
+
+    def fresh(self, stem: str = "v") -> Unknown:
+        """Return an unknown that stands nowhere yet."""
+        self.number += 1
+        return Unknown(f"{stem}{self.number}")
+
+    def add(self, cls: str, at: int, *, explicit: bool = True, entity: URIRef | None = None) -> Node:
+        """Return a new node."""
+        self.nodes.append(Node(self.fresh("n"), cls, at, entity, explicit))
+        return self.nodes[-1]
+
+    def info(self, cand: Candidate) -> PropertyInfo:
+        """Return what is known of a property."""
+        return self.world.info(cand.term)
+
+
+def read_frame(world: World, items: Sequence[Item], asked: Asked) -> Frame:
+    """Return the frame of items.
+
+    Raises:
+        Unreadable: If they make none.
+    """
+    frame = Frame(world, items, asked)
+    _add_classes(frame)
+    _add_entities(frame)
+    frame._root = _focus(frame)
+    partners = pairs(items)
+    taken = {*partners.values()}
+    for n, item in enumerate(items):
+        if n not in taken and item.kind not in ("class", "entity") and item.role != "limit":
+            _place(frame, n, item, partners)
+    _tie(frame)
+    return frame
+
+
+def pairs(items: Sequence[Item]) -> dict[int, int]:
+    """Return for properties that are conditions, and for counted kinds, the value that each goes with."""
+    return {
+        n: n - 1 if n > 0 and items[n - 1].role.endswith(">") else n + 1
+        for n, item in enumerate(items)
+        if item.role in ("cond", "having") or item.role.endswith("&cond")
+    }
+
+
+def goes_with(world: World, one: Item, value: Item) -> bool:
+    """Return whether a property or a kind that is counted may go with a value."""
+    assert one.cand is not None
+    if one.role == "having":
+        return value.unit.kind == "quantity"
+    info = world.info(one.cand.term)
+    if value.unit.kind == "quantity":
+        return info.kind in ("number", "date") or (info.kind == "text" and value.unit.op == "=")
+    if value.unit.kind == "time":
+        return info.kind == "date" or (info.kind == "number" and value.unit.part == "year")
+    if one.unit.kind == "adjective":
+        return False
+    if value.unit.kind == "text":
+        return info.kind in ("text", "date", "number")
+    if value.cand is None:
+        return False
+    if value.kind == "value":
+        return one.cand.term in value.cand.properties
+    naming = info.kind == "text" and info.names[-1].lower().split()[-1] in ("name", "title", "label")
+    return value.kind == "entity" and (info.kind == "entity" or naming)
+
+
+# Nodes
+
+
+def _add_classes(frame: Frame) -> None:
+    for n, item in enumerate(frame.items):
+        if item.cand is None or item.kind != "class":
+            continue
+        same = next((x for x in frame.nodes if x.cls == item.cand.term), None)
+        if same is None and item.role == "again":
+            raise Unreadable
+        if same is not None and item.role not in ("none", "again") and not same.negated:
+            frame.named[n] = same
+            frame.count("merged")
+            continue
+        frame.named[n] = made = frame.add(item.cand.term, item.at)
+        made.negated, made.again = item.role == "none", item.role == "again"
+
+
+def _add_entities(frame: Frame) -> None:
+    last: Node | None = None
+    for n, item in enumerate(frame.items):
+        if item.cand is None or item.kind != "entity":
+            continue
+        if item.role == "or" and last is not None:
+            last.either.append(URIRef(item.cand.term))
+            frame.named[n] = last
+            continue
+        classes = [c for c in item.cand.classes if c in frame.world.schema.classes]
+        cls = next(iter(frame.world.schema.narrowest(classes)), "")
+        frame.named[n] = last = frame.add(cls, item.at, entity=URIRef(item.cand.term))
+        last.negated = item.role in ("not", "not<")
+
+
+def _focus(frame: Frame) -> Node:
+    """Return the node that is asked for: what is named so, else what has what is asked for."""
+    for roles in (("count", "focus", "share"), ("group",)):
+        for n, item in enumerate(frame.items):
+            if item.role in roles and n in frame.named and not frame.named[n].entity:
+                return frame.named[n]
+    properties = [i.cand for i in frame.items if i.cand is not None and i.kind == "property"]
+    wanted = [
+        i.cand
+        for i in frame.items
+        if i.cand is not None and i.kind == "property" and i.role not in ("link", "cond")
+    ] or properties
+    there = [x for x in frame.nodes if not x.negated]
+    for cand in wanted:
+        for x in sorted(there, key=lambda x: x.entity is None):
+            if _owns(frame.world, x, cand):
+                return x
+    if wanted and (owners := frame.world.owners[wanted[0].term]):
+        at = next(i.at for i in frame.items if i.cand is wanted[0])
+        frame.count("implied focus")
+        return frame.add(max(owners, key=lambda c: (_fit(frame, c), -owners.index(c))), at, explicit=False)
+    if there:
+        return next((x for x in there if not x.entity), there[0])
+    for item in frame.items:
+        if item.cand is not None and item.kind == "value" and item.cand.properties:
+            owners = frame.world.owners.get(item.cand.properties[0], ())
+            if owners:
+                frame.count("value focus")
+                return frame.add(owners[0], item.at, explicit=False)
+    raise Unreadable
+
+
+def _fit(frame: Frame, cls: str) -> int:
+    """Return how much of what is said can be said of things of a class."""
+    found = 0
+    for item in frame.items:
+        if item.cand is not None and item.kind == "property":
+            found += frame.world.has(cls, item.cand.term)
+        elif item.cand is not None and item.kind == "value":
+            found += any(frame.world.has(cls, p) for p in item.cand.properties)
+    return found
+
+
+def _owns(world: World, node: Node, cand: Candidate) -> bool:
+    if not node.cls:
+        return False
+    info = world.info(cand.term)
+    return world.has(node.cls, cand.term) or (info.kind == "entity" and world.leads_to(node.cls, cand.term))
+
+
+def _owner(frame: Frame, item: Item, *, near: bool) -> Node:
+    """Return the node that a property is said of: a condition of the nearest one before, else that behind."""
+    cand, root = item.cand, frame.root
+    assert cand is not None
+    some = [x for x in frame.nodes if (near or not x.negated) and _owns(frame.world, x, cand)]
+    if some:
+
+        def cost(x: Node) -> tuple[float, int]:
+            gap = item.at - x.at
+            # What is asked for stands before what has it, a condition behind it.
+            far = (gap if gap >= 0 else 1.2 - gap * 1.1) if near else (-gap if gap < 0 else gap + 1.5)
+            return far - (2.0 if x is root else 0.0), x.at
+
+        if len({x.cls for x in some}) > 1:
+            frame.count("owners")
+        return min(some, key=cost)
+    owners = frame.world.owners[cand.term]
+    if not owners:
+        raise Unreadable
+    frame.count("implied node")
+    nearest = min(owners[:6], key=lambda c: (_hops(frame, c), owners.index(c)))
+    return frame.add(nearest, item.at, explicit=False)
+
+
+def _hops(frame: Frame, cls: str) -> int:
+    ways = frame.world.ways(frame.root.cls, cls)
+    return len(ways[0]) if ways else 9
+
+
+# What is said of nodes
+
+
+def _place(frame: Frame, n: int, item: Item, partners: Mapping[int, int]) -> None:
+    """Add what an item says of a node."""
+    cand, role = item.cand, item.role
+    if cand is None or item.kind == "value":
+        _state(frame, n, item)
+    elif role == "cond":
+        _add_condition(frame, item, frame.items[partners[n]])
+    elif role != "link":
+        kind = role.rstrip("+-<>=")
+        add = _SAYINGS.get(kind)
+        if add is not None:
+            add(frame, item)
+            return
+        node = _owner(frame, item, near=False)
+        frame.shown.append(Shown(item, _value(frame, node, cand), node))
+
+
+def _value(frame: Frame, node: Node, cand: Candidate) -> Unknown:
+    """Return the unknown for the value of a property of a node."""
+    key = (id(node), cand.term)
+    if key not in frame.values:
+        backward = not frame.world.has(node.cls, cand.term) or (
+            cand.inverse and frame.world.leads_to(node.cls, cand.term)
+        )
+        if backward and frame.info(cand).kind != "entity":
+            raise Unreadable
+        frame.values[key] = x = frame.fresh()
+        iri = URIRef(cand.term)
+        node.blocks.append(Block((Pattern(x, iri, node.var) if backward else Pattern(node.var, iri, x),)))
+    return frame.values[key]
+
+
+def _add_condition(frame: Frame, item: Item, value: Item) -> None:
+    assert item.cand is not None
+    if value.kind in ("entity", "class"):
+        return  # the relation is named only to tie the thing
+    if item.unit.kind == "adjective" and item.unit.op == "<" and value.unit.op in _TURNED:
+        value = replace(value, unit=replace(value.unit, op=_TURNED[value.unit.op]))  # "shorter than"
+    if value.role == "or<":
+        if frame.last is None:
+            raise Unreadable
+        before = frame.last[0]
+        _alternative(
+            frame,
+            before if frame.world.has(before.cls, item.cand.term) else frame.root,
+            item.cand.term,
+            value,
+        )
+        return
+    _say(frame, _owner(frame, item, near=True), item.cand.term, value, negate=value.role == "not<")
+
+
+def _add_existence(frame: Frame, item: Item) -> None:
+    assert item.cand is not None
+    node, x, iri = _owner(frame, item, near=True), frame.fresh(), URIRef(item.cand.term)
+    forward = frame.world.has(node.cls, item.cand.term)
+    block = Block((Pattern(node.var, iri, x) if forward else Pattern(x, iri, node.var),))
+    (node.withouts if item.role == "lacks" else node.blocks).append(block)
+
+
+def _add_flag(frame: Frame, item: Item) -> None:
+    assert item.cand is not None
+    node, x = _owner(frame, item, near=True), frame.fresh()
+    truth = frame.info(item.cand).truth_value(item.role == "yes")
+    node.blocks.append(Block((Pattern(node.var, URIRef(item.cand.term), x),), (Comparison(x, "=", truth),)))
+
+
+def _add_extreme(frame: Frame, item: Item) -> None:
+    assert item.cand is not None
+    node = _owner(frame, item, near=True)
+    x = _value(frame, node, item.cand)
+    value: Expression = Number(x) if frame.info(item.cand).kind == "number" else x
+    node.key = (value, item.role == "key+", frame.asked.limit or 1)
+
+
+def _add_average(frame: Frame, item: Item) -> None:
+    """Compare a property with its average over the class."""
+    assert item.cand is not None
+    node = _owner(frame, item, near=True)
+    x, y, z = _value(frame, node, item.cand), frame.fresh(), frame.fresh()
+    where = Block((Pattern(z, RDF.type, URIRef(node.cls)), Pattern(z, URIRef(item.cand.term), y)))
+    average = Scalar(Plan(where, (Column(Aggregate("average", Number(y), (z,)), "average"),)))
+    node.blocks.append(
+        Block((), (Comparison(Number(x), _BEYOND[item.role.removeprefix("beyond")], average),))
+    )
+
+
+def _add_comparison(frame: Frame, item: Item) -> None:
+    """Compare a property with that of a thing that is named: more than it, the same, or the difference."""
+    cand = item.cand
+    assert cand is not None
+    node = frame.root if frame.root.entity else _owner(frame, item, near=True)
+    others = [
+        x
+        for x in frame.nodes
+        if x.entity and x is not frame.root and x.cls and not x.aside and frame.world.has(x.cls, cand.term)
+    ]
+    if not others:
+        raise Unreadable
+    other = min(others, key=lambda x: (abs(x.at - item.at), x.at))
+    node = frame.root if node is other else node
+    if node is other or not frame.world.has(node.cls, cand.term):
+        raise Unreadable
+    assert other.entity is not None
+    other.aside = True
+    x = _value(frame, node, cand)
+    y = x if item.role == "same" else frame.fresh()
+    conditions: tuple[Condition, ...] = ()
+    if item.role == "same":
+        conditions = (Comparison(node.var, "!=", other.entity),) if node.entity is None else ()
+    elif frame.asked.difference:
+        from_, to = (y, x) if item.role == "above+" else (x, y)
+        frame.differences.append(Arithmetic(Number(to), "-", Number(from_)))
+    else:
+        conditions = (Comparison(Number(x), ">" if item.role == "above+" else "<", Number(y)),)
+    node.blocks.append(Block((Pattern(other.entity, URIRef(cand.term), y),), conditions))
+    frame.count("compared")
+
+
+_SAYINGS: Final[Mapping[str, Callable[[Frame, Item], None]]] = {
+    "has": _add_existence, "lacks": _add_existence, "yes": _add_flag, "no": _add_flag, "key": _add_extreme,
+    "beyond": _add_average, "same": _add_comparison, "above": _add_comparison,
+}  # fmt: skip
+"""What says something of a node and shows nothing."""
+
+
+def _state(frame: Frame, n: int, item: Item) -> None:
+    """Add what a value, a quantity, a time or a text says without the name of a property."""
+    if item.kind == "value":
+        node, iri = _place_of_value(frame, item)
+        if item.role == "or":
+            _alternative(frame, node, iri, item)
+        else:
+            _say(frame, node, iri, item, negate=item.role == "not")
+        return
+    if item.role == "or":
+        if frame.last is None:
+            raise Unreadable
+        _alternative(frame, *frame.last, item)
+        return
+    numbered = item.unit.kind == "quantity" and item.unit.op == "=" and n - 1 in frame.named
+    if numbered and frame.items[n - 1].unit.end == item.at:
+        node = frame.named[n - 1]
+        keys = sorted(p.iri for p in _own(frame, node) if _tells_apart(p))
+        if keys:
+            frame.count("numbered")
+            _say(frame, node, keys[0], item)
+            return
+    kind = {"time": "date", "quantity": "number"}.get(item.unit.kind, "text")
+    nodes = [x for x in frame.nodes if x.cls and not x.entity]
+    for node in sorted(nodes, key=lambda x: (abs(item.at - x.at) - (x is frame.root), x.at)):
+        fit = [p for p in _own(frame, node) if p.kind == kind or (kind == "date" and _is_year(p))]
+        if fit:
+            frame.count("guessed property")
+            best = min(fit, key=lambda p: (p.kind != kind, not _is_usual(p), -p.triples, p.iri))
+            _say(frame, node, best.iri, item, negate=item.role == "not")
+            return
+    raise Unreadable
+
+
+def _own(frame: Frame, node: Node) -> list[PropertyInfo]:
+    return [p for p in frame.world.schema.properties.values() if node.cls in p.domains]
+
+
+def _is_year(info: PropertyInfo) -> bool:
+    return info.kind == "number" and "year" in info.names[-1]
+
+
+def _is_usual(info: PropertyInfo) -> bool:
+    text = " ".join(info.names).lower()
+    return any(word in text for word in ("year", "date", "name"))
+
+
+def _tells_apart(info: PropertyInfo) -> bool:
+    once = info.triples == info.subjects == info.objects
+    return (
+        once and info.kind in ("number", "text") and info.names[-1].lower().replace(" ", "").endswith(_KEYS)
+    )
+
+
+def _place_of_value(frame: Frame, item: Item) -> tuple[Node, str]:
+    """Return the node that a value is said of, and by which property."""
+    assert item.cand is not None
+    properties = [p for p in item.cand.properties if p in frame.world.schema.properties]
+    fits = [
+        (x, p)
+        for p in properties
+        for x in frame.nodes
+        if x.cls and not x.entity and frame.world.has(x.cls, p)
+    ]
+    if fits:
+
+        def cost(fit: tuple[Node, str]) -> tuple[float, str]:
+            x, p = fit
+            far = abs(item.at - x.at) - (1.5 if x is frame.root else 0) + (0 if x.at <= item.at else 0.8)
+            return 2 * properties.index(p) + far, p
+
+        order = sorted(fits, key=cost)
+        turn = min(frame.asked.turn - frame.turned, len(order) - 1)
+        if turn > 0:
+            frame.turned += turn
+            frame.count("turned", 0.5)
+        return order[max(0, turn)]
+    owners = frame.world.owners[properties[0]] if properties else ()
+    if not owners:
+        raise Unreadable
+    frame.count("implied node")
+    nearest = min(owners[:5], key=lambda c: (_hops(frame, c), c))
+    return frame.add(nearest, item.at, explicit=False), properties[0]
+
+
+def _say(frame: Frame, node: Node, iri: str, item: Item, *, negate: bool = False) -> None:
+    """Say of a node that a property has a value, or has not."""
+    info = frame.world.info(iri)
+    if not negate and info.functional and not node.entity and _contradicts(node, iri, item):
+        # No thing has both, so it is said of another one.
+        other = frame.add(node.cls, item.at)
+        other.again, other.negated = True, node.negated
+        frame.count("copies")
+        node = other
+    frame.last = (node, iri)
+    node.said[iri] = (item.unit.op, item.text)
+    block = _block(frame, node, iri, item)
+    if not negate:
+        node.blocks.append(block)
+        return
+    if info.functional:
+        node.blocks.append(Block((Pattern(node.var, URIRef(iri), frame.fresh()),)))
+    node.withouts.append(block)
+
+
+def _alternative(frame: Frame, node: Node, iri: str, item: Item) -> None:
+    """Let the last condition of a node hold, or another one."""
+    if not node.blocks:
+        raise Unreadable
+    last = node.blocks.pop()
+    before = last.either[0] if last.either and not last.patterns else (last,)
+    node.blocks.append(Block(either=((*before, _block(frame, node, iri, item)),)))
+
+
+def _contradicts(node: Node, iri: str, item: Item) -> bool:
+    """Return whether a thing of which something was said of a property cannot have this value, too."""
+    if iri not in node.said:
+        return False
+    op, text = node.said[iri]
+    if op == "=" and item.unit.op == "=":
+        return item.text.casefold() != text.casefold()
+    up, down = _SIGN.get(op, 0), _SIGN.get(item.unit.op, 0)
+    try:
+        one, other = float(text), float(item.text)
+    except ValueError:
+        return False
+    return up * down == -1 and (one - other) * up >= 0
+
+
+def _block(frame: Frame, node: Node, iri: str, item: Item) -> Block:
+    """Return that a property of a node has a value."""
+    x, info = frame.fresh(), frame.world.info(iri)
+    pattern = Pattern(node.var, URIRef(iri), x)
+    if item.kind == "value":
+        number = decimal(item.text) if info.kind == "number" and not info.text_numbers else None
+        if number is not None:
+            return Block((pattern,), (Comparison(Number(x), "=", number),))
+        return Block((pattern,), (Contains(x, item.text, "whole"),))
+    if item.unit.kind == "text":
+        position = _POSITIONS.get(item.role.rstrip("<"), "whole")
+        return Block((pattern,), (Contains(x, item.text, position),))
+    return Block((pattern,), tuple(_bounds(x, info, item.unit)))
+
+
+def _bounds(x: Unknown, info: PropertyInfo, unit: Unit) -> Iterable[Condition]:
+    """Yield how a value is bounded by a quantity or a time."""
+    if info.kind == "date":
+        left, ends = _date_bounds(x, unit)
+    elif info.kind in ("number", "text") and (unit.kind != "time" or unit.part == "year"):
+        left, ends = Number(x), [decimal(v) for v in unit.values]
+    else:
+        raise Unreadable
+    yield from bounded(left, unit.op, ends)
+
+
+def bounded(left: Expression, op: Relation, ends: Sequence[Literal | None]) -> Iterable[Condition]:
+    """Yield that a value lies between two ends, or compares with one."""
+    known = [end for end in ends if end is not None]
+    if len(known) != len(ends):
+        raise Unreadable
+    if len(known) == 2:
+        yield Comparison(left, ">=", known[0])
+        yield Comparison(left, "<=", known[1])
+    else:
+        yield Comparison(left, op, known[0])
+
+
+def _date_bounds(x: Unknown, unit: Unit) -> tuple[Expression, list[Literal | None]]:
+    whole = len(unit.values[0]) == 4 and unit.values[0].isdigit()
+    if unit.kind == "quantity" and not whole:
+        raise Unreadable
+    if unit.part == "moment":
+        return x, [Literal(v, datatype=URIRef(XSD + "dateTime")) for v in unit.values]
+    part: Part = unit.part or "year"  # type: ignore[assignment]
+    ends: list[Literal | None]
+    if part in ("year", "month"):
+        ends = [Literal(int(v)) for v in unit.values]
+    elif part == "date":
+        ends = [Literal(v, datatype=URIRef(XSD + "date")) for v in unit.values]
+    else:
+        ends = [Literal(v) for v in unit.values]
+    return DatePart(part, x), ends
+
+
+def decimal(text: str) -> Literal | None:
+    """Return a number as a literal; None if the text is none.
+
+    Example:
+        >>> decimal("12").toPython(), decimal("many")
+        (12, None)
+    """
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return Literal(int(number)) if number == number.to_integral_value() else Literal(number)
+
+
+# Ties
+
+
+@dataclass(frozen=True)
+class _Tie:
+    """A way that ties a node to another one, with what it costs and the words that name it."""
+
+    cost: float
+    way: Way
+    other: Node
+    words: frozenset[int]
+
+
+def _tie(frame: Frame) -> None:
+    """Tie every node to those before, by the cheapest ways."""
+    root, used = frame.root, set[int]()
+    tied = [root]
+    single = [s for s in frame.shown if s.item.role == "col" and s.node is root and s.item.cand is not None]
+    share = (single[0].item.cand.term, single[0].value) if len(single) == 1 else None  # type: ignore[union-attr]
+    for x in sorted((x for x in frame.nodes if x is not root and not x.aside), key=lambda x: x.at):
+        if share is not None and (x.again or x.negated) and x.cls == root.cls:
+            x.parent, x.share = root, share
+            frame.count("shared")
+        else:
+            tie = _cheapest(frame, x, _ties(frame, x, tied, used))
+            x.parent, x.way, x.negated = tie.other, tie.way, x.negated or tie.other.negated
+            used |= tie.words
+            frame.count("hops", len(tie.way))
+            frame.count("ties")
+            if not tie.words and len(tie.way) > 1:
+                frame.count("silent hops", len(tie.way) - 1)
+        tied.append(x)
+
+
+def _cheapest(frame: Frame, x: Node, ties: list[_Tie]) -> _Tie:
+    if not ties or not x.cls:
+        raise Unreadable
+    ties.sort(key=lambda t: (t.cost, t.way))
+    close = [t for t in ties[1:] if t.cost - ties[0].cost < _CLOSE]
+    turn = min(frame.asked.turn - frame.turned, len(close))
+    if turn <= 0:
+        return ties[0]
+    frame.turned += turn
+    frame.count("turned", close[turn - 1].cost - ties[0].cost + 0.2)
+    return close[turn - 1]
+
+
+def _ties(frame: Frame, x: Node, tied: Sequence[Node], used: set[int]) -> list[_Tie]:
+    found = []
+    for other in tied:
+        if other.negated and not x.negated and x.at < other.at:
+            continue
+        first, last = sorted((x.at, other.at))
+        between = [
+            (n, i.cand, i.at)
+            for n, i in enumerate(frame.items)
+            if i.cand is not None and i.kind == "property" and i.role in _TIES
+            if first - 4 <= i.at <= last + 4 and frame.info(i.cand).kind == "entity"
+        ]
+        for rank, way in enumerate(frame.world.ways(other.cls, x.cls)):
+            words = {n for n, cand, _ in between if any(s.property == cand.term for s in way)}
+            turned = sum(
+                _contrary(cand, at, other, x, s) for n, cand, at in between if n in words for s in way
+            )
+            cost = len(way) + 0.12 * rank - 0.9 * len(words - used) + 0.4 * turned + 0.03 * (last - first)
+            cost += (0.35 if other.entity else 0.0) + (0.0 if other.explicit else 0.2)
+            cost += 0.3 if other.negated != x.negated else 0.0
+            found.append(_Tie(cost, way, other, frozenset(words)))
+    return found
+
+
+def _contrary(cand: Candidate, at: int, one: Node, other: Node, step: Step) -> bool:
+    """Return whether a word names a relation the other way round than a step goes."""
+    return step.property == cand.term and one.at <= at <= other.at and cand.inverse and not step.inverse
+
+
+# Blocks
+
+
+def where(frame: Frame, root: Node, *, below: bool = False) -> Block:
+    """Return the block of a node with all that hangs on it, or with all of the frame."""
+    nodes = [x for x in frame.nodes if x is not root and not x.aside and (not below or is_under(x, root))]
+    found = _block_of(frame, root, tied=False)
+    for x in nodes:
+        if not x.negated:
+            found = merge(found, _block_of(frame, x, tied=True))
+    for x in nodes:
+        if x.negated and x.parent is not None and not x.parent.negated:
+            inside = _block_of(frame, x, tied=True)
+            for y in nodes:
+                if y.negated and y is not x and is_under(y, x):
+                    inside = merge(inside, _block_of(frame, y, tied=True))
+            found = replace(found, without=(*found.without, inside))
+    return found
+
+
+def is_under(x: Node, top: Node) -> bool:
+    """Return whether a node hangs on another one."""
+    while x.parent is not None:
+        x = x.parent
+        if x is top:
+            return True
+    return False
+
+
+def _block_of(frame: Frame, x: Node, *, tied: bool) -> Block:
+    """Return what is said of a node and how it is tied."""
+    patterns: list[Pattern] = []
+    if x.entity is None and x.cls and (x.explicit or not tied):
+        patterns.append(Pattern(x.var, RDF.type, URIRef(x.cls)))
+    if x.share is not None:
+        patterns.append(Pattern(x.var, URIRef(x.share[0]), x.share[1]))
+    elif tied and x.parent is not None:
+        patterns += _path(frame, x.parent, x)
+    found = Block(tuple(patterns))
+    if x.either and x.entity is not None:
+        found = Block(either=(tuple(_put(found, x.var, term) for term in (x.entity, *x.either)),))
+    for block in x.blocks:
+        found = merge(found, block)
+    found = replace(found, without=(*found.without, *x.withouts))
+    return _put(found, x.var, x.entity) if x.entity is not None and not x.either else found
+
+
+def _path(frame: Frame, start: Node, end: Node) -> Iterable[Pattern]:
+    at: Unknown | URIRef = start.entity if start.entity is not None and not start.either else start.var
+    for n, step in enumerate(end.way, 1):
+        to = end.var if n == len(end.way) else frame.fresh("m")
+        yield (
+            Pattern(to, URIRef(step.property), at) if step.inverse else Pattern(at, URIRef(step.property), to)
+        )
+        at = to
+
+
+def _put(block: Block, var: Unknown, term: URIRef) -> Block:
+    """Return a block with a thing in place of an unknown."""
+
+    def put(place: object) -> object:
+        return term if place == var else place
+
+    return replace(
+        block,
+        patterns=tuple(
+            replace(p, subject=put(p.subject), object=put(p.object))  # type: ignore[arg-type]
+            for p in block.patterns
+        ),
+        either=tuple(tuple(_put(one, var, term) for one in some) for some in block.either),
+        without=tuple(_put(one, var, term) for one in block.without),
+    )
+
+
+def merge(one: Block, other: Block) -> Block:
+    """Return that two blocks hold."""
+    return Block(
+        tuple(dict.fromkeys((*one.patterns, *other.patterns))),
+        (*one.conditions, *other.conditions),
+        (*one.without, *other.without),
+        (*one.either, *other.either),
+        (*one.optional, *other.optional),
+        (*one.plans, *other.plans),
+    )

@@ -1,0 +1,154 @@
+"""Readings of a question: cut into units, given roles, put together as plans, and ranked by a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from rdflib import RDF
+
+from mrag.language.tokens import tokens
+from mrag.planning.lexicon import Lexicon
+from mrag.planning.plan import Aggregate, Plan, parts
+from mrag.planning.reader.frames import Asked, Item, Unreadable
+from mrag.planning.reader.outcome import Draft, assemble
+from mrag.planning.reader.roles import Labelled, labelled, paths
+from mrag.planning.reader.units import units_of
+from mrag.planning.reader.world import World
+
+_DRAFTS: Final = 60
+"""Ways of giving roles that are put together at most."""
+_TURNS: Final = 3
+"""Ways of tying nodes that are tried for each."""
+_AUXILIARIES: Final = frozenset("is are was were does do did has have can could".split())
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A plan with the roles of the words that it was made of.
+
+    Attributes:
+        draft: The plan, and the names of the columns that are asked for.
+        items: The units of the question with what they do.
+        left: Places of the words that carry meaning and were not read.
+        features: What is measured.
+        score: How likely it is, as a logit.
+    """
+
+    draft: Draft
+    items: tuple[Item, ...]
+    left: tuple[int, ...]
+    features: Mapping[str, float]
+    score: float
+
+
+@cache
+def priors() -> Mapping[str, float]:
+    """Return the weights before anything is learnt."""
+    found: dict[str, float] = json.loads(Path(__file__).with_name("priors.json").read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def shipped() -> Mapping[str, float]:
+    """Return the weights that ship."""
+    found: dict[str, float] = json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8"))
+    return found
+
+
+class RoleReader:
+    """Reads questions over one graph.
+
+    Args:
+        lexicon: The names of the graph.
+        weights: What counts how much; by default those that ship.
+
+    Example:
+        >>> import mrag
+        >>> from mrag.planning.lexicon import lexicon_of
+        >>> kg = mrag.demo(model="none")
+        >>> best = RoleReader(lexicon_of(kg, None)).derivations("How many triple stores are there?")[0]
+        >>> [(item.role, item.cand.name) for item in best.items]
+        [('count', 'triple store')]
+        >>> kg.close()
+    """
+
+    def __init__(self, lexicon: Lexicon, weights: Mapping[str, float] | None = None) -> None:
+        self.lexicon = lexicon
+        self.world = World(lexicon.schema)
+        self.weights = shipped() if weights is None else weights
+
+    def derivations(
+        self, question: str, most: int = 30, failed: list[Labelled] | None = None
+    ) -> list[Derivation]:
+        """Return the likeliest derivations of a question, likeliest first.
+
+        Args:
+            question: The question.
+            most: How many are returned at most.
+            failed: What roles could not be put together is added to it, from which training learns.
+        """
+        words = tokens(question)
+        low = [t.raw.lower().replace("\u2019", "'") for t in words]
+        ranked: list[Labelled] = []
+        for slots, left in paths(units_of(self.lexicon, question, words), low):
+            ranked += labelled(self.world, slots, left, low, self.weights)
+        ranked.sort(key=lambda r: -r.score)
+        found: dict[Plan, Derivation] = {}
+        for label in ranked[:_DRAFTS]:
+            for turn in range(_TURNS):
+                try:
+                    draft = assemble(self.world, label.items, _asked(label, low, turn))
+                except Unreadable:
+                    if failed is not None and not turn:
+                        failed.append(label)
+                    break
+                if turn and not draft.features.get("turned"):
+                    break
+                one = self._derivation(label, draft, low)
+                if draft.plan not in found or found[draft.plan].score < one.score:
+                    found[draft.plan] = one
+        return sorted(found.values(), key=lambda d: -d.score)[:most]
+
+    def _derivation(self, label: Labelled, draft: Draft, low: Sequence[str]) -> Derivation:
+        more = {**draft.features, **_shape(draft, low)}
+        score = label.score + sum(self.weights.get(name, 0.0) * value for name, value in more.items())
+        return Derivation(draft, label.items, label.left, {**label.features, **more}, score)
+
+
+def _asked(label: Labelled, low: Sequence[str], turn: int) -> Asked:
+    """Return what the words that are left over say of the question as a whole."""
+    cues = {c.cue for c in label.cues}
+    limit = next((int(float(i.text)) for i in label.items if i.role == "limit"), 0)
+    asks = bool(low) and low[0] in _AUXILIARIES and "which" not in low[:3] and "what" not in low[:6]
+    truth = asks and not any(i.role in ("count", "col") for i in label.items)
+    order = "desc" if "desc" in cues else "asc" if cues & {"asc", "sort"} else ""
+    return Asked(truth=truth, limit=limit, turn=turn, order=order, difference="difference" in cues)
+
+
+def _shape(draft: Draft, low: Sequence[str]) -> dict[str, float]:
+    """Return what is measured of a plan and of how the question begins."""
+    plan = draft.plan
+    folds = {
+        e.function
+        for c in plan.columns
+        if c.name in draft.shown
+        for e in parts(c.value)
+        if isinstance(e, Aggregate)
+    }
+    shape = "truth" if not plan.columns else "+".join(sorted(folds)) or "list"
+    shape += " top" if plan.limit else " order" if plan.order else ""
+    shape += " having" * bool(plan.having) + " without" * bool(plan.where.without)
+    typed = any(p.predicate == RDF.type for p in plan.where.patterns)
+    return {
+        f"shape:{shape}": 1.0,
+        f"shape:{shape}|{low[0] if low else ''}": 1.0,
+        f"shape:{shape}|{' '.join(low[:2])}": 1.0,
+        "columns": float(len(draft.shown)),
+        "patterns": float(len(plan.where.patterns)),
+        "typeless": float(not typed),
+    }

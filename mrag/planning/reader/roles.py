@@ -1,0 +1,496 @@
+"""What the units of a question may do, and the likeliest ways of giving each a role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import Final, TypeAlias
+
+from mrag.planning.lexical import Candidate
+from mrag.planning.reader.frames import Item, goes_with
+from mrag.planning.reader.units import Unit, is_free, key_of
+from mrag.planning.reader.world import World
+
+_BEAM: Final = 32
+_ROLES: Final = 18
+_PATHS: Final = 4
+_CANDIDATES: Final = 4
+_FOLDS: Final = ("sum", "avg", "min", "max")
+_FOLDING: Final[Mapping[str, str]] = {
+    "sum": "sum", "avg": "avg", "min": "min", "max": "max", "sup+": "max", "sup-": "min", "most": "max",
+    "fewest": "min",
+}  # fmt: skip
+"""The fold that a cue may ask for."""
+_OUTER: Final[Mapping[str, str]] = {
+    "sup+": "+", "sup-": "-", "most": "+", "fewest": "-", "max": "+", "min": "-",
+}  # fmt: skip
+NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "count": ("count",),
+    "countd": ("count",),
+    "much": ("count",),
+    "sum": ("sum", "count"),
+    "avg": ("avg",),
+    "min": ("min", "sup-", "fewest"),
+    "max": ("max", "sup+", "most"),
+    "key+": ("most", "sup+", "max", "common"),
+    "key-": ("fewest", "sup-", "min"),
+    "group": ("group",),
+    "most": ("most", "common", "sup+"),
+    "fewest": ("fewest", "uncommon", "sup-"),
+    "none": ("not",),
+    "lacks": ("not",),
+    "not": ("not",),
+    "not<": ("not",),
+    "no": ("not",),
+    "or": ("or",),
+    "or<": ("or",),
+    "sortA": ("sort", "asc", "desc"),
+    "sortD": ("sort", "desc"),
+    "beyond+": ("cmp+", "over"),
+    "beyond-": ("cmp-", "under"),
+    "beyond>=": ("overis",),
+    "beyond<=": ("underis",),
+    "above+": ("cmp+",),
+    "above-": ("cmp-",),
+    "same": ("same",),
+    "share": ("share",),
+    "start": ("start",),
+    "start<": ("start",),
+    "end": ("end",),
+    "end<": ("end",),
+    "like": ("contain",),
+    "like<": ("contain",),
+}
+"""The cue words that a role needs, one of them; a group may do without."""
+_AFTER: Final = frozenset("sort asc desc avg sum group sup+ sup- over under overis underis".split())
+"""Cues that may stand behind what they are said of."""
+_PASSED: Final = frozenset(("skip", "self", "hint"))
+"""Roles of units that say nothing by themselves."""
+_VALUES: Final[Mapping[str, tuple[str, ...]]] = {
+    "quantity": ("is", "is<", "is>", "limit", "or", "or<"),
+    "time": ("is", "is<", "is>", "or"),
+    "text": ("is", "is<", "start", "start<", "end", "end<", "like", "like<", "not<", "or", "or<"),
+}
+_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "class": (
+        "focus", "count", "group", "node", "having", "none", "most", "fewest", "col", "again", "hint",
+        "share",
+    ),
+    "entity": ("is", "is<", "not", "not<", "or"),
+    "value": ("is", "is<", "is>", "not", "not<", "or", "or<"),
+}  # fmt: skip
+_PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "number": (
+        "col", "key+", "key-", "sum", "avg", "min", "max", "beyond+", "beyond-", "beyond>=", "beyond<=",
+        "much", "above+", "above-",
+    ),
+    "date": ("col", "key+", "key-", "min", "max"),
+    "entity": ("col", "link"),
+}  # fmt: skip
+_ALL_PROPERTIES: Final = (
+    "same", "sortA", "sortD", "group", "cond", "countd", "has", "lacks", "most", "fewest",
+)  # fmt: skip
+Features: TypeAlias = tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Words that may be one unit or another."""
+
+    start: int
+    end: int
+    units: tuple[Unit, ...]
+
+    @property
+    def is_cue(self) -> bool:
+        """Return whether the words name nothing and state nothing."""
+        return all(u.kind == "cue" for u in self.units)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Units with roles.
+
+    Attributes:
+        items: The units with what they do.
+        cues: The cues that are left over.
+        left: Words that carry meaning and are in no unit.
+        features: What is measured.
+        score: How likely it is, before it is put together.
+    """
+
+    items: tuple[Item, ...]
+    cues: tuple[Unit, ...]
+    left: tuple[int, ...]
+    features: Mapping[str, float]
+    score: float
+
+
+@dataclass(frozen=True)
+class _State:
+    """Slots with roles up to a place; `open` tells whether the last waits for its value or its property."""
+
+    score: float = 0.0
+    items: tuple[Item, ...] = ()
+    used: int = 0
+    features: Features = ()
+    last: str = "^"
+    open: str = ""
+
+
+@dataclass(frozen=True)
+class _Option:
+    """A role that a slot may have, with the cues that it uses up, and what it is worth."""
+
+    role: str
+    unit: Unit
+    cand: Candidate | None
+    cue: int
+    mask: int
+    worth: float
+    features: Features
+
+
+@dataclass(frozen=True)
+class _Path:
+    """A way of cutting a question, while its slots are given roles."""
+
+    world: World
+    low: Sequence[str]
+    mentions: Sequence[Slot]
+    cues: Sequence[Unit]
+    liked: frozenset[str]
+
+
+def paths(units: Sequence[Unit], low: Sequence[str]) -> list[tuple[list[Slot], list[int]]]:
+    """Return the best ways of cutting a question into slots, each with the words that are in none."""
+    slots: dict[tuple[int, int], list[Unit]] = {}
+    for u in units:
+        slots.setdefault((u.start, u.end), []).append(u)
+    starts: dict[int, list[Slot]] = {}
+    for (i, j), some in sorted(slots.items()):
+        starts.setdefault(i, []).append(Slot(i, j, tuple(some)))
+    best: list[list[tuple[float, tuple[Slot, ...], tuple[int, ...]]]] = [[] for _ in range(len(low) + 1)]
+    best[0] = [(0.0, (), ())]
+    for i, word in enumerate(low):
+        free = is_free(word)
+        for score, taken, left in nlargest(4 * _PATHS, best[i], key=lambda b: b[0]):
+            best[i + 1].append((score - (0.0 if free else 1.0), taken, left if free else (*left, i)))
+            for slot in starts.get(i, ()):
+                best[slot.end].append((score + _worth(slot, low), (*taken, slot), left))
+    found: dict[tuple[tuple[int, int], ...], tuple[list[Slot], list[int]]] = {}
+    for _, taken, left in nlargest(3 * _PATHS, best[-1], key=lambda b: b[0]):
+        key = tuple((s.start, s.end) for s in taken if not s.is_cue)
+        found.setdefault(key, (list(taken), list(left)))
+    return list(found.values())[:_PATHS]
+
+
+def _worth(slot: Slot, low: Sequence[str]) -> float:
+    """Return how much a slot explains."""
+
+    def score(u: Unit) -> float:
+        if u.kind == "cue":
+            return 0.2 if u.cue == "show" else 0.75
+        return {"quantity": 1.05, "time": 1.15, "adjective": 0.9, "text": 1.2}.get(u.kind, u.score)
+
+    size = sum(0.3 if is_free(low[at]) else 1.0 for at in range(slot.start, slot.end))
+    return max(map(score, slot.units)) * size - 0.15
+
+
+def labelled(
+    world: World, slots: Sequence[Slot], left: Sequence[int], low: Sequence[str], weights: Mapping[str, float]
+) -> list[Labelled]:
+    """Return the likeliest ways of giving the slots of a path roles, likeliest first."""
+    mentions = [s for s in slots if not s.is_cue]
+    classes = (u for s in mentions for u in s.units if u.kind == "class" and u.score >= 0.7)
+    path = _Path(world, low, mentions, _cues(slots), frozenset(u.options[0].term for u in classes))
+    beam = [_State()]
+    for at in range(len(mentions)):
+        options = sorted(
+            _options(path, at, weights), key=lambda o: (-o.worth, o.role, o.cand.term if o.cand else "")
+        )[:_ROLES]
+        further = [
+            new
+            for state in beam
+            for option in options
+            if (new := _extended(path, state, option, weights)) is not None
+        ]
+        beam = nlargest(_BEAM, further, key=lambda s: s.score)
+    return [_finished(path, state, left, weights) for state in beam if not state.open]
+
+
+def _cues(slots: Sequence[Slot]) -> list[Unit]:
+    found: list[Unit] = []
+    for u in (u for slot in slots for u in slot.units):
+        if u.kind == "cue":
+            found.append(u)
+        elif u.kind == "adjective" and u.cue != "positive":
+            name = ("sup" if u.cue == "superlative" else "cmp") + ("+" if u.op == ">" else "-")
+            found.append(Unit("cue", u.start, u.end, cue=name, word=u.word))
+    return found
+
+
+def _extended(path: _Path, state: _State, option: _Option, weights: Mapping[str, float]) -> _State | None:
+    """Return a state with another slot; None if its role cannot stand there."""
+    if state.used & option.mask or (option.cue == -2 and state.last != option.role):
+        return None
+    passed = option.role in _PASSED
+    cue = path.cues[option.cue] if option.cue >= 0 else None
+    item = Item(option.role, option.unit, option.cand, cue)
+    opened = ("" if not state.open else None) if passed else _opened(path.world, state, item)
+    if opened is None:
+        return None
+    pair = f"{state.last}>{option.role}"
+    return _State(
+        state.score + option.worth + weights.get(pair, 0.0),
+        state.items if passed else (*state.items, item),
+        state.used | option.mask,
+        (*state.features, *option.features, (pair, 1.0)),
+        option.role,
+        opened,
+    )
+
+
+def _opened(world: World, state: _State, item: Item) -> str | None:
+    """Return what is open behind another item; None if it cannot stand there."""
+    if item.role == "again" and all(i.cand != item.cand for i in state.items):
+        return None
+    if item.role in ("or", "or<") and not any(i.kind in ("value", "entity", "") for i in state.items):
+        return None
+    if item.role in ("cond", "having") or item.role.endswith("&cond"):
+        if not state.open:
+            return "p"
+        return "" if state.open == "v" and goes_with(world, item, state.items[-1]) else None
+    if item.role.endswith("<"):
+        return "" if state.open == "p" and goes_with(world, state.items[-1], item) else None
+    if state.open:
+        return None
+    return "v" if item.role.endswith(">") else ""
+
+
+def _finished(path: _Path, state: _State, left: Sequence[int], weights: Mapping[str, float]) -> Labelled:
+    features: dict[str, float] = {}
+    for name, value in state.features:
+        features[name] = features.get(name, 0.0) + value
+    score = state.score
+    used = [c for n, c in enumerate(path.cues) if state.used >> n & 1]
+    unused = tuple(c for n, c in enumerate(path.cues) if not state.used >> n & 1)
+    for cue in unused:
+        if cue.cue in ("show", "is", "and", "name") or any(c.start == cue.start for c in used):
+            continue
+        name = "left:" + cue.cue
+        features[name] = features.get(name, 0.0) + 1.0
+        score += weights.get(name, 0.0)
+    features["left words"] = float(len(left))
+    score += weights.get("left words", 0.0) * len(left)
+    return Labelled(state.items, unused, tuple(left), features, score)
+
+
+def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Option]:
+    """Yield the roles that a mention may have."""
+    slot = path.mentions[at]
+    for unit in slot.units:
+        if unit.kind == "cue":
+            continue
+        for role, cand in _roles(path.world, unit, path.liked):
+            for cue in _choices(path, unit, role):
+                mask = _compared(path.cues, unit, cue) if role.startswith("beyond") else 0
+                if mask is not None:
+                    yield _option(path, at, weights, role, unit, cand, cue, mask)
+        if unit.kind == "property":
+            run = _run(path.cues, unit)
+            for role, cand in _folds(path.world, unit, [path.cues[n].cue for n in run]):
+                yield _option(path, at, weights, role, unit, cand, -1, sum(1 << n for n in run))
+    yield _option(path, at, weights, "skip", slot.units[0], None, -1)
+
+
+def _option(
+    path: _Path,
+    at: int,
+    weights: Mapping[str, float],
+    role: str,
+    unit: Unit,
+    cand: Candidate | None,
+    cue: int,
+    mask: int = 0,
+) -> _Option:
+    features = _measured(path, at, role, unit, cand, path.cues[cue] if cue >= 0 else None)
+    worth = sum(weights.get(name, 0.0) * value for name, value in features)
+    return _Option(role, unit, cand, cue, mask or (1 << cue if cue >= 0 else 0), worth, features)
+
+
+def _choices(path: _Path, unit: Unit, role: str) -> list[int]:
+    """Return the cues that a role may use, by number: -1 for none, -2 for that of the unit before."""
+    needs = NEEDS.get(role)
+    if needs is None:
+        return [-1]
+    if unit.kind == "adjective":
+        own = [n for n, c in enumerate(path.cues) if c.start == unit.start and c.end == unit.end]
+        return own[:1] or [-1]
+    behind = role in ("most", "fewest") and unit.kind == "property"
+    several = role in ("group", "sortA", "sortD", "not", "none", "not<", "lacks")
+    near = _near(path, unit, needs, behind)[: 2 if several else 1]
+    return [*near, *([-2] if role in _FOLDS else []), *([-1] if role == "group" else [])]
+
+
+def _compared(cues: Sequence[Unit], unit: Unit, cue: int) -> int | None:
+    """Return the cues of a comparison with the average; None where an adjective is compared with none."""
+    if unit.kind != "adjective":
+        return 0
+    behind = [n for n, c in enumerate(cues) if c.cue == "avg" and 0 <= c.start - unit.end <= 3]
+    return 1 << cue | 1 << behind[0] if behind and cue >= 0 else None
+
+
+def _near(path: _Path, unit: Unit, needs: Sequence[str], behind: bool) -> list[int]:
+    """Return the cues near a unit that would make it what it should be, the nearest first."""
+    found = []
+    for n, c in enumerate(path.cues):
+        if c.cue not in needs:
+            continue
+        if c.end <= unit.start:
+            between = sum(c.end <= s.start and s.end <= unit.start for s in path.mentions)
+            if unit.start - c.end <= 8 and between <= 3:
+                found.append((unit.start - c.end + 2 * between, n))
+        elif c.start >= unit.end:
+            between = sum(unit.end <= s.start and s.end <= c.start for s in path.mentions)
+            if (behind or c.cue in _AFTER) and c.start - unit.end <= 6 and between <= 1:
+                found.append((c.start - unit.end + 3 + 2 * between, n))
+        elif c.start <= unit.start and unit.end <= c.end:
+            found.append((0, n))
+    return [n for _, n in sorted(found)]
+
+
+def _run(cues: Sequence[Unit], unit: Unit) -> list[int]:
+    """Return the cues for folds that stand in a row before a unit: "the average, least and greatest age"."""
+    found: list[int] = []
+    at = unit.start
+    for n in sorted(range(len(cues)), key=lambda n: (-cues[n].end, cues[n].end - cues[n].start)):
+        c = cues[n]
+        if c.cue in _FOLDING and c.end <= at and at - c.end <= (2 if found else 1):
+            found.append(n)
+            at = c.start
+    return found[::-1]
+
+
+def _folds(world: World, unit: Unit, run: Sequence[str]) -> Iterator[tuple[str, Candidate]]:
+    """Yield the roles that a property has by several cues before it."""
+    inner = [c for c in run if c in ("avg", "sum")]
+    outer = [c for c in run if c in _OUTER]
+    several = tuple(dict.fromkeys(_FOLDING[c] for c in run))
+    for cand in unit.options[:3]:
+        kind = world.info(cand.term).kind
+        if kind == "number" and len(inner) == 1 and len(outer) < 2:
+            # The greatest total of each, or those with a total above a bound.
+            yield f"{inner[0]}&key{_OUTER[outer[0]]}" if outer else f"{inner[0]}&cond", cand
+        if kind in ("number", "date") and len(several) > 1:
+            yield "&".join(several), cand
+
+
+def _roles(world: World, unit: Unit, liked: frozenset[str]) -> Iterator[tuple[str, Candidate | None]]:
+    """Yield what a unit may do, with what it names then."""
+    for role in _VALUES.get(unit.kind, ()):
+        if role != "limit" or unit.op == "=":
+            yield role, None
+    if unit.kind == "adjective":
+        yield "hint", None
+        yield from _measures(unit)
+    for cand in unit.options[:_CANDIDATES] if unit.kind in _NAMES else ():
+        for role in _NAMES[unit.kind]:
+            yield role, cand
+    if unit.kind == "property":
+        yield from _uses(world, unit, liked)
+
+
+def _measures(unit: Unit) -> Iterator[tuple[str, Candidate]]:
+    """Yield what an adjective may do: "the longest", "longer than", "how long"."""
+    for cand in unit.options[:_CANDIDATES]:
+        sign = "+" if cand.inverse is False else "-"
+        if unit.cue == "superlative":
+            yield f"key{sign}", cand
+        elif unit.cue == "comparative":
+            yield from (("cond", cand), (f"beyond{sign}", cand), (f"above{sign}", cand))
+        else:
+            yield "col", cand
+
+
+def _uses(world: World, unit: Unit, liked: frozenset[str]) -> Iterator[tuple[str, Candidate]]:
+    def worth(cand: Candidate) -> float:
+        return cand.score + (0.2 if any(o in liked for o in world.owners[cand.term]) else 0.0)
+
+    options = sorted(unit.options, key=lambda c: -worth(c)) if liked else list(unit.options)
+    last = key_of(unit.options[0].name.split()[-1])
+    if liked and unit.end - unit.start == 1 and last in ("name", "title", "id"):
+        yield "self", options[0]  # the name of the thing itself
+    for cand in options[:_CANDIDATES]:
+        info = world.info(cand.term)
+        for role in (*_PROPERTIES.get(info.kind, ("col",)), *_ALL_PROPERTIES):
+            yield role, cand
+        if info.flag:
+            yield "yes", cand
+            yield "no", cand
+
+
+def _measured(
+    path: _Path, at: int, role: str, unit: Unit, cand: Candidate | None, cue: Unit | None
+) -> Features:
+    """Return what is measured of a role of a mention."""
+    if role == "skip":
+        return ("skip", unit.score), (f"skip|{unit.kind}", 1.0)
+    slot = path.mentions[at]
+    sort: str = unit.kind
+    if cand is not None and cand.kind == "property":
+        sort = path.world.info(cand.term).kind + "P" + ("a" if unit.kind == "adjective" else "")
+    found = [(f"{role}|{sort}", 1.0), (f"length:{unit.kind}", float(unit.end - unit.start))]
+    if cand is not None:
+        found.append((f"match:{cand.kind}", cand.score - 1.0))
+        if cand.way not in ("exact", "inflected"):
+            found.append((f"way:{cand.kind}:{cand.way}", 1.0))
+        if cand.inverse and unit.kind != "adjective":
+            found.append(("inverse", 1.0))
+        best = max(0.9, cand.score)
+        found += [
+            (f"{unit.kind} for {u.kind}", 1.0)
+            for u in slot.units
+            if u.kind != unit.kind and u.kind in (*_NAMES, "property") and u.score >= best
+        ]
+    found += _context(path, at, role, sort)
+    found += _by_cue(role, unit, cue)
+    if unit.kind in ("quantity", "time"):
+        found.append((f"{role}|op{unit.op}", 1.0))
+        if unit.unit:
+            found.append((f"{role}|unit", 1.0))
+    return tuple(found)
+
+
+def _by_cue(role: str, unit: Unit, cue: Unit | None) -> Iterator[tuple[str, float]]:
+    if cue is not None:
+        gap = unit.start - cue.end
+        place = "after" if gap < 0 else "far" if gap > 3 else ("0", "1", "2", "2")[gap]
+        yield f"{role}|{cue.cue}|{place}", 1.0
+        if cue.cue in ("most", "common", "group", "sort", "count"):
+            yield f"{role}|cue={cue.word}", 1.0
+    elif role in _FOLDS:
+        yield "fold again", 1.0
+    elif role == "group":
+        yield "group|no cue", 1.0
+
+
+def _context(path: _Path, at: int, role: str, sort: str) -> Iterator[tuple[str, float]]:
+    """Yield the words around a mention, up to the mentions beside it."""
+    low, slot = path.low, path.mentions[at]
+    before = low[path.mentions[at - 1].end if at else 0 : slot.start]
+    last = at + 1 == len(path.mentions)
+    after = low[slot.end : len(low) if last else path.mentions[at + 1].start]
+    for name, word in (("-1", before[-1] if before else "^"), ("+1", after[0] if after else "$")):
+        yield f"{role}|{sort}|{name}={key_of(word) if word.isalpha() else word}", 1.0
+    for word in before[-5:]:
+        if word.isalpha():
+            yield f"{role}|<{key_of(word)}", 1.0
+    for word in after[:3]:
+        if word.isalpha():
+            yield f"{role}|>{key_of(word)}", 1.0
+    asking = next((w for w in low[:4] if w in ("who", "where", "when", "which", "what", "how")), "")
+    yield f"{role}|{sort}|wh={asking}", 1.0
+    if slot.start <= 2:
+        yield f"{role}|{sort}|first={low[0]}", 1.0

@@ -1,0 +1,440 @@
+"""The units of a question: names of the graph, quantities, times, adjectives that measure, and cue words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, TypeAlias
+from typing import Literal as OneOf
+
+from mrag.language.tokens import TextToken, fold, is_stopword, tokens
+from mrag.planning.lexical import Candidate
+from mrag.planning.lexical.english import DIMENSIONS, is_empty, positive, root
+from mrag.planning.lexicon import Lexicon
+from mrag.planning.plan import Relation
+
+Kind: TypeAlias = OneOf[
+    "class", "property", "entity", "value", "quantity", "time", "adjective", "cue", "text"
+]
+_NAMED: Final[tuple[Kind, ...]] = ("class", "property", "entity", "value")
+_MOST: Final = 8
+"""Candidates of a unit at most."""
+_LEAST: Final = 0.3
+"""How like a name is at least."""
+_LONGEST: Final = 6
+"""Words of a cue at most."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Words of a question and what they may be.
+
+    Attributes:
+        kind: What they are.
+        start: Index of the first token.
+        end: Index behind the last token.
+        options: What of the graph they may name, best first; of an adjective the properties that it measures,
+            `inverse` where it wants the least.
+        cue: What a cue word does; of an adjective its form: "positive", "comparative" or "superlative".
+        op: How a quantity or a time compares; of an adjective ">" or "<".
+        values: The number, the two ends, or a date or a text.
+        part: Of a time, what is given: year, month, year-month, date or moment.
+        unit: The word for the unit of a quantity.
+        word: The words of a cue; the plain form of an adjective.
+        score: How much they explain.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    options: tuple[Candidate, ...] = ()
+    cue: str = ""
+    op: Relation = "="
+    values: tuple[str, ...] = ()
+    part: str = ""
+    unit: str = ""
+    word: str = ""
+    score: float = 1.0
+
+
+@cache
+def _words(name: str) -> Mapping[tuple[str, ...], str]:
+    """Return a table of this package: what phrases mean, by their words."""
+    found: dict[tuple[str, ...], str] = {}
+    for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
+        if line and line[0] != "#":
+            meaning, phrases = line.split("\t")
+            for phrase in phrases.split("|"):
+                found.setdefault(tuple(t.raw.lower() for t in tokens(phrase)), meaning)
+    return found
+
+
+def units_of(lexicon: Lexicon, question: str, words: Sequence[TextToken]) -> list[Unit]:
+    """Return the units that a question may have.
+
+    Args:
+        lexicon: The names of the graph.
+        question: The question.
+        words: Its tokens.
+    """
+    low = [t.raw.lower().replace("\u2019", "'") for t in words]
+    found = list(_names(lexicon, question, words))
+    found += _elided(lexicon, words, found)
+    found += _usual(lexicon, low)
+    found += [replace(u, end=u.end + 1, score=u.score - 0.05) for u in found if _is_longer(u, low)]
+    found += _quantities(low)
+    found += _times(low)
+    found += _dates(question, words, low)
+    found += _texts(question, words)
+    found += _adjectives(lexicon, low)
+    cues = _words("cues.tsv")
+    for i in range(len(low)):
+        for j in range(i + 1, min(len(low), i + _LONGEST) + 1):
+            if (cue := cues.get(tuple(low[i:j]))) is not None:
+                found.append(Unit("cue", i, j, cue=cue, word=" ".join(low[i:j])))
+    return found
+
+
+def is_free(word: str) -> bool:
+    """Return whether a word may be passed over without loss."""
+    key = fold(word)
+    return not key or is_empty(key) or is_stopword(key) or not any(c.isalnum() for c in word)
+
+
+def key_of(word: str) -> str:
+    """Return the form of a word by which the model knows it."""
+    return root(word)
+
+
+# Names
+
+
+def _names(lexicon: Lexicon, question: str, words: Sequence[TextToken]) -> Iterator[Unit]:
+    for m in lexicon.match(words, question):
+        digits = all(t.raw.isdigit() for t in words[m.start : m.end])
+        for kind in _NAMED:
+            some = tuple(c for c in m.candidates if c.kind == kind and c.score >= _LEAST)[:_MOST]
+            # A number is the value of a property before it is a name.
+            if some and not (
+                digits and (kind == "entity" or (kind == "value" and not _is_text(lexicon, some)))
+            ):
+                yield Unit(kind, m.start, m.end, some, score=some[0].score)
+
+
+def _is_text(lexicon: Lexicon, values: Sequence[Candidate]) -> bool:
+    properties = lexicon.schema.properties
+    return {properties[p].kind for c in values for p in c.properties if p in properties} == {"text"}
+
+
+def _is_longer(unit: Unit, low: Sequence[str]) -> bool:
+    """Return whether a word behind a property belongs to its name: the "phone number" is the phone."""
+    if unit.kind != "property" or unit.score < 0.85 or unit.end >= len(low):
+        return False
+    return low[unit.end] in (
+        "number",
+        "numbers",
+        "name",
+        "names",
+        "code",
+        "codes",
+        "date",
+        "dates",
+        "value",
+        "id",
+    )
+
+
+def _elided(lexicon: Lexicon, words: Sequence[TextToken], found: Sequence[Unit]) -> Iterator[Unit]:
+    """Yield what a word stands for whose head comes behind "and": "first and last name"."""
+    for u in found:
+        if u.kind != "property" or u.end - u.start < 2 or u.score < 0.9:
+            continue
+        head, at = words[u.end - 1], u.start
+        while (back := _joined(words, at)) is not None:
+            names = lexicon.words.candidates([words[back], head])
+            some = tuple(c for c in names if c.kind == "property" and c.score >= 0.85)
+            if not some:
+                break
+            yield Unit("property", back, back + 1, some, score=0.95)
+            at = back
+
+
+def _joined(words: Sequence[TextToken], at: int) -> int | None:
+    """Return the word that "and", "or" or a comma joins with the one at a place."""
+    if at >= 2 and words[at - 1].raw.lower() in ("and", "or"):
+        return at - 2
+    return at - 1 if at and words[at - 1].after.strip() == "," and words[at - 1].raw.isalpha() else None
+
+
+_USUAL: Final[Mapping[str, str]] = {
+    "where": "location city place address country venue site town region hometown",
+    "much": "price cost amount fee salary rent total fare value",
+}
+"""What a property is called that question words ask for, the likeliest first."""
+_SEXES: Final[Mapping[str, tuple[str, str]]] = dict.fromkeys(
+    "male males man men boy boys".split(), ("M", "Male")
+) | dict.fromkeys("female females woman women girl girls".split(), ("F", "Female"))
+
+
+def _usual(lexicon: Lexicon, low: Sequence[str]) -> Iterator[Unit]:
+    """Yield what question words and a few everyday words stand for."""
+    for at, word in enumerate(low):
+        some = sorted(_asked_for(lexicon, low, at), key=lambda c: (-c.score, c.term))[:_MOST]
+        if some:
+            yield Unit("property", at, at + 1, tuple(some), score=some[0].score)
+        if word not in _SEXES:
+            continue
+        for iri, p in lexicon.schema.properties.items():
+            if {"sex", "gender"} & {w for n in p.names for w in n.lower().split()}:
+                both = (Candidate("value", text, 0.9, text, "synonym", (iri,)) for text in _SEXES[word])
+                yield Unit("value", at, at + 1, tuple(both), score=0.9)
+
+
+def _asked_for(lexicon: Lexicon, low: Sequence[str], at: int) -> Iterator[Candidate]:
+    word, properties = low[at], lexicon.schema.properties
+    if word == "when":
+        for iri, p in properties.items():
+            if p.kind == "date" or "year" in p.names[-1].lower():
+                yield Candidate("property", iri, 0.55, p.names[0], "synonym")
+    elif word == "where" or (word == "much" and low[at - 1 : at] == ["how"]):
+        for rank, name in enumerate(_USUAL[word].split()):
+            for iri, p in properties.items():
+                if any(name in n.lower().split() for n in p.names):
+                    yield Candidate("property", iri, round(0.55 - 0.01 * rank, 3), p.names[0], "synonym")
+    elif word.rstrip("s") in ("id", "identifier", "code", "number"):
+        end = "id" if word.startswith("id") else word.rstrip("s")
+        for iri, p in properties.items():
+            once = p.triples == p.objects == p.subjects and p.kind != "entity"
+            if once and p.names[-1].lower().replace(" ", "").endswith(end):
+                yield Candidate("property", iri, 0.6, p.names[0], "tokens")
+
+
+# Quantities and times
+
+NUMBERS: Final[Mapping[str, int]] = {
+    word: n
+    for n, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen".split()
+    )
+} | {"twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100, "thousand": 1000, "million": 10**6, "dozen": 12}
+_POWERS: Final[Mapping[str, int]] = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
+_MONTHS: Final[Mapping[str, int]] = {
+    name: n
+    for n, names in enumerate(
+        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
+         "september sep sept", "october oct", "november nov", "december dec"), 1
+    )
+    for name in names.split()
+}  # fmt: skip
+_UNITS: Final = frozenset(
+    "euro euros dollar dollars usd eur pound pounds km kilometers kilometres kilometer metre metres meters "
+    "meter m cm mm kg kilograms gram grams g years year days day hours hour minutes minute min seconds "
+    "points stars star percent miles mile mph feet ft inches inch tons tonnes people times mw megawatts "
+    "months weeks litres".split()
+)
+_WEAK: Final = frozenset("a the of is for in on by at from".split())
+"""Words before a number that say nothing of how it compares, unless it is a date."""
+_FULL: Final = re.compile(r"(1[0-9]|20|21)\d\d")
+_DAY: Final = re.compile(r"(\d\d?)(st|nd|rd|th)?")
+
+
+def _number(word: str) -> str | None:
+    """Return a number that is written as a word, in digits, or with a unit behind it."""
+    if word in NUMBERS:
+        return str(NUMBERS[word])
+    text = word.lstrip("$€£").rstrip("%")
+    if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text):
+        text = text.replace(",", "")
+    m = re.fullmatch(r"(\d+(?:\.\d+)?)(k|m|bn|kg|km|cm|mm|g|l|kw|mw|h)?", text)
+    return None if m is None else str(Decimal(m[1]) * {"k": 1000, "bn": 10**9}.get(m[2] or "", 1))
+
+
+def _opener(low: Sequence[str], at: int) -> tuple[int, Relation]:
+    """Return where the words before a number begin that tell how it compares."""
+    openers = _words("comparisons.tsv")
+    first = at
+    while first and low[first - 1] in ("year", "the", "years", "number", "value", "month"):
+        first -= 1
+    for end in dict.fromkeys((at, first)):
+        for size in range(min(_LONGEST, end), 0, -1):
+            op = openers.get(tuple(low[end - size : end]))
+            if op is not None and op[0] != "~":
+                return end - size, op  # type: ignore[return-value]
+    return at, "="
+
+
+def _closer(low: Sequence[str], end: int, op: Relation) -> tuple[int, Relation]:
+    """Return where the words behind a number end that tell how it compares: "or more"."""
+    said = _words("comparisons.tsv").get(tuple(low[end : end + 2]), "")
+    return (end + 2, said[1:]) if said[:1] == "~" else (end, op)  # type: ignore[return-value]
+
+
+def _range_start(low: Sequence[str], at: int) -> int | None:
+    """Return where the words begin that open a range whose first number is at a place."""
+    for opening in (("between",), ("from",), ("in", "the", "range"), ("within",), ("range",)):
+        for gap in range(3):
+            start = at - gap - len(opening)
+            between = {*low[start + len(opening) : at]}
+            opens = start >= 0 and tuple(low[start : start + len(opening)]) == opening
+            if opens and between <= {"the", "of", "range", "from", "year", "years", "between"}:
+                return start
+    return None
+
+
+def _quantities(low: Sequence[str]) -> Iterator[Unit]:
+    for i, word in enumerate(low):
+        number = _number(word)
+        if number is None:
+            continue
+        end = i + 1
+        if end < len(low) and low[end] in _POWERS:
+            number, end = str(Decimal(number) * _POWERS[low[end]]), end + 1
+        unit = low[end] if end < len(low) and low[end] in _UNITS else ""
+        if i >= 2 and low[i - 1] in ("and", "to", "-") and (first := _number(low[i - 2])):
+            opened = _range_start(low, i - 2)
+            if opened is not None:
+                yield Unit("quantity", opened, end + bool(unit), values=(first, number), op=">=", unit=unit)
+        start, op = _opener(low, i)
+        weak = start == i or (start == i - 1 and low[start] in _WEAK)
+        if weak and word == "one":
+            continue
+        start, op = (i, "=") if weak else (start, op)
+        for stop in dict.fromkeys((end, end + bool(unit))):
+            closed, compares = _closer(low, stop, op)
+            yield Unit("quantity", start, closed, values=(number,), op=compares, unit=unit)
+    for i, (one, other) in enumerate(pairwise(low)):
+        times = {"once": "1", "twice": "2", "a": "1"}.get(low[i + 2]) if i + 2 < len(low) else None
+        if times is not None and (one, other) in (("more", "than"), ("at", "least")):
+            yield Unit("quantity", i, i + 3, values=(times,), op=">" if one == "more" else ">=")
+
+
+def _times(low: Sequence[str]) -> Iterator[Unit]:
+    """Yield years, decades, months, and months of a year."""
+    for i, word in enumerate(low):
+        values, part, end = _time(low, i)
+        if not values:
+            continue
+        start, op = _opener(low, i)
+        if word == "may" and part == "month" and start == i:
+            continue
+        if len(values) == 2:
+            op = ">="
+        if i >= 2 and part == "year" and low[i - 1] in ("and", "to", "-") and low[i - 2].isdigit():
+            opened = _range_start(low, i - 2)
+            if opened is not None:
+                yield Unit("time", opened, end, values=(low[i - 2], word), op=">=", part="year")
+        if start < i and low[start:i] not in (["a"], ["the"], ["is"]):
+            yield Unit("time", start, end, values=values, op=op, part=part)
+        yield Unit("time", i, end, values=values, op=op if start < i or len(values) > 1 else "=", part=part)
+
+
+def _time(low: Sequence[str], at: int) -> tuple[tuple[str, ...], str, int]:
+    """Return the values of a time that begins at a place, what is given of it, and where it ends."""
+    word = low[at]
+    if _FULL.fullmatch(word):
+        return (word,), "year", at + 1
+    if re.fullmatch(r"(1[0-9]|20)\d0s", word):
+        return (word[:4], str(int(word[:4]) + 9)), "year", at + 1
+    if re.fullmatch(r"\d{4}-\d\d", word):
+        return (word,), "year-month", at + 1
+    month = _MONTHS.get(word)
+    if month is None:
+        return (), "", at
+    behind = low[at + 1] if at + 1 < len(low) else ""
+    if _FULL.fullmatch(behind):
+        return (f"{behind}-{month:02}",), "year-month", at + 2
+    return ((str(month),), "month", at + 1) if not _DAY.fullmatch(behind) else ((), "", at)
+
+
+_DATE: Final = re.compile(
+    r"(?P<iso>\d{4}-\d\d?-\d\d?)(?:[T ](?P<clock>\d\d?:\d\d(?::\d\d)?))?"
+    r"|(?P<m1>\d\d?)/(?P<d1>\d\d?)/(?P<y1>\d{4})"
+    r"|(?P<d2>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<m2>[A-Z][a-z]{2,8})\.?,? (?P<y2>\d{4})"
+    r"|(?P<m3>[A-Z][a-z]{2,8})\.? (?P<d3>\d\d?)(?:st|nd|rd|th)?,? (?P<y3>\d{4})"
+)
+
+
+def _dates(question: str, words: Sequence[TextToken], low: Sequence[str]) -> Iterator[Unit]:
+    """Yield whole dates, with or without a time of day."""
+    for m in _DATE.finditer(question):
+        inside = [at for at, t in enumerate(words) if m.start() <= t.start and t.end <= m.end()]
+        text = _iso(m)
+        if not inside or text is None:
+            continue
+        part = "date"
+        if m["clock"]:
+            clock = m["clock"] if m["clock"].count(":") == 2 else m["clock"] + ":00"
+            text, part = f"{text}T{clock.zfill(8)}", "moment"
+        start, op = _opener(low, inside[0])
+        yield Unit("time", start, inside[-1] + 1, values=(text,), op=op, part=part, score=1.6)
+        if start < inside[0]:
+            yield Unit("time", inside[0], inside[-1] + 1, values=(text,), part=part, score=1.6)
+
+
+def _iso(m: re.Match[str]) -> str | None:
+    """Return a date as it is written in data; None where its month is no month."""
+    if m["iso"]:
+        year, month, day = m["iso"].split("-")
+    elif m["y1"]:
+        year, month, day = m["y1"], m["m1"], m["d1"]
+    else:
+        year, name, day = m["y2"] or m["y3"], m["m2"] or m["m3"], m["d2"] or m["d3"]
+        month = str(_MONTHS.get(name.lower(), 0))
+    return f"{year}-{int(month):02}-{int(day):02}" if 0 < int(month) < 13 and 0 < int(day) < 32 else None
+
+
+# Texts and adjectives
+
+_QUOTED: Final = re.compile(
+    r"[\"\u201c\u201e\u00ab](?P<double>[^\"\u201c\u201d\u201e\u00ab\u00bb]+)[\"\u201d\u201c\u00bb]"
+    r"|(?<!\w)['\u2018](?P<single>[^'\u2018\u2019]+)['\u2019](?!\w)"
+)
+
+
+def _texts(question: str, words: Sequence[TextToken]) -> Iterator[Unit]:
+    """Yield what stands in quotes, and single letters."""
+    for m in _QUOTED.finditer(question):
+        group = "double" if m["double"] else "single"
+        inside = [at for at, t in enumerate(words) if m.start(group) <= t.start and t.end <= m.end(group)]
+        if inside:
+            yield Unit("text", inside[0], inside[-1] + 1, values=(m[group].strip(),), score=0.7)
+    for at, (before, word) in enumerate(pairwise(words), 1):
+        if len(word.raw) == 1 and word.raw.isupper() and before.raw.lower() in ("with", "letter", "by"):
+            yield Unit("text", at, at + 1, values=(word.raw,), score=0.7)
+
+
+def _adjectives(lexicon: Lexicon, low: Sequence[str]) -> Iterator[Unit]:
+    """Yield adjectives that measure, alone or behind "most", "least", "more" or "less"."""
+    for i, word in enumerate(low):
+        for size in (1, 2):
+            degree = word if size == 2 else ""
+            if i + size > len(low) or (degree and degree not in ("most", "least", "more", "less")):
+                continue
+            text = low[i + size - 1]
+            plain = positive(text)
+            if plain is None or text in ("most", "least", "more", "less"):
+                continue
+            turn = degree in ("least", "less")
+            options = tuple(
+                Candidate("property", d.property, d.score, d.name, inverse=(d.direction == "least") != turn)
+                for d in lexicon.dimension(text)[:_MOST]
+            )
+            greatest = (DIMENSIONS[plain][0] == "greatest") != turn
+            form = _form(text, plain, degree)
+            op: Relation = ">" if greatest else "<"
+            yield Unit("adjective", i, i + size, options, cue=form, op=op, word=plain, score=0.9)
+
+
+def _form(text: str, plain: str, degree: str) -> str:
+    if degree:
+        return "superlative" if degree in ("most", "least") else "comparative"
+    if text in ("first", "last", "worst", "best", "latest") or (
+        text != plain and text.endswith(("est", "most"))
+    ):
+        return "superlative"
+    return "comparative" if text != plain and text.endswith(("er", "ier", "re", "se")) else "positive"

@@ -1,0 +1,130 @@
+"""What can be said of the things of a graph: properties of classes, and ways from one class to another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, TypeAlias
+
+from mrag.planning.schema import PropertyInfo, Schema
+
+_MOST_WAYS: Final = 5
+_MOST_HOPS: Final = 3
+_WIDE: Final = 40
+"""Classes whose ways are followed at each step at most."""
+
+
+@dataclass(frozen=True, order=True)
+class Step:
+    """A property that is followed, from object to subject if it is inverse."""
+
+    property: str
+    inverse: bool = False
+
+
+Way: TypeAlias = tuple[Step, ...]
+"""How one thing is related to another."""
+
+
+@dataclass(frozen=True)
+class World:
+    """The classes of a graph and how their things are related.
+
+    Args:
+        schema: The schema of the graph.
+    """
+
+    schema: Schema
+
+    @cached_property
+    def owners(self) -> dict[str, tuple[str, ...]]:
+        """Return the classes of the things that have a property, those with most of them first."""
+        return {
+            iri: tuple(sorted(p.domains, key=lambda c: (-p.domains[c], self._size(c), c)))
+            for iri, p in self.schema.properties.items()
+        }
+
+    @cached_property
+    def _steps(self) -> dict[str, tuple[tuple[Step, tuple[str, ...]], ...]]:
+        found: dict[str, dict[Step, dict[str, int]]] = {}
+        for e in self.schema.edges:
+            if e.source in self.schema.classes and e.target in self.schema.classes:
+                found.setdefault(e.source, {}).setdefault(Step(e.property), {})[e.target] = e.count
+                found.setdefault(e.target, {}).setdefault(Step(e.property, True), {})[e.source] = e.count
+        return {
+            c: tuple((step, self._narrowest(ends)) for step, ends in sorted(steps.items()))
+            for c, steps in found.items()
+        }
+
+    def _size(self, cls: str) -> int:
+        info = self.schema.classes.get(cls)
+        return info.count if info else 0
+
+    def _narrowest(self, ends: dict[str, int]) -> tuple[str, ...]:
+        most = max(ends.values())
+        common = [c for c in ends if ends[c] == most]
+        first = min(common, key=lambda c: (self._size(c), -len(self.schema.above(c)), c))
+        rest = sorted((c for c in ends if c != first), key=lambda c: (-ends[c], c))
+        return (first, *rest)
+
+    def info(self, iri: str) -> PropertyInfo:
+        """Return what is known of a property."""
+        return self.schema.properties[iri]
+
+    def has(self, cls: str, iri: str) -> bool:
+        """Return whether things of a class have a property."""
+        return cls in self.schema.properties[iri].domains
+
+    def leads_to(self, cls: str, iri: str) -> bool:
+        """Return whether a property leads to things of a class."""
+        return cls in self.schema.properties[iri].ranges
+
+    def ends(self, cls: str, step: Step) -> tuple[str, ...]:
+        """Return the classes that a step leads to from things of a class, the likeliest first."""
+        return next((ends for s, ends in self._steps.get(cls, ()) if s == step), ())
+
+    def steps(self, cls: str) -> tuple[tuple[Step, tuple[str, ...]], ...]:
+        """Return the steps that things of a class allow, each with the classes that it leads to."""
+        return self._steps.get(cls, ())
+
+    def single(self, step: Step) -> bool:
+        """Return whether a step leads from each thing to one thing at most."""
+        p = self.schema.properties[step.property]
+        return p.triples == (p.objects if step.inverse else p.subjects)
+
+    def related(self, one: str, other: str) -> bool:
+        """Return whether one of two classes is the other, or above or below it."""
+        return one == other or one in self.schema.above(other) or other in self.schema.above(one)
+
+    @cached_property
+    def _ways(self) -> dict[tuple[str, str], tuple[Way, ...]]:
+        return {}
+
+    def ways(self, one: str, other: str) -> tuple[Way, ...]:
+        """Return the shortest ways from things of one class to things of another, shortest first."""
+        if (one, other) not in self._ways:
+            self._ways[one, other] = self._find(one, other)
+        return self._ways[one, other]
+
+    def _find(self, one: str, other: str) -> tuple[Way, ...]:
+        found: dict[Way, None] = {}
+        ahead: list[tuple[str, Way]] = [(one, ())]
+        seen = {one}
+        for _ in range(_MOST_HOPS):
+            further: dict[tuple[str, Way], None] = {}
+            reached: set[str] = set()
+            for cls, way in ahead:
+                for step, ends in self.steps(cls):
+                    back = bool(way) and step == Step(way[-1].property, not way[-1].inverse)
+                    if back and (way[-1].inverse or one != other):
+                        continue
+                    if other in ends:
+                        found[*way, step] = None
+                    elif ends[0] not in seen:
+                        further[ends[0], (*way, step)] = None
+                        reached.add(ends[0])
+            if len(found) > 1:
+                break
+            seen |= reached
+            ahead = list(further)[:_WIDE]
+        return tuple(sorted(found, key=lambda w: (len(w), sum(s.inverse for s in w), w)))[:_MOST_WAYS]

@@ -1,0 +1,87 @@
+"""Questions of many forms over a small graph, read by roles; bounds of what is read; training."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mrag.context.display import Display
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.lexicon import lexicon_of
+from mrag.planning.reader.reader import RoleReader, priors, shipped
+from mrag.planning.reader.training import Judged, fit
+from mrag.planning.reading.drafts import Reading
+from mrag.planning.results import rows_of
+from mrag.planning.run import run
+from mrag.stores.oxigraph import OxigraphStore
+
+HERE = Path(__file__).parent
+QUESTIONS = [line.split("\t") for line in (HERE / "questions.tsv").read_text("utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def kg() -> Iterator[KnowledgeGraph]:
+    with KnowledgeGraph(OxigraphStore()) as graph:
+        graph.load([HERE / "mills.ttl"])
+        yield graph
+
+
+@pytest.fixture(scope="module")
+def reader(kg: KnowledgeGraph) -> RoleReader:
+    return RoleReader(lexicon_of(kg))
+
+
+@pytest.mark.parametrize(("question", "rows"), QUESTIONS, ids=[question for question, _ in QUESTIONS])
+def test_the_likeliest_reading_gives_the_rows(
+    kg: KnowledgeGraph, reader: RoleReader, question: str, rows: str
+) -> None:
+    best = reader.derivations(question)[0]
+    result = run(kg, best.draft.plan, schema=reader.lexicon.schema)
+    reading = Reading(best.draft.plan, best.draft.shown, 1.0, (), {})
+    found = [[cell.label for cell in row] for row in rows_of(Display(kg), reading, result)]
+    assert (found if best.draft.plan.order else sorted(found)) == json.loads(rows)
+
+
+def test_readings_are_the_same_again_and_each_plan_is_there_once(reader: RoleReader) -> None:
+    question = "Which miller has the most mills?"
+    some = reader.derivations(question)
+    assert [d.draft.plan for d in some] == [d.draft.plan for d in reader.derivations(question)]
+    assert len({d.draft.plan for d in some}) == len(some) > 1
+    assert [d.score for d in some] == sorted((d.score for d in some), reverse=True)
+
+
+@pytest.mark.parametrize(
+    "question", ["", "?", "and or not", "x" * 2000, "more than more than 3 or", "mills " * 60]
+)
+def test_any_text_can_be_read(reader: RoleReader, question: str) -> None:
+    assert all(d.draft.plan for d in reader.derivations(question))
+
+
+def test_what_is_not_read_is_left(reader: RoleReader) -> None:
+    best = reader.derivations("How many zeppelins does each miller own?")[0]
+    assert best.left == (2,)
+
+
+def test_training_makes_right_readings_likely_and_is_the_same_again(reader: RoleReader) -> None:
+    def judged(weights: dict[str, float]) -> list[list[Judged]]:
+        reading = RoleReader(reader.lexicon, weights)
+        return [
+            [Judged(d.features, len(d.draft.shown) == 1) for d in reading.derivations(question)]
+            for question, _ in QUESTIONS
+        ]
+
+    questions = judged(dict(priors()))
+    weights = fit(questions)
+    assert weights == fit(questions)
+
+    def chosen(weights: dict[str, float]) -> int:
+        def score(j: Judged) -> float:
+            return sum(weights.get(name, 0.0) * value for name, value in j.features.items())
+
+        return sum(max(some, key=score).right for some in questions)
+
+    assert chosen(weights) > chosen(dict(priors()))
+    assert len(shipped()) > 1000
