@@ -3,9 +3,8 @@
     python benchmarks/reader.py train --out weights.json       # on relational, blind and made graphs
     python benchmarks/reader.py measure --weights weights.json # on graphs that are never trained on
 
-Training reads all its questions, learns which readings give the gold rows, and reads them again with what was
-learnt; ten minutes on two processors. A question counts as right if its likeliest reading that finds anything
-gives the gold rows.
+Training reads its questions, learns which readings give the gold rows, and reads them again; ten minutes on
+two processors. A question is right if its likeliest reading that finds anything gives the gold rows.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ from mrag.planning.scopes import with_subclasses
 from mrag.stores.base import Limits
 from mrag.stores.oxigraph import OxigraphStore
 
-MOST = 25
-"""Readings of a question that are looked at."""
-Read = tuple[list[Judged], bool, float]
-"""The readings of a question, whether it is right, and the milliseconds of processor that reading took."""
+MOST = 25  # readings of a question that are looked at
+Read = tuple[
+    list[Judged], bool, float
+]  # readings, whether the question is right, and milliseconds of processor
 
 
 def graphs(part: str) -> list[tuple[Path, Path]]:
@@ -50,17 +49,16 @@ def graphs(part: str) -> list[tuple[Path, Path]]:
     chosen = relational[:60] if part == "train" else relational[-30:] if part == "relational" else []
     names = {"train": MENDED, "blind": UNSEEN}.get(part, ())
     made = sorted((FOLDER.parent / "made").glob("*.ttl.gz")) if part == "train" else []
-    blind = [FOLDER / f"{name}.ttl.gz" for name in names]
-    return [(f / "graph.ttl", f / "questions.jsonl") for f in chosen] + [
-        (path, path.with_name(path.name.replace(".ttl.gz", ".jsonl"))) for path in (*blind, *made)
-    ]
+    ours = [*(FOLDER / f"{name}.ttl.gz" for name in names), *made]
+    found = [(path, path.with_name(path.name.replace(".ttl.gz", ".jsonl"))) for path in ours]
+    return [(f / "graph.ttl", f / "questions.jsonl") for f in chosen] + found
 
 
 def read(paths: tuple[Path, Path], weights: dict[str, float]) -> list[Read]:
     """Read the questions of a graph, and judge their readings."""
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.load([paths[0]])
-        reader, found = RoleReader(lexicon_of(kg), weights), []
+        reader, found = RoleReader(lexicon_of(kg), weights), list[Read]()
         for question in (q for q in read_questions(paths[1]) if q.answerable):
             failed: list[Labelled] = []
             began = time.process_time()
@@ -68,9 +66,8 @@ def read(paths: tuple[Path, Path], weights: dict[str, float]) -> list[Read]:
             took = (time.process_time() - began) * 1000
             judged = list(_judged(kg, question, derivations))
             best = next((j.right for j, finds in judged if finds), False)
-            found.append(
-                ([*(j for j, _ in judged), *(Judged(f.features, False) for f in failed[:12])], best, took)
-            )
+            readings = [*(j for j, _ in judged), *(Judged(f.features, False) for f in failed[:12])]
+            found.append((readings, best, took))
         return found
 
 

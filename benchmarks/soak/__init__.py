@@ -1,4 +1,1 @@
-"""A server under load and misuse for a while, every answer held against what it must be.
-
-`python -m benchmarks.serving --soak` runs it; `tests/server/test_load.py` runs a small one.
-"""
+"""A server under load for hours, with kills, full disks and bad clients, held against an oracle."""
