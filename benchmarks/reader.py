@@ -27,9 +27,9 @@ from mrag.evaluation.answers import named_in, table_of_cells
 from mrag.evaluation.gold import score
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.reader.reader import Derivation, RoleReader, priors
+from mrag.planning.reader.reader import QuestionDerivation, RoleReader, priors
 from mrag.planning.reader.roles import Labelled
-from mrag.planning.reader.training import Judged, fit
+from mrag.planning.reader.training import JudgedReading, fit
 from mrag.planning.reading.drafts import Reading
 from mrag.planning.results import rows_of
 from mrag.planning.run import run
@@ -39,7 +39,7 @@ from mrag.stores.oxigraph import OxigraphStore
 
 MOST = 25  # readings of a question that are looked at
 Read = tuple[
-    list[Judged], bool, float
+    list[JudgedReading], bool, float
 ]  # readings, whether the question is right, and milliseconds of processor
 
 
@@ -66,14 +66,14 @@ def read(paths: tuple[Path, Path], weights: dict[str, float]) -> list[Read]:
             took = (time.process_time() - began) * 1000
             judged = list(_judged(kg, question, derivations))
             best = next((j.right for j, finds in judged if finds), False)
-            readings = [*(j for j, _ in judged), *(Judged(f.features, False) for f in failed[:12])]
+            readings = [*(j for j, _ in judged), *(JudgedReading(f.features, False) for f in failed[:12])]
             found.append((readings, best, took))
         return found
 
 
 def _judged(
-    kg: KnowledgeGraph, question: GoldQuestion, some: Sequence[Derivation]
-) -> Iterator[tuple[Judged, bool]]:
+    kg: KnowledgeGraph, question: GoldQuestion, some: Sequence[QuestionDerivation]
+) -> Iterator[tuple[JudgedReading, bool]]:
     """Yield readings with whether they give the gold rows, and whether they find anything."""
     display, schema = Display(kg), lexicon_of(kg).schema
     for one in some:
@@ -85,7 +85,7 @@ def _judged(
             finds = bool(rows) and any(cell.label not in ("", "0") for row in rows for cell in row)
         except MragError:
             pass  # what the engine refuses is no answer
-        yield Judged(one.features, right), finds
+        yield JudgedReading(one.features, right), finds
 
 
 def main() -> None:
@@ -97,7 +97,7 @@ def main() -> None:
     args = options.parse_args()
     weights = dict(priors()) if args.weights is None else json.loads(args.weights.read_text("utf-8"))
     with ProcessPoolExecutor() as pool:
-        kept: list[list[Judged]] = []
+        kept: list[list[JudgedReading]] = []
         for part in ("train", "train") if args.part == "train" else ("relational", "blind"):
             every = [one for some in pool.map(partial(read, weights=weights), graphs(part)) for one in some]
             right, took = sum(one[1] for one in every) / len(every), [one[2] for one in every]

@@ -1,1 +1,1 @@
-"""A server under load for hours, with kills, full disks and bad clients, held against an oracle."""
+"""A server under load and misuse, every answer held against what it must be: `benchmarks.serving --soak`."""

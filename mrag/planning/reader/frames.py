@@ -30,7 +30,7 @@ from mrag.planning.plan import (
     Unknown,
 )
 from mrag.planning.reader.units import Unit
-from mrag.planning.reader.world import Step, Way, World
+from mrag.planning.reader.world import SchemaWays, Way, WayStep
 from mrag.planning.schema import PropertyInfo
 from mrag.rdf.terms import XSD
 
@@ -51,7 +51,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True)
-class Item:
+class RoleItem:
     """A unit of a question with what it does.
 
     Attributes:
@@ -83,7 +83,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionCues:
     """What cue words say of the question as a whole.
 
     Attributes:
@@ -102,7 +102,7 @@ class Asked:
 
 
 @dataclass(eq=False)
-class Node:
+class FrameNode:
     """A thing that is spoken of, while a frame is built.
 
     Attributes:
@@ -129,7 +129,7 @@ class Node:
     at: int
     entity: URIRef | None = None
     explicit: bool = True
-    parent: Node | None = None
+    parent: FrameNode | None = None
     way: Way = ()
     negated: bool = False
     again: bool = False
@@ -146,13 +146,13 @@ class Node:
 class Shown:
     """A property whose values are shown, folded, grouped by or sorted by."""
 
-    item: Item
+    item: RoleItem
     value: Unknown
-    node: Node
+    node: FrameNode
 
 
 @dataclass
-class Frame:
+class RoleFrame:
     """The nodes of one question; `read_frame` fills it, and `outcome.assemble` makes a plan of it.
 
     Attributes:
@@ -167,22 +167,22 @@ class Frame:
         features: What is measured.
     """
 
-    world: World
-    items: Sequence[Item]
-    asked: Asked
-    nodes: list[Node] = field(default_factory=list)
-    named: dict[int, Node] = field(default_factory=dict)
+    world: SchemaWays
+    items: Sequence[RoleItem]
+    asked: QuestionCues
+    nodes: list[FrameNode] = field(default_factory=list)
+    named: dict[int, FrameNode] = field(default_factory=dict)
     shown: list[Shown] = field(default_factory=list)
     differences: list[Expression] = field(default_factory=list)
     features: dict[str, float] = field(default_factory=dict)
     values: dict[tuple[int, str], Unknown] = field(default_factory=dict)
-    last: tuple[Node, str] | None = None
+    last: tuple[FrameNode, str] | None = None
     turned: int = 0
     number: int = 0
-    _root: Node | None = None
+    _root: FrameNode | None = None
 
     @property
-    def root(self) -> Node:
+    def root(self) -> FrameNode:
         """Return the node that is asked for."""
         assert self._root is not None
         return self._root
@@ -196,9 +196,9 @@ class Frame:
         self.number += 1
         return Unknown(f"{stem}{self.number}")
 
-    def add(self, cls: str, at: int, *, explicit: bool = True, entity: URIRef | None = None) -> Node:
+    def add(self, cls: str, at: int, *, explicit: bool = True, entity: URIRef | None = None) -> FrameNode:
         """Return a new node."""
-        self.nodes.append(Node(self.fresh("n"), cls, at, entity, explicit))
+        self.nodes.append(FrameNode(self.fresh("n"), cls, at, entity, explicit))
         return self.nodes[-1]
 
     def info(self, cand: Candidate) -> PropertyInfo:
@@ -206,13 +206,13 @@ class Frame:
         return self.world.info(cand.term)
 
 
-def read_frame(world: World, items: Sequence[Item], asked: Asked) -> Frame:
+def read_frame(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) -> RoleFrame:
     """Return the frame of items.
 
     Raises:
         Unreadable: If they make none.
     """
-    frame = Frame(world, items, asked)
+    frame = RoleFrame(world, items, asked)
     _add_classes(frame)
     _add_entities(frame)
     frame._root = _focus(frame)
@@ -225,7 +225,7 @@ def read_frame(world: World, items: Sequence[Item], asked: Asked) -> Frame:
     return frame
 
 
-def pairs(items: Sequence[Item]) -> dict[int, int]:
+def pairs(items: Sequence[RoleItem]) -> dict[int, int]:
     """Return for properties that are conditions, and for counted kinds, the value that each goes with."""
     return {
         n: n - 1 if n > 0 and items[n - 1].role.endswith(">") else n + 1
@@ -234,7 +234,7 @@ def pairs(items: Sequence[Item]) -> dict[int, int]:
     }
 
 
-def goes_with(world: World, one: Item, value: Item) -> bool:
+def goes_with(world: SchemaWays, one: RoleItem, value: RoleItem) -> bool:
     """Return whether a property or a kind that is counted may go with a value."""
     assert one.cand is not None
     if one.role == "having":
@@ -259,7 +259,7 @@ def goes_with(world: World, one: Item, value: Item) -> bool:
 # Nodes
 
 
-def _add_classes(frame: Frame) -> None:
+def _add_classes(frame: RoleFrame) -> None:
     for n, item in enumerate(frame.items):
         if item.cand is None or item.kind != "class":
             continue
@@ -274,8 +274,8 @@ def _add_classes(frame: Frame) -> None:
         made.negated, made.again = item.role == "none", item.role == "again"
 
 
-def _add_entities(frame: Frame) -> None:
-    last: Node | None = None
+def _add_entities(frame: RoleFrame) -> None:
+    last: FrameNode | None = None
     for n, item in enumerate(frame.items):
         if item.cand is None or item.kind != "entity":
             continue
@@ -289,7 +289,7 @@ def _add_entities(frame: Frame) -> None:
         last.negated = item.role in ("not", "not<")
 
 
-def _focus(frame: Frame) -> Node:
+def _focus(frame: RoleFrame) -> FrameNode:
     """Return the node that is asked for: what is named so, else what has what is asked for."""
     for roles in (("count", "focus", "share"), ("group",)):
         for n, item in enumerate(frame.items):
@@ -321,7 +321,7 @@ def _focus(frame: Frame) -> Node:
     raise Unreadable
 
 
-def _fit(frame: Frame, cls: str) -> int:
+def _fit(frame: RoleFrame, cls: str) -> int:
     """Return how much of what is said can be said of things of a class."""
     found = 0
     for item in frame.items:
@@ -332,21 +332,21 @@ def _fit(frame: Frame, cls: str) -> int:
     return found
 
 
-def _owns(world: World, node: Node, cand: Candidate) -> bool:
+def _owns(world: SchemaWays, node: FrameNode, cand: Candidate) -> bool:
     if not node.cls:
         return False
     info = world.info(cand.term)
     return world.has(node.cls, cand.term) or (info.kind == "entity" and world.leads_to(node.cls, cand.term))
 
 
-def _owner(frame: Frame, item: Item, *, near: bool) -> Node:
+def _owner(frame: RoleFrame, item: RoleItem, *, near: bool) -> FrameNode:
     """Return the node that a property is said of: a condition of the nearest one before, else that behind."""
     cand, root = item.cand, frame.root
     assert cand is not None
     some = [x for x in frame.nodes if (near or not x.negated) and _owns(frame.world, x, cand)]
     if some:
 
-        def cost(x: Node) -> tuple[float, int]:
+        def cost(x: FrameNode) -> tuple[float, int]:
             gap = item.at - x.at
             # What is asked for stands before what has it, a condition behind it.
             far = (gap if gap >= 0 else 1.2 - gap * 1.1) if near else (-gap if gap < 0 else gap + 1.5)
@@ -363,7 +363,7 @@ def _owner(frame: Frame, item: Item, *, near: bool) -> Node:
     return frame.add(nearest, item.at, explicit=False)
 
 
-def _hops(frame: Frame, cls: str) -> int:
+def _hops(frame: RoleFrame, cls: str) -> int:
     ways = frame.world.ways(frame.root.cls, cls)
     return len(ways[0]) if ways else 9
 
@@ -371,7 +371,7 @@ def _hops(frame: Frame, cls: str) -> int:
 # What is said of nodes
 
 
-def _place(frame: Frame, n: int, item: Item, partners: Mapping[int, int]) -> None:
+def _place(frame: RoleFrame, n: int, item: RoleItem, partners: Mapping[int, int]) -> None:
     """Add what an item says of a node."""
     cand, role = item.cand, item.role
     if cand is None or item.kind == "value":
@@ -388,7 +388,7 @@ def _place(frame: Frame, n: int, item: Item, partners: Mapping[int, int]) -> Non
         frame.shown.append(Shown(item, _value(frame, node, cand), node))
 
 
-def _value(frame: Frame, node: Node, cand: Candidate) -> Unknown:
+def _value(frame: RoleFrame, node: FrameNode, cand: Candidate) -> Unknown:
     """Return the unknown for the value of a property of a node."""
     key = (id(node), cand.term)
     if key not in frame.values:
@@ -403,7 +403,7 @@ def _value(frame: Frame, node: Node, cand: Candidate) -> Unknown:
     return frame.values[key]
 
 
-def _add_condition(frame: Frame, item: Item, value: Item) -> None:
+def _add_condition(frame: RoleFrame, item: RoleItem, value: RoleItem) -> None:
     assert item.cand is not None
     if value.kind in ("entity", "class"):
         return  # the relation is named only to tie the thing
@@ -423,7 +423,7 @@ def _add_condition(frame: Frame, item: Item, value: Item) -> None:
     _say(frame, _owner(frame, item, near=True), item.cand.term, value, negate=value.role == "not<")
 
 
-def _add_existence(frame: Frame, item: Item) -> None:
+def _add_existence(frame: RoleFrame, item: RoleItem) -> None:
     assert item.cand is not None
     node, x, iri = _owner(frame, item, near=True), frame.fresh(), URIRef(item.cand.term)
     forward = frame.world.has(node.cls, item.cand.term)
@@ -431,14 +431,14 @@ def _add_existence(frame: Frame, item: Item) -> None:
     (node.withouts if item.role == "lacks" else node.blocks).append(block)
 
 
-def _add_flag(frame: Frame, item: Item) -> None:
+def _add_flag(frame: RoleFrame, item: RoleItem) -> None:
     assert item.cand is not None
     node, x = _owner(frame, item, near=True), frame.fresh()
     truth = frame.info(item.cand).truth_value(item.role == "yes")
     node.blocks.append(Block((Pattern(node.var, URIRef(item.cand.term), x),), (Comparison(x, "=", truth),)))
 
 
-def _add_extreme(frame: Frame, item: Item) -> None:
+def _add_extreme(frame: RoleFrame, item: RoleItem) -> None:
     assert item.cand is not None
     node = _owner(frame, item, near=True)
     x = _value(frame, node, item.cand)
@@ -446,7 +446,7 @@ def _add_extreme(frame: Frame, item: Item) -> None:
     node.key = (value, item.role == "key+", frame.asked.limit or 1)
 
 
-def _add_average(frame: Frame, item: Item) -> None:
+def _add_average(frame: RoleFrame, item: RoleItem) -> None:
     """Compare a property with its average over the class."""
     assert item.cand is not None
     node = _owner(frame, item, near=True)
@@ -458,7 +458,7 @@ def _add_average(frame: Frame, item: Item) -> None:
     )
 
 
-def _add_comparison(frame: Frame, item: Item) -> None:
+def _add_comparison(frame: RoleFrame, item: RoleItem) -> None:
     """Compare a property with that of a thing that is named: more than it, the same, or the difference."""
     cand = item.cand
     assert cand is not None
@@ -490,14 +490,14 @@ def _add_comparison(frame: Frame, item: Item) -> None:
     frame.count("compared")
 
 
-_SAYINGS: Final[Mapping[str, Callable[[Frame, Item], None]]] = {
+_SAYINGS: Final[Mapping[str, Callable[[RoleFrame, RoleItem], None]]] = {
     "has": _add_existence, "lacks": _add_existence, "yes": _add_flag, "no": _add_flag, "key": _add_extreme,
     "beyond": _add_average, "same": _add_comparison, "above": _add_comparison,
 }  # fmt: skip
 """What says something of a node and shows nothing."""
 
 
-def _state(frame: Frame, n: int, item: Item) -> None:
+def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
     """Add what a value, a quantity, a time or a text says without the name of a property."""
     if item.kind == "value":
         node, iri = _place_of_value(frame, item)
@@ -531,7 +531,7 @@ def _state(frame: Frame, n: int, item: Item) -> None:
     raise Unreadable
 
 
-def _own(frame: Frame, node: Node) -> list[PropertyInfo]:
+def _own(frame: RoleFrame, node: FrameNode) -> list[PropertyInfo]:
     return [p for p in frame.world.schema.properties.values() if node.cls in p.domains]
 
 
@@ -551,7 +551,7 @@ def _tells_apart(info: PropertyInfo) -> bool:
     )
 
 
-def _place_of_value(frame: Frame, item: Item) -> tuple[Node, str]:
+def _place_of_value(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, str]:
     """Return the node that a value is said of, and by which property."""
     assert item.cand is not None
     properties = [p for p in item.cand.properties if p in frame.world.schema.properties]
@@ -563,7 +563,7 @@ def _place_of_value(frame: Frame, item: Item) -> tuple[Node, str]:
     ]
     if fits:
 
-        def cost(fit: tuple[Node, str]) -> tuple[float, str]:
+        def cost(fit: tuple[FrameNode, str]) -> tuple[float, str]:
             x, p = fit
             far = abs(item.at - x.at) - (1.5 if x is frame.root else 0) + (0 if x.at <= item.at else 0.8)
             return 2 * properties.index(p) + far, p
@@ -582,7 +582,7 @@ def _place_of_value(frame: Frame, item: Item) -> tuple[Node, str]:
     return frame.add(nearest, item.at, explicit=False), properties[0]
 
 
-def _say(frame: Frame, node: Node, iri: str, item: Item, *, negate: bool = False) -> None:
+def _say(frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem, *, negate: bool = False) -> None:
     """Say of a node that a property has a value, or has not."""
     info = frame.world.info(iri)
     if not negate and info.functional and not node.entity and _contradicts(node, iri, item):
@@ -602,7 +602,7 @@ def _say(frame: Frame, node: Node, iri: str, item: Item, *, negate: bool = False
     node.withouts.append(block)
 
 
-def _alternative(frame: Frame, node: Node, iri: str, item: Item) -> None:
+def _alternative(frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem) -> None:
     """Let the last condition of a node hold, or another one."""
     if not node.blocks:
         raise Unreadable
@@ -611,7 +611,7 @@ def _alternative(frame: Frame, node: Node, iri: str, item: Item) -> None:
     node.blocks.append(Block(either=((*before, _block(frame, node, iri, item)),)))
 
 
-def _contradicts(node: Node, iri: str, item: Item) -> bool:
+def _contradicts(node: FrameNode, iri: str, item: RoleItem) -> bool:
     """Return whether a thing of which something was said of a property cannot have this value, too."""
     if iri not in node.said:
         return False
@@ -626,7 +626,7 @@ def _contradicts(node: Node, iri: str, item: Item) -> bool:
     return up * down == -1 and (one - other) * up >= 0
 
 
-def _block(frame: Frame, node: Node, iri: str, item: Item) -> Block:
+def _block(frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem) -> Block:
     """Return that a property of a node has a value."""
     x, info = frame.fresh(), frame.world.info(iri)
     pattern = Pattern(node.var, URIRef(iri), x)
@@ -704,11 +704,11 @@ class _Tie:
 
     cost: float
     way: Way
-    other: Node
+    other: FrameNode
     words: frozenset[int]
 
 
-def _tie(frame: Frame) -> None:
+def _tie(frame: RoleFrame) -> None:
     """Tie every node to those before, by the cheapest ways."""
     root, used = frame.root, set[int]()
     tied = [root]
@@ -729,7 +729,7 @@ def _tie(frame: Frame) -> None:
         tied.append(x)
 
 
-def _cheapest(frame: Frame, x: Node, ties: list[_Tie]) -> _Tie:
+def _cheapest(frame: RoleFrame, x: FrameNode, ties: list[_Tie]) -> _Tie:
     if not ties or not x.cls:
         raise Unreadable
     ties.sort(key=lambda t: (t.cost, t.way))
@@ -742,7 +742,7 @@ def _cheapest(frame: Frame, x: Node, ties: list[_Tie]) -> _Tie:
     return close[turn - 1]
 
 
-def _ties(frame: Frame, x: Node, tied: Sequence[Node], used: set[int]) -> list[_Tie]:
+def _ties(frame: RoleFrame, x: FrameNode, tied: Sequence[FrameNode], used: set[int]) -> list[_Tie]:
     found = []
     for other in tied:
         if other.negated and not x.negated and x.at < other.at:
@@ -766,7 +766,7 @@ def _ties(frame: Frame, x: Node, tied: Sequence[Node], used: set[int]) -> list[_
     return found
 
 
-def _contrary(cand: Candidate, at: int, one: Node, other: Node, step: Step) -> bool:
+def _contrary(cand: Candidate, at: int, one: FrameNode, other: FrameNode, step: WayStep) -> bool:
     """Return whether a word names a relation the other way round than a step goes."""
     return step.property == cand.term and one.at <= at <= other.at and cand.inverse and not step.inverse
 
@@ -774,7 +774,7 @@ def _contrary(cand: Candidate, at: int, one: Node, other: Node, step: Step) -> b
 # Blocks
 
 
-def where(frame: Frame, root: Node, *, below: bool = False) -> Block:
+def where(frame: RoleFrame, root: FrameNode, *, below: bool = False) -> Block:
     """Return the block of a node with all that hangs on it, or with all of the frame."""
     nodes = [x for x in frame.nodes if x is not root and not x.aside and (not below or is_under(x, root))]
     found = _block_of(frame, root, tied=False)
@@ -791,7 +791,7 @@ def where(frame: Frame, root: Node, *, below: bool = False) -> Block:
     return found
 
 
-def is_under(x: Node, top: Node) -> bool:
+def is_under(x: FrameNode, top: FrameNode) -> bool:
     """Return whether a node hangs on another one."""
     while x.parent is not None:
         x = x.parent
@@ -800,7 +800,7 @@ def is_under(x: Node, top: Node) -> bool:
     return False
 
 
-def _block_of(frame: Frame, x: Node, *, tied: bool) -> Block:
+def _block_of(frame: RoleFrame, x: FrameNode, *, tied: bool) -> Block:
     """Return what is said of a node and how it is tied."""
     patterns: list[Pattern] = []
     if x.entity is None and x.cls and (x.explicit or not tied):
@@ -818,7 +818,7 @@ def _block_of(frame: Frame, x: Node, *, tied: bool) -> Block:
     return _put(found, x.var, x.entity) if x.entity is not None and not x.either else found
 
 
-def _path(frame: Frame, start: Node, end: Node) -> Iterable[Pattern]:
+def _path(frame: RoleFrame, start: FrameNode, end: FrameNode) -> Iterable[Pattern]:
     at: Unknown | URIRef = start.entity if start.entity is not None and not start.either else start.var
     for n, step in enumerate(end.way, 1):
         to = end.var if n == len(end.way) else frame.fresh("m")

@@ -25,10 +25,10 @@ from mrag.planning.plan import (
     parts,
 )
 from mrag.planning.reader.frames import (
-    Asked,
-    Frame,
-    Item,
-    Node,
+    FrameNode,
+    QuestionCues,
+    RoleFrame,
+    RoleItem,
     Shown,
     Unreadable,
     bounded,
@@ -39,7 +39,7 @@ from mrag.planning.reader.frames import (
     where,
 )
 from mrag.planning.reader.units import Unit
-from mrag.planning.reader.world import World
+from mrag.planning.reader.world import SchemaWays
 
 FOLDS: Final[Mapping[str, Fold]] = {"sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}
 """What roles fold by."""
@@ -48,7 +48,7 @@ _COUNTED: Final = ("most", "fewest", "having")
 
 
 @dataclass(frozen=True)
-class Draft:
+class PlanDraft:
     """A plan with what it was made of.
 
     Attributes:
@@ -66,7 +66,7 @@ class Draft:
 class _Outcome:
     """The columns of a plan while they are gathered; `spare` are those that only order."""
 
-    frame: Frame
+    frame: RoleFrame
     plain: list[Column] = field(default_factory=list)
     groups: list[Column] = field(default_factory=list)
     folds: list[Column] = field(default_factory=list)
@@ -97,7 +97,7 @@ class _Outcome:
         self.limit, self.ties = most or 1, most < 2
 
 
-def assemble(world: World, items: Sequence[Item], asked: Asked) -> Draft:
+def assemble(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) -> PlanDraft:
     """Return the plan that mentions with roles make.
 
     Raises:
@@ -109,7 +109,7 @@ def assemble(world: World, items: Sequence[Item], asked: Asked) -> Draft:
     if asked.truth:
         if out.folds or out.groups or out.plain or out.order:
             raise Unreadable
-        return Draft(Plan(where(frame, frame.root)), (), frame.features)
+        return PlanDraft(Plan(where(frame, frame.root)), (), frame.features)
     for item, node, fold in counted:
         _count(out, item, node, fold)
     if out.folds and (out.having or out.limit):
@@ -123,13 +123,13 @@ def assemble(world: World, items: Sequence[Item], asked: Asked) -> Draft:
     return _finished(out)
 
 
-def _read(out: _Outcome) -> list[tuple[Item, Node, Aggregate]]:
+def _read(out: _Outcome) -> list[tuple[RoleItem, FrameNode, Aggregate]]:
     """Read the items in their order, and return what is counted for each of something."""
     frame = out.frame
     counting = any(i.role == "count" for i in frame.items)
-    events: list[tuple[int, Shown | Item, Node]] = [(s.item.at, s, s.node) for s in frame.shown]
+    events: list[tuple[int, Shown | RoleItem, FrameNode]] = [(s.item.at, s, s.node) for s in frame.shown]
     events += [(i.at, i, frame.named[n]) for n, i in enumerate(frame.items) if n in frame.named]
-    counted: list[tuple[Item, Node, Aggregate]] = []
+    counted: list[tuple[RoleItem, FrameNode, Aggregate]] = []
     columns = any(i.role == "col" for i in frame.items)
     for _, event, node in sorted(events, key=lambda e: e[0]):
         if isinstance(event, Shown):
@@ -145,7 +145,9 @@ def _read(out: _Outcome) -> list[tuple[Item, Node, Aggregate]]:
     return counted
 
 
-def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[tuple[Item, Node, Aggregate]]:
+def _read_property(
+    out: _Outcome, shown: Shown, *, inner: bool
+) -> list[tuple[RoleItem, FrameNode, Aggregate]]:
     role, x, node = shown.item.role, shown.value, shown.node
     if role in ("col", "much"):
         if x not in out.names:
@@ -206,7 +208,7 @@ def _commonest(out: _Outcome, shown: Shown) -> None:
     frame.count("inner most")
 
 
-def _count(out: _Outcome, item: Item, node: Node, fold: Aggregate) -> None:
+def _count(out: _Outcome, item: RoleItem, node: FrameNode, fold: Aggregate) -> None:
     """Bound or rank what is asked for by what belongs to each of it."""
     frame, root = out.frame, out.frame.root
     holder = node.parent
@@ -239,8 +241,8 @@ def _count(out: _Outcome, item: Item, node: Node, fold: Aggregate) -> None:
 
 
 def _inner(
-    frame: Frame,
-    node: Node,
+    frame: RoleFrame,
+    node: FrameNode,
     order: tuple[Expression, bool] | None = None,
     having: Condition | None = None,
     most: int = 1,
@@ -253,16 +255,16 @@ def _inner(
     return Plan(inside, (column, Column(order[0], key)), order=(Order(key, order[1]),), limit=most)
 
 
-def _counted_groups(out: _Outcome) -> Draft:
+def _counted_groups(out: _Outcome) -> PlanDraft:
     """Return the plan that folds over the groups that fulfil a bound."""
     if out.order or out.groups or out.plain:
         raise Unreadable
     root = out.frame.root
     inner = Plan(where(out.frame, root), (Column(root.var, root.var.name),), having=tuple(out.having))
-    return Draft(Plan(Block(plans=(inner,)), tuple(out.folds)), tuple(out.shown), out.frame.features)
+    return PlanDraft(Plan(Block(plans=(inner,)), tuple(out.folds)), tuple(out.shown), out.frame.features)
 
 
-def _extreme(out: _Outcome, node: Node) -> None:
+def _extreme(out: _Outcome, node: FrameNode) -> None:
     """Keep the extreme things of a node: of all, or of each group."""
     frame = out.frame
     assert node.key is not None
@@ -282,12 +284,12 @@ def _extreme(out: _Outcome, node: Node) -> None:
         frame.count("inner extreme")
 
 
-def _repeated(out: _Outcome, node: Node) -> bool:
+def _repeated(out: _Outcome, node: FrameNode) -> bool:
     """Return whether a thing of a node makes several rows with what is shown beside it."""
     single = out.frame.world.single
     for x in out.frame.nodes:
         if x is not node and not x.negated and is_under(x, node) and any(c.value == x.var for c in out.plain):
-            up: Node | None = x
+            up: FrameNode | None = x
             while up is not None and up is not node:
                 if not all(map(single, up.way)):
                     return True
@@ -295,7 +297,7 @@ def _repeated(out: _Outcome, node: Node) -> bool:
     return False
 
 
-def _share(out: _Outcome) -> Draft:
+def _share(out: _Outcome) -> PlanDraft:
     """Return the plan of the percentage of things for which all that is said holds."""
     frame, root = out.frame, out.frame.root
     if out.folds or out.plain or out.groups or out.order or out.having or root.entity:
@@ -308,10 +310,10 @@ def _share(out: _Outcome) -> Draft:
     part, whole = Aggregate("count", of=(root.var,), where=rest), Aggregate("count", of=(root.var,))
     out.column(Arithmetic(Arithmetic(part, "*", Literal(100)), "/", whole), out.folds)
     frame.count("share")
-    return Draft(Plan(every, tuple(out.folds)), tuple(out.shown), frame.features)
+    return PlanDraft(Plan(every, tuple(out.folds)), tuple(out.shown), frame.features)
 
 
-def _finished(out: _Outcome) -> Draft:
+def _finished(out: _Outcome) -> PlanDraft:
     frame, root = out.frame, out.frame.root
     folds = out.folds
     if frame.asked.difference and len(folds) == 2 and not out.groups:
@@ -333,7 +335,7 @@ def _finished(out: _Outcome) -> Draft:
         if any(e not in known for e in parts(column.value) if isinstance(e, Unknown)):
             raise Unreadable
     plan = Plan(block, (*columns, *out.spare), by, tuple(out.having), tuple(order), limit, 0, out.ties)
-    return Draft(plan, tuple(c.name for c in columns), frame.features)
+    return PlanDraft(plan, tuple(c.name for c in columns), frame.features)
 
 
 def _unknowns(block: Block) -> set[Unknown]:

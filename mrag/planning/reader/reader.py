@@ -14,11 +14,11 @@ from rdflib import RDF
 from mrag.language.tokens import tokens
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Aggregate, Plan, parts
-from mrag.planning.reader.frames import Asked, Item, Unreadable
-from mrag.planning.reader.outcome import Draft, assemble
+from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable
+from mrag.planning.reader.outcome import PlanDraft, assemble
 from mrag.planning.reader.roles import Labelled, labelled, paths
 from mrag.planning.reader.units import units_of
-from mrag.planning.reader.world import World
+from mrag.planning.reader.world import SchemaWays
 
 _DRAFTS: Final = 60
 """Ways of giving roles that are put together at most."""
@@ -28,7 +28,7 @@ _AUXILIARIES: Final = frozenset("is are was were does do did has have can could"
 
 
 @dataclass(frozen=True)
-class Derivation:
+class QuestionDerivation:
     """A plan with the roles of the words that it was made of.
 
     Attributes:
@@ -39,8 +39,8 @@ class Derivation:
         score: How likely it is, as a logit.
     """
 
-    draft: Draft
-    items: tuple[Item, ...]
+    draft: PlanDraft
+    items: tuple[RoleItem, ...]
     left: tuple[int, ...]
     features: Mapping[str, float]
     score: float
@@ -79,12 +79,12 @@ class RoleReader:
 
     def __init__(self, lexicon: Lexicon, weights: Mapping[str, float] | None = None) -> None:
         self.lexicon = lexicon
-        self.world = World(lexicon.schema)
+        self.world = SchemaWays(lexicon.schema)
         self.weights = shipped() if weights is None else weights
 
     def derivations(
         self, question: str, most: int = 30, failed: list[Labelled] | None = None
-    ) -> list[Derivation]:
+    ) -> list[QuestionDerivation]:
         """Return the likeliest derivations of a question, likeliest first.
 
         Args:
@@ -98,7 +98,7 @@ class RoleReader:
         for slots, left in paths(units_of(self.lexicon, question, words), low):
             ranked += labelled(self.world, slots, left, low, self.weights)
         ranked.sort(key=lambda r: -r.score)
-        found: dict[Plan, Derivation] = {}
+        found: dict[Plan, QuestionDerivation] = {}
         for label in ranked[:_DRAFTS]:
             for turn in range(_TURNS):
                 try:
@@ -114,23 +114,23 @@ class RoleReader:
                     found[draft.plan] = one
         return sorted(found.values(), key=lambda d: -d.score)[:most]
 
-    def _derivation(self, label: Labelled, draft: Draft, low: Sequence[str]) -> Derivation:
+    def _derivation(self, label: Labelled, draft: PlanDraft, low: Sequence[str]) -> QuestionDerivation:
         more = {**draft.features, **_shape(draft, low)}
         score = label.score + sum(self.weights.get(name, 0.0) * value for name, value in more.items())
-        return Derivation(draft, label.items, label.left, {**label.features, **more}, score)
+        return QuestionDerivation(draft, label.items, label.left, {**label.features, **more}, score)
 
 
-def _asked(label: Labelled, low: Sequence[str], turn: int) -> Asked:
+def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
     """Return what the words that are left over say of the question as a whole."""
     cues = {c.cue for c in label.cues}
     limit = next((int(float(i.text)) for i in label.items if i.role == "limit"), 0)
     asks = bool(low) and low[0] in _AUXILIARIES and "which" not in low[:3] and "what" not in low[:6]
     truth = asks and not any(i.role in ("count", "col") for i in label.items)
     order = "desc" if "desc" in cues else "asc" if cues & {"asc", "sort"} else ""
-    return Asked(truth=truth, limit=limit, turn=turn, order=order, difference="difference" in cues)
+    return QuestionCues(truth=truth, limit=limit, turn=turn, order=order, difference="difference" in cues)
 
 
-def _shape(draft: Draft, low: Sequence[str]) -> dict[str, float]:
+def _shape(draft: PlanDraft, low: Sequence[str]) -> dict[str, float]:
     """Return what is measured of a plan and of how the question begins."""
     plan = draft.plan
     folds = {

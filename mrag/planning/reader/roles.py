@@ -8,9 +8,9 @@ from heapq import nlargest
 from typing import Final, TypeAlias
 
 from mrag.planning.lexical import Candidate
-from mrag.planning.reader.frames import Item, goes_with
+from mrag.planning.reader.frames import RoleItem, goes_with
 from mrag.planning.reader.units import Unit, is_free, key_of
-from mrag.planning.reader.world import World
+from mrag.planning.reader.world import SchemaWays
 
 _BEAM: Final = 32
 _ROLES: Final = 18
@@ -95,7 +95,7 @@ Features: TypeAlias = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
-class Slot:
+class UnitSlot:
     """Words that may be one unit or another."""
 
     start: int
@@ -120,7 +120,7 @@ class Labelled:
         score: How likely it is, before it is put together.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[RoleItem, ...]
     cues: tuple[Unit, ...]
     left: tuple[int, ...]
     features: Mapping[str, float]
@@ -132,7 +132,7 @@ class _State:
     """Slots with roles up to a place; `open` tells whether the last waits for its value or its property."""
 
     score: float = 0.0
-    items: tuple[Item, ...] = ()
+    items: tuple[RoleItem, ...] = ()
     used: int = 0
     features: Features = ()
     last: str = "^"
@@ -156,22 +156,22 @@ class _Option:
 class _Path:
     """A way of cutting a question, while its slots are given roles."""
 
-    world: World
+    world: SchemaWays
     low: Sequence[str]
-    mentions: Sequence[Slot]
+    mentions: Sequence[UnitSlot]
     cues: Sequence[Unit]
     liked: frozenset[str]
 
 
-def paths(units: Sequence[Unit], low: Sequence[str]) -> list[tuple[list[Slot], list[int]]]:
+def paths(units: Sequence[Unit], low: Sequence[str]) -> list[tuple[list[UnitSlot], list[int]]]:
     """Return the best ways of cutting a question into slots, each with the words that are in none."""
     slots: dict[tuple[int, int], list[Unit]] = {}
     for u in units:
         slots.setdefault((u.start, u.end), []).append(u)
-    starts: dict[int, list[Slot]] = {}
+    starts: dict[int, list[UnitSlot]] = {}
     for (i, j), some in sorted(slots.items()):
-        starts.setdefault(i, []).append(Slot(i, j, tuple(some)))
-    best: list[list[tuple[float, tuple[Slot, ...], tuple[int, ...]]]] = [[] for _ in range(len(low) + 1)]
+        starts.setdefault(i, []).append(UnitSlot(i, j, tuple(some)))
+    best: list[list[tuple[float, tuple[UnitSlot, ...], tuple[int, ...]]]] = [[] for _ in range(len(low) + 1)]
     best[0] = [(0.0, (), ())]
     for i, word in enumerate(low):
         free = is_free(word)
@@ -179,14 +179,14 @@ def paths(units: Sequence[Unit], low: Sequence[str]) -> list[tuple[list[Slot], l
             best[i + 1].append((score - (0.0 if free else 1.0), taken, left if free else (*left, i)))
             for slot in starts.get(i, ()):
                 best[slot.end].append((score + _worth(slot, low), (*taken, slot), left))
-    found: dict[tuple[tuple[int, int], ...], tuple[list[Slot], list[int]]] = {}
+    found: dict[tuple[tuple[int, int], ...], tuple[list[UnitSlot], list[int]]] = {}
     for _, taken, left in nlargest(3 * _PATHS, best[-1], key=lambda b: b[0]):
         key = tuple((s.start, s.end) for s in taken if not s.is_cue)
         found.setdefault(key, (list(taken), list(left)))
     return list(found.values())[:_PATHS]
 
 
-def _worth(slot: Slot, low: Sequence[str]) -> float:
+def _worth(slot: UnitSlot, low: Sequence[str]) -> float:
     """Return how much a slot explains."""
 
     def score(u: Unit) -> float:
@@ -199,7 +199,11 @@ def _worth(slot: Slot, low: Sequence[str]) -> float:
 
 
 def labelled(
-    world: World, slots: Sequence[Slot], left: Sequence[int], low: Sequence[str], weights: Mapping[str, float]
+    world: SchemaWays,
+    slots: Sequence[UnitSlot],
+    left: Sequence[int],
+    low: Sequence[str],
+    weights: Mapping[str, float],
 ) -> list[Labelled]:
     """Return the likeliest ways of giving the slots of a path roles, likeliest first."""
     mentions = [s for s in slots if not s.is_cue]
@@ -220,7 +224,7 @@ def labelled(
     return [_finished(path, state, left, weights) for state in beam if not state.open]
 
 
-def _cues(slots: Sequence[Slot]) -> list[Unit]:
+def _cues(slots: Sequence[UnitSlot]) -> list[Unit]:
     found: list[Unit] = []
     for u in (u for slot in slots for u in slot.units):
         if u.kind == "cue":
@@ -237,7 +241,7 @@ def _extended(path: _Path, state: _State, option: _Option, weights: Mapping[str,
         return None
     passed = option.role in _PASSED
     cue = path.cues[option.cue] if option.cue >= 0 else None
-    item = Item(option.role, option.unit, option.cand, cue)
+    item = RoleItem(option.role, option.unit, option.cand, cue)
     opened = ("" if not state.open else None) if passed else _opened(path.world, state, item)
     if opened is None:
         return None
@@ -252,7 +256,7 @@ def _extended(path: _Path, state: _State, option: _Option, weights: Mapping[str,
     )
 
 
-def _opened(world: World, state: _State, item: Item) -> str | None:
+def _opened(world: SchemaWays, state: _State, item: RoleItem) -> str | None:
     """Return what is open behind another item; None if it cannot stand there."""
     if item.role == "again" and all(i.cand != item.cand for i in state.items):
         return None
@@ -373,7 +377,7 @@ def _run(cues: Sequence[Unit], unit: Unit) -> list[int]:
     return found[::-1]
 
 
-def _folds(world: World, unit: Unit, run: Sequence[str]) -> Iterator[tuple[str, Candidate]]:
+def _folds(world: SchemaWays, unit: Unit, run: Sequence[str]) -> Iterator[tuple[str, Candidate]]:
     """Yield the roles that a property has by several cues before it."""
     inner = [c for c in run if c in ("avg", "sum")]
     outer = [c for c in run if c in _OUTER]
@@ -387,7 +391,7 @@ def _folds(world: World, unit: Unit, run: Sequence[str]) -> Iterator[tuple[str, 
             yield "&".join(several), cand
 
 
-def _roles(world: World, unit: Unit, liked: frozenset[str]) -> Iterator[tuple[str, Candidate | None]]:
+def _roles(world: SchemaWays, unit: Unit, liked: frozenset[str]) -> Iterator[tuple[str, Candidate | None]]:
     """Yield what a unit may do, with what it names then."""
     for role in _VALUES.get(unit.kind, ()):
         if role != "limit" or unit.op == "=":
@@ -414,7 +418,7 @@ def _measures(unit: Unit) -> Iterator[tuple[str, Candidate]]:
             yield "col", cand
 
 
-def _uses(world: World, unit: Unit, liked: frozenset[str]) -> Iterator[tuple[str, Candidate]]:
+def _uses(world: SchemaWays, unit: Unit, liked: frozenset[str]) -> Iterator[tuple[str, Candidate]]:
     def worth(cand: Candidate) -> float:
         return cand.score + (0.2 if any(o in liked for o in world.owners[cand.term]) else 0.0)
 

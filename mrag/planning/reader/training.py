@@ -20,7 +20,7 @@ _DECAY: Final = 0.005
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedReading:
     """A reading of a solved question.
 
     Attributes:
@@ -33,7 +33,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class TrainingSettings:
+class ReaderTraining:
     """How weights are learnt.
 
     Attributes:
@@ -50,7 +50,7 @@ class TrainingSettings:
 
 
 def fit(
-    questions: Sequence[Sequence[Judged]], settings: TrainingSettings = TrainingSettings()
+    questions: Sequence[Sequence[JudgedReading]], settings: ReaderTraining = ReaderTraining()
 ) -> dict[str, float]:
     """Learn weights by which the right readings of questions are likely among all of them.
 
@@ -62,7 +62,7 @@ def fit(
         settings: How they are learnt.
 
     Example:
-        >>> good, bad = Judged({"count|class": 1.0}, True), Judged({"focus|class": 1.0}, False)
+        >>> good, bad = JudgedReading({"count|class": 1.0}, True), JudgedReading({"focus|class": 1.0}, False)
         >>> weights = fit([[good, bad]] * 4)
         >>> weights["count|class"] > weights["focus|class"]
         True

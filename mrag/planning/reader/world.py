@@ -15,19 +15,19 @@ _WIDE: Final = 40
 
 
 @dataclass(frozen=True, order=True)
-class Step:
+class WayStep:
     """A property that is followed, from object to subject if it is inverse."""
 
     property: str
     inverse: bool = False
 
 
-Way: TypeAlias = tuple[Step, ...]
+Way: TypeAlias = tuple[WayStep, ...]
 """How one thing is related to another."""
 
 
 @dataclass(frozen=True)
-class World:
+class SchemaWays:
     """The classes of a graph and how their things are related.
 
     Args:
@@ -45,12 +45,12 @@ class World:
         }
 
     @cached_property
-    def _steps(self) -> dict[str, tuple[tuple[Step, tuple[str, ...]], ...]]:
-        found: dict[str, dict[Step, dict[str, int]]] = {}
+    def _steps(self) -> dict[str, tuple[tuple[WayStep, tuple[str, ...]], ...]]:
+        found: dict[str, dict[WayStep, dict[str, int]]] = {}
         for e in self.schema.edges:
             if e.source in self.schema.classes and e.target in self.schema.classes:
-                found.setdefault(e.source, {}).setdefault(Step(e.property), {})[e.target] = e.count
-                found.setdefault(e.target, {}).setdefault(Step(e.property, True), {})[e.source] = e.count
+                found.setdefault(e.source, {}).setdefault(WayStep(e.property), {})[e.target] = e.count
+                found.setdefault(e.target, {}).setdefault(WayStep(e.property, True), {})[e.source] = e.count
         return {
             c: tuple((step, self._narrowest(ends)) for step, ends in sorted(steps.items()))
             for c, steps in found.items()
@@ -79,15 +79,15 @@ class World:
         """Return whether a property leads to things of a class."""
         return cls in self.schema.properties[iri].ranges
 
-    def ends(self, cls: str, step: Step) -> tuple[str, ...]:
+    def ends(self, cls: str, step: WayStep) -> tuple[str, ...]:
         """Return the classes that a step leads to from things of a class, the likeliest first."""
         return next((ends for s, ends in self._steps.get(cls, ()) if s == step), ())
 
-    def steps(self, cls: str) -> tuple[tuple[Step, tuple[str, ...]], ...]:
+    def steps(self, cls: str) -> tuple[tuple[WayStep, tuple[str, ...]], ...]:
         """Return the steps that things of a class allow, each with the classes that it leads to."""
         return self._steps.get(cls, ())
 
-    def single(self, step: Step) -> bool:
+    def single(self, step: WayStep) -> bool:
         """Return whether a step leads from each thing to one thing at most."""
         p = self.schema.properties[step.property]
         return p.triples == (p.objects if step.inverse else p.subjects)
@@ -115,7 +115,7 @@ class World:
             reached: set[str] = set()
             for cls, way in ahead:
                 for step, ends in self.steps(cls):
-                    back = bool(way) and step == Step(way[-1].property, not way[-1].inverse)
+                    back = bool(way) and step == WayStep(way[-1].property, not way[-1].inverse)
                     if back and (way[-1].inverse or one != other):
                         continue
                     if other in ends:

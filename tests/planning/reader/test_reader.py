@@ -12,7 +12,7 @@ from mrag.context.display import Display
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.reader.reader import RoleReader, priors, shipped
-from mrag.planning.reader.training import Judged, fit
+from mrag.planning.reader.training import JudgedReading, fit
 from mrag.planning.reading.drafts import Reading
 from mrag.planning.results import rows_of
 from mrag.planning.run import run
@@ -66,10 +66,10 @@ def test_what_is_not_read_is_left(reader: RoleReader) -> None:
 
 
 def test_training_makes_right_readings_likely_and_is_the_same_again(reader: RoleReader) -> None:
-    def judged(weights: dict[str, float]) -> list[list[Judged]]:
+    def judged(weights: dict[str, float]) -> list[list[JudgedReading]]:
         reading = RoleReader(reader.lexicon, weights)
         return [
-            [Judged(d.features, len(d.draft.shown) == 1) for d in reading.derivations(question)]
+            [JudgedReading(d.features, len(d.draft.shown) == 1) for d in reading.derivations(question)]
             for question, _ in QUESTIONS
         ]
 
@@ -78,7 +78,7 @@ def test_training_makes_right_readings_likely_and_is_the_same_again(reader: Role
     assert weights == fit(questions)
 
     def chosen(weights: dict[str, float]) -> int:
-        def score(j: Judged) -> float:
+        def score(j: JudgedReading) -> float:
             return sum(weights.get(name, 0.0) * value for name, value in j.features.items())
 
         return sum(max(some, key=score).right for some in questions)
