@@ -57,7 +57,7 @@ def priors() -> Mapping[str, float]:
 def shipped() -> Mapping[str, float]:
     """Return the weights that ship.
 
-    They are learnt by `benchmarks/reader.py` from graphs of this repository and from questions of the training
+    They are learnt by `benchmarks/reader.py` from graphs of this repository and questions of the training
     part of Spider (Yu et al., 2018; CC BY-SA 4.0).
     """
     found: dict[str, float] = json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8"))
