@@ -37,6 +37,7 @@ from mrag.server import rdf4j, sparql
 from mrag.server.engine import Engine
 from mrag.server.metrics import Observed, ServerMetrics, ready, show
 from mrag.server.protect import (
+    RETRY_SECONDS,
     AccessGuard,
     Bounded,
     OneLength,
@@ -291,6 +292,28 @@ _CLOSING = 1.5  # seconds for closing the store after the requests have ended, o
 _M_ARENA_MAX = -8
 
 
+def _ending(app: ASGIApp) -> ASGIApp:
+    """Return an application that answers 503 where the server ends before an answer has begun."""
+
+    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
+        begun = scope["type"] != "http"
+
+        async def giving(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await app(scope, receive, giving)
+        except asyncio.CancelledError:
+            if begun:
+                raise
+            ended = JSONResponse({"status": "stopping"}, 503, {"Retry-After": RETRY_SECONDS})
+            await ended(scope, receive, send)
+
+    return handle
+
+
 class _Server(uvicorn.Server):
     """A server that says when it listens, and when it is told to stop."""
 
@@ -347,7 +370,7 @@ def serve(
         if listening:
             listening(url)
 
-    server = _Server(config_of(app, settings), listens, stopping)
+    server = _Server(config_of(_ending(app), settings), listens, stopping)
     # uvicorn raises the signal again when it has stopped; the caller still has a store to close then.
     with _on_signals(lambda *_: None):
         try:
