@@ -3,8 +3,8 @@
     python benchmarks/reader.py train --out weights.json       # on relational, blind and made graphs
     python benchmarks/reader.py measure --weights weights.json # on graphs that are never trained on
 
-Training reads its questions, learns which readings give the gold rows, and reads them again, in some five
-minutes on two processors. A question is right if its likeliest reading that finds anything gives the gold rows.
+Training reads its questions, learns which readings give the gold rows, and reads them again: five minutes
+or so on two cores. A question is right if its likeliest reading that finds anything gives the gold rows.
 """
 
 from __future__ import annotations
