@@ -16,6 +16,7 @@ import numpy as np
 from rdflib import URIRef
 
 from mrag import html
+from mrag.context.display import Display
 from mrag.errors import ConfigError, TermError
 from mrag.evaluation.benchmark import RunJournal
 from mrag.evaluation.gold import AnswerScore, GoldQuestion, mentions, score
@@ -36,7 +37,8 @@ from mrag.planning.certainty import (
     reliability,
     shipped,
 )  # fmt: skip
-from mrag.planning.results import Planner
+from mrag.planning.plan import Plan
+from mrag.planning.results import Planner, rows_of
 from mrag.retrieval.answering import ask
 from mrag.retrieval.routing import How
 from mrag.terminal import inline
@@ -466,16 +468,19 @@ def solved_readings(
     *,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> list[SolvedReading]:
-    """Return the likeliest readings that find something, with whether their answers are right."""
-    solved = list[SolvedReading]()
+    """Return readings that find something, with whether their answers are right."""
+    solved, display = list[SolvedReading](), Display(kg)
     for number, question in enumerate(questions, 1):
         # All that `ask` would give, were it certain enough.
         attempt = compute(kg, question.text, learnt=False, least=0.0)
-        taken = attempt.reading
-        if taken is not None and taken.measured is not None and not taken.ignored:
-            right = question.answerable and answers(question, attempt)
-            if question.answerable or attempt.sure:
-                solved.append(SolvedReading(group(question.id), taken.measured, right, attempt.sure))
+        for one in attempt.found:
+            reading, result = one
+            if reading.measured is None or reading.ignored:
+                continue
+            right = question.answerable and _tells(question, reading.plan, rows_of(display, reading, result))
+            given = attempt.sure and one is attempt.found[0]
+            if question.answerable or given:
+                solved.append(SolvedReading(group(question.id), reading.measured, right, given))
         if on_progress is not None:
             on_progress(number, len(questions))
     return solved
@@ -488,7 +493,11 @@ def answers(question: GoldQuestion, attempt: Attempt) -> bool:
     """
     if attempt.answer is None or attempt.answer.computed is None or attempt.reading is None:
         return False
-    table, plan = table_of_cells(attempt.answer.computed.rows, named_in(question)), attempt.reading.plan
+    return _tells(question, attempt.reading.plan, attempt.answer.computed.rows)
+
+
+def _tells(question: GoldQuestion, plan: Plan, rows: Sequence[tuple[AnswerCell, ...]]) -> bool:
+    table = table_of_cells(rows, named_in(question))
     if score(question.accepted, table).contains:
         return True
     tied = plan.ties and plan.limit == 1 and 1 < len(table) <= _TIED

@@ -18,8 +18,16 @@ from mrag.generation.result import Answer, AnswerCell, Citation, Computed, Other
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import twins_of
 from mrag.language.grammar import join, plural
-from mrag.planning.accounting import accounted, of_the_kind
-from mrag.planning.certainty import excludes_by_reading, is_nothing, may_be_absent, weighed, why_unread
+from mrag.planning.accounting import account, accounted, of_the_kind
+from mrag.planning.certainty import (
+    FoundReading,
+    excludes_by_reading,
+    is_nothing,
+    may_be_absent,
+    together,
+    weighed,
+    why_unread,
+)
 from mrag.planning.compiler import other_named
 from mrag.planning.following import LastAnswer, asked_after
 from mrag.planning.interchange import plan_to_json
@@ -37,6 +45,7 @@ from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Scal
 from mrag.planning.precedents import taught
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import proofs
+from mrag.planning.reader.reader import QuestionDerivation, RoleReader
 from mrag.planning.reading.composing import alike_named
 from mrag.planning.reading.derived import in_several_units
 from mrag.planning.reading.drafts import Reading
@@ -45,6 +54,7 @@ from mrag.planning.results import (
     CERTAIN,
     EVEN,
     LIKELY,
+    MOST_BESIDE,
     MOST_JUDGED,
     OFFERED_SECONDS,
     SURE,
@@ -55,6 +65,7 @@ from mrag.planning.results import (
     offered,
     others_of,
     rows_of,
+    run_beside,
     run_readings,
     with_either,
 )
@@ -346,6 +357,8 @@ READ: Final = "every word was read, and the graph can compute it"
 """Why a question is computed."""
 HELPED: Final = "; a language model helped to read it"
 """What is added where it did."""
+_WORTH: Final = 0.3
+"""How certain a reading by roles is that is shown beside the best, as a part of its certainty."""
 _PLAIN: Final = 0.9
 """How likely a reading must be for "there is none" to be the answer where no bound excludes everything."""
 
@@ -362,6 +375,7 @@ class Attempt:
         reading: The reading that the answer is of.
         offered: Readings that can be chosen, where none is certain enough.
         helped: Whether a language model helped to read it.
+        found: Readings that find something, the most certain first.
     """
 
     answer: Answer | None
@@ -371,6 +385,7 @@ class Attempt:
     reading: Reading | None = None
     offered: tuple[OtherReading, ...] = ()
     helped: bool = False
+    found: tuple[FoundReading, ...] = ()
 
 
 def parser_of(kg: KnowledgeGraph) -> Parser:
@@ -387,6 +402,11 @@ def parser_of(kg: KnowledgeGraph) -> Parser:
             return Parser(schema_of(kg), lexicon_of(kg))
 
     return kg.cached("planning parser", make)
+
+
+def roles_of(kg: KnowledgeGraph) -> RoleReader:
+    """Return the reader of a graph by the roles of words, made once for its present state."""
+    return kg.cached("planning roles", lambda: RoleReader(lexicon_of(kg)))
 
 
 def compute(
@@ -443,12 +463,40 @@ def compute(
                 given = replace(given, computed=replace(given.computed, follows=follows.to_json()))
             return replace(attempt, answer=given, alone=False, why=attempt.why if readings else why)
     readings = with_either(readings, question)
+    beside = () if saved else roles_of(kg).derivations(question, MOST_BESIDE)
     # What was saved is held against what was saved, where it is matched.
     checked = accounted(parser.lexicon, question, [r for r in readings if r not in saved])
     return _computed(
         kg, question, [*(r for r in readings if r in saved), *checked], reading, ends, least,
-        lambda: None if planner == "parser" else _helper(kg, model, planner), tried=tried,
+        lambda: None if planner == "parser" else _helper(kg, model, planner), tried=tried, beside=beside,
     )  # fmt: skip
+
+
+def _with_roles(
+    kg: KnowledgeGraph,
+    question: str,
+    found: Sequence[FoundReading],
+    beside: Sequence[QuestionDerivation],
+    ends: float,
+) -> list[FoundReading]:
+    """Return readings with those by the roles of words, the most certain first; equal answers once."""
+    lexicon, kept = lexicon_of(kg), list[FoundReading]()
+    for reading, result in together(found, run_beside(kg, beside, ends)):
+        if not reading.is_framed:
+            left = account(lexicon, question, reading.plan, reading.shown).words
+            reading = replace(reading, ignored=left)
+        kept.append((reading, result))
+    weighed_ = weighed(kg, of_the_kind(lexicon, question, kept))
+    best = max((one[0].confidence for one in weighed_), default=0.0)
+    # What frames do not read is given where it is all but certain, else offered at most.
+    kept = [one for one in weighed_ if one[0].is_framed or one[0].confidence >= _WORTH * best]
+
+    def doubt(one: FoundReading) -> tuple[bool, bool, float]:
+        reading, _ = one
+        unlikely = not reading.is_framed and reading.confidence < LIKELY
+        return bool(reading.ignored), unlikely, -reading.confidence
+
+    return sorted(kept, key=doubt)
 
 
 def _helper(kg: KnowledgeGraph, model: str | BaseChatModel | None, planner: Planner) -> ModelAdvice | None:
@@ -468,6 +516,7 @@ def _computed(
     help_: Callable[[], ModelAdvice | None] = lambda: None,
     *,
     tried: int | None = None,
+    beside: Sequence[QuestionDerivation] = (),
 ) -> Attempt:
     schema, reading = schema_of(kg), wanted or 1
     mixed = [in_several_units(r.plan, schema) for r in readings]
@@ -487,6 +536,10 @@ def _computed(
         found.insert(0, (readings[0], first))
     found = of_the_kind(lexicon_of(kg), question, found)
     kept = weighed(kg, found)
+    if beside:
+        more = _with_roles(kg, question, found, beside, ends)
+        # That nothing is found may be an answer, which an unlikely reading does not replace.
+        kept = more if kept or (more and more[0][0].confidence >= LIKELY) else kept
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
         more, first = run_readings(kg, readings, max(reading, MOST_JUDGED), ends)
@@ -521,9 +574,9 @@ def _computed(
     if doubt:
         instead = () if given.computed is None or taken.ignored else offered(given.computed, reading)
         given = replace(given, why=helped)
-        return Attempt(given, False, doubt, reading=taken, offered=instead, helped=bool(helped))
+        return Attempt(given, False, doubt, True, taken, instead, bool(helped), tuple(kept))
     why = (taken.note or READ) + helped
-    return Attempt(replace(given, why=why), True, why, reading=taken, helped=bool(helped))
+    return Attempt(replace(given, why=why), True, why, True, taken, (), bool(helped), tuple(kept))
 
 
 def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]], least: float = EVEN) -> str:
@@ -531,10 +584,12 @@ def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]], 
     if taken.ignored:
         words = ", ".join(f"“{word}”" for word in dict.fromkeys(taken.ignored))
         return f"not understood: {words}"
-    if taken.probability < SURE or taken.confidence < least:
-        return f"the reading is not certain enough ({min(taken.probability, taken.confidence):.2f})"
+    unweighed = taken.certainty is None and taken.probability < SURE
+    least = least if taken.is_framed else max(least, LIKELY)
+    if unweighed or taken.confidence < least:
+        return f"the reading is not certain enough ({taken.confidence:.2f})"
     none = is_nothing((taken, result)) and not alike_named(taken.plan)
-    if none and any(not (r.ignored or is_nothing((r, found))) for r, found in others):
+    if none and any(r.is_framed and not (r.ignored or is_nothing((r, found))) for r, found in others):
         return "this reading finds nothing, but another one does"
     return ""
 

@@ -108,9 +108,11 @@ FoundReading: TypeAlias = tuple[Reading, PlanResult]
 
 FEATURES: Final[Mapping[str, int]] = {
     "score": 1, "guesses": -1, "rivals": -1, "agreeing": 1, "nothing": -1, "single": 1, "ones": -1,
-    "joins": -1, "unnamed": -1,
+    "joins": -1, "unnamed": -1, "first": 1, "framed alone": 0, "roles alone": 0, "role share": 1,
+    "role first": 1, "role score": 1, "role best": 1, "role left": -1, "role guesses": -1, "agreed": 1,
+    "contradicted": -1,
 }  # fmt: skip
-"""What is measured, and whether more of it may make an answer more certain or only less:
+"""What is measured, and whether more of it may make an answer only more certain, only less, or either:
 
 - score: the parser's own score of the reading, as a logarithm of odds: how like its words the names are, what
   its joins cost, how much is guessed
@@ -122,8 +124,18 @@ FEATURES: Final[Mapping[str, int]] = {
 - ones: whether all of several counts are 1, as where a wrong thing is counted for each
 - joins: what joins cost that the question does not name, up to a half: the score counts the rest
 - unnamed: whether a thing is shown that has no name, in the graph or in its IRI
+- first: whether it is the likeliest reading by frames
+- framed alone, roles alone: whether only one of the two readers read it
+- role share: how likely the other reader, which gives words roles, holds its answer, as a logarithm of odds
+- role first: whether its answer is the one that this reader holds the likeliest
+- role score, role best: what this reader scored it, and the best of its readings
+- role left: words that this reader left unread
+- role guesses: what this reader joined or chose without a word for it
+- agreed: whether both readers hold it the likeliest
+- contradicted: whether the reader by roles holds other answers only, by how it scored the best of them
 """
 
+_BOUNDS: Final = {1: (0, None), 0: (None, None), -1: (None, 0)}
 _LEAST: Final = 1e-4
 _HALF: Final = 0.5
 _LOOKED_AT: Final = 20
@@ -139,7 +151,9 @@ def measured(kg: KnowledgeGraph, one: FoundReading, found: Sequence[FoundReading
         found: All readings of the question that found something.
     """
     reading, result = one
-    if "guesses" not in reading.features:
+    own = reading.features
+    framed, roles = "guesses" in own, "role score" in own
+    if not framed and not roles:
         return None
     answer = _answer(one)
     # A reading that leaves more words unread is no rival.
@@ -148,18 +162,65 @@ def measured(kg: KnowledgeGraph, one: FoundReading, found: Sequence[FoundReading
         # What is of any of several names is offered beside what is of all, whatever is meant.
         either = len(reading.plan.where.either)
         others = [other for other in others if len(other[0].plan.where.either) == either]
-    p = min(max(reading.probability, _LEAST), 1 - _LEAST)
+    others = [other for other in others if "guesses" in other[0].features]
+    first = bool(framed and others and others[0][0] is reading)
+    chosen = bool(roles and not own["role rank"])
+    best = max(own.get("role best", -10.0), -10.0) / 5
     return {
-        "score": math.log(p / (1 - p)),
-        "guesses": float(reading.features["guesses"]),
+        "score": _logit(reading.probability) if framed else 0.0,
+        "guesses": float(own.get("guesses", 0.0)),
         "rivals": float(sum(_answer(other) != answer for other in others)),
         "agreeing": float(sum(other[0] is not reading and _answer(other) == answer for other in found)),
         "nothing": float(_is_zero(result) or bool(not result.rows and alike_named(reading.plan))),
         "single": float(len(result.rows) == 1),
         "ones": float(_counts_ones(one)),
-        "joins": min(float(reading.features["joins"]), _HALF),
+        "joins": min(float(own.get("joins", 0.0)), _HALF),
         "unnamed": float(_shows_unnamed(kg, one)),
+        "first": float(first),
+        "framed alone": float(not roles),
+        "roles alone": float(not framed),
+        "role share": _logit(own["role share"]) if roles else 0.0,
+        "role first": float(chosen),
+        "role score": max(own["role score"], -10.0) / 5 if roles else 0.0,
+        "role best": best,
+        "contradicted": 0.0 if roles else 1 / (1 + math.exp(-5 * best)),
+        "role left": min(own["role left"], 3.0) if roles else 0.0,
+        "role guesses": sum(own.get(name, 0.0) for name in _GUESSES) if roles else 0.0,
+        "agreed": float(first and chosen),
     }
+
+
+def _logit(p: float) -> float:
+    p = min(max(p, _LEAST), 1 - _LEAST)
+    return math.log(p / (1 - p))
+
+
+_GUESSES: Final = ("implied node", "implied focus", "silent hops", "guessed property")
+"""What the reader by roles counts as guesses."""
+
+
+def together(found: Sequence[FoundReading], beside: Sequence[FoundReading]) -> list[FoundReading]:
+    """Return readings by frames with what the reader by roles says of their answers, its own others behind.
+
+    Args:
+        found: Readings by frames, with what they found.
+        beside: Readings by roles, likeliest first.
+    """
+    by_answer: dict[object, list[FoundReading]] = {}
+    for one in beside:
+        by_answer.setdefault(_answer(one), []).append(one)
+    roles = {
+        answer: {**some[0][0].features, "role share": sum(r.features["role share"] for r, _ in some)}
+        for answer, some in by_answer.items()
+    }
+    best = {"role best": beside[0][0].features["role best"]} if beside else {}
+    kept = []
+    for reading, result in found:
+        own = roles.get(_answer((reading, result)), best) if "guesses" in reading.features else {}
+        kept.append((replace(reading, features={**own, **reading.features}), result))
+    known = {_answer(one) for one in kept}
+    fresh = [(answer, some[0]) for answer, some in by_answer.items() if answer not in known]
+    return kept + [(replace(r, features=roles[answer]), result) for answer, (r, result) in fresh]
 
 
 def is_nothing(one: FoundReading) -> bool:
@@ -190,11 +251,12 @@ def _shows_unnamed(kg: KnowledgeGraph, one: FoundReading) -> bool:
 
 
 def _answer(one: FoundReading) -> object:
+    """Return what a reading answers, in whichever order its columns are."""
     reading, result = one
     if reading.plan.yes_or_no:
         return result.holds
     at = [result.columns.index(name) for name in reading.shown]
-    return frozenset(tuple(row[i] for i in at) for row in result.rows)
+    return frozenset(tuple(sorted(str(row[i]) for i in at)) for row in result.rows)
 
 
 STRENGTH: Final = 3.0
@@ -319,7 +381,7 @@ def fitted(solved: Sequence[SolvedReading], prior: Certainty | None = None) -> C
         total = w @ (np.logaddexp(0, z) - y * z) + (held * away**2).sum() / 2
         return float(total), x.T @ (w * (1 / (1 + np.exp(-z)) - y)) + held * away * spread
 
-    bounds = [(None, None), *((0, None) if FEATURES[name] > 0 else (None, 0) for name in names)]
+    bounds = [(None, None), *(_BOUNDS[FEATURES[name]] for name in names)]
     found = minimize(loss, mean, jac=True, bounds=bounds, method="L-BFGS-B").x
     weights = {name: float(value) for name, value in zip(names, found[1:], strict=True)}
     groups = prior.groups + 1 if prior else len(sizes)

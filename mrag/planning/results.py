@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,11 +22,12 @@ from mrag.language.grammar import as_noun
 from mrag.planning.compiler import work_of
 from mrag.planning.plan import Unknown
 from mrag.planning.profiling import schema_of
+from mrag.planning.reader.reader import QuestionDerivation
 from mrag.planning.reading.composing import alike_named, united
-from mrag.planning.reading.derived import units_shown, with_unit
+from mrag.planning.reading.derived import in_several_units, units_shown, with_unit
 from mrag.planning.reading.drafts import Reading
 from mrag.planning.run import Found, PlanResult, run
-from mrag.planning.scopes import plain
+from mrag.planning.scopes import plain, with_subclasses
 from mrag.planning.values import measured
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import XSD, Term
@@ -50,6 +52,8 @@ _OFFERED_WORK = 40_000
 _TOO_LONG = "computing it takes longer than the time that is given"
 Planner: TypeAlias = OneOf["parser", "judge", "writer", "tools"]
 """Who reads a question: the parser alone, or a model too, which judges its readings or has one of its own."""
+MOST_BESIDE: Final = 8
+"""Derivations by the roles of words that are run."""
 MOST_JUDGED: Final = 4
 """Readings that a model is shown."""
 TRIED = 5
@@ -115,6 +119,46 @@ def run_readings(
             if len(found) == wanted and tried is None:
                 ends = min(ends, time.monotonic() + OFFERED_SECONDS)
     return found, first
+
+
+def run_beside(
+    kg: KnowledgeGraph, derivations: Sequence[QuestionDerivation], ends: float
+) -> list[tuple[Reading, PlanResult]]:
+    """Run derivations by the roles of words, while that is little work; return those that find something.
+
+    Args:
+        kg: The graph.
+        derivations: The derivations of a question, likeliest first.
+        ends: When no more may be run.
+    """
+    found: list[tuple[Reading, PlanResult]] = []
+    schema, work, known = schema_of(kg), 0, Found()
+    ends = min(ends, time.monotonic() + OFFERED_SECONDS)
+    total = sum(math.exp(d.score - derivations[0].score) for d in derivations)
+    for rank, one in enumerate(derivations):
+        plan, left = with_subclasses(one.draft.plan, schema), ends - time.monotonic()
+        if left <= 0 or (rank and (work := work + work_of(plan, schema)) > _OFFERED_WORK):
+            break
+        features = {
+            **one.features,
+            "role score": one.score,
+            "role best": derivations[0].score,
+            "role share": math.exp(one.score - derivations[0].score) / total,
+            "role rank": float(rank),
+            "role left": float(len(one.left)),
+        }
+        reading = Reading(plan, one.draft.shown, 1.0, (), features)
+        try:
+            if in_several_units(plan, schema) is not None:
+                continue
+            result = run(
+                kg, plan, schema=schema, limits=Limits(left, 5_000, 8 << 20), known=known, patient=False
+            )
+        except (StoreError, ConfigError):
+            continue
+        if found_something(reading, result):
+            found.append((reading, result))
+    return found
 
 
 def of_none(readings: Sequence[Reading], first: PlanResult | str) -> bool:

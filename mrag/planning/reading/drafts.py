@@ -506,6 +506,11 @@ class Reading:
     measured: Mapping[str, float] | None = None
 
     @property
+    def is_framed(self) -> bool:
+        """Return whether it was read by frames; else by the roles of its words alone."""
+        return "role score" not in self.features or "guesses" in self.features
+
+    @property
     def confidence(self) -> float:
         """Return how likely its answer is right, as far as that is known."""
         return self.probability if self.certainty is None else self.certainty
