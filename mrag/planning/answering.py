@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rdflib import Literal, URIRef
@@ -385,7 +385,7 @@ class Attempt:
     reading: Reading | None = None
     offered: tuple[OtherReading, ...] = ()
     helped: bool = False
-    found: tuple[FoundReading, ...] = ()
+    found: tuple[FoundReading, ...] = field(default=(), compare=False, repr=False)
 
 
 def parser_of(kg: KnowledgeGraph) -> Parser:
@@ -472,24 +472,23 @@ def compute(
     )  # fmt: skip
 
 
-def _with_roles(
-    kg: KnowledgeGraph,
-    question: str,
-    found: Sequence[FoundReading],
-    beside: Sequence[QuestionDerivation],
-    ends: float,
+def _weighed(
+    kg: KnowledgeGraph, question: str, found: Sequence[FoundReading], beside: Sequence[FoundReading]
 ) -> list[FoundReading]:
-    """Return readings with those by the roles of words, the most certain first; equal answers once."""
-    lexicon, kept = lexicon_of(kg), list[FoundReading]()
-    for reading, result in together(found, run_beside(kg, beside, ends)):
+    """Return readings, and those beside them by the roles of words, the most certain first."""
+    if not beside:
+        return weighed(kg, found)
+    lexicon, merged = lexicon_of(kg), list[FoundReading]()
+    for reading, result in together(found, beside):
         if not reading.is_framed:
             left = account(lexicon, question, reading.plan, reading.shown).words
             reading = replace(reading, ignored=left)
-        kept.append((reading, result))
-    weighed_ = weighed(kg, of_the_kind(lexicon, question, kept))
-    best = max((one[0].confidence for one in weighed_), default=0.0)
-    # What frames do not read is given where it is all but certain, else offered at most.
-    kept = [one for one in weighed_ if one[0].is_framed or one[0].confidence >= _WORTH * best]
+        merged.append((reading, result))
+    weighed_ = weighed(kg, merged)
+    best = max(one[0].confidence for one in weighed_)
+    # That nothing is found may be an answer, which an unlikely reading does not replace.
+    least = LIKELY if not found else _WORTH * best
+    kept = [one for one in weighed_ if one[0].is_framed or one[0].confidence >= least]
 
     def doubt(one: FoundReading) -> tuple[bool, bool, float]:
         reading, _ = one
@@ -534,16 +533,12 @@ def _computed(
     if of_none(readings, first) and isinstance(first, PlanResult):
         # That nothing is of both is the answer; what is of either is another reading.
         found.insert(0, (readings[0], first))
-    found = of_the_kind(lexicon_of(kg), question, found)
-    kept = weighed(kg, found)
-    if beside:
-        more = _with_roles(kg, question, found, beside, ends)
-        # That nothing is found may be an answer, which an unlikely reading does not replace.
-        kept = more if kept or (more and more[0][0].confidence >= LIKELY) else kept
+    own = of_the_kind(lexicon_of(kg), question, run_beside(kg, beside, ends))
+    kept = _weighed(kg, question, of_the_kind(lexicon_of(kg), question, found), own)
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
         more, first = run_readings(kg, readings, max(reading, MOST_JUDGED), ends)
-        began, alone_ = time.monotonic(), weighed(kg, more)
+        began, alone_ = time.monotonic(), _weighed(kg, question, more, own)
         advised = helper.advised(question, alone_)
         helped = "" if advised is alone_ else HELPED
         kept = [one for one in advised if in_several_units(one[0].plan, schema) is None]

@@ -133,7 +133,6 @@ def run_beside(
     """
     found: list[tuple[Reading, PlanResult]] = []
     schema, work, known = schema_of(kg), 0, Found()
-    ends = min(ends, time.monotonic() + OFFERED_SECONDS)
     total = sum(math.exp(d.score - derivations[0].score) for d in derivations)
     for rank, one in enumerate(derivations):
         plan, left = with_subclasses(one.draft.plan, schema), ends - time.monotonic()
@@ -151,9 +150,7 @@ def run_beside(
         try:
             if in_several_units(plan, schema) is not None:
                 continue
-            result = run(
-                kg, plan, schema=schema, limits=Limits(left, 5_000, 8 << 20), known=known, patient=False
-            )
+            result = run(kg, plan, schema=schema, limits=Limits(left, 5_000, 8 << 20), known=known)
         except (StoreError, ConfigError):
             continue
         if found_something(reading, result):
