@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from typing import Final
+from typing import Literal as OneOf
 
 from rdflib import RDF, Literal, URIRef
 
@@ -40,6 +41,10 @@ _POSITIONS: Final[Mapping[str, Position]] = {"start": "start", "end": "end", "li
 _BEYOND: Final[Mapping[str, Relation]] = {"+": ">", "-": "<", ">=": ">=", "<=": "<="}
 _SIGN: Final[Mapping[str, int]] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 _TURNED: Final[Mapping[Relation, Relation]] = {">": "<", ">=": "<="}
+BY: Final = ("by+", "by-")
+"""Roles of what two sides are compared by."""
+_UNPAIRED: Final = frozenset(("than", "or", "not"))
+"""Roles of what nothing takes the place of in a comparison."""
 _CLOSE: Final = 0.75
 """How much more another way may cost that is tried as well."""
 _KEYS: Final = ("id", "number", "code", "no", "name")
@@ -92,6 +97,10 @@ class QuestionCues:
         turn: How many times another way than the shortest is taken.
         order: "asc" or "desc" where rows are to be in order of what is shown first.
         difference: Whether the difference of two numbers is asked for.
+        ratio: "percent" or "fraction" where a part of something is asked for.
+        compares: ">", "<" or "=" where one side is compared with the other.
+        unit: "year" or "day" where a time is to be counted in them.
+        side: Whether it is only one side of a comparison.
     """
 
     truth: bool = False
@@ -99,6 +108,10 @@ class QuestionCues:
     turn: int = 0
     order: str = ""
     difference: bool = False
+    ratio: str = ""
+    compares: Relation | OneOf[""] = ""
+    unit: str = ""
+    side: bool = False
 
 
 @dataclass(eq=False)
@@ -234,6 +247,20 @@ def pairs(items: Sequence[RoleItem]) -> dict[int, int]:
     }
 
 
+def partner_of(items: Sequence[RoleItem], n: int) -> int | None:
+    """Return the item before another one that the latter takes the place of in a comparison."""
+
+    def fits(one: RoleItem) -> bool:
+        if one.role in _UNPAIRED or one.unit.kind != items[n].unit.kind:
+            return False
+        a, b = one.cand, items[n].cand
+        if a is None or b is None:
+            return True
+        return a.term != b.term and (a.kind != "value" or not {*a.properties}.isdisjoint(b.properties))
+
+    return next((at for at in range(n - 1, -1, -1) if fits(items[at])), None)
+
+
 def goes_with(world: SchemaWays, one: RoleItem, value: RoleItem) -> bool:
     """Return whether a property or a kind that is counted may go with a value."""
     assert one.cand is not None
@@ -291,7 +318,9 @@ def _add_entities(frame: RoleFrame) -> None:
 
 def _focus(frame: RoleFrame) -> FrameNode:
     """Return the node that is asked for: what is named so, else what has what is asked for."""
-    for roles in (("count", "focus", "share"), ("group",)):
+    if not frame.asked.side and any(i.role in BY for i in frame.items):
+        return _chosen(frame)
+    for roles in (("count", "focus", "share", *BY), ("group",)):
         for n, item in enumerate(frame.items):
             if item.role in roles and n in frame.named and not frame.named[n].entity:
                 return frame.named[n]
@@ -319,6 +348,18 @@ def _focus(frame: RoleFrame) -> FrameNode:
                 frame.count("value focus")
                 return frame.add(owners[0], item.at, explicit=False)
     raise Unreadable
+
+
+def _chosen(frame: RoleFrame) -> FrameNode:
+    """Return the node of the things of which one is to be chosen: "who is older, Ann or Bob"."""
+    node = next((x for x in frame.nodes if x.either), None)
+    if node is None:
+        raise Unreadable
+    for n, x in frame.named.items():
+        if x is not node and x.entity is None and frame.world.related(x.cls, node.cls) and not x.negated:
+            frame.named[n] = node
+            frame.nodes = [y for y in frame.nodes if y is not x]
+    return node
 
 
 def _fit(frame: RoleFrame, cls: str) -> int:
@@ -811,7 +852,9 @@ def _block_of(frame: RoleFrame, x: FrameNode, *, tied: bool) -> Block:
         patterns += _path(frame, x.parent, x)
     found = Block(tuple(patterns))
     if x.either and x.entity is not None:
-        found = Block(either=(tuple(_put(found, x.var, term) for term in (x.entity, *x.either)),))
+        some = (x.entity, *x.either)
+        one_of = tuple(Block((), (Comparison(x.var, "=", term),)) for term in some)
+        found = replace(found, either=(*found.either, one_of))
     for block in x.blocks:
         found = merge(found, block)
     found = replace(found, without=(*found.without, *x.withouts))

@@ -15,6 +15,8 @@ from mrag.planning.plan import (
     Column,
     Comparison,
     Condition,
+    DatePart,
+    Days,
     Expression,
     Fold,
     Number,
@@ -25,6 +27,7 @@ from mrag.planning.plan import (
     parts,
 )
 from mrag.planning.reader.frames import (
+    BY,
     FrameNode,
     QuestionCues,
     RoleFrame,
@@ -134,10 +137,10 @@ def _read(out: _Outcome) -> list[tuple[RoleItem, FrameNode, Aggregate]]:
     for _, event, node in sorted(events, key=lambda e: e[0]):
         if isinstance(event, Shown):
             counted += _read_property(out, event, inner=columns)
-        elif event.role in _COUNTED:
-            counted.append((event, node, Aggregate("count", of=(node.var,))))
-        elif event.role == "count":
+        elif event.role == "count" or (event.role in BY and frame.asked.side):
             out.column(Aggregate("count", of=(node.var,)), out.folds)
+        elif event.role in _COUNTED or event.role in BY:
+            counted.append((event, node, Aggregate("count", of=(node.var,))))
         elif event.role == "group" and not (node is frame.root and counting):
             out.column(node.var, out.groups)
         elif event.role == "col" and node.var not in out.names:
@@ -149,7 +152,11 @@ def _read_property(
     out: _Outcome, shown: Shown, *, inner: bool
 ) -> list[tuple[RoleItem, FrameNode, Aggregate]]:
     role, x, node = shown.item.role, shown.value, shown.node
-    if role in ("col", "much"):
+    if role in BY and not out.frame.asked.side:
+        return _by(out, shown)
+    if role in BY and _number(out, shown) and not (node.entity or node.key):
+        out.column(Aggregate("sum", Number(x), (node.var,)), out.folds)
+    elif role in ("col", "much", *BY):
         if x not in out.names:
             out.column(x, out.plain)
     elif role == "group":
@@ -171,6 +178,21 @@ def _read_property(
     else:
         raise Unreadable
     return []
+
+
+def _number(out: _Outcome, shown: Shown) -> bool:
+    return shown.item.cand is not None and out.frame.info(shown.item.cand).kind == "number"
+
+
+def _by(out: _Outcome, shown: Shown) -> list[tuple[RoleItem, FrameNode, Aggregate]]:
+    """Rank the things of which one is to be chosen."""
+    value: Expression = Number(shown.value) if _number(out, shown) else shown.value
+    if shown.node is out.frame.root:
+        shown.node.key = (value, shown.item.role == "by+", 1)
+        return []
+    if not _number(out, shown):
+        raise Unreadable
+    return [(shown.item, shown.node, Aggregate("sum", value, (shown.node.var,)))]
 
 
 def _group(out: _Outcome, x: Unknown) -> None:
@@ -232,7 +254,7 @@ def _count(out: _Outcome, item: RoleItem, node: FrameNode, fold: Aggregate) -> N
                 assert holder is not None
                 holder.blocks.append(Block(plans=(_inner(frame, holder, having=condition),)))
         return
-    down = item.role.endswith("+") if "&" in item.role else item.role == "most"
+    down = item.role.endswith("+") or item.role == "most"
     if outer:
         out.rank(fold, down=down, most=frame.asked.limit)
     else:
@@ -316,9 +338,12 @@ def _share(out: _Outcome) -> PlanDraft:
 def _finished(out: _Outcome) -> PlanDraft:
     frame, root = out.frame, out.frame.root
     folds = out.folds
-    if frame.asked.difference and len(folds) == 2 and not out.groups:
-        one, two = folds
-        folds = [Column(Arithmetic(one.value, "-", two.value), one.name)]
+    if frame.asked.difference and len(folds) == 2:
+        one, two = (c.value for c in folds)
+        if isinstance(one, Aggregate) and one.function == "minimum":
+            one, two = two, one
+        kind = "date" if isinstance(one, Aggregate) and isinstance(one.value, Unknown) else "number"
+        folds = [Column(difference(two, one, kind, frame.asked.unit), folds[0].name)]
     if not (folds or out.groups or out.plain):
         out.column(root.var, out.plain)
     # What is shown beside a fold is what it is folded by.
@@ -346,3 +371,12 @@ def _unknowns(block: Block) -> set[Unknown]:
     for plan in block.plans:
         found |= {Unknown(c.name) for c in plan.columns}
     return found
+
+
+def difference(start: Expression, end: Expression, kind: str, unit: str) -> Expression:
+    """Return by how much an amount or a date is beyond another one."""
+    if kind == "number":
+        return Arithmetic(Number(end), "-", Number(start))
+    if unit == "day":
+        return Days(start, end)
+    return Arithmetic(DatePart("year", end), "-", DatePart("year", start))

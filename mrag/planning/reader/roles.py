@@ -8,7 +8,7 @@ from heapq import nlargest
 from typing import Final, TypeAlias
 
 from mrag.planning.lexical import Candidate
-from mrag.planning.reader.frames import RoleItem, goes_with
+from mrag.planning.reader.frames import RoleItem, goes_with, partner_of
 from mrag.planning.reader.units import Unit, is_free, key_of
 from mrag.planning.reader.world import SchemaWays
 
@@ -53,6 +53,9 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "beyond<=": ("underis",),
     "above+": ("cmp+",),
     "above-": ("cmp-",),
+    "by+": ("cmp+",),
+    "by-": ("cmp-",),
+    "than": ("than", "versus", "and"),
     "same": ("same",),
     "share": ("share",),
     "start": ("start",),
@@ -63,29 +66,31 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "like<": ("contain",),
 }
 """The cue words that a role needs, one of them; a group may do without."""
-_AFTER: Final = frozenset("sort asc desc avg sum group sup+ sup- over under overis underis".split())
+_AFTER: Final = frozenset("sort asc desc avg sum group sup+ sup- over under overis underis cmp+ cmp-".split())
 """Cues that may stand behind what they are said of."""
+_AMOUNTS: Final = frozenset(("count", "sum", "difference"))
+"""Cues that ask how much, which may stand before a comparison."""
 _PASSED: Final = frozenset(("skip", "self", "hint"))
 """Roles of units that say nothing by themselves."""
 _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
     "quantity": ("is", "is<", "is>", "limit", "or", "or<"),
-    "time": ("is", "is<", "is>", "or"),
+    "time": ("is", "is<", "is>", "or", "than"),
     "text": ("is", "is<", "start", "start<", "end", "end<", "like", "like<", "not<", "or", "or<"),
 }
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "class": (
         "focus", "count", "group", "node", "having", "none", "most", "fewest", "col", "again", "hint",
-        "share",
+        "share", "by+", "by-", "than",
     ),
-    "entity": ("is", "is<", "not", "not<", "or"),
-    "value": ("is", "is<", "is>", "not", "not<", "or", "or<"),
+    "entity": ("is", "is<", "not", "not<", "or", "than"),
+    "value": ("is", "is<", "is>", "not", "not<", "or", "or<", "than"),
 }  # fmt: skip
 _PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
     "number": (
         "col", "key+", "key-", "sum", "avg", "min", "max", "beyond+", "beyond-", "beyond>=", "beyond<=",
-        "much", "above+", "above-",
+        "much", "above+", "above-", "by+", "by-",
     ),
-    "date": ("col", "key+", "key-", "min", "max"),
+    "date": ("col", "key+", "key-", "min", "max", "by+", "by-"),
     "entity": ("col", "link"),
 }  # fmt: skip
 _ALL_PROPERTIES: Final = (
@@ -161,6 +166,7 @@ class _Path:
     mentions: Sequence[UnitSlot]
     cues: Sequence[Unit]
     liked: frozenset[str]
+    near: frozenset[str]
 
 
 def paths(units: Sequence[Unit], low: Sequence[str]) -> list[tuple[list[UnitSlot], list[int]]]:
@@ -208,7 +214,11 @@ def labelled(
     """Return the likeliest ways of giving the slots of a path roles, likeliest first."""
     mentions = [s for s in slots if not s.is_cue]
     classes = (u for s in mentions for u in s.units if u.kind == "class" and u.score >= 0.7)
-    path = _Path(world, low, mentions, _cues(slots), frozenset(u.options[0].term for u in classes))
+    liked = frozenset(u.options[0].term for u in classes)
+    things = (u.options[0] for s in mentions for u in s.units if u.kind == "entity" and u.score >= 0.7)
+    kinds = {c for thing in things for c in thing.classes}
+    near = liked | {a for c in kinds for a in (c, *world.schema.above(c))}
+    path = _Path(world, low, mentions, _cues(slots), liked, near)
     beam = [_State()]
     for at in range(len(mentions)):
         options = sorted(
@@ -260,6 +270,8 @@ def _opened(world: SchemaWays, state: _State, item: RoleItem) -> str | None:
     """Return what is open behind another item; None if it cannot stand there."""
     if item.role == "again" and all(i.cand != item.cand for i in state.items):
         return None
+    if item.role == "than" and partner_of((*state.items, item), len(state.items)) is None:
+        return None
     if item.role in ("or", "or<") and not any(i.kind in ("value", "entity", "") for i in state.items):
         return None
     if item.role in ("cond", "having") or item.role.endswith("&cond"):
@@ -297,9 +309,11 @@ def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Op
     for unit in slot.units:
         if unit.kind == "cue":
             continue
-        for role, cand in _roles(path.world, unit, path.liked):
+        for role, cand in _roles(path.world, unit, path.liked, path.near):
             for cue in _choices(path, unit, role):
                 mask = _compared(path.cues, unit, cue) if role.startswith("beyond") else 0
+                if role.startswith("by") and cue >= 0:
+                    mask = _asking(path.cues, cue)
                 if mask is not None:
                     yield _option(path, at, weights, role, unit, cand, cue, mask)
         if unit.kind == "property":
@@ -335,7 +349,7 @@ def _choices(path: _Path, unit: Unit, role: str) -> list[int]:
     behind = role in ("most", "fewest") and unit.kind == "property"
     several = role in ("group", "sortA", "sortD", "not", "none", "not<", "lacks")
     near = _near(path, unit, needs, behind)[: 2 if several else 1]
-    return [*near, *([-2] if role in _FOLDS else []), *([-1] if role == "group" else [])]
+    return [*near, *([-2] if role in _FOLDS else []), *([-1] if role in ("group", "than") else [])]
 
 
 def _compared(cues: Sequence[Unit], unit: Unit, cue: int) -> int | None:
@@ -344,6 +358,13 @@ def _compared(cues: Sequence[Unit], unit: Unit, cue: int) -> int | None:
         return 0
     behind = [n for n, c in enumerate(cues) if c.cue == "avg" and 0 <= c.start - unit.end <= 3]
     return 1 << cue | 1 << behind[0] if behind and cue >= 0 else None
+
+
+def _asking(cues: Sequence[Unit], cue: int) -> int:
+    """Return a cue of a comparison with the one before it that asks how much: "how many years older"."""
+    at = cues[cue].start
+    before = (n for n, c in enumerate(cues) if c.cue in _AMOUNTS and 0 <= at - c.end <= 1)
+    return 1 << cue | sum(1 << n for n in before)
 
 
 def _near(path: _Path, unit: Unit, needs: Sequence[str], behind: bool) -> list[int]:
@@ -391,14 +412,16 @@ def _folds(world: SchemaWays, unit: Unit, run: Sequence[str]) -> Iterator[tuple[
             yield "&".join(several), cand
 
 
-def _roles(world: SchemaWays, unit: Unit, liked: frozenset[str]) -> Iterator[tuple[str, Candidate | None]]:
+def _roles(
+    world: SchemaWays, unit: Unit, liked: frozenset[str], near: frozenset[str]
+) -> Iterator[tuple[str, Candidate | None]]:
     """Yield what a unit may do, with what it names then."""
     for role in _VALUES.get(unit.kind, ()):
         if role != "limit" or unit.op == "=":
             yield role, None
     if unit.kind == "adjective":
         yield "hint", None
-        yield from _measures(unit)
+        yield from _measures(world, unit, near)
     for cand in unit.options[:_CANDIDATES] if unit.kind in _NAMES else ():
         for role in _NAMES[unit.kind]:
             yield role, cand
@@ -406,14 +429,16 @@ def _roles(world: SchemaWays, unit: Unit, liked: frozenset[str]) -> Iterator[tup
         yield from _uses(world, unit, liked)
 
 
-def _measures(unit: Unit) -> Iterator[tuple[str, Candidate]]:
+def _measures(world: SchemaWays, unit: Unit, near: frozenset[str]) -> Iterator[tuple[str, Candidate]]:
     """Yield what an adjective may do: "the longest", "longer than", "how long"."""
-    for cand in unit.options[:_CANDIDATES]:
+    liked = sorted(unit.options, key=lambda c: not any(o in near for o in world.owners[c.term]))
+    for cand in liked[:_CANDIDATES]:
         sign = "+" if cand.inverse is False else "-"
         if unit.cue == "superlative":
             yield f"key{sign}", cand
+            yield ("max" if sign == "+" else "min"), cand
         elif unit.cue == "comparative":
-            yield from (("cond", cand), (f"beyond{sign}", cand), (f"above{sign}", cand))
+            yield from (("cond", cand), (f"beyond{sign}", cand), (f"above{sign}", cand), (f"by{sign}", cand))
         else:
             yield "col", cand
 
@@ -440,7 +465,8 @@ def _measured(
 ) -> Features:
     """Return what is measured of a role of a mention."""
     if role == "skip":
-        return ("skip", unit.score), (f"skip|{unit.kind}", 1.0)
+        said = [(f"skip for {u.cue}", 1.0) for u in path.mentions[at].units if u.kind == "cue"][:1]
+        return ("skip", 0.4 if said else unit.score), (f"skip|{unit.kind}", 1.0), *said
     slot = path.mentions[at]
     sort: str = unit.kind
     if cand is not None and cand.kind == "property":
@@ -476,8 +502,8 @@ def _by_cue(role: str, unit: Unit, cue: Unit | None) -> Iterator[tuple[str, floa
             yield f"{role}|cue={cue.word}", 1.0
     elif role in _FOLDS:
         yield "fold again", 1.0
-    elif role == "group":
-        yield "group|no cue", 1.0
+    elif role in ("group", "than"):
+        yield f"{role}|no cue", 1.0
 
 
 def _context(path: _Path, at: int, role: str, sort: str) -> Iterator[tuple[str, float]]:
