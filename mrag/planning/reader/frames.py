@@ -22,7 +22,6 @@ from mrag.planning.plan import (
     DatePart,
     Expression,
     Number,
-    Part,
     Pattern,
     Plan,
     Position,
@@ -30,6 +29,7 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
+from mrag.planning.reader.quantities import converted, likeness
 from mrag.planning.reader.units import Unit
 from mrag.planning.reader.world import SchemaWays, Way, WayStep
 from mrag.planning.schema import PropertyInfo
@@ -550,7 +550,14 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
     if item.role == "or":
         if frame.last is None:
             raise Unreadable
-        _alternative(frame, *frame.last, item)
+        node, iri = frame.last
+        like = _likeness(frame.world.info(iri), item.unit) or 0.0
+        better = [
+            p
+            for _, _, p in _guesses(frame, item, [node])
+            if (_likeness(frame.world.info(p), item.unit) or 0.0) > like + 1.0
+        ]
+        _alternative(frame, node, better[0] if better else iri, item)
         return
     numbered = item.unit.kind == "quantity" and item.unit.op == "=" and n - 1 in frame.named
     if numbered and frame.items[n - 1].unit.end == item.at:
@@ -560,16 +567,55 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
             frame.count("numbered")
             _say(frame, node, keys[0], item)
             return
-    kind = {"time": "date", "quantity": "number"}.get(item.unit.kind, "text")
-    nodes = [x for x in frame.nodes if x.cls and not x.entity]
-    for node in sorted(nodes, key=lambda x: (abs(item.at - x.at) - (x is frame.root), x.at)):
-        fit = [p for p in _own(frame, node) if p.kind == kind or (kind == "date" and _is_year(p))]
-        if fit:
-            frame.count("guessed property")
-            best = min(fit, key=lambda p: (p.kind != kind, not _is_usual(p), -p.triples, p.iri))
-            _say(frame, node, best.iri, item, negate=item.role == "not")
-            return
-    raise Unreadable
+    fits = _guesses(frame, item, [x for x in frame.nodes if x.cls and not x.entity])
+    if not fits:
+        raise Unreadable
+    close = [f for f in fits if fits[0][0] - f[0] < 2 * _CLOSE]
+    at = min(frame.asked.turn - frame.turned, len(close) - 1)
+    if at > 0:
+        frame.turned += at
+        frame.count("turned", 0.2 + fits[0][0] - close[at][0])
+    _, node, iri = close[max(0, at)]
+    frame.count("guessed property")
+    _say(frame, node, iri, item, negate=item.role == "not")
+
+
+def _guesses(
+    frame: RoleFrame, item: RoleItem, nodes: Iterable[FrameNode]
+) -> list[tuple[float, FrameNode, str]]:
+    """Return what a value may be said of that comes without the name of a property, the likeliest first."""
+    fits = [
+        (like - 0.25 * min(8, abs(item.at - x.at)) + (0.6 if x is frame.root else 0.0), x, p.iri)
+        for x in nodes
+        for p in _own(frame, x)
+        if (like := _likeness(p, item.unit)) is not None
+    ]
+    return sorted(fits, key=lambda f: (-f[0], f[1].at, f[2]))
+
+
+def _likeness(info: PropertyInfo, unit: Unit) -> float | None:
+    """Return how likely a property has a value that is given without its name; None if it cannot have it."""
+    shared = 0.5 * info.subjects / max(1, *info.domains.values())
+    if unit.kind == "quantity":
+        if info.kind != "number" or info.flag:
+            return None
+        odd = 1.5 * ((_is_year(info) and bool(unit.unit or len(unit.values[0]) != 4)) or _tells_apart(info))
+        return likeness(info, Decimal(unit.values[0]), unit.unit) + shared - odd
+    if unit.kind == "text":
+        return shared + 0.5 * _is_usual(info) if info.kind == "text" else None
+    if info.kind == "number" and _is_year(info) and unit.part == "year":
+        return shared
+    finest = 1 + len(info.maximum.split("T")[0].split("-")) + ("T" in info.maximum or ":" in info.maximum)
+    if info.kind != "date" or finest <= _FINENESS.get(unit.part, 3):
+        return None
+    year = unit.values[0][:4]
+    known = unit.part in ("month", "month-day", "weekday", "clock", "day")
+    inside = known or info.minimum[:4] <= year <= info.maximum[:4]
+    return shared + 0.5 * inside + 0.3 * _is_usual(info)
+
+
+_FINENESS: Final[Mapping[str, int]] = {"year": 1, "year-month": 2, "month": 2, "clock": 4, "moment": 4}
+"""What dates tell at least that are compared with a part: years, months, days, times of day."""
 
 
 def _own(frame: RoleFrame, node: FrameNode) -> list[PropertyInfo]:
@@ -687,39 +733,48 @@ def _bounds(x: Unknown, info: PropertyInfo, unit: Unit) -> Iterable[Condition]:
     if info.kind == "date":
         left, ends = _date_bounds(x, unit)
     elif info.kind in ("number", "text") and (unit.kind != "time" or unit.part == "year"):
-        left, ends = Number(x), [decimal(v) for v in unit.values]
+        left, ends = Number(x), [_measured(info, unit, v) for v in unit.values]
     else:
         raise Unreadable
     yield from bounded(left, unit.op, ends)
 
 
+def _measured(info: PropertyInfo, unit: Unit, text: str) -> Literal | None:
+    """Return a quantity in the unit of a property."""
+    number = decimal(text)
+    return number if number is None else decimal(str(converted(info, Decimal(text), unit.unit)))
+
+
 def bounded(left: Expression, op: Relation, ends: Sequence[Literal | None]) -> Iterable[Condition]:
-    """Yield that a value lies between two ends, or compares with one."""
+    """Yield that a value lies between two ends, before or after both, or compares with one."""
     known = [end for end in ends if end is not None]
     if len(known) != len(ends):
         raise Unreadable
-    if len(known) == 2:
+    if len(known) == 2 and op == "=":
         yield Comparison(left, ">=", known[0])
         yield Comparison(left, "<=", known[1])
     else:
-        yield Comparison(left, op, known[0])
+        yield Comparison(left, op, known[-1] if op in (">", "<=") else known[0])
 
 
 def _date_bounds(x: Unknown, unit: Unit) -> tuple[Expression, list[Literal | None]]:
+    """Return the part of a date that a time bounds, and what it is compared with."""
     whole = len(unit.values[0]) == 4 and unit.values[0].isdigit()
     if unit.kind == "quantity" and not whole:
         raise Unreadable
-    if unit.part == "moment":
-        return x, [Literal(v, datatype=URIRef(XSD + "dateTime")) for v in unit.values]
-    part: Part = unit.part or "year"  # type: ignore[assignment]
+    part = unit.part or "year"
+    datatype = {"moment": "dateTime", "date": "date"}.get(part)
     ends: list[Literal | None]
-    if part in ("year", "month"):
-        ends = [Literal(int(v)) for v in unit.values]
-    elif part == "date":
-        ends = [Literal(v, datatype=URIRef(XSD + "date")) for v in unit.values]
+    if datatype is not None:
+        ends = [Literal(v, datatype=URIRef(XSD + datatype)) for v in unit.values]
     else:
-        ends = [Literal(v) for v in unit.values]
-    return DatePart(part, x), ends
+        ends = [Literal(int(v)) if v.isdigit() else Literal(v) for v in unit.values]
+    if part == "moment":
+        return x, ends
+    if part == "month-day":
+        month = Arithmetic(DatePart("month", x), "*", Literal(100))
+        return Arithmetic(month, "+", DatePart("day", x)), ends
+    return DatePart(part, x), ends  # type: ignore[arg-type]  # a time has parts of dates
 
 
 def decimal(text: str) -> Literal | None:

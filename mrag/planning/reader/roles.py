@@ -431,7 +431,7 @@ def _roles(
 
 def _measures(world: SchemaWays, unit: Unit, near: frozenset[str]) -> Iterator[tuple[str, Candidate]]:
     """Yield what an adjective may do: "the longest", "longer than", "how long"."""
-    liked = sorted(unit.options, key=lambda c: not any(o in near for o in world.owners[c.term]))
+    liked = sorted(unit.options, key=lambda c: (not any(o in near for o in world.owners[c.term]), -c.score))
     for cand in liked[:_CANDIDATES]:
         sign = "+" if cand.inverse is False else "-"
         if unit.cue == "superlative":
