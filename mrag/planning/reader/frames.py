@@ -38,7 +38,7 @@ from mrag.rdf.terms import XSD
 _TIES: Final = frozenset(("link", "cond", "having", "most", "fewest"))
 """Roles of words for a relation that may name how two nodes are tied."""
 _POSITIONS: Final[Mapping[str, Position]] = {"start": "start", "end": "end", "like": "anywhere"}
-_BEYOND: Final[Mapping[str, Relation]] = {"+": ">", "-": "<", ">=": ">=", "<=": "<="}
+BEYOND: Final[Mapping[str, Relation]] = {"+": ">", "-": "<", ">=": ">=", "<=": "<="}
 _SIGN: Final[Mapping[str, int]] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 _TURNED: Final[Mapping[Relation, Relation]] = {">": "<", ">=": "<="}
 BY: Final = ("by+", "by-")
@@ -94,8 +94,10 @@ class QuestionCues:
     Attributes:
         truth: Whether it asks for yes or no.
         limit: How many are wanted; 0 if not said.
+        offset: How many are passed over before them.
         turn: How many times another way than the shortest is taken.
-        order: "asc" or "desc" where rows are to be in order of what is shown first.
+        order: "asc", "desc" or "alpha" where rows are to be in order of what is shown.
+        counted: Whether a number is asked for that belongs to no words.
         difference: Whether the difference of two numbers is asked for.
         ratio: "percent" or "fraction" where a part of something is asked for.
         compares: ">", "<" or "=" where one side is compared with the other.
@@ -105,8 +107,10 @@ class QuestionCues:
 
     truth: bool = False
     limit: int = 0
+    offset: int = 0
     turn: int = 0
     order: str = ""
+    counted: bool = False
     difference: bool = False
     ratio: str = ""
     compares: Relation | OneOf[""] = ""
@@ -391,7 +395,7 @@ def _owner(frame: RoleFrame, item: RoleItem, *, near: bool) -> FrameNode:
             gap = item.at - x.at
             # What is asked for stands before what has it, a condition behind it.
             far = (gap if gap >= 0 else 1.2 - gap * 1.1) if near else (-gap if gap < 0 else gap + 1.5)
-            return far - (2.0 if x is root else 0.0), x.at
+            return far - ((6.0 if item.role.startswith("sort") else 2.0) if x is root else 0.0), x.at
 
         if len({x.cls for x in some}) > 1:
             frame.count("owners")
@@ -494,9 +498,7 @@ def _add_average(frame: RoleFrame, item: RoleItem) -> None:
     x, y, z = _value(frame, node, item.cand), frame.fresh(), frame.fresh()
     where = Block((Pattern(z, RDF.type, URIRef(node.cls)), Pattern(z, URIRef(item.cand.term), y)))
     average = Scalar(Plan(where, (Column(Aggregate("average", Number(y), (z,)), "average"),)))
-    node.blocks.append(
-        Block((), (Comparison(Number(x), _BEYOND[item.role.removeprefix("beyond")], average),))
-    )
+    node.blocks.append(Block((), (Comparison(Number(x), BEYOND[item.role.removeprefix("beyond")], average),)))
 
 
 def _add_comparison(frame: RoleFrame, item: RoleItem) -> None:
@@ -562,7 +564,7 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
     numbered = item.unit.kind == "quantity" and item.unit.op == "=" and n - 1 in frame.named
     if numbered and frame.items[n - 1].unit.end == item.at:
         node = frame.named[n - 1]
-        keys = sorted(p.iri for p in _own(frame, node) if _tells_apart(p))
+        keys = sorted(p.iri for p in _own(frame, node) if tells_apart(p))
         if keys:
             frame.count("numbered")
             _say(frame, node, keys[0], item)
@@ -599,7 +601,7 @@ def _likeness(info: PropertyInfo, unit: Unit) -> float | None:
     if unit.kind == "quantity":
         if info.kind != "number" or info.flag:
             return None
-        odd = 1.5 * ((_is_year(info) and bool(unit.unit or len(unit.values[0]) != 4)) or _tells_apart(info))
+        odd = 1.5 * ((_is_year(info) and bool(unit.unit or len(unit.values[0]) != 4)) or tells_apart(info))
         return likeness(info, Decimal(unit.values[0]), unit.unit) + shared - odd
     if unit.kind == "text":
         return shared + 0.5 * _is_usual(info) if info.kind == "text" else None
@@ -631,7 +633,8 @@ def _is_usual(info: PropertyInfo) -> bool:
     return any(word in text for word in ("year", "date", "name"))
 
 
-def _tells_apart(info: PropertyInfo) -> bool:
+def tells_apart(info: PropertyInfo) -> bool:
+    """Return whether the values of a property are numbers or names of single things."""
     once = info.triples == info.subjects == info.objects
     return (
         once and info.kind in ("number", "text") and info.names[-1].lower().replace(" ", "").endswith(_KEYS)

@@ -57,13 +57,13 @@ def priors() -> Mapping[str, float]:
 
 @cache
 def shipped() -> Mapping[str, float]:
-    """Return the weights that ship.
+    """Return the weights that ship, and those of `priors` for what is not among them.
 
     They are learnt by `benchmarks/reader.py` from graphs of this repository and questions of the training
     part of Spider (Yu et al., 2018; CC BY-SA 4.0).
     """
     found: dict[str, float] = json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8"))
-    return found
+    return {**priors(), **found}
 
 
 class RoleReader:
@@ -129,18 +129,24 @@ class RoleReader:
 def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
     """Return what the words that are left over say of the question as a whole."""
     cues = {c.cue for c in label.cues}
-    limit = next((int(float(i.text)) for i in label.items if i.role == "limit"), 0)
+    ends = next((i.unit for i in label.items if i.role == "limit"), None)
+    limit, offset = 0, 0
+    if ends is not None:
+        limit = int(float(ends.values[-1]))
+        offset = int(float(ends.values[0])) - 1 if ends.part == "rank" else 0
     asks = bool(low) and low[0] in _AUXILIARIES and "which" not in low[:3] and "what" not in low[:6]
     truth = asks and not any(i.role in ("count", "col") for i in label.items)
-    order = "desc" if "desc" in cues else "asc" if cues & {"asc", "sort"} else ""
+    order = next((c for c in ("desc", "alpha", "asc", "sort") if c in cues), "")
     compares: Relation | OneOf[""] = (
         ">" if "cmp+" in cues else "<" if "cmp-" in cues else "=" if "same" in cues else ""
     )
     return QuestionCues(
         truth=truth,
-        limit=limit,
+        limit=limit - offset,
+        offset=offset,
         turn=turn,
         order=order,
+        counted=bool(cues & {"count", "reveal"}),
         difference="difference" in cues,
         ratio="percent" if "share" in cues else "fraction" if "ratio" in cues else "",
         compares=compares,

@@ -42,10 +42,11 @@ class Unit:
         end: Index behind the last token.
         options: What of the graph they may name, best first; of an adjective the properties that it measures,
             `inverse` where it wants the least.
-        cue: What a cue word does; of an adjective its form: "positive", "comparative" or "superlative".
+        cue: What a cue word does; of an adjective its form: "positive", "comparative", "superlative" or,
+            with the words around it, "order".
         op: How a quantity or a time compares; of an adjective ">" or "<".
         values: The number, the two ends, or a date or a text.
-        part: Of a time, what is given: year, month, year-month, date or moment.
+        part: Of a time, what is given: year, month, year-month, date or moment; "rank" of places in an order.
         unit: The word for the unit of a quantity.
         word: The words of a cue; the plain form of an adjective.
         score: How much they explain.
@@ -90,6 +91,7 @@ def units_of(lexicon: Lexicon, question: str, words: Sequence[TextToken]) -> lis
     found += _usual(lexicon, low)
     found += [replace(u, end=u.end + 1, score=u.score - 0.05) for u in found if _is_longer(u, low)]
     found += _quantities(words, low)
+    found += _ranks(low)
     found += _times(question, words, low)
     found += _texts(question, words)
     found += _adjectives(lexicon, low)
@@ -285,6 +287,25 @@ def _quantities(words: Sequence[TextToken], low: Sequence[str]) -> Iterator[Unit
             yield Unit("quantity", i, i + 3, values=(times,), op=">" if one_ == "more" else ">=")
 
 
+_ORDINALS: Final[Mapping[str, int]] = {
+    word: n
+    for n, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)
+}
+
+
+def _ranks(low: Sequence[str]) -> Iterator[Unit]:
+    """Yield places in an order: "second", "3rd", "fourth to sixth"."""
+    places = [_ORDINALS.get(w) or (int(w[:-2]) if re.fullmatch(r"\d+(st|nd|rd|th)", w) else 0) for w in low]
+    for i, place in enumerate(places):
+        if not place:
+            continue
+        if place > 1:
+            yield Unit("quantity", i, i + 1, values=(str(place),), part="rank")
+        for j in range(i + 1, min(i + 4, len(low))):
+            if places[j] == place + 1 or (places[j] > place and low[j - 1] not in ("and", ",")):
+                yield Unit("quantity", i, j + 1, values=(str(place), str(places[j])), part="rank", score=1.2)
+
+
 def _plain(value: Decimal) -> str:
     return f"{value.normalize():f}"
 
@@ -351,6 +372,19 @@ def _adjectives(lexicon: Lexicon, low: Sequence[str]) -> Iterator[Unit]:
             form = _form(text, plain, degree)
             op: Relation = ">" if greatest else "<"
             yield Unit("adjective", i, i + size, options, cue=form, op=op, word=plain, score=0.9)
+            start, end = _ordering(low, i, i + size)
+            if form == "superlative" and end > i + size:
+                yield Unit("adjective", start, end, options, cue="order", op=op, word=plain, score=1.1)
+
+
+def _ordering(low: Sequence[str], start: int, end: int) -> tuple[int, int]:
+    """Return the words around a superlative that order: "longest first", "from longest to shortest"."""
+    if low[end : end + 1] == ["first"]:
+        return start, end + 1
+    if low[start - 1 : start] == ["from"] and "to" in low[end : end + 2]:
+        to = low.index("to", end)
+        return start - 1, min(len(low), to + 3 if low[to + 1 : to + 2] == ["the"] else to + 2)
+    return start, end
 
 
 def _form(text: str, plain: str, degree: str) -> str:
