@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from typing import Final
+from typing import Literal as OneOf
 
 from rdflib import RDF, Literal, URIRef
 
@@ -21,7 +22,6 @@ from mrag.planning.plan import (
     DatePart,
     Expression,
     Number,
-    Part,
     Pattern,
     Plan,
     Position,
@@ -29,6 +29,7 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
+from mrag.planning.reader.quantities import converted, likeness
 from mrag.planning.reader.units import Unit
 from mrag.planning.reader.world import SchemaWays, Way, WayStep
 from mrag.planning.schema import PropertyInfo
@@ -37,9 +38,13 @@ from mrag.rdf.terms import XSD
 _TIES: Final = frozenset(("link", "cond", "having", "most", "fewest"))
 """Roles of words for a relation that may name how two nodes are tied."""
 _POSITIONS: Final[Mapping[str, Position]] = {"start": "start", "end": "end", "like": "anywhere"}
-_BEYOND: Final[Mapping[str, Relation]] = {"+": ">", "-": "<", ">=": ">=", "<=": "<="}
+BEYOND: Final[Mapping[str, Relation]] = {"+": ">", "-": "<", ">=": ">=", "<=": "<="}
 _SIGN: Final[Mapping[str, int]] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 _TURNED: Final[Mapping[Relation, Relation]] = {">": "<", ">=": "<="}
+BY: Final = ("by+", "by-")
+"""Roles of what two sides are compared by."""
+_UNPAIRED: Final = frozenset(("than", "or", "not"))
+"""Roles of what nothing takes the place of in a comparison."""
 _CLOSE: Final = 0.75
 """How much more another way may cost that is tried as well."""
 _KEYS: Final = ("id", "number", "code", "no", "name")
@@ -89,16 +94,28 @@ class QuestionCues:
     Attributes:
         truth: Whether it asks for yes or no.
         limit: How many are wanted; 0 if not said.
+        offset: How many are passed over before them.
         turn: How many times another way than the shortest is taken.
-        order: "asc" or "desc" where rows are to be in order of what is shown first.
+        order: "asc", "desc" or "alpha" where rows are to be in order of what is shown.
+        counted: Whether a number is asked for that belongs to no words.
         difference: Whether the difference of two numbers is asked for.
+        ratio: "percent" or "fraction" where a part of something is asked for.
+        compares: ">", "<" or "=" where one side is compared with the other.
+        unit: "year" or "day" where a time is to be counted in them.
+        side: Whether it is only one side of a comparison.
     """
 
     truth: bool = False
     limit: int = 0
+    offset: int = 0
     turn: int = 0
     order: str = ""
+    counted: bool = False
     difference: bool = False
+    ratio: str = ""
+    compares: Relation | OneOf[""] = ""
+    unit: str = ""
+    side: bool = False
 
 
 @dataclass(eq=False)
@@ -234,6 +251,20 @@ def pairs(items: Sequence[RoleItem]) -> dict[int, int]:
     }
 
 
+def partner_of(items: Sequence[RoleItem], n: int) -> int | None:
+    """Return the item before another one that the latter takes the place of in a comparison."""
+
+    def fits(one: RoleItem) -> bool:
+        if one.role in _UNPAIRED or one.unit.kind != items[n].unit.kind:
+            return False
+        a, b = one.cand, items[n].cand
+        if a is None or b is None:
+            return True
+        return a.term != b.term and (a.kind != "value" or not {*a.properties}.isdisjoint(b.properties))
+
+    return next((at for at in range(n - 1, -1, -1) if fits(items[at])), None)
+
+
 def goes_with(world: SchemaWays, one: RoleItem, value: RoleItem) -> bool:
     """Return whether a property or a kind that is counted may go with a value."""
     assert one.cand is not None
@@ -291,7 +322,9 @@ def _add_entities(frame: RoleFrame) -> None:
 
 def _focus(frame: RoleFrame) -> FrameNode:
     """Return the node that is asked for: what is named so, else what has what is asked for."""
-    for roles in (("count", "focus", "share"), ("group",)):
+    if not frame.asked.side and any(i.role in BY for i in frame.items):
+        return _chosen(frame)
+    for roles in (("count", "focus", "share", *BY), ("group",)):
         for n, item in enumerate(frame.items):
             if item.role in roles and n in frame.named and not frame.named[n].entity:
                 return frame.named[n]
@@ -319,6 +352,18 @@ def _focus(frame: RoleFrame) -> FrameNode:
                 frame.count("value focus")
                 return frame.add(owners[0], item.at, explicit=False)
     raise Unreadable
+
+
+def _chosen(frame: RoleFrame) -> FrameNode:
+    """Return the node of the things of which one is to be chosen: "who is older, Ann or Bob"."""
+    node = next((x for x in frame.nodes if x.either), None)
+    if node is None:
+        raise Unreadable
+    for n, x in frame.named.items():
+        if x is not node and x.entity is None and frame.world.related(x.cls, node.cls) and not x.negated:
+            frame.named[n] = node
+            frame.nodes = [y for y in frame.nodes if y is not x]
+    return node
 
 
 def _fit(frame: RoleFrame, cls: str) -> int:
@@ -350,7 +395,7 @@ def _owner(frame: RoleFrame, item: RoleItem, *, near: bool) -> FrameNode:
             gap = item.at - x.at
             # What is asked for stands before what has it, a condition behind it.
             far = (gap if gap >= 0 else 1.2 - gap * 1.1) if near else (-gap if gap < 0 else gap + 1.5)
-            return far - (2.0 if x is root else 0.0), x.at
+            return far - ((6.0 if item.role.startswith("sort") else 2.0) if x is root else 0.0), x.at
 
         if len({x.cls for x in some}) > 1:
             frame.count("owners")
@@ -453,9 +498,7 @@ def _add_average(frame: RoleFrame, item: RoleItem) -> None:
     x, y, z = _value(frame, node, item.cand), frame.fresh(), frame.fresh()
     where = Block((Pattern(z, RDF.type, URIRef(node.cls)), Pattern(z, URIRef(item.cand.term), y)))
     average = Scalar(Plan(where, (Column(Aggregate("average", Number(y), (z,)), "average"),)))
-    node.blocks.append(
-        Block((), (Comparison(Number(x), _BEYOND[item.role.removeprefix("beyond")], average),))
-    )
+    node.blocks.append(Block((), (Comparison(Number(x), BEYOND[item.role.removeprefix("beyond")], average),)))
 
 
 def _add_comparison(frame: RoleFrame, item: RoleItem) -> None:
@@ -509,26 +552,72 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
     if item.role == "or":
         if frame.last is None:
             raise Unreadable
-        _alternative(frame, *frame.last, item)
+        node, iri = frame.last
+        like = _likeness(frame.world.info(iri), item.unit) or 0.0
+        better = [
+            p
+            for _, _, p in _guesses(frame, item, [node])
+            if (_likeness(frame.world.info(p), item.unit) or 0.0) > like + 1.0
+        ]
+        _alternative(frame, node, better[0] if better else iri, item)
         return
     numbered = item.unit.kind == "quantity" and item.unit.op == "=" and n - 1 in frame.named
     if numbered and frame.items[n - 1].unit.end == item.at:
         node = frame.named[n - 1]
-        keys = sorted(p.iri for p in _own(frame, node) if _tells_apart(p))
+        keys = sorted(p.iri for p in _own(frame, node) if tells_apart(p))
         if keys:
             frame.count("numbered")
             _say(frame, node, keys[0], item)
             return
-    kind = {"time": "date", "quantity": "number"}.get(item.unit.kind, "text")
-    nodes = [x for x in frame.nodes if x.cls and not x.entity]
-    for node in sorted(nodes, key=lambda x: (abs(item.at - x.at) - (x is frame.root), x.at)):
-        fit = [p for p in _own(frame, node) if p.kind == kind or (kind == "date" and _is_year(p))]
-        if fit:
-            frame.count("guessed property")
-            best = min(fit, key=lambda p: (p.kind != kind, not _is_usual(p), -p.triples, p.iri))
-            _say(frame, node, best.iri, item, negate=item.role == "not")
-            return
-    raise Unreadable
+    fits = _guesses(frame, item, [x for x in frame.nodes if x.cls and not x.entity])
+    if not fits:
+        raise Unreadable
+    close = [f for f in fits if fits[0][0] - f[0] < 2 * _CLOSE]
+    at = min(frame.asked.turn - frame.turned, len(close) - 1)
+    if at > 0:
+        frame.turned += at
+        frame.count("turned", 0.2 + fits[0][0] - close[at][0])
+    _, node, iri = close[max(0, at)]
+    frame.count("guessed property")
+    _say(frame, node, iri, item, negate=item.role == "not")
+
+
+def _guesses(
+    frame: RoleFrame, item: RoleItem, nodes: Iterable[FrameNode]
+) -> list[tuple[float, FrameNode, str]]:
+    """Return what a value may be said of that comes without the name of a property, the likeliest first."""
+    fits = [
+        (like - 0.25 * min(8, abs(item.at - x.at)) + (0.6 if x is frame.root else 0.0), x, p.iri)
+        for x in nodes
+        for p in _own(frame, x)
+        if (like := _likeness(p, item.unit)) is not None
+    ]
+    return sorted(fits, key=lambda f: (-f[0], f[1].at, f[2]))
+
+
+def _likeness(info: PropertyInfo, unit: Unit) -> float | None:
+    """Return how likely a property has a value that is given without its name; None if it cannot have it."""
+    shared = 0.5 * info.subjects / max(1, *info.domains.values())
+    if unit.kind == "quantity":
+        if info.kind != "number" or info.flag:
+            return None
+        odd = 1.5 * ((_is_year(info) and bool(unit.unit or len(unit.values[0]) != 4)) or tells_apart(info))
+        return likeness(info, Decimal(unit.values[0]), unit.unit) + shared - odd
+    if unit.kind == "text":
+        return shared + 0.5 * _is_usual(info) if info.kind == "text" else None
+    if info.kind == "number" and _is_year(info) and unit.part == "year":
+        return shared
+    finest = 1 + len(info.maximum.split("T")[0].split("-")) + ("T" in info.maximum or ":" in info.maximum)
+    if info.kind != "date" or finest <= _FINENESS.get(unit.part, 3):
+        return None
+    year = unit.values[0][:4]
+    known = unit.part in ("month", "month-day", "weekday", "clock", "day")
+    inside = known or info.minimum[:4] <= year <= info.maximum[:4]
+    return shared + 0.5 * inside + 0.3 * _is_usual(info)
+
+
+_FINENESS: Final[Mapping[str, int]] = {"year": 1, "year-month": 2, "month": 2, "clock": 4, "moment": 4}
+"""What dates tell at least that are compared with a part: years, months, days, times of day."""
 
 
 def _own(frame: RoleFrame, node: FrameNode) -> list[PropertyInfo]:
@@ -544,7 +633,8 @@ def _is_usual(info: PropertyInfo) -> bool:
     return any(word in text for word in ("year", "date", "name"))
 
 
-def _tells_apart(info: PropertyInfo) -> bool:
+def tells_apart(info: PropertyInfo) -> bool:
+    """Return whether the values of a property are numbers or names of single things."""
     once = info.triples == info.subjects == info.objects
     return (
         once and info.kind in ("number", "text") and info.names[-1].lower().replace(" ", "").endswith(_KEYS)
@@ -646,39 +736,48 @@ def _bounds(x: Unknown, info: PropertyInfo, unit: Unit) -> Iterable[Condition]:
     if info.kind == "date":
         left, ends = _date_bounds(x, unit)
     elif info.kind in ("number", "text") and (unit.kind != "time" or unit.part == "year"):
-        left, ends = Number(x), [decimal(v) for v in unit.values]
+        left, ends = Number(x), [_measured(info, unit, v) for v in unit.values]
     else:
         raise Unreadable
     yield from bounded(left, unit.op, ends)
 
 
+def _measured(info: PropertyInfo, unit: Unit, text: str) -> Literal | None:
+    """Return a quantity in the unit of a property."""
+    number = decimal(text)
+    return number if number is None else decimal(str(converted(info, Decimal(text), unit.unit)))
+
+
 def bounded(left: Expression, op: Relation, ends: Sequence[Literal | None]) -> Iterable[Condition]:
-    """Yield that a value lies between two ends, or compares with one."""
+    """Yield that a value lies between two ends, before or after both, or compares with one."""
     known = [end for end in ends if end is not None]
     if len(known) != len(ends):
         raise Unreadable
-    if len(known) == 2:
+    if len(known) == 2 and op == "=":
         yield Comparison(left, ">=", known[0])
         yield Comparison(left, "<=", known[1])
     else:
-        yield Comparison(left, op, known[0])
+        yield Comparison(left, op, known[-1] if op in (">", "<=") else known[0])
 
 
 def _date_bounds(x: Unknown, unit: Unit) -> tuple[Expression, list[Literal | None]]:
+    """Return the part of a date that a time bounds, and what it is compared with."""
     whole = len(unit.values[0]) == 4 and unit.values[0].isdigit()
     if unit.kind == "quantity" and not whole:
         raise Unreadable
-    if unit.part == "moment":
-        return x, [Literal(v, datatype=URIRef(XSD + "dateTime")) for v in unit.values]
-    part: Part = unit.part or "year"  # type: ignore[assignment]
+    part = unit.part or "year"
+    datatype = {"moment": "dateTime", "date": "date"}.get(part)
     ends: list[Literal | None]
-    if part in ("year", "month"):
-        ends = [Literal(int(v)) for v in unit.values]
-    elif part == "date":
-        ends = [Literal(v, datatype=URIRef(XSD + "date")) for v in unit.values]
+    if datatype is not None:
+        ends = [Literal(v, datatype=URIRef(XSD + datatype)) for v in unit.values]
     else:
-        ends = [Literal(v) for v in unit.values]
-    return DatePart(part, x), ends
+        ends = [Literal(int(v)) if v.isdigit() else Literal(v) for v in unit.values]
+    if part == "moment":
+        return x, ends
+    if part == "month-day":
+        month = Arithmetic(DatePart("month", x), "*", Literal(100))
+        return Arithmetic(month, "+", DatePart("day", x)), ends
+    return DatePart(part, x), ends  # type: ignore[arg-type]  # a time has parts of dates
 
 
 def decimal(text: str) -> Literal | None:
@@ -811,7 +910,9 @@ def _block_of(frame: RoleFrame, x: FrameNode, *, tied: bool) -> Block:
         patterns += _path(frame, x.parent, x)
     found = Block(tuple(patterns))
     if x.either and x.entity is not None:
-        found = Block(either=(tuple(_put(found, x.var, term) for term in (x.entity, *x.either)),))
+        some = (x.entity, *x.either)
+        one_of = tuple(Block((), (Comparison(x.var, "=", term),)) for term in some)
+        found = replace(found, either=(*found.either, one_of))
     for block in x.blocks:
         found = merge(found, block)
     found = replace(found, without=(*found.without, *x.withouts))

@@ -15,16 +15,21 @@ from mrag.planning.plan import (
     Column,
     Comparison,
     Condition,
+    DatePart,
+    Days,
     Expression,
     Fold,
     Number,
     Order,
     Pattern,
     Plan,
+    Scalar,
     Unknown,
     parts,
 )
 from mrag.planning.reader.frames import (
+    BEYOND,
+    BY,
     FrameNode,
     QuestionCues,
     RoleFrame,
@@ -34,6 +39,7 @@ from mrag.planning.reader.frames import (
     bounded,
     decimal,
     is_under,
+    merge,
     pairs,
     read_frame,
     where,
@@ -43,8 +49,8 @@ from mrag.planning.reader.world import SchemaWays
 
 FOLDS: Final[Mapping[str, Fold]] = {"sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}
 """What roles fold by."""
-_COUNTED: Final = ("most", "fewest", "having")
-"""Roles of kinds whose things are counted for each of what is asked for."""
+_USES: Final[Mapping[str, str]] = {"most": "key+", "fewest": "key-", "having": "cond"}
+"""What the number of things of a kind is for, by roles of kinds."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +68,22 @@ class PlanDraft:
     features: Mapping[str, float]
 
 
+@dataclass(frozen=True)
+class FoldUse:
+    """What is folded for each of some things, and what for: to bound, rank or order them, or to be folded."""
+
+    item: RoleItem
+    node: FrameNode
+    fold: Aggregate
+    use: str
+
+
 @dataclass
 class _Outcome:
-    """The columns of a plan while they are gathered; `spare` are those that only order."""
+    """The columns of a plan while they are gathered; `spare` are those that only order.
+
+    Of things that are not asked for, `inner` holds the bounds and the order that they are chosen by.
+    """
 
     frame: RoleFrame
     plain: list[Column] = field(default_factory=list)
@@ -76,6 +95,10 @@ class _Outcome:
     sorts: list[Order] = field(default_factory=list)
     having: list[Condition] = field(default_factory=list)
     names: dict[Unknown, str] = field(default_factory=dict)
+    inner: dict[int, tuple[FrameNode, list[Condition], list[tuple[Expression, bool]]]] = field(
+        default_factory=dict
+    )
+    nested: list[tuple[Fold, Aggregate]] = field(default_factory=list)
     limit: int | None = None
     ties: bool = False
     number: int = 0
@@ -105,17 +128,25 @@ def assemble(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
     """
     frame = read_frame(world, items, asked)
     out = _Outcome(frame)
-    counted = _read(out)
+    uses = _read(out)
+    if asked.truth and (out.folds or out.groups or out.plain):
+        raise Unreadable
+    _show_root(out)
+    for use in uses:
+        _use(out, use)
+    if not asked.truth:
+        for node in [x for x in frame.nodes if x.key is not None]:
+            _extreme(out, node)
+    for node, having, order in out.inner.values():
+        node.blocks.append(Block(plans=(_inner(frame, node, having, order),)))
     if asked.truth:
-        if out.folds or out.groups or out.plain or out.order:
+        if out.order or out.sorts or out.nested or out.having:
             raise Unreadable
         return PlanDraft(Plan(where(frame, frame.root)), (), frame.features)
-    for item, node, fold in counted:
-        _count(out, item, node, fold)
-    if out.folds and (out.having or out.limit):
+    if out.nested:
+        return _folded_twice(out)
+    if out.folds and (out.having or out.limit) and not (out.groups or out.plain):
         return _counted_groups(out)
-    for node in [x for x in frame.nodes if x.key is not None]:
-        _extreme(out, node)
     for difference in frame.differences:
         out.column(difference, out.plain)
     if any(i.role == "share" for i in items):
@@ -123,45 +154,72 @@ def assemble(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
     return _finished(out)
 
 
-def _read(out: _Outcome) -> list[tuple[RoleItem, FrameNode, Aggregate]]:
-    """Read the items in their order, and return what is counted for each of something."""
+def _read(out: _Outcome) -> list[FoldUse]:
+    """Read the items in their order, and return what is folded for each of something."""
     frame = out.frame
     counting = any(i.role == "count" for i in frame.items)
     events: list[tuple[int, Shown | RoleItem, FrameNode]] = [(s.item.at, s, s.node) for s in frame.shown]
     events += [(i.at, i, frame.named[n]) for n, i in enumerate(frame.items) if n in frame.named]
-    counted: list[tuple[RoleItem, FrameNode, Aggregate]] = []
+    uses: list[FoldUse] = []
     columns = any(i.role == "col" for i in frame.items)
     for _, event, node in sorted(events, key=lambda e: e[0]):
         if isinstance(event, Shown):
-            counted += _read_property(out, event, inner=columns)
-        elif event.role in _COUNTED:
-            counted.append((event, node, Aggregate("count", of=(node.var,))))
-        elif event.role == "count":
-            out.column(Aggregate("count", of=(node.var,)), out.folds)
+            uses += _read_property(out, event, inner=columns)
+            continue
+        number = Aggregate("count", of=(node.var,))
+        if event.role in BY and not frame.asked.side:
+            uses.append(FoldUse(event, node, number, "key" + event.role[-1]))
+        elif event.role in _USES or event.role.startswith("count&"):
+            uses.append(FoldUse(event, node, number, _USES.get(event.role) or event.role.split("&")[1]))
+        elif event.role == "count" or (event.role in BY and frame.asked.side):
+            out.column(number, out.folds)
         elif event.role == "group" and not (node is frame.root and counting):
             out.column(node.var, out.groups)
         elif event.role == "col" and node.var not in out.names:
             out.column(node.var, out.plain)
-    return counted
+        elif event.role in ("sortA", "sortD"):
+            _sort(out, node.var, event.role)
+    return uses
 
 
-def _read_property(
-    out: _Outcome, shown: Shown, *, inner: bool
-) -> list[tuple[RoleItem, FrameNode, Aggregate]]:
+def _show_root(out: _Outcome) -> None:
+    """Show what is asked for beside what is folded of other things behind it."""
+    frame, root = out.frame, out.frame.root
+    named = [i.at for n, i in enumerate(frame.items) if i.role == "focus" and frame.named.get(n) is root]
+    if not named or not out.folds or out.groups or out.plain:
+        return
+    folded = {u for c in out.folds for e in parts(c.value) if isinstance(e, Aggregate) for u in e.of}
+    first = min(
+        (i.at for i in frame.items if i.role == "count" or i.role in FOLDS or "&" in i.role), default=0
+    )
+    if root.var not in folded and named[0] < first:
+        out.number += 1
+        out.groups.append(Column(root.var, "c0"))
+        out.shown.insert(0, "c0")
+        out.names[root.var] = "c0"
+        frame.count("shown root")
+
+
+def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]:
     role, x, node = shown.item.role, shown.value, shown.node
-    if role in ("col", "much"):
+    if role in BY and not out.frame.asked.side:
+        return _by(out, shown)
+    if role in BY and _number(out, shown) and not (node.entity or node.key):
+        out.column(Aggregate("sum", Number(x), (node.var,)), out.folds)
+    elif role in ("col", "much", *BY):
         if x not in out.names:
             out.column(x, out.plain)
     elif role == "group":
         _group(out, x)
-    elif "&key" in role or role.endswith("&cond"):
-        return [(shown.item, node, Aggregate(FOLDS[role.split("&")[0]], Number(x), (node.var,)))]
+    elif "&" in role and (use := role.split("&")[1]) not in FOLDS:
+        fold = Aggregate(FOLDS[role.split("&")[0]], Number(x), (node.var,))
+        return [FoldUse(shown.item, node, fold, use)]
     elif role in FOLDS or "&" in role:
         _fold(out, shown)
     elif role == "countd":
         out.column(Aggregate("count", of=(x,)), out.folds)
     elif role in ("sortA", "sortD"):
-        out.sorts.append(Order(out.names.get(x) or out.column(x, out.spare), role == "sortD"))
+        _sort(out, x, role)
     elif role in ("most", "fewest"):
         if inner:
             _commonest(out, shown)
@@ -171,6 +229,26 @@ def _read_property(
     else:
         raise Unreadable
     return []
+
+
+def _number(out: _Outcome, shown: Shown) -> bool:
+    return shown.item.cand is not None and out.frame.info(shown.item.cand).kind == "number"
+
+
+def _by(out: _Outcome, shown: Shown) -> list[FoldUse]:
+    """Rank the things of which one is to be chosen."""
+    value: Expression = Number(shown.value) if _number(out, shown) else shown.value
+    if shown.node is out.frame.root:
+        shown.node.key = (value, shown.item.role == "by+", 1)
+        return []
+    if not _number(out, shown):
+        raise Unreadable
+    fold = Aggregate("sum", value, (shown.node.var,))
+    return [FoldUse(shown.item, shown.node, fold, "key" + shown.item.role[-1])]
+
+
+def _sort(out: _Outcome, x: Unknown, role: str) -> None:
+    out.sorts.append(Order(out.names.get(x) or out.column(x, out.spare), role == "sortD"))
 
 
 def _group(out: _Outcome, x: Unknown) -> None:
@@ -208,60 +286,99 @@ def _commonest(out: _Outcome, shown: Shown) -> None:
     frame.count("inner most")
 
 
-def _count(out: _Outcome, item: RoleItem, node: FrameNode, fold: Aggregate) -> None:
-    """Bound or rank what is asked for by what belongs to each of it."""
-    frame, root = out.frame, out.frame.root
+def _use(out: _Outcome, use: FoldUse) -> None:
+    """Bound, rank, order or fold what is asked for by what belongs to each of it."""
+    frame, node, root = out.frame, use.node, out.frame.root
     holder = node.parent
     while holder is not None and not (holder.explicit or holder is root):
         holder = holder.parent
     if node is root:
-        # It is counted for each value that is shown of it.
+        # It is folded for each value that is shown of it.
         if not out.plain and not out.groups:
             raise Unreadable
-        frame.count("own " + item.role)
+        frame.count("own " + use.item.role)
         out.groups += [c for c in out.plain if c not in out.groups]
         out.plain = []
     outer = holder is None or holder is root or node is root
-    if item.role == "having" or item.role.endswith("&cond"):
-        at = next(n for n, i in enumerate(frame.items) if i is item)
-        unit: Unit = frame.items[pairs(frame.items)[at]].unit
-        for condition in bounded(fold, unit.op, [decimal(v) for v in unit.values]):
-            if outer:
-                out.having.append(condition)
-            else:
-                assert holder is not None
-                holder.blocks.append(Block(plans=(_inner(frame, holder, having=condition),)))
-        return
-    down = item.role.endswith("+") if "&" in item.role else item.role == "most"
-    if outer:
-        out.rank(fold, down=down, most=frame.asked.limit)
+    if use.use[0] == "*":
+        out.nested.append((FOLDS[use.use[1:]], use.fold))
+    elif use.use.startswith("sort"):
+        name = next((c.name for c in out.folds if c.value == use.fold), "")
+        out.sorts.append(Order(name or out.column(use.fold, out.spare), use.use == "sortD"))
+    elif use.use.startswith("key") and outer and not frame.asked.truth:
+        out.rank(use.fold, down=use.use == "key+", most=frame.asked.limit)
     else:
-        assert holder is not None
-        holder.blocks.append(Block(plans=(_inner(frame, holder, order=(fold, down)),)))
+        top = root if outer or holder is None else holder
+        _, having, order = out.inner.setdefault(id(top), (top, [], []))
+        if use.use.startswith("key"):
+            order.append((use.fold, use.use == "key+"))
+        elif use.use.startswith("beyond"):
+            mean = Aggregate("average", Number(Unknown("each")), (top.var,))
+            each = Plan(
+                where(frame, top, below=True), (Column(top.var, top.var.name), Column(use.fold, "each"))
+            )
+            relation = BEYOND[use.use.removeprefix("beyond")]
+            having.append(
+                Comparison(use.fold, relation, Scalar(Plan(Block(plans=(each,)), (Column(mean, "mean"),))))
+            )
+        else:
+            at = next(n for n, i in enumerate(frame.items) if i is use.item)
+            unit: Unit = frame.items[pairs(frame.items)[at]].unit
+            having += bounded(use.fold, unit.op, [decimal(v) for v in unit.values])
+        if outer and not frame.asked.truth:
+            out.having += out.inner.pop(id(top))[1]
 
 
 def _inner(
     frame: RoleFrame,
     node: FrameNode,
-    order: tuple[Expression, bool] | None = None,
-    having: Condition | None = None,
+    having: Sequence[Condition] = (),
+    order: Sequence[tuple[Expression, bool]] = (),
     most: int = 1,
 ) -> Plan:
     """Return the plan of the things of a node that are extreme, or of which so many things are."""
     inside, column = where(frame, node, below=True), Column(node.var, node.var.name)
-    if order is None:
-        return Plan(inside, (column,), having=() if having is None else (having,))
-    key = "key" + node.var.name
-    return Plan(inside, (column, Column(order[0], key)), order=(Order(key, order[1]),), limit=most)
+    keys = [Column(value, f"key{n or ''}{node.var.name}") for n, (value, _) in enumerate(order)]
+    orders = tuple(Order(key.name, down) for key, (_, down) in zip(keys, order, strict=True))
+    limit, offset = (most, frame.asked.offset) if order else (None, 0)
+    return Plan(inside, (column, *keys), having=tuple(having), order=orders, limit=limit, offset=offset)
 
 
 def _counted_groups(out: _Outcome) -> PlanDraft:
-    """Return the plan that folds over the groups that fulfil a bound."""
-    if out.order or out.groups or out.plain:
+    """Return the plan that folds over the groups that fulfil a bound, or the first ones."""
+    frame, root = out.frame, out.frame.root
+    if out.plain or out.groups:
         raise Unreadable
-    root = out.frame.root
-    inner = Plan(where(out.frame, root), (Column(root.var, root.var.name),), having=tuple(out.having))
-    return PlanDraft(Plan(Block(plans=(inner,)), tuple(out.folds)), tuple(out.shown), out.frame.features)
+    block = where(frame, root)
+    columns, order = (Column(root.var, root.var.name), *out.spare), tuple(out.order)
+    inner = Plan(block, columns, (), tuple(out.having), order, out.limit, frame.asked.offset, out.ties)
+    of = {u for c in out.folds for e in parts(c.value) if isinstance(e, Aggregate) for u in _folded_of(e)}
+    around = Block() if of <= {root.var} else block
+    return PlanDraft(
+        Plan(merge(around, Block(plans=(inner,))), tuple(out.folds)), tuple(out.shown), frame.features
+    )
+
+
+def _folded_of(fold: Aggregate) -> set[Unknown]:
+    """Return the unknowns that are folded."""
+    return {*fold.of, *(e for e in parts(fold) if isinstance(e, Unknown))}
+
+
+def _folded_twice(out: _Outcome) -> PlanDraft:
+    """Return the plan that folds what is folded for each of something."""
+    frame, root = out.frame, out.frame.root
+    if out.folds or out.order or len(out.nested) > 1:
+        raise Unreadable
+    outer, fold = out.nested[0]
+    keys = [c.value for c in (*out.groups, *out.plain) if isinstance(c.value, Unknown)]
+    if not keys and root.var in fold.of:
+        raise Unreadable
+    keys = keys or [root.var]
+    columns = (*(Column(k, k.name) for k in keys), Column(fold, "each"))
+    inner = Plan(where(frame, root), columns, having=tuple(out.having))
+    value = Aggregate(outer, Number(Unknown("each")), tuple(keys))
+    frame.count("fold of folds")
+    return PlanDraft(Plan(Block(plans=(inner,)), (Column(value, "c1"),)), ("c1",), frame.features)
 
 
 def _extreme(out: _Outcome, node: FrameNode) -> None:
@@ -280,7 +397,7 @@ def _extreme(out: _Outcome, node: FrameNode) -> None:
     elif node is frame.root and not (out.folds or out.groups or _repeated(out, node)):
         out.rank(value, down=down, most=most if most > 1 else 0)
     else:
-        node.blocks.append(Block(plans=(_inner(frame, node, order=(value, down), most=most),)))
+        node.blocks.append(Block(plans=(_inner(frame, node, order=[(value, down)], most=most),)))
         frame.count("inner extreme")
 
 
@@ -316,25 +433,40 @@ def _share(out: _Outcome) -> PlanDraft:
 def _finished(out: _Outcome) -> PlanDraft:
     frame, root = out.frame, out.frame.root
     folds = out.folds
-    if frame.asked.difference and len(folds) == 2 and not out.groups:
-        one, two = folds
-        folds = [Column(Arithmetic(one.value, "-", two.value), one.name)]
+    if frame.asked.difference and len(folds) == 2:
+        one, two = (c.value for c in folds)
+        if isinstance(one, Aggregate) and one.function == "minimum":
+            one, two = two, one
+        kind = "date" if isinstance(one, Aggregate) and isinstance(one.value, Unknown) else "number"
+        folds = [Column(difference(two, one, kind, frame.asked.unit), folds[0].name)]
     if not (folds or out.groups or out.plain):
         out.column(root.var, out.plain)
+    ranked = any(isinstance(c.value, Aggregate) for c in out.spare)
+    by = (root.var,) if (out.having or ranked) and not folds and not out.groups else ()
+    if frame.asked.counted and ranked and not folds:
+        folds, out.spare = out.spare, []
+        frame.count("shown rank")
+    elif frame.asked.counted and folds:
+        out.column(Aggregate("count", of=(root.var,)), folds)
+        frame.count("counted root")
     # What is shown beside a fold is what it is folded by.
     columns = sorted([*out.groups, *out.plain, *folds], key=lambda c: int(c.name[1:]))
-    ranked = bool(out.limit) and bool(out.spare) and isinstance(out.spare[-1].value, Aggregate)
-    by = (root.var,) if (out.having or ranked) and not folds and not out.groups else ()
     order = [*out.order, *out.sorts]
     if frame.asked.order and not order:
-        order.append(Order(columns[0].name, frame.asked.order == "desc"))
+        # What is counted is put in order rather than what it is counted for, but for the alphabet.
+        folded = [c for c in folds if out.groups or out.plain]
+        key = folded[0] if folded and frame.asked.order != "alpha" else columns[0]
+        if frame.asked.order == "alpha" and key in folded:
+            key = next(c for c in columns if c not in folded)
+        order.append(Order(key.name, frame.asked.order == "desc"))
     limit = out.limit if out.limit is not None or not order else frame.asked.limit or None
+    offset = frame.asked.offset if limit else 0
     block = where(frame, root)
     known = _unknowns(block)
     for column in (*columns, *out.spare):
         if any(e not in known for e in parts(column.value) if isinstance(e, Unknown)):
             raise Unreadable
-    plan = Plan(block, (*columns, *out.spare), by, tuple(out.having), tuple(order), limit, 0, out.ties)
+    plan = Plan(block, (*columns, *out.spare), by, tuple(out.having), tuple(order), limit, offset, out.ties)
     return PlanDraft(plan, tuple(c.name for c in columns), frame.features)
 
 
@@ -346,3 +478,12 @@ def _unknowns(block: Block) -> set[Unknown]:
     for plan in block.plans:
         found |= {Unknown(c.name) for c in plan.columns}
     return found
+
+
+def difference(start: Expression, end: Expression, kind: str, unit: str) -> Expression:
+    """Return by how much an amount or a date is beyond another one."""
+    if kind == "number":
+        return Arithmetic(Number(end), "-", Number(start))
+    if unit == "day":
+        return Days(start, end)
+    return Arithmetic(DatePart("year", end), "-", DatePart("year", start))

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
+from typing import Literal as OneOf
 
 from rdflib import RDF
 
 from mrag.language.tokens import tokens
 from mrag.planning.lexicon import Lexicon
-from mrag.planning.plan import Aggregate, Plan, parts
+from mrag.planning.plan import Aggregate, Plan, Relation, parts
+from mrag.planning.reader.contrasts import draft_of
 from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable
-from mrag.planning.reader.outcome import PlanDraft, assemble
+from mrag.planning.reader.outcome import PlanDraft
 from mrag.planning.reader.roles import Labelled, labelled, paths
 from mrag.planning.reader.units import units_of
 from mrag.planning.reader.world import SchemaWays
@@ -55,13 +57,13 @@ def priors() -> Mapping[str, float]:
 
 @cache
 def shipped() -> Mapping[str, float]:
-    """Return the weights that ship.
+    """Return the weights that ship, and those of `priors` for what is not among them.
 
     They are learnt by `benchmarks/reader.py` from graphs of this repository and questions of the training
     part of Spider (Yu et al., 2018; CC BY-SA 4.0).
     """
     found: dict[str, float] = json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8"))
-    return found
+    return {**priors(), **found}
 
 
 class RoleReader:
@@ -106,7 +108,7 @@ class RoleReader:
         for label in ranked[:_DRAFTS]:
             for turn in range(_TURNS):
                 try:
-                    draft = assemble(self.world, label.items, _asked(label, low, turn))
+                    draft = draft_of(self.world, label.items, _asked(label, low, turn))
                 except Unreadable:
                     if failed is not None and not turn:
                         failed.append(label)
@@ -127,11 +129,29 @@ class RoleReader:
 def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
     """Return what the words that are left over say of the question as a whole."""
     cues = {c.cue for c in label.cues}
-    limit = next((int(float(i.text)) for i in label.items if i.role == "limit"), 0)
+    ends = next((i.unit for i in label.items if i.role == "limit"), None)
+    limit, offset = 0, 0
+    if ends is not None:
+        limit = int(float(ends.values[-1]))
+        offset = int(float(ends.values[0])) - 1 if ends.part == "rank" else 0
     asks = bool(low) and low[0] in _AUXILIARIES and "which" not in low[:3] and "what" not in low[:6]
     truth = asks and not any(i.role in ("count", "col") for i in label.items)
-    order = "desc" if "desc" in cues else "asc" if cues & {"asc", "sort"} else ""
-    return QuestionCues(truth=truth, limit=limit, turn=turn, order=order, difference="difference" in cues)
+    order = next((c for c in ("desc", "alpha", "asc", "sort") if c in cues), "")
+    compares: Relation | OneOf[""] = (
+        ">" if "cmp+" in cues else "<" if "cmp-" in cues else "=" if "same" in cues else ""
+    )
+    return QuestionCues(
+        truth=truth,
+        limit=limit - offset,
+        offset=offset,
+        turn=turn,
+        order=order,
+        counted=bool(cues & {"count", "reveal"}),
+        difference="difference" in cues,
+        ratio="percent" if "share" in cues else "fraction" if "ratio" in cues else "",
+        compares=compares,
+        unit=next((unit for unit in ("year", "day") if unit in cues), ""),
+    )
 
 
 def _shape(draft: PlanDraft, low: Sequence[str]) -> dict[str, float]:

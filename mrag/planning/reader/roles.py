@@ -8,7 +8,7 @@ from heapq import nlargest
 from typing import Final, TypeAlias
 
 from mrag.planning.lexical import Candidate
-from mrag.planning.reader.frames import RoleItem, goes_with
+from mrag.planning.reader.frames import RoleItem, goes_with, partner_of, tells_apart
 from mrag.planning.reader.units import Unit, is_free, key_of
 from mrag.planning.reader.world import SchemaWays
 
@@ -22,9 +22,21 @@ _FOLDING: Final[Mapping[str, str]] = {
     "fewest": "min",
 }  # fmt: skip
 """The fold that a cue may ask for."""
-_OUTER: Final[Mapping[str, str]] = {
-    "sup+": "+", "sup-": "-", "most": "+", "fewest": "-", "max": "+", "min": "-",
-}  # fmt: skip
+_USES: Final[Mapping[str, tuple[str, ...]]] = {
+    "key+": ("most", "sup+", "max"),
+    "key-": ("fewest", "sup-", "min"),
+    "cond": (),
+    "sortD": ("sort", "desc", "top", "group"),
+    "sortA": ("sort", "asc", "group"),
+    "*avg": ("avg",),
+    "*max": ("max", "most", "sup+"),
+    "*min": ("min", "fewest", "sup-"),
+    "beyond+": ("cmp+", "over"),
+    "beyond-": ("cmp-", "under"),
+}
+"""What something that is folded for each thing is for, with the cues for it, one of them."""
+_KIND_USES: Final = ("sortD", "sortA", "*avg", "*max", "*min", "beyond+", "beyond-")
+"""What the number of things of a kind is for, beside the roles "most", "fewest" and "having"."""
 NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "count": ("count",),
     "countd": ("count",),
@@ -45,7 +57,7 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "no": ("not",),
     "or": ("or",),
     "or<": ("or",),
-    "sortA": ("sort", "asc", "desc"),
+    "sortA": ("sort", "asc", "desc", "alpha"),
     "sortD": ("sort", "desc"),
     "beyond+": ("cmp+", "over"),
     "beyond-": ("cmp-", "under"),
@@ -53,6 +65,9 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "beyond<=": ("underis",),
     "above+": ("cmp+",),
     "above-": ("cmp-",),
+    "by+": ("cmp+",),
+    "by-": ("cmp-",),
+    "than": ("than", "versus", "and"),
     "same": ("same",),
     "share": ("share",),
     "start": ("start",),
@@ -63,29 +78,35 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "like<": ("contain",),
 }
 """The cue words that a role needs, one of them; a group may do without."""
-_AFTER: Final = frozenset("sort asc desc avg sum group sup+ sup- over under overis underis".split())
+_AFTER: Final = frozenset(
+    "sort asc desc alpha avg sum count group sup+ sup- over under overis underis cmp+ cmp-".split()
+)
 """Cues that may stand behind what they are said of."""
+_AMOUNTS: Final = frozenset(("count", "sum", "difference"))
+"""Cues that ask how much, which may stand before a comparison."""
+_DIRECTIONS: Final = ("desc", "top", "asc", "alpha")
+"""Cues that tell which come first."""
 _PASSED: Final = frozenset(("skip", "self", "hint"))
 """Roles of units that say nothing by themselves."""
 _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
     "quantity": ("is", "is<", "is>", "limit", "or", "or<"),
-    "time": ("is", "is<", "is>", "or"),
+    "time": ("is", "is<", "is>", "or", "than"),
     "text": ("is", "is<", "start", "start<", "end", "end<", "like", "like<", "not<", "or", "or<"),
 }
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "class": (
         "focus", "count", "group", "node", "having", "none", "most", "fewest", "col", "again", "hint",
-        "share",
+        "share", "sortA", "sortD", "by+", "by-", "than",
     ),
-    "entity": ("is", "is<", "not", "not<", "or"),
-    "value": ("is", "is<", "is>", "not", "not<", "or", "or<"),
+    "entity": ("is", "is<", "not", "not<", "or", "than"),
+    "value": ("is", "is<", "is>", "not", "not<", "or", "or<", "than"),
 }  # fmt: skip
 _PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
     "number": (
         "col", "key+", "key-", "sum", "avg", "min", "max", "beyond+", "beyond-", "beyond>=", "beyond<=",
-        "much", "above+", "above-",
+        "much", "above+", "above-", "by+", "by-",
     ),
-    "date": ("col", "key+", "key-", "min", "max"),
+    "date": ("col", "key+", "key-", "min", "max", "by+", "by-"),
     "entity": ("col", "link"),
 }  # fmt: skip
 _ALL_PROPERTIES: Final = (
@@ -161,6 +182,7 @@ class _Path:
     mentions: Sequence[UnitSlot]
     cues: Sequence[Unit]
     liked: frozenset[str]
+    near: frozenset[str]
 
 
 def paths(units: Sequence[Unit], low: Sequence[str]) -> list[tuple[list[UnitSlot], list[int]]]:
@@ -208,7 +230,11 @@ def labelled(
     """Return the likeliest ways of giving the slots of a path roles, likeliest first."""
     mentions = [s for s in slots if not s.is_cue]
     classes = (u for s in mentions for u in s.units if u.kind == "class" and u.score >= 0.7)
-    path = _Path(world, low, mentions, _cues(slots), frozenset(u.options[0].term for u in classes))
+    liked = frozenset(u.options[0].term for u in classes)
+    things = (u.options[0] for s in mentions for u in s.units if u.kind == "entity" and u.score >= 0.7)
+    kinds = {c for thing in things for c in thing.classes}
+    near = liked | {a for c in kinds for a in (c, *world.schema.above(c))}
+    path = _Path(world, low, mentions, _cues(slots), liked, near)
     beam = [_State()]
     for at in range(len(mentions)):
         options = sorted(
@@ -229,6 +255,8 @@ def _cues(slots: Sequence[UnitSlot]) -> list[Unit]:
     for u in (u for slot in slots for u in slot.units):
         if u.kind == "cue":
             found.append(u)
+        elif u.kind == "adjective" and u.cue == "order":
+            found.append(Unit("cue", u.start, u.end, cue="desc" if u.op == ">" else "asc", word=u.word))
         elif u.kind == "adjective" and u.cue != "positive":
             name = ("sup" if u.cue == "superlative" else "cmp") + ("+" if u.op == ">" else "-")
             found.append(Unit("cue", u.start, u.end, cue=name, word=u.word))
@@ -259,6 +287,8 @@ def _extended(path: _Path, state: _State, option: _Option, weights: Mapping[str,
 def _opened(world: SchemaWays, state: _State, item: RoleItem) -> str | None:
     """Return what is open behind another item; None if it cannot stand there."""
     if item.role == "again" and all(i.cand != item.cand for i in state.items):
+        return None
+    if item.role == "than" and partner_of((*state.items, item), len(state.items)) is None:
         return None
     if item.role in ("or", "or<") and not any(i.kind in ("value", "entity", "") for i in state.items):
         return None
@@ -297,15 +327,21 @@ def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Op
     for unit in slot.units:
         if unit.kind == "cue":
             continue
-        for role, cand in _roles(path.world, unit, path.liked):
+        for role, cand in _roles(path.world, unit, path.liked, path.near):
             for cue in _choices(path, unit, role):
                 mask = _compared(path.cues, unit, cue) if role.startswith("beyond") else 0
+                if role.startswith("by") and cue >= 0:
+                    mask = _asking(path.cues, cue)
                 if mask is not None:
                     yield _option(path, at, weights, role, unit, cand, cue, mask)
         if unit.kind == "property":
             run = _run(path.cues, unit)
             for role, cand in _folds(path.world, unit, [path.cues[n].cue for n in run]):
                 yield _option(path, at, weights, role, unit, cand, -1, sum(1 << n for n in run))
+        if unit.kind in ("property", "class"):
+            for role, cand, inner, outer in _fold_uses(path, unit):
+                mask = sum(1 << n for n in (inner, outer) if n >= 0)
+                yield _option(path, at, weights, role, unit, cand, outer, mask, inner)
     yield _option(path, at, weights, "skip", slot.units[0], None, -1)
 
 
@@ -318,8 +354,11 @@ def _option(
     cand: Candidate | None,
     cue: int,
     mask: int = 0,
+    inner: int = -1,
 ) -> _Option:
     features = _measured(path, at, role, unit, cand, path.cues[cue] if cue >= 0 else None)
+    if "&" in role:
+        features += ((f"{role.split('&')[0]}&|{path.cues[inner].cue if inner >= 0 else ''}", 1.0),)
     worth = sum(weights.get(name, 0.0) * value for name, value in features)
     return _Option(role, unit, cand, cue, mask or (1 << cue if cue >= 0 else 0), worth, features)
 
@@ -335,7 +374,7 @@ def _choices(path: _Path, unit: Unit, role: str) -> list[int]:
     behind = role in ("most", "fewest") and unit.kind == "property"
     several = role in ("group", "sortA", "sortD", "not", "none", "not<", "lacks")
     near = _near(path, unit, needs, behind)[: 2 if several else 1]
-    return [*near, *([-2] if role in _FOLDS else []), *([-1] if role == "group" else [])]
+    return [*near, *([-2] if role in _FOLDS else []), *([-1] if role in ("group", "than") else [])]
 
 
 def _compared(cues: Sequence[Unit], unit: Unit, cue: int) -> int | None:
@@ -344,6 +383,13 @@ def _compared(cues: Sequence[Unit], unit: Unit, cue: int) -> int | None:
         return 0
     behind = [n for n, c in enumerate(cues) if c.cue == "avg" and 0 <= c.start - unit.end <= 3]
     return 1 << cue | 1 << behind[0] if behind and cue >= 0 else None
+
+
+def _asking(cues: Sequence[Unit], cue: int) -> int:
+    """Return a cue of a comparison with the one before it that asks how much: "how many years older"."""
+    at = cues[cue].start
+    before = (n for n, c in enumerate(cues) if c.cue in _AMOUNTS and 0 <= at - c.end <= 1)
+    return 1 << cue | sum(1 << n for n in before)
 
 
 def _near(path: _Path, unit: Unit, needs: Sequence[str], behind: bool) -> list[int]:
@@ -379,26 +425,46 @@ def _run(cues: Sequence[Unit], unit: Unit) -> list[int]:
 
 def _folds(world: SchemaWays, unit: Unit, run: Sequence[str]) -> Iterator[tuple[str, Candidate]]:
     """Yield the roles that a property has by several cues before it."""
-    inner = [c for c in run if c in ("avg", "sum")]
-    outer = [c for c in run if c in _OUTER]
     several = tuple(dict.fromkeys(_FOLDING[c] for c in run))
     for cand in unit.options[:3]:
-        kind = world.info(cand.term).kind
-        if kind == "number" and len(inner) == 1 and len(outer) < 2:
-            # The greatest total of each, or those with a total above a bound.
-            yield f"{inner[0]}&key{_OUTER[outer[0]]}" if outer else f"{inner[0]}&cond", cand
-        if kind in ("number", "date") and len(several) > 1:
+        if world.info(cand.term).kind in ("number", "date") and len(several) > 1:
             yield "&".join(several), cand
 
 
-def _roles(world: SchemaWays, unit: Unit, liked: frozenset[str]) -> Iterator[tuple[str, Candidate | None]]:
+def _fold_uses(path: _Path, unit: Unit) -> Iterator[tuple[str, Candidate, int, int]]:
+    """Yield what a kind or a number may do that is folded for each of something, with the two cues for it."""
+    kind = unit.kind == "class"
+    needs: tuple[str, ...] = ("count",) if kind else ("avg", "sum", "count", "max", "min")
+    inner = [n for n in _near(path, unit, needs, False) if path.cues[n].end <= unit.start][:2]
+    options = [c for c in unit.options[:3] if kind or path.world.info(c.term).kind == "number"]
+    for one in (*inner, -1):
+        fold = "count" if kind else {"": "sum", "count": "sum"}.get(cue := _name(path, one), cue)
+        for use in _KIND_USES if kind else _USES:
+            needs = _USES[use]
+            near = [n for n in _near(path, unit, needs, True) if n != one] if needs else [-1]
+            if use.startswith("sort") and one < 0:
+                continue
+            for other in near[:1]:
+                if _name(path, other) == "group" and path.cues[other].word != "by":
+                    continue
+                for cand in options:
+                    yield f"{fold}&{use}", cand, one, other
+
+
+def _name(path: _Path, cue: int) -> str:
+    return path.cues[cue].cue if cue >= 0 else ""
+
+
+def _roles(
+    world: SchemaWays, unit: Unit, liked: frozenset[str], near: frozenset[str]
+) -> Iterator[tuple[str, Candidate | None]]:
     """Yield what a unit may do, with what it names then."""
-    for role in _VALUES.get(unit.kind, ()):
-        if role != "limit" or unit.op == "=":
+    for role in ("limit",) if unit.part == "rank" else _VALUES.get(unit.kind, ()):
+        if role != "limit" or unit.part == "rank" or (unit.op == "=" and len(unit.values) == 1):
             yield role, None
     if unit.kind == "adjective":
         yield "hint", None
-        yield from _measures(unit)
+        yield from _measures(world, unit, near)
     for cand in unit.options[:_CANDIDATES] if unit.kind in _NAMES else ():
         for role in _NAMES[unit.kind]:
             yield role, cand
@@ -406,14 +472,18 @@ def _roles(world: SchemaWays, unit: Unit, liked: frozenset[str]) -> Iterator[tup
         yield from _uses(world, unit, liked)
 
 
-def _measures(unit: Unit) -> Iterator[tuple[str, Candidate]]:
+def _measures(world: SchemaWays, unit: Unit, near: frozenset[str]) -> Iterator[tuple[str, Candidate]]:
     """Yield what an adjective may do: "the longest", "longer than", "how long"."""
-    for cand in unit.options[:_CANDIDATES]:
+    liked = sorted(unit.options, key=lambda c: (not any(o in near for o in world.owners[c.term]), -c.score))
+    for cand in liked[:_CANDIDATES]:
         sign = "+" if cand.inverse is False else "-"
-        if unit.cue == "superlative":
+        if unit.cue == "order":
+            yield "sortD" if sign == "+" else "sortA", cand
+        elif unit.cue == "superlative":
             yield f"key{sign}", cand
+            yield ("max" if sign == "+" else "min"), cand
         elif unit.cue == "comparative":
-            yield from (("cond", cand), (f"beyond{sign}", cand), (f"above{sign}", cand))
+            yield from (("cond", cand), (f"beyond{sign}", cand), (f"above{sign}", cand), (f"by{sign}", cand))
         else:
             yield "col", cand
 
@@ -440,11 +510,14 @@ def _measured(
 ) -> Features:
     """Return what is measured of a role of a mention."""
     if role == "skip":
-        return ("skip", unit.score), (f"skip|{unit.kind}", 1.0)
+        said = [(f"skip for {u.cue}", 1.0) for u in path.mentions[at].units if u.kind == "cue"][:1]
+        return ("skip", 0.4 if said else unit.score), (f"skip|{unit.kind}", 1.0), *said
     slot = path.mentions[at]
     sort: str = unit.kind
     if cand is not None and cand.kind == "property":
-        sort = path.world.info(cand.term).kind + "P" + ("a" if unit.kind == "adjective" else "")
+        info = path.world.info(cand.term)
+        sort = "key" if info.kind == "number" and tells_apart(info) else info.kind
+        sort += "Pa" if unit.kind == "adjective" else "P"
     found = [(f"{role}|{sort}", 1.0), (f"length:{unit.kind}", float(unit.end - unit.start))]
     if cand is not None:
         found.append((f"match:{cand.kind}", cand.score - 1.0))
@@ -460,8 +533,10 @@ def _measured(
         ]
     found += _context(path, at, role, sort)
     found += _by_cue(role, unit, cue)
+    if role.endswith(("sortA", "sortD")):
+        found.append((role[-5:] + "|" + next((c.cue for c in path.cues if c.cue in _DIRECTIONS), ""), 1.0))
     if unit.kind in ("quantity", "time"):
-        found.append((f"{role}|op{unit.op}", 1.0))
+        found.append((f"{role}|{unit.part if unit.part == 'rank' else 'op' + unit.op}", 1.0))
         if unit.unit:
             found.append((f"{role}|unit", 1.0))
     return tuple(found)
@@ -476,8 +551,8 @@ def _by_cue(role: str, unit: Unit, cue: Unit | None) -> Iterator[tuple[str, floa
             yield f"{role}|cue={cue.word}", 1.0
     elif role in _FOLDS:
         yield "fold again", 1.0
-    elif role == "group":
-        yield "group|no cue", 1.0
+    elif role in ("group", "than"):
+        yield f"{role}|no cue", 1.0
 
 
 def _context(path: _Path, at: int, role: str, sort: str) -> Iterator[tuple[str, float]]:

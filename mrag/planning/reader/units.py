@@ -17,6 +17,8 @@ from mrag.planning.lexical import Candidate
 from mrag.planning.lexical.english import DIMENSIONS, is_empty, positive, root
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Relation
+from mrag.planning.reader.quantities import Amount, amounts_in
+from mrag.planning.reader.times import times_in
 
 Kind: TypeAlias = OneOf[
     "class", "property", "entity", "value", "quantity", "time", "adjective", "cue", "text"
@@ -40,10 +42,11 @@ class Unit:
         end: Index behind the last token.
         options: What of the graph they may name, best first; of an adjective the properties that it measures,
             `inverse` where it wants the least.
-        cue: What a cue word does; of an adjective its form: "positive", "comparative" or "superlative".
+        cue: What a cue word does; of an adjective its form: "positive", "comparative", "superlative" or,
+            with the words around it, "order".
         op: How a quantity or a time compares; of an adjective ">" or "<".
         values: The number, the two ends, or a date or a text.
-        part: Of a time, what is given: year, month, year-month, date or moment.
+        part: Of a time, what is given: year, month, year-month, date or moment; "rank" of places in an order.
         unit: The word for the unit of a quantity.
         word: The words of a cue; the plain form of an adjective.
         score: How much they explain.
@@ -87,9 +90,9 @@ def units_of(lexicon: Lexicon, question: str, words: Sequence[TextToken]) -> lis
     found += _elided(lexicon, words, found)
     found += _usual(lexicon, low)
     found += [replace(u, end=u.end + 1, score=u.score - 0.05) for u in found if _is_longer(u, low)]
-    found += _quantities(low)
-    found += _times(low)
-    found += _dates(question, words, low)
+    found += _quantities(words, low)
+    found += _ranks(low)
+    found += _times(question, words, low)
     found += _texts(question, words)
     found += _adjectives(lexicon, low)
     cues = _words("cues.tsv")
@@ -216,49 +219,19 @@ def _asked_for(lexicon: Lexicon, low: Sequence[str], at: int) -> Iterator[Candid
 
 # Quantities and times
 
-NUMBERS: Final[Mapping[str, int]] = {
-    word: n
-    for n, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen".split()
-    )
-} | {"twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100, "thousand": 1000, "million": 10**6, "dozen": 12}
-_POWERS: Final[Mapping[str, int]] = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
-_MONTHS: Final[Mapping[str, int]] = {
-    name: n
-    for n, names in enumerate(
-        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
-         "september sep sept", "october oct", "november nov", "december dec"), 1
-    )
-    for name in names.split()
-}  # fmt: skip
-_UNITS: Final = frozenset(
-    "euro euros dollar dollars usd eur pound pounds km kilometers kilometres kilometer metre metres meters "
-    "meter m cm mm kg kilograms gram grams g years year days day hours hour minutes minute min seconds "
-    "points stars star percent miles mile mph feet ft inches inch tons tonnes people times mw megawatts "
-    "months weeks litres".split()
-)
 _WEAK: Final = frozenset("a the of is for in on by at from".split())
 """Words before a number that say nothing of how it compares, unless it is a date."""
-_FULL: Final = re.compile(r"(1[0-9]|20|21)\d\d")
-_DAY: Final = re.compile(r"(\d\d?)(st|nd|rd|th)?")
-
-
-def _number(word: str) -> str | None:
-    """Return a number that is written as a word, in digits, or with a unit behind it."""
-    if word in NUMBERS:
-        return str(NUMBERS[word])
-    text = word.lstrip("$€£").rstrip("%")
-    if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text):
-        text = text.replace(",", "")
-    m = re.fullmatch(r"(\d+(?:\.\d+)?)(k|m|bn|kg|km|cm|mm|g|l|kw|mw|h)?", text)
-    return None if m is None else str(Decimal(m[1]) * {"k": 1000, "bn": 10**9}.get(m[2] or "", 1))
+_PASSED: Final = frozenset("year the years number value month months end of date time".split())
+"""Words that may stand between how a number compares and the number."""
+_SPANNING: Final = ("between", "from", "in the range", "within", "range", "in", "during", "on", "over")
+"""Words before two ends of a range that say nothing more."""
 
 
 def _opener(low: Sequence[str], at: int) -> tuple[int, Relation]:
     """Return where the words before a number begin that tell how it compares."""
     openers = _words("comparisons.tsv")
     first = at
-    while first and low[first - 1] in ("year", "the", "years", "number", "value", "month"):
+    while first and low[first - 1] in _PASSED:
         first -= 1
     for end in dict.fromkeys((at, first)):
         for size in range(min(_LONGEST, end), 0, -1):
@@ -270,122 +243,93 @@ def _opener(low: Sequence[str], at: int) -> tuple[int, Relation]:
 
 def _closer(low: Sequence[str], end: int, op: Relation) -> tuple[int, Relation]:
     """Return where the words behind a number end that tell how it compares: "or more"."""
-    said = _words("comparisons.tsv").get(tuple(low[end : end + 2]), "")
-    return (end + 2, said[1:]) if said[:1] == "~" else (end, op)  # type: ignore[return-value]
+    for size in (2, 1):
+        said = _words("comparisons.tsv").get(tuple(low[end : end + size]), "")
+        if said[:1] == "~":
+            return end + size, said[1:]  # type: ignore[return-value]
+    return end, op
 
 
-def _range_start(low: Sequence[str], at: int) -> int | None:
+def _range_start(low: Sequence[str], at: int, openings: Sequence[str] = _SPANNING[:5]) -> int | None:
     """Return where the words begin that open a range whose first number is at a place."""
-    for opening in (("between",), ("from",), ("in", "the", "range"), ("within",), ("range",)):
-        for gap in range(3):
+    for opening in (o.split() for o in openings):
+        for gap in range(4):
             start = at - gap - len(opening)
             between = {*low[start + len(opening) : at]}
-            opens = start >= 0 and tuple(low[start : start + len(opening)]) == opening
-            if opens and between <= {"the", "of", "range", "from", "year", "years", "between"}:
+            opens = start >= 0 and list(low[start : start + len(opening)]) == opening
+            if opens and between <= {"the", "of", "range", "from", "between", "period", "years", "year"}:
                 return start
     return None
 
 
-def _quantities(low: Sequence[str]) -> Iterator[Unit]:
-    for i, word in enumerate(low):
-        number = _number(word)
-        if number is None:
+def _quantities(words: Sequence[TextToken], low: Sequence[str]) -> Iterator[Unit]:
+    before: Amount | None = None
+    for one in amounts_in(words, low):
+        values = (_plain(one.value),)
+        if before is not None and low[before.behind : one.start] in (["and"], ["to"], ["-"], []):
+            ends, opened = (_plain(before.value), *values), _range_start(low, before.start)
+            dashed = before.behind == one.start and words[one.start - 1].after.strip() in ("-", "\u2013")
+            if opened is not None or low[one.start - 1] == "to" or dashed:
+                start = before.start if opened is None else opened
+                yield Unit("quantity", start, one.behind, values=ends, op="=", unit=one.unit)
+        before = one
+        start, op = _opener(low, one.start)
+        weak = start == one.start or (start == one.start - 1 and low[start] in _WEAK)
+        if weak and low[one.start : one.behind] == ["one"]:
             continue
-        end = i + 1
-        if end < len(low) and low[end] in _POWERS:
-            number, end = str(Decimal(number) * _POWERS[low[end]]), end + 1
-        unit = low[end] if end < len(low) and low[end] in _UNITS else ""
-        if i >= 2 and low[i - 1] in ("and", "to", "-") and (first := _number(low[i - 2])):
-            opened = _range_start(low, i - 2)
-            if opened is not None:
-                yield Unit("quantity", opened, end + bool(unit), values=(first, number), op=">=", unit=unit)
-        start, op = _opener(low, i)
-        weak = start == i or (start == i - 1 and low[start] in _WEAK)
-        if weak and word == "one":
-            continue
-        start, op = (i, "=") if weak else (start, op)
-        for stop in dict.fromkeys((end, end + bool(unit))):
+        start, op = (one.start, "=") if weak else (start, op)
+        for stop in dict.fromkeys((one.end, one.behind)):
             closed, compares = _closer(low, stop, op)
-            yield Unit("quantity", start, closed, values=(number,), op=compares, unit=unit)
-    for i, (one, other) in enumerate(pairwise(low)):
+            yield Unit("quantity", start, closed, values=values, op=compares, unit=one.unit)
+    for i, (one_, other) in enumerate(pairwise(low)):
         times = {"once": "1", "twice": "2", "a": "1"}.get(low[i + 2]) if i + 2 < len(low) else None
-        if times is not None and (one, other) in (("more", "than"), ("at", "least")):
-            yield Unit("quantity", i, i + 3, values=(times,), op=">" if one == "more" else ">=")
+        if times is not None and (one_, other) in (("more", "than"), ("at", "least")):
+            yield Unit("quantity", i, i + 3, values=(times,), op=">" if one_ == "more" else ">=")
 
 
-def _times(low: Sequence[str]) -> Iterator[Unit]:
-    """Yield years, decades, months, and months of a year."""
-    for i, word in enumerate(low):
-        values, part, end = _time(low, i)
-        if not values:
+_ORDINALS: Final[Mapping[str, int]] = {
+    word: n
+    for n, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)
+}
+
+
+def _ranks(low: Sequence[str]) -> Iterator[Unit]:
+    """Yield places in an order: "second", "3rd", "fourth to sixth"."""
+    places = [_ORDINALS.get(w) or (int(w[:-2]) if re.fullmatch(r"\d+(st|nd|rd|th)", w) else 0) for w in low]
+    for i, place in enumerate(places):
+        if not place:
             continue
+        if place > 1:
+            yield Unit("quantity", i, i + 1, values=(str(place),), part="rank")
+        for j in range(i + 1, min(i + 4, len(low))):
+            if places[j] == place + 1 or (places[j] > place and low[j - 1] not in ("and", ",")):
+                yield Unit("quantity", i, j + 1, values=(str(place), str(places[j])), part="rank", score=1.2)
+
+
+def _plain(value: Decimal) -> str:
+    return f"{value.normalize():f}"
+
+
+def _times(question: str, words: Sequence[TextToken], low: Sequence[str]) -> Iterator[Unit]:
+    """Yield times and spans of time, with and without the words before them."""
+    for span in times_in(question):
+        inside = [at for at, t in enumerate(words) if span.start <= t.start and t.end <= span.end]
+        if not inside or not span.part:
+            continue
+        i, end = inside[0], inside[-1] + 1
         start, op = _opener(low, i)
-        if word == "may" and part == "month" and start == i:
+        text = question[span.start : span.end]
+        if start == i and text in ("may", "march", "fall", "spring"):
             continue
-        if len(values) == 2:
-            op = ">="
-        if i >= 2 and part == "year" and low[i - 1] in ("and", "to", "-") and low[i - 2].isdigit():
-            opened = _range_start(low, i - 2)
-            if opened is not None:
-                yield Unit("time", opened, end, values=(low[i - 2], word), op=">=", part="year")
-        if start < i and low[start:i] not in (["a"], ["the"], ["is"]):
-            yield Unit("time", start, end, values=values, op=op, part=part)
-        yield Unit("time", i, end, values=values, op=op if start < i or len(values) > 1 else "=", part=part)
-
-
-def _time(low: Sequence[str], at: int) -> tuple[tuple[str, ...], str, int]:
-    """Return the values of a time that begins at a place, what is given of it, and where it ends."""
-    word = low[at]
-    if _FULL.fullmatch(word):
-        return (word,), "year", at + 1
-    if re.fullmatch(r"(1[0-9]|20)\d0s", word):
-        return (word[:4], str(int(word[:4]) + 9)), "year", at + 1
-    if re.fullmatch(r"\d{4}-\d\d", word):
-        return (word,), "year-month", at + 1
-    month = _MONTHS.get(word)
-    if month is None:
-        return (), "", at
-    behind = low[at + 1] if at + 1 < len(low) else ""
-    if _FULL.fullmatch(behind):
-        return (f"{behind}-{month:02}",), "year-month", at + 2
-    return ((str(month),), "month", at + 1) if not _DAY.fullmatch(behind) else ((), "", at)
-
-
-_DATE: Final = re.compile(
-    r"(?P<iso>\d{4}-\d\d?-\d\d?)(?:[T ](?P<clock>\d\d?:\d\d(?::\d\d)?))?"
-    r"|(?P<m1>\d\d?)/(?P<d1>\d\d?)/(?P<y1>\d{4})"
-    r"|(?P<d2>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<m2>[A-Z][a-z]{2,8})\.?,? (?P<y2>\d{4})"
-    r"|(?P<m3>[A-Z][a-z]{2,8})\.? (?P<d3>\d\d?)(?:st|nd|rd|th)?,? (?P<y3>\d{4})"
-)
-
-
-def _dates(question: str, words: Sequence[TextToken], low: Sequence[str]) -> Iterator[Unit]:
-    """Yield whole dates, with or without a time of day."""
-    for m in _DATE.finditer(question):
-        inside = [at for at, t in enumerate(words) if m.start() <= t.start and t.end <= m.end()]
-        text = _iso(m)
-        if not inside or text is None:
-            continue
-        part = "date"
-        if m["clock"]:
-            clock = m["clock"] if m["clock"].count(":") == 2 else m["clock"] + ":00"
-            text, part = f"{text}T{clock.zfill(8)}", "moment"
-        start, op = _opener(low, inside[0])
-        yield Unit("time", start, inside[-1] + 1, values=(text,), op=op, part=part, score=1.6)
-        if start < inside[0]:
-            yield Unit("time", inside[0], inside[-1] + 1, values=(text,), part=part, score=1.6)
-
-
-def _iso(m: re.Match[str]) -> str | None:
-    """Return a date as it is written in data; None where its month is no month."""
-    if m["iso"]:
-        year, month, day = m["iso"].split("-")
-    elif m["y1"]:
-        year, month, day = m["y1"], m["m1"], m["d1"]
-    else:
-        year, name, day = m["y2"] or m["y3"], m["m2"] or m["m3"], m["d2"] or m["d3"]
-        month = str(_MONTHS.get(name.lower(), 0))
-    return f"{year}-{int(month):02}-{int(day):02}" if 0 < int(month) < 13 and 0 < int(day) < 32 else None
+        closed, op = _closer(low, end, op)
+        score = 1.6 if span.part in ("date", "moment") else 1.0
+        if span.range and (opened := _range_start(low, i, _SPANNING)) is not None:
+            yield Unit("time", opened, end, values=span.values, part=span.part, score=score)
+        elif start < i and low[start:i] not in (["a"], ["the"], ["is"]):
+            yield Unit("time", start, closed, values=span.values, op=op, part=span.part, score=score)
+        yield Unit(
+            "time", i, closed, values=span.values, op=op if start < i else "=", part=span.part, score=score
+        )
 
 
 # Texts and adjectives
@@ -428,6 +372,19 @@ def _adjectives(lexicon: Lexicon, low: Sequence[str]) -> Iterator[Unit]:
             form = _form(text, plain, degree)
             op: Relation = ">" if greatest else "<"
             yield Unit("adjective", i, i + size, options, cue=form, op=op, word=plain, score=0.9)
+            start, end = _ordering(low, i, i + size)
+            if form == "superlative" and end > i + size:
+                yield Unit("adjective", start, end, options, cue="order", op=op, word=plain, score=1.1)
+
+
+def _ordering(low: Sequence[str], start: int, end: int) -> tuple[int, int]:
+    """Return the words around a superlative that order: "longest first", "from longest to shortest"."""
+    if low[end : end + 1] == ["first"]:
+        return start, end + 1
+    if low[start - 1 : start] == ["from"] and "to" in low[end : end + 2]:
+        to = low.index("to", end)
+        return start - 1, min(len(low), to + 3 if low[to + 1 : to + 2] == ["the"] else to + 2)
+    return start, end
 
 
 def _form(text: str, plain: str, degree: str) -> str:

@@ -12,6 +12,7 @@ from mrag.context.display import Display
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.reader.reader import RoleReader, priors, shipped
+from mrag.planning.reader.times import times_in
 from mrag.planning.reader.training import JudgedReading, fit
 from mrag.planning.reading.drafts import Reading
 from mrag.planning.results import rows_of
@@ -19,7 +20,14 @@ from mrag.planning.run import run
 from mrag.stores.oxigraph import OxigraphStore
 
 HERE = Path(__file__).parent
-QUESTIONS = [line.split("\t") for line in (HERE / "questions.tsv").read_text("utf-8").splitlines()]
+
+
+def table(name: str) -> list[list[str]]:
+    return [line.split("\t") for line in (HERE / name).read_text("utf-8").splitlines()]
+
+
+QUESTIONS = table("questions.tsv")
+FERRIES = table("ferries.tsv")
 
 
 @pytest.fixture(scope="module")
@@ -34,15 +42,37 @@ def reader(kg: KnowledgeGraph) -> RoleReader:
     return RoleReader(lexicon_of(kg))
 
 
-@pytest.mark.parametrize(("question", "rows"), QUESTIONS, ids=[question for question, _ in QUESTIONS])
-def test_the_likeliest_reading_gives_the_rows(
-    kg: KnowledgeGraph, reader: RoleReader, question: str, rows: str
-) -> None:
+@pytest.fixture(scope="module")
+def ferries() -> Iterator[KnowledgeGraph]:
+    with KnowledgeGraph(OxigraphStore()) as graph:
+        graph.load([HERE / "ferries.ttl"])
+        yield graph
+
+
+def check(kg: KnowledgeGraph, reader: RoleReader, question: str, rows: str) -> None:
     best = reader.derivations(question)[0]
     result = run(kg, best.draft.plan, schema=reader.lexicon.schema)
     reading = Reading(best.draft.plan, best.draft.shown, 1.0, (), {})
     found = [[cell.label for cell in row] for row in rows_of(Display(kg), reading, result)]
     assert (found if best.draft.plan.order else sorted(found)) == json.loads(rows)
+
+
+@pytest.mark.parametrize(("question", "rows"), QUESTIONS, ids=[question for question, _ in QUESTIONS])
+def test_the_likeliest_reading_gives_the_rows(
+    kg: KnowledgeGraph, reader: RoleReader, question: str, rows: str
+) -> None:
+    check(kg, reader, question, rows)
+
+
+@pytest.mark.parametrize(("question", "rows"), FERRIES, ids=[question for question, _ in FERRIES])
+def test_times_and_quantities(ferries: KnowledgeGraph, question: str, rows: str) -> None:
+    check(ferries, RoleReader(lexicon_of(ferries)), question, rows)
+
+
+@pytest.mark.parametrize(("text", "part", "values"), [(*row, "", "")[:3] for row in table("times.tsv")])
+def test_times_of_a_text(text: str, part: str, values: str) -> None:
+    found = [(t.part, " ".join(t.values)) for t in times_in(text)]
+    assert (found[0] if found else ("", "")) == (part, values)
 
 
 def test_readings_are_the_same_again_and_each_plan_is_there_once(reader: RoleReader) -> None:
