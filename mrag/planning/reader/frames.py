@@ -332,7 +332,7 @@ def _focus(frame: RoleFrame) -> FrameNode:
     wanted = [
         i.cand
         for i in frame.items
-        if i.cand is not None and i.kind == "property" and i.role not in ("link", "cond")
+        if i.cand is not None and i.kind == "property" and i.role not in ("link", "cond", "self")
     ] or properties
     there = [x for x in frame.nodes if not x.negated]
     for cand in wanted:
@@ -423,6 +423,9 @@ def _place(frame: RoleFrame, n: int, item: RoleItem, partners: Mapping[int, int]
         _state(frame, n, item)
     elif role == "cond":
         _add_condition(frame, item, frame.items[partners[n]])
+    elif role == "self":
+        if frame.root.entity is None:
+            frame.shown.append(Shown(item, frame.root.var, frame.root))
     elif role != "link":
         kind = role.rstrip("+-<>=")
         add = _SAYINGS.get(kind)

@@ -206,7 +206,7 @@ def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]
         return _by(out, shown)
     if role in BY and _number(out, shown) and not (node.entity or node.key):
         out.column(Aggregate("sum", Number(x), (node.var,)), out.folds)
-    elif role in ("col", "much", *BY):
+    elif role in ("col", "much", "self", *BY):
         if x not in out.names:
             out.column(x, out.plain)
     elif role == "group":

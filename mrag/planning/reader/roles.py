@@ -86,7 +86,7 @@ _AMOUNTS: Final = frozenset(("count", "sum", "difference"))
 """Cues that ask how much, which may stand before a comparison."""
 _DIRECTIONS: Final = ("desc", "top", "asc", "alpha")
 """Cues that tell which come first."""
-_PASSED: Final = frozenset(("skip", "self", "hint"))
+_PASSED: Final = frozenset(("skip", "hint"))
 """Roles of units that say nothing by themselves."""
 _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
     "quantity": ("is", "is<", "is>", "limit", "or", "or<"),
@@ -494,8 +494,8 @@ def _uses(world: SchemaWays, unit: Unit, liked: frozenset[str]) -> Iterator[tupl
 
     options = sorted(unit.options, key=lambda c: -worth(c)) if liked else list(unit.options)
     last = key_of(unit.options[0].name.split()[-1])
-    if liked and unit.end - unit.start == 1 and last in ("name", "title", "id"):
-        yield "self", options[0]  # the name of the thing itself
+    if unit.end - unit.start == 1 and last in ("name", "title", "id"):
+        yield "self", options[0]  # the name of the thing itself, which is how it is shown
     for cand in options[:_CANDIDATES]:
         info = world.info(cand.term)
         for role in (*_PROPERTIES.get(info.kind, ("col",)), *_ALL_PROPERTIES):

@@ -26,6 +26,8 @@ Kind: TypeAlias = OneOf[
 _NAMED: Final[tuple[Kind, ...]] = ("class", "property", "entity", "value")
 _MOST: Final = 8
 """Candidates of a unit at most."""
+_MOST_PROPERTIES: Final = 40
+"""Properties that are: many classes have a name, and which is meant the other words tell."""
 _LEAST: Final = 0.3
 """How like a name is at least."""
 _LONGEST: Final = 6
@@ -121,7 +123,8 @@ def _names(lexicon: Lexicon, question: str, words: Sequence[TextToken]) -> Itera
     for m in lexicon.match(words, question):
         digits = all(t.raw.isdigit() for t in words[m.start : m.end])
         for kind in _NAMED:
-            some = tuple(c for c in m.candidates if c.kind == kind and c.score >= _LEAST)[:_MOST]
+            most = _MOST if kind != "property" else _MOST_PROPERTIES
+            some = tuple(c for c in m.candidates if c.kind == kind and c.score >= _LEAST)[:most]
             # A number is the value of a property before it is a name.
             if some and not (
                 digits and (kind == "entity" or (kind == "value" and not _is_text(lexicon, some)))
@@ -187,7 +190,7 @@ _SEXES: Final[Mapping[str, tuple[str, str]]] = dict.fromkeys(
 def _usual(lexicon: Lexicon, low: Sequence[str]) -> Iterator[Unit]:
     """Yield what question words and a few everyday words stand for."""
     for at, word in enumerate(low):
-        some = sorted(_asked_for(lexicon, low, at), key=lambda c: (-c.score, c.term))[:_MOST]
+        some = sorted(_asked_for(lexicon, low, at), key=lambda c: (-c.score, c.term))[:_MOST_PROPERTIES]
         if some:
             yield Unit("property", at, at + 1, tuple(some), score=some[0].score)
         if word not in _SEXES:
@@ -209,6 +212,10 @@ def _asked_for(lexicon: Lexicon, low: Sequence[str], at: int) -> Iterator[Candid
             for iri, p in properties.items():
                 if any(name in n.lower().split() for n in p.names):
                     yield Candidate("property", iri, round(0.55 - 0.01 * rank, 3), p.names[0], "synonym")
+    elif word.rstrip("s") in ("name", "title"):
+        for iri, p in properties.items():
+            if p.kind == "text" and p.names[-1].lower().split()[-1] == word.rstrip("s"):
+                yield Candidate("property", iri, 0.6, p.names[0], "tokens")
     elif word.rstrip("s") in ("id", "identifier", "code", "number"):
         end = "id" if word.startswith("id") else word.rstrip("s")
         for iri, p in properties.items():
