@@ -37,7 +37,7 @@ class ReaderTraining:
     """How weights are learnt.
 
     Attributes:
-        rounds: Passes over all questions.
+        rounds: Passes over all questions, two at least.
         least: Questions in which a feature stands at least.
         smallest: Change of a weight from which on it is kept.
         seed: Seed of the order of the questions.
@@ -55,7 +55,8 @@ def fit(
     """Learn weights by which the right readings of questions are likely among all of them.
 
     The weights are those of a log-linear model that maximise the marginal likelihood of the right readings
-    (Clarke et al. 2010; Liang et al. 2011), by AdaGrad (Duchi et al. 2011), beginning with `priors`.
+    (Clarke et al. 2010; Liang et al. 2011), by AdaGrad (Duchi et al. 2011), beginning with `priors`; those
+    behind each pass but the first are averaged, since the last few questions weigh too much in each.
 
     Args:
         questions: The readings of each question; those with no right one, or only such, teach nothing.
@@ -76,13 +77,16 @@ def fit(
     rows = [[_row(j.features, places) for j in some] for some in usable]
     right = [np.array([j.right for j in some]) for some in usable]
     order, draw = list(range(len(usable))), random.Random(settings.seed)
-    for _ in range(settings.rounds):
+    total = np.zeros(len(names))
+    for passed in range(settings.rounds):
         draw.shuffle(order)
         for at in order:
             touched, slope = _slope(rows[at], right[at], weights)
             slope -= _DECAY * (weights[touched] - start[touched])
             slopes[touched] += slope * slope
             weights[touched] += _RATE * slope / np.sqrt(slopes[touched])
+        total += weights if passed else 0.0
+    weights = total / max(1, settings.rounds - 1)
     return {
         name: round(float(weight), 2)
         for name, weight, first in zip(names, weights, start, strict=True)
