@@ -10,6 +10,7 @@ from typing import Literal as OneOf
 
 from rdflib import RDF, Literal, URIRef
 
+from mrag.language.tokens import PREPOSITIONS
 from mrag.planning.lexical import Candidate
 from mrag.planning.plan import (
     Aggregate,
@@ -45,6 +46,8 @@ BY: Final = ("by+", "by-")
 """Roles of what two sides are compared by."""
 _UNPAIRED: Final = frozenset(("than", "or", "not"))
 """Roles of what nothing takes the place of in a comparison."""
+_ALIKE: Final = 5
+"""Ways behind which a further one is no less likely for being longer or later."""
 _CLOSE: Final = 0.75
 """How much more another way may cost that is tried as well."""
 _KEYS: Final = ("id", "number", "code", "no", "name")
@@ -378,7 +381,7 @@ def _fit(frame: RoleFrame, cls: str) -> int:
 
 
 def _owns(world: SchemaWays, node: FrameNode, cand: Candidate) -> bool:
-    if not node.cls:
+    if node.cls not in world.schema.classes:
         return False
     info = world.info(cand.term)
     return world.has(node.cls, cand.term) or (info.kind == "entity" and world.leads_to(node.cls, cand.term))
@@ -443,8 +446,19 @@ def _value(frame: RoleFrame, node: FrameNode, cand: Candidate) -> Unknown:
         backward = not frame.world.has(node.cls, cand.term) or (
             cand.inverse and frame.world.leads_to(node.cls, cand.term)
         )
-        if backward and frame.info(cand).kind != "entity":
+        thing = frame.info(cand).kind == "entity"
+        if backward and not thing:
             raise Unreadable
+        either = thing and frame.world.has(node.cls, cand.term) and frame.world.leads_to(node.cls, cand.term)
+        if either and frame.asked.turn > frame.turned:
+            frame.turned += 1
+            frame.count("turned", 0.5)
+            backward = not backward
+        if either:
+            # What is called "capital of" tells of the country from the side of the capital.
+            last = frame.info(cand).names[0].lower().split()[-1]
+            way = "backward" if backward else "forward"
+            frame.count(f"{way} {last}" if last in PREPOSITIONS else way)
         frame.values[key] = x = frame.fresh()
         iri = URIRef(cand.term)
         node.blocks.append(Block((Pattern(x, iri, node.var) if backward else Pattern(node.var, iri, x),)))
@@ -512,7 +526,7 @@ def _add_comparison(frame: RoleFrame, item: RoleItem) -> None:
     others = [
         x
         for x in frame.nodes
-        if x.entity and x is not frame.root and x.cls and not x.aside and frame.world.has(x.cls, cand.term)
+        if x.entity and x is not frame.root and not x.aside and frame.world.has(x.cls, cand.term)
     ]
     if not others:
         raise Unreadable
@@ -572,7 +586,7 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
             frame.count("numbered")
             _say(frame, node, keys[0], item)
             return
-    fits = _guesses(frame, item, [x for x in frame.nodes if x.cls and not x.entity])
+    fits = _guesses(frame, item, [x for x in frame.nodes if not x.entity])
     if not fits:
         raise Unreadable
     close = [f for f in fits if fits[0][0] - f[0] < 2 * _CLOSE]
@@ -652,7 +666,7 @@ def _place_of_value(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, str]:
         (x, p)
         for p in properties
         for x in frame.nodes
-        if x.cls and not x.entity and frame.world.has(x.cls, p)
+        if not x.entity and frame.world.has(x.cls, p)
     ]
     if fits:
 
@@ -832,7 +846,7 @@ def _tie(frame: RoleFrame) -> None:
 
 
 def _cheapest(frame: RoleFrame, x: FrameNode, ties: list[_Tie]) -> _Tie:
-    if not ties or not x.cls:
+    if not ties:
         raise Unreadable
     ties.sort(key=lambda t: (t.cost, t.way))
     close = [t for t in ties[1:] if t.cost - ties[0].cost < _CLOSE]
@@ -861,7 +875,8 @@ def _ties(frame: RoleFrame, x: FrameNode, tied: Sequence[FrameNode], used: set[i
             turned = sum(
                 _contrary(cand, at, other, x, s) for n, cand, at in between if n in words for s in way
             )
-            cost = len(way) + 0.12 * rank - 0.9 * len(words - used) + 0.4 * turned + 0.03 * (last - first)
+            cost = len(way) + 0.12 * min(rank, _ALIKE) - 0.9 * len(words - used)
+            cost += 0.4 * turned + 0.03 * (last - first)
             cost += (0.35 if other.entity else 0.0) + (0.0 if other.explicit else 0.2)
             cost += 0.3 if other.negated != x.negated else 0.0
             found.append(_Tie(cost, way, other, frozenset(words)))

@@ -127,4 +127,6 @@ class SchemaWays:
                 break
             seen |= reached
             ahead = list(further)[:_WIDE]
-        return tuple(sorted(found, key=lambda w: (len(w), sum(s.inverse for s in w), w)))[:_MOST_WAYS]
+        ways = sorted(found, key=lambda w: (len(w), sum(s.inverse for s in w), w))
+        # Of single steps a word may name any.
+        return (*(w for w in ways if len(w) == 1), *[w for w in ways if len(w) > 1][:_MOST_WAYS])
