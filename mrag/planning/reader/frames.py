@@ -294,15 +294,33 @@ def _add_classes(frame: RoleFrame) -> None:
     for n, item in enumerate(frame.items):
         if item.cand is None or item.kind != "class":
             continue
-        same = next((x for x in frame.nodes if x.cls == item.cand.term), None)
+        cls = _best_of(frame, item) if len(item.unit.options) > 1 and item.unit.cue else item.cand.term
+        same = next((x for x in frame.nodes if x.cls == cls), None)
         if same is None and item.role == "again":
             raise Unreadable
         if same is not None and item.role not in ("none", "again") and not same.negated:
             frame.named[n] = same
             frame.count("merged")
             continue
-        frame.named[n] = made = frame.add(item.cand.term, item.at)
+        frame.named[n] = made = frame.add(cls, item.at)
         made.negated, made.again = item.role == "none", item.role == "again"
+
+
+def _best_of(frame: RoleFrame, item: RoleItem) -> str:
+    """Return the class of those that a word like "who" may stand for that fits the rest best."""
+    options = [c.term for c in item.unit.options]
+    return min(options, key=lambda c: (_distance(frame, c) - 2 * _fit(frame, c), options.index(c)))
+
+
+def _distance(frame: RoleFrame, cls: str) -> int:
+    """Return how far things of a class are from all that is named."""
+    found = 0
+    for item in frame.items:
+        if item.cand is not None and item.kind in ("class", "entity"):
+            ends = [item.cand.term] if item.kind == "class" else list(item.cand.classes)
+            ways = [frame.world.ways(cls, end) for end in ends if end in frame.world.schema.classes]
+            found += min((len(some[0]) for some in ways if some), default=6)
+    return found
 
 
 def _add_entities(frame: RoleFrame) -> None:
@@ -335,6 +353,8 @@ def _focus(frame: RoleFrame) -> FrameNode:
         if i.cand is not None and i.kind == "property" and i.role not in ("link", "cond")
     ] or properties
     there = [x for x in frame.nodes if not x.negated]
+    if not wanted and all(x.entity for x in there) and frame.nodes and not frame.asked.truth:
+        return _unnamed(frame)
     for cand in wanted:
         for x in sorted(there, key=lambda x: x.entity is None):
             if _owns(frame.world, x, cand):
@@ -364,6 +384,21 @@ def _chosen(frame: RoleFrame) -> FrameNode:
             frame.named[n] = node
             frame.nodes = [y for y in frame.nodes if y is not x]
     return node
+
+
+def _unnamed(frame: RoleFrame) -> FrameNode:
+    """Return what is asked for of named things without a name for it: what is nearest to all of them."""
+    own = {x.cls for x in frame.nodes}
+    far = {c: _distance(frame, c) for c in frame.world.schema.classes}
+    count = {c: info.count for c, info in frame.world.schema.classes.items()}
+    near = sorted((c for c in far if far[c] < 6), key=lambda c: (far[c], c in own, -count[c], c))[:4]
+    if not near:
+        raise Unreadable
+    turn = min(frame.asked.turn, len(near) - 1)
+    frame.turned += turn
+    frame.count("turned", 0.5 * turn)
+    frame.count("unnamed focus")
+    return frame.add(near[turn], -1, explicit=False)
 
 
 def _fit(frame: RoleFrame, cls: str) -> int:

@@ -101,6 +101,10 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "entity": ("is", "is<", "not", "not<", "or", "than"),
     "value": ("is", "is<", "is>", "not", "not<", "or", "or<", "than"),
 }  # fmt: skip
+_IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
+    "who": ("focus", "count", "node", "none"), "un": ("no",), "open": ("lacks",), "amount": ("much", "sum"),
+}  # fmt: skip
+"""What words may do that name nothing themselves."""
 _PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
     "number": (
         "col", "key+", "key-", "sum", "avg", "min", "max", "beyond+", "beyond-", "beyond>=", "beyond<=",
@@ -127,6 +131,11 @@ class UnitSlot:
     def is_cue(self) -> bool:
         """Return whether the words name nothing and state nothing."""
         return all(u.kind == "cue" for u in self.units)
+
+    @property
+    def is_soft(self) -> bool:
+        """Return whether the words may be cue words, and name nothing otherwise."""
+        return self.units[0].kind == "cue" and all(u.kind == "cue" or u.cue in _IMPLIED for u in self.units)
 
 
 @dataclass(frozen=True)
@@ -273,13 +282,14 @@ def _extended(path: _Path, state: _State, option: _Option, weights: Mapping[str,
     opened = ("" if not state.open else None) if passed else _opened(path.world, state, item)
     if opened is None:
         return None
+    silent = option.role == "skip" and option.unit.kind == "cue"
     pair = f"{state.last}>{option.role}"
     return _State(
-        state.score + option.worth + weights.get(pair, 0.0),
+        state.score + option.worth + (0.0 if silent else weights.get(pair, 0.0)),
         state.items if passed else (*state.items, item),
         state.used | option.mask,
-        (*state.features, *option.features, (pair, 1.0)),
-        option.role,
+        (*state.features, *option.features, *(() if silent else ((pair, 1.0),))),
+        state.last if silent else option.role,
         opened,
     )
 
@@ -366,7 +376,7 @@ def _option(
 def _choices(path: _Path, unit: Unit, role: str) -> list[int]:
     """Return the cues that a role may use, by number: -1 for none, -2 for that of the unit before."""
     needs = NEEDS.get(role)
-    if needs is None:
+    if needs is None or unit.cue in ("un", "open"):
         return [-1]
     if unit.kind == "adjective":
         own = [n for n, c in enumerate(path.cues) if c.start == unit.start and c.end == unit.end]
@@ -465,6 +475,10 @@ def _roles(
     if unit.kind == "adjective":
         yield "hint", None
         yield from _measures(world, unit, near)
+    if unit.cue in _IMPLIED:
+        for cand in unit.options[: 1 if unit.cue == "who" else _CANDIDATES]:
+            yield from ((role, cand) for role in _IMPLIED[unit.cue])
+        return
     for cand in unit.options[:_CANDIDATES] if unit.kind in _NAMES else ():
         for role in _NAMES[unit.kind]:
             yield role, cand
@@ -511,10 +525,12 @@ def _measured(
     """Return what is measured of a role of a mention."""
     if role == "skip":
         said = [(f"skip for {u.cue}", 1.0) for u in path.mentions[at].units if u.kind == "cue"][:1]
+        if unit.kind == "cue":
+            return tuple(said)
         return ("skip", 0.4 if said else unit.score), (f"skip|{unit.kind}", 1.0), *said
     slot = path.mentions[at]
-    sort: str = unit.kind
-    if cand is not None and cand.kind == "property":
+    sort: str = unit.cue if unit.cue in _IMPLIED else unit.kind
+    if unit.cue not in _IMPLIED and cand is not None and cand.kind == "property":
         info = path.world.info(cand.term)
         sort = "key" if info.kind == "number" and tells_apart(info) else info.kind
         sort += "Pa" if unit.kind == "adjective" else "P"
@@ -558,9 +574,8 @@ def _by_cue(role: str, unit: Unit, cue: Unit | None) -> Iterator[tuple[str, floa
 def _context(path: _Path, at: int, role: str, sort: str) -> Iterator[tuple[str, float]]:
     """Yield the words around a mention, up to the mentions beside it."""
     low, slot = path.low, path.mentions[at]
-    before = low[path.mentions[at - 1].end if at else 0 : slot.start]
-    last = at + 1 == len(path.mentions)
-    after = low[slot.end : len(low) if last else path.mentions[at + 1].start]
+    before = low[max((s.end for s in path.mentions[:at] if not s.is_soft), default=0) : slot.start]
+    after = low[slot.end : min((s.start for s in path.mentions[at + 1 :] if not s.is_soft), default=len(low))]
     for name, word in (("-1", before[-1] if before else "^"), ("+1", after[0] if after else "$")):
         yield f"{role}|{sort}|{name}={key_of(word) if word.isalpha() else word}", 1.0
     for word in before[-5:]:
