@@ -8,7 +8,7 @@ from heapq import nlargest
 from typing import Final, TypeAlias
 
 from mrag.planning.lexical import Candidate
-from mrag.planning.reader.frames import RoleItem, goes_with, partner_of, tells_apart
+from mrag.planning.reader.frames import RoleItem, goes_with, is_above, partner_of, tells_apart
 from mrag.planning.reader.units import Unit, is_free, key_of
 from mrag.planning.reader.world import SchemaWays
 
@@ -33,9 +33,11 @@ _USES: Final[Mapping[str, tuple[str, ...]]] = {
     "*min": ("min", "fewest", "sup-"),
     "beyond+": ("cmp+", "over"),
     "beyond-": ("cmp-", "under"),
+    "above+": ("cmp+",),
+    "above-": ("cmp-",),
 }
 """What something that is folded for each thing is for, with the cues for it, one of them."""
-_KIND_USES: Final = ("sortD", "sortA", "*avg", "*max", "*min", "beyond+", "beyond-")
+_KIND_USES: Final = ("sortD", "sortA", "*avg", "*max", "*min", "beyond+", "beyond-", "above+", "above-")
 """What the number of things of a kind is for, beside the roles "most", "fewest" and "having"."""
 NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "count": ("count",),
@@ -79,7 +81,7 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The cue words that a role needs, one of them; a group may do without."""
 _AFTER: Final = frozenset(
-    "sort asc desc alpha avg sum count group sup+ sup- over under overis underis cmp+ cmp-".split()
+    "sort asc desc alpha avg sum count group sup+ sup- over under overis underis cmp+ cmp- same".split()
 )
 """Cues that may stand behind what they are said of."""
 _AMOUNTS: Final = frozenset(("count", "sum", "difference"))
@@ -96,7 +98,7 @@ _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "class": (
         "focus", "count", "group", "node", "having", "none", "most", "fewest", "col", "again", "hint",
-        "share", "sortA", "sortD", "by+", "by-", "than",
+        "share", "sortA", "sortD", "by+", "by-", "than", "same",
     ),
     "entity": ("is", "is<", "not", "not<", "or", "than"),
     "value": ("is", "is<", "is>", "not", "not<", "or", "or<", "than"),
@@ -108,10 +110,10 @@ _IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
 _PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
     "number": (
         "col", "key+", "key-", "sum", "avg", "min", "max", "beyond+", "beyond-", "beyond>=", "beyond<=",
-        "much", "above+", "above-", "by+", "by-",
+        "much", "above+", "above-", "by+", "by-", "than",
     ),
-    "date": ("col", "key+", "key-", "min", "max", "by+", "by-"),
-    "entity": ("col", "link"),
+    "date": ("col", "key+", "key-", "min", "max", "by+", "by-", "above+", "above-", "than"),
+    "entity": ("col", "link", "than"),
 }  # fmt: skip
 _ALL_PROPERTIES: Final = (
     "same", "sortA", "sortD", "group", "cond", "countd", "has", "lacks", "most", "fewest",
@@ -298,7 +300,8 @@ def _opened(world: SchemaWays, state: _State, item: RoleItem) -> str | None:
     """Return what is open behind another item; None if it cannot stand there."""
     if item.role == "again" and all(i.cand != item.cand for i in state.items):
         return None
-    if item.role == "than" and partner_of((*state.items, item), len(state.items)) is None:
+    above = item.kind in ("class", "property", "entity") and any(map(is_above, state.items))
+    if item.role == "than" and not above and partner_of((*state.items, item), len(state.items)) is None:
         return None
     if item.role in ("or", "or<") and not any(i.kind in ("value", "entity", "") for i in state.items):
         return None
@@ -351,6 +354,11 @@ def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Op
         if unit.kind in ("property", "class"):
             for role, cand, inner, outer in _fold_uses(path, unit):
                 mask = sum(1 << n for n in (inner, outer) if n >= 0)
+                if "beyond" in role:
+                    mean = _compared(path.cues, unit, outer)
+                    if mean is None:
+                        continue
+                    mask |= mean
                 yield _option(path, at, weights, role, unit, cand, outer, mask, inner)
     yield _option(path, at, weights, "skip", slot.units[0], None, -1)
 
@@ -388,10 +396,10 @@ def _choices(path: _Path, unit: Unit, role: str) -> list[int]:
 
 
 def _compared(cues: Sequence[Unit], unit: Unit, cue: int) -> int | None:
-    """Return the cues of a comparison with the average; None where an adjective is compared with none."""
-    if unit.kind != "adjective":
+    """Return the cues of a comparison with the average; None where it is compared with none."""
+    if cue >= 0 and cues[cue].cue not in ("cmp+", "cmp-"):
         return 0
-    behind = [n for n, c in enumerate(cues) if c.cue == "avg" and 0 <= c.start - unit.end <= 3]
+    behind = [n for n, c in enumerate(cues) if c.cue == "avg" and 0 <= c.start - unit.end <= 4]
     return 1 << cue | 1 << behind[0] if behind and cue >= 0 else None
 
 
