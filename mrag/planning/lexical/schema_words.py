@@ -41,7 +41,6 @@ from mrag.planning.lexical.english import (
     synonym_roots,
 )
 from mrag.planning.lexical.names import NamedThings
-from mrag.planning.reading.question import QuestionText
 from mrag.planning.schema import PropertyInfo, Schema
 
 Voice = OneOf["doer", "done", ""]
@@ -463,27 +462,30 @@ class CodeWords:
                     found = self._before.setdefault(words[:-1], {}).setdefault(words[-1], {})
                     found.setdefault(value, []).append(iri)
 
-    def mentions(self, question: QuestionText, clear: set[int], exact: set[int]) -> Iterator[NameMention]:
+    def mentions(
+        self, question: Sequence[TextToken], clear: set[int], exact: set[int]
+    ) -> Iterator[NameMention]:
         """Yield what words of a question are written as codes.
 
         Args:
-            question: The question.
+            question: The words of the question.
             clear: Places of words that name something as they stand, or in another form of the word.
             exact: Those of words that name something as they stand; what a code stands for word for word is
                 rather meant than another form of a name: "delayed" than a delay.
         """
         if not self._phrases:
             return
-        stems = [stem(_SEXES.get(w.low, w.low)) for w in question.words]
+        low = [w.raw.lower() for w in question]
+        stems = [stem(_SEXES.get(word, word)) for word in low]
         for start in range(len(stems)):
             for end in range(min(len(stems), start + 3), start, -1):
                 found = self._phrases.get(tuple(stems[start:end]))
                 if end < len(stems) and (before := self._before.get(tuple(stems[start:end]))):
                     found = before.get(stems[end], found)
-                said = " ".join(question.low[start:end])
+                said = " ".join(low[start:end])
                 if not found or (exact if said in self._written else clear).intersection(range(start, end)):
                     continue
-                if end - start == 1 and is_stopword(question.words[start].token.key):
+                if end - start == 1 and is_stopword(question[start].key):
                     continue
                 yield NameMention(
                     start,

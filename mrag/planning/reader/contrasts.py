@@ -19,7 +19,7 @@ from mrag.planning.plan import (
     Plan,
     Unknown,
 )
-from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable, partner_of
+from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable, is_above, partner_of
 from mrag.planning.reader.outcome import PlanDraft, assemble, difference
 from mrag.planning.reader.world import SchemaWays
 from mrag.planning.scopes import renamed, without_ties
@@ -33,7 +33,7 @@ def draft_of(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
     Raises:
         Unreadable: If they make none.
     """
-    if not any(i.role == "than" for i in items):
+    if not any(i.role == "than" for i in items) or any(map(is_above, items)):
         return assemble(world, items, asked)
     first, second = _sides(items)
     aside = replace(asked, truth=False, difference=False, ratio="", compares="", side=True)

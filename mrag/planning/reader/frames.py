@@ -236,10 +236,14 @@ def read_frame(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues
     _add_classes(frame)
     _add_entities(frame)
     frame._root = _focus(frame)
+    for item in items:
+        if "&" in item.role and is_above(item):
+            _two_of(frame, item)
     partners = pairs(items)
     taken = {*partners.values()}
     for n, item in enumerate(items):
-        if n not in taken and item.kind not in ("class", "entity") and item.role != "limit":
+        spoken = item.kind not in ("class", "entity") and item.role != "limit"
+        if n not in taken and (spoken or (item.kind == "class" and item.role == "same")):
             _place(frame, n, item, partners)
     _tie(frame)
     return frame
@@ -252,6 +256,11 @@ def pairs(items: Sequence[RoleItem]) -> dict[int, int]:
         for n, item in enumerate(items)
         if item.role in ("cond", "having") or item.role.endswith("&cond")
     }
+
+
+def is_above(item: RoleItem) -> bool:
+    """Return whether things are compared by an item with another one."""
+    return item.role.rstrip("+-").endswith("above")
 
 
 def partner_of(items: Sequence[RoleItem], n: int) -> int | None:
@@ -295,17 +304,35 @@ def goes_with(world: SchemaWays, one: RoleItem, value: RoleItem) -> bool:
 
 def _add_classes(frame: RoleFrame) -> None:
     for n, item in enumerate(frame.items):
-        if item.cand is None or item.kind != "class":
+        if item.cand is None or item.kind != "class" or item.role == "same":
             continue
-        same = next((x for x in frame.nodes if x.cls == item.cand.term), None)
+        cls = _best_of(frame, item) if len(item.unit.options) > 1 and item.unit.cue else item.cand.term
+        same = next((x for x in frame.nodes if x.cls == cls), None)
         if same is None and item.role == "again":
             raise Unreadable
         if same is not None and item.role not in ("none", "again") and not same.negated:
             frame.named[n] = same
             frame.count("merged")
             continue
-        frame.named[n] = made = frame.add(item.cand.term, item.at)
+        frame.named[n] = made = frame.add(cls, item.at)
         made.negated, made.again = item.role == "none", item.role == "again"
+
+
+def _best_of(frame: RoleFrame, item: RoleItem) -> str:
+    """Return the class of those that a word like "who" may stand for that fits the rest best."""
+    options = [c.term for c in item.unit.options]
+    return min(options, key=lambda c: (_distance(frame, c) - 2 * _fit(frame, c), options.index(c)))
+
+
+def _distance(frame: RoleFrame, cls: str) -> int:
+    """Return how far things of a class are from all that is named."""
+    found = 0
+    for item in frame.items:
+        if item.cand is not None and item.kind in ("class", "entity"):
+            ends = [item.cand.term] if item.kind == "class" else list(item.cand.classes)
+            ways = [frame.world.ways(cls, end) for end in ends if end in frame.world.schema.classes]
+            found += min((len(some[0]) for some in ways if some), default=6)
+    return found
 
 
 def _add_entities(frame: RoleFrame) -> None:
@@ -331,6 +358,11 @@ def _focus(frame: RoleFrame) -> FrameNode:
         for n, item in enumerate(frame.items):
             if item.role in roles and n in frame.named and not frame.named[n].entity:
                 return frame.named[n]
+    named = [x for x in frame.nodes if x.entity]
+    compared = any(is_above(i) or i.role == "same" for i in frame.items)
+    if compared and len(named) == 1 and named[0].cls and not frame.asked.truth:
+        frame.count("implied focus")
+        return frame.add(named[0].cls, 0, explicit=False)
     properties = [i.cand for i in frame.items if i.cand is not None and i.kind == "property"]
     wanted = [
         i.cand
@@ -338,6 +370,8 @@ def _focus(frame: RoleFrame) -> FrameNode:
         if i.cand is not None and i.kind == "property" and i.role not in ("link", "cond", "self")
     ] or properties
     there = [x for x in frame.nodes if not x.negated]
+    if not wanted and all(x.entity for x in there) and frame.nodes and not frame.asked.truth:
+        return _unnamed(frame)
     for cand in wanted:
         for x in sorted(there, key=lambda x: x.entity is None):
             if _owns(frame.world, x, cand):
@@ -367,6 +401,21 @@ def _chosen(frame: RoleFrame) -> FrameNode:
             frame.named[n] = node
             frame.nodes = [y for y in frame.nodes if y is not x]
     return node
+
+
+def _unnamed(frame: RoleFrame) -> FrameNode:
+    """Return what is asked for of named things without a name for it: what is nearest to all of them."""
+    own = {x.cls for x in frame.nodes}
+    far = {c: _distance(frame, c) for c in frame.world.schema.classes}
+    count = {c: info.count for c, info in frame.world.schema.classes.items()}
+    near = sorted((c for c in far if far[c] < 6), key=lambda c: (far[c], c in own, -count[c], c))[:4]
+    if not near:
+        raise Unreadable
+    turn = min(frame.asked.turn, len(near) - 1)
+    frame.turned += turn
+    frame.count("turned", 0.5 * turn)
+    frame.count("unnamed focus")
+    return frame.add(near[turn], -1, explicit=False)
 
 
 def _fit(frame: RoleFrame, cls: str) -> int:
@@ -509,50 +558,174 @@ def _add_extreme(frame: RoleFrame, item: RoleItem) -> None:
 
 
 def _add_average(frame: RoleFrame, item: RoleItem) -> None:
-    """Compare a property with its average over the class."""
+    """Compare a property with its average over the class, or over those that share something with it."""
     assert item.cand is not None
     node = _owner(frame, item, near=True)
-    x, y, z = _value(frame, node, item.cand), frame.fresh(), frame.fresh()
-    where = Block((Pattern(z, RDF.type, URIRef(node.cls)), Pattern(z, URIRef(item.cand.term), y)))
-    average = Scalar(Plan(where, (Column(Aggregate("average", Number(y), (z,)), "average"),)))
-    node.blocks.append(Block((), (Comparison(Number(x), BEYOND[item.role.removeprefix("beyond")], average),)))
+    relation = BEYOND[item.role.removeprefix("beyond")]
+    group = next((i for i in frame.items if i.role == "same" and i.at > item.at), None)
+    if node is not frame.root and group is None:
+        # Whether it is one value of each thing or several is known when it is tied.
+        frame.shown.append(Shown(item, _value(frame, node, item.cand), node))
+        return
+    add_average(frame, node, item.cand, relation, group)
 
 
-def _add_comparison(frame: RoleFrame, item: RoleItem) -> None:
-    """Compare a property with that of a thing that is named: more than it, the same, or the difference."""
-    cand = item.cand
-    assert cand is not None
-    node = frame.root if frame.root.entity else _owner(frame, item, near=True)
+def add_average(
+    frame: RoleFrame, node: FrameNode, cand: Candidate, relation: Relation, group: RoleItem | None = None
+) -> None:
+    """Compare a property of a node with its average over the class."""
+    x, y, z = _value(frame, node, cand), frame.fresh(), frame.fresh()
+    patterns = Pattern(z, RDF.type, URIRef(node.cls)), Pattern(z, URIRef(cand.term), y)
+    average = Column(Aggregate("average", Number(y), (z,)), "average" + z.name)
+    if group is None:
+        limit: Expression = Scalar(Plan(Block(patterns), (average,)))
+        node.blocks.append(Block((), (Comparison(Number(x), relation, limit),)))
+        return
+    shared = frame.fresh()
+    within = Plan(
+        Block((*patterns, *_shared(frame, node, z, group, shared))), (Column(shared, shared.name), average)
+    )
+    inside = tuple(_shared(frame, node, node.var, group, shared))
+    condition = Comparison(Number(x), relation, Unknown(average.name))
+    node.blocks.append(Block(inside, (condition,), plans=(within,)))
+    frame.count("average of group")
+
+
+def _shared(
+    frame: RoleFrame, node: FrameNode, var: Unknown | URIRef, item: RoleItem, shared: Unknown
+) -> Iterable[Pattern]:
+    """Yield that an unknown is what a thing of the class of a node has in common with others."""
+    assert item.cand is not None
+    if item.kind == "class":
+        ways = frame.world.ways(node.cls, item.cand.term)
+        if not ways:
+            raise Unreadable
+        yield from _steps(frame, var, ways[0], shared)
+    elif frame.world.has(node.cls, item.cand.term):
+        yield Pattern(var, URIRef(item.cand.term), shared)
+    else:
+        raise Unreadable
+
+
+def _add_same(frame: RoleFrame, item: RoleItem) -> None:
+    """Say that a thing has the same as one that is named."""
+    if any(i.role.startswith("beyond") and i.at < item.at for i in frame.items):
+        return  # it is the group of the average
+    node, other = _two(frame, item)
+    assert other.entity is not None
+    other.aside, shared = True, frame.fresh()
+    if (
+        not any(s.value for s in frame.shown if s.item is item)
+        and item.cand is not None
+        and item.kind != "class"
+    ):
+        shared = _value(frame, node, item.cand)
+    else:
+        node.blocks.append(Block(tuple(_shared(frame, node, node.var, item, shared))))
+    differs = (Comparison(node.var, "!=", other.entity),) if node.entity is None else ()
+    node.blocks.append(Block(tuple(_shared(frame, other, other.entity, item, shared)), differs))
+    frame.count("compared")
+
+
+def _two_of(frame: RoleFrame, item: RoleItem) -> None:
+    """Set the thing aside with which others are compared by what belongs to them."""
+    root = frame.root
     others = [
         x
         for x in frame.nodes
-        if x.entity and x is not frame.root and not x.aside and frame.world.has(x.cls, cand.term)
+        if x.entity and not x.either and x is not root and frame.world.related(x.cls, root.cls)
+    ]
+    if not others or root.entity:
+        raise Unreadable
+    min(others, key=lambda x: (x.at < item.at, abs(x.at - item.at), x.at)).aside = True
+
+
+def _two(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, FrameNode]:
+    """Return the node that is compared with a thing that is named, and this thing."""
+    assert item.cand is not None
+
+    def fits(x: FrameNode) -> bool:
+        assert item.cand is not None
+        if item.kind == "class":
+            return bool(frame.world.ways(x.cls, item.cand.term))
+        return frame.world.has(x.cls, item.cand.term)
+
+    others = [
+        x
+        for x in frame.nodes
+        if x.entity and not x.either and x is not frame.root and not x.aside and fits(x)
     ]
     if not others:
         raise Unreadable
     other = min(others, key=lambda x: (abs(x.at - item.at), x.at))
+    node = frame.root if frame.root.entity or item.kind == "class" else _owner(frame, item, near=True)
     node = frame.root if node is other else node
-    if node is other or not frame.world.has(node.cls, cand.term):
+    if node is other or not fits(node):
         raise Unreadable
-    assert other.entity is not None
-    other.aside = True
+    return node, other
+
+
+def _add_comparison(frame: RoleFrame, item: RoleItem) -> None:
+    """Compare a property with that of a thing that is named, of a related thing, or with another property."""
+    cand = item.cand
+    assert cand is not None
+    than = next(
+        (
+            n
+            for n, i in enumerate(frame.items)
+            if i.role == "than" and i.kind in ("class", "property") and i.at > item.at
+        ),
+        None,
+    )
+    if than is None:
+        node, other = _two(frame, item)
+        assert other.entity is not None
+        other.aside, y = True, frame.fresh()
+        block = Block((Pattern(other.entity, URIRef(cand.term), y),))
+    else:
+        node, block = _owner(frame, item, near=True), Block()
+        y, block = _than(frame, node, item, than)
     x = _value(frame, node, cand)
-    y = x if item.role == "same" else frame.fresh()
-    conditions: tuple[Condition, ...] = ()
-    if item.role == "same":
-        conditions = (Comparison(node.var, "!=", other.entity),) if node.entity is None else ()
-    elif frame.asked.difference:
+    read = Number if frame.info(cand).kind == "number" else _itself
+    if frame.asked.difference:
         from_, to = (y, x) if item.role == "above+" else (x, y)
         frame.differences.append(Arithmetic(Number(to), "-", Number(from_)))
     else:
-        conditions = (Comparison(Number(x), ">" if item.role == "above+" else "<", Number(y)),)
-    node.blocks.append(Block((Pattern(other.entity, URIRef(cand.term), y),), conditions))
+        compared = Comparison(read(x), ">" if item.role == "above+" else "<", read(y))
+        block = merge(block, Block((), (compared,)))
+    node.blocks.append(block)
     frame.count("compared")
+
+
+def _pass(frame: RoleFrame, item: RoleItem) -> None:
+    """Say nothing: what it is compared with says it."""
+
+
+def _itself(value: Expression) -> Expression:
+    return value
+
+
+def _than(frame: RoleFrame, node: FrameNode, item: RoleItem, n: int) -> tuple[Unknown, Block]:
+    """Return the value that a property of a node is compared with: "than seats", "than its owner"."""
+    than, y = frame.items[n], frame.fresh()
+    assert item.cand is not None and than.cand is not None
+    if n in frame.named:
+        frame.count("compared with related")
+        return _value(frame, frame.named[n], item.cand), Block()
+    if frame.info(than.cand).kind == "entity":
+        if not frame.world.has(node.cls, than.cand.term):
+            raise Unreadable
+        related = frame.fresh("n")
+        frame.count("compared with related")
+        forward = Pattern(node.var, URIRef(than.cand.term), related)
+        return y, Block((forward, Pattern(related, URIRef(item.cand.term), y)))
+    frame.count("compared with own")
+    return _value(frame, _owner(frame, than, near=True), than.cand), Block()
 
 
 _SAYINGS: Final[Mapping[str, Callable[[RoleFrame, RoleItem], None]]] = {
     "has": _add_existence, "lacks": _add_existence, "yes": _add_flag, "no": _add_flag, "key": _add_extreme,
-    "beyond": _add_average, "same": _add_comparison, "above": _add_comparison,
+    "beyond": _add_average, "same": _add_same, "above": _add_comparison, "than": _pass,
 }  # fmt: skip
 """What says something of a node and shows nothing."""
 
@@ -894,16 +1067,16 @@ def _contrary(cand: Candidate, at: int, one: FrameNode, other: FrameNode, step: 
 def where(frame: RoleFrame, root: FrameNode, *, below: bool = False) -> Block:
     """Return the block of a node with all that hangs on it, or with all of the frame."""
     nodes = [x for x in frame.nodes if x is not root and not x.aside and (not below or is_under(x, root))]
-    found = _block_of(frame, root, tied=False)
+    found = block_of(frame, root, tied=False)
     for x in nodes:
         if not x.negated:
-            found = merge(found, _block_of(frame, x, tied=True))
+            found = merge(found, block_of(frame, x, tied=True))
     for x in nodes:
         if x.negated and x.parent is not None and not x.parent.negated:
-            inside = _block_of(frame, x, tied=True)
+            inside = block_of(frame, x, tied=True)
             for y in nodes:
                 if y.negated and y is not x and is_under(y, x):
-                    inside = merge(inside, _block_of(frame, y, tied=True))
+                    inside = merge(inside, block_of(frame, y, tied=True))
             found = replace(found, without=(*found.without, inside))
     return found
 
@@ -917,7 +1090,7 @@ def is_under(x: FrameNode, top: FrameNode) -> bool:
     return False
 
 
-def _block_of(frame: RoleFrame, x: FrameNode, *, tied: bool) -> Block:
+def block_of(frame: RoleFrame, x: FrameNode, *, tied: bool) -> Block:
     """Return what is said of a node and how it is tied."""
     patterns: list[Pattern] = []
     if x.entity is None and x.cls and (x.explicit or not tied):
@@ -934,33 +1107,38 @@ def _block_of(frame: RoleFrame, x: FrameNode, *, tied: bool) -> Block:
     for block in x.blocks:
         found = merge(found, block)
     found = replace(found, without=(*found.without, *x.withouts))
-    return _put(found, x.var, x.entity) if x.entity is not None and not x.either else found
+    return put(found, x.var, x.entity) if x.entity is not None and not x.either else found
 
 
 def _path(frame: RoleFrame, start: FrameNode, end: FrameNode) -> Iterable[Pattern]:
     at: Unknown | URIRef = start.entity if start.entity is not None and not start.either else start.var
-    for n, step in enumerate(end.way, 1):
-        to = end.var if n == len(end.way) else frame.fresh("m")
+    yield from _steps(frame, at, end.way, end.var)
+
+
+def _steps(frame: RoleFrame, at: Unknown | URIRef, way: Way, end: Unknown) -> Iterable[Pattern]:
+    """Yield the patterns of a way from a thing to another one."""
+    for n, step in enumerate(way, 1):
+        to = end if n == len(way) else frame.fresh("m")
         yield (
             Pattern(to, URIRef(step.property), at) if step.inverse else Pattern(at, URIRef(step.property), to)
         )
         at = to
 
 
-def _put(block: Block, var: Unknown, term: URIRef) -> Block:
+def put(block: Block, var: Unknown, term: URIRef) -> Block:
     """Return a block with a thing in place of an unknown."""
 
-    def put(place: object) -> object:
+    def at(place: object) -> object:
         return term if place == var else place
 
     return replace(
         block,
         patterns=tuple(
-            replace(p, subject=put(p.subject), object=put(p.object))  # type: ignore[arg-type]
+            replace(p, subject=at(p.subject), object=at(p.object))  # type: ignore[arg-type]
             for p in block.patterns
         ),
-        either=tuple(tuple(_put(one, var, term) for one in some) for some in block.either),
-        without=tuple(_put(one, var, term) for one in block.without),
+        either=tuple(tuple(put(one, var, term) for one in some) for some in block.either),
+        without=tuple(put(one, var, term) for one in block.without),
     )
 
 

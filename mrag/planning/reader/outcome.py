@@ -36,11 +36,14 @@ from mrag.planning.reader.frames import (
     RoleItem,
     Shown,
     Unreadable,
+    add_average,
+    block_of,
     bounded,
     decimal,
     is_under,
     merge,
     pairs,
+    put,
     read_frame,
     where,
 )
@@ -209,6 +212,8 @@ def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]
     elif role in ("col", "much", "self", *BY):
         if x not in out.names:
             out.column(x, out.plain)
+    elif role.startswith("beyond"):
+        return _beyond(out, shown)
     elif role == "group":
         _group(out, x)
     elif "&" in role and (use := role.split("&")[1]) not in FOLDS:
@@ -229,6 +234,17 @@ def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]
     else:
         raise Unreadable
     return []
+
+
+def _beyond(out: _Outcome, shown: Shown) -> list[FoldUse]:
+    """Compare with the average: a value that each thing has once, or the sum of all that it has."""
+    assert shown.item.cand is not None
+    way, x = shown.node.way, shown.value
+    if all(map(out.frame.world.single, way)):
+        relation = BEYOND[shown.item.role.removeprefix("beyond")]
+        add_average(out.frame, shown.node, shown.item.cand, relation)
+        return []
+    return [FoldUse(shown.item, shown.node, Aggregate("sum", Number(x), (shown.node.var,)), shown.item.role)]
 
 
 def _number(out: _Outcome, shown: Shown) -> bool:
@@ -312,6 +328,8 @@ def _use(out: _Outcome, use: FoldUse) -> None:
         _, having, order = out.inner.setdefault(id(top), (top, [], []))
         if use.use.startswith("key"):
             order.append((use.fold, use.use == "key+"))
+        elif use.use.startswith("above"):
+            having.append(Comparison(use.fold, BEYOND[use.use[-1]], _limit_of(frame, node, use.fold)))
         elif use.use.startswith("beyond"):
             mean = Aggregate("average", Number(Unknown("each")), (top.var,))
             each = Plan(
@@ -327,6 +345,19 @@ def _use(out: _Outcome, use: FoldUse) -> None:
             having += bounded(use.fold, unit.op, [decimal(v) for v in unit.values])
         if outer and not frame.asked.truth:
             out.having += out.inner.pop(id(top))[1]
+
+
+def _limit_of(frame: RoleFrame, node: FrameNode, fold: Aggregate) -> Scalar:
+    """Return what is folded for the thing that is named."""
+    root, other = frame.root, next((x for x in frame.nodes if x.entity and x.aside), None)
+    if other is None or other.entity is None:
+        raise Unreadable
+    block = Block((Pattern(root.var, RDF.type, URIRef(root.cls)),))
+    for x in frame.nodes:
+        if x is node or is_under(x, node) or (is_under(node, x) and x is not root):
+            block = merge(block, block_of(frame, x, tied=True))
+    frame.count("amount of other")
+    return Scalar(Plan(put(block, root.var, other.entity), (Column(fold, "amount"),)))
 
 
 def _inner(

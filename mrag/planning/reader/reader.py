@@ -17,6 +17,7 @@ from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Aggregate, Plan, Relation, parts
 from mrag.planning.reader.contrasts import draft_of
 from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable
+from mrag.planning.reader.implied import ImpliedNames
 from mrag.planning.reader.outcome import PlanDraft
 from mrag.planning.reader.roles import Labelled, labelled, paths
 from mrag.planning.reader.units import units_of
@@ -86,6 +87,7 @@ class RoleReader:
     def __init__(self, lexicon: Lexicon, weights: Mapping[str, float] | None = None) -> None:
         self.lexicon = lexicon
         self.world = SchemaWays(lexicon.schema)
+        self.implied = ImpliedNames(lexicon)
         self.weights = shipped() if weights is None else weights
 
     def derivations(
@@ -101,7 +103,9 @@ class RoleReader:
         words = tokens(question)
         low = [t.raw.lower().replace("\u2019", "'") for t in words]
         ranked: list[Labelled] = []
-        for slots, left in paths(units_of(self.lexicon, question, words), low):
+        units = units_of(self.lexicon, question, words)
+        units += self.implied.units(words, low, units)
+        for slots, left in paths(units, low):
             ranked += labelled(self.world, slots, left, low, self.weights)
         ranked.sort(key=lambda r: -r.score)
         found: dict[Plan, QuestionDerivation] = {}

@@ -8,7 +8,7 @@ from heapq import nlargest
 from typing import Final, TypeAlias
 
 from mrag.planning.lexical import Candidate
-from mrag.planning.reader.frames import RoleItem, goes_with, partner_of, tells_apart
+from mrag.planning.reader.frames import RoleItem, goes_with, is_above, partner_of, tells_apart
 from mrag.planning.reader.units import Unit, is_free, key_of
 from mrag.planning.reader.world import SchemaWays
 
@@ -33,9 +33,11 @@ _USES: Final[Mapping[str, tuple[str, ...]]] = {
     "*min": ("min", "fewest", "sup-"),
     "beyond+": ("cmp+", "over"),
     "beyond-": ("cmp-", "under"),
+    "above+": ("cmp+",),
+    "above-": ("cmp-",),
 }
 """What something that is folded for each thing is for, with the cues for it, one of them."""
-_KIND_USES: Final = ("sortD", "sortA", "*avg", "*max", "*min", "beyond+", "beyond-")
+_KIND_USES: Final = ("sortD", "sortA", "*avg", "*max", "*min", "beyond+", "beyond-", "above+", "above-")
 """What the number of things of a kind is for, beside the roles "most", "fewest" and "having"."""
 NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "count": ("count",),
@@ -79,7 +81,7 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The cue words that a role needs, one of them; a group may do without."""
 _AFTER: Final = frozenset(
-    "sort asc desc alpha avg sum count group sup+ sup- over under overis underis cmp+ cmp-".split()
+    "sort asc desc alpha avg sum count group sup+ sup- over under overis underis cmp+ cmp- same".split()
 )
 """Cues that may stand behind what they are said of."""
 _AMOUNTS: Final = frozenset(("count", "sum", "difference"))
@@ -96,18 +98,22 @@ _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "class": (
         "focus", "count", "group", "node", "having", "none", "most", "fewest", "col", "again", "hint",
-        "share", "sortA", "sortD", "by+", "by-", "than",
+        "share", "sortA", "sortD", "by+", "by-", "than", "same",
     ),
     "entity": ("is", "is<", "not", "not<", "or", "than"),
     "value": ("is", "is<", "is>", "not", "not<", "or", "or<", "than"),
 }  # fmt: skip
+_IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
+    "who": ("focus", "count", "node", "none"), "un": ("no",), "open": ("lacks",), "amount": ("much", "sum"),
+}  # fmt: skip
+"""What words may do that name nothing themselves."""
 _PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
     "number": (
         "col", "key+", "key-", "sum", "avg", "min", "max", "beyond+", "beyond-", "beyond>=", "beyond<=",
-        "much", "above+", "above-", "by+", "by-",
+        "much", "above+", "above-", "by+", "by-", "than",
     ),
-    "date": ("col", "key+", "key-", "min", "max", "by+", "by-"),
-    "entity": ("col", "link"),
+    "date": ("col", "key+", "key-", "min", "max", "by+", "by-", "above+", "above-", "than"),
+    "entity": ("col", "link", "than"),
 }  # fmt: skip
 _ALL_PROPERTIES: Final = (
     "same", "sortA", "sortD", "group", "cond", "countd", "has", "lacks", "most", "fewest",
@@ -127,6 +133,11 @@ class UnitSlot:
     def is_cue(self) -> bool:
         """Return whether the words name nothing and state nothing."""
         return all(u.kind == "cue" for u in self.units)
+
+    @property
+    def is_soft(self) -> bool:
+        """Return whether the words may be cue words, and name nothing otherwise."""
+        return self.units[0].kind == "cue" and all(u.kind == "cue" or u.cue in _IMPLIED for u in self.units)
 
 
 @dataclass(frozen=True)
@@ -273,13 +284,14 @@ def _extended(path: _Path, state: _State, option: _Option, weights: Mapping[str,
     opened = ("" if not state.open else None) if passed else _opened(path.world, state, item)
     if opened is None:
         return None
+    silent = option.role == "skip" and option.unit.kind == "cue"
     pair = f"{state.last}>{option.role}"
     return _State(
-        state.score + option.worth + weights.get(pair, 0.0),
+        state.score + option.worth + (0.0 if silent else weights.get(pair, 0.0)),
         state.items if passed else (*state.items, item),
         state.used | option.mask,
-        (*state.features, *option.features, (pair, 1.0)),
-        option.role,
+        (*state.features, *option.features, *(() if silent else ((pair, 1.0),))),
+        state.last if silent else option.role,
         opened,
     )
 
@@ -288,7 +300,8 @@ def _opened(world: SchemaWays, state: _State, item: RoleItem) -> str | None:
     """Return what is open behind another item; None if it cannot stand there."""
     if item.role == "again" and all(i.cand != item.cand for i in state.items):
         return None
-    if item.role == "than" and partner_of((*state.items, item), len(state.items)) is None:
+    above = item.kind in ("class", "property", "entity") and any(map(is_above, state.items))
+    if item.role == "than" and not above and partner_of((*state.items, item), len(state.items)) is None:
         return None
     if item.role in ("or", "or<") and not any(i.kind in ("value", "entity", "") for i in state.items):
         return None
@@ -341,6 +354,11 @@ def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Op
         if unit.kind in ("property", "class"):
             for role, cand, inner, outer in _fold_uses(path, unit):
                 mask = sum(1 << n for n in (inner, outer) if n >= 0)
+                if "beyond" in role:
+                    mean = _compared(path.cues, unit, outer)
+                    if mean is None:
+                        continue
+                    mask |= mean
                 yield _option(path, at, weights, role, unit, cand, outer, mask, inner)
     yield _option(path, at, weights, "skip", slot.units[0], None, -1)
 
@@ -366,7 +384,7 @@ def _option(
 def _choices(path: _Path, unit: Unit, role: str) -> list[int]:
     """Return the cues that a role may use, by number: -1 for none, -2 for that of the unit before."""
     needs = NEEDS.get(role)
-    if needs is None:
+    if needs is None or unit.cue in ("un", "open"):
         return [-1]
     if unit.kind == "adjective":
         own = [n for n, c in enumerate(path.cues) if c.start == unit.start and c.end == unit.end]
@@ -378,10 +396,10 @@ def _choices(path: _Path, unit: Unit, role: str) -> list[int]:
 
 
 def _compared(cues: Sequence[Unit], unit: Unit, cue: int) -> int | None:
-    """Return the cues of a comparison with the average; None where an adjective is compared with none."""
-    if unit.kind != "adjective":
+    """Return the cues of a comparison with the average; None where it is compared with none."""
+    if cue >= 0 and cues[cue].cue not in ("cmp+", "cmp-"):
         return 0
-    behind = [n for n, c in enumerate(cues) if c.cue == "avg" and 0 <= c.start - unit.end <= 3]
+    behind = [n for n, c in enumerate(cues) if c.cue == "avg" and 0 <= c.start - unit.end <= 4]
     return 1 << cue | 1 << behind[0] if behind and cue >= 0 else None
 
 
@@ -465,6 +483,10 @@ def _roles(
     if unit.kind == "adjective":
         yield "hint", None
         yield from _measures(world, unit, near)
+    if unit.cue in _IMPLIED:
+        for cand in unit.options[: 1 if unit.cue == "who" else _CANDIDATES]:
+            yield from ((role, cand) for role in _IMPLIED[unit.cue])
+        return
     for cand in unit.options[:_CANDIDATES] if unit.kind in _NAMES else ():
         for role in _NAMES[unit.kind]:
             yield role, cand
@@ -511,10 +533,12 @@ def _measured(
     """Return what is measured of a role of a mention."""
     if role == "skip":
         said = [(f"skip for {u.cue}", 1.0) for u in path.mentions[at].units if u.kind == "cue"][:1]
+        if unit.kind == "cue":
+            return tuple(said)
         return ("skip", 0.4 if said else unit.score), (f"skip|{unit.kind}", 1.0), *said
     slot = path.mentions[at]
-    sort: str = unit.kind
-    if cand is not None and cand.kind == "property":
+    sort: str = unit.cue if unit.cue in _IMPLIED else unit.kind
+    if unit.cue not in _IMPLIED and cand is not None and cand.kind == "property":
         info = path.world.info(cand.term)
         sort = "key" if info.kind == "number" and tells_apart(info) else info.kind
         sort += "Pa" if unit.kind == "adjective" else "P"
@@ -558,9 +582,8 @@ def _by_cue(role: str, unit: Unit, cue: Unit | None) -> Iterator[tuple[str, floa
 def _context(path: _Path, at: int, role: str, sort: str) -> Iterator[tuple[str, float]]:
     """Yield the words around a mention, up to the mentions beside it."""
     low, slot = path.low, path.mentions[at]
-    before = low[path.mentions[at - 1].end if at else 0 : slot.start]
-    last = at + 1 == len(path.mentions)
-    after = low[slot.end : len(low) if last else path.mentions[at + 1].start]
+    before = low[max((s.end for s in path.mentions[:at] if not s.is_soft), default=0) : slot.start]
+    after = low[slot.end : min((s.start for s in path.mentions[at + 1 :] if not s.is_soft), default=len(low))]
     for name, word in (("-1", before[-1] if before else "^"), ("+1", after[0] if after else "$")):
         yield f"{role}|{sort}|{name}={key_of(word) if word.isalpha() else word}", 1.0
     for word in before[-5:]:

@@ -68,14 +68,15 @@ class Unit:
 
 
 @cache
-def _words(name: str) -> Mapping[tuple[str, ...], str]:
+def meanings(name: str) -> Mapping[tuple[str, ...], tuple[str, ...]]:
     """Return a table of this package: what phrases mean, by their words."""
-    found: dict[tuple[str, ...], str] = {}
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
     for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
         if line and line[0] != "#":
             meaning, phrases = line.split("\t")
             for phrase in phrases.split("|"):
-                found.setdefault(tuple(t.raw.lower() for t in tokens(phrase)), meaning)
+                words = tuple(t.raw.lower() for t in tokens(phrase))
+                found[words] = (*found.get(words, ()), meaning)
     return found
 
 
@@ -97,10 +98,10 @@ def units_of(lexicon: Lexicon, question: str, words: Sequence[TextToken]) -> lis
     found += _times(question, words, low)
     found += _texts(question, words)
     found += _adjectives(lexicon, low)
-    cues = _words("cues.tsv")
+    cues = meanings("cues.tsv")
     for i in range(len(low)):
         for j in range(i + 1, min(len(low), i + _LONGEST) + 1):
-            if (cue := cues.get(tuple(low[i:j]))) is not None:
+            for cue in cues.get(tuple(low[i:j]), ()):
                 found.append(Unit("cue", i, j, cue=cue, word=" ".join(low[i:j])))
     return found
 
@@ -236,14 +237,14 @@ _SPANNING: Final = ("between", "from", "in the range", "within", "range", "in", 
 
 def _opener(low: Sequence[str], at: int) -> tuple[int, Relation]:
     """Return where the words before a number begin that tell how it compares."""
-    openers = _words("comparisons.tsv")
+    openers = meanings("comparisons.tsv")
     first = at
     while first and low[first - 1] in _PASSED:
         first -= 1
     for end in dict.fromkeys((at, first)):
         for size in range(min(_LONGEST, end), 0, -1):
-            op = openers.get(tuple(low[end - size : end]))
-            if op is not None and op[0] != "~":
+            op = openers.get(tuple(low[end - size : end]), ("~",))[0]
+            if op[0] != "~":
                 return end - size, op  # type: ignore[return-value]
     return at, "="
 
@@ -251,7 +252,7 @@ def _opener(low: Sequence[str], at: int) -> tuple[int, Relation]:
 def _closer(low: Sequence[str], end: int, op: Relation) -> tuple[int, Relation]:
     """Return where the words behind a number end that tell how it compares: "or more"."""
     for size in (2, 1):
-        said = _words("comparisons.tsv").get(tuple(low[end : end + size]), "")
+        said = meanings("comparisons.tsv").get(tuple(low[end : end + size]), ("",))[0]
         if said[:1] == "~":
             return end + size, said[1:]  # type: ignore[return-value]
     return end, op

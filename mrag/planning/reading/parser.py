@@ -333,7 +333,7 @@ class Parser:
             at for m in found for at in range(m.start, m.end)
             for c in m.candidates[:1] if c.way == "exact" and (c.kind != "property" or m.end - m.start > 1)
         }  # fmt: skip
-        coded = list(self._codes.mentions(question, clear | taken, exact | taken))
+        coded = list(self._codes.mentions([w.token for w in question.words], clear | taken, exact | taken))
         found = [m for m in found if not any(_said_by(c, m) for c in coded)] + coded
         found = list(self._of_their_kind(question, found))
         found = without_parts_asked_for(found, question)

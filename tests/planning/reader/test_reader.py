@@ -28,6 +28,7 @@ def table(name: str) -> list[list[str]]:
 
 QUESTIONS = table("questions.tsv")
 FERRIES = table("ferries.tsv")
+RELATIONS = table("guild.tsv")
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,13 @@ def reader(kg: KnowledgeGraph) -> RoleReader:
 def ferries() -> Iterator[KnowledgeGraph]:
     with KnowledgeGraph(OxigraphStore()) as graph:
         graph.load([HERE / "ferries.ttl"])
+        yield graph
+
+
+@pytest.fixture(scope="module")
+def guild() -> Iterator[KnowledgeGraph]:
+    with KnowledgeGraph(OxigraphStore()) as graph:
+        graph.load([HERE / "guild.ttl"])
         yield graph
 
 
@@ -73,6 +81,11 @@ def test_times_and_quantities(ferries: KnowledgeGraph, question: str, rows: str)
 def test_times_of_a_text(text: str, part: str, values: str) -> None:
     found = [(t.part, " ".join(t.values)) for t in times_in(text)]
     assert (found[0] if found else ("", "")) == (part, values)
+
+
+@pytest.mark.parametrize(("question", "rows"), RELATIONS, ids=[question for question, _ in RELATIONS])
+def test_relations_negation_and_sets(guild: KnowledgeGraph, question: str, rows: str) -> None:
+    check(guild, RoleReader(lexicon_of(guild), {**priors(), **shipped()}), question, rows)
 
 
 def test_readings_are_the_same_again_and_each_plan_is_there_once(reader: RoleReader) -> None:
