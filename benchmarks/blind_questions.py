@@ -15,14 +15,19 @@ Answers are computed or refused (`how="plan"`), without a language model.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from blind_plans import FOLDER, PLANNED, print_plans
+from made_graphs import judged
+from structured_questions import loaded
 
-from mrag.evaluation import evaluate_questions, read_questions
-from mrag.evaluation.answers import Prediction, outcome
+from mrag.evaluation import GoldQuestion, read_questions
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.results import CERTAIN
-from mrag.stores.oxigraph import OxigraphStore
+
+HEAD = """\
+| graph | questions | exact | given | right of given | right of certain | refused |
+|---|---|---|---|---|---|---|"""
 
 UNSEEN = ("carmakers", "kennel", "helpdesk", "railways", "library")
 MENDED = (
@@ -31,32 +36,29 @@ MENDED = (
 )  # fmt: skip
 
 
-def counted(name: str) -> list[int]:
+def counted(kg: KnowledgeGraph, asked: Sequence[GoldQuestion], *, wrong: bool = False) -> list[int]:
     """Return how many questions of a graph have an answer, are exact, given, and certain, and more.
 
     Args:
-        name: The graph.
+        kg: The graph.
+        asked: Its questions.
+        wrong: Print what was wrong or refused.
 
     Returns:
         Questions with an answer; exact ones; given ones; certain ones; exact ones among these; questions
         without an answer; refused ones among these.
     """
-    asked = read_questions(FOLDER / f"{name}.jsonl")
     counts = [0] * 7
-    with KnowledgeGraph(OxigraphStore()) as kg:
-        kg.load([FOLDER / f"{name}.ttl.gz"])
-        report = evaluate_questions(kg, asked, how="plan", title=name)
-        for question, line in zip(asked, report.predictions, strict=True):
-            prediction = Prediction.from_json(line)
-            given = prediction.answers is not None
-            if not question.answerable:
-                counts[5] += 1
-                counts[6] += not given
-                continue
-            exact = bool(outcome(question, prediction).score.exact)
-            certain = given and (prediction.confidence or 0.0) >= CERTAIN
-            for at, holds in enumerate((True, exact, given, certain, certain and exact)):
-                counts[at] += holds
+    for question, come, prediction in judged(kg, asked, wrong=wrong):
+        given = prediction.answers is not None
+        if not question.answerable:
+            counts[5] += 1
+            counts[6] += not given
+            continue
+        certain = given and (prediction.confidence or 0.0) >= CERTAIN
+        exact = bool(come.score.exact)
+        for at, holds in enumerate((True, exact, given, certain, certain and exact)):
+            counts[at] += holds
     return counts
 
 
@@ -74,19 +76,20 @@ def main() -> None:
     if parsed.plans:
         print_plans(tuple(name for name in PLANNED if name in only))
         return
-    print("| graph | questions | exact | given | right of given | right of certain | refused |")
-    print("|---|---|---|---|---|---|---|")
+    print(HEAD)
     for title, names in (("unseen", UNSEEN), ("mended by", MENDED)):
         total = [0] * 7
         for name in (n for n in names if n in only):
-            counts = counted(name)
+            with loaded(FOLDER / f"{name}.ttl.gz") as kg:
+                counts = counted(kg, read_questions(FOLDER / f"{name}.jsonl"))
             total = [a + b for a, b in zip(total, counts, strict=True)]
-            print(_line(name, counts), flush=True)
+            print(line(name, counts), flush=True)
         if total[0]:
-            print(_line(f"*{title}*", total), flush=True)
+            print(line(f"*{title}*", total), flush=True)
 
 
-def _line(name: str, counts: list[int]) -> str:
+def line(name: str, counts: list[int]) -> str:
+    """Return a line of a table of counts."""
     asked, exact, given, certain, sure, without, refused = counts
     right = f"{exact / given:.2f}" if given else "-"
     cells = (asked, f"{exact / asked:.3f}", given, right, f"{sure} of {certain}", f"{refused} of {without}")
