@@ -4,7 +4,7 @@
     python benchmarks/answer_certainty.py --kept FOLDER --write  # and replace what ships
 
 The weights are fitted to graphs that told nobody what to mend: thirty relational databases, and the five
-graphs of `blind_questions.py` on which no failure was ever looked at. Each of these two makers counts by the
+graphs of `blind_questions.py` on which no failure was ever looked at, and public graphs. Each of these makers counts by the
 root of its answers, so that one with many graphs does not decide alone. Thirty other databases, and makers
 whose failures were mended, fit nothing: they tell what the certainties are worth. Each of the two makers is
 told by weights that were fitted without it, too.
@@ -34,6 +34,8 @@ from made_graphs import GRAPHS as MADE_GRAPHS
 from made_graphs import MADE
 from metaqa import load as load_metaqa
 from metaqa import questions as metaqa_questions
+from public_graphs import FOLDER as PUBLIC
+from public_graphs import HALVES, opened
 from structured_questions import GRAPHS, loaded
 
 import mrag.planning
@@ -41,20 +43,32 @@ from mrag.evaluation import GoldQuestion, read_questions
 from mrag.evaluation.answers import solved_readings
 from mrag.planning.certainty import SolvedReading, fitted, reliability
 
-FITTED_TO = ("relational", "unseen")
+FITTED_TO = ("relational", "unseen", "public")
 """Makers whose failures nobody looked at."""
 OTHERS = "other databases"
 """Graphs of the first of them that fit nothing."""
 DATABASES = 30
 """How many of its graphs fit, and how many do not."""
-ASKED = {"relational": 20, OTHERS: 20, "unseen": 60, "mended": 25, "structured": 40, "made": 15, "films": 30}
+ASKED = {
+    "relational": 20,
+    OTHERS: 20,
+    "unseen": 60,
+    "mended": 25,
+    "structured": 40,
+    "made": 15,
+    "films": 30,
+    "public": 30,
+}
 """Questions of a graph at most; of films, of each number of steps."""
 IDLE = 2
 """Questions that a graph does not answer, beside them."""
 
 
-def sources() -> Iterator[tuple[str, str]]:
+def sources(mirror: Path | None) -> Iterator[tuple[str, str]]:
     """Yield each graph: where it comes from, and its name."""
+    for path in sorted(PUBLIC.glob("*.json")) if mirror is not None else ():
+        if json.loads(path.read_text(encoding="utf-8"))["half"] == HALVES[0]:
+            yield "public", path.stem
     # The reader by roles has learnt from the databases before these.
     names = sorted(path.parent.name for path in shared_data("relational_qa").glob("*/graph.ttl"))
     yield from (("relational", name) for name in names[-2 * DATABASES : -DATABASES])
@@ -68,8 +82,8 @@ def sources() -> Iterator[tuple[str, str]]:
 
 def asked_of(kind: str, name: str) -> list[GoldQuestion]:
     """Return the questions over a graph, of which those that are drawn by its name are asked."""
-    if kind in ("mended", "unseen"):
-        return read_questions(BLIND / f"{name}.jsonl")
+    if kind in ("mended", "unseen", "public"):
+        return read_questions((PUBLIC if kind == "public" else BLIND) / f"{name}.jsonl")
     if kind == "made":
         return read_questions(MADE / f"{name}.jsonl")
     if kind == "films":
@@ -105,7 +119,7 @@ def _idle(kind: str, name: str) -> list[GoldQuestion]:
     return [GoldQuestion.of(row) for row in rows if row["db"] == name][:IDLE]
 
 
-def measured(kept: Path, source: tuple[str, str]) -> tuple[str, str]:
+def measured(kept: Path, mirror: Path | None, source: tuple[str, str]) -> tuple[str, str]:
     """Measure the readings of the questions over a graph, and keep them."""
     kind, name = source
     out = kept / f"{kind}.{name}.json"
@@ -115,6 +129,9 @@ def measured(kept: Path, source: tuple[str, str]) -> tuple[str, str]:
     drawn = every if kind == "films" else random.Random(name).sample(every, min(ASKED[kind], len(every)))
     if kind == "films":
         with load_metaqa(shared_data("metaqa")) as kg:
+            solved = solved_readings(kg, drawn, lambda _: kind)
+    elif kind == "public" and mirror is not None:
+        with opened(mirror, json.loads((PUBLIC / f"{name}.json").read_text(encoding="utf-8"))) as kg:
             solved = solved_readings(kg, drawn, lambda _: kind)
     else:
         path = _folder(kind) / name / "graph.ttl"
@@ -142,6 +159,9 @@ def main() -> None:
     """Measure, fit, print, and write if that is wanted."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("--kept", type=Path, required=True, help="folder of what was measured")
+    options.add_argument(
+        "--mirror", type=Path, help="clones of public graphs, as `public_graphs.py` takes them"
+    )
     options.add_argument("--write", action="store_true", help="replace what ships")
     options.add_argument("--jobs", type=int, default=2, help="processes")
     args = options.parse_args()
@@ -149,7 +169,7 @@ def main() -> None:
     solved: dict[str, list[SolvedReading]] = {}
     digest = hashlib.blake2b(digest_size=16)
     with ProcessPoolExecutor(args.jobs, get_context("spawn")) as pool:
-        for kind, name in pool.map(partial(measured, args.kept), sources()):
+        for kind, name in pool.map(partial(measured, args.kept, args.mirror), sources(args.mirror)):
             text = (args.kept / f"{kind}.{name}.json").read_text(encoding="utf-8")
             found = [SolvedReading(**row) for row in json.loads(text)]
             solved.setdefault(kind, []).extend(found)

@@ -357,6 +357,8 @@ READ: Final = "every word was read, and the graph can compute it"
 """Why a question is computed."""
 HELPED: Final = "; a language model helped to read it"
 """What is added where it did."""
+ALONE: Final = 0.8
+"""Certainty from which on a reading that frames do not have is given."""
 _WORTH: Final = 0.3
 """How certain a reading by roles is that is shown beside the best, as a part of its certainty."""
 _PLAIN: Final = 0.9
@@ -485,17 +487,22 @@ def _weighed(
             reading = replace(reading, ignored=left)
         merged.append((reading, result))
     weighed_ = weighed(kg, merged)
-    best = max(one[0].confidence for one in weighed_)
-    # That nothing is found may be an answer, which an unlikely reading does not replace.
-    least = LIKELY if not found else _WORTH * best
-    kept = [one for one in weighed_ if one[0].is_framed or one[0].confidence >= least]
+    # What frames do not read is given where it is all but certain, else offered at most.
+    order = {id(one): (bool(one[0].ignored), not _is_likely(one[0]), -one[0].confidence) for one in weighed_}
+    return sorted(weighed_, key=lambda one: order[id(one)])
 
-    def doubt(one: FoundReading) -> tuple[bool, bool, float]:
-        reading, _ = one
-        unlikely = not reading.is_framed and reading.confidence < LIKELY
-        return bool(reading.ignored), unlikely, -reading.confidence
 
-    return sorted(kept, key=doubt)
+def _is_likely(reading: Reading) -> bool:
+    return reading.is_framed or reading.confidence >= ALONE
+
+
+def _worth_showing(found: Sequence[FoundReading], framed: bool) -> list[FoundReading]:
+    """Return readings without those by the roles of words that are much less certain than the best.
+
+    Where frames find nothing, that may be the answer, which no unlikely reading replaces.
+    """
+    least = _WORTH * max((one[0].confidence for one in found), default=0.0) if framed else ALONE
+    return [one for one in found if one[0].is_framed or one[0].confidence >= least]
 
 
 def _helper(kg: KnowledgeGraph, model: str | BaseChatModel | None, planner: Planner) -> ModelAdvice | None:
@@ -534,7 +541,8 @@ def _computed(
         # That nothing is of both is the answer; what is of either is another reading.
         found.insert(0, (readings[0], first))
     own = of_the_kind(lexicon_of(kg), question, run_beside(kg, beside, ends))
-    kept = _weighed(kg, question, of_the_kind(lexicon_of(kg), question, found), own)
+    every = _weighed(kg, question, of_the_kind(lexicon_of(kg), question, found), own)
+    kept = _worth_showing(every, bool(found))
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
         more, first = run_readings(kg, readings, max(reading, MOST_JUDGED), ends)
@@ -569,9 +577,9 @@ def _computed(
     if doubt:
         instead = () if given.computed is None or taken.ignored else offered(given.computed, reading)
         given = replace(given, why=helped)
-        return Attempt(given, False, doubt, True, taken, instead, bool(helped), tuple(kept))
+        return Attempt(given, False, doubt, True, taken, instead, bool(helped), tuple(every))
     why = (taken.note or READ) + helped
-    return Attempt(replace(given, why=why), True, why, True, taken, (), bool(helped), tuple(kept))
+    return Attempt(replace(given, why=why), True, why, True, taken, (), bool(helped), tuple(every))
 
 
 def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]], least: float = EVEN) -> str:
@@ -580,7 +588,7 @@ def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]], 
         words = ", ".join(f"“{word}”" for word in dict.fromkeys(taken.ignored))
         return f"not understood: {words}"
     unweighed = taken.certainty is None and taken.probability < SURE
-    least = least if taken.is_framed else max(least, LIKELY)
+    least = least if taken.is_framed else max(least, ALONE)
     if unweighed or taken.confidence < least:
         return f"the reading is not certain enough ({taken.confidence:.2f})"
     none = is_nothing((taken, result)) and not alike_named(taken.plan)

@@ -835,12 +835,7 @@ def _place_of_value(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, str]:
     """Return the node that a value is said of, and by which property."""
     assert item.cand is not None
     properties = [p for p in item.cand.properties if p in frame.world.schema.properties]
-    fits = [
-        (x, p)
-        for p in properties
-        for x in frame.nodes
-        if not x.entity and frame.world.has(x.cls, p)
-    ]
+    fits = [(x, p) for p in properties for x in frame.nodes if not x.entity and frame.world.has(x.cls, p)]
     if fits:
 
         def cost(fit: tuple[FrameNode, str]) -> tuple[float, str]:
