@@ -540,16 +540,17 @@ def _computed(
     if of_none(readings, first) and isinstance(first, PlanResult):
         # That nothing is of both is the answer; what is of either is another reading.
         found.insert(0, (readings[0], first))
-    own = of_the_kind(lexicon_of(kg), question, run_beside(kg, beside, ends))
+    own = [] if none else of_the_kind(lexicon_of(kg), question, run_beside(kg, beside, ends))
     every = _weighed(kg, question, of_the_kind(lexicon_of(kg), question, found), own)
     kept = _worth_showing(every, bool(found))
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
         more, first = run_readings(kg, readings, max(reading, MOST_JUDGED), ends)
-        began, alone_ = time.monotonic(), _weighed(kg, question, more, own)
+        began, alone_ = time.monotonic(), weighed(kg, more)
         advised = helper.advised(question, alone_)
-        helped = "" if advised is alone_ else HELPED
-        kept = [one for one in advised if in_several_units(one[0].plan, schema) is None]
+        if advised is not alone_:
+            helped = HELPED
+            kept = [one for one in advised if in_several_units(one[0].plan, schema) is None]
         ends += time.monotonic() - began
     else:
         ends = soon
