@@ -38,6 +38,8 @@ from mrag.rdf.terms import XSD
 
 _TIES: Final = frozenset(("link", "cond", "having", "most", "fewest"))
 """Roles of words for a relation that may name how two nodes are tied."""
+_ALONE: Final = frozenset(("none", "again", "most", "fewest", "having"))
+"""Roles of kinds that are never of things that were spoken of before."""
 _POSITIONS: Final[Mapping[str, Position]] = {"start": "start", "end": "end", "like": "anywhere"}
 BEYOND: Final[Mapping[str, Relation]] = {"+": ">", "-": "<", ">=": ">=", "<=": "<="}
 _SIGN: Final[Mapping[str, int]] = {">": 1, ">=": 1, "<": -1, "<=": -1}
@@ -164,11 +166,19 @@ class FrameNode:
 
 @dataclass(frozen=True)
 class Shown:
-    """A property whose values are shown, folded, grouped by or sorted by."""
+    """A property whose values are shown, folded, grouped by or sorted by.
+
+    Attributes:
+        item: The words.
+        value: The unknown for its values.
+        node: The node that has it.
+        many: Whether values are to be counted for each thing rather than things for each value.
+    """
 
     item: RoleItem
     value: Unknown
     node: FrameNode
+    many: bool = False
 
 
 @dataclass
@@ -310,7 +320,7 @@ def _add_classes(frame: RoleFrame) -> None:
         same = next((x for x in frame.nodes if x.cls == cls), None)
         if same is None and item.role == "again":
             raise Unreadable
-        if same is not None and item.role not in ("none", "again") and not same.negated:
+        if same is not None and item.role not in _ALONE and not same.negated:
             frame.named[n] = same
             frame.count("merged")
             continue
@@ -485,7 +495,10 @@ def _place(frame: RoleFrame, n: int, item: RoleItem, partners: Mapping[int, int]
             add(frame, item)
             return
         node = _owner(frame, item, near=False)
-        frame.shown.append(Shown(item, _value(frame, node, cand), node))
+        value = _value(frame, node, cand)
+        step = WayStep(cand.term, any(p.subject == value for b in node.blocks for p in b.patterns))
+        common = item.cue is not None and item.cue.cue in ("common", "uncommon")
+        frame.shown.append(Shown(item, value, node, not common and not frame.world.single(step)))
 
 
 def _value(frame: RoleFrame, node: FrameNode, cand: Candidate) -> Unknown:
@@ -600,7 +613,7 @@ def _shared(
         ways = frame.world.ways(node.cls, item.cand.term)
         if not ways:
             raise Unreadable
-        yield from _steps(frame, var, ways[0], shared)
+        yield from path(frame, var, ways[0], shared)
     elif frame.world.has(node.cls, item.cand.term):
         yield Pattern(var, URIRef(item.cand.term), shared)
     else:
@@ -1098,7 +1111,9 @@ def block_of(frame: RoleFrame, x: FrameNode, *, tied: bool) -> Block:
     if x.share is not None:
         patterns.append(Pattern(x.var, URIRef(x.share[0]), x.share[1]))
     elif tied and x.parent is not None:
-        patterns += _path(frame, x.parent, x)
+        up = x.parent
+        start = up.entity if up.entity is not None and not up.either else up.var
+        patterns += path(frame, start, x.way, x.var)
     found = Block(tuple(patterns))
     if x.either and x.entity is not None:
         some = (x.entity, *x.either)
@@ -1110,13 +1125,8 @@ def block_of(frame: RoleFrame, x: FrameNode, *, tied: bool) -> Block:
     return put(found, x.var, x.entity) if x.entity is not None and not x.either else found
 
 
-def _path(frame: RoleFrame, start: FrameNode, end: FrameNode) -> Iterable[Pattern]:
-    at: Unknown | URIRef = start.entity if start.entity is not None and not start.either else start.var
-    yield from _steps(frame, at, end.way, end.var)
-
-
-def _steps(frame: RoleFrame, at: Unknown | URIRef, way: Way, end: Unknown) -> Iterable[Pattern]:
-    """Yield the patterns of a way from a thing to another one."""
+def path(frame: RoleFrame, at: Unknown | URIRef, way: Way, end: Unknown) -> Iterable[Pattern]:
+    """Yield the patterns of a way from one thing to another."""
     for n, step in enumerate(way, 1):
         to = end if n == len(way) else frame.fresh("m")
         yield (

@@ -50,6 +50,8 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "key+": ("most", "sup+", "max", "common"),
     "key-": ("fewest", "sup-", "min"),
     "group": ("group",),
+    "size+": ("common", "sup+", "most"),
+    "size-": ("uncommon", "sup-", "fewest"),
     "most": ("most", "common", "sup+"),
     "fewest": ("fewest", "uncommon", "sup-"),
     "none": ("not",),
@@ -98,7 +100,7 @@ _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "class": (
         "focus", "count", "group", "node", "having", "none", "most", "fewest", "col", "again", "hint",
-        "share", "sortA", "sortD", "by+", "by-", "than", "same",
+        "share", "size+", "size-", "sortA", "sortD", "by+", "by-", "than", "same",
     ),
     "entity": ("is", "is<", "not", "not<", "or", "than"),
     "value": ("is", "is<", "is>", "not", "not<", "or", "or<", "than"),
@@ -451,10 +453,14 @@ def _folds(world: SchemaWays, unit: Unit, run: Sequence[str]) -> Iterator[tuple[
 
 def _fold_uses(path: _Path, unit: Unit) -> Iterator[tuple[str, Candidate, int, int]]:
     """Yield what a kind or a number may do that is folded for each of something, with the two cues for it."""
-    kind = unit.kind == "class"
+    kind = unit.kind == "class" or path.world.info(unit.options[0].term).kind == "entity"
     needs: tuple[str, ...] = ("count",) if kind else ("avg", "sum", "count", "max", "min")
     inner = [n for n in _near(path, unit, needs, False) if path.cues[n].end <= unit.start][:2]
-    options = [c for c in unit.options[:3] if kind or path.world.info(c.term).kind == "number"]
+    options = [
+        c
+        for c in unit.options[:3]
+        if unit.kind == "class" or path.world.info(c.term).kind == ("entity" if kind else "number")
+    ]
     for one in (*inner, -1):
         fold = "count" if kind else {"": "sum", "count": "sum"}.get(cue := _name(path, one), cue)
         for use in _KIND_USES if kind else _USES:
@@ -522,6 +528,8 @@ def _uses(world: SchemaWays, unit: Unit, liked: frozenset[str]) -> Iterator[tupl
         info = world.info(cand.term)
         for role in (*_PROPERTIES.get(info.kind, ("col",)), *_ALL_PROPERTIES):
             yield role, cand
+        if info.kind in ("entity", "text") and not info.triples == info.subjects == info.objects:
+            yield "having", cand
         if info.flag:
             yield "yes", cand
             yield "no", cand
