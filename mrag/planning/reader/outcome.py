@@ -107,7 +107,7 @@ class _Outcome:
     order: list[Order] = field(default_factory=list)
     sorts: list[Order] = field(default_factory=list)
     having: list[Condition] = field(default_factory=list)
-    names: dict[Unknown, str] = field(default_factory=dict)
+    names: dict[Expression, str] = field(default_factory=dict)
     inner: dict[int, tuple[FrameNode, list[Condition], list[tuple[Expression, bool]]]] = field(
         default_factory=dict
     )
@@ -123,7 +123,7 @@ class _Outcome:
         into.append(Column(value, name))
         if into is not self.spare:
             self.shown.append(name)
-        if isinstance(value, Unknown):
+        if not isinstance(value, Aggregate):
             self.names.setdefault(value, name)
         return name
 
@@ -233,14 +233,14 @@ def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]
         _group(out, x)
     elif role == "having" or role.startswith("count&") or (role in _USES and shown.many):
         use = _USES.get(role) or role.split("&")[1]
-        return [FoldUse(shown.item, node, Aggregate("count", of=(x,)), use, own=True)]
+        return [FoldUse(shown.item, node, _number_of(x), use, own=True)]
     elif "&" in role and (use := role.split("&")[1]) not in FOLDS:
         fold = Aggregate(FOLDS[role.split("&")[0]], Number(x), (node.var,))
         return [FoldUse(shown.item, node, fold, use)]
     elif role in FOLDS or "&" in role:
         _fold(out, shown)
     elif role == "countd":
-        out.column(Aggregate("count", of=(x,)), out.folds)
+        out.column(_number_of(x), out.folds)
     elif role in ("sortA", "sortD"):
         _sort(out, x, role)
     elif role in ("most", "fewest"):
@@ -281,11 +281,15 @@ def _by(out: _Outcome, shown: Shown) -> list[FoldUse]:
     return [FoldUse(shown.item, shown.node, fold, "key" + shown.item.role[-1])]
 
 
-def _sort(out: _Outcome, x: Unknown, role: str) -> None:
+def _number_of(x: Expression) -> Aggregate:
+    return Aggregate("count", of=(x,)) if isinstance(x, Unknown) else Aggregate("count", x)
+
+
+def _sort(out: _Outcome, x: Expression, role: str) -> None:
     out.sorts.append(Order(out.names.get(x) or out.column(x, out.spare), role == "sortD"))
 
 
-def _group(out: _Outcome, x: Unknown) -> None:
+def _group(out: _Outcome, x: Expression) -> None:
     if x not in out.names:
         out.column(x, out.groups)
     elif not any(c.value == x for c in out.groups):
@@ -307,6 +311,8 @@ def _commonest(out: _Outcome, shown: Shown) -> None:
     """Keep the things that have the value that most things have."""
     frame, x = out.frame, shown.value
     assert shown.item.cand is not None
+    if not isinstance(x, Unknown):
+        raise Unreadable
     y, name = frame.fresh("n"), "number" + x.name
     inside = Block(
         (
@@ -504,9 +510,10 @@ def _extreme(out: _Outcome, node: FrameNode) -> None:
     value, down, most = node.key
     if out.groups and node is frame.root and not out.folds:
         fold = Aggregate("maximum" if down else "minimum", value, (node.var,))
-        keys = [Column(c.value, c.value.name) for c in out.groups if isinstance(c.value, Unknown)]
+        keys = [Column(c.value, _key(frame, c.value)) for c in out.groups]
         inner = Plan(where(frame, node), (*keys, Column(fold, "top")))
-        node.blocks.append(Block((), (Comparison(value, "=", Unknown("top")),), plans=(inner,)))
+        same = (Comparison(k.value, "=", Unknown(k.name)) for k in keys if not isinstance(k.value, Unknown))
+        node.blocks.append(Block((), (Comparison(value, "=", Unknown("top")), *same), plans=(inner,)))
         if not out.plain:
             out.column(node.var, out.plain)
         frame.count("group extreme")
@@ -515,6 +522,10 @@ def _extreme(out: _Outcome, node: FrameNode) -> None:
     else:
         node.blocks.append(Block(plans=(_inner(frame, node, order=[(value, down)], most=most),)))
         frame.count("inner extreme")
+
+
+def _key(frame: RoleFrame, value: Expression) -> str:
+    return value.name if isinstance(value, Unknown) else frame.fresh("g").name
 
 
 def _repeated(out: _Outcome, node: FrameNode) -> bool:
