@@ -30,7 +30,8 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.planning.reader.quantities import converted, likeness
+from mrag.planning.reader.computed import mainly
+from mrag.planning.reader.quantities import converted, likeness, unit_called
 from mrag.planning.reader.units import Unit
 from mrag.planning.reader.world import SchemaWays, Way, WayStep
 from mrag.planning.schema import PropertyInfo
@@ -38,6 +39,8 @@ from mrag.rdf.terms import XSD
 
 _TIES: Final = frozenset(("link", "cond", "having", "most", "fewest"))
 """Roles of words for a relation that may name how two nodes are tied."""
+_ALONE: Final = frozenset(("none", "again", "most", "fewest", "having"))
+"""Roles of kinds that are never of things that were spoken of before."""
 _POSITIONS: Final[Mapping[str, Position]] = {"start": "start", "end": "end", "like": "anywhere"}
 BEYOND: Final[Mapping[str, Relation]] = {"+": ">", "-": "<", ">=": ">=", "<=": "<="}
 _SIGN: Final[Mapping[str, int]] = {">": 1, ">=": 1, "<": -1, "<=": -1}
@@ -164,11 +167,19 @@ class FrameNode:
 
 @dataclass(frozen=True)
 class Shown:
-    """A property whose values are shown, folded, grouped by or sorted by."""
+    """A property whose values are shown, folded, grouped by or sorted by.
+
+    Attributes:
+        item: The words.
+        value: The unknown for its values.
+        node: The node that has it.
+        many: Whether values are to be counted for each thing rather than things for each value.
+    """
 
     item: RoleItem
-    value: Unknown
+    value: Expression
     node: FrameNode
+    many: bool = False
 
 
 @dataclass
@@ -310,7 +321,7 @@ def _add_classes(frame: RoleFrame) -> None:
         same = next((x for x in frame.nodes if x.cls == cls), None)
         if same is None and item.role == "again":
             raise Unreadable
-        if same is not None and item.role not in ("none", "again") and not same.negated:
+        if same is not None and item.role not in _ALONE and not same.negated:
             frame.named[n] = same
             frame.count("merged")
             continue
@@ -485,11 +496,29 @@ def _place(frame: RoleFrame, n: int, item: RoleItem, partners: Mapping[int, int]
             add(frame, item)
             return
         node = _owner(frame, item, near=False)
-        frame.shown.append(Shown(item, _value(frame, node, cand), node))
+        value = _value(frame, node, cand)
+        step = WayStep(cand.term, any(p.subject == value for b in node.blocks for p in b.patterns))
+        common = item.cue is not None and item.cue.cue in ("common", "uncommon")
+        frame.shown.append(Shown(item, value, node, not common and not frame.world.single(step)))
 
 
-def _value(frame: RoleFrame, node: FrameNode, cand: Candidate) -> Unknown:
-    """Return the unknown for the value of a property of a node."""
+def stated(frame: RoleFrame, of: Unknown | URIRef, iri: str) -> tuple[Expression, tuple[Pattern, ...]]:
+    """Return the value of a property of something, with the triples that state it or what it follows from."""
+    computed = frame.world.computed.get(iri)
+    if computed is None:
+        x = frame.fresh()
+        return x, (Pattern(of, URIRef(iri), x),)
+    unknowns = [frame.fresh() for _ in computed.bases]
+    patterns = (Pattern(of, URIRef(base), x) for base, x in zip(computed.bases, unknowns, strict=True))
+    return computed.of(unknowns), tuple(patterns)
+
+
+def _value(frame: RoleFrame, node: FrameNode, cand: Candidate) -> Expression:
+    """Return the value of a property of a node: an unknown, or what follows from some."""
+    computed = frame.world.computed.get(cand.term)
+    if computed is not None:
+        bases = (replace(cand, term=base, inverse=False) for base in computed.bases)
+        return computed.of([_value(frame, node, base) for base in bases])
     key = (id(node), cand.term)
     if key not in frame.values:
         backward = not frame.world.has(node.cls, cand.term) or (
@@ -574,8 +603,9 @@ def add_average(
     frame: RoleFrame, node: FrameNode, cand: Candidate, relation: Relation, group: RoleItem | None = None
 ) -> None:
     """Compare a property of a node with its average over the class."""
-    x, y, z = _value(frame, node, cand), frame.fresh(), frame.fresh()
-    patterns = Pattern(z, RDF.type, URIRef(node.cls)), Pattern(z, URIRef(cand.term), y)
+    x, z = _value(frame, node, cand), frame.fresh()
+    y, stating = stated(frame, z, cand.term)
+    patterns = Pattern(z, RDF.type, URIRef(node.cls)), *stating
     average = Column(Aggregate("average", Number(y), (z,)), "average" + z.name)
     if group is None:
         limit: Expression = Scalar(Plan(Block(patterns), (average,)))
@@ -600,7 +630,7 @@ def _shared(
         ways = frame.world.ways(node.cls, item.cand.term)
         if not ways:
             raise Unreadable
-        yield from _steps(frame, var, ways[0], shared)
+        yield from path(frame, var, ways[0], shared)
     elif frame.world.has(node.cls, item.cand.term):
         yield Pattern(var, URIRef(item.cand.term), shared)
     else:
@@ -619,7 +649,10 @@ def _add_same(frame: RoleFrame, item: RoleItem) -> None:
         and item.cand is not None
         and item.kind != "class"
     ):
-        shared = _value(frame, node, item.cand)
+        value = _value(frame, node, item.cand)
+        if not isinstance(value, Unknown):
+            raise Unreadable
+        shared = value
     else:
         node.blocks.append(Block(tuple(_shared(frame, node, node.var, item, shared))))
     differs = (Comparison(node.var, "!=", other.entity),) if node.entity is None else ()
@@ -680,8 +713,9 @@ def _add_comparison(frame: RoleFrame, item: RoleItem) -> None:
     if than is None:
         node, other = _two(frame, item)
         assert other.entity is not None
-        other.aside, y = True, frame.fresh()
-        block = Block((Pattern(other.entity, URIRef(cand.term), y),))
+        other.aside = True
+        y, patterns = stated(frame, other.entity, cand.term)
+        block = Block(patterns)
     else:
         node, block = _owner(frame, item, near=True), Block()
         y, block = _than(frame, node, item, than)
@@ -705,7 +739,7 @@ def _itself(value: Expression) -> Expression:
     return value
 
 
-def _than(frame: RoleFrame, node: FrameNode, item: RoleItem, n: int) -> tuple[Unknown, Block]:
+def _than(frame: RoleFrame, node: FrameNode, item: RoleItem, n: int) -> tuple[Expression, Block]:
     """Return the value that a property of a node is compared with: "than seats", "than its owner"."""
     than, y = frame.items[n], frame.fresh()
     assert item.cand is not None and than.cand is not None
@@ -777,12 +811,25 @@ def _guesses(
 ) -> list[tuple[float, FrameNode, str]]:
     """Return what a value may be said of that comes without the name of a property, the likeliest first."""
     fits = [
-        (like - 0.25 * min(8, abs(item.at - x.at)) + (0.6 if x is frame.root else 0.0), x, p.iri)
+        (like - _far(frame, item, x) + 0.6 * ((id(x), p.iri) in frame.values) - 0.15 * rank, x, p.iri)
         for x in nodes
-        for p in _own(frame, x)
+        for rank, p in (*((0, p) for p in _own(frame, x)), *enumerate(_lasting(frame, x, item.unit)))
         if (like := _likeness(p, item.unit)) is not None
     ]
     return sorted(fits, key=lambda f: (-f[0], f[1].at, f[2]))
+
+
+def _far(frame: RoleFrame, item: RoleItem, x: FrameNode) -> float:
+    return 0.25 * min(8, abs(item.at - x.at)) - (0.6 if x is frame.root else 0.0)
+
+
+def _lasting(frame: RoleFrame, x: FrameNode, unit: Unit) -> list[PropertyInfo]:
+    """Return the times between two dates of a thing, the likeliest first, where a quantity may be one."""
+    said = unit_called(unit.unit) if unit.kind == "quantity" and unit.unit else None
+    if said is None or said.sort != "span":
+        return []
+    every = frame.world.computed.values()
+    return [c.info for c in every if c.sort == "days" and x.cls in c.info.domains]
 
 
 def _likeness(info: PropertyInfo, unit: Unit) -> float | None:
@@ -803,7 +850,7 @@ def _likeness(info: PropertyInfo, unit: Unit) -> float | None:
     year = unit.values[0][:4]
     known = unit.part in ("month", "month-day", "weekday", "clock", "day")
     inside = known or info.minimum[:4] <= year <= info.maximum[:4]
-    return shared + 0.5 * inside + 0.3 * _is_usual(info)
+    return 0.5 * mainly(info) + 0.5 * inside
 
 
 _FINENESS: Final[Mapping[str, int]] = {"year": 1, "year-month": 2, "month": 2, "clock": 4, "moment": 4}
@@ -873,7 +920,7 @@ def _say(frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem, *, negate:
         node.blocks.append(block)
         return
     if info.functional:
-        node.blocks.append(Block((Pattern(node.var, URIRef(iri), frame.fresh()),)))
+        node.blocks.append(Block(stated(frame, node.var, iri)[1]))
     node.withouts.append(block)
 
 
@@ -903,20 +950,19 @@ def _contradicts(node: FrameNode, iri: str, item: RoleItem) -> bool:
 
 def _block(frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem) -> Block:
     """Return that a property of a node has a value."""
-    x, info = frame.fresh(), frame.world.info(iri)
-    pattern = Pattern(node.var, URIRef(iri), x)
+    info, (x, patterns) = frame.world.info(iri), stated(frame, node.var, iri)
     if item.kind == "value":
         number = decimal(item.text) if info.kind == "number" and not info.text_numbers else None
         if number is not None:
-            return Block((pattern,), (Comparison(Number(x), "=", number),))
-        return Block((pattern,), (Contains(x, item.text, "whole"),))
+            return Block(patterns, (Comparison(Number(x), "=", number),))
+        return Block(patterns, (Contains(x, item.text, "whole"),))
     if item.unit.kind == "text":
         position = _POSITIONS.get(item.role.rstrip("<"), "whole")
-        return Block((pattern,), (Contains(x, item.text, position),))
-    return Block((pattern,), tuple(_bounds(x, info, item.unit)))
+        return Block(patterns, (Contains(x, item.text, position),))
+    return Block(patterns, tuple(_bounds(x, info, item.unit)))
 
 
-def _bounds(x: Unknown, info: PropertyInfo, unit: Unit) -> Iterable[Condition]:
+def _bounds(x: Expression, info: PropertyInfo, unit: Unit) -> Iterable[Condition]:
     """Yield how a value is bounded by a quantity or a time."""
     if info.kind == "date":
         left, ends = _date_bounds(x, unit)
@@ -945,7 +991,7 @@ def bounded(left: Expression, op: Relation, ends: Sequence[Literal | None]) -> I
         yield Comparison(left, op, known[-1] if op in (">", "<=") else known[0])
 
 
-def _date_bounds(x: Unknown, unit: Unit) -> tuple[Expression, list[Literal | None]]:
+def _date_bounds(x: Expression, unit: Unit) -> tuple[Expression, list[Literal | None]]:
     """Return the part of a date that a time bounds, and what it is compared with."""
     whole = len(unit.values[0]) == 4 and unit.values[0].isdigit()
     if unit.kind == "quantity" and not whole:
@@ -996,8 +1042,12 @@ def _tie(frame: RoleFrame) -> None:
     """Tie every node to those before, by the cheapest ways."""
     root, used = frame.root, set[int]()
     tied = [root]
-    single = [s for s in frame.shown if s.item.role == "col" and s.node is root and s.item.cand is not None]
-    share = (single[0].item.cand.term, single[0].value) if len(single) == 1 else None  # type: ignore[union-attr]
+    single = [
+        (s.item.cand.term, s.value)
+        for s in frame.shown
+        if s.item.role == "col" and s.node is root and s.item.cand and isinstance(s.value, Unknown)
+    ]
+    share = single[0] if len(single) == 1 else None
     for x in sorted((x for x in frame.nodes if x is not root and not x.aside), key=lambda x: x.at):
         if share is not None and (x.again or x.negated) and x.cls == root.cls:
             x.parent, x.share = root, share
@@ -1093,7 +1143,9 @@ def block_of(frame: RoleFrame, x: FrameNode, *, tied: bool) -> Block:
     if x.share is not None:
         patterns.append(Pattern(x.var, URIRef(x.share[0]), x.share[1]))
     elif tied and x.parent is not None:
-        patterns += _path(frame, x.parent, x)
+        up = x.parent
+        start = up.entity if up.entity is not None and not up.either else up.var
+        patterns += path(frame, start, x.way, x.var)
     found = Block(tuple(patterns))
     if x.either and x.entity is not None:
         some = (x.entity, *x.either)
@@ -1105,13 +1157,8 @@ def block_of(frame: RoleFrame, x: FrameNode, *, tied: bool) -> Block:
     return put(found, x.var, x.entity) if x.entity is not None and not x.either else found
 
 
-def _path(frame: RoleFrame, start: FrameNode, end: FrameNode) -> Iterable[Pattern]:
-    at: Unknown | URIRef = start.entity if start.entity is not None and not start.either else start.var
-    yield from _steps(frame, at, end.way, end.var)
-
-
-def _steps(frame: RoleFrame, at: Unknown | URIRef, way: Way, end: Unknown) -> Iterable[Pattern]:
-    """Yield the patterns of a way from a thing to another one."""
+def path(frame: RoleFrame, at: Unknown | URIRef, way: Way, end: Unknown) -> Iterable[Pattern]:
+    """Yield the patterns of a way from one thing to another."""
     for n, step in enumerate(way, 1):
         to = end if n == len(way) else frame.fresh("m")
         yield (

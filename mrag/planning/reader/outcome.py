@@ -43,12 +43,13 @@ from mrag.planning.reader.frames import (
     is_under,
     merge,
     pairs,
+    path,
     put,
     read_frame,
     where,
 )
 from mrag.planning.reader.units import Unit
-from mrag.planning.reader.world import SchemaWays
+from mrag.planning.reader.world import SchemaWays, WayStep
 
 FOLDS: Final[Mapping[str, Fold]] = {"sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}
 """What roles fold by."""
@@ -73,12 +74,21 @@ class PlanDraft:
 
 @dataclass(frozen=True)
 class FoldUse:
-    """What is folded for each of some things, and what for: to bound, rank or order them, or to be folded."""
+    """What is folded for each of some things, and what for: to bound, rank or order them, or to be folded.
+
+    Attributes:
+        item: The words.
+        node: The node whose things or values are folded.
+        fold: The fold.
+        use: What for.
+        own: Whether values of each thing of the node are folded, rather than its things for each other one.
+    """
 
     item: RoleItem
     node: FrameNode
     fold: Aggregate
     use: str
+    own: bool = False
 
 
 @dataclass
@@ -97,7 +107,7 @@ class _Outcome:
     order: list[Order] = field(default_factory=list)
     sorts: list[Order] = field(default_factory=list)
     having: list[Condition] = field(default_factory=list)
-    names: dict[Unknown, str] = field(default_factory=dict)
+    names: dict[Expression, str] = field(default_factory=dict)
     inner: dict[int, tuple[FrameNode, list[Condition], list[tuple[Expression, bool]]]] = field(
         default_factory=dict
     )
@@ -113,7 +123,7 @@ class _Outcome:
         into.append(Column(value, name))
         if into is not self.spare:
             self.shown.append(name)
-        if isinstance(value, Unknown):
+        if not isinstance(value, Aggregate):
             self.names.setdefault(value, name)
         return name
 
@@ -140,6 +150,9 @@ def assemble(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
     if not asked.truth:
         for node in [x for x in frame.nodes if x.key is not None]:
             _extreme(out, node)
+    for n, node in frame.named.items():
+        if items[n].role.startswith("size"):
+            _size(out, node, down=items[n].role == "size+")
     for node, having, order in out.inner.values():
         node.blocks.append(Block(plans=(_inner(frame, node, having, order),)))
     if asked.truth:
@@ -148,6 +161,8 @@ def assemble(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
         return PlanDraft(Plan(where(frame, frame.root)), (), frame.features)
     if out.nested:
         return _folded_twice(out)
+    if out.limit and _keys_of_groups(out):
+        return _top_of_each(out)
     if out.folds and (out.having or out.limit) and not (out.groups or out.plain):
         return _counted_groups(out)
     for difference in frame.differences:
@@ -216,13 +231,16 @@ def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]
         return _beyond(out, shown)
     elif role == "group":
         _group(out, x)
+    elif role == "having" or role.startswith("count&") or (role in _USES and shown.many):
+        use = _USES.get(role) or role.split("&")[1]
+        return [FoldUse(shown.item, node, _number_of(x), use, own=True)]
     elif "&" in role and (use := role.split("&")[1]) not in FOLDS:
         fold = Aggregate(FOLDS[role.split("&")[0]], Number(x), (node.var,))
         return [FoldUse(shown.item, node, fold, use)]
     elif role in FOLDS or "&" in role:
         _fold(out, shown)
     elif role == "countd":
-        out.column(Aggregate("count", of=(x,)), out.folds)
+        out.column(_number_of(x), out.folds)
     elif role in ("sortA", "sortD"):
         _sort(out, x, role)
     elif role in ("most", "fewest"):
@@ -263,11 +281,15 @@ def _by(out: _Outcome, shown: Shown) -> list[FoldUse]:
     return [FoldUse(shown.item, shown.node, fold, "key" + shown.item.role[-1])]
 
 
-def _sort(out: _Outcome, x: Unknown, role: str) -> None:
+def _number_of(x: Expression) -> Aggregate:
+    return Aggregate("count", of=(x,)) if isinstance(x, Unknown) else Aggregate("count", x)
+
+
+def _sort(out: _Outcome, x: Expression, role: str) -> None:
     out.sorts.append(Order(out.names.get(x) or out.column(x, out.spare), role == "sortD"))
 
 
-def _group(out: _Outcome, x: Unknown) -> None:
+def _group(out: _Outcome, x: Expression) -> None:
     if x not in out.names:
         out.column(x, out.groups)
     elif not any(c.value == x for c in out.groups):
@@ -289,6 +311,8 @@ def _commonest(out: _Outcome, shown: Shown) -> None:
     """Keep the things that have the value that most things have."""
     frame, x = out.frame, shown.value
     assert shown.item.cand is not None
+    if not isinstance(x, Unknown):
+        raise Unreadable
     y, name = frame.fresh("n"), "number" + x.name
     inside = Block(
         (
@@ -305,10 +329,10 @@ def _commonest(out: _Outcome, shown: Shown) -> None:
 def _use(out: _Outcome, use: FoldUse) -> None:
     """Bound, rank, order or fold what is asked for by what belongs to each of it."""
     frame, node, root = out.frame, use.node, out.frame.root
-    holder = node.parent
+    holder: FrameNode | None = node if use.own else node.parent
     while holder is not None and not (holder.explicit or holder is root):
         holder = holder.parent
-    if node is root:
+    if node is root and not use.own:
         # It is folded for each value that is shown of it.
         if not out.plain and not out.groups:
             raise Unreadable
@@ -360,6 +384,32 @@ def _limit_of(frame: RoleFrame, node: FrameNode, fold: Aggregate) -> Scalar:
     return Scalar(Plan(put(block, root.var, other.entity), (Column(fold, "amount"),)))
 
 
+def _size(out: _Outcome, node: FrameNode, *, down: bool) -> None:
+    """Keep the things of a node that most other things belong to: "the largest team", "the busiest port"."""
+    frame, root = out.frame, out.frame.root
+    if node.entity or node.negated:
+        raise Unreadable
+    number = frame.fresh("n")
+    if node.parent is not None and node.way:
+        way = tuple(WayStep(s.property, not s.inverse) for s in reversed(node.way))
+        typed = Pattern(number, RDF.type, URIRef(node.parent.cls))
+        block = Block((*path(frame, node.var, way, number), typed))
+    else:
+        edges = [e for e in frame.world.schema.edges if e.target == node.cls]
+        if not edges:
+            raise Unreadable
+        best = max(edges, key=lambda e: (e.count, e.property, e.source))
+        block = Block((Pattern(number, URIRef(best.property), node.var),))
+        frame.count("silent size")
+    fold = Aggregate("count", of=(number,))
+    if node is root and not (out.folds or out.groups):
+        node.blocks.append(block)
+        out.rank(fold, down=down, most=frame.asked.limit)
+        return
+    inner = _inner(frame, node, order=[(fold, down)])
+    node.blocks.append(Block(plans=(replace(inner, where=merge(inner.where, block)),)))
+
+
 def _inner(
     frame: RoleFrame,
     node: FrameNode,
@@ -395,6 +445,47 @@ def _folded_of(fold: Aggregate) -> set[Unknown]:
     return {*fold.of, *(e for e in parts(fold) if isinstance(e, Unknown))}
 
 
+def _keys_of_groups(out: _Outcome) -> list[Unknown]:
+    """Return what things are ranked for each of by what is folded; none where all are ranked together."""
+    frame = out.frame
+    grouped = [s.value for s in frame.shown if s.item.role == "group"]
+    grouped += [x.var for n, x in frame.named.items() if frame.items[n].role == "group"]
+    keys = [c.value for c in out.groups if isinstance(c.value, Unknown) and c.value in grouped]
+    others = len(out.groups) > len(keys) or out.plain or frame.root.var not in keys
+    return keys if others and any(isinstance(c.value, Aggregate) for c in out.spare) else []
+
+
+def _top_of_each(out: _Outcome) -> PlanDraft:
+    """Return the plan of the things that win for each of something: "the commonest kind of each river"."""
+    frame, root = out.frame, out.frame.root
+    keys, order = _keys_of_groups(out), out.order[0]
+    if out.folds or out.limit != 1 or len(out.order) > 1:
+        raise Unreadable
+    shown = [c for c in (*out.groups, *out.plain) if c.value not in keys]
+    if not shown and root.var not in keys:
+        out.column(root.var, out.plain)
+        shown = [out.plain[-1]]
+    fold = next(c.value for c in out.spare if c.name == order.column)
+    each = Plan(
+        where(frame, root),
+        (*(Column(k, k.name) for k in keys), *shown, Column(fold, "each")),
+        (root.var,) if not any(c in out.groups for c in shown) else (),
+        having=tuple(out.having),
+    )
+    best = Aggregate("maximum" if order.descending else "minimum", Number(Unknown("each")), _bound(shown))
+    top = Plan(Block(plans=(each,)), (*(Column(k, k.name) for k in keys), Column(best, "top")))
+    frame.count("top of each")
+    block = Block((), (Comparison(Number(Unknown("each")), "=", Unknown("top")),), plans=(each, top))
+    kept = (*keys, *_bound(shown))
+    columns = tuple(Column(x, f"g{x.name}") for x in kept)
+    return PlanDraft(Plan(block, columns), tuple(c.name for c in columns), frame.features)
+
+
+def _bound(columns: Sequence[Column]) -> tuple[Unknown, ...]:
+    """Return the unknowns that a plan binds by its columns."""
+    return tuple(Unknown(c.name) for c in columns)
+
+
 def _folded_twice(out: _Outcome) -> PlanDraft:
     """Return the plan that folds what is folded for each of something."""
     frame, root = out.frame, out.frame.root
@@ -419,9 +510,10 @@ def _extreme(out: _Outcome, node: FrameNode) -> None:
     value, down, most = node.key
     if out.groups and node is frame.root and not out.folds:
         fold = Aggregate("maximum" if down else "minimum", value, (node.var,))
-        keys = [Column(c.value, c.value.name) for c in out.groups if isinstance(c.value, Unknown)]
+        keys = [Column(c.value, _key(frame, c.value)) for c in out.groups]
         inner = Plan(where(frame, node), (*keys, Column(fold, "top")))
-        node.blocks.append(Block((), (Comparison(value, "=", Unknown("top")),), plans=(inner,)))
+        same = (Comparison(k.value, "=", Unknown(k.name)) for k in keys if not isinstance(k.value, Unknown))
+        node.blocks.append(Block((), (Comparison(value, "=", Unknown("top")), *same), plans=(inner,)))
         if not out.plain:
             out.column(node.var, out.plain)
         frame.count("group extreme")
@@ -430,6 +522,10 @@ def _extreme(out: _Outcome, node: FrameNode) -> None:
     else:
         node.blocks.append(Block(plans=(_inner(frame, node, order=[(value, down)], most=most),)))
         frame.count("inner extreme")
+
+
+def _key(frame: RoleFrame, value: Expression) -> str:
+    return value.name if isinstance(value, Unknown) else frame.fresh("g").name
 
 
 def _repeated(out: _Outcome, node: FrameNode) -> bool:

@@ -30,6 +30,8 @@ _SCALES: Final[Mapping[str, int]] = {
 }  # fmt: skip
 _DIGITS: Final = re.compile(r"(\d+(?:\.\d+)?)([a-z]{0,3})")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
+_BOUNDING: Final = frozenset("than least most over under above below within exactly".split())
+"""Words before "a" that make it a number: "less than a week"."""
 _SIGNS: Final = "$€£%"
 _SINGULAR: Final = frozenset("year day month hour minute second week point star time g h m l".split())
 """Units that are one only where "in" stands before them in what is said of a property."""
@@ -130,7 +132,7 @@ def _number(words: Sequence[TextToken], low: Sequence[str], at: int) -> tuple[De
 
 
 def _with_article(low: Sequence[str], at: int) -> tuple[Decimal, int, str] | None:
-    """Return "half a million", "half an hour", "a thousand", "a couple of"."""
+    """Return "half a million", "half an hour", "a thousand", "a couple of", "over a week"."""
     word, rest = low[at], low[at + 1 : at + 3]
     if word == "half" and len(rest) == 2 and rest[0] in ("a", "an"):
         if rest[1] in _SCALES:
@@ -138,7 +140,8 @@ def _with_article(low: Sequence[str], at: int) -> tuple[Decimal, int, str] | Non
         return (Decimal("0.5"), at + 2, "") if (rest[1],) in _table()[0] else None
     if word in ("a", "an") and rest and rest[0] in _SCALES:
         return Decimal(_SCALES[rest[0]]), at + 2 + (rest == ["couple", "of"]), ""
-    return None
+    bounded = word in ("a", "an") and low[at - 1 : at] and low[at - 1] in _BOUNDING
+    return (Decimal(1), at + 1, "") if bounded and rest and (rest[0],) in _table()[0] else None
 
 
 def _in_words(low: Sequence[str], at: int) -> tuple[Decimal, int, str] | None:

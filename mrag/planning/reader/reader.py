@@ -15,6 +15,7 @@ from rdflib import RDF
 from mrag.language.tokens import tokens
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Aggregate, Plan, Relation, parts
+from mrag.planning.reader.computed import computed_units
 from mrag.planning.reader.contrasts import draft_of
 from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable
 from mrag.planning.reader.implied import ImpliedNames
@@ -105,6 +106,7 @@ class RoleReader:
         ranked: list[Labelled] = []
         units = units_of(self.lexicon, question, words)
         units += self.implied.units(words, low, units)
+        units = [*units, *computed_units(self.world, units, low)]
         for slots, left in paths(units, low):
             ranked += labelled(self.world, slots, left, low, self.weights)
         ranked.sort(key=lambda r: -r.score)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, get_args
 
 from mrag.planning.lexical import Candidate
+from mrag.planning.plan import Part
 from mrag.planning.reader.frames import RoleItem, goes_with, is_above, partner_of, tells_apart
 from mrag.planning.reader.units import Unit, is_free, key_of
 from mrag.planning.reader.world import SchemaWays
@@ -50,6 +51,8 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "key+": ("most", "sup+", "max", "common"),
     "key-": ("fewest", "sup-", "min"),
     "group": ("group",),
+    "size+": ("common", "sup+", "most"),
+    "size-": ("uncommon", "sup-", "fewest"),
     "most": ("most", "common", "sup+"),
     "fewest": ("fewest", "uncommon", "sup-"),
     "none": ("not",),
@@ -98,7 +101,7 @@ _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "class": (
         "focus", "count", "group", "node", "having", "none", "most", "fewest", "col", "again", "hint",
-        "share", "sortA", "sortD", "by+", "by-", "than", "same",
+        "share", "size+", "size-", "sortA", "sortD", "by+", "by-", "than", "same",
     ),
     "entity": ("is", "is<", "not", "not<", "or", "than"),
     "value": ("is", "is<", "is>", "not", "not<", "or", "or<", "than"),
@@ -118,6 +121,13 @@ _PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
 _ALL_PROPERTIES: Final = (
     "same", "sortA", "sortD", "group", "cond", "countd", "has", "lacks", "most", "fewest",
 )  # fmt: skip
+_DATE_PARTS: Final = frozenset(get_args(Part))
+_OF_PARTS: Final = ("col", "group", "most", "fewest", "countd", "sortA", "sortD", "cond", "key+", "key-")
+"""What parts of dates may do."""
+_OF_SPANS: Final = (
+    "col", "key+", "key-", *_FOLDS, "beyond+", "beyond-", "cond", "sortA", "sortD", "group",
+)  # fmt: skip
+"""What the time from one date to another may do."""
 Features: TypeAlias = tuple[tuple[str, float], ...]
 
 
@@ -451,10 +461,14 @@ def _folds(world: SchemaWays, unit: Unit, run: Sequence[str]) -> Iterator[tuple[
 
 def _fold_uses(path: _Path, unit: Unit) -> Iterator[tuple[str, Candidate, int, int]]:
     """Yield what a kind or a number may do that is folded for each of something, with the two cues for it."""
-    kind = unit.kind == "class"
+    kind = unit.kind == "class" or path.world.info(unit.options[0].term).kind == "entity"
     needs: tuple[str, ...] = ("count",) if kind else ("avg", "sum", "count", "max", "min")
     inner = [n for n in _near(path, unit, needs, False) if path.cues[n].end <= unit.start][:2]
-    options = [c for c in unit.options[:3] if kind or path.world.info(c.term).kind == "number"]
+    options = [
+        c
+        for c in unit.options[:3]
+        if unit.kind == "class" or path.world.info(c.term).kind == ("entity" if kind else "number")
+    ]
     for one in (*inner, -1):
         fold = "count" if kind else {"": "sum", "count": "sum"}.get(cue := _name(path, one), cue)
         for use in _KIND_USES if kind else _USES:
@@ -507,10 +521,10 @@ def _measures(world: SchemaWays, unit: Unit, near: frozenset[str]) -> Iterator[t
         elif unit.cue == "comparative":
             yield from (("cond", cand), (f"beyond{sign}", cand), (f"above{sign}", cand), (f"by{sign}", cand))
         else:
-            yield "col", cand
+            yield from (("col", cand), *((fold, cand) for fold in _FOLDS))
 
 
-def _uses(world: SchemaWays, unit: Unit, liked: frozenset[str]) -> Iterator[tuple[str, Candidate]]:
+def _uses(world: SchemaWays, unit: Unit, liked: frozenset[str]) -> Iterator[tuple[str, Candidate | None]]:
     def worth(cand: Candidate) -> float:
         return cand.score + (0.2 if any(o in liked for o in world.owners[cand.term]) else 0.0)
 
@@ -518,10 +532,20 @@ def _uses(world: SchemaWays, unit: Unit, liked: frozenset[str]) -> Iterator[tupl
     last = key_of(unit.options[0].name.split()[-1])
     if unit.end - unit.start == 1 and last in ("name", "title", "id"):
         yield "self", options[0]  # the name of the thing itself, which is how it is shown
+    if all(c.term in world.computed for c in options):
+        yield "hint", None
     for cand in options[:_CANDIDATES]:
         info = world.info(cand.term)
+        if cand.term in world.computed:
+            part = world.computed[cand.term].sort in _DATE_PARTS
+            yield from ((role, cand) for role in (_OF_PARTS if part else _OF_SPANS))
+            continue
         for role in (*_PROPERTIES.get(info.kind, ("col",)), *_ALL_PROPERTIES):
             yield role, cand
+        if info.kind in ("entity", "text") and not info.triples == info.subjects == info.objects:
+            yield "having", cand
+        if info.kind == "date":
+            yield "hint", cand  # it says of which date a part is
         if info.flag:
             yield "yes", cand
             yield "no", cand
@@ -538,11 +562,16 @@ def _measured(
         return ("skip", 0.4 if said else unit.score), (f"skip|{unit.kind}", 1.0), *said
     slot = path.mentions[at]
     sort: str = unit.cue if unit.cue in _IMPLIED else unit.kind
+    more: list[tuple[str, float]] = []
     if unit.cue not in _IMPLIED and cand is not None and cand.kind == "property":
         info = path.world.info(cand.term)
         sort = "key" if info.kind == "number" and tells_apart(info) else info.kind
+        computed = path.world.computed.get(cand.term)
+        if computed is not None:
+            sort = "text" if computed.sort in _DATE_PARTS else sort
+            more.append((f"{role}|{'part' if sort == 'text' else 'span'}", 1.0))
         sort += "Pa" if unit.kind == "adjective" else "P"
-    found = [(f"{role}|{sort}", 1.0), (f"length:{unit.kind}", float(unit.end - unit.start))]
+    found = [*more, (f"{role}|{sort}", 1.0), (f"length:{unit.kind}", float(unit.end - unit.start))]
     if cand is not None:
         found.append((f"match:{cand.kind}", cand.score - 1.0))
         if cand.way not in ("exact", "inflected"):

@@ -102,6 +102,9 @@ def units_of(lexicon: Lexicon, question: str, words: Sequence[TextToken]) -> lis
     for i in range(len(low)):
         for j in range(i + 1, min(len(low), i + _LONGEST) + 1):
             for cue in cues.get(tuple(low[i:j]), ()):
+                if cue == "many":
+                    found.append(Unit("quantity", i, j, values=("1",), op=">"))
+                    continue
                 found.append(Unit("cue", i, j, cue=cue, word=" ".join(low[i:j])))
     return found
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, get_args
 
+from rdflib import Literal, URIRef
+
+from mrag.planning.plan import Arithmetic, DatePart, Days, Expression, Part
+from mrag.planning.reader.quantities import unit_called
 from mrag.planning.schema import PropertyInfo, Schema
+from mrag.rdf.terms import XSD
 
 _MOST_WAYS: Final = 5
 _MOST_HOPS: Final = 3
+_YEAR: Final = Literal(Decimal("365.25"))
 _WIDE: Final = 40
 """Classes whose ways are followed at each step at most."""
 
@@ -27,6 +36,35 @@ Way: TypeAlias = tuple[WayStep, ...]
 
 
 @dataclass(frozen=True)
+class ComputedProperty:
+    """A property that no triple states, but that follows from one or two dates of a thing.
+
+    Attributes:
+        info: What is known of it.
+        bases: The properties that it follows from.
+        sort: A part of dates, "age", or the unit of the time from the first to the second.
+    """
+
+    info: PropertyInfo
+    bases: tuple[str, ...]
+    sort: str
+
+    def of(self, values: Sequence[Expression]) -> Expression:
+        """Return its value for values of the properties that it follows from."""
+        if self.sort in get_args(Part):
+            return DatePart(self.sort, values[0])  # type: ignore[arg-type]
+        if self.sort == "age":
+            today = Literal(datetime.now(UTC).date().isoformat(), datatype=URIRef(XSD + "date"))
+            return Arithmetic(Days(values[0], today), "/", _YEAR)
+        days, unit = Days(values[0], values[1]), unit_called(self.sort)
+        if unit is None or unit.factor == 1:
+            return days
+        if unit.factor < 1:
+            return Arithmetic(days, "*", Literal(round(1 / unit.factor)))
+        return Arithmetic(days, "/", Literal(unit.factor))
+
+
+@dataclass(frozen=True)
 class SchemaWays:
     """The classes of a graph and how their things are related.
 
@@ -37,12 +75,25 @@ class SchemaWays:
     schema: Schema
 
     @cached_property
+    def computed(self) -> dict[str, ComputedProperty]:
+        """Return what follows from properties of the schema and was spoken of."""
+        return {}
+
+    def register(self, one: ComputedProperty) -> ComputedProperty:
+        """Make a computed property known."""
+        if one.info.iri not in self.computed:
+            self.computed[one.info.iri] = one
+            self.owners[one.info.iri] = self.owners_of(one.info)
+        return self.computed[one.info.iri]
+
+    def owners_of(self, info: PropertyInfo) -> tuple[str, ...]:
+        """Return the classes of the things that have a property, those with most of them first."""
+        return tuple(sorted(info.domains, key=lambda c: (-info.domains[c], self._size(c), c)))
+
+    @cached_property
     def owners(self) -> dict[str, tuple[str, ...]]:
         """Return the classes of the things that have a property, those with most of them first."""
-        return {
-            iri: tuple(sorted(p.domains, key=lambda c: (-p.domains[c], self._size(c), c)))
-            for iri, p in self.schema.properties.items()
-        }
+        return {iri: self.owners_of(p) for iri, p in self.schema.properties.items()}
 
     @cached_property
     def _steps(self) -> dict[str, tuple[tuple[WayStep, tuple[str, ...]], ...]]:
@@ -69,15 +120,16 @@ class SchemaWays:
 
     def info(self, iri: str) -> PropertyInfo:
         """Return what is known of a property."""
-        return self.schema.properties[iri]
+        known = self.schema.properties.get(iri)
+        return self.computed[iri].info if known is None else known
 
     def has(self, cls: str, iri: str) -> bool:
         """Return whether things of a class have a property."""
-        return cls in self.schema.properties[iri].domains
+        return cls in self.info(iri).domains
 
     def leads_to(self, cls: str, iri: str) -> bool:
         """Return whether a property leads to things of a class."""
-        return cls in self.schema.properties[iri].ranges
+        return cls in self.info(iri).ranges
 
     def ends(self, cls: str, step: WayStep) -> tuple[str, ...]:
         """Return the classes that a step leads to from things of a class, the likeliest first."""
@@ -89,7 +141,7 @@ class SchemaWays:
 
     def single(self, step: WayStep) -> bool:
         """Return whether a step leads from each thing to one thing at most."""
-        p = self.schema.properties[step.property]
+        p = self.info(step.property)
         return p.triples == (p.objects if step.inverse else p.subjects)
 
     def related(self, one: str, other: str) -> bool:

@@ -1,0 +1,189 @@
+"""Values that follow from dates though no triple states them: parts of dates, ages, and times between two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from mrag.language.tokens import words_in
+from mrag.planning.lexical import Candidate
+from mrag.planning.reader.quantities import NUMBERS, unit_called
+from mrag.planning.reader.units import Unit, meanings
+from mrag.planning.reader.world import ComputedProperty, SchemaWays
+from mrag.planning.schema import PropertyInfo
+
+_BETWEEN: Final = frozenset("of the in which they it were was is are been who when a he she".split())
+"""Words that may stand between a part of a date and the date: "the year in which they were hired"."""
+_FINE: Final = {"year": 4, "quarter": 7, "month": 7}
+"""Letters that dates have at least of which something is a part."""
+
+
+def computed_units(world: SchemaWays, found: Sequence[Unit], low: Sequence[str]) -> Iterator[Unit]:
+    """Yield the words of a question that name what follows from dates."""
+    dates = [p for p in world.schema.properties.values() if p.kind == "date" and p.maximum]
+    if not dates:
+        return
+    table, named = meanings("spans.tsv"), [u for u in found if _names_date(world, u)]
+    _spans(world, "days")  # what a number of days may be said of
+    spans = _spans(world, _unit(low))
+    for i in range(len(low)):
+        for size in (4, 3, 2, 1):
+            sort = table.get(tuple(low[i : i + size]), ("",))[0] if i + size <= len(low) else ""
+            counted = bool(i) and (low[i - 1].isdigit() or low[i - 1] in NUMBERS)
+            if counted:
+                continue
+            if sort == "span" or (sort and low[i - 1 : i] == ["in"] and unit_called(low[i])):
+                yield from _unit_of("property", i, i + size, spans, 0.62)
+            elif sort not in ("", "begin", "end"):
+                yield from _parts(world, sort, i, i + size, dates, named, low)
+    for u in found:
+        if u.kind == "adjective" and u.word in ("long", "short"):
+            for new in _unit_of("adjective", u.start, u.end, spans, 0.7, inverse=u.word == "short"):
+                yield replace(new, cue=u.cue, op=u.op, word=u.word)
+        elif u.kind == "adjective" and u.word in ("old", "young"):
+            ages = [_age(world, p) for p in dates if {"birth", "born"} & _called(p)]
+            for new in _unit_of("adjective", u.start, u.end, ages, 0.75, inverse=u.word == "young"):
+                yield replace(new, cue=u.cue, op=u.op, word=u.word)
+
+    def called(sort: str) -> set[str]:
+        return {p.iri for p in dates if any(sort in table.get((w,), ()) for w in _called(p))}
+
+    yield from _between(spans, named, low, called)
+
+
+def _names_date(world: SchemaWays, unit: Unit) -> bool:
+    return unit.kind == "property" and any(world.info(c.term).kind == "date" for c in unit.options)
+
+
+def _unit_of(
+    kind: str, start: int, end: int, some: Sequence[ComputedProperty], score: float, *, inverse: bool = False
+) -> Iterator[Unit]:
+    options = tuple(
+        Candidate("property", c.info.iri, round(score - 0.03 * rank, 3), c.info.names[0], inverse=inverse)
+        for rank, c in enumerate(some[:8])
+    )
+    if options:
+        yield Unit(kind, start, end, options, score=0.9)  # type: ignore[arg-type]
+
+
+def _parts(
+    world: SchemaWays,
+    part: str,
+    start: int,
+    end: int,
+    dates: Sequence[PropertyInfo],
+    named: Sequence[Unit],
+    low: Sequence[str],
+) -> Iterator[Unit]:
+    """Yield a part of dates: of any, or of that which is named beside it."""
+    fit = [p for p in dates if len(p.maximum) >= (13 if part == "hour" else _FINE.get(part, 10))]
+    said = {c.term for u in named for c in u.options if c.score >= 0.9}
+    fit.sort(key=lambda p: (p.iri not in said, -mainly(p), p.iri))
+    yield from _unit_of("property", start, end, [_part(world, part, p) for p in fit], 0.8)
+    for u in named:
+        behind = u.start >= end and u.start - end <= 5 and _BETWEEN.issuperset(low[end : u.start])
+        if behind or u.end == start:
+            some = [_part(world, part, p) for p in fit if p.iri in {c.term for c in u.options[:3]}]
+            yield from _unit_of("property", min(start, u.start), max(end, u.end), some, u.score)
+
+
+def _between(
+    spans: Sequence[ComputedProperty],
+    named: Sequence[Unit],
+    low: Sequence[str],
+    called: Callable[[str], set[str]],
+) -> Iterator[Unit]:
+    """Yield the time from one date to another: "between shipping and arrival"."""
+    for at, word in enumerate(low):
+        for middle in range(at + 2, min(at + 6, len(low))) if word in ("between", "from") else ():
+            if low[middle] not in ("and", "to", "until", "till"):
+                continue
+            first = _dates_at(named, low, at + 1, middle, called)
+            for end in range(middle + 2, min(middle + 5, len(low) + 1)):
+                ends = first, _dates_at(named, low, middle + 1, end, called)
+                some = [c for c in spans if c.bases[0] in ends[0] and c.bases[1] in ends[1]]
+                if some:
+                    yield from _unit_of("property", at, end, some, 0.95)
+                    break
+
+
+def _dates_at(
+    named: Sequence[Unit], low: Sequence[str], start: int, end: int, called: Callable[[str], set[str]]
+) -> set[str]:
+    """Return the dates that words may name, or that begin or end something as the words say."""
+    found = {c.term for u in named if start <= u.start and u.end <= end for c in u.options[:3]}
+    sorts = {sort for word in low[start:end] for sort in meanings("spans.tsv").get((word,), ())}
+    return found.union(*(called(sort) for sort in sorts if sort in ("begin", "end")))
+
+
+def mainly(info: PropertyInfo) -> float:
+    """Return how likely a date is the one that is meant where none is named."""
+    sorts = {sort for w in _called(info) for sort in meanings("spans.tsv").get((w,), ())}
+    shared = info.subjects / max(1, *info.domains.values())
+    return (
+        shared
+        + 0.3 * ("begin" in sorts)
+        - 0.3 * ("end" in sorts)
+        + 0.3 * bool({"date", "year"} & _called(info))
+    )
+
+
+def _called(info: PropertyInfo) -> set[str]:
+    return {w.lower() for name in info.names for w in words_in(name)}
+
+
+def _part(world: SchemaWays, part: str, base: PropertyInfo) -> ComputedProperty:
+    info = replace(base, iri=f"{part}:{base.iri}", names=(part,), kind="number", minimum="", maximum="")
+    return world.register(ComputedProperty(info, (base.iri,), part))
+
+
+def _age(world: SchemaWays, birth: PropertyInfo) -> ComputedProperty:
+    info = replace(
+        birth,
+        iri=f"age:{birth.iri}",
+        names=("age",),
+        comment="in years",
+        kind="number",
+        minimum="",
+        maximum="",
+    )
+    return world.register(ComputedProperty(info, (birth.iri,), "age"))
+
+
+def _spans(world: SchemaWays, unit: str) -> list[ComputedProperty]:
+    """Return the times from one date of a thing to another one, those that begin and end like that first."""
+    table = meanings("spans.tsv")
+    dates = [p for p in world.schema.properties.values() if p.kind == "date" and p.maximum]
+    found = []
+    for one in dates:
+        for other in dates:
+            domains = {c: n for c, n in one.domains.items() if c in other.domains}
+            open_ = other.subjects < one.subjects  # the last ones may not have ended
+            later = one.minimum <= other.minimum and (one.maximum <= other.maximum or open_)
+            if one is other or not domains or not later:
+                continue
+            begins = any("begin" in table.get((w,), ()) for w in _called(one))
+            ends = any("end" in table.get((w,), ()) for w in _called(other))
+            info = PropertyInfo(
+                f"{unit}:{one.iri} {other.iri}",
+                ("duration",),
+                f"in {unit}",
+                "number",
+                triples=min(one.triples, other.triples),
+                subjects=min(one.subjects, other.subjects),
+                domains=domains,
+            )
+            found.append((-begins - ends, ComputedProperty(info, (one.iri, other.iri), unit)))
+    found.sort(key=lambda f: (f[0], f[1].info.iri))
+    return [world.register(c) for _, c in found]
+
+
+def _unit(low: Sequence[str]) -> str:
+    """Return the unit that times are asked for in; days where none is said."""
+    for at, word in enumerate(low):
+        unit = unit_called(word)
+        asked = low[at - 1 : at] == ["in"] or low[max(0, at - 2) : at] in (["how", "many"], ["number", "of"])
+        if unit is not None and unit.sort == "span" and asked:
+            return word
+    return "days"
