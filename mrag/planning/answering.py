@@ -537,7 +537,8 @@ def _computed(
         # It will not be given unasked, so it may not hold up what is given instead.
         soon = min(ends, time.monotonic() + OFFERED_SECONDS)
     found, first = run_readings(kg, readings, reading, soon, tried)
-    if of_none(readings, first) and isinstance(first, PlanResult):
+    none = of_none(readings, first)
+    if none and isinstance(first, PlanResult):
         # That nothing is of both is the answer; what is of either is another reading.
         found.insert(0, (readings[0], first))
     own = [] if none else of_the_kind(lexicon_of(kg), question, run_beside(kg, beside, ends))

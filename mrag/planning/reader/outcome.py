@@ -140,6 +140,30 @@ def assemble(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
         Unreadable: If they make none.
     """
     frame = read_frame(world, items, asked)
+    return _by_name(frame, _assembled(frame, items, asked))
+
+
+def _by_name(frame: RoleFrame, draft: PlanDraft) -> PlanDraft:
+    """Show what names a record that has no name but stands for one thing: the person of a competitor."""
+    nodes = {x.var: x for x in frame.nodes if x.entity is None and not x.negated}
+    columns, named = list(draft.plan.columns), list[Pattern]()
+    for at, column in enumerate(columns):
+        node = nodes.get(column.value) if isinstance(column.value, Unknown) else None
+        step = None if node is None or column.name not in draft.shown else frame.world.naming(node.cls)
+        if step is None or node is None:
+            continue
+        name = frame.fresh("name")
+        iri = URIRef(step.property)
+        named.append(Pattern(name, iri, node.var) if step.inverse else Pattern(node.var, iri, name))
+        columns[at] = Column(name, column.name)
+        frame.count("named by another")
+    if not named:
+        return draft
+    block = merge(draft.plan.where, Block(tuple(named)))
+    return replace(draft, plan=replace(draft.plan, where=block, columns=tuple(columns)))
+
+
+def _assembled(frame: RoleFrame, items: Sequence[RoleItem], asked: QuestionCues) -> PlanDraft:
     out = _Outcome(frame)
     uses = _read(out)
     if asked.truth and (out.folds or out.groups or out.plain):

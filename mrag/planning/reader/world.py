@@ -16,6 +16,7 @@ from mrag.planning.reader.quantities import unit_called
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.rdf.terms import XSD
 
+_NAMING: Final = frozenset(("name", "title", "label"))
 _MOST_WAYS: Final = 5
 _MOST_HOPS: Final = 3
 _YEAR: Final = Literal(Decimal("365.25"))
@@ -147,6 +148,36 @@ class SchemaWays:
     def related(self, one: str, other: str) -> bool:
         """Return whether one of two classes is the other, or above or below it."""
         return one == other or one in self.schema.above(other) or other in self.schema.above(one)
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        """Return the classes whose things have a name of their own, as far as properties tell."""
+        found = set[str]()
+        for p in self.schema.properties.values():
+            if p.kind == "text" and {*p.names[-1].lower().split()} & _NAMING:
+                found.update(p.domains)
+        return frozenset(found)
+
+    def naming(self, cls: str) -> WayStep | None:
+        """Return the step from records of a class that have no name to the one thing that each stands for."""
+        if cls not in self._namings:
+            self._namings[cls] = self._find_naming(cls)
+        return self._namings[cls]
+
+    @cached_property
+    def _namings(self) -> dict[str, WayStep | None]:
+        return {}
+
+    def _find_naming(self, cls: str) -> WayStep | None:
+        if cls in self._named or cls not in self.schema.classes:
+            return None
+        found = []
+        for p in self.schema.properties.values():
+            once = p.kind == "entity" and p.triples == p.subjects == p.objects
+            ends = {*p.ranges} & self._named
+            if once and ends and set(p.domains) == {cls} and p.subjects == self._size(cls):
+                found.append(WayStep(p.iri))
+        return found[0] if len(found) == 1 else None
 
     @cached_property
     def _ways(self) -> dict[tuple[str, str], tuple[Way, ...]]:
