@@ -120,7 +120,7 @@ def _dates_at(
 def mainly(info: PropertyInfo) -> float:
     """Return how likely a date is the one that is meant where none is named."""
     sorts = {sort for w in _called(info) for sort in meanings("spans.tsv").get((w,), ())}
-    shared = info.subjects / max(1, *info.domains.values())
+    shared = info.subjects / max([1, *info.domains.values()])
     return (
         shared
         + 0.3 * ("begin" in sorts)

@@ -37,8 +37,6 @@ from mrag.planning.reader.world import SchemaWays, Way, WayStep
 from mrag.planning.schema import PropertyInfo
 from mrag.rdf.terms import XSD
 
-_TIES: Final = frozenset(("link", "cond", "having", "most", "fewest"))
-"""Roles of words for a relation that may name how two nodes are tied."""
 _ALONE: Final = frozenset(("none", "again", "most", "fewest", "having"))
 """Roles of kinds that are never of things that were spoken of before."""
 _POSITIONS: Final[Mapping[str, Position]] = {"start": "start", "end": "end", "like": "anywhere"}
@@ -49,9 +47,9 @@ BY: Final = ("by+", "by-")
 """Roles of what two sides are compared by."""
 _UNPAIRED: Final = frozenset(("than", "or", "not"))
 """Roles of what nothing takes the place of in a comparison."""
-_ALIKE: Final = 5
+ALIKE: Final = 5
 """Ways behind which a further one is no less likely for being longer or later."""
-_CLOSE: Final = 0.75
+CLOSE: Final = 0.75
 """How much more another way may cost that is tried as well."""
 _KEYS: Final = ("id", "number", "code", "no", "name")
 """How the names of properties end that tell things apart."""
@@ -140,6 +138,8 @@ class FrameNode:
         again: Whether it is another thing of a class that was spoken of before.
         aside: Whether it is only compared with, and not tied.
         share: The property whose value it shares with the root, in place of a tie.
+        leads: The step that leads to it from another node, where it is named by a relation: "the owner of".
+        like: The named thing before it to which it is added: "both A and B", "A but not B".
         blocks: What is said of it.
         withouts: What is denied of it.
         either: Other things that will do as well.
@@ -158,6 +158,8 @@ class FrameNode:
     again: bool = False
     aside: bool = False
     share: tuple[str, Unknown] | None = None
+    leads: WayStep | None = None
+    like: FrameNode | None = None
     blocks: list[Block] = field(default_factory=list)
     withouts: list[Block] = field(default_factory=list)
     either: list[URIRef] = field(default_factory=list)
@@ -246,7 +248,9 @@ def read_frame(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues
     frame = RoleFrame(world, items, asked)
     _add_classes(frame)
     _add_entities(frame)
+    _add_parties(frame)
     frame._root = _focus(frame)
+    _leave_out(frame)
     for item in items:
         if "&" in item.role and is_above(item):
             _two_of(frame, item)
@@ -256,7 +260,6 @@ def read_frame(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues
         spoken = item.kind not in ("class", "entity") and item.role != "limit"
         if n not in taken and (spoken or (item.kind == "class" and item.role == "same")):
             _place(frame, n, item, partners)
-    _tie(frame)
     return frame
 
 
@@ -351,21 +354,55 @@ def _add_entities(frame: RoleFrame) -> None:
     for n, item in enumerate(frame.items):
         if item.cand is None or item.kind != "entity":
             continue
+        if item.role == "except":
+            continue
         if item.role == "or" and last is not None:
             last.either.append(URIRef(item.cand.term))
             frame.named[n] = last
             continue
         classes = [c for c in item.cand.classes if c in frame.world.schema.classes]
         cls = next(iter(frame.world.schema.narrowest(classes)), "")
-        frame.named[n] = last = frame.add(cls, item.at, entity=URIRef(item.cand.term))
-        last.negated = item.role in ("not", "not<")
+        before, last = last, frame.add(cls, item.at, entity=URIRef(item.cand.term))
+        last.negated, frame.named[n] = item.role in ("not", "not<"), last
+        last.like = before if before is not None and before.cls == cls and not before.negated else None
+
+
+def _add_parties(frame: RoleFrame) -> None:
+    """Add the things that are named by what they are to others: "the owner of the mill"."""
+    for n, item in enumerate(frame.items):
+        if item.role in ("party", "parties") and item.cand is not None:
+            info = frame.info(item.cand)
+            backward = bool(item.cand.inverse or not info.ranges)
+            if set(info.domains) & set(info.ranges):
+                if frame.asked.turn > frame.turned:
+                    frame.turned += 1
+                    frame.count("turned", 0.3)
+                    backward = not backward
+                frame.count(f"party {'back' if backward else 'ahead'}|{'of' if item.cand.inverse else 'to'}")
+            ends = frame.world.schema.likeliest(info.domains if backward else info.ranges)
+            if not ends:
+                raise Unreadable
+            frame.named[n] = made = frame.add(ends[0], item.at, explicit=False)
+            made.leads = WayStep(item.cand.term, backward)
+
+
+def _leave_out(frame: RoleFrame) -> None:
+    """Leave a thing out of the others of its kind: "other than A"."""
+    for item in frame.items:
+        if item.role == "except" and item.cand is not None:
+            some = [x for x in frame.nodes if x.entity is None and x.cls in item.cand.classes]
+            if not some:
+                raise Unreadable
+            node = min(some, key=lambda x: (x is not frame.root, abs(x.at - item.at)))
+            other = Comparison(node.var, "!=", URIRef(item.cand.term))
+            node.blocks.append(Block((), (other,)))
 
 
 def _focus(frame: RoleFrame) -> FrameNode:
     """Return the node that is asked for: what is named so, else what has what is asked for."""
     if not frame.asked.side and any(i.role in BY for i in frame.items):
         return _chosen(frame)
-    for roles in (("count", "focus", "share", *BY), ("group",)):
+    for roles in (("count", "focus", "share", *BY), ("group",), ("party", "parties")):
         for n, item in enumerate(frame.items):
             if item.role in roles and n in frame.named and not frame.named[n].entity:
                 return frame.named[n]
@@ -462,7 +499,14 @@ def _owner(frame: RoleFrame, item: RoleItem, *, near: bool) -> FrameNode:
 
         if len({x.cls for x in some}) > 1:
             frame.count("owners")
-        return min(some, key=cost)
+        some.sort(key=cost)
+        close = [x for x in some[1:] if cost(x)[0] - cost(some[0])[0] < 4 * CLOSE]
+        turn = min(frame.asked.turn - frame.turned, len(close))
+        if turn > 0:
+            frame.turned += turn
+            frame.count("turned", 0.2 * (cost(close[turn - 1])[0] - cost(some[0])[0]) + 0.2)
+            return close[turn - 1]
+        return some[0]
     owners = frame.world.owners[cand.term]
     if not owners:
         raise Unreadable
@@ -489,7 +533,7 @@ def _place(frame: RoleFrame, n: int, item: RoleItem, partners: Mapping[int, int]
     elif role == "self":
         if frame.root.entity is None:
             frame.shown.append(Shown(item, frame.root.var, frame.root))
-    elif role != "link":
+    elif role not in ("link", "party", "parties"):
         kind = role.rstrip("+-<>=")
         add = _SAYINGS.get(kind)
         if add is not None:
@@ -537,6 +581,8 @@ def _value(frame: RoleFrame, node: FrameNode, cand: Candidate) -> Expression:
             last = frame.info(cand).names[0].lower().split()[-1]
             way = "backward" if backward else "forward"
             frame.count(f"{way} {last}" if last in PREPOSITIONS else way)
+            at = next((i.at for i in frame.items if i.cand is cand), node.at)
+            frame.count(f"{way}|{'before' if at < node.at else 'behind'}|{'of' if cand.inverse else 'to'}")
         frame.values[key] = x = frame.fresh()
         iri = URIRef(cand.term)
         node.blocks.append(Block((Pattern(x, iri, node.var) if backward else Pattern(node.var, iri, x),)))
@@ -565,10 +611,21 @@ def _add_condition(frame: RoleFrame, item: RoleItem, value: RoleItem) -> None:
 
 def _add_existence(frame: RoleFrame, item: RoleItem) -> None:
     assert item.cand is not None
+    known = len(frame.nodes)
     node, x, iri = _owner(frame, item, near=True), frame.fresh(), URIRef(item.cand.term)
+    info = frame.info(item.cand)
     forward = frame.world.has(node.cls, item.cand.term)
     block = Block((Pattern(node.var, iri, x) if forward else Pattern(x, iri, node.var),))
-    (node.withouts if item.role == "lacks" else node.blocks).append(block)
+    if item.role == "lacks" and len(frame.nodes) > known:
+        node.negated = True  # there is none that has it: "was never lent"
+    elif item.role == "lacks" and info.kind == "number" and decimal(info.minimum or "1") == Literal(0):
+        # Of a number, none is zero as well.
+        node.withouts.append(replace(block, conditions=(Comparison(Number(x), "!=", Literal(0)),)))
+        return
+    elif item.role == "lacks":
+        node.withouts.append(block)
+        return
+    node.blocks.append(block)
 
 
 def _add_flag(frame: RoleFrame, item: RoleItem) -> None:
@@ -796,7 +853,7 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
     fits = _guesses(frame, item, [x for x in frame.nodes if not x.entity])
     if not fits:
         raise Unreadable
-    close = [f for f in fits if fits[0][0] - f[0] < 2 * _CLOSE]
+    close = [f for f in fits if fits[0][0] - f[0] < 2 * CLOSE]
     at = min(frame.asked.turn - frame.turned, len(close) - 1)
     if at > 0:
         frame.turned += at
@@ -1025,87 +1082,6 @@ def decimal(text: str) -> Literal | None:
     return Literal(int(number)) if number == number.to_integral_value() else Literal(number)
 
 
-# Ties
-
-
-@dataclass(frozen=True)
-class _Tie:
-    """A way that ties a node to another one, with what it costs and the words that name it."""
-
-    cost: float
-    way: Way
-    other: FrameNode
-    words: frozenset[int]
-
-
-def _tie(frame: RoleFrame) -> None:
-    """Tie every node to those before, by the cheapest ways."""
-    root, used = frame.root, set[int]()
-    tied = [root]
-    single = [
-        (s.item.cand.term, s.value)
-        for s in frame.shown
-        if s.item.role == "col" and s.node is root and s.item.cand and isinstance(s.value, Unknown)
-    ]
-    share = single[0] if len(single) == 1 else None
-    for x in sorted((x for x in frame.nodes if x is not root and not x.aside), key=lambda x: x.at):
-        if share is not None and (x.again or x.negated) and x.cls == root.cls:
-            x.parent, x.share = root, share
-            frame.count("shared")
-        else:
-            tie = _cheapest(frame, x, _ties(frame, x, tied, used))
-            x.parent, x.way, x.negated = tie.other, tie.way, x.negated or tie.other.negated
-            used |= tie.words
-            frame.count("hops", len(tie.way))
-            frame.count("ties")
-            if not tie.words and len(tie.way) > 1:
-                frame.count("silent hops", len(tie.way) - 1)
-        tied.append(x)
-
-
-def _cheapest(frame: RoleFrame, x: FrameNode, ties: list[_Tie]) -> _Tie:
-    if not ties:
-        raise Unreadable
-    ties.sort(key=lambda t: (t.cost, t.way))
-    close = [t for t in ties[1:] if t.cost - ties[0].cost < _CLOSE]
-    turn = min(frame.asked.turn - frame.turned, len(close))
-    if turn <= 0:
-        return ties[0]
-    frame.turned += turn
-    frame.count("turned", close[turn - 1].cost - ties[0].cost + 0.2)
-    return close[turn - 1]
-
-
-def _ties(frame: RoleFrame, x: FrameNode, tied: Sequence[FrameNode], used: set[int]) -> list[_Tie]:
-    found = []
-    for other in tied:
-        if other.negated and not x.negated and x.at < other.at:
-            continue
-        first, last = sorted((x.at, other.at))
-        between = [
-            (n, i.cand, i.at)
-            for n, i in enumerate(frame.items)
-            if i.cand is not None and i.kind == "property" and i.role in _TIES
-            if first - 4 <= i.at <= last + 4 and frame.info(i.cand).kind == "entity"
-        ]
-        for rank, way in enumerate(frame.world.ways(other.cls, x.cls)):
-            words = {n for n, cand, _ in between if any(s.property == cand.term for s in way)}
-            turned = sum(
-                _contrary(cand, at, other, x, s) for n, cand, at in between if n in words for s in way
-            )
-            cost = len(way) + 0.12 * min(rank, _ALIKE) - 0.9 * len(words - used)
-            cost += 0.4 * turned + 0.03 * (last - first)
-            cost += (0.35 if other.entity else 0.0) + (0.0 if other.explicit else 0.2)
-            cost += 0.3 if other.negated != x.negated else 0.0
-            found.append(_Tie(cost, way, other, frozenset(words)))
-    return found
-
-
-def _contrary(cand: Candidate, at: int, one: FrameNode, other: FrameNode, step: WayStep) -> bool:
-    """Return whether a word names a relation the other way round than a step goes."""
-    return step.property == cand.term and one.at <= at <= other.at and cand.inverse and not step.inverse
-
-
 # Blocks
 
 
@@ -1138,7 +1114,7 @@ def is_under(x: FrameNode, top: FrameNode) -> bool:
 def block_of(frame: RoleFrame, x: FrameNode, *, tied: bool) -> Block:
     """Return what is said of a node and how it is tied."""
     patterns: list[Pattern] = []
-    if x.entity is None and x.cls and (x.explicit or not tied):
+    if x.entity is None and x.cls and (x.explicit or not (tied or x.leads)):
         patterns.append(Pattern(x.var, RDF.type, URIRef(x.cls)))
     if x.share is not None:
         patterns.append(Pattern(x.var, URIRef(x.share[0]), x.share[1]))

@@ -48,6 +48,7 @@ from mrag.planning.reader.frames import (
     read_frame,
     where,
 )
+from mrag.planning.reader.ties import tie
 from mrag.planning.reader.units import Unit
 from mrag.planning.reader.world import SchemaWays, WayStep
 
@@ -140,6 +141,7 @@ def assemble(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
         Unreadable: If they make none.
     """
     frame = read_frame(world, items, asked)
+<<<<<<< HEAD
     return _by_name(frame, _assembled(frame, items, asked))
 
 
@@ -164,6 +166,9 @@ def _by_name(frame: RoleFrame, draft: PlanDraft) -> PlanDraft:
 
 
 def _assembled(frame: RoleFrame, items: Sequence[RoleItem], asked: QuestionCues) -> PlanDraft:
+=======
+    tie(frame)
+>>>>>>> reader
     out = _Outcome(frame)
     uses = _read(out)
     if asked.truth and (out.folds or out.groups or out.plain):
@@ -217,7 +222,7 @@ def _read(out: _Outcome) -> list[FoldUse]:
             out.column(number, out.folds)
         elif event.role == "group" and not (node is frame.root and counting):
             out.column(node.var, out.groups)
-        elif event.role == "col" and node.var not in out.names:
+        elif event.role in ("col", "parties") and node.var not in out.names:
             out.column(node.var, out.plain)
         elif event.role in ("sortA", "sortD"):
             _sort(out, node.var, event.role)

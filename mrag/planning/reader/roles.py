@@ -59,6 +59,7 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "lacks": ("not",),
     "not": ("not",),
     "not<": ("not",),
+    "except": ("not",),
     "no": ("not",),
     "or": ("or",),
     "or<": ("or",),
@@ -103,7 +104,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
         "focus", "count", "group", "node", "having", "none", "most", "fewest", "col", "again", "hint",
         "share", "size+", "size-", "sortA", "sortD", "by+", "by-", "than", "same",
     ),
-    "entity": ("is", "is<", "not", "not<", "or", "than"),
+    "entity": ("is", "is<", "not", "not<", "or", "than", "except"),
     "value": ("is", "is<", "is>", "not", "not<", "or", "or<", "than"),
 }  # fmt: skip
 _IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -116,7 +117,7 @@ _PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
         "much", "above+", "above-", "by+", "by-", "than",
     ),
     "date": ("col", "key+", "key-", "min", "max", "by+", "by-", "above+", "above-", "than"),
-    "entity": ("col", "link", "than"),
+    "entity": ("col", "link", "than", "party", "parties"),
 }  # fmt: skip
 _ALL_PROPERTIES: Final = (
     "same", "sortA", "sortD", "group", "cond", "countd", "has", "lacks", "most", "fewest",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cached_property
+from itertools import pairwise
 from typing import Final, TypeAlias, get_args
 
 from rdflib import Literal, URIRef
@@ -18,7 +19,9 @@ from mrag.rdf.terms import XSD
 
 _NAMING: Final = frozenset(("name", "title", "label"))
 _MOST_WAYS: Final = 5
-_MOST_HOPS: Final = 3
+_MOST_HOPS: Final = 4
+_COMMON: Final = 0.6
+"""How much longer a way is that leads over something in common."""
 _YEAR: Final = Literal(Decimal("365.25"))
 _WIDE: Final = 40
 """Classes whose ways are followed at each step at most."""
@@ -192,8 +195,8 @@ class SchemaWays:
     def _find(self, one: str, other: str) -> tuple[Way, ...]:
         found: dict[Way, None] = {}
         ahead: list[tuple[str, Way]] = [(one, ())]
-        seen = {one}
-        for _ in range(_MOST_HOPS):
+        seen, most = {one}, _MOST_HOPS
+        for hops in range(1, _MOST_HOPS + 1):
             further: dict[tuple[str, Way], None] = {}
             reached: set[str] = set()
             for cls, way in ahead:
@@ -207,9 +210,17 @@ class SchemaWays:
                         further[ends[0], (*way, step)] = None
                         reached.add(ends[0])
             if len(found) > 1:
+                most = min(most, hops + 1)
+            if hops >= most:
                 break
             seen |= reached
             ahead = list(further)[:_WIDE]
-        ways = sorted(found, key=lambda w: (len(w), sum(s.inverse for s in w), w))
+        ways = sorted(found, key=lambda w: (length(w), sum(s.inverse for s in w), w))
         # Of single steps a word may name any.
         return (*(w for w in ways if len(w) == 1), *[w for w in ways if len(w) > 1][:_MOST_WAYS])
+
+
+def length(way: Way) -> float:
+    """Return how far a way leads; things that only have something in common are farther from each other."""
+    common = sum(not one.inverse and other.inverse for one, other in pairwise(way))
+    return len(way) + _COMMON * common
