@@ -891,7 +891,7 @@ def _lasting(frame: RoleFrame, x: FrameNode, unit: Unit) -> list[PropertyInfo]:
 
 def _likeness(info: PropertyInfo, unit: Unit) -> float | None:
     """Return how likely a property has a value that is given without its name; None if it cannot have it."""
-    shared = 0.5 * info.subjects / max(1, *info.domains.values())
+    shared = 0.5 * info.subjects / max([1, *info.domains.values()])
     if unit.kind == "quantity":
         if info.kind != "number" or info.flag:
             return None

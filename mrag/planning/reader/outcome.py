@@ -141,7 +141,7 @@ def assemble(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
         Unreadable: If they make none.
     """
     frame = read_frame(world, items, asked)
-<<<<<<< HEAD
+    tie(frame)
     return _by_name(frame, _assembled(frame, items, asked))
 
 
@@ -166,9 +166,6 @@ def _by_name(frame: RoleFrame, draft: PlanDraft) -> PlanDraft:
 
 
 def _assembled(frame: RoleFrame, items: Sequence[RoleItem], asked: QuestionCues) -> PlanDraft:
-=======
-    tie(frame)
->>>>>>> reader
     out = _Outcome(frame)
     uses = _read(out)
     if asked.truth and (out.folds or out.groups or out.plain):
