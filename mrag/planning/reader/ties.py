@@ -120,7 +120,11 @@ def _ties(
             if i.cand is not None and i.kind == "property" and i.role in _TIES
             if first - 4 <= i.at <= last + 4 and frame.info(i.cand).kind == "entity"
         ]
+        spoken = {cand.term for _, cand, _ in between}
+        spoken |= {y.leads.property for y in (x, other) if y.leads is not None}
         for rank, way in enumerate(frame.world.ways(other.cls, x.cls)):
+            if rank > ALIKE and not any(s.property in spoken for s in way):
+                continue  # no likelier than those before it
             words = {n for n, cand, _ in between if any(s.property == cand.term for s in way)}
             turned = sum(
                 _contrary(cand, at, other, x, s) for n, cand, at in between if n in words for s in way
