@@ -321,7 +321,8 @@ def _add_classes(frame: RoleFrame) -> None:
         if item.cand is None or item.kind != "class" or item.role == "same":
             continue
         cls = _best_of(frame, item) if len(item.unit.options) > 1 and item.unit.cue else item.cand.term
-        same = next((x for x in frame.nodes if x.cls == cls), None)
+        # In a graph without classes each noun may name another kind of thing.
+        same = next((x for x in frame.nodes if x.cls == cls and cls), None)
         if same is None and item.role == "again":
             raise Unreadable
         if same is not None and item.role not in _ALONE and not same.negated:
@@ -662,7 +663,7 @@ def add_average(
     """Compare a property of a node with its average over the class."""
     x, z = _value(frame, node, cand), frame.fresh()
     y, stating = stated(frame, z, cand.term)
-    patterns = Pattern(z, RDF.type, URIRef(node.cls)), *stating
+    patterns = *of_class(z, node.cls), *stating
     average = Column(Aggregate("average", Number(y), (z,)), "average" + z.name)
     if group is None:
         limit: Expression = Scalar(Plan(Block(patterns), (average,)))
@@ -1111,11 +1112,16 @@ def is_under(x: FrameNode, top: FrameNode) -> bool:
     return False
 
 
+def of_class(var: Unknown, cls: str) -> tuple[Pattern, ...]:
+    """Return that something is in a class; nothing if it has none."""
+    return (Pattern(var, RDF.type, URIRef(cls)),) if cls else ()
+
+
 def block_of(frame: RoleFrame, x: FrameNode, *, tied: bool) -> Block:
     """Return what is said of a node and how it is tied."""
     patterns: list[Pattern] = []
     if x.entity is None and x.cls and (x.explicit or not (tied or x.leads)):
-        patterns.append(Pattern(x.var, RDF.type, URIRef(x.cls)))
+        patterns += of_class(x.var, x.cls)
     if x.share is not None:
         patterns.append(Pattern(x.var, URIRef(x.share[0]), x.share[1]))
     elif tied and x.parent is not None:

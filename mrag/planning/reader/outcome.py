@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rdflib import RDF, Literal, URIRef
+from rdflib import Literal, URIRef
 
 from mrag.planning.plan import (
     Aggregate,
@@ -42,6 +42,7 @@ from mrag.planning.reader.frames import (
     decimal,
     is_under,
     merge,
+    of_class,
     pairs,
     path,
     put,
@@ -342,7 +343,7 @@ def _commonest(out: _Outcome, shown: Shown) -> None:
     y, name = frame.fresh("n"), "number" + x.name
     inside = Block(
         (
-            Pattern(y, RDF.type, URIRef(shown.node.cls)),
+            *of_class(y, shown.node.cls),
             Pattern(y, URIRef(shown.item.cand.term), x),
         )
     )
@@ -402,7 +403,7 @@ def _limit_of(frame: RoleFrame, node: FrameNode, fold: Aggregate) -> Scalar:
     root, other = frame.root, next((x for x in frame.nodes if x.entity and x.aside), None)
     if other is None or other.entity is None:
         raise Unreadable
-    block = Block((Pattern(root.var, RDF.type, URIRef(root.cls)),))
+    block = Block(of_class(root.var, root.cls))
     for x in frame.nodes:
         if x is node or is_under(x, node) or (is_under(node, x) and x is not root):
             block = merge(block, block_of(frame, x, tied=True))
@@ -418,8 +419,7 @@ def _size(out: _Outcome, node: FrameNode, *, down: bool) -> None:
     number = frame.fresh("n")
     if node.parent is not None and node.way:
         way = tuple(WayStep(s.property, not s.inverse) for s in reversed(node.way))
-        typed = Pattern(number, RDF.type, URIRef(node.parent.cls))
-        block = Block((*path(frame, node.var, way, number), typed))
+        block = Block((*path(frame, node.var, way, number), *of_class(number, node.parent.cls)))
     else:
         edges = [e for e in frame.world.schema.edges if e.target == node.cls]
         if not edges:
@@ -570,9 +570,9 @@ def _repeated(out: _Outcome, node: FrameNode) -> bool:
 def _share(out: _Outcome) -> PlanDraft:
     """Return the plan of the percentage of things for which all that is said holds."""
     frame, root = out.frame, out.frame.root
-    if out.folds or out.plain or out.groups or out.order or out.having or root.entity:
+    if out.folds or out.plain or out.groups or out.order or out.having or root.entity or not root.cls:
         raise Unreadable
-    every = Block((Pattern(root.var, RDF.type, URIRef(root.cls)),))
+    every = Block(of_class(root.var, root.cls))
     some = where(frame, root)
     if some == every:
         raise Unreadable
