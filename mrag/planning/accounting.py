@@ -12,7 +12,7 @@ kind, is held against what is asked for, by the plan and then by the rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, TypeAlias
@@ -125,6 +125,7 @@ class PlanUse:
                 self._constant(left)
                 self._constant(right)
             case Contains(text=text):
+                self.done.add("contains")
                 self._constant(Literal(text))
             case Aggregate(function=function):
                 self.done.add(function)
@@ -678,6 +679,8 @@ def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
     """Return whether a word that nothing in the plan is called like may be left aside."""
     word, low, raw = sides.low[at], sides.low, sides.asked.words[at].token.raw
     common, called = raw.islower(), sides.is_called(at)
+    if not called and sides.use.done & {d for d, some in _SAY_HOW.items() if word.removesuffix("ly") in some}:
+        return True  # "in alphabetical order", "contains the letter a"
     if not called and at and (at - 1 in sides.numbered or "per" in low[at - 1 : at]):
         return True  # a unit, or what one costs
     if word.removesuffix("s") in _MEASURED and (follows or sides.covers(at - 1)):
@@ -713,6 +716,16 @@ def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
     everything = two[1:] in (["the"], ["our"], ["this"]) and two[0] in PREPOSITIONS and not word.endswith("s")
     # On a graph without classes nothing is called a song; "in the league" is all that a graph is about.
     return not known and ((sides.classless and sides.reasoned) or everything)
+
+
+_SAY_HOW: Final[Mapping[str, Set[str]]] = {
+    "order": words(
+        "alphabetic alphabetical lexicographic lexicographical ascending descending increasing decreasing"
+        " chronological reverse"
+    ),
+    "contains": words("letter letters substring string initial"),
+}
+"""Words that only say how it is computed, by what has to be done then."""
 
 
 def _is_stranded(sides: _Sides, at: int) -> bool:

@@ -359,6 +359,8 @@ HELPED: Final = "; a language model helped to read it"
 """What is added where it did."""
 ALONE: Final = 0.8
 """Certainty from which on a reading that frames do not have is given."""
+_OFFERED: Final = 0.3
+"""Certainty from which on such a reading is offered where frames find nothing."""
 _WORTH: Final = 0.3
 """How certain a reading by roles is that is shown beside the best, as a part of its certainty."""
 _PLAIN: Final = 0.9
@@ -555,11 +557,15 @@ def _computed(
         ends += time.monotonic() - began
     else:
         ends = soon
-    if not kept and not readings:
-        return Attempt(None, False, why_unread(kg, question, mixed))
     if not kept:
-        soon = _soon(ends) if tried is None else ends
-        return _nothing(kg, question, readings[0], first, ends, soon, least)
+        attempt = Attempt(None, False, why_unread(kg, question, mixed))
+        if readings:
+            soon = _soon(ends) if tried is None else ends
+            attempt = _nothing(kg, question, readings[0], first, ends, soon, least)
+        # What frames do not read may be offered, unless that there is nothing is the answer.
+        kept = [one for one in every if not one[0].ignored and one[0].confidence >= _OFFERED]
+        if attempt.sure or not kept:
+            return replace(attempt, found=tuple(every))
     if reading > len(kept):
         raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
     taken, result = kept[reading - 1]
