@@ -467,7 +467,9 @@ def compute(
                 given = replace(given, computed=replace(given.computed, follows=follows.to_json()))
             return replace(attempt, answer=given, alone=False, why=attempt.why if readings else why)
     readings = with_either(readings, question)
-    beside = () if saved else roles_of(kg).derivations(question, MOST_BESIDE)
+    # Where nothing has a class the reader by roles has learnt too little yet.
+    apart = bool(saved) or not any(parser.lexicon.schema.classes)
+    beside = () if apart else roles_of(kg).derivations(question, MOST_BESIDE)
     # What was saved is held against what was saved, where it is matched.
     checked = accounted(parser.lexicon, question, [r for r in readings if r not in saved])
     return _computed(
