@@ -218,7 +218,9 @@ def _read(out: _Outcome) -> list[FoldUse]:
             uses.append(FoldUse(event, node, number, _USES.get(event.role) or event.role.split("&")[1]))
         elif event.role == "count" or (event.role in BY and frame.asked.side):
             out.column(number, out.folds)
-        elif event.role == "group" and not (node is frame.root and counting):
+        elif event.role == "group":
+            if node is frame.root and counting:
+                raise Unreadable  # nothing is counted for each of itself
             out.column(node.var, out.groups)
         elif event.role in ("col", "parties") and node.var not in out.names:
             out.column(node.var, out.plain)
@@ -477,8 +479,10 @@ def _keys_of_groups(out: _Outcome) -> list[Unknown]:
     grouped = [s.value for s in frame.shown if s.item.role == "group"]
     grouped += [x.var for n, x in frame.named.items() if frame.items[n].role == "group"]
     keys = [c.value for c in out.groups if isinstance(c.value, Unknown) and c.value in grouped]
-    others = len(out.groups) > len(keys) or out.plain or frame.root.var not in keys
-    return keys if others and any(isinstance(c.value, Aggregate) for c in out.spare) else []
+    folds = [c.value for c in out.spare if isinstance(c.value, Aggregate)]
+    counted = {u for f in folds for u in f.of}
+    others = len(out.groups) > len(keys) or out.plain or frame.root.var not in (*keys, *counted)
+    return keys if others and folds else []
 
 
 def _top_of_each(out: _Outcome) -> PlanDraft:

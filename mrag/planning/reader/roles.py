@@ -90,6 +90,8 @@ _AFTER: Final = frozenset(
 """Cues that may stand behind what they are said of."""
 _AMOUNTS: Final = frozenset(("count", "sum", "difference"))
 """Cues that ask how much, which may stand before a comparison."""
+_FREE: Final = ("show", "is", "and", "name")
+"""Cues that may be left over without loss."""
 _DIRECTIONS: Final = ("desc", "top", "asc", "alpha")
 """Cues that tell which come first."""
 _PASSED: Final = frozenset(("skip", "hint"))
@@ -172,9 +174,13 @@ class Labelled:
 
 @dataclass(frozen=True)
 class _State:
-    """Slots with roles up to a place; `open` tells whether the last waits for its value or its property."""
+    """Slots with roles up to a place; `open` tells whether the last waits for its value or its property.
+
+    `gain` is what it would cost to leave over the cues that are used.
+    """
 
     score: float = 0.0
+    gain: float = 0.0
     items: tuple[RoleItem, ...] = ()
     used: int = 0
     features: Features = ()
@@ -184,7 +190,10 @@ class _State:
 
 @dataclass(frozen=True)
 class _Option:
-    """A role that a slot may have, with the cues that it uses up, and what it is worth."""
+    """A role that a slot may have, with the cues that it uses up, and what it is worth.
+
+    `gain` is what it would cost to leave over these cues.
+    """
 
     role: str
     unit: Unit
@@ -192,6 +201,7 @@ class _Option:
     cue: int
     mask: int
     worth: float
+    gain: float
     features: Features
 
 
@@ -203,6 +213,7 @@ class _Path:
     low: Sequence[str]
     mentions: Sequence[UnitSlot]
     cues: Sequence[Unit]
+    losses: Sequence[float]
     liked: frozenset[str]
     near: frozenset[str]
 
@@ -256,11 +267,14 @@ def labelled(
     things = (u.options[0] for s in mentions for u in s.units if u.kind == "entity" and u.score >= 0.7)
     kinds = {c for thing in things for c in thing.classes}
     near = liked | {a for c in kinds for a in (c, *world.schema.above(c))}
-    path = _Path(world, low, mentions, _cues(slots), liked, near)
+    cues = _cues(slots)
+    losses = [0.0 if c.cue in _FREE else weights.get("left:" + c.cue, 0.0) for c in cues]
+    path = _Path(world, low, mentions, cues, losses, liked, near)
     beam = [_State()]
     for at in range(len(mentions)):
         options = sorted(
-            _options(path, at, weights), key=lambda o: (-o.worth, o.role, o.cand.term if o.cand else "")
+            _options(path, at, weights),
+            key=lambda o: (-o.worth - o.gain, o.role, o.cand.term if o.cand else ""),
         )[:_ROLES]
         further = [
             new
@@ -268,7 +282,7 @@ def labelled(
             for option in options
             if (new := _extended(path, state, option, weights)) is not None
         ]
-        beam = nlargest(_BEAM, further, key=lambda s: s.score)
+        beam = nlargest(_BEAM, further, key=lambda s: s.score + s.gain)
     return [_finished(path, state, left, weights) for state in beam if not state.open]
 
 
@@ -299,6 +313,7 @@ def _extended(path: _Path, state: _State, option: _Option, weights: Mapping[str,
     pair = f"{state.last}>{option.role}"
     return _State(
         state.score + option.worth + (0.0 if silent else weights.get(pair, 0.0)),
+        state.gain + option.gain,
         state.items if passed else (*state.items, item),
         state.used | option.mask,
         (*state.features, *option.features, *(() if silent else ((pair, 1.0),))),
@@ -335,7 +350,7 @@ def _finished(path: _Path, state: _State, left: Sequence[int], weights: Mapping[
     used = [c for n, c in enumerate(path.cues) if state.used >> n & 1]
     unused = tuple(c for n, c in enumerate(path.cues) if not state.used >> n & 1)
     for cue in unused:
-        if cue.cue in ("show", "is", "and", "name") or any(c.start == cue.start for c in used):
+        if cue.cue in _FREE or any(c.start == cue.start for c in used):
             continue
         name = "left:" + cue.cue
         features[name] = features.get(name, 0.0) + 1.0
@@ -389,7 +404,9 @@ def _option(
     if "&" in role:
         features += ((f"{role.split('&')[0]}&|{path.cues[inner].cue if inner >= 0 else ''}", 1.0),)
     worth = sum(weights.get(name, 0.0) * value for name, value in features)
-    return _Option(role, unit, cand, cue, mask or (1 << cue if cue >= 0 else 0), worth, features)
+    mask = mask or (1 << cue if cue >= 0 else 0)
+    gain = -sum(loss for n, loss in enumerate(path.losses) if mask >> n & 1)
+    return _Option(role, unit, cand, cue, mask, worth, gain, features)
 
 
 def _choices(path: _Path, unit: Unit, role: str) -> list[int]:
