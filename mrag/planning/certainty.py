@@ -110,7 +110,7 @@ FEATURES: Final[Mapping[str, int]] = {
     "score": 1, "guesses": -1, "rivals": -1, "agreeing": 1, "nothing": -1, "single": 1, "ones": -1,
     "joins": -1, "unnamed": -1, "first": 1, "framed alone": 0, "roles alone": 0, "role share": 1,
     "role first": 1, "role score": 1, "role best": 1, "role left": -1, "role guesses": -1, "agreed": 1,
-    "contradicted": -1,
+    "contradicted": -1, "worst match": 1, "role matches": 1,
 }  # fmt: skip
 """What is measured, and whether more of it may make an answer only more certain, only less, or either:
 
@@ -132,6 +132,8 @@ FEATURES: Final[Mapping[str, int]] = {
 - role left: words that this reader left unread
 - role guesses: what this reader joined or chose without a word for it
 - agreed: whether both readers hold it the likeliest
+- worst match: how unlike its words the least like name is that is used, as a number below zero; role matches:
+  the same of all names together by the other reader
 - contradicted: whether the reader by roles holds other answers only, by how it scored the best of them
 """
 
@@ -183,6 +185,8 @@ def measured(kg: KnowledgeGraph, one: FoundReading, found: Sequence[FoundReading
         "role first": float(chosen),
         "role score": max(own["role score"], -10.0) / 5 if roles else 0.0,
         "role best": best,
+        "worst match": float(own.get("worst match", 0.0)),
+        "role matches": sum(v for name, v in own.items() if name.startswith("match:")) if roles else 0.0,
         "contradicted": 0.0 if roles else 1 / (1 + math.exp(-5 * best)),
         "role left": min(own["role left"], 3.0) if roles else 0.0,
         "role guesses": sum(own.get(name, 0.0) for name in _GUESSES) if roles else 0.0,

@@ -231,12 +231,25 @@ class RoleFrame:
 
     def add(self, cls: str, at: int, *, explicit: bool = True, entity: URIRef | None = None) -> FrameNode:
         """Return a new node."""
-        self.nodes.append(FrameNode(self.fresh("n"), cls, at, entity, explicit))
+        info = self.world.schema.classes.get(cls)
+        stem = stem_of(info.names[-1]) if info is not None and cls else "thing"
+        self.nodes.append(FrameNode(self.fresh(stem), cls, at, entity, explicit))
         return self.nodes[-1]
 
     def info(self, cand: Candidate) -> PropertyInfo:
         """Return what is known of a property."""
         return self.world.info(cand.term)
+
+
+def stem_of(name: str) -> str:
+    """Return the name of an unknown that is called like a class or a property.
+
+    Example:
+        >>> stem_of("2nd Place"), stem_of("weight (g)")
+        ('x_2nd_place', 'weight_g')
+    """
+    plain = "_".join("".join(c if c.isascii() and c.isalnum() else " " for c in name.lower()).split())[:40]
+    return plain if plain[:1].isalpha() else f"x_{plain}".rstrip("_")
 
 
 def read_frame(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) -> RoleFrame:
@@ -298,7 +311,8 @@ def goes_with(world: SchemaWays, one: RoleItem, value: RoleItem) -> bool:
         return value.unit.kind == "quantity"
     info = world.info(one.cand.term)
     if value.unit.kind == "quantity":
-        return info.kind in ("number", "date") or (info.kind == "text" and value.unit.op == "=")
+        year = info.kind == "date" and value.unit.values[0].isdigit() and len(value.unit.values[0]) == 4
+        return year or info.kind == "number" or (info.kind == "text" and value.unit.op == "=")
     if value.unit.kind == "time":
         return info.kind == "date" or (info.kind == "number" and value.unit.part == "year")
     if one.unit.kind == "adjective":
@@ -584,7 +598,7 @@ def _value(frame: RoleFrame, node: FrameNode, cand: Candidate) -> Expression:
             frame.count(f"{way} {last}" if last in PREPOSITIONS else way)
             at = next((i.at for i in frame.items if i.cand is cand), node.at)
             frame.count(f"{way}|{'before' if at < node.at else 'behind'}|{'of' if cand.inverse else 'to'}")
-        frame.values[key] = x = frame.fresh()
+        frame.values[key] = x = frame.fresh(stem_of(frame.info(cand).names[-1]))
         iri = URIRef(cand.term)
         node.blocks.append(Block((Pattern(x, iri, node.var) if backward else Pattern(node.var, iri, x),)))
     return frame.values[key]

@@ -146,6 +146,42 @@ def assemble(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
     return _by_name(frame, _assembled(frame, items, asked))
 
 
+_FOLDED: Final[Mapping[Fold, str]] = {
+    "count": "number_of", "sum": "total", "average": "average", "minimum": "least", "maximum": "greatest",
+}  # fmt: skip
+
+
+def called(draft: PlanDraft) -> PlanDraft:
+    """Call the columns of a draft what they hold."""
+    names: dict[str, str] = {}
+    for column in draft.plan.columns:
+        name = stem = _name_of(column.value)
+        while name in names.values():
+            name = f"{stem}{len(names)}"
+        names[column.name] = name
+    columns = tuple(replace(c, name=names[c.name]) for c in draft.plan.columns)
+    order = tuple(replace(o, column=names.get(o.column, o.column)) for o in draft.plan.order)
+    shown = tuple(names.get(name, name) for name in draft.shown)
+    return replace(draft, plan=replace(draft.plan, columns=columns, order=order), shown=shown)
+
+
+def _name_of(value: Expression) -> str:
+    """Return what an expression may be called: its unknown without a number, and how it is folded."""
+    if isinstance(value, Unknown):
+        return value.name.rstrip("0123456789").rstrip("_") or "value"
+    if isinstance(value, Number):
+        return _name_of(value.value)
+    if isinstance(value, Aggregate):
+        of = value.value if value.value is not None else value.of[0] if value.of else Unknown("thing")
+        return f"{_FOLDED[value.function]}_{_name_of(of)}"
+    if isinstance(value, DatePart):
+        return str(value.part)
+    if isinstance(value, Arithmetic) and value.operation == "/":
+        scaled = isinstance(value.left, Arithmetic) and value.left.right == Literal(100)
+        return "percentage" if scaled else "ratio"
+    return "difference" if isinstance(value, Arithmetic) and value.operation == "-" else "value"
+
+
 def _by_name(frame: RoleFrame, draft: PlanDraft) -> PlanDraft:
     """Show what names a record that has no name but stands for one thing: the person of a competitor."""
     nodes = {x.var: x for x in frame.nodes if x.entity is None and not x.negated}
@@ -572,7 +608,7 @@ def _repeated(out: _Outcome, node: FrameNode) -> bool:
 
 
 def _share(out: _Outcome) -> PlanDraft:
-    """Return the plan of the percentage of things for which all that is said holds."""
+    """Return the plan of the share of things for which all that is said holds."""
     frame, root = out.frame, out.frame.root
     if out.folds or out.plain or out.groups or out.order or out.having or root.entity or not root.cls:
         raise Unreadable
@@ -582,7 +618,8 @@ def _share(out: _Outcome) -> PlanDraft:
         raise Unreadable
     rest = replace(some, patterns=tuple(p for p in some.patterns if p not in every.patterns))
     part, whole = Aggregate("count", of=(root.var,), where=rest), Aggregate("count", of=(root.var,))
-    out.column(Arithmetic(Arithmetic(part, "*", Literal(100)), "/", whole), out.folds)
+    percent = any(i.role == "share" and i.cue is not None and i.cue.cue == "share" for i in frame.items)
+    out.column(Arithmetic(Arithmetic(part, "*", Literal(100)) if percent else part, "/", whole), out.folds)
     frame.count("share")
     return PlanDraft(Plan(every, tuple(out.folds)), tuple(out.shown), frame.features)
 

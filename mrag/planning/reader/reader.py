@@ -19,11 +19,13 @@ from mrag.planning.reader.computed import computed_units
 from mrag.planning.reader.contrasts import draft_of
 from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable
 from mrag.planning.reader.implied import ImpliedNames
-from mrag.planning.reader.outcome import PlanDraft
+from mrag.planning.reader.outcome import PlanDraft, called
 from mrag.planning.reader.roles import Labelled, labelled, paths
 from mrag.planning.reader.units import units_of
 from mrag.planning.reader.world import SchemaWays
 
+LONGEST: Final = 200
+"""Words of the longest question that is read."""
 _DRAFTS: Final = 60
 """Ways of giving roles that are put together at most."""
 _TURNS: Final = 3
@@ -102,6 +104,8 @@ class RoleReader:
             failed: What roles could not be put together is added to it, from which training learns.
         """
         words = tokens(question)
+        if len(words) > LONGEST:
+            return []
         low = [t.raw.lower().replace("\u2019", "'") for t in words]
         ranked: list[Labelled] = []
         units = units_of(self.lexicon, question, words)
@@ -114,7 +118,7 @@ class RoleReader:
         for label in ranked[:_DRAFTS]:
             for turn in range(_TURNS):
                 try:
-                    draft = draft_of(self.world, label.items, _asked(label, low, turn))
+                    draft = called(draft_of(self.world, label.items, _asked(label, low, turn)))
                 except Unreadable:
                     if failed is not None and not turn:
                         failed.append(label)
@@ -154,7 +158,7 @@ def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
         order=order,
         counted=bool(cues & {"count", "reveal"}),
         difference="difference" in cues,
-        ratio="percent" if "share" in cues else "fraction" if "ratio" in cues else "",
+        ratio="percent" if "share" in cues else "fraction" if cues & {"ratio", "part"} else "",
         compares=compares,
         unit=next((unit for unit in ("year", "day") if unit in cues), ""),
     )

@@ -75,7 +75,7 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "by-": ("cmp-",),
     "than": ("than", "versus", "and"),
     "same": ("same",),
-    "share": ("share",),
+    "share": ("share", "part"),
     "start": ("start",),
     "start<": ("start",),
     "end": ("end",),
