@@ -4,8 +4,8 @@
     python benchmarks/answer_certainty.py --kept FOLDER --write  # and replace what ships
 
 The weights are fitted to graphs that told nobody what to mend: thirty relational databases, and the five
-graphs of `blind_questions.py` on which no failure was ever looked at, and public graphs. Each of these makers counts by the
-root of its answers, so that one with many graphs does not decide alone. Thirty other databases, and makers
+graphs of `blind_questions.py` on which no failure was ever looked at, and ten public graphs. Each of these three counts by
+the root of its answers, so that one with many graphs does not decide alone. Thirty other databases, and makers
 whose failures were mended, fit nothing: they tell what the certainties are worth. Each of the two makers is
 told by weights that were fitted without it, too.
 

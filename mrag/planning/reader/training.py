@@ -44,8 +44,8 @@ class ReaderTraining:
     """
 
     rounds: int = 5
-    least: int = 4
-    smallest: float = 0.08
+    least: int = 8
+    smallest: float = 0.12
     seed: int = 1
 
 
@@ -64,7 +64,7 @@ def fit(
 
     Example:
         >>> good, bad = JudgedReading({"count|class": 1.0}, True), JudgedReading({"focus|class": 1.0}, False)
-        >>> weights = fit([[good, bad]] * 4)
+        >>> weights = fit([[good, bad]] * 8)
         >>> weights["count|class"] > weights["focus|class"]
         True
     """

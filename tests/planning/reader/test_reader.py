@@ -13,7 +13,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.reader.reader import QuestionDerivation, RoleReader, priors, shipped
 from mrag.planning.reader.times import times_in
-from mrag.planning.reader.training import JudgedReading, fit
+from mrag.planning.reader.training import JudgedReading, ReaderTraining, fit
 from mrag.planning.reading.drafts import Reading
 from mrag.planning.results import rows_of
 from mrag.planning.run import run
@@ -131,8 +131,9 @@ def test_training_makes_right_readings_likely_and_is_the_same_again(reader: Role
         ]
 
     questions = judged(dict(priors()))
-    weights = fit(questions)
-    assert weights == fit(questions)
+    few = ReaderTraining(least=2)
+    weights = fit(questions, few)
+    assert weights == fit(questions, few)
 
     def chosen(weights: dict[str, float]) -> int:
         def score(j: JudgedReading) -> float:
