@@ -66,7 +66,8 @@ def shipped() -> Mapping[str, float]:
     They are learnt by `benchmarks/reader.py` from graphs of this repository and questions of the training
     part of Spider (Yu et al., 2018; CC BY-SA 4.0).
     """
-    found: dict[str, float] = json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8"))
+    text = Path(__file__).with_name("weights.json").read_text(encoding="utf-8")
+    found: dict[str, float] = json.loads(text)["weights"]
     return {**priors(), **found}
 
 
