@@ -9,7 +9,7 @@ from typing import Final
 
 from mrag.language.tokens import AGENTS, PERSON_WORDS, TextToken, fold
 from mrag.planning.lexical import Candidate
-from mrag.planning.lexical.english import is_role, root
+from mrag.planning.lexical.english import root
 from mrag.planning.lexical.schema_words import CodeWords
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.reader.units import Unit, meanings
@@ -43,8 +43,16 @@ class ImpliedNames:
                 for cls, n in p.domains.items():
                     having[cls] = max(having.get(cls, 0), n)
         some = [c for c in classes if heads[c.iri] & PERSON_WORDS or having.get(c.iri, 0) * 2 > c.count]
-        some = some or [c for c in classes if heads[c.iri] & AGENTS or any(map(is_role, heads[c.iri]))]
+        some = some or [c for c in classes if heads[c.iri] & AGENTS]
         return tuple(Candidate("class", c.iri, 0.9, c.names[0], "synonym") for c in some[:_MOST])
+
+    @cached_property
+    def things(self) -> tuple[Candidate, ...]:
+        """The classes of the other things, those with most things first."""
+        people = {c.term for c in self.people}
+        classes = sorted(self._schema.classes.values(), key=lambda c: (-c.count, c.iri))
+        some = (Candidate("class", c.iri, 0.9, c.names[0], "synonym") for c in classes if c.iri not in people)
+        return tuple(some)[: 2 * _MOST]
 
     @cached_property
     def open(self) -> tuple[Candidate, ...]:
@@ -87,6 +95,8 @@ class ImpliedNames:
         for u in named:
             if u.kind == "cue" and u.cue == "who" and self.people:
                 yield replace(u, kind="class", options=self.people)
+            elif u.kind == "cue" and u.cue == "thing" and self.things:
+                yield replace(u, kind="class", options=self.things)
             elif u.kind == "cue" and u.cue == "open" and self.open:
                 yield replace(u, kind="property", options=self.open)
             elif u.kind == "cue" and u.word in ("how many", "how much") and self.amounts:

@@ -110,7 +110,8 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "value": ("is", "is<", "is>", "not", "not<", "or", "or<", "than"),
 }  # fmt: skip
 _IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
-    "who": ("focus", "count", "node", "none"), "un": ("no",), "open": ("lacks",), "amount": ("much", "sum"),
+    "who": ("focus", "count", "node", "none"), "thing": ("focus", "count", "node", "none"), "un": ("no",),
+    "open": ("lacks",), "amount": ("much", "sum"),
 }  # fmt: skip
 """What words may do that name nothing themselves."""
 _PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -271,11 +272,16 @@ def labelled(
     losses = [0.0 if c.cue in _FREE else weights.get("left:" + c.cue, 0.0) for c in cues]
     path = _Path(world, low, mentions, cues, losses, liked, near)
     beam = [_State()]
-    for at in range(len(mentions)):
-        options = sorted(
+    every = [
+        sorted(
             _options(path, at, weights),
             key=lambda o: (-o.worth - o.gain, o.role, o.cand.term if o.cand else ""),
-        )[:_ROLES]
+        )
+        for at in range(len(mentions))
+    ]
+    for at, some in enumerate(every):
+        before, behind = _next(mentions, every, at, -1), _next(mentions, every, at, 1)
+        options = [o for o in some if _may_stand(world, o, before, behind)][:_ROLES]
         further = [
             new
             for state in beam
@@ -284,6 +290,41 @@ def labelled(
         ]
         beam = nlargest(_BEAM, further, key=lambda s: s.score + s.gain)
     return [_finished(path, state, left, weights) for state in beam if not state.open]
+
+
+def _next(
+    mentions: Sequence[UnitSlot], every: Sequence[Sequence[_Option]], at: int, way: int
+) -> list[RoleItem]:
+    """Return what the mentions beside one may do that need another one."""
+    found: list[RoleItem] = []
+    at += way
+    while 0 <= at < len(mentions):
+        found += [RoleItem(o.role, o.unit, o.cand) for o in every[at] if o.role[-1] in "<>" or _waits(o.role)]
+        if not mentions[at].is_soft:
+            break
+        at += way
+    return found
+
+
+def _waits(role: str) -> bool:
+    return role in ("cond", "having") or role.endswith("&cond")
+
+
+def _may_stand(
+    world: SchemaWays, option: _Option, before: Sequence[RoleItem], behind: Sequence[RoleItem]
+) -> bool:
+    """Return whether what a role needs may stand beside it: a property its value, or a value its property."""
+    item = RoleItem(option.role, option.unit, option.cand)
+    if _waits(option.role):
+        return any(o.role[-1] == "<" and goes_with(world, item, o) for o in behind) or any(
+            o.role[-1] == ">" and goes_with(world, item, o) for o in before
+        )
+    if option.role[-1] in "<>":
+        return any(
+            _waits(o.role) and goes_with(world, o, item)
+            for o in (before if option.role[-1] == "<" else behind)
+        )
+    return True
 
 
 def _cues(slots: Sequence[UnitSlot]) -> list[Unit]:
@@ -306,10 +347,12 @@ def _extended(path: _Path, state: _State, option: _Option, weights: Mapping[str,
     passed = option.role in _PASSED
     cue = path.cues[option.cue] if option.cue >= 0 else None
     item = RoleItem(option.role, option.unit, option.cand, cue)
-    opened = ("" if not state.open else None) if passed else _opened(path.world, state, item)
+    silent = option.role == "skip" and option.unit.kind == "cue"
+    opened = state.open if silent or not (passed and state.open) else None
+    if not passed:
+        opened = _opened(path.world, state, item)
     if opened is None:
         return None
-    silent = option.role == "skip" and option.unit.kind == "cue"
     pair = f"{state.last}>{option.role}"
     return _State(
         state.score + option.worth + (0.0 if silent else weights.get(pair, 0.0)),
@@ -331,7 +374,7 @@ def _opened(world: SchemaWays, state: _State, item: RoleItem) -> str | None:
         return None
     if item.role in ("or", "or<") and not any(i.kind in ("value", "entity", "") for i in state.items):
         return None
-    if item.role in ("cond", "having") or item.role.endswith("&cond"):
+    if _waits(item.role):
         if not state.open:
             return "p"
         return "" if state.open == "v" and goes_with(world, item, state.items[-1]) else None
@@ -516,7 +559,7 @@ def _roles(
         yield "hint", None
         yield from _measures(world, unit, near)
     if unit.cue in _IMPLIED:
-        for cand in unit.options[: 1 if unit.cue == "who" else _CANDIDATES]:
+        for cand in unit.options[: 1 if unit.kind == "class" else _CANDIDATES]:
             yield from ((role, cand) for role in _IMPLIED[unit.cue])
         return
     for cand in unit.options[:_CANDIDATES] if unit.kind in _NAMES else ():

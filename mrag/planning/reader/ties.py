@@ -9,7 +9,7 @@ from typing import Final
 from rdflib import URIRef
 
 from mrag.planning.lexical import Candidate
-from mrag.planning.plan import Block, Pattern, Unknown
+from mrag.planning.plan import Block, Comparison, Pattern, Unknown
 from mrag.planning.reader.frames import ALIKE, CLOSE, FrameNode, RoleFrame, Unreadable
 from mrag.planning.reader.world import Way, WayStep, length
 
@@ -61,6 +61,9 @@ def tie(frame: RoleFrame) -> None:
         x.parent, x.way, x.negated = chosen.other, chosen.way, x.negated or chosen.other.negated
         if chosen.like is not None:
             _copy(frame, x, chosen.like)
+        if _goes_back(x.way):
+            one, other = (y.entity if y.entity and not y.either else y.var for y in (x, chosen.other))
+            x.blocks.append(Block((), (Comparison(one, "!=", other),)))
         used |= chosen.words
         met |= {id(y) for y in chosen.met}
         frame.count("hops", len(chosen.way))
@@ -72,6 +75,11 @@ def tie(frame: RoleFrame) -> None:
     for x in frame.nodes:
         if x.leads is not None and id(x) not in met:
             _add_other(frame, x, x.leads)
+
+
+def _goes_back(way: Way) -> bool:
+    """Return whether a way leads to things of one kind by what they have to do with the same: "partners"."""
+    return len(way) > 1 and way == tuple(WayStep(s.property, not s.inverse) for s in reversed(way))
 
 
 def _add_other(frame: RoleFrame, x: FrameNode, step: WayStep) -> None:

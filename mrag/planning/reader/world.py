@@ -202,7 +202,7 @@ class SchemaWays:
             for cls, way in ahead:
                 for step, ends in self.steps(cls):
                     back = bool(way) and step == WayStep(way[-1].property, not way[-1].inverse)
-                    if back and (way[-1].inverse or one != other):
+                    if back and (one != other or (way[-1].inverse and self.single(step))):
                         continue
                     if other in ends:
                         found[*way, step] = None
