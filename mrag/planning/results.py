@@ -52,7 +52,7 @@ _OFFERED_WORK = 40_000
 _TOO_LONG = "computing it takes longer than the time that is given"
 Planner: TypeAlias = OneOf["parser", "judge", "writer", "tools"]
 """Who reads a question: the parser alone, or a model too, which judges its readings or has one of its own."""
-MOST_BESIDE: Final = 8
+MOST_BESIDE: Final = 6
 """Derivations by the roles of words that are run."""
 MOST_JUDGED: Final = 4
 """Readings that a model is shown."""

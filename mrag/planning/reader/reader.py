@@ -26,7 +26,7 @@ from mrag.planning.reader.world import SchemaWays
 
 LONGEST: Final = 200
 """Words of the longest question that is read."""
-_DRAFTS: Final = 60
+_DRAFTS: Final = 40
 """Ways of giving roles that are put together at most."""
 _TURNS: Final = 3
 """Ways of tying nodes that are tried for each."""

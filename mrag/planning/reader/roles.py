@@ -13,7 +13,7 @@ from mrag.planning.reader.frames import RoleItem, goes_with, is_above, partner_o
 from mrag.planning.reader.units import Unit, is_free, key_of
 from mrag.planning.reader.world import SchemaWays
 
-_BEAM: Final = 32
+_BEAM: Final = 20
 _ROLES: Final = 18
 _PATHS: Final = 4
 _CANDIDATES: Final = 4
