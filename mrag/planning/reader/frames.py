@@ -1054,7 +1054,7 @@ def _measured(info: PropertyInfo, unit: Unit, text: str) -> Literal | None:
 def bounded(left: Expression, op: Relation, ends: Sequence[Literal | None]) -> Iterable[Condition]:
     """Yield that a value lies between two ends, before or after both, or compares with one."""
     known = [end for end in ends if end is not None]
-    if len(known) != len(ends):
+    if not known or len(known) != len(ends):
         raise Unreadable
     if len(known) == 2 and op == "=":
         yield Comparison(left, ">=", known[0])
