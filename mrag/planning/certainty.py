@@ -110,7 +110,7 @@ FEATURES: Final[Mapping[str, int]] = {
     "score": 1, "guesses": -1, "rivals": -1, "agreeing": 1, "nothing": -1, "single": 1, "ones": -1,
     "joins": -1, "unnamed": -1, "first": 1, "framed alone": 0, "roles alone": 0, "role share": 1,
     "role first": 1, "role score": 1, "role best": 1, "role left": -1, "role guesses": -1, "agreed": 1,
-    "contradicted": -1, "worst match": 1, "role matches": 1,
+    "contradicted": -1, "worst match": 1, "role matches": 1, "unheard": 0, "unheard score": 1,
 }  # fmt: skip
 """What is measured, and whether more of it may make an answer only more certain, only less, or either:
 
@@ -132,6 +132,7 @@ FEATURES: Final[Mapping[str, int]] = {
 - role left: words that this reader left unread
 - role guesses: what this reader joined or chose without a word for it
 - agreed: whether both readers hold it the likeliest
+- unheard: whether the reader by roles was not asked, or found nothing; unheard score: the score then
 - worst match: how unlike its words the least like name is that is used, as a number below zero; role matches:
   the same of all names together by the other reader
 - contradicted: whether the reader by roles holds other answers only, by how it scored the best of them
@@ -168,7 +169,7 @@ def measured(kg: KnowledgeGraph, one: FoundReading, found: Sequence[FoundReading
     first = bool(framed and others and others[0][0] is reading)
     chosen = bool(roles and not own["role rank"])
     best = max(own.get("role best", -10.0), -10.0) / 5
-    return {
+    told = {
         "score": _logit(reading.probability) if framed else 0.0,
         "guesses": float(own.get("guesses", 0.0)),
         "rivals": float(sum(_answer(other) != answer for other in others)),
@@ -191,7 +192,17 @@ def measured(kg: KnowledgeGraph, one: FoundReading, found: Sequence[FoundReading
         "role left": min(own["role left"], 3.0) if roles else 0.0,
         "role guesses": sum(own.get(name, 0.0) for name in _GUESSES) if roles else 0.0,
         "agreed": float(first and chosen),
+        "unheard": 0.0,
+        "unheard score": 0.0,
     }
+    return told if "role best" in own else without_roles(told)
+
+
+def without_roles(features: Features) -> Features:
+    """Return the features of a reading by frames where the reader by roles is not heard."""
+    of_roles = [name for name in FEATURES if name.startswith("role")]
+    none = dict.fromkeys([*of_roles, "score", "framed alone", "agreed", "contradicted"], 0.0)
+    return {**features, **none, "unheard": 1.0, "unheard score": features["score"]}
 
 
 def _logit(p: float) -> float:

@@ -45,7 +45,7 @@ class ReaderTraining:
 
     rounds: int = 5
     least: int = 8
-    smallest: float = 0.12
+    smallest: float = 0.15
     seed: int = 1
 
 
