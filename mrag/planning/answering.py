@@ -357,7 +357,7 @@ READ: Final = "every word was read, and the graph can compute it"
 """Why a question is computed."""
 HELPED: Final = "; a language model helped to read it"
 """What is added where it did."""
-ALONE: Final = 0.8
+ALONE: Final = 0.9
 """Certainty from which on a reading that frames do not have is given."""
 _OFFERED: Final = 0.3
 """Certainty from which on such a reading is offered where frames find nothing."""
