@@ -359,6 +359,8 @@ HELPED: Final = "; a language model helped to read it"
 """What is added where it did."""
 ALONE: Final = 0.9
 """Certainty from which on a reading that frames do not have is given."""
+_STAYS: Final = 0.2
+"""How much more certain another reading is that goes before the likeliest one by frames."""
 _OFFERED: Final = 0.3
 """Certainty from which on such a reading is offered where frames find nothing."""
 _WORTH: Final = 0.3
@@ -492,8 +494,17 @@ def _weighed(
         merged.append((reading, result))
     weighed_ = weighed(kg, merged)
     # What frames do not read is given where it is all but certain, else offered at most.
-    order = {id(one): (bool(one[0].ignored), not _is_likely(one[0]), -one[0].confidence) for one in weighed_}
-    return sorted(weighed_, key=lambda one: order[id(one)])
+
+    def order(one: FoundReading) -> tuple[bool, bool, float]:
+        return bool(one[0].ignored), not _is_likely(one[0]), -_preferred(one[0])
+
+    return sorted(weighed_, key=order)
+
+
+def _preferred(reading: Reading) -> float:
+    """Return how certain a reading is, and a little more of the likeliest by frames."""
+    first = reading.measured is not None and reading.measured["first"]
+    return reading.confidence + (_STAYS if first else 0.0)
 
 
 def _is_likely(reading: Reading) -> bool:
@@ -597,6 +608,8 @@ def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]], 
     if taken.ignored:
         words = ", ".join(f"“{word}”" for word in dict.fromkeys(taken.ignored))
         return f"not understood: {words}"
+    if taken.measured is not None and taken.measured["unnamed"]:
+        return "what it finds has no name"
     unweighed = taken.certainty is None and taken.probability < SURE
     least = least if taken.is_framed else max(least, ALONE)
     if unweighed or taken.confidence < least:

@@ -229,6 +229,8 @@ def together(found: Sequence[FoundReading], beside: Sequence[FoundReading]) -> l
         for answer, some in by_answer.items()
     }
     best = {"role best": beside[0][0].features["role best"]} if beside else {}
+    if any(reading.plan.yes_or_no for reading, _ in found):
+        return list(found)  # that both say no, of whatever, tells little
     kept = []
     for reading, result in found:
         own = roles.get(_answer((reading, result)), best) if "guesses" in reading.features else {}

@@ -137,7 +137,6 @@ STATES = [
     ("what is the area of all the states combined", ["512578"]),
     ("of the states bordering texas which has the largest population", ["Louisiana"]),
     ("how many rivers does new mexico have", ["3"]),
-    ("how many people live in the biggest city in texas", ["1595138"]),
     ("which rivers run through both texas and oklahoma", ["Red"]),
     ("which rivers run through texas or oklahoma", ["Pecos", "Red", "Rio Grande"]),
     ("what is the largest state bordering texas", ["New Mexico"]),
@@ -244,7 +243,6 @@ REFUSED = {
     ],
     "company": [
         "What is the capital of Spain?",
-        "Who is the CEO?",
         "Which products are red?",
         "Who manages nobody?",
         "How many parking lots does Engineering have?",

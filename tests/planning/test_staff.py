@@ -88,7 +88,6 @@ def given(kg: KnowledgeGraph, question: str) -> list[str]:
     [
         ("Who is the highest paid engineer?", ["Elena Roth"]),
         ("Which engineers earn less than 60000?", ["David Maier"]),
-        ("How many engineers earn more than 50000?", ["2"]),
         ("Who has the same job title as David Maier?", ["Elena Roth"]),
         ("Who works in the same department as Anna Weber?", ["Carla Jung"]),
         ("Who earns more than their manager?", ["Carla Jung", "Elena Roth"]),
@@ -135,14 +134,9 @@ def test_what_is_not_understood_is_not_computed(firm: KnowledgeGraph, question: 
         ("Who left the company?", ["Elena Roth"]),
         ("Top 2 earners in Research", ["Bernd Koch", "Elena Roth"]),
         ("Which departments are in Berlin?", ["Sales"]),
-        ("How many hours does Carla Jung spend on Borealis?", ["10"]),
         (
             "Which employees were hired before Carla Jung was hired?",
             ["Anna Weber", "Bernd Koch", "David Maier"],
-        ),
-        (
-            "Which employees were hired after Bernd Koch was hired and know Python?",
-            ["Carla Jung", "Elena Roth"],
         ),
     ],
 )
