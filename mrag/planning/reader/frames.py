@@ -845,6 +845,9 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
         else:
             _say(frame, node, iri, item, negate=item.role == "not")
         return
+    if item.role == "during":
+        _add_running(frame, item)
+        return
     if item.role == "or":
         if frame.last is None:
             raise Unreadable
@@ -878,6 +881,21 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
     _say(frame, node, iri, item, negate=item.role == "not")
 
 
+def _add_running(frame: RoleFrame, item: RoleItem) -> None:
+    """Say that a thing had begun by the end of a time, and had not ended before it began."""
+    spans = [c for c in frame.world.computed.values() if c.sort == "days"]
+    fits = [(x, c) for x in frame.nodes if x.cls and not x.entity for c in spans if x.cls in c.info.domains]
+    if not fits or item.unit.part not in ("year", "year-month", "date", "moment"):
+        raise Unreadable
+    node, span = min(fits, key=lambda f: (_far(frame, item, f[0]) + 0.5 * spans.index(f[1]), f[0].at))
+    (begin, begun), (end, ended) = (stated(frame, node.var, base) for base in span.bases)
+    low, high = item.unit.values[0], item.unit.values[-1]
+    first = _date_bounds(begin, replace(item.unit, values=(high,)))
+    last = _date_bounds(end, replace(item.unit, values=(low,)))
+    node.blocks.append(Block(begun, tuple(bounded(first[0], "<=", first[1]))))
+    node.withouts.append(Block(ended, tuple(bounded(last[0], "<", last[1]))))
+
+
 def _guesses(
     frame: RoleFrame, item: RoleItem, nodes: Iterable[FrameNode]
 ) -> list[tuple[float, FrameNode, str]]:
@@ -901,7 +919,8 @@ def _lasting(frame: RoleFrame, x: FrameNode, unit: Unit) -> list[PropertyInfo]:
     if said is None or said.sort != "span":
         return []
     every = frame.world.computed.values()
-    return [c.info for c in every if c.sort == "days" and x.cls in c.info.domains]
+    spans = [c.info for c in every if c.sort == "days" and x.cls in c.info.domains]
+    return [*spans, *(c.info for c in frame.world.sums if x.cls in c.info.domains)]
 
 
 def _likeness(info: PropertyInfo, unit: Unit) -> float | None:

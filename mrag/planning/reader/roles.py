@@ -57,6 +57,7 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "fewest": ("fewest", "uncommon", "sup-"),
     "none": ("not",),
     "lacks": ("not",),
+    "during": ("running",),
     "not": ("not",),
     "not<": ("not",),
     "except": ("not",),
@@ -98,7 +99,7 @@ _PASSED: Final = frozenset(("skip", "hint"))
 """Roles of units that say nothing by themselves."""
 _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
     "quantity": ("is", "is<", "is>", "limit", "or", "or<"),
-    "time": ("is", "is<", "is>", "or", "than"),
+    "time": ("is", "is<", "is>", "during", "or", "than"),
     "text": ("is", "is<", "start", "start<", "end", "end<", "like", "like<", "not<", "or", "or<"),
 }
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -129,9 +130,10 @@ _DATE_PARTS: Final = frozenset(get_args(Part))
 _OF_PARTS: Final = ("col", "group", "most", "fewest", "countd", "sortA", "sortD", "cond", "key+", "key-")
 """What parts of dates may do."""
 _OF_SPANS: Final = (
-    "col", "key+", "key-", *_FOLDS, "beyond+", "beyond-", "cond", "sortA", "sortD", "group",
+    "col", "key+", "key-", *_FOLDS, "beyond+", "beyond-", "by+", "by-", "cond", "sortA", "sortD", "group",
+    "much",
 )  # fmt: skip
-"""What the time from one date to another may do."""
+"""What computed numbers may do, such as the time from one date to another."""
 Features: TypeAlias = tuple[tuple[str, float], ...]
 
 
