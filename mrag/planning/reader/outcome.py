@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rdflib import Literal, URIRef
+from rdflib import URIRef
 
 from mrag.planning.plan import (
     Aggregate,
@@ -230,8 +230,6 @@ def _assembled(frame: RoleFrame, items: Sequence[RoleItem], asked: QuestionCues)
         return _counted_groups(out)
     for difference in frame.differences:
         out.column(difference, out.plain)
-    if any(i.role == "share" for i in items):
-        return _share(out)
     return _finished(out)
 
 
@@ -605,23 +603,6 @@ def _repeated(out: _Outcome, node: FrameNode) -> bool:
                     return True
                 up = up.parent
     return False
-
-
-def _share(out: _Outcome) -> PlanDraft:
-    """Return the plan of the share of things for which all that is said holds."""
-    frame, root = out.frame, out.frame.root
-    if out.folds or out.plain or out.groups or out.order or out.having or root.entity or not root.cls:
-        raise Unreadable
-    every = Block(of_class(root.var, root.cls))
-    some = where(frame, root)
-    if some == every:
-        raise Unreadable
-    rest = replace(some, patterns=tuple(p for p in some.patterns if p not in every.patterns))
-    part, whole = Aggregate("count", of=(root.var,), where=rest), Aggregate("count", of=(root.var,))
-    percent = any(i.role == "share" and i.cue is not None and i.cue.cue == "share" for i in frame.items)
-    out.column(Arithmetic(Arithmetic(part, "*", Literal(100)) if percent else part, "/", whole), out.folds)
-    frame.count("share")
-    return PlanDraft(Plan(every, tuple(out.folds)), tuple(out.shown), frame.features)
 
 
 def _finished(out: _Outcome) -> PlanDraft:

@@ -76,7 +76,7 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "by-": ("cmp-",),
     "than": ("than", "versus", "and"),
     "same": ("same",),
-    "share": ("share", "part"),
+    "share": ("share", "part", "ratio"),
     "start": ("start",),
     "start<": ("start",),
     "end": ("end",),
@@ -118,7 +118,7 @@ _IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
 _PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
     "number": (
         "col", "key+", "key-", "sum", "avg", "min", "max", "beyond+", "beyond-", "beyond>=", "beyond<=",
-        "much", "above+", "above-", "by+", "by-", "than",
+        "much", "above+", "above-", "by+", "by-", "than", "share",
     ),
     "date": ("col", "key+", "key-", "min", "max", "by+", "by-", "above+", "above-", "than"),
     "entity": ("col", "link", "than", "party", "parties"),
@@ -472,8 +472,9 @@ def _compared(cues: Sequence[Unit], unit: Unit, cue: int) -> int | None:
     """Return the cues of a comparison with the average; None where it is compared with none."""
     if cue >= 0 and cues[cue].cue not in ("cmp+", "cmp-"):
         return 0
-    behind = [n for n, c in enumerate(cues) if c.cue == "avg" and 0 <= c.start - unit.end <= 4]
-    return 1 << cue | 1 << behind[0] if behind and cue >= 0 else None
+    first = min(unit.end, cues[cue].end if cue >= 0 else unit.end)
+    mean = [n for n, c in enumerate(cues) if c.cue == "avg" and first <= c.start <= unit.end + 4]
+    return 1 << cue | 1 << mean[0] if mean and cue >= 0 else None
 
 
 def _asking(cues: Sequence[Unit], cue: int) -> int:
