@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rdflib import URIRef
+from rdflib import Literal, URIRef
 
 from mrag.planning.plan import (
     Aggregate,
