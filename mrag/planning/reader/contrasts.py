@@ -22,7 +22,7 @@ from mrag.planning.plan import (
 from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable, is_above, pairs, partner_of
 from mrag.planning.reader.outcome import PlanDraft, assemble, difference
 from mrag.planning.reader.world import SchemaWays
-from mrag.planning.scopes import renamed, without_ties
+from mrag.planning.scopes import less, renamed, without_ties
 
 _HUNDRED: Final = Literal(100)
 _SAID: Final = frozenset(
@@ -120,11 +120,31 @@ def _share(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) ->
     sides = counted, [i for n, i in enumerate(counted) if n not in gone]
     both = _both(world, sides, replace(asked, turn=0))
     percent = (cue := items[at].cue) is not None and cue.cue == "share"
-    value = ratio(Number(Unknown("one")), Number(Unknown("other")), percent=percent)
-    draft = both.draft((Column(value, "ratio"),), (), "share")
-    return replace(
-        draft, features={**draft.features, "share": 1.0, "turned": 0.5, "share:turned": float(asked.turn)}
+    name = "percentage" if percent else "ratio"
+    draft = _of_whole(both, name, percent=percent)
+    if draft is None:
+        value = ratio(Number(Unknown("one")), Number(Unknown("other")), percent=percent)
+        draft = both.draft((Column(value, name),), (), "share")
+    more = {"share": 1.0, "turned": 0.5 * asked.turn, "share of some": float(asked.turn)}
+    return replace(draft, features={**draft.features, **more})
+
+
+def _of_whole(both: _Both, name: str, *, percent: bool) -> PlanDraft | None:
+    """Return a plan that folds a part of what it folds as a whole; None if one is no part of the other."""
+    part, whole = both.plans
+    one, other = part.columns[-1].value, whole.columns[-1].value
+    bare = replace(
+        part, where=whole.where, columns=(*part.columns[:-1], replace(part.columns[-1], name="other"))
     )
+    rest = less(part.where, whole.where)
+    if part.where == whole.where:
+        raise Unreadable
+    if bare != whole or one != other or not isinstance(one, Aggregate) or rest.plans or rest.optional:
+        return None
+    if not less(whole.where, part.where).empty:
+        return None
+    shown = (*whole.columns[:-1], Column(ratio(replace(one, where=rest), one, percent=percent), name))
+    return PlanDraft(replace(whole, columns=shown), tuple(c.name for c in shown), both.features)
 
 
 def _sides(items: Sequence[RoleItem]) -> tuple[list[RoleItem], list[RoleItem]]:
