@@ -37,7 +37,7 @@ from mrag.planning.reader.world import SchemaWays, Way, WayStep
 from mrag.planning.schema import PropertyInfo
 from mrag.rdf.terms import XSD
 
-_ALONE: Final = frozenset(("none", "again", "most", "fewest", "having"))
+_ALONE: Final = frozenset(("none", "again", "most", "fewest", "fewest0", "having"))
 """Roles of kinds that are never of things that were spoken of before."""
 _POSITIONS: Final[Mapping[str, Position]] = {"start": "start", "end": "end", "like": "anywhere"}
 BEYOND: Final[Mapping[str, Relation]] = {"+": ">", "-": "<", ">=": ">=", "<=": "<="}
@@ -102,6 +102,7 @@ class QuestionCues:
         turn: How many times another way than the shortest is taken.
         order: "asc", "desc" or "alpha" where rows are to be in order of what is shown.
         counted: Whether a number is asked for that belongs to no words.
+        zero: Whether groups to which nothing belongs are asked for as well.
         difference: Whether the difference of two numbers is asked for.
         ratio: "percent" or "fraction" where a part of something is asked for.
         compares: ">", "<" or "=" where one side is compared with the other.
@@ -115,6 +116,7 @@ class QuestionCues:
     turn: int = 0
     order: str = ""
     counted: bool = False
+    zero: bool = False
     difference: bool = False
     ratio: str = ""
     compares: Relation | OneOf[""] = ""

@@ -55,7 +55,7 @@ from mrag.planning.reader.world import SchemaWays, WayStep
 
 FOLDS: Final[Mapping[str, Fold]] = {"sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}
 """What roles fold by."""
-_USES: Final[Mapping[str, str]] = {"most": "key+", "fewest": "key-", "having": "cond"}
+_USES: Final[Mapping[str, str]] = {"most": "key+", "fewest": "key-", "fewest0": "key-", "having": "cond"}
 """What the number of things of a kind is for, by roles of kinds."""
 
 
@@ -637,6 +637,8 @@ def _finished(out: _Outcome) -> PlanDraft:
     limit = out.limit if out.limit is not None or not order else frame.asked.limit or None
     offset = frame.asked.offset if limit else 0
     block = where(frame, root)
+    if frame.asked.zero or any(i.role == "fewest0" for i in frame.items):
+        block = _with_nothing(out, block)
     known = _unknowns(block)
     for column in (*columns, *out.spare):
         if any(e not in known for e in parts(column.value) if isinstance(e, Unknown)):
@@ -645,11 +647,35 @@ def _finished(out: _Outcome) -> PlanDraft:
     return PlanDraft(plan, tuple(c.name for c in columns), frame.features)
 
 
+def _with_nothing(out: _Outcome, block: Block) -> Block:
+    """Return a block that holds as well for things of a group to which nothing belongs."""
+    frame = out.frame
+    shown = {c.value for c in (*out.groups, *out.plain)}
+    if (
+        block.plans
+        or block.optional
+        or not any(isinstance(c.value, Aggregate) for c in (*out.folds, *out.spare))
+    ):
+        raise Unreadable
+    frame.count("with nothing")
+    for one in frame.shown:
+        ranges = frame.info(one.item.cand).ranges if one.item.cand is not None else {}
+        if one.value in shown and ranges and isinstance(one.value, Unknown):
+            kind = max(sorted(ranges), key=lambda cls: ranges[cls])
+            return Block(of_class(one.value, kind), optional=(block,))
+    group = next((x for x in frame.nodes if x.var in shown), frame.root)
+    if group.entity or (group is frame.root and out.folds):
+        raise Unreadable
+    return replace(block_of(frame, group, tied=False), optional=(block,))
+
+
 def _unknowns(block: Block) -> set[Unknown]:
     """Return the unknowns that a block binds."""
     found = {place for p in block.patterns for place in p.places if isinstance(place, Unknown)}
     for some in block.either:
         found |= set[Unknown].intersection(*map(_unknowns, some))
+    for inner in block.optional:
+        found |= _unknowns(inner)
     for plan in block.plans:
         found |= {Unknown(c.name) for c in plan.columns}
     return found

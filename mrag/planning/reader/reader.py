@@ -158,6 +158,7 @@ def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
         turn=turn,
         order=order,
         counted=bool(cues & {"count", "reveal"}),
+        zero="zero" in cues,
         difference="difference" in cues,
         ratio="percent" if "share" in cues else "fraction" if cues & {"ratio", "part"} else "",
         compares=compares,

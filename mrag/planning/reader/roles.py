@@ -55,6 +55,7 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "size-": ("uncommon", "sup-", "fewest"),
     "most": ("most", "common", "sup+"),
     "fewest": ("fewest", "uncommon", "sup-"),
+    "fewest0": ("fewest", "uncommon", "sup-"),
     "none": ("not",),
     "lacks": ("not",),
     "during": ("running",),
@@ -104,7 +105,8 @@ _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "class": (
-        "focus", "count", "group", "node", "having", "none", "most", "fewest", "col", "again", "hint",
+        "focus", "count", "group", "node", "having", "none", "most", "fewest", "fewest0", "col", "again",
+        "hint",
         "share", "size+", "size-", "sortA", "sortD", "by+", "by-", "than", "same",
     ),
     "entity": ("is", "is<", "not", "not<", "or", "than", "except"),
@@ -198,14 +200,26 @@ class _Option:
     `gain` is what it would cost to leave over these cues.
     """
 
-    role: str
-    unit: Unit
-    cand: Candidate | None
+    item: RoleItem
     cue: int
     mask: int
     worth: float
     gain: float
     features: Features
+
+    @property
+    def role(self) -> str:
+        """Return what the slot does."""
+        return self.item.role
+
+    @property
+    def silent(self) -> bool:
+        """Return whether it is a cue word that is passed over, as if it was not there."""
+        return self.item.role == "skip" and self.item.unit.kind == "cue"
+
+
+_Step: TypeAlias = tuple[float, float, str, str, _State, _Option]
+"""How likely a state with another slot is, with and without what is gained, what is open, and of what."""
 
 
 @dataclass(frozen=True)
@@ -277,7 +291,7 @@ def labelled(
     every = [
         sorted(
             _options(path, at, weights),
-            key=lambda o: (-o.worth - o.gain, o.role, o.cand.term if o.cand else ""),
+            key=lambda o: (-o.worth - o.gain, o.role, o.item.cand.term if o.item.cand else ""),
         )
         for at in range(len(mentions))
     ]
@@ -290,7 +304,7 @@ def labelled(
             for option in options
             if (new := _extended(path, state, option, weights)) is not None
         ]
-        beam = nlargest(_BEAM, further, key=lambda s: s.score + s.gain)
+        beam = [_state(step) for step in nlargest(_BEAM, further, key=lambda step: step[0])]
     return [_finished(path, state, left, weights) for state in beam if not state.open]
 
 
@@ -301,7 +315,7 @@ def _next(
     found: list[RoleItem] = []
     at += way
     while 0 <= at < len(mentions):
-        found += [RoleItem(o.role, o.unit, o.cand) for o in every[at] if o.role[-1] in "<>" or _waits(o.role)]
+        found += [o.item for o in every[at] if o.role[-1] in "<>" or _waits(o.role)]
         if not mentions[at].is_soft:
             break
         at += way
@@ -316,7 +330,7 @@ def _may_stand(
     world: SchemaWays, option: _Option, before: Sequence[RoleItem], behind: Sequence[RoleItem]
 ) -> bool:
     """Return whether what a role needs may stand beside it: a property its value, or a value its property."""
-    item = RoleItem(option.role, option.unit, option.cand)
+    item = option.item
     if _waits(option.role):
         return any(o.role[-1] == "<" and goes_with(world, item, o) for o in behind) or any(
             o.role[-1] == ">" and goes_with(world, item, o) for o in before
@@ -342,27 +356,30 @@ def _cues(slots: Sequence[UnitSlot]) -> list[Unit]:
     return found
 
 
-def _extended(path: _Path, state: _State, option: _Option, weights: Mapping[str, float]) -> _State | None:
-    """Return a state with another slot; None if its role cannot stand there."""
+def _extended(path: _Path, state: _State, option: _Option, weights: Mapping[str, float]) -> _Step | None:
+    """Return how likely a state with another slot is; None if its role cannot stand there."""
     if state.used & option.mask or (option.cue == -2 and state.last != option.role):
         return None
-    passed = option.role in _PASSED
-    cue = path.cues[option.cue] if option.cue >= 0 else None
-    item = RoleItem(option.role, option.unit, option.cand, cue)
-    silent = option.role == "skip" and option.unit.kind == "cue"
-    opened = state.open if silent or not (passed and state.open) else None
-    if not passed:
-        opened = _opened(path.world, state, item)
+    if option.role not in _PASSED:
+        opened = _opened(path.world, state, option.item)
+    else:
+        opened = state.open if option.silent or not state.open else None
     if opened is None:
         return None
-    pair = f"{state.last}>{option.role}"
+    pair = "" if option.silent else f"{state.last}>{option.role}"
+    score = state.score + option.worth + (weights.get(pair, 0.0) if pair else 0.0)
+    return score + state.gain + option.gain, score, opened, pair, state, option
+
+
+def _state(step: _Step) -> _State:
+    _, score, opened, pair, state, option = step
     return _State(
-        state.score + option.worth + (0.0 if silent else weights.get(pair, 0.0)),
+        score,
         state.gain + option.gain,
-        state.items if passed else (*state.items, item),
+        state.items if option.role in _PASSED else (*state.items, option.item),
         state.used | option.mask,
-        (*state.features, *option.features, *(() if silent else ((pair, 1.0),))),
-        state.last if silent else option.role,
+        (*state.features, *option.features, *(((pair, 1.0),) if pair else ())),
+        option.role if pair else state.last,
         opened,
     )
 
@@ -371,9 +388,10 @@ def _opened(world: SchemaWays, state: _State, item: RoleItem) -> str | None:
     """Return what is open behind another item; None if it cannot stand there."""
     if item.role == "again" and all(i.cand != item.cand for i in state.items):
         return None
-    above = item.kind in ("class", "property", "entity") and any(map(is_above, state.items))
-    if item.role == "than" and not above and partner_of((*state.items, item), len(state.items)) is None:
-        return None
+    if item.role == "than":
+        above = item.kind in ("class", "property", "entity") and any(map(is_above, state.items))
+        if not above and partner_of((*state.items, item), len(state.items)) is None:
+            return None
     if item.role in ("or", "or<") and not any(i.kind in ("value", "entity", "") for i in state.items):
         return None
     if _waits(item.role):
@@ -422,7 +440,7 @@ def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Op
             run = _run(path.cues, unit)
             for role, cand in _folds(path.world, unit, [path.cues[n].cue for n in run]):
                 yield _option(path, at, weights, role, unit, cand, -1, sum(1 << n for n in run))
-        if unit.kind in ("property", "class"):
+        if unit.kind in ("property", "class", "adjective"):
             for role, cand, inner, outer in _fold_uses(path, unit):
                 mask = sum(1 << n for n in (inner, outer) if n >= 0)
                 if "beyond" in role:
@@ -451,7 +469,8 @@ def _option(
     worth = sum(weights.get(name, 0.0) * value for name, value in features)
     mask = mask or (1 << cue if cue >= 0 else 0)
     gain = -sum(loss for n, loss in enumerate(path.losses) if mask >> n & 1)
-    return _Option(role, unit, cand, cue, mask, worth, gain, features)
+    item = RoleItem(role, unit, cand, path.cues[cue] if cue >= 0 else None)
+    return _Option(item, cue, mask, worth, gain, features)
 
 
 def _choices(path: _Path, unit: Unit, role: str) -> list[int]:
@@ -525,6 +544,15 @@ def _folds(world: SchemaWays, unit: Unit, run: Sequence[str]) -> Iterator[tuple[
 
 def _fold_uses(path: _Path, unit: Unit) -> Iterator[tuple[str, Candidate, int, int]]:
     """Yield what a kind or a number may do that is folded for each of something, with the two cues for it."""
+    if unit.kind == "adjective":
+        # The best rated is that with the best average.
+        own = [n for n, c in enumerate(path.cues) if (c.start, c.end) == (unit.start, unit.end)]
+        mean = [n for n, c in enumerate(path.cues) if c.cue == "avg" and 0 <= c.start - unit.end <= 2]
+        for cand in unit.options[:2] if own and unit.cue == "superlative" else ():
+            if path.world.info(cand.term).kind == "number":
+                for one in (*mean, -1):
+                    yield f"avg&key{'+' if cand.inverse is False else '-'}", cand, one, own[0]
+        return
     kind = unit.kind == "class" or path.world.info(unit.options[0].term).kind == "entity"
     needs: tuple[str, ...] = ("count",) if kind else ("avg", "sum", "count", "max", "min")
     inner = [n for n in _near(path, unit, needs, False) if path.cues[n].end <= unit.start][:2]
