@@ -273,7 +273,7 @@ def read_frame(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues
     taken = {*partners.values()}
     for n, item in enumerate(items):
         spoken = item.kind not in ("class", "entity") and item.role != "limit"
-        if n not in taken and (spoken or (item.kind == "class" and item.role == "same")):
+        if n not in taken and (spoken or (item.kind == "class" and item.role in ("same", "differ"))):
             _place(frame, n, item, partners)
     return frame
 
@@ -334,7 +334,7 @@ def goes_with(world: SchemaWays, one: RoleItem, value: RoleItem) -> bool:
 
 def _add_classes(frame: RoleFrame) -> None:
     for n, item in enumerate(frame.items):
-        if item.cand is None or item.kind != "class" or item.role == "same":
+        if item.cand is None or item.kind != "class" or item.role in ("same", "differ"):
             continue
         cls = _best_of(frame, item) if len(item.unit.options) > 1 and item.unit.cue else item.cand.term
         # In a graph without classes each noun may name another kind of thing.
@@ -715,7 +715,11 @@ def _add_same(frame: RoleFrame, item: RoleItem) -> None:
     """Say that a thing has the same as one that is named."""
     if any(i.role.startswith("beyond") and i.at < item.at for i in frame.items):
         return  # it is the group of the average
-    node, other = _two(frame, item)
+    try:
+        node, other = _two(frame, item)
+    except Unreadable:
+        _relate(frame, item, differ=False)
+        return
     assert other.entity is not None
     other.aside, shared = True, frame.fresh()
     if (
@@ -732,6 +736,51 @@ def _add_same(frame: RoleFrame, item: RoleItem) -> None:
     differs = (Comparison(node.var, "!=", other.entity),) if node.entity is None else ()
     node.blocks.append(Block(tuple(_shared(frame, other, other.entity, item, shared)), differs))
     frame.count("compared")
+
+
+def _add_difference(frame: RoleFrame, item: RoleItem) -> None:
+    """Say that two things that are spoken of have not the same: "from another town"."""
+    _relate(frame, item, differ=True)
+
+
+def _relate(frame: RoleFrame, item: RoleItem, *, differ: bool) -> None:
+    """Say that two things that are spoken of have the same, or one thing by two relations: "its own"."""
+    found = [(x, own) for x in frame.nodes if not x.aside and (own := _own_item(frame, x, item))]
+    found.sort(key=lambda f: (f[0] is not frame.root, abs(f[0].at - item.at)))
+    one = frame.fresh()
+    other = frame.fresh() if differ else one
+    if len(found) > 1:
+        for (x, own), value in zip(found, (one, other), strict=False):
+            x.blocks.append(Block(tuple(_shared(frame, x, x.entity or x.var, own, value))))
+    elif found and item.cand is not None and item.kind == "property":
+        x, ends = found[0][0], frame.info(item.cand).ranges
+        links = {i.cand.term for i in frame.items if i.role == "link" and i.cand is not None}
+        ways = [
+            w for end in ends for w in frame.world.ways(x.cls, end) if any(s.property in links for s in w)
+        ]
+        if not ways:
+            raise Unreadable
+        x.blocks.append(Block(tuple(_shared(frame, x, x.var, item, one))))
+        x.blocks.append(Block(tuple(path(frame, x.var, ways[0], other))))
+    else:
+        raise Unreadable
+    if differ:
+        frame.root.blocks.append(Block((), (Comparison(one, "!=", other),)))
+    frame.count("related")
+
+
+def _own_item(frame: RoleFrame, x: FrameNode, item: RoleItem) -> RoleItem | None:
+    """Return an item for what a node has of what is said, by another property of that name if need be."""
+    assert item.cand is not None
+    if item.kind == "class":
+        return item if x.cls != item.cand.term and frame.world.ways(x.cls, item.cand.term) else None
+    if frame.world.has(x.cls, item.cand.term):
+        return item
+    name = frame.info(item.cand).names[0].lower()
+    for iri, p in frame.world.schema.properties.items():
+        if frame.world.has(x.cls, iri) and p.names[0].lower() == name:
+            return replace(item, cand=replace(item.cand, term=iri))
+    return None
 
 
 def _two_of(frame: RoleFrame, item: RoleItem) -> None:
@@ -833,7 +882,8 @@ def _than(frame: RoleFrame, node: FrameNode, item: RoleItem, n: int) -> tuple[Ex
 
 _SAYINGS: Final[Mapping[str, Callable[[RoleFrame, RoleItem], None]]] = {
     "has": _add_existence, "lacks": _add_existence, "yes": _add_flag, "no": _add_flag, "key": _add_extreme,
-    "beyond": _add_average, "same": _add_same, "above": _add_comparison, "than": _pass,
+    "beyond": _add_average, "same": _add_same, "differ": _add_difference,
+    "above": _add_comparison, "than": _pass,
 }  # fmt: skip
 """What says something of a node and shows nothing."""
 

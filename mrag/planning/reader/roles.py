@@ -77,6 +77,7 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "by-": ("cmp-",),
     "than": ("than", "versus", "and"),
     "same": ("same",),
+    "differ": ("other",),
     "share": ("share", "part", "ratio"),
     "start": ("start",),
     "start<": ("start",),
@@ -107,7 +108,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "class": (
         "focus", "count", "group", "node", "having", "none", "most", "fewest", "fewest0", "col", "again",
         "hint",
-        "share", "size+", "size-", "sortA", "sortD", "by+", "by-", "than", "same",
+        "share", "size+", "size-", "sortA", "sortD", "by+", "by-", "than", "same", "differ",
     ),
     "entity": ("is", "is<", "not", "not<", "or", "than", "except"),
     "value": ("is", "is<", "is>", "not", "not<", "or", "or<", "than"),
@@ -126,7 +127,7 @@ _PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
     "entity": ("col", "link", "than", "party", "parties"),
 }  # fmt: skip
 _ALL_PROPERTIES: Final = (
-    "same", "sortA", "sortD", "group", "cond", "countd", "has", "lacks", "most", "fewest",
+    "same", "differ", "sortA", "sortD", "group", "cond", "countd", "has", "lacks", "most", "fewest",
 )  # fmt: skip
 _DATE_PARTS: Final = frozenset(get_args(Part))
 _OF_PARTS: Final = ("col", "group", "most", "fewest", "countd", "sortA", "sortD", "cond", "key+", "key-")
