@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -44,6 +45,7 @@ from mrag.planning.lexical.names import (
     named_things,
     texts_of,
     unnamed_classes,
+    unnamed_terms,
     valued,
     values_of,
 )
@@ -154,8 +156,7 @@ def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
     unnamed = _unnamed(kg, known, schema, changed)
     if unnamed != known.things.unnamed:
         return None  # all members of a class would have to be gone through
-    rows = kg.select(queries.get("planning/vocabulary").text) if changed.entities else ()
-    skip = {*schema.classes, *schema.properties, *(str(term) for (term,) in rows)}
+    skip = unnamed_terms(kg, schema) if changed.entities else set[str]()
     now = {
         entity: set[str]() if entity in skip else _present_names(kg, schema, entity, unnamed)
         for entity in sorted(changed.entities)
@@ -169,6 +170,7 @@ def _alike(known: KnownNames, schema: Schema) -> bool:
     old = known.schema
     return (
         old.label_properties == schema.label_properties
+        and old.tree == schema.tree
         and old.classes.keys() == schema.classes.keys()
         and old.properties.keys() == schema.properties.keys()
         and is_small(old) == is_small(schema)
@@ -321,6 +323,15 @@ class Lexicon:
         self.kg = kg
         self.matcher = NameMatcher(names)
         self._matched: dict[tuple[str, tuple[tuple[str, str, str], ...]], tuple[NameMention, ...]] = {}
+
+    @cached_property
+    def broad(self) -> frozenset[str]:
+        """Return the terms that have others below them, where terms are the things of the graph."""
+        tree = self.schema.tree
+        if tree is None or not tree.above:
+            return frozenset()
+        text = queries.get("planning/children" if tree.inverse else "planning/parents")
+        return frozenset(str(term) for (term,) in self.kg.select(text.bind(property=[tree.above])))
 
     def similar(self, words: str, kind: Named, k: int = 5) -> list[Candidate]:
         """Return the properties or classes nearest in meaning to some words, nearest first.

@@ -495,7 +495,7 @@ def _fit(frame: RoleFrame, cls: str) -> int:
 
 
 def _owns(world: SchemaWays, node: FrameNode, cand: Candidate) -> bool:
-    if node.cls not in world.schema.classes:
+    if world.kind(node.cls) not in world.schema.classes:
         return False
     info = world.info(cand.term)
     return world.has(node.cls, cand.term) or (info.kind == "entity" and world.leads_to(node.cls, cand.term))
@@ -595,11 +595,15 @@ def _value(frame: RoleFrame, node: FrameNode, cand: Candidate) -> Expression:
             backward = not backward
         if either:
             # What is called "capital of" tells of the country from the side of the capital.
-            last = frame.info(cand).names[0].lower().split()[-1]
+            tree = frame.world.schema.tree
+            last = (cand.name if tree else frame.info(cand).names[0]).lower().split()[-1]
             way = "backward" if backward else "forward"
             frame.count(f"{way} {last}" if last in PREPOSITIONS else way)
             at = next((i.at for i in frame.items if i.cand is cand), node.at)
-            frame.count(f"{way}|{'before' if at < node.at else 'behind'}|{'of' if cand.inverse else 'to'}")
+            side = "before" if at < node.at else "behind"
+            frame.count(f"{way}|{side}|{'of' if cand.inverse else 'to'}")
+            if tree and last in PREPOSITIONS:
+                frame.count(f"{way} {last}|{side}")  # "the kinds of it", "what it is a kind of"
         frame.values[key] = x = frame.fresh(stem_of(frame.info(cand).names[-1]))
         iri = URIRef(cand.term)
         node.blocks.append(Block((Pattern(x, iri, node.var) if backward else Pattern(node.var, iri, x),)))
@@ -1001,7 +1005,7 @@ _FINENESS: Final[Mapping[str, int]] = {"year": 1, "year-month": 2, "month": 2, "
 
 
 def _own(frame: RoleFrame, node: FrameNode) -> list[PropertyInfo]:
-    return [p for p in frame.world.schema.properties.values() if node.cls in p.domains]
+    return [p for p in frame.world.schema.properties.values() if frame.world.kind(node.cls) in p.domains]
 
 
 def _is_year(info: PropertyInfo) -> bool:

@@ -21,6 +21,7 @@ from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable
 from mrag.planning.reader.implied import ImpliedNames
 from mrag.planning.reader.outcome import PlanDraft, called
 from mrag.planning.reader.roles import Labelled, labelled, paths
+from mrag.planning.reader.terms import depths
 from mrag.planning.reader.units import units_of
 from mrag.planning.reader.world import SchemaWays
 
@@ -126,9 +127,10 @@ class RoleReader:
                     break
                 if turn and not draft.features.get("turned"):
                     break
-                one = self._derivation(label, draft, low)
-                if draft.plan not in found or found[draft.plan].score < one.score:
-                    found[draft.plan] = one
+                for one in depths(self.world.schema, draft, [c.cue for c in label.cues]):
+                    derived = self._derivation(label, one, low)
+                    if one.plan not in found or found[one.plan].score < derived.score:
+                        found[one.plan] = derived
         return sorted(found.values(), key=lambda d: -d.score)[:most]
 
     def _derivation(self, label: Labelled, draft: PlanDraft, low: Sequence[str]) -> QuestionDerivation:

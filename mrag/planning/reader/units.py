@@ -149,6 +149,10 @@ def _names(lexicon: Lexicon, question: str, words: Sequence[TextToken]) -> Itera
                 digits and (kind == "entity" or (kind == "value" and not _is_text(lexicon, some)))
             ):
                 yield Unit(kind, m.start, m.end, some, score=some[0].score)
+            if kind == "entity" and (broad := tuple(c for c in some if c.term in lexicon.broad)):
+                # What is below a term are things of a kind as well.
+                kinds = tuple(replace(c, kind="class") for c in broad)
+                yield Unit("class", m.start, m.end, kinds, score=broad[0].score)
 
 
 def _is_text(lexicon: Lexicon, values: Sequence[Candidate]) -> bool:

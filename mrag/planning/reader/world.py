@@ -157,6 +157,11 @@ class SchemaWays:
         rest = sorted((c for c in ends if c != first), key=lambda c: (-ends[c], c))
         return (first, *rest)
 
+    def kind(self, cls: str) -> str:
+        """Return the class that tells what things of a class have: of those below a term, that of terms."""
+        tree = self.schema.tree
+        return cls if tree is None or cls in self.schema.classes else tree.kind
+
     def info(self, iri: str) -> PropertyInfo:
         """Return what is known of a property."""
         known = self.schema.properties.get(iri)
@@ -164,19 +169,19 @@ class SchemaWays:
 
     def has(self, cls: str, iri: str) -> bool:
         """Return whether things of a class have a property."""
-        return cls in self.info(iri).domains
+        return self.kind(cls) in self.info(iri).domains
 
     def leads_to(self, cls: str, iri: str) -> bool:
         """Return whether a property leads to things of a class."""
-        return cls in self.info(iri).ranges
+        return self.kind(cls) in self.info(iri).ranges
 
     def ends(self, cls: str, step: WayStep) -> tuple[str, ...]:
         """Return the classes that a step leads to from things of a class, the likeliest first."""
-        return next((ends for s, ends in self._steps.get(cls, ()) if s == step), ())
+        return next((ends for s, ends in self.steps(cls) if s == step), ())
 
     def steps(self, cls: str) -> tuple[tuple[WayStep, tuple[str, ...]], ...]:
         """Return the steps that things of a class allow, each with the classes that it leads to."""
-        return self._steps.get(cls, ())
+        return self._steps.get(self.kind(cls), ())
 
     def single(self, step: WayStep) -> bool:
         """Return whether a step leads from each thing to one thing at most."""
@@ -185,6 +190,7 @@ class SchemaWays:
 
     def related(self, one: str, other: str) -> bool:
         """Return whether one of two classes is the other, or above or below it."""
+        one, other = self.kind(one), self.kind(other)
         return one == other or one in self.schema.above(other) or other in self.schema.above(one)
 
     @cached_property
@@ -223,6 +229,7 @@ class SchemaWays:
 
     def ways(self, one: str, other: str) -> tuple[Way, ...]:
         """Return the shortest ways from things of one class to things of another, shortest first."""
+        one, other = self.kind(one), self.kind(other)
         if (one, other) not in self._ways:
             self._ways[one, other] = self._find(one, other)
         return self._ways[one, other]
