@@ -51,6 +51,7 @@ from mrag.planning.lexical.names import (
 )
 from mrag.planning.lexical.schema_words import SchemaName, SchemaWords, counted_measures
 from mrag.planning.profiling import (
+    ALTERNATIVE,
     ChangedParts,
     KnownSchema,
     changed_since,
@@ -537,7 +538,11 @@ class Lexicon:
 
         def names(c: Candidate, iri: str) -> bool:
             info = self.schema.properties.get(iri)
-            if info is None or not any(n.split()[-1].lower() in _NAMING for n in info.names if n):
+            if (
+                info is None
+                or iri in ALTERNATIVE
+                or not any(n.split()[-1].lower() in _NAMING for n in info.names if n)
+            ):
                 return False
             return any((fold(c.term), cls) in own for cls in info.domains)
 

@@ -390,6 +390,8 @@ def _add_parties(frame: RoleFrame) -> None:
         if item.role in ("party", "parties") and item.cand is not None:
             info = frame.info(item.cand)
             backward = bool(item.cand.inverse or not info.ranges)
+            if frame.world.schema.tree and item.cand.name.lower().split()[-1] in PREPOSITIONS:
+                backward = True  # a "kind of" something has that above it
             if set(info.domains) & set(info.ranges):
                 if frame.asked.turn > frame.turned:
                     frame.turned += 1

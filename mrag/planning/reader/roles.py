@@ -413,8 +413,15 @@ def _finished(path: _Path, state: _State, left: Sequence[int], weights: Mapping[
     score = state.score
     used = [c for n, c in enumerate(path.cues) if state.used >> n & 1]
     unused = tuple(c for n, c in enumerate(path.cues) if not state.used >> n & 1)
+    named = {
+        (i.unit.start, i.unit.end)
+        for i in state.items
+        if path.world.schema.tree and i.kind == "property" and i.cand and i.cand.way == "exact"
+    }
     for cue in unused:
         if cue.cue in _FREE or any(c.start == cue.start for c in used):
+            continue
+        if (cue.start, cue.end) in named:  # "What does it mean?"
             continue
         name = "left:" + cue.cue
         features[name] = features.get(name, 0.0) + 1.0
@@ -667,6 +674,8 @@ def _measured(
     found = [*more, (f"{role}|{sort}", 1.0), (f"length:{unit.kind}", float(unit.end - unit.start))]
     if cand is not None:
         found.append((f"match:{cand.kind}", cand.score - 1.0))
+        if cand.kind == "class" and cand.term not in path.world.schema.classes:
+            found.append((f"{role}|term", 1.0))
         if cand.way not in ("exact", "inflected"):
             found.append((f"way:{cand.kind}:{cand.way}", 1.0))
         if cand.inverse and unit.kind != "adjective":

@@ -19,43 +19,45 @@ def depths(schema: Schema, draft: PlanDraft, cues: Collection[str]) -> Iterator[
 
     Args:
         schema: The schema of the graph.
-        draft: The plan. Things whose class is a term are what is below that.
+        draft: The plan. Its kinds may be terms.
         cues: What the words do that are left over.
     """
-    if schema.tree is None or not schema.tree.above:
+    if schema.tree is None:
         yield draft
         return
-    above, inverse = URIRef(schema.tree.above), schema.tree.inverse
 
-    def below(value: Any) -> Any:
-        if (
-            not isinstance(value, Pattern)
-            or value.predicate != RDF.type
-            or not isinstance(value.object, URIRef)
-        ):
-            return value
-        term = value.object
-        if str(term) in schema.classes:
-            return value
-        return Pattern(term, above, value.subject) if inverse else Pattern(value.subject, above, term)
+    def change(value: Any) -> Any:
+        return _below(schema, value) if isinstance(value, Pattern) else value
 
-    plan = rewritten(draft.plan, below)
+    plan, above = rewritten(draft.plan, change), URIRef(schema.tree.above)
     if all(p.predicate != above for p in walk(plan) if isinstance(p, Pattern)):
-        yield draft
+        yield replace(draft, plan=plan)
         return
     shape = _shape(plan)
     said = [cue for cue in ("direct", "deep") if cue in cues] or ["unsaid"]
     for depth in ("flat", "deep"):
         features = {f"{depth}|{shape}": 1.0, **{f"{depth}|{cue}": 1.0 for cue in said}}
-        yield replace(
-            draft, plan=_repeated(plan, above, depth == "deep"), features={**draft.features, **features}
-        )
+        read = _repeated(plan, above) if depth == "deep" else plan
+        yield replace(draft, plan=read, features={**draft.features, **features})
 
 
-def _repeated(plan: Plan, above: URIRef, deep: bool) -> Plan:
+def _below(schema: Schema, pattern: Pattern) -> Pattern:
+    """Return a pattern, or what it says if the kind that it names is a term."""
+    assert schema.tree is not None
+    kind, above = pattern.object, URIRef(schema.tree.above)
+    if pattern.predicate != RDF.type or not isinstance(kind, URIRef) or str(kind) in schema.classes:
+        return pattern
+    below = pattern.subject
+    return Pattern(kind, above, below) if schema.tree.inverse else Pattern(below, above, kind)
+
+
+def _repeated(plan: Plan, above: URIRef) -> Plan:
     def change(value: Any) -> Any:
-        step = isinstance(value, Pattern) and value.predicate == above
-        return replace(value, repeated=True) if deep and step else value
+        return (
+            replace(value, repeated=True)
+            if isinstance(value, Pattern) and value.predicate == above
+            else value
+        )
 
     return rewritten(plan, change)
 

@@ -257,7 +257,13 @@ class SchemaWays:
                 break
             seen |= reached
             ahead = list(further)[:_WIDE]
-        ways = sorted(found, key=lambda w: (length(w), sum(s.inverse for s in w), w))
+
+        def rank(way: Way) -> tuple[float, int, int, Way]:
+            # Terms are most often what others are above.
+            often = 0 if self.schema.tree is None else -self.info(way[0].property).triples
+            return length(way), sum(s.inverse for s in way), often, way
+
+        ways = sorted(found, key=rank)
         # Of single steps a word may name any.
         return (*(w for w in ways if len(w) == 1), *[w for w in ways if len(w) > 1][:_MOST_WAYS])
 
