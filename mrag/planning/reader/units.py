@@ -34,6 +34,8 @@ _SURE: Final = 0.9
 """How like a name words are that surely mean it."""
 _UNNAMED: Final = 0.7
 """How well a noun explains itself that nothing in the graph is called like."""
+_OF_TERMS: Final = ("direct", "deep")
+"""Cues that say something only where terms are above and below each other."""
 _LONGEST: Final = 6
 """Words of a cue at most."""
 
@@ -111,7 +113,8 @@ def units_of(lexicon: Lexicon, question: str, words: Sequence[TextToken]) -> lis
                 if cue == "many":
                     found.append(Unit("quantity", i, j, values=("1",), op=">"))
                     continue
-                found.append(Unit("cue", i, j, cue=cue, word=" ".join(low[i:j])))
+                if cue not in _OF_TERMS or lexicon.schema.tree is not None:
+                    found.append(Unit("cue", i, j, cue=cue, word=" ".join(low[i:j])))
     return found
 
 
