@@ -34,6 +34,8 @@ _SURE: Final = 0.9
 """How like a name words are that surely mean it."""
 _UNNAMED: Final = 0.7
 """How well a noun explains itself that nothing in the graph is called like."""
+_MOST_TERMS: Final = 4
+"""Terms that are kinds of things at most."""
 _OF_TERMS: Final = ("direct", "deep")
 """Cues that say something only where terms are above and below each other."""
 _LONGEST: Final = 6
@@ -152,7 +154,9 @@ def _names(lexicon: Lexicon, question: str, words: Sequence[TextToken]) -> Itera
                 digits and (kind == "entity" or (kind == "value" and not _is_text(lexicon, some)))
             ):
                 yield Unit(kind, m.start, m.end, some, score=some[0].score)
-            if kind == "entity" and (broad := tuple(c for c in some if c.term in lexicon.broad)):
+            if kind == "entity" and (
+                broad := tuple(c for c in some if c.term in lexicon.broad)[:_MOST_TERMS]
+            ):
                 # What is below a term are things of a kind as well.
                 kinds = tuple(replace(c, kind="class") for c in broad)
                 yield Unit("class", m.start, m.end, kinds, score=broad[0].score)
