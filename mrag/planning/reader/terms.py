@@ -8,7 +8,7 @@ from typing import Any
 
 from rdflib import RDF, URIRef
 
-from mrag.planning.plan import Aggregate, Pattern, Plan, parts
+from mrag.planning.plan import Aggregate, Block, Pattern, Plan, Unknown, parts
 from mrag.planning.reader.outcome import PlanDraft
 from mrag.planning.schema import Schema
 from mrag.planning.scopes import rewritten, walk
@@ -26,10 +26,23 @@ def depths(schema: Schema, draft: PlanDraft, cues: Collection[str]) -> Iterator[
         yield draft
         return
 
-    def change(value: Any) -> Any:
-        return _below(schema, value) if isinstance(value, Pattern) else value
+    above, info = URIRef(schema.tree.above), schema.properties.get(schema.tree.above)
+    others = info is not None and info.ranges.get(schema.tree.kind, 0) < info.objects
+    kind = URIRef(schema.tree.kind)
 
-    plan, above = rewritten(draft.plan, change), URIRef(schema.tree.above)
+    def change(value: Any) -> Any:
+        if isinstance(value, Pattern):
+            return _below(schema, value)
+        if isinstance(value, Block) and others:
+            # What is above a class may be a restriction as well, which is no term.
+            ends = (
+                p.object for p in value.patterns if p.predicate == above and isinstance(p.object, Unknown)
+            )
+            kinds = (Pattern(end, RDF.type, kind) for end in ends)
+            return replace(value, patterns=tuple(dict.fromkeys((*value.patterns, *kinds))))
+        return value
+
+    plan = rewritten(draft.plan, change)
     if all(p.predicate != above for p in walk(plan) if isinstance(p, Pattern)):
         yield replace(draft, plan=plan)
         return

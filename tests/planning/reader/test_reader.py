@@ -17,6 +17,7 @@ from mrag.planning.reader.training import JudgedReading, ReaderTraining, fit
 from mrag.planning.reading.drafts import Reading
 from mrag.planning.results import rows_of
 from mrag.planning.run import run
+from mrag.planning.scopes import with_subclasses
 from mrag.stores.oxigraph import OxigraphStore
 
 HERE = Path(__file__).parent
@@ -51,6 +52,13 @@ def ferries() -> Iterator[KnowledgeGraph]:
 
 
 @pytest.fixture(scope="module")
+def insects() -> Iterator[KnowledgeGraph]:
+    with KnowledgeGraph(OxigraphStore()) as graph:
+        graph.load([HERE / "insects.ttl"])
+        yield graph
+
+
+@pytest.fixture(scope="module")
 def guild() -> Iterator[KnowledgeGraph]:
     with KnowledgeGraph(OxigraphStore()) as graph:
         graph.load([HERE / "guild.ttl"])
@@ -58,10 +66,12 @@ def guild() -> Iterator[KnowledgeGraph]:
 
 
 def rows_read(kg: KnowledgeGraph, one: QuestionDerivation) -> list[list[str]]:
-    result = run(kg, one.draft.plan, schema=lexicon_of(kg).schema)
-    reading = Reading(one.draft.plan, one.draft.shown, 1.0, (), {})
+    schema = lexicon_of(kg).schema
+    plan = with_subclasses(one.draft.plan, schema)
+    result = run(kg, plan, schema=schema)
+    reading = Reading(plan, one.draft.shown, 1.0, (), {})
     found = [[cell.label for cell in row] for row in rows_of(Display(kg), reading, result)]
-    return found if one.draft.plan.order else sorted(found)
+    return found if plan.order else sorted(found)
 
 
 def check(kg: KnowledgeGraph, reader: RoleReader, question: str, rows: str) -> None:
@@ -100,6 +110,12 @@ def test_relations_negation_and_sets(guild: KnowledgeGraph, question: str, rows:
     reader = RoleReader(lexicon_of(guild), {**priors(), **shipped()})
     # Which of the likeliest it is, weights decide that are trained with all that can be read.
     assert json.loads(rows) in [rows_read(guild, one) for one in reader.derivations(question)]
+
+
+@pytest.mark.parametrize(("question", "rows"), table("terms.tsv"))
+def test_terms_of_an_ontology(insects: KnowledgeGraph, question: str, rows: str) -> None:
+    reader = RoleReader(lexicon_of(insects))
+    assert json.loads(rows) in [rows_read(insects, one) for one in reader.derivations(question)]
 
 
 def test_readings_are_the_same_again_and_each_plan_is_there_once(reader: RoleReader) -> None:
