@@ -323,7 +323,7 @@ class Lexicon:
         self._asked: dict[str, Vectors] = {}
         self.kg = kg
         self.matcher = NameMatcher(names)
-        self._matched: dict[tuple[str, tuple[tuple[str, str, str], ...]], tuple[NameMention, ...]] = {}
+        self._matched: dict[tuple[str, tuple[tuple[str, str, str], ...], bool], tuple[NameMention, ...]] = {}
 
     @cached_property
     def broad(self) -> frozenset[str]:
@@ -408,12 +408,15 @@ class Lexicon:
         sizes |= {p: info.triples for p, info in self.schema.properties.items()}
         return sorted(self.words.names, key=lambda n: (-sizes[n.term], n.term, n.name))[:_EMBEDDED]
 
-    def match(self, tokens: Sequence[TextToken], question: str = "") -> list[NameMention]:
+    def match(
+        self, tokens: Sequence[TextToken], question: str = "", *, meanings: bool = True
+    ) -> list[NameMention]:
         """Return the spans of a question that may name something, in order of place.
 
         Args:
             tokens: The words of the question.
             question: The question, in which what stands in quotes is matched as a whole.
+            meanings: Whether words may also name what they are near to in meaning.
 
         Example:
             >>> import mrag
@@ -424,16 +427,16 @@ class Lexicon:
             ['GraphDB']
             >>> kg.close()
         """
-        key = (question, tuple((t.before, t.raw, t.after) for t in tokens))
+        key = (question, tuple((t.before, t.raw, t.after) for t in tokens), meanings)
         found = self._matched.get(key)
         if found is None:
             if len(self._matched) >= _REMEMBERED:
                 self._matched = {}
             # The reader and what checks it look for the same names, one right after the other.
-            found = self._matched[key] = tuple(self._match(tokens, question))
+            found = self._matched[key] = tuple(self._match(tokens, question, meanings))
         return list(found)
 
-    def _match(self, tokens: Sequence[TextToken], question: str) -> list[NameMention]:
+    def _match(self, tokens: Sequence[TextToken], question: str, meanings: bool) -> list[NameMention]:
         shouted = not any(t.raw.islower() for t in tokens)
         # `US` and `IT` are names where the other words are in small letters.
         dumb = [
@@ -459,7 +462,8 @@ class Lexicon:
             found[i, j].extend(self.words.candidates(tokens[i:j]))
         for span, candidate in self.matcher.candidates(tokens, spans):
             found[span].append(candidate)
-        self._add_meanings(found, tokens)
+        if meanings:
+            self._add_meanings(found, tokens)
         chosen = {span: best(_likest(tokens, span, some)) for span, some in found.items() if some}
         classed = self._with_classes(_uncut(chosen, quoted))
         return [NameMention(*span, classed[span]) for span in sorted(classed)]

@@ -234,6 +234,7 @@ class _Path:
     losses: Sequence[float]
     liked: frozenset[str]
     near: frozenset[str]
+    language: str
 
 
 def paths(units: Sequence[Unit], low: Sequence[str]) -> list[tuple[list[UnitSlot], list[int]]]:
@@ -277,6 +278,7 @@ def labelled(
     left: Sequence[int],
     low: Sequence[str],
     weights: Mapping[str, float],
+    language: str = "",
 ) -> list[Labelled]:
     """Return the likeliest ways of giving the slots of a path roles, likeliest first."""
     mentions = [s for s in slots if not s.is_cue]
@@ -287,7 +289,7 @@ def labelled(
     near = liked | {a for c in kinds for a in (c, *world.schema.above(c))}
     cues = _cues(slots)
     losses = [0.0 if c.cue in _FREE else weights.get("left:" + c.cue, 0.0) for c in cues]
-    path = _Path(world, low, mentions, cues, losses, liked, near)
+    path = _Path(world, low, mentions, cues, losses, liked, near, language)
     beam = [_State()]
     every = [
         sorted(
@@ -686,7 +688,11 @@ def _measured(
             for u in slot.units
             if u.kind != unit.kind and u.kind in (*_NAMES, "property") and u.score >= best
         ]
-    found += _context(path, at, role, sort)
+    around = list(_context(path, at, role, sort))
+    found += around
+    if path.language:
+        # The order of words of each language is learnt beside what all have in common.
+        found += [(f"{path.language} {name}", value) for name, value in around]
     found += _by_cue(role, unit, cue)
     if role.startswith("size") and cue is not None and cand is not None:
         about = [u for m in path.mentions for u in m.units if (u.start, u.end) == (cue.start, cue.end)]
