@@ -313,6 +313,21 @@ FUNCTION_WORDS: dict[str, frozenset[str]] = {
     ),
 }
 """Function words by language: they show what language a text is in, and have no weight in ranking."""
+_TELLING: dict[str, frozenset[str]] = {
+    "de": words(
+        "am im ins vom beim an kein keine keinen keiner mehr weniger als pro jede jeder jedes jeden jedem "
+        "vor nach seit bis zwischen über unter ohne durch wurde wurden sowie aller zeige nenne"
+    ),
+    "fr": words(
+        "plus moins pas ne chaque entre sans dont tous toutes avant après depuis ont été sont se aucun "
+        "aucune en ayant"
+    ),
+    "es": words(
+        "más menos no hay tienen entre sin cada todos todas desde hasta antes después ningún ninguna en "
+        "muestra fueron"
+    ),
+}
+"""Further words that show what language a text is in, though they may carry weight in another one."""
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -554,7 +569,7 @@ def language_of(text: str) -> str:
         ('de', 'en')
     """
     words = {t.key for t in tokens(text)}
-    counts = {name: len(words & stop) for name, stop in _FOLDED_STOP.items()}
+    counts = {name: len(words & telling) for name, telling in _FOLDED_TELLING.items()}
     best = max(counts, key=lambda name: (counts[name], name == "en"))
     letters = [c for c in text if c.isalpha()]
     if letters and sum(c < "\u0250" for c in letters) * 2 < len(letters):
@@ -563,6 +578,9 @@ def language_of(text: str) -> str:
 
 
 _FOLDED_STOP = {name: frozenset(fold(w) for w in stop) for name, stop in FUNCTION_WORDS.items()}
+_FOLDED_TELLING = {
+    name: stop | frozenset(fold(w) for w in _TELLING.get(name, ())) for name, stop in _FOLDED_STOP.items()
+}
 
 
 OTHERS: dict[str, frozenset[str]] = {}

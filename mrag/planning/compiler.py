@@ -306,7 +306,13 @@ def determined(patterns: Sequence[Pattern], by: Collection[Unknown], schema: Sch
         for pattern in patterns:
             info = schema.properties.get(str(pattern.predicate))
             told = pattern.subject in known or not isinstance(pattern.subject, Unknown)
-            if told and info is not None and info.functional and isinstance(pattern.object, Unknown):
+            if (
+                told
+                and not pattern.repeated
+                and info is not None
+                and info.functional
+                and isinstance(pattern.object, Unknown)
+            ):
                 known.add(pattern.object)
     return known
 
@@ -414,7 +420,7 @@ def said_of(patterns: Iterable[Pattern], thing: Unknown, name: Unknown) -> list[
         ['(?y, urn:p, urn:o)']
     """
     return [
-        Pattern(*(name if place == thing else place for place in p.places), narrower=p.narrower)  # type: ignore[arg-type, misc]
+        Pattern(*(name if q == thing else q for q in p.places), narrower=p.narrower, repeated=p.repeated)  # type: ignore[arg-type, misc]
         for p in patterns
         if thing in (p.subject, p.object)
     ]
@@ -533,6 +539,8 @@ class BlockCompiler:
 
     def _pattern(self, pattern: Pattern, *, looked_up: bool) -> list[sparql.Pattern]:
         s, p, o = (self.node(t) for t in pattern.places)
+        if pattern.repeated:
+            return [sparql.TriplePattern(s, sparql.Repeated(p), o)]  # type: ignore[arg-type]  # checked
         if not (pattern.narrower or looked_up):
             return [sparql.TriplePattern(s, p, o)]
         # Whatever a thing is said to be in, what is selected is distinct.
@@ -712,7 +720,7 @@ def counted_first(
             continue
         groups = info.objects if pattern.object == key else info.subjects
         rare = least >= _RARE * info.triples / max(1, groups)
-        plain = not pattern.narrower and isinstance(pattern.predicate, URIRef)
+        plain = not (pattern.narrower or pattern.repeated) and isinstance(pattern.predicate, URIRef)
         if rare and plain and of in determined(patterns, {key, end}, schema):
             return pattern, end
     return None

@@ -67,7 +67,12 @@ def plan_from_json(value: object) -> pl.Plan:
 def _block(block: pl.Block) -> dict[str, Any]:
     found: dict[str, Any] = {
         "patterns": [
-            [_expression(t) for t in (p.subject, p.predicate, p.object, *p.narrower)] for p in block.patterns
+            [
+                _expression(p.subject),
+                {"repeated": _expression(p.predicate)} if p.repeated else _expression(p.predicate),
+                *(_expression(t) for t in (p.object, *p.narrower)),
+            ]
+            for p in block.patterns
         ],
         "conditions": [_condition(c) for c in block.conditions],
         "without": [_block(b) for b in block.without],
@@ -155,6 +160,9 @@ class _Reader:
     def _pattern(self, value: object, at: str, depth: int) -> pl.Pattern:
         if not isinstance(value, list) or len(value) < 3:
             raise _wrong(at, "no list of subject, predicate and object")
+        repeated = isinstance(value[1], Mapping) and "repeated" in value[1]
+        if repeated:
+            value = [value[0], value[1]["repeated"], *value[2:]]
         subject, predicate, object_, *narrower = (
             self._place(v, f"{at}[{i}]", depth - 1) for i, v in enumerate(value)
         )
@@ -163,7 +171,7 @@ class _Reader:
             raise _wrong(at, "a class with narrower ones that are no IRIs")
         if isinstance(subject, Literal) or isinstance(predicate, Literal):
             raise _wrong(at, "no triple: only objects are literals")
-        return pl.Pattern(subject, predicate, object_, classes)
+        return pl.Pattern(subject, predicate, object_, classes, repeated)
 
     def _place(self, value: object, at: str, depth: int) -> pl.Place:
         found = self._expression(value, at, depth)

@@ -189,7 +189,8 @@ class _Evaluation:
             return
         pattern = patterns[0]
         fixed = pattern.predicate if isinstance(pattern.predicate, URIRef) else None
-        for triple in self._triples if fixed is None else self._with[fixed]:
+        triples = self._triples if fixed is None else self._with[fixed]
+        for triple in _closure(triples) if pattern.repeated else triples:
             found = dict(binding)
             places = zip((pattern.subject, pattern.predicate, pattern.object), triple, strict=True)
             if all(
@@ -245,6 +246,22 @@ class _Evaluation:
             case pl.Scalar(plan):
                 rows = evaluate(plan, self._triples) if plan.limit else list(self.rows(plan))
                 return rows[0][0] if rows else None
+
+
+def _closure(triples: Iterable[Triple]) -> list[Triple]:
+    """Return triples of one property with those by which it is followed several times."""
+    ahead: defaultdict[Term, list[Triple]] = defaultdict(list)
+    for triple in triples:
+        ahead[triple.s].append(triple)
+    found = dict.fromkeys(triples)
+    left = list(found)
+    for triple in left:
+        for further in ahead[triple.o]:
+            new = triple._replace(o=further.o)
+            if new not in found:
+                found[new] = None
+                left.append(new)
+    return left
 
 
 def _choices(block: pl.Block) -> list[pl.Block]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -44,11 +45,13 @@ from mrag.planning.lexical.names import (
     named_things,
     texts_of,
     unnamed_classes,
+    unnamed_terms,
     valued,
     values_of,
 )
 from mrag.planning.lexical.schema_words import SchemaName, SchemaWords, counted_measures
 from mrag.planning.profiling import (
+    ALTERNATIVE,
     ChangedParts,
     KnownSchema,
     changed_since,
@@ -154,8 +157,7 @@ def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
     unnamed = _unnamed(kg, known, schema, changed)
     if unnamed != known.things.unnamed:
         return None  # all members of a class would have to be gone through
-    rows = kg.select(queries.get("planning/vocabulary").text) if changed.entities else ()
-    skip = {*schema.classes, *schema.properties, *(str(term) for (term,) in rows)}
+    skip = unnamed_terms(kg, schema) if changed.entities else set[str]()
     now = {
         entity: set[str]() if entity in skip else _present_names(kg, schema, entity, unnamed)
         for entity in sorted(changed.entities)
@@ -169,6 +171,7 @@ def _alike(known: KnownNames, schema: Schema) -> bool:
     old = known.schema
     return (
         old.label_properties == schema.label_properties
+        and old.tree == schema.tree
         and old.classes.keys() == schema.classes.keys()
         and old.properties.keys() == schema.properties.keys()
         and is_small(old) == is_small(schema)
@@ -320,7 +323,16 @@ class Lexicon:
         self._asked: dict[str, Vectors] = {}
         self.kg = kg
         self.matcher = NameMatcher(names)
-        self._matched: dict[tuple[str, tuple[tuple[str, str, str], ...]], tuple[NameMention, ...]] = {}
+        self._matched: dict[tuple[str, tuple[tuple[str, str, str], ...], bool], tuple[NameMention, ...]] = {}
+
+    @cached_property
+    def broad(self) -> frozenset[str]:
+        """Return the terms that have others below them, where terms are the things of the graph."""
+        tree = self.schema.tree
+        if tree is None or not tree.above:
+            return frozenset()
+        text = queries.get("planning/children" if tree.inverse else "planning/parents")
+        return frozenset(str(term) for (term,) in self.kg.select(text.bind(property=[tree.above])))
 
     def similar(self, words: str, kind: Named, k: int = 5) -> list[Candidate]:
         """Return the properties or classes nearest in meaning to some words, nearest first.
@@ -396,12 +408,15 @@ class Lexicon:
         sizes |= {p: info.triples for p, info in self.schema.properties.items()}
         return sorted(self.words.names, key=lambda n: (-sizes[n.term], n.term, n.name))[:_EMBEDDED]
 
-    def match(self, tokens: Sequence[TextToken], question: str = "") -> list[NameMention]:
+    def match(
+        self, tokens: Sequence[TextToken], question: str = "", *, meanings: bool = True
+    ) -> list[NameMention]:
         """Return the spans of a question that may name something, in order of place.
 
         Args:
             tokens: The words of the question.
             question: The question, in which what stands in quotes is matched as a whole.
+            meanings: Whether words may also name what they are near to in meaning.
 
         Example:
             >>> import mrag
@@ -412,16 +427,16 @@ class Lexicon:
             ['GraphDB']
             >>> kg.close()
         """
-        key = (question, tuple((t.before, t.raw, t.after) for t in tokens))
+        key = (question, tuple((t.before, t.raw, t.after) for t in tokens), meanings)
         found = self._matched.get(key)
         if found is None:
             if len(self._matched) >= _REMEMBERED:
                 self._matched = {}
             # The reader and what checks it look for the same names, one right after the other.
-            found = self._matched[key] = tuple(self._match(tokens, question))
+            found = self._matched[key] = tuple(self._match(tokens, question, meanings))
         return list(found)
 
-    def _match(self, tokens: Sequence[TextToken], question: str) -> list[NameMention]:
+    def _match(self, tokens: Sequence[TextToken], question: str, meanings: bool) -> list[NameMention]:
         shouted = not any(t.raw.islower() for t in tokens)
         # `US` and `IT` are names where the other words are in small letters.
         dumb = [
@@ -447,7 +462,8 @@ class Lexicon:
             found[i, j].extend(self.words.candidates(tokens[i:j]))
         for span, candidate in self.matcher.candidates(tokens, spans):
             found[span].append(candidate)
-        self._add_meanings(found, tokens)
+        if meanings:
+            self._add_meanings(found, tokens)
         chosen = {span: best(_likest(tokens, span, some)) for span, some in found.items() if some}
         classed = self._with_classes(_uncut(chosen, quoted))
         return [NameMention(*span, classed[span]) for span in sorted(classed)]
@@ -526,7 +542,11 @@ class Lexicon:
 
         def names(c: Candidate, iri: str) -> bool:
             info = self.schema.properties.get(iri)
-            if info is None or not any(n.split()[-1].lower() in _NAMING for n in info.names if n):
+            if (
+                info is None
+                or iri in ALTERNATIVE
+                or not any(n.split()[-1].lower() in _NAMING for n in info.names if n)
+            ):
                 return False
             return any((fold(c.term), cls) in own for cls in info.domains)
 

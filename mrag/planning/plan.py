@@ -55,6 +55,8 @@ class Pattern:
         predicate: The property.
         object: The value.
         narrower: Classes that count as the object, where it is a class: `rdf:type` one of them does as well.
+        repeated: Whether the property may be followed several times: all that is above a term, not only what
+            is just above it.
 
     Example:
         >>> print(Pattern(Unknown("film"), URIRef("urn:director"), Unknown("who")))
@@ -65,6 +67,7 @@ class Pattern:
     predicate: Unknown | URIRef
     object: Place
     narrower: tuple[URIRef, ...] = ()
+    repeated: bool = False
 
     @property
     def places(self) -> tuple[Unknown | URIRef, Unknown | URIRef, Place]:
@@ -72,7 +75,7 @@ class Pattern:
         return self.subject, self.predicate, self.object
 
     def __str__(self) -> str:
-        return f"({self.subject}, {self.predicate}, {self.object})"
+        return f"({self.subject}, {self.predicate}{'+' * self.repeated}, {self.object})"
 
 
 @dataclass(frozen=True)

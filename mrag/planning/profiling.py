@@ -16,7 +16,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from itertools import takewhile
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 from weakref import WeakKeyDictionary
@@ -37,7 +39,7 @@ from mrag.language.tokens import stem
 from mrag.planning.lexical import NameMention
 from mrag.planning.lexical.english import root
 from mrag.planning.reading.question import UNITS, unit_of
-from mrag.planning.schema import ClassEdge, ClassInfo, Kind, PropertyInfo, Schema
+from mrag.planning.schema import ClassEdge, ClassInfo, Kind, PropertyInfo, Schema, TermTree
 from mrag.planning.values import DURATION_UNIT, measured
 from mrag.rdf import queries
 from mrag.rdf.terms import NUMBERS, OWL, RDF, RDFS, XSD, Term
@@ -426,7 +428,15 @@ class _Counting:
         self._scale_ranges()
         self._find_extremes()
         self._find_flags()
-        return self.uses, {e: n for e, n in self.edges.items() if is_asked(e[0]) and is_asked(e[2])}
+        return self.uses, {e: n for e, n in self.edges.items() if self._counts(e[0]) and self._counts(e[2])}
+
+    def _counts(self, cls: str) -> bool:
+        """Return whether people ask for members of a class: also for classes, where these are the things."""
+        return is_asked(cls) or cls in self.classes
+
+    def _add(self, counts: dict[str, int], cls: str, n: int) -> None:
+        if self._counts(cls):
+            counts[cls] = counts.get(cls, 0) + n
 
     def _rows(self, query: str, properties: Iterable[str]) -> Iterator[tuple[Term | None, ...]]:
         for batch in self._batches(properties):
@@ -453,10 +463,10 @@ class _Counting:
     def _count_small(self) -> None:
         self._count_datatypes(self.small)
         for p, c, n in self._rows("subject-classes", self.small):
-            _add(self.uses[str(p)].domains, _text(c), _count(n))
+            self._add(self.uses[str(p)].domains, _text(c), _count(n))
         things = [p for p in self.small if "" in self.uses[p].datatypes]
         for p, c, n in self._rows("object-classes", things):
-            _add(self.uses[str(p)].ranges, _text(c), _count(n))
+            self._add(self.uses[str(p)].ranges, _text(c), _count(n))
         for source, p, target, n in self._rows("edges", things):
             self.edges[_text(source), str(p), _text(target)] += _count(n)
 
@@ -467,10 +477,10 @@ class _Counting:
         for source, datatype, target, n in rows:
             # A thing of several classes is in several rows, so a share is of the triples, not of the rows.
             share = min(1.0, _count(n) / looked_at)
-            _add(use.domains, _text(source), max(1, round(share * use.subjects)))
-            _add(use.datatypes, _text(datatype), _count(n))
+            self._add(use.domains, _text(source), max(1, round(share * use.subjects)))
+            use.datatypes[_text(datatype)] = use.datatypes.get(_text(datatype), 0) + _count(n)
             if not _text(datatype):
-                _add(use.ranges, _text(target), max(1, round(share * use.triples)))
+                self._add(use.ranges, _text(target), max(1, round(share * use.triples)))
                 self.edges[_text(source), use.iri, _text(target)] += max(1, round(share * use.triples))
         use.domains = {c: min(n, use.subjects) for c, n in use.domains.items()}
 
@@ -561,11 +571,6 @@ def _count(term: Term | None) -> int:
     return int(str(term))
 
 
-def _add(counts: dict[str, int], key: str, n: int) -> None:
-    if is_asked(key):
-        counts[key] = counts.get(key, 0) + n
-
-
 def widen(use: PropertyUsage, text: str) -> None:
     """Let a value be the least or the greatest of a property if it is."""
 
@@ -614,6 +619,7 @@ def adjusted(
     entities: Collection[str],
     came: Collection[str],
     typed: int,
+    kinds: frozenset[str],
 ) -> tuple[dict[str, PropertyUsage], Edges]:
     """Return how large properties are used to which triples came, and the edges that these make.
 
@@ -626,13 +632,14 @@ def adjusted(
         entities: The entities that changes touched.
         came: Marks of the triples that came.
         typed: How many more triples than before say of which class something is.
+        kinds: The classes of terms, where these are the things.
     """
     if not isinstance(kg.store, OxigraphStore):
         return {}, {}
     few = exactly_counted(counts) | exactly_counted({p: use.triples for p, use in uses.items()})
     found: dict[str, PropertyUsage] = {}
     links: Edges = {}
-    touched = _Touched(kg, kg.store, frozenset(entities), frozenset(came))
+    touched = _Touched(kg, kg.store, frozenset(entities), frozenset(came), kinds)
     of = touched.quads()
     retyped = touched.retyped(of.get(_TYPE, []), typed)
     for p, n in counts.items():
@@ -671,6 +678,7 @@ class _Touched:
     store: OxigraphStore
     entities: frozenset[str]
     came: frozenset[str]
+    kinds: frozenset[str]
 
     def quads(self) -> dict[str, list[ox.Quad]]:
         """Return the triples that came, by their predicates."""
@@ -754,7 +762,7 @@ class _Touched:
         }
 
     def _asked_types(self, thing: object) -> list[str]:
-        return sorted(c for c in self._types(thing) if is_asked(c)) or [""]
+        return sorted(c for c in self._types(thing) if is_asked(c) or c in self.kinds) or [""]
 
     def _all_in(self, predicate: str, place: str, classes: Collection[str]) -> bool:
         """Return whether the touched entities that have a property are in one of some classes."""
@@ -770,7 +778,7 @@ class _Touched:
 
 
 _KIND: Final = FolderKind(
-    "lexicon", 7, "It is built anew when a question is next asked; or delete its folder."
+    "lexicon", 8, "It is built anew when a question is next asked; or delete its folder."
 )
 
 
@@ -849,6 +857,7 @@ def schema_of_array(array: npt.NDArray[np.uint8]) -> Schema:
         tuple(found["label_properties"]),
         found["triples"],
         found["exact"],
+        TermTree(**found["tree"]) if found["tree"] else None,
     )
 
 
@@ -1012,7 +1021,7 @@ def unchanged(
     touched = {p for p in counts if p not in uses and (p in before) == (p in now) and (p in now or same)}
     typed = kg.profile().predicates.get(RDF + "type", 0) - known.predicates.get(RDF + "type", 0)
     more, links = adjusted(
-        kg, known.uses, known.edges, counts, touched, changed.entities, changed.came, typed
+        kg, known.uses, known.edges, counts, touched, changed.entities, changed.came, typed, kinds_of(classes)
     )
     return {**uses, **more}, {**edges, **links}
 
@@ -1274,6 +1283,59 @@ _ONLY_NAMES: Final = frozenset((*LABELS, *ALTERNATIVE))
 """Properties that nobody asks for but by the things they name; others that name things say something, too."""
 
 
+_SAID_OF_TERMS: Final = frozenset(
+    (RDFS + "subClassOf", RDFS + "comment", RDFS + "seeAlso", RDFS + "label", OWL + "deprecated")
+)
+"""Properties of these vocabularies that people ask for where terms are the things."""
+_SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
+_TREES: Final[Mapping[str, tuple[tuple[str, bool], ...]]] = {
+    _SKOS + "Concept": ((_SKOS + "broader", False), (_SKOS + "narrower", True)),
+    OWL + "Class": ((RDFS + "subClassOf", False),),
+    RDFS + "Class": ((RDFS + "subClassOf", False),),
+}
+"""The classes of terms, with the properties that may put them in order."""
+_FEWEST_TERMS: Final = 5
+
+
+@cache
+def usual_names() -> Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return what classes and properties of common vocabularies are called, and from object to subject."""
+    found: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    for line in Path(__file__).with_name("vocabularies.tsv").read_text(encoding="utf-8").splitlines():
+        if line and line[0] != "#":
+            iri, names, inverse = line.split("\t")
+            found[iri] = tuple(filter(None, names.split("|"))), tuple(filter(None, inverse.split("|")))
+    return found
+
+
+def kinds_of(classes: Iterable[str]) -> frozenset[str]:
+    """Return the classes of terms among some classes whose members are asked for."""
+    return frozenset(c for c in classes if not is_asked(c))
+
+
+def tree_of(kg: KnowledgeGraph, counts: Mapping[str, int]) -> TermTree | None:
+    """Return how the terms of a graph are in order if they are its things; None where others are.
+
+    They are its things where at least as many of them have a name as there are members of other classes.
+
+    Args:
+        kg: The knowledge graph.
+        counts: How many members each class has, also those of vocabularies.
+    """
+    predicates, labels = kg.profile().predicates, kg.profile().labels
+    least = max(_FEWEST_TERMS, sum(n for c, n in counts.items() if is_asked(c) and c not in _TREES))
+    kinds = [k for k in _TREES if counts.get(k, 0) >= least and any(p in predicates for p, _ in _TREES[k])]
+    if not kinds or not labels:
+        return None
+    text = queries.get("planning/named-terms").bind(kind=kinds, property=labels)
+    named = {str(kind): int(str(n)) for kind, n in kg.select(text)}
+    kind = max(kinds, key=lambda k: named.get(k, 0))
+    if named.get(kind, 0) < least:
+        return None
+    above, inverse = max(_TREES[kind], key=lambda way: predicates.get(way[0], 0))
+    return TermTree(kind, above, inverse)
+
+
 def schema_of(kg: KnowledgeGraph) -> Schema:
     """Return the classes, properties and edges of a graph, read once for each state of it.
 
@@ -1303,24 +1365,25 @@ class _Reader:
         self.labels = tuple(p for p in (*self.profile.labels, *ALTERNATIVE) if p in self.profile.predicates)
 
     def schema(self) -> Schema:
-        counts = [
-            (p, n)
-            for p, n in self.profile.predicates.items()
-            if n and p not in _ONLY_NAMES and not p.startswith(VOCABULARIES)
-        ]
+        rows = self.kg.select(queries.get("explore/classes").text) if self.profile.predicates else ()
+        every = {str(c): int(str(n)) for c, n in rows if isinstance(c, URIRef)}
+        classes = {c: n for c, n in every.items() if is_asked(c)}
+        self.tree = tree_of(self.kg, every)
+        if self.tree is not None:
+            classes[self.tree.kind] = every[self.tree.kind]
+        counts = [(p, n) for p, n in self.profile.predicates.items() if n and self._is_said(p)]
         # A graph with more properties than that has a long tail that no schema can show.
         most = dict(sorted(counts, key=lambda pair: (-pair[1], pair[0]))[:_DESCRIBED])
-        rows = self.kg.select(queries.get("explore/classes").text) if self.profile.predicates else ()
-        classes = {str(c): int(str(n)) for c, n in rows if isinstance(c, URIRef) and is_asked(str(c))}
         uses, edges = self._usage(most, classes)
         known = copy.deepcopy(uses), dict(edges), dict(classes)
         above = self._superclasses(classes)
         unsaid = unstated(self.kg, classes, above)
         edges = raised(uses, edges, unsaid)
+        through = self._restricted(uses, edges)
         classes |= members(self.kg, unsaid)
         if any("" in use.domains or "" in use.ranges for use in uses.values()):
             classes[""] = self._untyped(uses)
-        schema = self._assembled(uses, edges, dict(sorted(classes.items())), above, unsaid)
+        schema = self._assembled(uses, edges, dict(sorted(classes.items())), above, unsaid, through)
         predicates = self.profile.predicates
         remember(self.kg, KnownSchema(self.revision, predicates, self.labels, known[2], *known[:2], schema))
         return schema
@@ -1333,12 +1396,43 @@ class _Reader:
         edges: Edges = {}
         before = remembered(self.kg)
         changed = before and changed_since(self.kg, before.revision, before.predicates)
-        if before and changed:
+        if before and changed and kinds_of(before.classes) == kinds_of(classes):
             uses, edges = unchanged(self.kg, before, changed, counts, classes)
         more, links = usage_of(self.kg, counts, classes, [p for p in counts if p not in uses])
         if follows_changes(self.kg):
             find_what_holds(self.kg, more.values())
         return dict(sorted({**uses, **more}.items())), {**edges, **links}
+
+    def _is_said(self, p: str) -> bool:
+        """Return whether people ask for what a property says."""
+        if self.tree is None:
+            return p not in _ONLY_NAMES and not p.startswith(VOCABULARIES)
+        if p in (way for way, _ in _TREES[self.tree.kind]) and p != self.tree.above:
+            return False  # it says the same from the other side
+        return p in _SAID_OF_TERMS or not p.startswith(VOCABULARIES)
+
+    def _restricted(
+        self, uses: dict[str, PropertyUsage], edges: dict[tuple[str, str, str], int]
+    ) -> dict[str, str]:
+        """Add the properties that only restrictions of classes speak of; return how they lead to values."""
+        found: dict[str, str] = {}
+        if self.tree is None or OWL + "onProperty" not in self.profile.predicates:
+            return found
+        kind = self.tree.kind
+        for p_, way, c, said, terms, values in self.kg.select(queries.get("planning/restrictions").text):
+            p, target = str(p_), _text(c)
+            if (p in uses and p not in found) or found.get(p, str(way)) != str(way):
+                continue
+            found[p] = str(way)
+            use = uses.setdefault(p, PropertyUsage(p, 0, {"": 0}, kind="entity"))
+            # A value of several classes is in several rows.
+            use.triples = use.datatypes[""] = max(use.triples, _count(said))
+            use.subjects = use.domains[kind] = max(use.subjects, _count(terms))
+            use.objects = max(use.objects, _count(values))
+            if not target or is_asked(target) or target == kind:
+                use.ranges[target] = _count(values)
+                edges[kind, p, target] = _count(said)
+        return found
 
     def _untyped(self, uses: Mapping[str, PropertyUsage]) -> int:
         """Return about how many things have no class: at least as many as one property shows."""
@@ -1351,6 +1445,7 @@ class _Reader:
         counts: Mapping[str, int],
         above: Ancestors,
         unsaid: Ancestors,
+        through: Mapping[str, str],
     ) -> Schema:
         terms = sorted({*uses, *(c for c in counts if c)})
         names, comments = self._texts(terms)
@@ -1383,18 +1478,30 @@ class _Reader:
                 truth=tuple(use.truth),
                 units=tuple(use.units),
                 inverse_names=tuple(
-                    dict.fromkeys(n for q in inverses.get(p, ()) for n in names.get(q, ()) or self._names(q))
+                    dict.fromkeys(
+                        n
+                        for some in (
+                            self._usual(p)[1],
+                            *(names.get(q, ()) or self._names(q) for q in inverses.get(p, ())),
+                        )
+                        for n in some
+                    )
                 ),
                 datatypes=tuple(sorted(use.datatypes)) if use.every_datatype else (),
                 plain_dates=use.plain_dates,
                 subjects_in=tuple(map(tuple, use.subjects_in)),
                 objects_in=tuple(map(tuple, use.objects_in)),
+                through=through.get(p, ""),
             )
             for p, use in uses.items()
         }
         links = tuple(ClassEdge(*edge, n) for edge, n in sorted(edges.items()))
         exact = follows_changes(self.kg) and len(self.kg.dataset().default) == 1
-        return Schema(classes, properties, links, self.labels, self.profile.triples, exact)
+        return Schema(classes, properties, links, self.labels, self.profile.triples, exact, self.tree)
+
+    def _usual(self, term: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return what a class or a property of a common vocabulary is called, from either side."""
+        return usual_names().get(term, ((), ())) if self.tree is not None else ((), ())
 
     def _names(self, term: str) -> tuple[str, ...]:
         return self._texts([term])[0].get(term, ())
@@ -1422,7 +1529,7 @@ class _Reader:
                 if text
             ]
             more = spelt_out(found[0] if found else local_name(term), comments.get(term, ""))
-            names[term] = tuple(dict.fromkeys((*found, *more, local_name(term))))
+            names[term] = tuple(dict.fromkeys((*found, *more, *self._usual(term)[0], local_name(term))))
         return names, comments
 
     def _inverses(self, uses: Mapping[str, PropertyUsage]) -> dict[str, list[str]]:

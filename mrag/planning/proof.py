@@ -46,6 +46,7 @@ from mrag.planning.scopes import (
     unknowns,
 )
 from mrag.planning.values import Cell, Cells, kind_of, tied
+from mrag.rdf import queries
 from mrag.rdf.terms import RDFS, Term, Triple, is_allowed_tag, to_ox
 from mrag.stores.base import Limits
 
@@ -596,10 +597,31 @@ def _supported(
 ) -> list[Triple]:
     """Return the triples of a solution of a block, and those by which its kinds are of the classes named."""
     binding = {u: cell for u, cell in solution.items() if cell is not None}
-    found = [t for p in patterns_of(block) if (t := triple_of(p, binding)) is not None]
+    found = [t for p in patterns_of(block) if not p.repeated and (t := triple_of(p, binding)) is not None]
+    for p in patterns_of(block):
+        found += _chain(kg, triple_of(p, binding)) if p.repeated else ()
     for kind, cls in classes.items():
         found += _links(kg, binding.get(kind), cls)
     return list(dict.fromkeys(found))
+
+
+def _chain(kg: KnowledgeGraph, ends: Triple | None) -> list[Triple]:
+    """Return the triples of a shortest way by which a property leads from one thing to another."""
+    if ends is None or not isinstance(ends.o, URIRef):
+        return []
+    before: dict[str, str] = {}
+    ahead = [str(ends.s)]
+    while ahead and str(ends.o) not in before:
+        steps = queries.get("planning/steps").batches("thing", ahead, property=[ends.p])
+        ahead = []
+        for a, b in (row for text in steps for row in kg.select(text)):
+            if str(b) not in before:
+                before[str(b)] = str(a)
+                ahead.append(str(b))
+    way = [str(ends.o)]
+    while way[-1] in before and (len(way) == 1 or way[-1] != str(ends.s)):
+        way.append(before[way[-1]])
+    return [Triple(URIRef(a), ends.p, URIRef(b)) for b, a in pairwise(way)][::-1]
 
 
 def _links(kg: KnowledgeGraph, kind: Term | None, cls: URIRef) -> list[Triple]:

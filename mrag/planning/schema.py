@@ -63,6 +63,8 @@ class PropertyInfo:
         units: Units and currencies that its texts have behind or before a number; with more than one of them
             the texts are no numbers that could be compared.
         truth: How it writes yes and no, where its values are nothing else but no booleans: ("Y", "N").
+        through: How classes have it that no triple says it of: the property by which an `owl:Restriction` on
+            it, of which they are subclasses, leads to the value; "" where triples have it.
     """
 
     iri: str
@@ -85,6 +87,7 @@ class PropertyInfo:
     plain_dates: bool = False
     subjects_in: tuple[tuple[str, ...], ...] = ()
     objects_in: tuple[tuple[str, ...], ...] = ()
+    through: str = ""
 
     @property
     def flag(self) -> bool:
@@ -130,12 +133,28 @@ class ClassEdge:
 
 
 @dataclass(frozen=True)
+class TermTree:
+    """How the terms of a graph are in order whose things are classes or concepts.
+
+    Attributes:
+        kind: The class of the terms: `owl:Class`, `rdfs:Class` or `skos:Concept`.
+        above: The property that leads from a term to those just above it.
+        inverse: Whether it leads to those just below it instead.
+    """
+
+    kind: str
+    above: str
+    inverse: bool = False
+
+
+@dataclass(frozen=True)
 class Schema:
     """Classes, properties and edges of a graph, each in order of IRI.
 
     Vocabulary of RDF, RDFS and OWL, of provenance, and the properties that hold labels are not among
     the properties; `label_properties` names the last. It is `exact` where every triple is in one graph only
-    and it is known for certain how many triples and subjects the properties have.
+    and it is known for certain how many triples and subjects the properties have. Where terms are the things
+    of a graph, `tree` tells how they are in order, and what names and describes them are properties as well.
     """
 
     classes: Mapping[str, ClassInfo]
@@ -144,6 +163,7 @@ class Schema:
     label_properties: tuple[str, ...] = ()
     triples: int = 0
     exact: bool = False
+    tree: TermTree | None = None
 
     def above(self, cls: str) -> set[str]:
         """Return the superclasses of a class, direct and indirect."""

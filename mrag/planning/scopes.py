@@ -8,7 +8,7 @@ from itertools import count
 from operator import is_
 from typing import Any, TypeAlias, TypeVar
 
-from rdflib import RDF, Literal, URIRef
+from rdflib import OWL, RDF, RDFS, Literal, URIRef
 
 from mrag.errors import ConfigError
 from mrag.language.possessive import compile_late
@@ -253,6 +253,8 @@ def _check_pattern(pattern: pl.Pattern) -> None:
             _check_name(place.name)
     if pattern.narrower and (pattern.predicate != RDF.type or not isinstance(pattern.object, URIRef)):
         raise ConfigError("Only a class has narrower ones.", term=str(pattern.object))
+    if pattern.repeated and (pattern.predicate == RDF.type or not isinstance(pattern.predicate, URIRef)):
+        raise ConfigError("Only a named relation is followed several times.", term=str(pattern.predicate))
 
 
 def _check_joined(plan: pl.Plan, block: pl.Block, depth: int) -> None:
@@ -327,6 +329,7 @@ def substituted(block: Block, by: Replacement, in_conditions: Replacement | None
             p.predicate if isinstance(r, Literal) else r,
             by.get(p.object, p.object),
             p.narrower,
+            p.repeated,
         )
 
     compared = by if in_conditions is None else in_conditions
@@ -719,6 +722,8 @@ def with_subclasses(plan: Plan, schema: Schema) -> Plan:
         plan: The plan.
         schema: What is known of the graph.
     """
+    if schema.tree is not None:
+        plan = _restricted(plan, schema)
     if not any(info.narrower for info in schema.classes.values()):
         return plan
 
@@ -728,6 +733,30 @@ def with_subclasses(plan: Plan, schema: Schema) -> Plan:
         info = schema.classes.get(str(value.object))
         narrower = tuple(map(URIRef, info.narrower if info is not None else ()))
         return value if value.narrower == narrower else replace(value, narrower=narrower)
+
+    return rewritten(plan, change)
+
+
+def _restricted(plan: Plan, schema: Schema) -> Plan:
+    """Return a plan in which classes are subclasses of restrictions of the properties that are so said."""
+    known: dict[Pattern, Unknown] = {}
+
+    def stated(p: Pattern) -> tuple[Pattern, ...]:
+        info = schema.properties.get(str(p.predicate))
+        if info is None or not info.through:
+            return (p,)
+        some = known.setdefault(p, Unknown(f"restriction{len(known)}"))
+        return (
+            Pattern(p.subject, RDFS.subClassOf, some),
+            Pattern(some, OWL.onProperty, URIRef(info.iri)),
+            Pattern(some, URIRef(info.through), p.object),
+        )
+
+    def change(value: Any) -> Any:
+        if not isinstance(value, Block):
+            return value
+        patterns = tuple(q for p in value.patterns for q in stated(p))
+        return value if len(patterns) == len(value.patterns) else replace(value, patterns=patterns)
 
     return rewritten(plan, change)
 

@@ -330,7 +330,7 @@ DIMENSIONS: Final[dict[str, tuple[Direction, str]]] = {
     "young": (_G, "birth born date year"),
     "new": (_G, "date year released founded created built start introduced"),
     "recent": (_G, "date year time released published created updated"),
-    "late": (_G, "date time year end arrival"),
+    "late": (_G, "date time year end arrival delay"),
     "early": (_L, "date time year start departure"),
     "first": (_L, "date year time start"),
     "last": (_G, "date year time end"),
@@ -382,6 +382,14 @@ DIMENSIONS: Final[dict[str, tuple[Direction, str]]] = {
     "loud": (_G, "volume loudness"),
     "steep": (_G, "slope gradient"),
     "senior": (_L, "hired start joined"),
+    "clever": (_G, "iq intelligence gpa grade score"),
+    "smart": (_G, "iq intelligence gpa grade score"),
+    "intelligent": (_G, "iq intelligence gpa grade score"),
+    "lengthy": (_G, "length duration pages runtime"),
+    "brief": (_L, "length duration runtime"),
+    "lucrative": (_G, "profit revenue income"),
+    "generous": (_G, "amount donation budget"),
+    "punctual": (_L, "delay"),
 }
 """The adjectives of a measure, with the nouns it may go by, the likeliest first."""
 

@@ -19,6 +19,7 @@ import pyoxigraph as ox
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked, name_part, whole_name
+from mrag.graph.record import LABELS
 from mrag.language.names import is_place
 from mrag.language.tokens import TextToken, bare, fold, keys, tokens, words_in
 from mrag.planning.lexical import Candidate, Way
@@ -35,7 +36,7 @@ from mrag.planning.lexical.english import (
 from mrag.planning.profiling import local_name
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
-from mrag.rdf.terms import RDF
+from mrag.rdf.terms import OWL, RDF, RDFS
 from mrag.storage.arrays import Arrays
 
 Rows = npt.NDArray[np.int64]
@@ -412,8 +413,7 @@ def named_things(kg: KnowledgeGraph, schema: Schema) -> NamedThings:
         kg: The knowledge graph.
         schema: Its schema.
     """
-    rows = kg.select(queries.get("planning/vocabulary").text) if schema.triples else ()
-    skip = {*schema.classes, *schema.properties, *(str(term) for (term,) in rows)}
+    skip = unnamed_terms(kg, schema)
     pairs = sorted(set(_named(kg, schema, skip)))
     skip.update(thing for thing, _ in pairs)
     unnamed = unnamed_classes(kg, schema, schema.classes)
@@ -421,6 +421,17 @@ def named_things(kg: KnowledgeGraph, schema: Schema) -> NamedThings:
     pairs.sort()
     del skip
     return made_of(pairs, *_values(kg, schema), unnamed)
+
+
+def unnamed_terms(kg: KnowledgeGraph, schema: Schema) -> set[str]:
+    """Return the terms of a graph that name no things: its vocabulary, unless terms are its things."""
+    text = queries.get("planning/vocabulary")
+    if schema.tree is None:
+        rows = kg.select(text.text) if schema.triples else ()
+        return {*schema.classes, *schema.properties, *(str(term) for (term,) in rows)}
+    kinds = [OWL + name for name in ("ObjectProperty", "DatatypeProperty", "AnnotationProperty", "Ontology")]
+    rows = kg.select(text.bind(kind=[*kinds, RDF + "Property", RDFS + "Datatype"]))
+    return {schema.tree.kind, *schema.properties, *(str(term) for (term,) in rows)}
 
 
 def made_of(
@@ -550,7 +561,8 @@ def _lacks_names(kg: KnowledgeGraph, schema: Schema, c: str) -> bool:
 
 def valued(schema: Schema) -> list[str]:
     """Return the properties whose values are known by their texts: those of the fewest, in order of IRI."""
-    texts = [p for p in schema.properties.values() if p.kind == "text" and p.objects]
+    # What labels a term names it.
+    texts = [p for p in schema.properties.values() if p.kind == "text" and p.objects and p.iri not in LABELS]
     chosen, total = [], 0
     for info in sorted(texts, key=lambda p: (p.objects, p.iri)):
         total += info.objects

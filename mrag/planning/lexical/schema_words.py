@@ -161,6 +161,14 @@ class SchemaWords:
         self._said = _comment_words(schema, self._by_root)
         self._told = _comment_pairs(schema)
 
+    def knows(self, word_root: str) -> bool:
+        """Return whether the root of a word is in a name."""
+        return word_root in self._by_root
+
+    def names_by(self, roots: tuple[str, ...]) -> bool:
+        """Return whether roots are all of a name that carries meaning."""
+        return roots in self._by_weighty
+
     def candidates(self, span: Sequence[TextToken]) -> Iterator[Candidate]:
         """Yield what some words may mean, the same thing perhaps more than once."""
         voice = voice_of([token.raw for token in span])

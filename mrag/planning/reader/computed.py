@@ -8,7 +8,8 @@ from typing import Final
 
 from mrag.language.tokens import words_in
 from mrag.planning.lexical import Candidate
-from mrag.planning.reader.quantities import NUMBERS, unit_called
+from mrag.planning.lexical.english import root
+from mrag.planning.reader.quantities import NUMBERS, unit_called, unit_of
 from mrag.planning.reader.units import Unit, meanings
 from mrag.planning.reader.world import ComputedProperty, SchemaWays
 from mrag.planning.schema import PropertyInfo
@@ -20,7 +21,8 @@ _FINE: Final = {"year": 4, "quarter": 7, "month": 7}
 
 
 def computed_units(world: SchemaWays, found: Sequence[Unit], low: Sequence[str]) -> Iterator[Unit]:
-    """Yield the words of a question that name what follows from dates."""
+    """Yield the words of a question that name what follows from dates and numbers."""
+    yield from _calculations(world, found, low)
     dates = [p for p in world.schema.properties.values() if p.kind == "date" and p.maximum]
     if not dates:
         return
@@ -50,6 +52,72 @@ def computed_units(world: SchemaWays, found: Sequence[Unit], low: Sequence[str])
         return {p.iri for p in dates if any(sort in table.get((w,), ()) for w in _called(p))}
 
     yield from _between(spans, named, low, called)
+
+
+def _calculations(world: SchemaWays, found: Sequence[Unit], low: Sequence[str]) -> Iterator[Unit]:
+    """Yield words for a sum, a product or a ratio of numbers of a thing."""
+    numbers = {p.iri: p for p in world.schema.properties.values() if p.kind == "number" and not p.flag}
+    named = [
+        (u, [numbers[c.term] for c in u.options[:3] if c.term in numbers])
+        for u in found
+        if u.kind == "property"
+    ]
+    named = [(u, some) for u, some in named if some]
+    for one, some in named:
+        for other, others in named:
+            joined = " ".join(w for w in low[one.end : other.start] if w not in ("the", "its", "their"))
+            if (sort := _JOINED.get(joined)) is not None:
+                made = [
+                    world.calculated(sort, (p, q), "ratio" if sort == "/" else "total")
+                    for p in some
+                    for q in others
+                    if p is not q and not p.domains.keys().isdisjoint(q.domains)
+                ]
+                yield from _unit_of("property", one.start, other.end, made, min(one.score, other.score))
+    table = meanings("amounts.tsv")
+    for i, size in ((i, size) for i in range(len(low)) for size in (3, 2, 1) if i + size <= len(low)):
+        for sort in table.get(tuple(low[i : i + size]), ()):
+            if sort[0] in "*/":
+                made = list(_products(world, sort, [*numbers.values()], low[i + size - 1]))
+                yield from _unit_of("property", i, i + size, made, 0.75)
+        sums = [c for c in world.sums if size == 1 and root(low[i]) == root(c.info.names[0])]
+        yield from _unit_of("property", i, i + size, sums, 0.7)
+    for u in found:
+        if u.kind == "adjective" and u.word in _LASTING:
+            spans = [
+                p for p in numbers.values() if (unit := unit_of(p.names, p.comment)) and unit.sort == "span"
+            ]
+            lasting = [c for c in world.sums if numbers[c.bases[0]] in spans]
+            for new in _unit_of("adjective", u.start, u.end, lasting, 0.7, inverse=_LASTING[u.word] < 0):
+                yield replace(new, cue=u.cue, op=u.op, word=u.word)
+
+
+def _products(
+    world: SchemaWays, sort: str, numbers: Sequence[PropertyInfo], name: str
+) -> Iterator[ComputedProperty]:
+    """Yield what is computed of numbers that are called as a table says: "*price+quantity"."""
+    kinds = [[root(w) for w in some.split(",")] for some in sort[1:].split("+")]
+    fit = []
+    for kind in kinds:
+        ranks = {
+            p.iri: min((kind.index(r) for w in _called(p) if (r := root(w)) in kind), default=-1)
+            for p in numbers
+        }
+        fit.append(sorted((p for p in numbers if ranks[p.iri] >= 0), key=lambda p: (ranks[p.iri], p.iri)))
+    for first in fit[0]:
+        near = [
+            next((p for p in some if not p.domains.keys().isdisjoint(first.domains)), None)
+            for some in fit[1:]
+        ]
+        rest = [p for p in near if p is not None and p is not first]
+        if len(rest) == len(near):
+            yield world.calculated(sort[0], (first, *rest), name)
+
+
+_JOINED: Final = {"plus": "+", "per": "/", "divided by": "/", "times": "*", "multiplied by": "*"}
+"""What is done with two numbers, by the words between them."""
+_LASTING: Final = {"long": 1, "short": -1, "quick": -1, "fast": -1, "slow": 1}
+"""Whether the most or the least time is meant by an adjective."""
 
 
 def _names_date(world: SchemaWays, unit: Unit) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rdflib import Literal
@@ -19,12 +19,16 @@ from mrag.planning.plan import (
     Plan,
     Unknown,
 )
-from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable, is_above, partner_of
+from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable, is_above, pairs, partner_of
 from mrag.planning.reader.outcome import PlanDraft, assemble, difference
 from mrag.planning.reader.world import SchemaWays
-from mrag.planning.scopes import renamed, without_ties
+from mrag.planning.scopes import less, renamed, without_ties
 
 _HUNDRED: Final = Literal(100)
+_SAID: Final = frozenset(
+    "is is> cond not has lacks yes no node none having like start end or key+ key- above+ above- same".split()
+)
+"""Roles of what may hold of a part of things only."""
 
 
 def draft_of(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) -> PlanDraft:
@@ -33,37 +37,114 @@ def draft_of(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
     Raises:
         Unreadable: If they make none.
     """
+    parts = [replace(i, role="by+") if i.role == "share" else i for i in items]
+    if parts != [*items] and not any(i.role == "than" for i in items):
+        return _share(world, items, asked)
+    items = parts
     if not any(i.role == "than" for i in items) or any(map(is_above, items)):
         return assemble(world, items, asked)
-    first, second = _sides(items)
-    aside = replace(asked, truth=False, difference=False, ratio="", compares="", side=True)
-    drafts = assemble(world, first, aside), assemble(world, second, aside)
-    plans = tuple(_named(d, name) for d, name in zip(drafts, ("one", "other"), strict=True))
-    kind = _kind(world, drafts[0])
+    both = _both(world, _sides(items), asked)
+    one, other, kind = Unknown("one"), Unknown("other"), both.kind
     less = any(i.role == "by-" for i in items) or asked.compares == "<"
-    features = dict(drafts[0].features)  # those of the other side are the same
-    one, other = Unknown("one"), Unknown("other")
-    columns: tuple[Column, ...] = ()
-    conditions: tuple[Comparison, ...] = ()
     if asked.truth:
-        conditions = (
-            Comparison(_read(one, kind), asked.compares or ("<" if less else ">"), _read(other, kind)),
+        relation = asked.compares or ("<" if less else ">")
+        return both.draft((), (Comparison(_read(one, kind), relation, _read(other, kind)),), "truth")
+    if asked.ratio and kind == "number":
+        turned = any(i.role == "than" and i.cue is None for i in items)  # the part comes behind the whole
+        part, whole = (other, one) if turned else (one, other)
+        value = ratio(Number(part), Number(whole), percent=asked.ratio == "percent")
+        return both.draft((Column(value, "ratio"),), (), "ratio")
+    if asked.difference or asked.compares in ("<", ">") or any(i.role.startswith("by") for i in items):
+        start, end = (one, other) if less else (other, one)
+        return both.draft((Column(difference(start, end, kind, asked.unit), "difference"),), (), "difference")
+    return both.draft((Column(one, "one"), Column(other, "other")), (), "both")
+
+
+@dataclass(frozen=True)
+class _Both:
+    """Two sides: their plans, the columns that they have in common, and whether they are numbers or dates."""
+
+    plans: tuple[Plan, ...]
+    keys: tuple[Column, ...]
+    kind: str
+    features: Mapping[str, float]
+
+    def draft(self, columns: tuple[Column, ...], conditions: tuple[Comparison, ...], name: str) -> PlanDraft:
+        """Return the plan that shows something of both."""
+        shown = (*self.keys, *columns)
+        return PlanDraft(
+            Plan(Block((), conditions, plans=self.plans), shown),
+            tuple(c.name for c in shown),
+            {**self.features, f"contrast:{name}": 1.0},
         )
-        features["contrast:truth"] = 1.0
-    elif asked.ratio and kind == "number":
-        columns = (Column(ratio(Number(one), Number(other), percent=asked.ratio == "percent"), "ratio"),)
-        features["contrast:ratio"] = 1.0
-    elif asked.difference or asked.compares in ("<", ">") or any(i.role.startswith("by") for i in items):
-        columns = (
-            Column(difference(*((one, other) if less else (other, one)), kind, asked.unit), "difference"),
-        )
-        features["contrast:difference"] = 1.0
-    else:
-        columns = (Column(one, "one"), Column(other, "other"))
-        features["contrast:both"] = 1.0
-    return PlanDraft(
-        Plan(Block((), conditions, plans=plans), columns), tuple(c.name for c in columns), features
+
+
+def _both(
+    world: SchemaWays, sides: tuple[Sequence[RoleItem], Sequence[RoleItem]], asked: QuestionCues
+) -> _Both:
+    aside = replace(asked, truth=False, difference=False, ratio="", compares="", side=True)
+    drafts = [assemble(world, side, aside) for side in sides]
+    keys = [[c.name for c in _keys(d)] for d in drafts]
+    if len(keys[0]) != len(keys[1]):
+        raise Unreadable
+    plans = tuple(_named(d, k, name) for d, k, name in zip(drafts, keys, ("one", "other"), strict=True))
+    shared = tuple(Column(Unknown(f"key{n}"), f"key{n}") for n in range(len(keys[0])))
+    return _Both(plans, shared, _kind(world, drafts[0]), drafts[0].features)
+
+
+def _keys(draft: PlanDraft) -> list[Column]:
+    """Return what a side is grouped by."""
+    shown = [c for c in draft.plan.columns if c.name in draft.shown]
+    keys = [c for c in shown if isinstance(c.value, Unknown)]
+    return keys if draft.plan.grouped else keys[:-1]
+
+
+def _share(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) -> PlanDraft:
+    """Return the plan of the part of things, or of an amount of theirs, for which all that is said holds.
+
+    Of several things that are said, one before the name of the things holds for the whole; where another turn
+    is asked for, all but the last.
+    """
+    at = next(n for n, i in enumerate(items) if i.role == "share")
+    said = [n for n, i in enumerate(items) if i.role in _SAID and n != at]
+    partners = pairs(items)
+    within = [n for n in said if n < at] if asked.turn == 0 else said[:-1]
+    rest = [n for n in said if n not in within] or said
+    if not said or (asked.turn and rest == said):
+        raise Unreadable
+    gone = {*rest, *(partners[n] for n in rest if n in partners)}
+    counted = [
+        replace(i, role="count" if i.kind == "class" else "by+") if n == at else i
+        for n, i in enumerate(items)
+    ]
+    sides = counted, [i for n, i in enumerate(counted) if n not in gone]
+    both = _both(world, sides, replace(asked, turn=0))
+    percent = (cue := items[at].cue) is not None and cue.cue == "share"
+    name = "percentage" if percent else "ratio"
+    draft = _of_whole(both, name, percent=percent)
+    if draft is None:
+        value = ratio(Number(Unknown("one")), Number(Unknown("other")), percent=percent)
+        draft = both.draft((Column(value, name),), (), "share")
+    more = {"share": 1.0, "turned": 0.5 * asked.turn, "share of some": float(asked.turn)}
+    return replace(draft, features={**draft.features, **more})
+
+
+def _of_whole(both: _Both, name: str, *, percent: bool) -> PlanDraft | None:
+    """Return a plan that folds a part of what it folds as a whole; None if one is no part of the other."""
+    part, whole = both.plans
+    one, other = part.columns[-1].value, whole.columns[-1].value
+    bare = replace(
+        part, where=whole.where, columns=(*part.columns[:-1], replace(part.columns[-1], name="other"))
     )
+    rest = less(part.where, whole.where)
+    if part.where == whole.where:
+        raise Unreadable
+    if bare != whole or one != other or not isinstance(one, Aggregate) or rest.plans or rest.optional:
+        return None
+    if not less(whole.where, part.where).empty:
+        return None
+    shown = (*whole.columns[:-1], Column(ratio(replace(one, where=rest), one, percent=percent), name))
+    return PlanDraft(replace(whole, columns=shown), tuple(c.name for c in shown), both.features)
 
 
 def _sides(items: Sequence[RoleItem]) -> tuple[list[RoleItem], list[RoleItem]]:
@@ -80,20 +161,20 @@ def _sides(items: Sequence[RoleItem]) -> tuple[list[RoleItem], list[RoleItem]]:
     return first, [item for n, item in enumerate(second) if n not in partners]
 
 
-def _named(draft: PlanDraft, name: str) -> Plan:
-    """Return the plan of a side, with a name for its one value."""
-    if len(draft.shown) != 1:
+def _named(draft: PlanDraft, keys: Sequence[str], name: str) -> Plan:
+    """Return the plan of a side, with a name for its value and for what it is grouped by."""
+    if len(draft.shown) != len(keys) + 1:
         raise Unreadable
-    return without_ties(
-        renamed(
-            draft.plan, {c.name: name if c.name in draft.shown else name + c.name for c in draft.plan.columns}
-        )
-    )
+    names = {c.name: name + c.name for c in draft.plan.columns}
+    names |= {old: f"key{n}" for n, old in enumerate(keys)}
+    names |= {old: name for old in draft.shown if old not in keys}
+    return without_ties(renamed(draft.plan, names))
 
 
 def _kind(world: SchemaWays, draft: PlanDraft) -> str:
     """Return whether the value of a side is a number or a date."""
-    value = next(c.value for c in draft.plan.columns if c.name in draft.shown)
+    keys = _keys(draft)
+    value = next(c.value for c in draft.plan.columns if c.name in draft.shown and c not in keys)
     if not isinstance(value, Unknown):
         inside = (
             value.value if isinstance(value, Aggregate) and value.function in ("minimum", "maximum") else None

@@ -37,7 +37,7 @@ from mrag.planning.reader.world import SchemaWays, Way, WayStep
 from mrag.planning.schema import PropertyInfo
 from mrag.rdf.terms import XSD
 
-_ALONE: Final = frozenset(("none", "again", "most", "fewest", "having"))
+_ALONE: Final = frozenset(("none", "again", "most", "fewest", "fewest0", "having"))
 """Roles of kinds that are never of things that were spoken of before."""
 _POSITIONS: Final[Mapping[str, Position]] = {"start": "start", "end": "end", "like": "anywhere"}
 BEYOND: Final[Mapping[str, Relation]] = {"+": ">", "-": "<", ">=": ">=", "<=": "<="}
@@ -102,6 +102,7 @@ class QuestionCues:
         turn: How many times another way than the shortest is taken.
         order: "asc", "desc" or "alpha" where rows are to be in order of what is shown.
         counted: Whether a number is asked for that belongs to no words.
+        zero: Whether groups to which nothing belongs are asked for as well.
         difference: Whether the difference of two numbers is asked for.
         ratio: "percent" or "fraction" where a part of something is asked for.
         compares: ">", "<" or "=" where one side is compared with the other.
@@ -115,6 +116,7 @@ class QuestionCues:
     turn: int = 0
     order: str = ""
     counted: bool = False
+    zero: bool = False
     difference: bool = False
     ratio: str = ""
     compares: Relation | OneOf[""] = ""
@@ -271,7 +273,7 @@ def read_frame(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues
     taken = {*partners.values()}
     for n, item in enumerate(items):
         spoken = item.kind not in ("class", "entity") and item.role != "limit"
-        if n not in taken and (spoken or (item.kind == "class" and item.role == "same")):
+        if n not in taken and (spoken or (item.kind == "class" and item.role in ("same", "differ"))):
             _place(frame, n, item, partners)
     return frame
 
@@ -332,7 +334,7 @@ def goes_with(world: SchemaWays, one: RoleItem, value: RoleItem) -> bool:
 
 def _add_classes(frame: RoleFrame) -> None:
     for n, item in enumerate(frame.items):
-        if item.cand is None or item.kind != "class" or item.role == "same":
+        if item.cand is None or item.kind != "class" or item.role in ("same", "differ"):
             continue
         cls = _best_of(frame, item) if len(item.unit.options) > 1 and item.unit.cue else item.cand.term
         # In a graph without classes each noun may name another kind of thing.
@@ -388,6 +390,8 @@ def _add_parties(frame: RoleFrame) -> None:
         if item.role in ("party", "parties") and item.cand is not None:
             info = frame.info(item.cand)
             backward = bool(item.cand.inverse or not info.ranges)
+            if frame.world.schema.tree and item.cand.name.lower().split()[-1] in PREPOSITIONS:
+                backward = True  # a "kind of" something has that above it
             if set(info.domains) & set(info.ranges):
                 if frame.asked.turn > frame.turned:
                     frame.turned += 1
@@ -493,7 +497,7 @@ def _fit(frame: RoleFrame, cls: str) -> int:
 
 
 def _owns(world: SchemaWays, node: FrameNode, cand: Candidate) -> bool:
-    if node.cls not in world.schema.classes:
+    if world.kind(node.cls) not in world.schema.classes:
         return False
     info = world.info(cand.term)
     return world.has(node.cls, cand.term) or (info.kind == "entity" and world.leads_to(node.cls, cand.term))
@@ -593,11 +597,15 @@ def _value(frame: RoleFrame, node: FrameNode, cand: Candidate) -> Expression:
             backward = not backward
         if either:
             # What is called "capital of" tells of the country from the side of the capital.
-            last = frame.info(cand).names[0].lower().split()[-1]
+            tree = frame.world.schema.tree
+            last = (cand.name if tree else frame.info(cand).names[0]).lower().split()[-1]
             way = "backward" if backward else "forward"
             frame.count(f"{way} {last}" if last in PREPOSITIONS else way)
             at = next((i.at for i in frame.items if i.cand is cand), node.at)
-            frame.count(f"{way}|{'before' if at < node.at else 'behind'}|{'of' if cand.inverse else 'to'}")
+            side = "before" if at < node.at else "behind"
+            frame.count(f"{way}|{side}|{'of' if cand.inverse else 'to'}")
+            if tree and last in PREPOSITIONS:
+                frame.count(f"{way} {last}|{side}")  # "the kinds of it", "what it is a kind of"
         frame.values[key] = x = frame.fresh(stem_of(frame.info(cand).names[-1]))
         iri = URIRef(cand.term)
         node.blocks.append(Block((Pattern(x, iri, node.var) if backward else Pattern(node.var, iri, x),)))
@@ -713,7 +721,11 @@ def _add_same(frame: RoleFrame, item: RoleItem) -> None:
     """Say that a thing has the same as one that is named."""
     if any(i.role.startswith("beyond") and i.at < item.at for i in frame.items):
         return  # it is the group of the average
-    node, other = _two(frame, item)
+    try:
+        node, other = _two(frame, item)
+    except Unreadable:
+        _relate(frame, item, differ=False)
+        return
     assert other.entity is not None
     other.aside, shared = True, frame.fresh()
     if (
@@ -730,6 +742,51 @@ def _add_same(frame: RoleFrame, item: RoleItem) -> None:
     differs = (Comparison(node.var, "!=", other.entity),) if node.entity is None else ()
     node.blocks.append(Block(tuple(_shared(frame, other, other.entity, item, shared)), differs))
     frame.count("compared")
+
+
+def _add_difference(frame: RoleFrame, item: RoleItem) -> None:
+    """Say that two things that are spoken of have not the same: "from another town"."""
+    _relate(frame, item, differ=True)
+
+
+def _relate(frame: RoleFrame, item: RoleItem, *, differ: bool) -> None:
+    """Say that two things that are spoken of have the same, or one thing by two relations: "its own"."""
+    found = [(x, own) for x in frame.nodes if not x.aside and (own := _own_item(frame, x, item))]
+    found.sort(key=lambda f: (f[0] is not frame.root, abs(f[0].at - item.at)))
+    one = frame.fresh()
+    other = frame.fresh() if differ else one
+    if len(found) > 1:
+        for (x, own), value in zip(found, (one, other), strict=False):
+            x.blocks.append(Block(tuple(_shared(frame, x, x.entity or x.var, own, value))))
+    elif found and item.cand is not None and item.kind == "property":
+        x, ends = found[0][0], frame.info(item.cand).ranges
+        links = {i.cand.term for i in frame.items if i.role == "link" and i.cand is not None}
+        ways = [
+            w for end in ends for w in frame.world.ways(x.cls, end) if any(s.property in links for s in w)
+        ]
+        if not ways:
+            raise Unreadable
+        x.blocks.append(Block(tuple(_shared(frame, x, x.var, item, one))))
+        x.blocks.append(Block(tuple(path(frame, x.var, ways[0], other))))
+    else:
+        raise Unreadable
+    if differ:
+        frame.root.blocks.append(Block((), (Comparison(one, "!=", other),)))
+    frame.count("related")
+
+
+def _own_item(frame: RoleFrame, x: FrameNode, item: RoleItem) -> RoleItem | None:
+    """Return an item for what a node has of what is said, by another property of that name if need be."""
+    assert item.cand is not None
+    if item.kind == "class":
+        return item if x.cls != item.cand.term and frame.world.ways(x.cls, item.cand.term) else None
+    if frame.world.has(x.cls, item.cand.term):
+        return item
+    name = frame.info(item.cand).names[0].lower()
+    for iri, p in frame.world.schema.properties.items():
+        if frame.world.has(x.cls, iri) and p.names[0].lower() == name:
+            return replace(item, cand=replace(item.cand, term=iri))
+    return None
 
 
 def _two_of(frame: RoleFrame, item: RoleItem) -> None:
@@ -831,7 +888,8 @@ def _than(frame: RoleFrame, node: FrameNode, item: RoleItem, n: int) -> tuple[Ex
 
 _SAYINGS: Final[Mapping[str, Callable[[RoleFrame, RoleItem], None]]] = {
     "has": _add_existence, "lacks": _add_existence, "yes": _add_flag, "no": _add_flag, "key": _add_extreme,
-    "beyond": _add_average, "same": _add_same, "above": _add_comparison, "than": _pass,
+    "beyond": _add_average, "same": _add_same, "differ": _add_difference,
+    "above": _add_comparison, "than": _pass,
 }  # fmt: skip
 """What says something of a node and shows nothing."""
 
@@ -844,6 +902,9 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
             _alternative(frame, node, iri, item)
         else:
             _say(frame, node, iri, item, negate=item.role == "not")
+        return
+    if item.role == "during":
+        _add_running(frame, item)
         return
     if item.role == "or":
         if frame.last is None:
@@ -878,6 +939,21 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
     _say(frame, node, iri, item, negate=item.role == "not")
 
 
+def _add_running(frame: RoleFrame, item: RoleItem) -> None:
+    """Say that a thing had begun by the end of a time, and had not ended before it began."""
+    spans = [c for c in frame.world.computed.values() if c.sort == "days"]
+    fits = [(x, c) for x in frame.nodes if x.cls and not x.entity for c in spans if x.cls in c.info.domains]
+    if not fits or item.unit.part not in ("year", "year-month", "date", "moment"):
+        raise Unreadable
+    node, span = min(fits, key=lambda f: (_far(frame, item, f[0]) + 0.5 * spans.index(f[1]), f[0].at))
+    (begin, begun), (end, ended) = (stated(frame, node.var, base) for base in span.bases)
+    low, high = item.unit.values[0], item.unit.values[-1]
+    first = _date_bounds(begin, replace(item.unit, values=(high,)))
+    last = _date_bounds(end, replace(item.unit, values=(low,)))
+    node.blocks.append(Block(begun, tuple(bounded(first[0], "<=", first[1]))))
+    node.withouts.append(Block(ended, tuple(bounded(last[0], "<", last[1]))))
+
+
 def _guesses(
     frame: RoleFrame, item: RoleItem, nodes: Iterable[FrameNode]
 ) -> list[tuple[float, FrameNode, str]]:
@@ -901,7 +977,8 @@ def _lasting(frame: RoleFrame, x: FrameNode, unit: Unit) -> list[PropertyInfo]:
     if said is None or said.sort != "span":
         return []
     every = frame.world.computed.values()
-    return [c.info for c in every if c.sort == "days" and x.cls in c.info.domains]
+    spans = [c.info for c in every if c.sort == "days" and x.cls in c.info.domains]
+    return [*spans, *(c.info for c in frame.world.sums if x.cls in c.info.domains)]
 
 
 def _likeness(info: PropertyInfo, unit: Unit) -> float | None:
@@ -930,7 +1007,7 @@ _FINENESS: Final[Mapping[str, int]] = {"year": 1, "year-month": 2, "month": 2, "
 
 
 def _own(frame: RoleFrame, node: FrameNode) -> list[PropertyInfo]:
-    return [p for p in frame.world.schema.properties.values() if node.cls in p.domains]
+    return [p for p in frame.world.schema.properties.values() if frame.world.kind(node.cls) in p.domains]
 
 
 def _is_year(info: PropertyInfo) -> bool:

@@ -55,7 +55,7 @@ from mrag.planning.reader.world import SchemaWays, WayStep
 
 FOLDS: Final[Mapping[str, Fold]] = {"sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}
 """What roles fold by."""
-_USES: Final[Mapping[str, str]] = {"most": "key+", "fewest": "key-", "having": "cond"}
+_USES: Final[Mapping[str, str]] = {"most": "key+", "fewest": "key-", "fewest0": "key-", "having": "cond"}
 """What the number of things of a kind is for, by roles of kinds."""
 
 
@@ -230,8 +230,6 @@ def _assembled(frame: RoleFrame, items: Sequence[RoleItem], asked: QuestionCues)
         return _counted_groups(out)
     for difference in frame.differences:
         out.column(difference, out.plain)
-    if any(i.role == "share" for i in items):
-        return _share(out)
     return _finished(out)
 
 
@@ -607,23 +605,6 @@ def _repeated(out: _Outcome, node: FrameNode) -> bool:
     return False
 
 
-def _share(out: _Outcome) -> PlanDraft:
-    """Return the plan of the share of things for which all that is said holds."""
-    frame, root = out.frame, out.frame.root
-    if out.folds or out.plain or out.groups or out.order or out.having or root.entity or not root.cls:
-        raise Unreadable
-    every = Block(of_class(root.var, root.cls))
-    some = where(frame, root)
-    if some == every:
-        raise Unreadable
-    rest = replace(some, patterns=tuple(p for p in some.patterns if p not in every.patterns))
-    part, whole = Aggregate("count", of=(root.var,), where=rest), Aggregate("count", of=(root.var,))
-    percent = any(i.role == "share" and i.cue is not None and i.cue.cue == "share" for i in frame.items)
-    out.column(Arithmetic(Arithmetic(part, "*", Literal(100)) if percent else part, "/", whole), out.folds)
-    frame.count("share")
-    return PlanDraft(Plan(every, tuple(out.folds)), tuple(out.shown), frame.features)
-
-
 def _finished(out: _Outcome) -> PlanDraft:
     frame, root = out.frame, out.frame.root
     folds = out.folds
@@ -656,6 +637,8 @@ def _finished(out: _Outcome) -> PlanDraft:
     limit = out.limit if out.limit is not None or not order else frame.asked.limit or None
     offset = frame.asked.offset if limit else 0
     block = where(frame, root)
+    if frame.asked.zero or any(i.role == "fewest0" for i in frame.items):
+        block = _with_nothing(out, block)
     known = _unknowns(block)
     for column in (*columns, *out.spare):
         if any(e not in known for e in parts(column.value) if isinstance(e, Unknown)):
@@ -664,11 +647,35 @@ def _finished(out: _Outcome) -> PlanDraft:
     return PlanDraft(plan, tuple(c.name for c in columns), frame.features)
 
 
+def _with_nothing(out: _Outcome, block: Block) -> Block:
+    """Return a block that holds as well for things of a group to which nothing belongs."""
+    frame = out.frame
+    shown = {c.value for c in (*out.groups, *out.plain)}
+    if (
+        block.plans
+        or block.optional
+        or not any(isinstance(c.value, Aggregate) for c in (*out.folds, *out.spare))
+    ):
+        raise Unreadable
+    frame.count("with nothing")
+    for one in frame.shown:
+        ranges = frame.info(one.item.cand).ranges if one.item.cand is not None else {}
+        if one.value in shown and ranges and isinstance(one.value, Unknown):
+            kind = max(sorted(ranges), key=lambda cls: ranges[cls])
+            return Block(of_class(one.value, kind), optional=(block,))
+    group = next((x for x in frame.nodes if x.var in shown), frame.root)
+    if group.entity or (group is frame.root and out.folds):
+        raise Unreadable
+    return replace(block_of(frame, group, tied=False), optional=(block,))
+
+
 def _unknowns(block: Block) -> set[Unknown]:
     """Return the unknowns that a block binds."""
     found = {place for p in block.patterns for place in p.places if isinstance(place, Unknown)}
     for some in block.either:
         found |= set[Unknown].intersection(*map(_unknowns, some))
+    for inner in block.optional:
+        found |= _unknowns(inner)
     for plan in block.plans:
         found |= {Unknown(c.name) for c in plan.columns}
     return found

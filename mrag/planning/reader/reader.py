@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -18,10 +18,12 @@ from mrag.planning.plan import Aggregate, Plan, Relation, parts
 from mrag.planning.reader.computed import computed_units
 from mrag.planning.reader.contrasts import draft_of
 from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable
+from mrag.planning.reader.glosses import Glosses
 from mrag.planning.reader.implied import ImpliedNames
 from mrag.planning.reader.outcome import PlanDraft, called
 from mrag.planning.reader.roles import Labelled, labelled, paths
-from mrag.planning.reader.units import units_of
+from mrag.planning.reader.terms import depths
+from mrag.planning.reader.units import Unit, units_of
 from mrag.planning.reader.world import SchemaWays
 
 LONGEST: Final = 200
@@ -91,6 +93,7 @@ class RoleReader:
     def __init__(self, lexicon: Lexicon, weights: Mapping[str, float] | None = None) -> None:
         self.lexicon = lexicon
         self.world = SchemaWays(lexicon.schema)
+        self.glosses = Glosses(lexicon)
         self.implied = ImpliedNames(lexicon)
         self.weights = shipped() if weights is None else weights
 
@@ -104,16 +107,17 @@ class RoleReader:
             most: How many are returned at most.
             failed: What roles could not be put together is added to it, from which training learns.
         """
-        words = tokens(question)
-        if len(words) > LONGEST:
+        if len(tokens(question)) > LONGEST:
             return []
+        gloss = self.glosses.of(question)
+        words = gloss.words
         low = [t.raw.lower().replace("\u2019", "'") for t in words]
         ranked: list[Labelled] = []
-        units = units_of(self.lexicon, question, words)
+        units = units_of(self.lexicon, gloss.text, words, gloss.names)
         units += self.implied.units(words, low, units)
         units = [*units, *computed_units(self.world, units, low)]
         for slots, left in paths(units, low):
-            ranked += labelled(self.world, slots, left, low, self.weights)
+            ranked += labelled(self.world, slots, left, low, self.weights, gloss.language)
         ranked.sort(key=lambda r: -r.score)
         found: dict[Plan, QuestionDerivation] = {}
         for label in ranked[:_DRAFTS]:
@@ -126,15 +130,30 @@ class RoleReader:
                     break
                 if turn and not draft.features.get("turned"):
                     break
-                one = self._derivation(label, draft, low)
-                if draft.plan not in found or found[draft.plan].score < one.score:
-                    found[draft.plan] = one
-        return sorted(found.values(), key=lambda d: -d.score)[:most]
+                for one in depths(self.world.schema, draft, [c.cue for c in label.cues]):
+                    derived = self._derivation(label, one, low)
+                    if one.plan not in found or found[one.plan].score < derived.score:
+                        found[one.plan] = derived
+        best = sorted(found.values(), key=lambda d: -d.score)[:most]
+        return [_placed(one, gloss.origins) for one in best] if gloss.origins else best
 
     def _derivation(self, label: Labelled, draft: PlanDraft, low: Sequence[str]) -> QuestionDerivation:
         more = {**draft.features, **_shape(draft, low)}
         score = label.score + sum(self.weights.get(name, 0.0) * value for name, value in more.items())
         return QuestionDerivation(draft, label.items, label.left, {**label.features, **more}, score)
+
+
+def _placed(one: QuestionDerivation, origins: Sequence[tuple[int, int]]) -> QuestionDerivation:
+    """Return a derivation with the places of the words that its gloss stands for."""
+
+    def placed(unit: Unit) -> Unit:
+        return replace(unit, start=origins[unit.start][0], end=origins[unit.end - 1][1])
+
+    items = tuple(
+        replace(i, unit=placed(i.unit), cue=None if i.cue is None else placed(i.cue)) for i in one.items
+    )
+    left = sorted({at for n in one.left for at in range(*origins[n])})
+    return replace(one, items=items, left=tuple(left))
 
 
 def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
@@ -158,6 +177,7 @@ def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
         turn=turn,
         order=order,
         counted=bool(cues & {"count", "reveal"}),
+        zero="zero" in cues,
         difference="difference" in cues,
         ratio="percent" if "share" in cues else "fraction" if cues & {"ratio", "part"} else "",
         compares=compares,

@@ -55,8 +55,10 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "size-": ("uncommon", "sup-", "fewest"),
     "most": ("most", "common", "sup+"),
     "fewest": ("fewest", "uncommon", "sup-"),
+    "fewest0": ("fewest", "uncommon", "sup-"),
     "none": ("not",),
     "lacks": ("not",),
+    "during": ("running",),
     "not": ("not",),
     "not<": ("not",),
     "except": ("not",),
@@ -75,7 +77,8 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "by-": ("cmp-",),
     "than": ("than", "versus", "and"),
     "same": ("same",),
-    "share": ("share", "part"),
+    "differ": ("other",),
+    "share": ("share", "part", "ratio"),
     "start": ("start",),
     "start<": ("start",),
     "end": ("end",),
@@ -98,13 +101,14 @@ _PASSED: Final = frozenset(("skip", "hint"))
 """Roles of units that say nothing by themselves."""
 _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
     "quantity": ("is", "is<", "is>", "limit", "or", "or<"),
-    "time": ("is", "is<", "is>", "or", "than"),
+    "time": ("is", "is<", "is>", "during", "or", "than"),
     "text": ("is", "is<", "start", "start<", "end", "end<", "like", "like<", "not<", "or", "or<"),
 }
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "class": (
-        "focus", "count", "group", "node", "having", "none", "most", "fewest", "col", "again", "hint",
-        "share", "size+", "size-", "sortA", "sortD", "by+", "by-", "than", "same",
+        "focus", "count", "group", "node", "having", "none", "most", "fewest", "fewest0", "col", "again",
+        "hint",
+        "share", "size+", "size-", "sortA", "sortD", "by+", "by-", "than", "same", "differ",
     ),
     "entity": ("is", "is<", "not", "not<", "or", "than", "except"),
     "value": ("is", "is<", "is>", "not", "not<", "or", "or<", "than"),
@@ -117,21 +121,22 @@ _IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
 _PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
     "number": (
         "col", "key+", "key-", "sum", "avg", "min", "max", "beyond+", "beyond-", "beyond>=", "beyond<=",
-        "much", "above+", "above-", "by+", "by-", "than",
+        "much", "above+", "above-", "by+", "by-", "than", "share",
     ),
     "date": ("col", "key+", "key-", "min", "max", "by+", "by-", "above+", "above-", "than"),
     "entity": ("col", "link", "than", "party", "parties"),
 }  # fmt: skip
 _ALL_PROPERTIES: Final = (
-    "same", "sortA", "sortD", "group", "cond", "countd", "has", "lacks", "most", "fewest",
+    "same", "differ", "sortA", "sortD", "group", "cond", "countd", "has", "lacks", "most", "fewest",
 )  # fmt: skip
 _DATE_PARTS: Final = frozenset(get_args(Part))
 _OF_PARTS: Final = ("col", "group", "most", "fewest", "countd", "sortA", "sortD", "cond", "key+", "key-")
 """What parts of dates may do."""
 _OF_SPANS: Final = (
-    "col", "key+", "key-", *_FOLDS, "beyond+", "beyond-", "cond", "sortA", "sortD", "group",
+    "col", "key+", "key-", *_FOLDS, "beyond+", "beyond-", "by+", "by-", "cond", "sortA", "sortD", "group",
+    "much",
 )  # fmt: skip
-"""What the time from one date to another may do."""
+"""What computed numbers may do, such as the time from one date to another."""
 Features: TypeAlias = tuple[tuple[str, float], ...]
 
 
@@ -196,14 +201,26 @@ class _Option:
     `gain` is what it would cost to leave over these cues.
     """
 
-    role: str
-    unit: Unit
-    cand: Candidate | None
+    item: RoleItem
     cue: int
     mask: int
     worth: float
     gain: float
     features: Features
+
+    @property
+    def role(self) -> str:
+        """Return what the slot does."""
+        return self.item.role
+
+    @property
+    def silent(self) -> bool:
+        """Return whether it is a cue word that is passed over, as if it was not there."""
+        return self.item.role == "skip" and self.item.unit.kind == "cue"
+
+
+_Step: TypeAlias = tuple[float, float, str, str, _State, _Option]
+"""How likely a state with another slot is, with and without what is gained, what is open, and of what."""
 
 
 @dataclass(frozen=True)
@@ -217,6 +234,7 @@ class _Path:
     losses: Sequence[float]
     liked: frozenset[str]
     near: frozenset[str]
+    language: str
 
 
 def paths(units: Sequence[Unit], low: Sequence[str]) -> list[tuple[list[UnitSlot], list[int]]]:
@@ -260,6 +278,7 @@ def labelled(
     left: Sequence[int],
     low: Sequence[str],
     weights: Mapping[str, float],
+    language: str = "",
 ) -> list[Labelled]:
     """Return the likeliest ways of giving the slots of a path roles, likeliest first."""
     mentions = [s for s in slots if not s.is_cue]
@@ -270,12 +289,12 @@ def labelled(
     near = liked | {a for c in kinds for a in (c, *world.schema.above(c))}
     cues = _cues(slots)
     losses = [0.0 if c.cue in _FREE else weights.get("left:" + c.cue, 0.0) for c in cues]
-    path = _Path(world, low, mentions, cues, losses, liked, near)
+    path = _Path(world, low, mentions, cues, losses, liked, near, language)
     beam = [_State()]
     every = [
         sorted(
             _options(path, at, weights),
-            key=lambda o: (-o.worth - o.gain, o.role, o.cand.term if o.cand else ""),
+            key=lambda o: (-o.worth - o.gain, o.role, o.item.cand.term if o.item.cand else ""),
         )
         for at in range(len(mentions))
     ]
@@ -288,7 +307,7 @@ def labelled(
             for option in options
             if (new := _extended(path, state, option, weights)) is not None
         ]
-        beam = nlargest(_BEAM, further, key=lambda s: s.score + s.gain)
+        beam = [_state(step) for step in nlargest(_BEAM, further, key=lambda step: step[0])]
     return [_finished(path, state, left, weights) for state in beam if not state.open]
 
 
@@ -299,7 +318,7 @@ def _next(
     found: list[RoleItem] = []
     at += way
     while 0 <= at < len(mentions):
-        found += [RoleItem(o.role, o.unit, o.cand) for o in every[at] if o.role[-1] in "<>" or _waits(o.role)]
+        found += [o.item for o in every[at] if o.role[-1] in "<>" or _waits(o.role)]
         if not mentions[at].is_soft:
             break
         at += way
@@ -314,7 +333,7 @@ def _may_stand(
     world: SchemaWays, option: _Option, before: Sequence[RoleItem], behind: Sequence[RoleItem]
 ) -> bool:
     """Return whether what a role needs may stand beside it: a property its value, or a value its property."""
-    item = RoleItem(option.role, option.unit, option.cand)
+    item = option.item
     if _waits(option.role):
         return any(o.role[-1] == "<" and goes_with(world, item, o) for o in behind) or any(
             o.role[-1] == ">" and goes_with(world, item, o) for o in before
@@ -340,27 +359,30 @@ def _cues(slots: Sequence[UnitSlot]) -> list[Unit]:
     return found
 
 
-def _extended(path: _Path, state: _State, option: _Option, weights: Mapping[str, float]) -> _State | None:
-    """Return a state with another slot; None if its role cannot stand there."""
+def _extended(path: _Path, state: _State, option: _Option, weights: Mapping[str, float]) -> _Step | None:
+    """Return how likely a state with another slot is; None if its role cannot stand there."""
     if state.used & option.mask or (option.cue == -2 and state.last != option.role):
         return None
-    passed = option.role in _PASSED
-    cue = path.cues[option.cue] if option.cue >= 0 else None
-    item = RoleItem(option.role, option.unit, option.cand, cue)
-    silent = option.role == "skip" and option.unit.kind == "cue"
-    opened = state.open if silent or not (passed and state.open) else None
-    if not passed:
-        opened = _opened(path.world, state, item)
+    if option.role not in _PASSED:
+        opened = _opened(path.world, state, option.item)
+    else:
+        opened = state.open if option.silent or not state.open else None
     if opened is None:
         return None
-    pair = f"{state.last}>{option.role}"
+    pair = "" if option.silent else f"{state.last}>{option.role}"
+    score = state.score + option.worth + (weights.get(pair, 0.0) if pair else 0.0)
+    return score + state.gain + option.gain, score, opened, pair, state, option
+
+
+def _state(step: _Step) -> _State:
+    _, score, opened, pair, state, option = step
     return _State(
-        state.score + option.worth + (0.0 if silent else weights.get(pair, 0.0)),
+        score,
         state.gain + option.gain,
-        state.items if passed else (*state.items, item),
+        state.items if option.role in _PASSED else (*state.items, option.item),
         state.used | option.mask,
-        (*state.features, *option.features, *(() if silent else ((pair, 1.0),))),
-        state.last if silent else option.role,
+        (*state.features, *option.features, *(((pair, 1.0),) if pair else ())),
+        option.role if pair else state.last,
         opened,
     )
 
@@ -369,9 +391,10 @@ def _opened(world: SchemaWays, state: _State, item: RoleItem) -> str | None:
     """Return what is open behind another item; None if it cannot stand there."""
     if item.role == "again" and all(i.cand != item.cand for i in state.items):
         return None
-    above = item.kind in ("class", "property", "entity") and any(map(is_above, state.items))
-    if item.role == "than" and not above and partner_of((*state.items, item), len(state.items)) is None:
-        return None
+    if item.role == "than":
+        above = item.kind in ("class", "property", "entity") and any(map(is_above, state.items))
+        if not above and partner_of((*state.items, item), len(state.items)) is None:
+            return None
     if item.role in ("or", "or<") and not any(i.kind in ("value", "entity", "") for i in state.items):
         return None
     if _waits(item.role):
@@ -392,8 +415,15 @@ def _finished(path: _Path, state: _State, left: Sequence[int], weights: Mapping[
     score = state.score
     used = [c for n, c in enumerate(path.cues) if state.used >> n & 1]
     unused = tuple(c for n, c in enumerate(path.cues) if not state.used >> n & 1)
+    named = {
+        (i.unit.start, i.unit.end)
+        for i in state.items
+        if path.world.schema.tree and i.kind == "property" and i.cand and i.cand.way == "exact"
+    }
     for cue in unused:
         if cue.cue in _FREE or any(c.start == cue.start for c in used):
+            continue
+        if (cue.start, cue.end) in named:  # "What does it mean?"
             continue
         name = "left:" + cue.cue
         features[name] = features.get(name, 0.0) + 1.0
@@ -420,7 +450,7 @@ def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Op
             run = _run(path.cues, unit)
             for role, cand in _folds(path.world, unit, [path.cues[n].cue for n in run]):
                 yield _option(path, at, weights, role, unit, cand, -1, sum(1 << n for n in run))
-        if unit.kind in ("property", "class"):
+        if unit.kind in ("property", "class", "adjective"):
             for role, cand, inner, outer in _fold_uses(path, unit):
                 mask = sum(1 << n for n in (inner, outer) if n >= 0)
                 if "beyond" in role:
@@ -449,7 +479,8 @@ def _option(
     worth = sum(weights.get(name, 0.0) * value for name, value in features)
     mask = mask or (1 << cue if cue >= 0 else 0)
     gain = -sum(loss for n, loss in enumerate(path.losses) if mask >> n & 1)
-    return _Option(role, unit, cand, cue, mask, worth, gain, features)
+    item = RoleItem(role, unit, cand, path.cues[cue] if cue >= 0 else None)
+    return _Option(item, cue, mask, worth, gain, features)
 
 
 def _choices(path: _Path, unit: Unit, role: str) -> list[int]:
@@ -470,8 +501,9 @@ def _compared(cues: Sequence[Unit], unit: Unit, cue: int) -> int | None:
     """Return the cues of a comparison with the average; None where it is compared with none."""
     if cue >= 0 and cues[cue].cue not in ("cmp+", "cmp-"):
         return 0
-    behind = [n for n, c in enumerate(cues) if c.cue == "avg" and 0 <= c.start - unit.end <= 4]
-    return 1 << cue | 1 << behind[0] if behind and cue >= 0 else None
+    first = min(unit.end, cues[cue].end if cue >= 0 else unit.end)
+    mean = [n for n, c in enumerate(cues) if c.cue == "avg" and first <= c.start <= unit.end + 4]
+    return 1 << cue | 1 << mean[0] if mean and cue >= 0 else None
 
 
 def _asking(cues: Sequence[Unit], cue: int) -> int:
@@ -522,6 +554,15 @@ def _folds(world: SchemaWays, unit: Unit, run: Sequence[str]) -> Iterator[tuple[
 
 def _fold_uses(path: _Path, unit: Unit) -> Iterator[tuple[str, Candidate, int, int]]:
     """Yield what a kind or a number may do that is folded for each of something, with the two cues for it."""
+    if unit.kind == "adjective":
+        # The best rated is that with the best average.
+        own = [n for n, c in enumerate(path.cues) if (c.start, c.end) == (unit.start, unit.end)]
+        mean = [n for n, c in enumerate(path.cues) if c.cue == "avg" and 0 <= c.start - unit.end <= 2]
+        for cand in unit.options[:2] if own and unit.cue == "superlative" else ():
+            if path.world.info(cand.term).kind == "number":
+                for one in (*mean, -1):
+                    yield f"avg&key{'+' if cand.inverse is False else '-'}", cand, one, own[0]
+        return
     kind = unit.kind == "class" or path.world.info(unit.options[0].term).kind == "entity"
     needs: tuple[str, ...] = ("count",) if kind else ("avg", "sum", "count", "max", "min")
     inner = [n for n in _near(path, unit, needs, False) if path.cues[n].end <= unit.start][:2]
@@ -635,6 +676,8 @@ def _measured(
     found = [*more, (f"{role}|{sort}", 1.0), (f"length:{unit.kind}", float(unit.end - unit.start))]
     if cand is not None:
         found.append((f"match:{cand.kind}", cand.score - 1.0))
+        if cand.kind == "class" and cand.term not in path.world.schema.classes:
+            found.append((f"{role}|term", 1.0))
         if cand.way not in ("exact", "inflected"):
             found.append((f"way:{cand.kind}:{cand.way}", 1.0))
         if cand.inverse and unit.kind != "adjective":
@@ -645,8 +688,16 @@ def _measured(
             for u in slot.units
             if u.kind != unit.kind and u.kind in (*_NAMES, "property") and u.score >= best
         ]
-    found += _context(path, at, role, sort)
+    around = list(_context(path, at, role, sort))
+    found += around
+    if path.language:
+        # The order of words of each language is learnt beside what all have in common.
+        found += [(f"{path.language} {name}", value) for name, value in around]
     found += _by_cue(role, unit, cue)
+    if role.startswith("size") and cue is not None and cand is not None:
+        about = [u for m in path.mentions for u in m.units if (u.start, u.end) == (cue.start, cue.end)]
+        measured = any(path.world.has(cand.term, o.term) for u in about for o in u.options)
+        found.append(("size measured" if measured else "size not measured", 1.0))
     if role.endswith(("sortA", "sortD")):
         found.append((role[-5:] + "|" + next((c.cue for c in path.cues if c.cue in _DIRECTIONS), ""), 1.0))
     if unit.kind in ("quantity", "time"):

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from typing import Literal as OneOf
 
 from mrag.language.tokens import TextToken, fold, is_stopword, tokens
-from mrag.planning.lexical import Candidate
+from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import DIMENSIONS, is_empty, positive, root
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Relation
@@ -34,6 +34,10 @@ _SURE: Final = 0.9
 """How like a name words are that surely mean it."""
 _UNNAMED: Final = 0.7
 """How well a noun explains itself that nothing in the graph is called like."""
+_MOST_TERMS: Final = 4
+"""Terms that are kinds of things at most."""
+_OF_TERMS: Final = ("direct", "deep")
+"""Cues that say something only where terms are above and below each other."""
 _LONGEST: Final = 6
 """Words of a cue at most."""
 
@@ -84,16 +88,22 @@ def meanings(name: str) -> Mapping[tuple[str, ...], tuple[str, ...]]:
     return found
 
 
-def units_of(lexicon: Lexicon, question: str, words: Sequence[TextToken]) -> list[Unit]:
+def units_of(
+    lexicon: Lexicon,
+    question: str,
+    words: Sequence[TextToken],
+    names: Sequence[NameMention] | None = None,
+) -> list[Unit]:
     """Return the units that a question may have.
 
     Args:
         lexicon: The names of the graph.
         question: The question.
         words: Its tokens.
+        names: What they may name; by default what the lexicon says.
     """
     low = [t.raw.lower().replace("\u2019", "'") for t in words]
-    found = list(_names(lexicon, question, words))
+    found = list(_names(lexicon, lexicon.match(words, question) if names is None else names, words))
     found += _elided(lexicon, words, found)
     found += _usual(lexicon, low)
     found += [replace(u, end=u.end + 1, score=u.score - 0.05) for u in found if _is_longer(u, low)]
@@ -111,7 +121,8 @@ def units_of(lexicon: Lexicon, question: str, words: Sequence[TextToken]) -> lis
                 if cue == "many":
                     found.append(Unit("quantity", i, j, values=("1",), op=">"))
                     continue
-                found.append(Unit("cue", i, j, cue=cue, word=" ".join(low[i:j])))
+                if cue not in _OF_TERMS or lexicon.schema.tree is not None:
+                    found.append(Unit("cue", i, j, cue=cue, word=" ".join(low[i:j])))
     return found
 
 
@@ -138,8 +149,8 @@ def key_of(word: str) -> str:
 # Names
 
 
-def _names(lexicon: Lexicon, question: str, words: Sequence[TextToken]) -> Iterator[Unit]:
-    for m in lexicon.match(words, question):
+def _names(lexicon: Lexicon, names: Sequence[NameMention], words: Sequence[TextToken]) -> Iterator[Unit]:
+    for m in names:
         digits = all(t.raw.isdigit() for t in words[m.start : m.end])
         for kind in _NAMED:
             most = _MOST if kind != "property" else _MOST_PROPERTIES
@@ -149,6 +160,12 @@ def _names(lexicon: Lexicon, question: str, words: Sequence[TextToken]) -> Itera
                 digits and (kind == "entity" or (kind == "value" and not _is_text(lexicon, some)))
             ):
                 yield Unit(kind, m.start, m.end, some, score=some[0].score)
+            if kind == "entity" and (
+                broad := tuple(c for c in some if c.term in lexicon.broad)[:_MOST_TERMS]
+            ):
+                # What is below a term are things of a kind as well.
+                kinds = tuple(replace(c, kind="class") for c in broad)
+                yield Unit("class", m.start, m.end, kinds, score=broad[0].score)
 
 
 def _is_text(lexicon: Lexicon, values: Sequence[Candidate]) -> bool:
@@ -364,6 +381,12 @@ _QUOTED: Final = re.compile(
     r"[\"\u201c\u201e\u00ab](?P<double>[^\"\u201c\u201d\u201e\u00ab\u00bb]+)[\"\u201d\u201c\u00bb]"
     r"|(?<!\w)['\u2018](?P<single>[^'\u2018\u2019]+)['\u2019](?!\w)"
 )
+
+
+def quoted_in(question: str, words: Sequence[TextToken]) -> frozenset[int]:
+    """Return which words of a question stand in quotes."""
+    spans = [m.span() for m in _QUOTED.finditer(question)]
+    return frozenset(at for at, t in enumerate(words) if any(a < t.start and t.end < b for a, b in spans))
 
 
 def _texts(question: str, words: Sequence[TextToken]) -> Iterator[Unit]:

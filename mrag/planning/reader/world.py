@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cached_property
@@ -12,8 +12,9 @@ from typing import Final, TypeAlias, get_args
 
 from rdflib import Literal, URIRef
 
-from mrag.planning.plan import Arithmetic, DatePart, Days, Expression, Part
-from mrag.planning.reader.quantities import unit_called
+from mrag.planning.lexical.english import root
+from mrag.planning.plan import Arithmetic, DatePart, Days, Expression, Number, Operation, Part
+from mrag.planning.reader.quantities import unit_called, unit_of
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.rdf.terms import XSD
 
@@ -41,12 +42,13 @@ Way: TypeAlias = tuple[WayStep, ...]
 
 @dataclass(frozen=True)
 class ComputedProperty:
-    """A property that no triple states, but that follows from one or two dates of a thing.
+    """A property that no triple states, but that follows from dates or numbers of a thing.
 
     Attributes:
         info: What is known of it.
         bases: The properties that it follows from.
-        sort: A part of dates, "age", or the unit of the time from the first to the second.
+        sort: A part of dates, "age", the unit of the time from the first to the second, or what is done with
+            the numbers: "+", "*" or "/".
     """
 
     info: PropertyInfo
@@ -57,6 +59,11 @@ class ComputedProperty:
         """Return its value for values of the properties that it follows from."""
         if self.sort in get_args(Part):
             return DatePart(self.sort, values[0])  # type: ignore[arg-type]
+        if self.sort in get_args(Operation):
+            found: Expression = Number(values[0])
+            for value in values[1:]:
+                found = Arithmetic(found, self.sort, Number(value))  # type: ignore[arg-type]
+            return found
         if self.sort == "age":
             today = Literal(datetime.now(UTC).date().isoformat(), datatype=URIRef(XSD + "date"))
             return Arithmetic(Days(values[0], today), "/", _YEAR)
@@ -90,6 +97,34 @@ class SchemaWays:
             self.owners[one.info.iri] = self.owners_of(one.info)
         return self.computed[one.info.iri]
 
+    @cached_property
+    def sums(self) -> tuple[ComputedProperty, ...]:
+        """Return the sums of the numbers of a thing that are called alike, such as two times."""
+        found: dict[tuple[str, ...], ComputedProperty] = {}
+        numbers = [p for p in self.schema.properties.values() if p.kind == "number" and not p.flag]
+        for cls in sorted(self.schema.classes):
+            alike: dict[tuple[str, object], list[PropertyInfo]] = {}
+            for p in numbers:
+                head = (
+                    root(p.names[-1].split()[-1]) if cls in p.domains and len(p.names[-1].split()) > 1 else ""
+                )
+                if head:
+                    alike.setdefault((head, unit_of(p.names, p.comment)), []).append(p)
+            for some in alike.values():
+                if 1 < len(some) < 5:
+                    made = self.calculated("+", some, some[0].names[-1].split()[-1])
+                    found.setdefault(made.bases, made)
+        return tuple(found.values())
+
+    def calculated(self, sort: str, some: Sequence[PropertyInfo], name: str) -> ComputedProperty:
+        """Return what is computed of numbers of the same thing."""
+        domains = {c: n for c, n in some[0].domains.items() if all(c in p.domains for p in some)}
+        bases = tuple(p.iri for p in some)
+        info = replace(
+            some[0], iri=sort + " ".join(bases), names=(name,), domains=domains, minimum="", maximum=""
+        )
+        return self.register(ComputedProperty(info, bases, sort))
+
     def owners_of(self, info: PropertyInfo) -> tuple[str, ...]:
         """Return the classes of the things that have a property, those with most of them first."""
         return tuple(sorted(info.domains, key=lambda c: (-info.domains[c], self._size(c), c)))
@@ -122,6 +157,11 @@ class SchemaWays:
         rest = sorted((c for c in ends if c != first), key=lambda c: (-ends[c], c))
         return (first, *rest)
 
+    def kind(self, cls: str) -> str:
+        """Return the class that tells what things of a class have: of those below a term, that of terms."""
+        tree = self.schema.tree
+        return cls if tree is None or cls in self.schema.classes else tree.kind
+
     def info(self, iri: str) -> PropertyInfo:
         """Return what is known of a property."""
         known = self.schema.properties.get(iri)
@@ -129,19 +169,19 @@ class SchemaWays:
 
     def has(self, cls: str, iri: str) -> bool:
         """Return whether things of a class have a property."""
-        return cls in self.info(iri).domains
+        return self.kind(cls) in self.info(iri).domains
 
     def leads_to(self, cls: str, iri: str) -> bool:
         """Return whether a property leads to things of a class."""
-        return cls in self.info(iri).ranges
+        return self.kind(cls) in self.info(iri).ranges
 
     def ends(self, cls: str, step: WayStep) -> tuple[str, ...]:
         """Return the classes that a step leads to from things of a class, the likeliest first."""
-        return next((ends for s, ends in self._steps.get(cls, ()) if s == step), ())
+        return next((ends for s, ends in self.steps(cls) if s == step), ())
 
     def steps(self, cls: str) -> tuple[tuple[WayStep, tuple[str, ...]], ...]:
         """Return the steps that things of a class allow, each with the classes that it leads to."""
-        return self._steps.get(cls, ())
+        return self._steps.get(self.kind(cls), ())
 
     def single(self, step: WayStep) -> bool:
         """Return whether a step leads from each thing to one thing at most."""
@@ -150,6 +190,7 @@ class SchemaWays:
 
     def related(self, one: str, other: str) -> bool:
         """Return whether one of two classes is the other, or above or below it."""
+        one, other = self.kind(one), self.kind(other)
         return one == other or one in self.schema.above(other) or other in self.schema.above(one)
 
     @cached_property
@@ -188,6 +229,7 @@ class SchemaWays:
 
     def ways(self, one: str, other: str) -> tuple[Way, ...]:
         """Return the shortest ways from things of one class to things of another, shortest first."""
+        one, other = self.kind(one), self.kind(other)
         if (one, other) not in self._ways:
             self._ways[one, other] = self._find(one, other)
         return self._ways[one, other]
@@ -215,7 +257,13 @@ class SchemaWays:
                 break
             seen |= reached
             ahead = list(further)[:_WIDE]
-        ways = sorted(found, key=lambda w: (length(w), sum(s.inverse for s in w), w))
+
+        def rank(way: Way) -> tuple[float, int, int, Way]:
+            # Terms are most often what others are above.
+            often = 0 if self.schema.tree is None else -self.info(way[0].property).triples
+            return length(way), sum(s.inverse for s in way), often, way
+
+        ways = sorted(found, key=rank)
         # Of single steps a word may name any.
         return (*(w for w in ways if len(w) == 1), *[w for w in ways if len(w) > 1][:_MOST_WAYS])
 

@@ -10,13 +10,17 @@ import pytest
 
 from mrag.context.display import Display
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.tokens import language_of
 from mrag.planning.lexicon import lexicon_of
+from mrag.planning.reader.glosses import FOLDER, table_of
+from mrag.planning.reader.glosses import LANGUAGES as TABLES
 from mrag.planning.reader.reader import QuestionDerivation, RoleReader, priors, shipped
 from mrag.planning.reader.times import times_in
 from mrag.planning.reader.training import JudgedReading, ReaderTraining, fit
 from mrag.planning.reading.drafts import Reading
 from mrag.planning.results import rows_of
 from mrag.planning.run import run
+from mrag.planning.scopes import with_subclasses
 from mrag.stores.oxigraph import OxigraphStore
 
 HERE = Path(__file__).parent
@@ -28,6 +32,7 @@ def table(name: str) -> list[list[str]]:
 
 QUESTIONS = table("questions.tsv")
 FERRIES = table("ferries.tsv")
+LANGUAGES = table("languages.tsv")
 RELATIONS = table("guild.tsv")
 
 
@@ -51,6 +56,13 @@ def ferries() -> Iterator[KnowledgeGraph]:
 
 
 @pytest.fixture(scope="module")
+def insects() -> Iterator[KnowledgeGraph]:
+    with KnowledgeGraph(OxigraphStore()) as graph:
+        graph.load([HERE / "insects.ttl"])
+        yield graph
+
+
+@pytest.fixture(scope="module")
 def guild() -> Iterator[KnowledgeGraph]:
     with KnowledgeGraph(OxigraphStore()) as graph:
         graph.load([HERE / "guild.ttl"])
@@ -58,10 +70,12 @@ def guild() -> Iterator[KnowledgeGraph]:
 
 
 def rows_read(kg: KnowledgeGraph, one: QuestionDerivation) -> list[list[str]]:
-    result = run(kg, one.draft.plan, schema=lexicon_of(kg).schema)
-    reading = Reading(one.draft.plan, one.draft.shown, 1.0, (), {})
+    schema = lexicon_of(kg).schema
+    plan = with_subclasses(one.draft.plan, schema)
+    result = run(kg, plan, schema=schema)
+    reading = Reading(plan, one.draft.shown, 1.0, (), {})
     found = [[cell.label for cell in row] for row in rows_of(Display(kg), reading, result)]
-    return found if one.draft.plan.order else sorted(found)
+    return found if plan.order else sorted(found)
 
 
 def check(kg: KnowledgeGraph, reader: RoleReader, question: str, rows: str) -> None:
@@ -89,6 +103,55 @@ def test_times_and_quantities(ferries: KnowledgeGraph, question: str, rows: str)
     check(ferries, RoleReader(lexicon_of(ferries)), question, rows)
 
 
+@pytest.fixture(scope="module")
+def muehlen() -> Iterator[KnowledgeGraph]:
+    with KnowledgeGraph(OxigraphStore()) as graph:
+        graph.load([HERE / "muehlen.ttl"])
+        yield graph
+
+
+@pytest.mark.parametrize(("graph", "question", "rows"), LANGUAGES, ids=[row[1] for row in LANGUAGES])
+def test_other_languages(
+    kg: KnowledgeGraph, muehlen: KnowledgeGraph, graph: str, question: str, rows: str
+) -> None:
+    own = muehlen if graph == "muehlen" else kg
+    check(own, RoleReader(lexicon_of(own)), question, rows)
+
+
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [("Wie viele Zeppeline besitzt jeder Müller?", (2,)), ("¿Cuántos zepelines tiene cada molinero?", (1,))],
+)
+def test_what_is_left_are_words_of_the_question(reader: RoleReader, question: str, left: tuple[int]) -> None:
+    best = reader.derivations(question)[0]
+    assert best.left == left
+    assert all(item.unit.end <= len(question.split()) for item in best.items)
+
+
+@pytest.mark.parametrize(
+    ("question", "gloss"),
+    [
+        ("Welche Mühlen haben mehr als 1.500 Gäste?", "which mill have more than 1500 guest?"),
+        ("Mühlen mit einer Höhe von 2,5 m am 3. Mai", "mill with a height from 2.5 m on 3rd May"),
+        ("Zeige die Kundennummern", "show the customer numbers"),
+        ("Quels sont les moulins plus hauts que l'église ?", "what are the mill more high than the church ?"),
+        ("Which mills are there?", "Which mills are there?"),
+    ],
+)
+def test_glosses(reader: RoleReader, question: str, gloss: str) -> None:
+    assert reader.glosses.of(question).text == gloss
+
+
+@pytest.mark.parametrize("language", sorted(TABLES))
+def test_tables_of_languages(language: str) -> None:
+    lines = (FOLDER / f"{language}.tsv").read_text("utf-8").splitlines()
+    assert all(line[:1] == "#" or line.count("\t") == 1 for line in lines)
+    table = table_of(language)
+    assert len(table.phrases) > 500
+    assert len(table.words) > 1000
+    assert language_of(" ".join(words[0] for words in list(table.phrases)[:40])) == language
+
+
 @pytest.mark.parametrize(("text", "part", "values"), [(*row, "", "")[:3] for row in table("times.tsv")])
 def test_times_of_a_text(text: str, part: str, values: str) -> None:
     found = [(t.part, " ".join(t.values)) for t in times_in(text)]
@@ -102,6 +165,12 @@ def test_relations_negation_and_sets(guild: KnowledgeGraph, question: str, rows:
     assert json.loads(rows) in [rows_read(guild, one) for one in reader.derivations(question)]
 
 
+@pytest.mark.parametrize(("question", "rows"), table("terms.tsv"))
+def test_terms_of_an_ontology(insects: KnowledgeGraph, question: str, rows: str) -> None:
+    reader = RoleReader(lexicon_of(insects))
+    assert json.loads(rows) in [rows_read(insects, one) for one in reader.derivations(question)]
+
+
 def test_readings_are_the_same_again_and_each_plan_is_there_once(reader: RoleReader) -> None:
     question = "Which miller has the most mills?"
     some = reader.derivations(question)
@@ -111,7 +180,8 @@ def test_readings_are_the_same_again_and_each_plan_is_there_once(reader: RoleRea
 
 
 @pytest.mark.parametrize(
-    "question", ["", "?", "and or not", "x" * 2000, "more than more than 3 or", "mills " * 60]
+    "question",
+    ["", "?", "wie die der", "l'", "¿?", "and or not", "x" * 2000, "more than more than 3 or", "mills " * 60],
 )
 def test_any_text_can_be_read(reader: RoleReader, question: str) -> None:
     assert all(d.draft.plan for d in reader.derivations(question))

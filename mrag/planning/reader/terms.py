@@ -1,0 +1,82 @@
+"""Plans over terms: what is just below or above one, or all that is, at any depth."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any
+
+from rdflib import RDF, URIRef
+
+from mrag.planning.plan import Aggregate, Block, Pattern, Plan, Unknown, parts
+from mrag.planning.reader.outcome import PlanDraft
+from mrag.planning.schema import Schema
+from mrag.planning.scopes import rewritten, walk
+
+
+def depths(schema: Schema, draft: PlanDraft, cues: Collection[str]) -> Iterator[PlanDraft]:
+    """Yield a plan as it stands or, where it speaks of what is above and below terms, both ways to read that.
+
+    Args:
+        schema: The schema of the graph.
+        draft: The plan. Its kinds may be terms.
+        cues: What the words do that are left over.
+    """
+    if schema.tree is None:
+        yield draft
+        return
+
+    above, info = URIRef(schema.tree.above), schema.properties.get(schema.tree.above)
+    others = info is not None and info.ranges.get(schema.tree.kind, 0) < info.objects
+    kind = URIRef(schema.tree.kind)
+
+    def change(value: Any) -> Any:
+        if isinstance(value, Pattern):
+            return _below(schema, value)
+        if isinstance(value, Block) and others:
+            # What is above a class may be a restriction as well, which is no term.
+            ends = (
+                p.object for p in value.patterns if p.predicate == above and isinstance(p.object, Unknown)
+            )
+            kinds = (Pattern(end, RDF.type, kind) for end in ends)
+            return replace(value, patterns=tuple(dict.fromkeys((*value.patterns, *kinds))))
+        return value
+
+    plan = rewritten(draft.plan, change)
+    if all(p.predicate != above for p in walk(plan) if isinstance(p, Pattern)):
+        yield replace(draft, plan=plan)
+        return
+    shape = _shape(plan)
+    said = [cue for cue in ("direct", "deep") if cue in cues] or ["unsaid"]
+    for depth in ("flat", "deep"):
+        features = {f"{depth}|{shape}": 1.0, **{f"{depth}|{cue}": 1.0 for cue in said}}
+        read = _repeated(plan, above) if depth == "deep" else plan
+        yield replace(draft, plan=read, features={**draft.features, **features})
+
+
+def _below(schema: Schema, pattern: Pattern) -> Pattern:
+    """Return a pattern, or what it says if the kind that it names is a term."""
+    assert schema.tree is not None
+    kind, above = pattern.object, URIRef(schema.tree.above)
+    if pattern.predicate != RDF.type or not isinstance(kind, URIRef) or str(kind) in schema.classes:
+        return pattern
+    below = pattern.subject
+    return Pattern(kind, above, below) if schema.tree.inverse else Pattern(below, above, kind)
+
+
+def _repeated(plan: Plan, above: URIRef) -> Plan:
+    def change(value: Any) -> Any:
+        return (
+            replace(value, repeated=True)
+            if isinstance(value, Pattern) and value.predicate == above
+            else value
+        )
+
+    return rewritten(plan, change)
+
+
+def _shape(plan: Plan) -> str:
+    if plan.yes_or_no:
+        return "truth"
+    values = [v for c in plan.columns for v in parts(c.value)]
+    return "count" if any(isinstance(v, Aggregate) for v in values) else "list"
