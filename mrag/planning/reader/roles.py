@@ -696,7 +696,9 @@ def _measured(
     found += _by_cue(role, unit, cue)
     if role.startswith("size") and cue is not None and cand is not None:
         about = [u for m in path.mentions for u in m.units if (u.start, u.end) == (cue.start, cue.end)]
-        measured = any(path.world.has(cand.term, o.term) for u in about for o in u.options)
+        measured = any(
+            path.world.has(cand.term, o.term) for u in about for o in u.options if o.kind == "property"
+        )
         found.append(("size measured" if measured else "size not measured", 1.0))
     if role.endswith(("sortA", "sortD")):
         found.append((role[-5:] + "|" + next((c.cue for c in path.cues if c.cue in _DIRECTIONS), ""), 1.0))
