@@ -357,7 +357,7 @@ READ: Final = "every word was read, and the graph can compute it"
 """Why a question is computed."""
 HELPED: Final = "; a language model helped to read it"
 """What is added where it did."""
-ALONE: Final = 0.75
+ALONE: Final = 0.9
 """Certainty from which on a reading that frames do not have is given."""
 _STAYS: Final = 0.2
 """How much more certain another reading is that goes before the likeliest one by frames."""
