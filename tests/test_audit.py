@@ -8,53 +8,34 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from tests.conftest import ROOT
-from tests.servers import free_port
+from tests.servers import Quiet, answering, free_port
 
 KNOWN = {("requests", "2.19.0"): "PYSEC-0000-1", ("rdflib", "7.1.1"): "PYSEC-0000-2"}
 
 
 def advisory(name: str, version: str) -> dict[str, Any]:
     events = [{"introduced": "0"}, {"fixed": "99"}]
-    affected = {
-        "package": {"name": name, "ecosystem": "PyPI"},
-        "ranges": [{"type": "ECOSYSTEM", "events": events}],
-    }
-    return {
-        "id": KNOWN[name, version],
-        "summary": "Bad.",
-        "modified": "2026-01-01T00:00:00Z",
-        "affected": [affected],
-    }
+    ranges = [{"type": "ECOSYSTEM", "events": events}]
+    told = {"id": KNOWN[name, version], "summary": "Bad.", "modified": "2026-01-01T00:00:00Z"}
+    return {**told, "affected": [{"package": {"name": name, "ecosystem": "PyPI"}, "ranges": ranges}]}
 
 
 @pytest.fixture
 def service() -> Iterator[str]:
-    class Osv(BaseHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
+    class Osv(Quiet):
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked = json.loads(self.body())
             key = (asked["package"]["name"], asked["version"])
-            body = json.dumps({"vulns": [advisory(*key)]} if key in KNOWN else {}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.answer(200, json.dumps({"vulns": [advisory(*key)]} if key in KNOWN else {}).encode())
 
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Osv)
-    Thread(target=http.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{http.server_address[1]}/v1/query"
-    http.shutdown()
-    http.server_close()
+    with answering(Osv) as at:
+        yield f"http://{at}/v1/query"
 
 
 def audit(url: str, folder: Path, wanted: str) -> subprocess.CompletedProcess[str]:

@@ -226,16 +226,7 @@ def test_errors_are_one_line_that_says_what_to_do(home: Path, args: list[str], s
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    "args",
-    [
-        ["ask", "Which vendor develops GraphDB?", "--context"],
-        ["query", "ASK { ex:GraphDB a ex:SemanticProduct }"],
-        ["ask", "x", "--store", "mongodb:x"],
-        ["ask"],
-    ],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("args", cases(__file__, "a_process_of_its_own_does_the_same"), ids=" ".join)
 def test_a_process_of_its_own_does_the_same(home: Path, args: list[str]) -> None:
     inside, outside = run(*args, cwd=home), process(*args, cwd=home)
     assert (inside.returncode, inside.stdout) == (outside.returncode, outside.stdout)

@@ -13,9 +13,9 @@ PROBES = cases(__file__, "PROBES")
 
 @pytest.mark.parametrize("probe", PROBES.values(), ids=PROBES.keys())
 def test_what_calls_out_or_writes_is_refused(
-    kg: KnowledgeGraph, listener: tuple[str, list[str]], probe: str
+    kg: KnowledgeGraph, heard: tuple[str, list[bytes]], probe: str
 ) -> None:
-    url, calls = listener
+    url, calls = heard
     kg.store.update("INSERT DATA { GRAPH <urn:mrag:kg:main:asserted:0> { <urn:a> <urn:b> <urn:c> } }")
     with pytest.raises(QueryRefused) as caught:
         kg.query(probe.replace("URL", url))
@@ -25,9 +25,9 @@ def test_what_calls_out_or_writes_is_refused(
 
 
 def test_a_worker_has_no_network_even_without_the_gate(
-    kg: KnowledgeGraph, listener: tuple[str, list[str]]
+    kg: KnowledgeGraph, heard: tuple[str, list[bytes]]
 ) -> None:
-    url, calls = listener
+    url, calls = heard
     try:
         kg.store.bounded(f"SELECT * {{ SERVICE <{url}> {{ ?s ?p ?o }} }}", Dataset(), Limits(seconds=10))
     except QueryRefused as error:

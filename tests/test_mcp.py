@@ -382,8 +382,8 @@ def test_what_does_not_fit_is_a_tool_error_that_says_what_to_do(
     assert len(said) < 2_100
 
 
-def test_no_query_calls_another_server(demo: Session, listener: tuple[str, list[str]]) -> None:
-    url, calls = listener
+def test_no_query_calls_another_server(demo: Session, heard: tuple[str, list[bytes]]) -> None:
+    url, calls = heard
     for query in (
         "SELECT * { SERVICE <URL> { ?s ?p ?o } }",
         "SELECT * { SERVICE SILENT <URL> { ?s ?p ?o } }",

@@ -8,18 +8,10 @@ import pytest
 
 import mrag
 from mrag.errors import ConfigError, LoadError
+from tests.cases import cases
 from tests.commands import run
 
-READING = (
-    ("ask", "Who?", "--model", "none"),
-    ("search", "Who?"),
-    ("query", "ASK { ?s ?p ?o }"),
-    ("index", "--embedder", "none"),
-    ("reason",),
-    ("doctor",),
-    ("serve",),
-    ("mcp",),
-)
+READING = cases(__file__, "READING")
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from mrag.errors import InconsistentOntology
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval.answering import ask, retrieve, verify
+from tests.cases import cases
 from tests.conftest import shared_data
 from tests.vectors import remembered_vectors
 
@@ -55,14 +56,7 @@ def test_its_ontology_contradicts_its_data_and_what_follows_is_kept_apart() -> N
         assert graph.query(person, layer="inferred") is True
 
 
-QUESTIONS = {
-    "Who directed The Empire Strikes Back?": "Irvin Kershner",
-    "What is the climate of Hoth?": "frozen",
-    "How tall is Darth Vader?": "202",
-    "Who lives on Tatooine?": "Luke Skywalker",
-    "Which planet is Luke Skywalker from?": "Tatooine",
-    "What species is Chewbacca?": "Wookiee",
-}
+QUESTIONS = cases(__file__, "QUESTIONS")
 
 
 @pytest.mark.parametrize("question,word", QUESTIONS.items())

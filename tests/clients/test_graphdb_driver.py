@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import mrag
+from tests.cases import cases
 from tests.server.conftest import Running, running
 
 pytestmark = pytest.mark.slow
@@ -14,21 +15,7 @@ pytestmark = pytest.mark.slow
 Script = Callable[..., None]
 
 
-@pytest.mark.parametrize(
-    "scenario",
-    [
-        "connecting",
-        "selecting",
-        "asking",
-        "constructing",
-        "adding",
-        "deleting",
-        "updating",
-        "transactions",
-        "namespaces",
-        "errors",
-    ],
-)
+@pytest.mark.parametrize("scenario", cases(__file__, "the_driver_of_graphdb"))
 def test_the_driver_of_graphdb(node: Script, writable: Running, scenario: str) -> None:
     node("graphdb.mjs", scenario, writable.url)
 

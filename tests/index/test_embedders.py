@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from mrag.index.embedding import (
     WordLlamaEmbedder,
     embedder,
 )
+from tests.servers import Quiet, answering
 
 TEXTS = [
     "a pair of red sneakers",
@@ -269,45 +269,34 @@ def vector(text: str) -> list[float]:
     return [float(len(text)), float(text.count("e")), float(sum(text.encode()) % 97), 1.0]
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(Quiet):
     """Answers as the documentation of each server has it, and notes what it was asked."""
 
     asked: list[tuple[str, Any, str | None]]
     failures: list[int]
 
-    def log_message(self, *_: Any) -> None: ...
-
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = json.loads(self.body())
         self.asked.append((self.path, body, self.headers["Authorization"]))
         if self.failures:
-            self.send_response(self.failures.pop(0))
-            self.end_headers()
-            return
+            return self.answer(self.failures.pop(0))
+        value: dict[str, Any] = {"embeddings": [vector(text) for text in body["input"]]}
         if self.path == "/v1/embeddings":
-            data = [{"index": n, "embedding": vector(text)} for n, text in enumerate(body["input"])]
-            self.reply({"data": data[::-1]})
-        else:
-            self.reply({"embeddings": [vector(text) for text in body["input"]]})
-
-    def reply(self, value: Any) -> None:
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(json.dumps(value).encode())
+            data = [{"index": n, "embedding": one} for n, one in enumerate(value["embeddings"])]
+            value = {"data": data[::-1]}
+        self.answer(200, json.dumps(value).encode())
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, type[Handler]]]:
     handler = type("_Handler", (Handler,), {"asked": [], "failures": []})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as served:
-        threading.Thread(target=served.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{served.server_port}"
+    with answering(handler) as at:
+        url = f"http://{at}"
         monkeypatch.setenv("OLLAMA_HOST", url)
         monkeypatch.setenv("OPENAI_BASE_URL", url + "/v1")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
         monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
         yield url, handler
-        served.shutdown()
 
 
 def test_each_protocol_gives_the_vectors_of_the_texts_in_order(server: tuple[str, type[Handler]]) -> None:

@@ -21,6 +21,7 @@ from mrag.rdf import queries
 from mrag.rdf.terms import Triple
 from mrag.retrieval.rankers import FusedRanker, Question, SimilarityRanker
 from mrag.stores.base import SelectResult
+from tests.cases import cases
 from tests.conftest import PRODUCTS
 
 INDEX = URIRef(INSTANCE + "main")
@@ -126,19 +127,7 @@ def test_the_hits_are_in_nobody_elses_sight(kg: KnowledgeGraph) -> None:
     assert not [g for g in kg.store.graphs() if "scratch" in g]
 
 
-REFUSED = {
-    "a computed text": (
-        "?x rdfs:label ?t . ?s a inst:main ; :searchTerm ?t ; :documentResult ?r",
-        "constant",
-    ),
-    "no index": ('?s :searchTerm "x" ; :documentResult ?r', "does not name"),
-    "terms": ('?s a inst:main ; :searchTerm "x" ; :termResult ?r', "GraphDB only"),
-    "parameters here and not there": (
-        '?s a inst:main ; :searchTerm "x" ; :documentResult ?r . '
-        '?t a inst:main ; :searchTerm "x" ; :searchParameters "-numsearchresults 3" ; :documentResult ?q',
-        "Give both the parameters",
-    ),
-}
+REFUSED = cases(__file__, "REFUSED")
 
 
 @pytest.mark.parametrize("pattern,says", REFUSED.values(), ids=REFUSED.keys())
@@ -232,14 +221,7 @@ def test_an_index_keeps_its_analyser(tmp_path: Path) -> None:
         assert len(indexes.get().files) == 2
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "words"),
-    [
-        ("analysis", 1, "Another version of mrag cut"),
-        ("analysis", "2 snowballstemmer 2.0", "Another release of the analyser snowball:english"),
-        ("bm25", {"analyser": "snowball:klingon"}, "snowball:klingon, cannot be used"),
-    ],
-)
+@pytest.mark.parametrize(("key", "value", "words"), cases(__file__, "ANALYSERS"))
 def test_an_index_of_another_analyser_is_told_and_built_anew(
     tmp_path: Path, key: str, value: object, words: str
 ) -> None:

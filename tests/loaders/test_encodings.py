@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import mrag
 from mrag.errors import LoadError
 from mrag.loaders.checks import recoded
+from tests.cases import cases
 from tests.commands import run
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -41,25 +42,7 @@ def texts(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("ending", ["owl", "rdf.gz"])
-@pytest.mark.parametrize(
-    ("declared", "codec", "text"),
-    [
-        ("iso-8859-1", "latin-1", "Grüße"),
-        ("ISO8859-1", "latin-1", "Grüße"),
-        ("ISO-8859-2", "iso8859-2", "Łódź"),
-        ("windows-1252", "cp1252", "“Grüße” – €"),
-        ("us-ascii", "ascii", "plain"),
-        ("Shift_JIS", "shift_jis", "東京"),
-        ("KOI8-R", "koi8-r", "Москва"),
-        ("UTF-16", "utf-16", "Grüße 東京 🦊"),
-        ("UTF-16", "utf-16-le", "Grüße 東京 🦊"),
-        ("UTF-16BE", "utf-16-be", "Grüße 東京 🦊"),
-        ("UTF-32", "utf-32", "Grüße 東京 🦊"),
-        ("UTF-16", "utf-8", "says one thing, is another"),
-        ("UTF-8", "utf-16", "Grüße"),
-        ("ISO-8859-1", "utf-8-sig", "Grüße"),
-    ],
-)
+@pytest.mark.parametrize(("declared", "codec", "text"), cases(__file__, "DECLARED"))
 def test_xml_in_the_encoding_that_it_declares(
     tmp_path: Path, declared: str, codec: str, text: str, ending: str
 ) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyoxigraph as ox
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,36 +19,14 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders import _records
 from mrag.loaders._records import schema_lines
 from mrag.loaders.scenes import Fashionpedia
-from mrag.rdf.terms import OWL, RDF, RDFS, XSD
 from mrag.reasoning.run import reason
 from mrag.testing.annotations import write_annotations
+from tests.annotations import expected as annotated
+from tests.cases import cases
 from tests.conftest import shared_data
 
 B = "http://example.org/"
-GOOD: dict[str, Any] = {
-    "info": {"year": 2020},
-    "licenses": [{"id": 1, "name": "CC BY", "url": "http://example.com/by"}],
-    "categories": [
-        {"id": 0, "name": "shirt, blouse", "supercategory": "upperbody", "level": 2, "taxonomy_id": "obj0"},
-        {"id": 4, "name": 'jacket "x"\n', "supercategory": "upperbody", "level": 2, "taxonomy_id": "obj4"},
-    ],
-    "attributes": [
-        {"id": 0, "name": "classic (t-shirt)", "supercategory": "nickname", "level": 1, "taxonomy_id": "a0"},
-        {"id": 340, "name": "tight (fit)", "supercategory": "silhouette", "level": 1, "taxonomy_id": "a340"},
-    ],
-    "images": [
-        {"id": 9, "width": 10, "height": 20, "file_name": "9.jpg", "license": 1, "isstatic": 0,
-         "original_url": "http://example.com/9", "time_captured": "March 2018", "kaggle_id": "ab"},
-        {"id": 2, "width": 0, "height": None, "file_name": "ü 2.jpg"},
-    ],
-    "annotations": [
-        {"id": 5, "image_id": 9, "category_id": 4, "attribute_ids": [340, 0], "area": 12, "iscrowd": 0,
-         "bbox": [1, 2.5, 3, 4], "segmentation": [[1, 2, 3, 4, 5, 6]]},
-        {"id": 6, "image_id": 2, "category_id": 0, "attribute_ids": [], "area": 0, "iscrowd": 1,
-         "bbox": [0, 0, 1, 1], "segmentation": {"counts": "abc", "size": [2, 2]}},
-        {"id": 8, "image_id": 2, "category_id": 0},
-    ],
-}  # fmt: skip
+GOOD: dict[str, Any] = cases(__file__, "GOOD")
 
 
 def written(folder: Path, data: object, name: str = "a.json") -> Path:
@@ -66,61 +43,8 @@ def triples(path: Path, **options: Any) -> set[str]:
 
 
 def expected(data: dict[str, Any]) -> set[str]:
-    """The same by a plain program that holds everything in memory."""
-    found: set[str] = set()
-
-    def add(kind: str, number: int, p: str, o: object) -> None:
-        s = f"<{B}{kind}_{number}>"
-        found.add(f"{s} <{p if p.startswith('http') else B + p}> {o}")
-
-    def individual(kind: str, number: int) -> None:
-        add(kind, number, RDF + "type", f"<{B}{kind.capitalize()}>")
-        add(kind, number, RDF + "type", f"<{OWL}NamedIndividual>")
-
-    def integer(value: int) -> str:
-        return f'"{value}"^^<{XSD}integer>'
-
-    for section, kind in (("categories", "category"), ("attributes", "attribute"), ("licenses", "license")):
-        for row in data.get(section, []):
-            individual(kind, row["id"])
-            add(kind, row["id"], RDFS + "label", ox.Literal(row["name"], language="en"))
-            add(kind, row["id"], "hasName", ox.Literal(row["name"]))
-            for key, p in (
-                ("supercategory", "hasSupercategory"),
-                ("taxonomy_id", "hasTaxonomy"),
-                ("url", "hasUrl"),
-            ):
-                if row.get(key):
-                    add(kind, row["id"], p, ox.Literal(row[key]))
-            if row.get("level"):
-                add(kind, row["id"], "hasLevel", integer(row["level"]))
-    for row in data["images"]:
-        individual("image", row["id"])
-        for key, p in (
-            ("file_name", "hasFileName"),
-            ("original_url", "hasOriginalUrl"),
-            ("time_captured", "hasTimeCaptured"),
-            ("kaggle_id", "hasKaggleId"),
-        ):
-            if row.get(key):
-                add("image", row["id"], p, ox.Literal(row[key]))
-        for key, p in (("width", "hasWidth"), ("height", "hasHeight")):
-            if row.get(key):
-                add("image", row["id"], p, integer(row[key]))
-        if row.get("isstatic") is not None:
-            add("image", row["id"], "isStatic", integer(row["isstatic"]))
-        if row.get("license") is not None:
-            add("image", row["id"], "hasLicense", f"<{B}license_{row['license']}>")
-    for row in data["annotations"]:
-        individual("annotation", row["id"])
-        add("annotation", row["id"], "hasImage", f"<{B}image_{row['image_id']}>")
-        add("annotation", row["id"], "hasCategory", f"<{B}category_{row['category_id']}>")
-        add("annotation", row["id"], "isCrowd", integer(row.get("iscrowd", 0)))
-        for number in row.get("attribute_ids", []):
-            add("annotation", row["id"], "hasAttribute", f"<{B}attribute_{number}>")
-        if row.get("area"):
-            add("annotation", row["id"], "hasArea", f'"{float(row["area"])}"^^<{XSD}double>')
-    return found
+    """The same by hand."""
+    return set(map(str, annotated(data, "plain")))
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz"])

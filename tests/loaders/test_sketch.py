@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders.sketch import sketched
 from mrag.loaders.tables import Table, TableDialect
+from tests.cases import cases
 
 E = "http://example.org/"
 SHOPS = '''\
@@ -89,20 +90,7 @@ def test_names_of_files_and_texts_that_are_keys_make_links(tmp_path: Path) -> No
 
 
 SIGNS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
-USUAL = [
-    "1",
-    "-2",
-    "1.5",
-    "01",
-    "1e5",
-    "2024-02-30",
-    "2024-02-29",
-    "true",
-    "NA",
-    "N/A",
-    "-",
-    "http://a.example/{x}",
-]
+USUAL = cases(__file__, "USUAL")
 CELL = st.text(SIGNS, max_size=12) | st.sampled_from(USUAL)
 NAMED = st.text(SIGNS, min_size=1, max_size=8).filter(
     lambda name: name == name.strip() != "" and name != "_row"

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.tables import Table, TableDialect, read_mapping
+from tests.cases import cases
 
 PREFIXES = """
 @prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix rml: <http://semweb.mmlab.be/ns/rml#> .
@@ -268,32 +269,7 @@ def test_each_file_has_its_own_maps(tmp_path: Path) -> None:
         Table(tmp_path / "c.csv", mapping)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (":a :b :c .", "no rr:subjectMap"),
-        ("[] rr:subjectMap [ rr:template 'http://x/{a' ] .", "stands alone"),
-        ("[] rr:subjectMap [ rr:class :A ] .", "one of rr:template"),
-        ("[] rr:subjectMap [ rr:template 'http://x/{a}' ; rr:termType rr:BlankNode ] .", "not supported"),
-        ("[] rr:subjectMap [ rr:template 'http://x/{a}' ; rr:graph :G ] .", "graph, which is not supported"),
-        ("[] rr:subjectMap [ rml:reference 'a' ; rr:language 'en' ] .", "one subject, and it is an IRI"),
-        (
-            "[] rr:subjectMap [ rr:template 'http://x/{a}' ] ; rr:predicateObjectMap [ rr:object 1 ] .",
-            "needs rr:predicate",
-        ),
-        (
-            "[] rr:subjectMap [ rr:template 'http://x/{a}' ] ; rr:predicateObjectMap [ rr:predicate :p ;"
-            " rr:objectMap [ rml:reference 'b' ; rr:language 'no language' ] ] .",
-            "no language tag",
-        ),
-        (
-            "[] rr:subjectMap [ rr:template 'http://x/{a}' ] ; rr:predicateObjectMap [ rr:predicate :p ;"
-            " rr:objectMap [ rr:parentTriplesMap :o ; rml:reference 'b' ] ] .",
-            "parentTriplesMap, which is not supported",
-        ),
-        ("nonsense", "Not valid Turtle"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), cases(__file__, "a_mapping_that_cannot_be_followed_is_refused"))
 def test_a_mapping_that_cannot_be_followed_is_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(LoadError, match=message) as refused:
         read_mapping(mapped(tmp_path, text))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
 
 import pyoxigraph as ox
 import pytest
@@ -14,7 +13,6 @@ from mrag.rdf.guard import read_gate
 from mrag.rdf.parser import CALLING, WRITING, Tokens
 from mrag.rdf.parser import parse_update as parse
 from tests.rdf.texts import Texts
-from tests.servers import listener
 
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "5000"))
 BASE = "http://base.example/"
@@ -44,13 +42,6 @@ def answer(engine: ox.Store, text: str) -> object:
 
 def _shape(term: object) -> object:
     return "_:" if isinstance(term, ox.BlankNode) else term
-
-
-@pytest.fixture
-def heard() -> Iterator[tuple[str, list[bytes]]]:
-    """Give an address on loopback, and what it was told."""
-    with listener() as (port, told):
-        yield f"http://127.0.0.1:{port}/", told
 
 
 def test_the_listener_hears_a_bare_engine(heard: tuple[str, list[bytes]], engine: ox.Store) -> None:

@@ -11,6 +11,7 @@ from mrag.rdf import parser
 from mrag.rdf.guard import paths_in_negation, read_gate
 from mrag.rdf.parser import KINDS, CallNode, Path, TripleNode, parse_query, visible, walk
 from mrag.rdf.parser import parse_update as parse
+from tests.cases import cases
 
 
 def test_the_walk_knows_every_kind_of_node_and_no_other() -> None:
@@ -127,18 +128,7 @@ def test_the_second_operation_of_an_update_is_not_lost_behind_a_comment() -> Non
         parse("DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER EXISTS { # x\rSERVICE <urn:a> { ?s ?p ?o } #\n} }")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "INSERT DATA { _:b <urn:p> 1 } ; INSERT DATA { _:b <urn:p> 2 }",
-        "DELETE DATA { _:b <urn:p> 1 }",
-        "DELETE { [] <urn:p> ?o } WHERE { ?s ?p ?o }",
-        "INSERT { ?s <urn:p>/<urn:q> ?o } WHERE { ?s ?p ?o }",
-        "LOAD <http://a.example/>",
-        "SELECT * { ?s ?p ?o }",
-        "DELETE { ?s ?p ?o } WHERE { ?s ?p ?o INSERT DATA { } }",
-    ],
-)
+@pytest.mark.parametrize("text", cases(__file__, "updates_that_are_none_are_refused"))
 def test_updates_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(QueryRefused):
         parse(text)

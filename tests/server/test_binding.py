@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import mrag
+from tests.cases import cases
 from tests.server.conftest import Running, running
 
 DATA = """INSERT DATA {
@@ -14,23 +15,7 @@ DATA = """INSERT DATA {
   <urn:c> <urn:p> 1
 }"""
 
-CASES = [
-    # the query, and what it gives for ?o when ?x is <urn:a>
-    ("SELECT ?o { ?x <urn:p> ?o }", ["1"]),
-    ("SELECT ?x ?o { ?x <urn:p> ?o }", ["1"]),
-    ("SELECT ?o { ?s <urn:p> ?o FILTER (?s = ?x) }", ["1"]),
-    ("SELECT ?o { ?s <urn:p> ?o { FILTER (?x = <urn:b>) } }", []),
-    ("SELECT ?o { ?s <urn:p> ?o OPTIONAL { ?s <urn:q> ?z FILTER (?z = ?x) } FILTER (BOUND(?z)) }", ["2"]),
-    ("SELECT ?o { { ?x <urn:p> ?o } UNION { ?o <urn:q> ?x } }", ["1", "urn:b"]),
-    ("SELECT ?o { ?s <urn:p> ?o FILTER NOT EXISTS { ?x <urn:p> ?o } }", ["2"]),
-    ("SELECT ?o { ?s <urn:p> ?o MINUS { ?x <urn:p> ?o } }", ["2"]),
-    ("SELECT (COUNT(*) AS ?o) { ?x <urn:p> ?n }", ["1"]),
-    ("SELECT (STR(?x) AS ?o) { ?x <urn:p> ?n }", ["urn:a"]),
-    ("SELECT ?o { { SELECT ?x ?o { ?x <urn:p> ?o } } }", ["1"]),
-    ("SELECT ?o { { SELECT ?o { ?x <urn:p> ?o } } }", ["1", "1", "2"]),
-    ("SELECT ?x ?o { ?x <urn:p> ?o } ORDER BY ?o LIMIT 1", ["1"]),
-    ('SELECT ?o { ?x <urn:p> ?o . FILTER ("{ ?x" != "}") # { ?x }\n }', ["1"]),
-]
+CASES = cases(__file__, "CASES")
 
 
 @pytest.fixture(scope="module")

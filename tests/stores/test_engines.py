@@ -20,6 +20,7 @@ from mrag.stores.base import Dataset, Limits
 from mrag.stores.engines import ENGINES, SERVERS
 from mrag.stores.http import Incomplete, lines_of, triples_of
 from mrag.stores.sparql import DEFAULT
+from tests.cases import cases
 from tests.conftest import PRODUCTS, ROOT
 from tests.engine_server import engine_server
 from tests.fuseki_server import UNNAMED
@@ -81,16 +82,7 @@ def test_graphs_are_added_dumped_and_cleared(kind: str) -> None:
         store.close()
 
 
-@pytest.mark.parametrize(
-    ("url", "example"),
-    [
-        ("stardog:http://localhost:5820", "stardog:http://localhost:5820/products"),
-        ("stardog:http://localhost:5820/products/query", "localhost:5820/products"),
-        ("allegrograph:http://localhost:10035/catalogs/c", "/repositories/products"),
-        ("neptune:https://localhost:8182/sparql", "neptune:https://localhost:8182"),
-        ("rdf4j:http://localhost:8080/rdf4j-server", "/rdf4j-server/repositories/products"),
-    ],
-)
+@pytest.mark.parametrize(("url", "example"), cases(__file__, "an_address_of_the_wrong_form_is_told"))
 def test_an_address_of_the_wrong_form_is_told(url: str, example: str) -> None:
     with pytest.raises(ConfigError, match="no address of") as raised:
         open_store(url)

@@ -14,15 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.cases import cases
 from tests.servers import free_port, running
-from tests.terminal.driver import collect
+from tests.terminal.driver import collect, environment
 from tests.terminal.hostile import NAME, TEXT, faults, turtle
-
-
-def environment(**more: str) -> dict[str, str]:
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    return {**os.environ, "PYTHONPATH": path, "MRAG_EMBEDDER": "none", "TERM": "xterm-256color", **more}
 
 
 def on_a_terminal(code: str, **more: str) -> bytes:
@@ -63,32 +58,7 @@ mrag.cli.main()
 """
 
 
-ODD = {
-    "a crash": "    raise RuntimeError(T)",
-    "a crash with a cause and a note": (
-        "    try:\n        raise KeyError(T)\n    except KeyError as e:\n"
-        "        f = ValueError(T); f.add_note(T); raise f from e"
-    ),
-    "a crash of a thread": "    t = threading.Thread(target=lambda: 1 / 0, name=T); t.start(); t.join()",
-    "a warning": "    warnings.warn(T)",
-    "a log": (
-        "    logging.getLogger('x').warning(T)\n"
-        "    logging.getLogger('x').error('%s', T, exc_info=ValueError(T))"
-    ),
-    "a bar": (
-        "    with progress(f'Reading {N}') as note:\n        note(1, 2); print(T); say(T, style='red')\n"
-        "        logging.getLogger('x').error(T); note(2, 2)"
-    ),
-    "a spinner": "    with status(f'Loading {N}'):\n        print(T); say(T); sys.stderr.write(T + '\\n')",
-    "a console of somebody else": (
-        "    from rich.console import Console\n    from rich.table import Table\n"
-        "    t = Table(title=T); t.add_column(T); t.add_row(T)\n"
-        "    Console().print(t); Console(stderr=True).print(T)"
-    ),
-    "an exit with a message": "    sys.exit(T)",
-    "an error of click": "    import typer\n    raise typer.BadParameter(T + '\\nFORGED')",
-    "an echo": "    import typer\n    typer.echo(T); typer.secho(T, fg='red'); typer.echo(T, err=True)",
-}  # fmt: skip
+ODD = cases(__file__, "ODD")
 
 
 @pytest.mark.parametrize("body", ODD.values(), ids=ODD.keys())

@@ -46,8 +46,7 @@ def test_a_task_from_the_gallery_to_a_box_and_marks(
 ) -> None:
     with watched(browser, shop, size) as seen:
         page = seen.open()
-        page.get_by_role("link", name="Images", exact=True).click()
-        page.wait_for_selector(".cell img[src]")
+        seen.click(page.get_by_role("link", name="Images", exact=True), ".cell img[src]")
         assert page.locator("#images-state").inner_text() == "1,250 images."
         assert page.get_by_role("list", name="1,250 images").count() == 1
 
@@ -68,12 +67,10 @@ def test_a_task_from_the_gallery_to_a_box_and_marks(
         page.locator(f"[data-facet='attribute {E}attribute_red']").check()
         seen.until("location.hash.includes('attribute_red') && location.hash.includes('category_coat')")
         page.wait_for_selector(f"[data-facet='attribute {E}attribute_red']:checked")
-        page.get_by_role("button", name="Remove all filters").click()
-        page.wait_for_selector("#images-state:has-text('1,250 images.')")
+        seen.click("Remove all filters", "#images-state:has-text('1,250 images.')")
 
         # One image: its boxes lie over what was drawn, each with its triples.
-        seen.open(f"/#/images?iri={IMAGE}")
-        page.wait_for_selector(".stage img[src]")
+        seen.open(f"/#/images?iri={IMAGE}", ".stage img[src]")
         assert page.locator(".parts > li").count() == 2
         stage, box = (page.locator(one).first.bounding_box() for one in (".stage", ".part:not(.under)"))
         assert stage and box
@@ -83,11 +80,10 @@ def test_a_task_from_the_gallery_to_a_box_and_marks(
         assert masks.count() == 2 and masks.first.is_visible()
         page.get_by_label("Masks").uncheck()
         assert not masks.first.is_visible()
-        page.locator(".parts summary").first.click()
-        page.wait_for_selector(".parts table :text('has bounding box')")
+        seen.click(page.locator(".parts summary").first, ".parts table :text('has bounding box')")
 
         # A box is drawn around the coat, and finds red coats.
-        page.get_by_role("button", name="Draw a box").click()
+        seen.click("Draw a box")
         page.locator(".stage").evaluate("stage => stage.scrollIntoView({ block: 'center' })")
         stage = page.locator(".stage").bounding_box()
         assert stage
@@ -96,9 +92,7 @@ def test_a_task_from_the_gallery_to_a_box_and_marks(
         page.mouse.move(stage["x"] + 0.8 * stage["width"], stage["y"] + 0.53 * stage["height"], steps=4)
         page.mouse.up()
         assert 20 <= int(page.get_by_label("Left").input_value()) <= 28
-        assert seen.overflow() <= 0
-        page.locator(".box-form button.main").click()
-        page.wait_for_selector("#images-state:has-text('found for coat with red')")
+        seen.click(page.locator(".box-form button.main"), "#images-state:has-text('found for coat with red')")
         hits = page.locator(".pictures .hits > li")
         assert hits.count() == 60 and "100 % like" in hits.first.inner_text()
 
@@ -106,16 +100,13 @@ def test_a_task_from_the_gallery_to_a_box_and_marks(
         for at in (0, 1):
             hits.nth(at).locator("[data-liked='true']").click()
         page.wait_for_selector(".learnt .sentence, .learnt :text('Nothing in the graph')")
-        assert seen.overflow() <= 0
-        page.go_back()
-        page.wait_for_selector(".stage img[src]")
+        seen.back(".stage img[src]")
 
 
 @SIZES
 def test_it_can_be_used_by_the_keyboard_alone(browser: Browser, shop: str, size: tuple[int, int]) -> None:
     with watched(browser, shop, size) as seen:
-        page = seen.open("/#/images")
-        page.wait_for_selector(".cell img[src]")
+        page = seen.open("/#/images", ".cell img[src]")
         index = "document.activeElement.dataset.index"
         page.locator(".cell a[tabindex='0']").focus()
         assert page.locator(".cell a[tabindex='0']").count() == 1
@@ -132,9 +123,8 @@ def test_it_can_be_used_by_the_keyboard_alone(browser: Browser, shop: str, size:
         seen.until(f"{index} === '0'")
         page.keyboard.press("Enter")
         page.wait_for_selector(".stage img[src]")
-        page.get_by_role("button", name="Find images with the like of coat, number 1").focus()
-        page.keyboard.press("Enter")
-        page.wait_for_selector("#images-state:has-text('found for coat with red')")
+        seen.press(page.get_by_role("button", name="Find images with the like of coat, number 1"), "Enter")
+        seen.wait("#images-state:has-text('found for coat with red')")
         words = page.get_by_label("Words")
         words.focus()
         page.keyboard.type("blue dress")
@@ -151,16 +141,13 @@ def test_a_picture_of_ones_own_is_searched_by(browser: Browser, tmp_path: Path) 
         mine.write_bytes((media / "00002.png").read_bytes())
         settings = ServerSettings(model="none", media=media, seconds=120)
         with serving(kg, settings) as url, watched(browser, url) as seen:
-            page = seen.open("/#/images")
-            page.wait_for_selector(".pictures .thumb img[src]")
+            page = seen.open("/#/images", ".pictures .thumb img[src]")
             page.get_by_label("By a picture of yours").set_input_files(mine)
             page.set_default_timeout(90_000)
             page.wait_for_selector("#images-state:has-text('4 images found for the picture')")
             assert page.locator(".pictures .hits .name").first.inner_text() == "00002.png"
             assert HOSTILE.replace("/", "") in page.locator(".chosen-picture").inner_text()
-            page.get_by_label("Words").fill("coat")
-            page.keyboard.press("Enter")
-            page.wait_for_selector("#images-state:has-text('“coat” and the picture')")
+            seen.enter("Words", "coat", "#images-state:has-text('“coat” and the picture')")
             page.reload()
             page.wait_for_selector(".chosen-picture:has-text('not kept in the address')")
             assert page.locator("main b").count() == 0 and "owned" not in page.title()
@@ -180,38 +167,32 @@ def test_hostile_names_of_images_and_labels_stay_text(
         kg.load([odd])
         settings = ServerSettings(model="none", media=media, learn_seconds=20)
         with serving(kg, settings) as url, watched(browser, url, size, bypass_csp=bare) as seen:
-            page = seen.open("/#/images")
-            page.wait_for_selector(".cell img[src]")
+            page = seen.open("/#/images", ".cell img[src]")
             assert HOSTILE in page.locator(".cell .name").first.inner_text()
             narrow(page, size)
             assert HOSTILE in page.locator(".facet-name").first.inner_text()
             for path in ("q=coat", f"iri={IMAGE}", f"iri={IMAGE}&region=20,5,80,80", "iri=urn:odd"):
-                seen.open(f"/#/images?{path}")
-                page.wait_for_selector("#images :text('onerror') >> visible=true")
-            assert page.locator(MADE).count() == 0 and page.title() != "owned" and seen.overflow() <= 0
+                seen.open(f"/#/images?{path}", "#images :text('onerror') >> visible=true")
+            assert page.locator(MADE).count() == 0 and page.title() != "owned"
 
 
 @pytest.mark.slow
 @SIZES
 def test_images_are_found_in_german(browser: Browser, shop: str, size: tuple[int, int]) -> None:
     with watched(browser, shop, size, locale="de-DE") as seen:
-        page = seen.open("/#/images")
-        page.wait_for_selector("#images-state:has-text('1.250 Bilder.')")
+        page = seen.open("/#/images", "#images-state:has-text('1.250 Bilder.')")
         narrow(page, size)
         assert page.locator(".facets legend").first.inner_text() == "Kategorie"
         page.get_by_label("Wörter", exact=True).fill("red coat")
-        page.get_by_role("button", name="Suchen", exact=True).click()
-        page.wait_for_selector("#images-state:has-text('Bilder gefunden für')")
-        seen.open(f"/#/images?iri={IMAGE}")
-        page.wait_for_selector(".stage img[src]")
-        assert "Ähnliches finden" in page.locator("#images").inner_text() and seen.overflow() <= 0
+        seen.click("Suchen", "#images-state:has-text('Bilder gefunden für')")
+        seen.open(f"/#/images?iri={IMAGE}", ".stage img[src]")
+        assert "Ähnliches finden" in page.locator("#images").inner_text()
 
 
 def test_where_there_are_no_images_it_is_said_what_to_do(browser: Browser, base: str) -> None:
     with watched(browser, base, NARROW) as seen:
-        page = seen.open("/#/images")
-        page.wait_for_selector("#images .note:has-text('mrag import'):has-text('--media')")
-        assert not page.get_by_label("Words").is_visible() and seen.overflow() <= 0
+        page = seen.open("/#/images", "#images .note:has-text('mrag import'):has-text('--media')")
+        assert not page.get_by_label("Words").is_visible()
 
 
 def test_without_the_folder_the_names_are_shown_and_nothing_is_asked_for(
@@ -220,8 +201,7 @@ def test_without_the_folder_the_names_are_shown_and_nothing_is_asked_for(
     with mrag.connect() as kg:
         wardrobe(kg, tmp_path / "away", 70)
         with serving(kg) as url, watched(browser, url, WIDE) as seen:
-            page = seen.open("/#/images")
-            page.wait_for_selector(".cell .lost:has-text('00000.png')")
+            page = seen.open("/#/images", ".cell .lost:has-text('00000.png')")
             assert "--media" in page.locator("#images-state").inner_text()
             assert page.get_by_label("By a picture of yours").is_disabled()
             assert not any("thumbnail" in address for address in seen.asked)
