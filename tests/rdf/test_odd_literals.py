@@ -1,4 +1,4 @@
-"""Values that are none of their datatype are kept as they are, without a word from rdflib."""
+"""Values that are none of their datatype, and tags such as zh-classical, are kept, cited and verified."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from rdflib import XSD, Literal
 
 import mrag
-from mrag.rdf.terms import term_from_json
+from mrag.rdf.terms import term_from_json, to_ox
 
 DATA = """
 @prefix : <http://odd.example/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
@@ -38,3 +38,30 @@ def test_nothing_is_logged_about_ill_typed_values(tmp_path: Path, caplog: pytest
     with caplog.at_level(logging.WARNING):
         Literal("2022-02-29", datatype=XSD.date)
     assert caplog.records, "what rdflib says to others is theirs"
+
+
+TURTLE = """
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix : <http://example.org/> .
+:City rdfs:label "city" . :motto rdfs:label "motto" .
+:tunis a :City ; rdfs:label "Tunis"@en , "Tunisi"@zh-classical ; :motto "glory"@zh-classical .
+:rome a :City ; rdfs:label "Rome"@en ; :motto "peace"@zh-classical .
+"""
+
+
+def test_a_term_keeps_an_odd_tag() -> None:
+    term = to_ox(Literal('say "so"\n', lang="zh-classical"))
+    assert str(term) == '"say \\"so\\"\\n"@zh-classical'
+
+
+@pytest.mark.parametrize(
+    ("question", "cited"),
+    [("What is the motto of Tunis?", 1), ("Which city has the motto glory?", 2), ("What is Tunis?", 2)],
+)
+def test_what_has_an_odd_tag_is_cited_and_verified(tmp_path: Path, question: str, cited: int) -> None:
+    (tmp_path / "mottos.ttl").write_text(TURTLE, encoding="utf-8")
+    with mrag.connect() as kg:
+        kg.load([tmp_path / "mottos.ttl"])
+        kg.index(model="none")
+        answer = mrag.ask(kg, question, model="none")
+        report = mrag.verify(kg, answer.to_json())
+        assert ("glory" in str(answer)) and report.complete and report.checked == cited

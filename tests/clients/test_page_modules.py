@@ -1,4 +1,4 @@
-"""The page in its languages: every text of its modules and of its document is in each of them."""
+"""The page's JavaScript: checked by TypeScript against its JSDoc, and each of its texts in every language."""
 
 from __future__ import annotations
 
@@ -7,13 +7,73 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.clients.conftest import HERE, lacking
-from tests.clients.test_page_types import PAGE
+
+PAGE = Path(str(files("mrag") / "server" / "page"))
+OWN = sorted(path for path in PAGE.rglob("*.js") if "vendor" not in path.parts)
+
+ANY = re.compile(r"@(?:type|param|returns|typedef) \{(?:[^{}]|\{[^{}]*\})*\bany\b")
+
+
+def node(packages: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Node, which needs TypeScript beside it."""
+    program = shutil.which("node")
+    if program is None:
+        lacking("Node.js is not installed")
+    if not (packages / "typescript" / "lib" / "tsc.js").is_file():
+        lacking("TypeScript is not installed: npm ci --ignore-scripts --prefix tests/clients")
+    return subprocess.run([str(program), *arguments], capture_output=True, text=True, timeout=300)
+
+
+def checked(packages: Path, module: Path | None = None) -> str:
+    """Return what the compiler says of all modules, or of one in a copy of the page; nothing if sound."""
+    project = HERE / "page.tsconfig.json"
+    if module is not None:
+        options = json.loads(project.read_text(encoding="utf-8")) | {"include": [module.name]}
+        project = module.with_name("tsconfig.json")
+        project.write_text(json.dumps(options), encoding="utf-8")
+    compiler = str(packages / "typescript" / "lib" / "tsc.js")
+    done = node(packages, compiler, "--project", str(project), "--pretty", "false")
+    assert bool(done.returncode) == bool(done.stdout.strip()), done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.slow
+def test_every_module_of_the_page_is_typed(packages: Path) -> None:
+    assert checked(packages) == ""
+
+
+@pytest.mark.slow
+def test_a_fault_is_found(packages: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page"
+    shutil.copytree(PAGE, page, ignore=shutil.ignore_patterns("vendor"))
+    wrong = """
+import { byId } from "./dom.js";
+/** @import {EntityPage} from "./types.js" */
+/** @param {EntityPage} about */
+export const wrong = (about) => about.lable;
+byId("sought").value = "";
+"""
+    module = page / "wrong.js"
+    module.write_text(wrong, encoding="utf-8")
+    said = checked(packages, module)
+    assert said.count("error TS") == 2 and "'lable'" in said and "'value'" in said
+
+
+def test_nothing_is_left_unchecked() -> None:
+    assert len(OWN) > 25
+    for path in OWN:
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"@ts-(?:ignore|nocheck|expect-error)", text), path
+        # What the API returns is said where it is asked for.
+        assert path.name == "api.js" or not ANY.search(text), path
+
 
 LANGUAGES = sorted(path.stem for path in (PAGE / "languages").glob("*.js"))
 
@@ -42,12 +102,7 @@ class Document(HTMLParser):
 
 def ran(packages: Path, *arguments: str) -> Any:
     """Return what a script of Node prints as JSON."""
-    node = shutil.which("node")
-    if node is None:
-        lacking("Node.js is not installed")
-    if not (packages / "typescript").is_dir():
-        lacking("TypeScript is not installed: npm ci --ignore-scripts --prefix tests/clients")
-    done = subprocess.run([str(node), *arguments], capture_output=True, text=True, timeout=120)
+    done = node(packages, *arguments)
     assert done.returncode == 0, done.stderr[-4000:]
     return json.loads(done.stdout)
 
