@@ -31,8 +31,6 @@ from mrag.testing.indexes import Trigrams
 from .conftest import Cranfield
 
 Content = Callable[[DocumentIndex], dict[str, tuple[str, bytes]]]
-
-
 DOCUMENTS = [
     ("ex:shoe", "a red leather shoe with laces"),
     ("ex:sneaker", "white running sneakers of canvas"),
@@ -282,11 +280,7 @@ def test_odd_strings(place: Path | None, wordllama: WordLlamaEmbedder) -> None:
 
 
 IDS = st.sampled_from([f"ex:{i}" for i in range(9)])
-
-
 TEXTS = st.lists(st.sampled_from(["red", "blue", "shoe", "coat", "gold"]), max_size=4).map(" ".join)
-
-
 STEPS = st.lists(
     st.tuples(st.sampled_from(["add", "sync"]), st.dictionaries(IDS, TEXTS, max_size=5))
     | st.tuples(st.just("delete"), st.sets(IDS, max_size=3)),
@@ -468,8 +462,6 @@ def test_cranfield(cranfield: Cranfield, wordllama: WordLlamaEmbedder) -> None:
 
 
 MOST = 40
-
-
 WORDS = "red blue green coat shoe hat of leather with a hood buttons laces number".split()
 
 

