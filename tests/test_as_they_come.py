@@ -11,28 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import beside
 from tests.commands import run
 from tests.jena import jena_server
 from tests.servers import oxigraph_server, virtuoso_server
 
-STAFF = """<?xml version="1.0" encoding="ISO-8859-1"?>
-<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:c="http://corp.example/terms#">
-  <c:Engineer rdf:about="http://corp.example/staff/Jörg_Müller">
-    <c:worksIn rdf:resource="http://corp.example/office/Zürich"/><c:age>41</c:age></c:Engineer>
-  <c:Engineer rdf:about="http://corp.example/staff/Ana_Lima">
-    <c:worksIn rdf:resource="http://corp.example/office/Lisbon"/><c:age>29</c:age></c:Engineer>
-  <c:Manager rdf:about="http://corp.example/staff/Eva_Novak">
-    <c:worksIn rdf:resource="http://corp.example/office/Lisbon"/><c:age>52</c:age></c:Manager>
-</rdf:RDF>"""
-TERMS = """@prefix c: <http://corp.example/terms#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-c:Engineer rdfs:subClassOf c:Employee . c:Manager rdfs:subClassOf c:Employee .
-c:worksIn a owl:ObjectProperty . c:Product a owl:Class .
-c:revenue a owl:DatatypeProperty ; rdfs:range xsd:decimal ."""
-YEARS = """@prefix c: <http://corp.example/terms#> . @prefix p: <http://corp.example/product/> .
-<http://corp.example/years/2023> { p:Blue_Widget a c:Product ; c:revenue "23" }
-<http://corp.example/years/2024> { p:Blue_Widget c:revenue "31" . p:Red_Gadget a c:Product ; c:revenue "7" }
-<http://corp.example/years/2025> { p:Red_Gadget c:madeIn <http://corp.example/office/Lisbon> }"""
+STAFF = beside(__file__, "staff.rdf")
+TERMS = beside(__file__, "terms.ttl")
+YEARS = beside(__file__, "years.trig")
 COMPUTED = {
     "How many employees work in Lisbon?": "2 employees",
     "Who is the oldest employee?": "Eva Novak",

@@ -8,21 +8,10 @@ from pathlib import Path
 import pytest
 
 import mrag
+from tests.cases import beside
 from tests.commands import run
 
-COMPANIES = """
-@prefix : <http://example.org/corp#> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-:revenue a owl:DatatypeProperty ; rdfs:domain :Company ; rdfs:range xsd:decimal .
-:founded a owl:DatatypeProperty ; rdfs:range xsd:date .
-:subsidiaryOf a owl:TransitiveProperty , owl:ObjectProperty ; rdfs:domain :Company ; rdfs:range :Company .
-:Company rdfs:subClassOf :Organisation .
-:acme a :Company ; rdfs:label "Acme" ; :revenue "23" ; :founded "2001-02-03" .
-:base a :Company ; rdfs:label "Base" ; :revenue 12.5 ; :subsidiaryOf :acme .
-:cord rdfs:label "Cord" ; :revenue "n/a" ; :subsidiaryOf :base .
-"""
+COMPANIES = beside(__file__, "corp.ttl")
 NS = "http://example.org/corp#"
 
 

@@ -25,6 +25,8 @@ from mrag.storage.files import saved
 from mrag.stores import oxigraph
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.testing.annotations import write_annotations
+from tests.cases import beside
+from tests.commands import run
 from tests.conftest import PRODUCTS, ROOT
 from tests.crash import Job, breaks, graph_state, mrag_in
 
@@ -54,13 +56,10 @@ def test_a_bad_file_replaces_nothing(any_kg: KnowledgeGraph, tmp_path: Path) -> 
 def test_the_command_that_replaces_leaves_a_graph_when_a_file_is_bad(tmp_path: Path) -> None:
     write(tmp_path / "good.nt", "<urn:a> <urn:b> <urn:c> .\n")
     write(tmp_path / "bad.nt", "<urn:a> <urn:b>\n")
-    command = [sys.executable, "-m", "mrag", "load", "--store", "store", "--no-reason"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([*command, "good.nt"], cwd=tmp_path, env=environment, check=True, capture_output=True)
-    done = subprocess.run(
-        [*command, "bad.nt", "--replace"], cwd=tmp_path, env=environment, capture_output=True
-    )
-    assert done.returncode == 1 and b"Traceback" not in done.stderr
+    load = ("load", "--store", "store", "--no-reason")
+    assert run(*load, "good.nt", cwd=tmp_path).returncode == 0
+    done = run(*load, "bad.nt", "--replace", cwd=tmp_path)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
     with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
         assert kg.count() == kg.record.triples == 1
 
@@ -226,13 +225,7 @@ def test_a_command_ends_in_the_middle_of_a_long_step(number: signal.Signals) -> 
 
 
 STORE = ("--store", "store")
-PART = """
-@prefix : <https://w3id.org/mrag/demo/products#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-:Quick a owl:Class ; rdfs:subClassOf :SemanticProduct , [ a owl:Restriction ; owl:onProperty :developedBy ;
-    owl:someValuesFrom :Vendor ] .
-:quickdb a :Quick ; rdfs:label "QuickDB" ; :developedBy :quickcorp . :quickcorp a :Vendor .
-"""
+PART = beside(__file__, "quick.ttl")
 
 
 def numbers(path: Path, first: int, count: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import gc
 import re
-import subprocess
 import sys
 import tomllib
 from collections import defaultdict
@@ -18,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import mrag
+from tests.commands import python
 from tests.conftest import ROOT
 from tests.longest import LONGEST, LONGEST_SLOW
 from tests.pumping import Expression, expressions, slow_ones, slowness
@@ -157,7 +157,7 @@ def test_public_names_are_sorted_and_there(package: str) -> None:
 )
 def test_importing_loads_nothing_heavy(code: str, heavy: tuple[str, ...]) -> None:
     script = f"import sys\n{code}\nfound = {{*{heavy!r}}} & {{*sys.modules}}\nassert not found, found"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = python(script)
     assert done.returncode == 0, done.stderr
 
 
@@ -170,10 +170,7 @@ def test_a_question_loads_few_modules(tmp_path: Path) -> None:
         "mrag.cli.main()"
     )
     question = ("ask", "Who develops GraphDB?", "--model", "none", "--store", str(tmp_path))
-    done = subprocess.run(
-        [sys.executable, "-c", script, *question], capture_output=True, text=True, check=True
-    )
-    answer, *_, count = done.stdout.splitlines()
+    answer, *_, count = python(script, *question).stdout.splitlines()
     assert answer == "Ontotext [t1]"
     assert int(count) <= 160
 

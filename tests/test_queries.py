@@ -24,7 +24,7 @@ from mrag.rdf.guard import read_gate
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.oxigraph import OxigraphStore
-from tests.cases import cases
+from tests.cases import beside, cases
 from tests.commands import run
 
 ECHO = queries.parse("echo", "SELECT ?x WHERE {\n  VALUES ?x { 1 }  #+ bind: x\n}\n")
@@ -270,15 +270,7 @@ def test_a_refusal_says_what_to_do() -> None:
 
 
 E = "http://e.example/"
-DATA = f"""
-@prefix e: <{E}> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-e:Chair rdfs:subClassOf e:Seat .
-e:throne a e:Chair ; rdfs:label "Iron Throne" ; e:price 10 ; e:weight 12.50 ; e:old true ;
-  e:made "1200-01-01"^^xsd:date ; e:bad "ten"^^xsd:integer .
-e:stool a e:Seat ; rdfs:label "Milking Stool" . e:other a e:Seat ; rdfs:label "milking stool" .
-e:BarStool a e:Chair .
-"""
+DATA = beside(__file__, "comfort.ttl")
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import beside
 from tests.conftest import PRODUCTS
 
 NODES = [URIRef(f"http://example.org/n{i}") for i in range(8)]
@@ -207,18 +208,7 @@ def test_unknown_entities_and_no_entities_give_an_empty_context(kg: KnowledgeGra
 
 
 E = "http://example.org/"
-STATED = """
-mill | built by | Ada Hill
-bridge | built by | Ada Hill
-tower | built by | Ben Ott
-Ada Hill | born in | Elmton
-Ben Ott | born in | Oakham
-Ada Hill | has trade | mason
-Elmton | mayor | Cleo Pym
-mill | stands in | Oakham
-Oakham | mayor | Dan Roe
-tower | year of opening | 1901
-"""
+STATED = beside(__file__, "mill.txt")
 NAMES = sorted({part.strip() for row in STATED.split("\n") if row for part in row.split("|")})
 
 

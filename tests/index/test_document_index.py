@@ -27,6 +27,7 @@ from mrag.index.document_index import DocumentIndex, Match
 from mrag.index.embedding import WordLlamaEmbedder
 from mrag.storage.folder import first_to_merge, locked
 from mrag.testing.indexes import Trigrams
+from tests.commands import python
 
 from .conftest import Cranfield
 
@@ -426,8 +427,7 @@ def test_files_are_the_same_to_the_byte_whatever_the_order(tmp_path: Path) -> No
     folders = []
     for seed in ("1", "2"):
         folder = tmp_path / seed
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        subprocess.run([sys.executable, "-c", code, str(folder), seed], check=True, env=environment)
+        assert python(code, folder, seed, PYTHONHASHSEED=seed).returncode == 0
         files = [p for p in folder.iterdir() if p.name != "lock"]
         folders.append({p.name: p.read_bytes() for p in files})
     assert folders[0] == folders[1] and len(folders[0]) == 2
@@ -633,8 +633,7 @@ def test_a_file_that_may_not_grow(tmp_path: Path, content: Content) -> None:
     index = DocumentIndex.create(tmp_path, embedder=None)
     index.sync(STATES["less"], extra={"state": "less"})
     files = sorted(p.name for p in tmp_path.iterdir())
-    command = [sys.executable, "-c", LIMITED, str(tmp_path), json.dumps(STATES["one"])]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = python(LIMITED, tmp_path, json.dumps(STATES["one"]))
     assert done.stdout.startswith("60 less The index could not be written: File too large.")
     assert "as it was before" in done.stdout
     assert content(DocumentIndex.open(tmp_path, embedder=None)) == content(index)

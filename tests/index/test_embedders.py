@@ -24,6 +24,8 @@ from mrag.index.embedding import (
     WordLlamaEmbedder,
     embedder,
 )
+from tests.cases import cases
+from tests.commands import python
 from tests.servers import Quiet, answering
 
 TEXTS = [
@@ -54,24 +56,7 @@ def test_vocabulary_is_that_of_bert() -> None:
 
 
 # What the tokenizer.json of all-MiniLM-L6-v2 gives.
-IDS: dict[str, list[int]] = {
-    "a pair of red sneakers": [101, 1037, 3940, 1997, 2417, 28130, 102],
-    "Crème brûlée à l'œuf, naïve Ångström":
-        [101, 13675, 21382, 7987, 9307, 2063, 1037, 1048, 1005, 1107, 16093, 1010, 15743, 17076, 15687, 102],
-    "東京タワー 猫": [101, 1879, 1755, 1709, 30262, 30265, 100, 102],
-    "한국어 Привет Ωμέγα हिन्दी":
-        [101, 1469, 30006, 30021, 29991, 30014, 30020, 29999, 30008, 1194, 16856, 10325, 25529, 15290, 22919,
-         1179, 29728, 29723, 29721, 14608, 1339, 29877, 29863, 29861, 29878, 102],
-    "C++ & C#: don't—stop… (42%)!":
-        [101, 1039, 1009, 1009, 1004, 1039, 1001, 1024, 2123, 1005, 1056, 1517, 2644, 1529, 1006, 4413, 1003,
-         1007, 999, 102],
-    "snake_case camelCase http://ex.org/a#b":
-        [101, 7488, 1035, 2553, 19130, 18382, 8299, 1024, 1013, 1013, 4654, 1012, 8917, 1013, 1037, 1001,
-         1038, 102],
-    "[MASK] is [SEP] special": [101, 103, 2003, 102, 2569, 102],
-    "x" * 101: [101, 100, 102],
-    "": [101, 102],
-}  # fmt: skip
+IDS: dict[str, list[int]] = cases(__file__, "IDS")
 
 
 @pytest.mark.parametrize("text", IDS)
@@ -129,8 +114,7 @@ with ThreadPoolExecutor(3) as pool:
     found = {id(model._session) for model in pool.map(embedder, ["minilm"] * 3)}
 print(len(found))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "1\n"
+    assert python(code).stdout == "1\n"
 
 
 def test_wordllama_gives_what_the_package_gives(wordllama: WordLlamaEmbedder) -> None:
@@ -154,7 +138,7 @@ def test_importing_loads_no_model_code() -> None:
         "heavy = {'onnxruntime', 'tokenizers', 'wordllama', 'safetensors', 'langchain_core', 'scipy'};"
         "sys.exit(str(heavy & sys.modules.keys()) if heavy & sys.modules.keys() else 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = python(code)
     assert done.returncode == 0, done.stderr
 
 
@@ -171,14 +155,10 @@ def test_a_changed_model_file_is_refused(tmp_path: Path) -> None:
 def test_an_absent_package_is_said(model: str, package: str) -> None:
     code = (
         f"import sys; sys.modules[{package!r}] = None\n"
-        "from mrag.errors import ModelError\n"
-        "from mrag.index.embedding import embedder\n"
-        "try:\n"
-        f"    embedder({model!r})\n"
-        "except ModelError as error:\n"
-        "    print(error)\n"
+        "from mrag.errors import ModelError\nfrom mrag.index.embedding import embedder\n"
+        f"try: embedder({model!r})\nexcept ModelError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = python(code)
     assert f"The embedding model {model} is not installed" in done.stdout and "pip install" in done.stdout
 
 

@@ -25,6 +25,7 @@ from mrag.rdf.terms import SKOLEM, Triple
 from mrag.retrieval.answering import ask
 from mrag.storage.sorting import SortedRows
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import beside
 from tests.commands import run
 from tests.conftest import PRODUCTS
 
@@ -89,22 +90,8 @@ def test_a_graph_that_does_not_fit_into_memory(monkeypatch: pytest.MonkeyPatch) 
         assert read(kg, monkeypatch) == whole
 
 
-CELLAR = """
-@prefix c: <http://cellar.example/own#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-c:Drink a owl:Class . c:SparklingCider a owl:Class ; rdfs:subClassOf c:Drink .
-c:hasColour a owl:ObjectProperty .
-c:AppleFarmCider a c:SparklingCider ; c:hasColour c:PaleGold ; c:madeBy c:HillsideOrchard .
-c:PearCider a c:SparklingCider ; c:hasColour c:Amber ; c:madeBy c:RiverPress .
-"""
-SHOP = """
-@prefix s: <http://shop.example/> .
-s:k1 a s:Client ; s:clientName "Nordwind GmbH" ; s:segment "retail" ; s:vat "DE123456789" .
-s:k2 a s:Client ; s:clientName "Blue Harbour Ltd" ; s:segment "retail" ; s:vat "GB999999973" .
-s:k3 a s:Client ; s:clientName "Casa Verde" ; s:segment "food" ; s:vat "ES12345674" .
-s:t1 a s:Ticket ; s:about s:k1 ; s:by [ a s:Agent ; s:fullName "Ada Brook" ] .
-s:t2 a s:Ticket ; s:about s:k3 ; s:by [ a s:Agent ; s:fullName "Tom Reed" ] .
-"""
+CELLAR = beside(__file__, "cellar.ttl")
+SHOP = beside(__file__, "shop.ttl")
 NS = "http://shop.example/"
 
 

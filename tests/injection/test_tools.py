@@ -15,6 +15,7 @@ from mrag.mcp.tools import of_query
 from mrag.rdf.terms import Triple
 from mrag.reasoning.proofs import Proof, render
 from mrag.stores.base import SelectResult
+from tests.cases import cases
 from tests.injection.hostile import attack, report, signs_in, text, tries, wrong_in
 from tests.injection.test_answers import products
 from tests.injection.test_prompts import graph_of
@@ -112,26 +113,7 @@ async def test_tools_over_a_hostile_graph() -> None:
     report("tools of the server", count, problems)
 
 
-@pytest.mark.parametrize(
-    "tool,arguments",
-    [
-        ("delete", {}),
-        ("ask; query", {"question": "x"}),
-        ("query", {"sparql": "DROP ALL"}),
-        ("query", {"sparql": "ASK {} # \r; DROP ALL"}),
-        ("query", {"sparql": "ASK {}", "accepted": True}),
-        ("query", {"sparql": "ASK {}", "layer": "all; DROP ALL"}),
-        ("run_query", {"name": "update/change", "parameters": {}}),
-        ("run_query", {"name": "explore/classes", "parameters": {"x": "} DROP ALL"}}),
-        ("context", {"entities": ["urn:x> } ; DROP ALL #"]}),
-        (
-            "explain",
-            {"subject": "urn:x:a", "predicate": "urn:x:p", "object": {"type": "query", "value": "x"}},
-        ),
-        ("ask", {"question": "x", "model": "openai:gpt-4"}),
-        ("search", {"text": "x", "ranker": "hybrid\n[t9]"}),
-    ],
-)
+@pytest.mark.parametrize("tool,arguments", cases(__file__, "NOT_MADE_FOR"))
 async def test_no_tool_does_what_it_was_not_made_for(tool: str, arguments: dict[str, Any]) -> None:
     mcp = pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
     from mrag.mcp import McpSettings, create_server

@@ -49,18 +49,7 @@ def reply(rng: random.Random, passages: list[Passage]) -> str:
         "quote": rng.choice([HONEST, rng.choice(passages).text, text(rng), "Evil Corp"]),
     }
     for key in rng.sample(
-        [
-            "accepted",
-            "state",
-            "run",
-            "graph",
-            "predicate",
-            "subject",
-            "iri",
-            "source",
-            "confidence",
-            "verdict",
-        ],
+        "accepted state run graph predicate subject iri source confidence verdict".split(),
         k=rng.randint(0, 5),
     ):
         row[key] = rng.choice(

@@ -7,7 +7,6 @@ import gzip
 import json
 import tracemalloc
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -121,41 +120,27 @@ def test_the_schema_makes_no_attribute_a_licence(tmp_path: Path, kg: KnowledgeGr
         assert not kg.query(f"ASK {{ ?x a <{B}{first}>, <{B}{second}> }}")
 
 
-Change = Callable[[dict[str, Any]], object]
-DEFECTS: list[tuple[str, Change, int]] = [
-    ("unknown category", lambda d: d["annotations"][0].update(category_id=99), 2),
-    ("unknown category", lambda d: d["annotations"][0].update(category_id=None), 2),
-    ("unknown category", lambda d: d["annotations"][0].update(category_id=[4]), 2),
-    ("unknown image", lambda d: d["annotations"][0].update(image_id=99), 2),
-    ("unknown image", lambda d: d["annotations"][0].pop("image_id"), 2),
-    ("unknown attribute", lambda d: d["annotations"][0].update(attribute_ids=[340, 341]), 3),
-    ("unknown attribute", lambda d: d["annotations"][0].update(attribute_ids=[{}]), 3),
-    ("unknown licence", lambda d: d["images"][0].update(license=7), 3),
-    ("duplicate identifier", lambda d: d["annotations"].append(d["annotations"][0]), 3),
-    ("duplicate identifier", lambda d: d["images"].append(d["images"][0]), 3),
-    ("duplicate identifier", lambda d: d["categories"].append({"id": 4, "name": "coat"}), 3),
-    ("missing field", lambda d: d["annotations"][0].pop("id"), 2),
-    ("missing field", lambda d: d["annotations"].append("text"), 3),
-    ("missing field", lambda d: d["images"].append({"file_name": "x"}), 3),
-    ("missing field", lambda d: d["attributes"][1].pop("name"), 3),
-    ("wrong value", lambda d: d["annotations"][0].update(area="large"), 3),
-    ("wrong value", lambda d: d["annotations"][0].update(area=float("nan")), 3),
-    ("wrong value", lambda d: d["annotations"][0].update(attribute_ids=340), 3),
-    ("wrong value", lambda d: d["annotations"][0].update(area=10**400), 3),
-    ("wrong value", lambda d: d["images"][0].update(width="10"), 3),
-    ("wrong value", lambda d: d["images"][0].update(width=float("inf")), 3),
-    ("wrong value", lambda d: d["images"][0].update(file_name=["a.jpg"]), 3),
-    ("missing field", lambda d: d["categories"][0].update(name=" "), 3),
-    ("empty section", lambda d: d.update(annotations=[]), 0),
-    ("empty section", lambda d: d.pop("annotations"), 0),
-    ("empty section", lambda d: d.update(images=None, annotations=[]), 0),
-]
+def changed(data: Any, where: str, how: str, value: Any) -> None:
+    """Change a file of annotations at one place."""
+    for step in filter(None, where.split(".")):
+        data = data[int(step) if step.isdigit() else step]
+    match how:
+        case "update":
+            data.update(value)
+        case "drop":
+            del data[value]
+        case "add":
+            data.append(value)
+        case "repeat":
+            data.append(data[value])
 
 
-@pytest.mark.parametrize(("kind", "change", "left"), DEFECTS, ids=lambda v: v if isinstance(v, str) else None)
-def test_a_defect_stops_or_is_counted(tmp_path: Path, kind: str, change: Change, left: int) -> None:
+@pytest.mark.parametrize(("kind", "where", "how", "value", "left"), cases(__file__, "DEFECTS"))
+def test_a_defect_stops_or_is_counted(
+    tmp_path: Path, kind: str, where: str, how: str, value: Any, left: int
+) -> None:
     data = copy.deepcopy(GOOD)
-    change(data)
+    changed(data, where, how, value)
     path = written(tmp_path, data)
     with pytest.raises(LoadError) as stopped:
         list(Fashionpedia(path).triples())

@@ -17,26 +17,14 @@ from hypothesis import strategies as st
 from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.tables import Table, TableDialect, read_mapping
-from tests.cases import cases
+from tests.cases import beside, cases
 
 PREFIXES = """
 @prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix rml: <http://semweb.mmlab.be/ns/rml#> .
 @prefix tab: <https://w3id.org/mrag/table#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 @prefix : <http://example.org/> .
 """
-MAPPING = """
-:Shops a rr:TriplesMap ;
-  rml:logicalSource [ rml:source "shops.csv" ] ;
-  rr:subjectMap [ rr:template "http://example.org/shop/{city}/{name}" ; rr:class :Shop , :Place ] ;
-  rr:predicateObjectMap [ rr:predicate :name ; rr:objectMap [ rml:reference "name" ; rr:language "en" ] ] ;
-  rr:predicateObjectMap [ rr:predicate :sells ; rr:objectMap [ rml:reference "goods" ; tab:separator ";" ] ] ;
-  rr:predicateObjectMap [ rr:predicate :founded ;
-    rr:objectMap [ rml:reference "year" ; rr:datatype xsd:integer ; tab:null "n/a" , "?" ] ] ;
-  rr:predicateObjectMap [ rr:predicate :site ; rr:objectMap [ rml:reference "url" ; rr:termType rr:IRI ] ] ;
-  rr:predicateObjectMap [ rr:predicate :says ;
-    rr:objectMap [ rr:template "{name} in {city} \\\\{x\\\\}" ; rr:termType rr:Literal ] ] ;
-  rr:predicateObjectMap [ rr:predicate :kind ; rr:object "shop" , :Thing ] .
-"""
+MAPPING = beside(__file__, "shops.rml.ttl")
 ROWS = [
     {"name": "A & B", "city": "Köln", "goods": "coats; hats ;;", "year": "1999", "url": "http://a.example/"},
     {"name": 'C "d"', "city": "x/y", "goods": "", "year": "n/a", "url": ""},
@@ -71,24 +59,7 @@ def table(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
 
 
 E = "http://example.org/"
-EXPECTED = {
-    f"<{E}shop/K%C3%B6ln/A%20%26%20B> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{E}Shop>",
-    f"<{E}shop/K%C3%B6ln/A%20%26%20B> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{E}Place>",
-    f'<{E}shop/K%C3%B6ln/A%20%26%20B> <{E}name> "A & B"@en',
-    f'<{E}shop/K%C3%B6ln/A%20%26%20B> <{E}sells> "coats"',
-    f'<{E}shop/K%C3%B6ln/A%20%26%20B> <{E}sells> "hats"',
-    f'<{E}shop/K%C3%B6ln/A%20%26%20B> <{E}founded> "1999"^^<http://www.w3.org/2001/XMLSchema#integer>',
-    f"<{E}shop/K%C3%B6ln/A%20%26%20B> <{E}site> <http://a.example/>",
-    f'<{E}shop/K%C3%B6ln/A%20%26%20B> <{E}says> "A & B in Köln {{x}}"',
-    f'<{E}shop/K%C3%B6ln/A%20%26%20B> <{E}kind> "shop"',
-    f"<{E}shop/K%C3%B6ln/A%20%26%20B> <{E}kind> <{E}Thing>",
-    f"<{E}shop/x%2Fy/C%20%22d%22> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{E}Shop>",
-    f"<{E}shop/x%2Fy/C%20%22d%22> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{E}Place>",
-    f'<{E}shop/x%2Fy/C%20%22d%22> <{E}name> "C \\"d\\""@en',
-    f'<{E}shop/x%2Fy/C%20%22d%22> <{E}says> "C \\"d\\" in x/y {{x}}"',
-    f'<{E}shop/x%2Fy/C%20%22d%22> <{E}kind> "shop"',
-    f"<{E}shop/x%2Fy/C%20%22d%22> <{E}kind> <{E}Thing>",
-}
+EXPECTED = {line.removesuffix(" .") for line in beside(__file__, "shops.nt").splitlines()}
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.json", "t.jsonl", "t.csv.gz", "t.jsonl.gz"])

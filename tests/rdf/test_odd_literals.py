@@ -10,14 +10,9 @@ from rdflib import XSD, Literal
 
 import mrag
 from mrag.rdf.terms import term_from_json, to_ox
+from tests.cases import beside
 
-DATA = """
-@prefix : <http://odd.example/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-:Gauge a rdfs:Class ; rdfs:label "gauge" .
-:a a :Gauge ; rdfs:label "A" ; :installed "2022-02-29"^^xsd:date ; :level "high"^^xsd:integer .
-:b a :Gauge ; rdfs:label "B" ; :installed "2021-03-04"^^xsd:date ; :level 3 .
-"""
+DATA = beside(__file__, "gauges.ttl")
 
 
 def test_nothing_is_logged_about_ill_typed_values(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -40,12 +35,7 @@ def test_nothing_is_logged_about_ill_typed_values(tmp_path: Path, caplog: pytest
     assert caplog.records, "what rdflib says to others is theirs"
 
 
-TURTLE = """
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix : <http://example.org/> .
-:City rdfs:label "city" . :motto rdfs:label "motto" .
-:tunis a :City ; rdfs:label "Tunis"@en , "Tunisi"@zh-classical ; :motto "glory"@zh-classical .
-:rome a :City ; rdfs:label "Rome"@en ; :motto "peace"@zh-classical .
-"""
+TURTLE = beside(__file__, "mottos.ttl")
 
 
 def test_a_term_keeps_an_odd_tag() -> None:

@@ -13,16 +13,10 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--in-process-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+ARGUMENTS = """
+--no-sandbox --disable-gpu --in-process-gpu --disable-quic --no-first-run --disable-background-networking
+--disable-component-update --disable-sync
+""".split()
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser")
 """The same browser; without the windows that nobody sees, a page takes a fifth of the processor's time."""
 WIDE, NARROW = (1280, 900), (390, 844)
@@ -37,6 +31,8 @@ POLICIES = pytest.mark.parametrize(
     ],
 )
 """Sizes of the window, and whether the page goes without its policy, which alone would stop scripts."""
+HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b> {{x}}"
+"""A name that attacks a page."""
 MADE = "main :is(img, b, script, i), svg[onload], a[href^='javascript:']"
 """What hostile text would be where it were no text."""
 INLINE = "Executing inline event handler"
@@ -91,6 +87,16 @@ class Watched:
         where.focus()
         self.page.keyboard.press(key)
         self.wait(ready)
+
+    def text(self, selector: str) -> str:
+        """Return what an element shows."""
+        return self.page.locator(selector).inner_text()
+
+    def unfold(self, selector: str) -> None:
+        """Open what is folded where there is little room."""
+        summary = self.page.locator(f"{selector} > summary")
+        if self.page.viewport_size == {"width": NARROW[0], "height": NARROW[1]}:
+            summary.click()
 
     def back(self, ready: str) -> None:
         """Go back in the browser's history."""

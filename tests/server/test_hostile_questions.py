@@ -73,24 +73,29 @@ def test_a_hostile_question_holds_up_nobody(server: str, question: str) -> None:
     assert status == 200 and "11 triple stores" in text
 
 
+def reads_the_same(kg: KnowledgeGraph, reader: reading.QuestionReader, *questions: str) -> None:
+    for question in questions:
+        ours, theirs = computed(kg, question), reader.computed(question)
+        assert ours[1] == theirs[1]
+        assert (ours[0] and ours[0].to_json()) == (theirs[0] and theirs[0].to_json())
+
+
+def follows(kg: KnowledgeGraph, reader: reading.QuestionReader) -> None:
+    """See to it that the next question reads the graph as it is then."""
+    new, cls = URIRef("http://example.org/NewStore"), URIRef(kg.prefixes["ex"] + "TripleStore")
+    kg.insert([mrag.Triple(new, RDF.type, cls), mrag.Triple(new, RDFS.label, Literal("NewStore"))])
+    given, *_ = reader.computed(_COUNT)
+    assert given is not None and given.computed is not None
+    assert given.computed.rows[0][0].label == "12"
+
+
 def test_a_question_is_read_by_a_process_that_follows_the_graph() -> None:
-    ex = "http://example.org/"
     with mrag.demo(model="none") as kg:
         reader = reading.QuestionReader(kg)
         try:
-            for question in ("How many triple stores are there?", "Tell me something nice."):
-                ours, theirs = computed(kg, question), reader.computed(question)
-                assert ours[1] == theirs[1]
-                assert (ours[0] and ours[0].to_json()) == (theirs[0] and theirs[0].to_json())
+            reads_the_same(kg, reader, _COUNT, "Tell me something nice.")
             (process,) = reader.processes()
-            before = kg.query("SELECT ?c { ex:GraphDB a ?c }")
-            cls = next(str(c) for (c,) in before if "TripleStore" in str(c))  # type: ignore[union-attr]
-            new = URIRef(ex + "NewStore")
-            label = URIRef("http://www.w3.org/2000/01/rdf-schema#label")
-            kg.insert([mrag.Triple(new, RDF.type, URIRef(cls)), mrag.Triple(new, label, Literal("NewStore"))])
-            given, *_ = reader.computed("How many triple stores are there?")
-            assert given is not None and given.computed is not None
-            assert given.computed.rows[0][0].label == "12"
+            follows(kg, reader)
             assert reader.processes() == [process]
         finally:
             reader.close()
@@ -158,10 +163,8 @@ def test_questions_over_another_server_end_at_their_deadline(
     monkeypatch.setattr(reading, "CHILD", "tests.server.endless_child")
     reader = reading.QuestionReader(elsewhere, _SECONDS)
     try:
-        for question in (_COUNT, "Which vendor has the most products?", "Tell me something nice."):
-            ours, theirs = computed(elsewhere, question), reader.computed(question)
-            assert ours[1] == theirs[1]
-            assert (ours[0] and ours[0].to_json()) == (theirs[0] and theirs[0].to_json())
+        vendor = "Which vendor has the most products?"
+        reads_the_same(elsewhere, reader, _COUNT, vendor, "Tell me something nice.")
         (process,) = reader.processes()
         began = time.monotonic()
         with pytest.raises(QueryTimeout, match="was not read within 4 s"):
@@ -169,19 +172,9 @@ def test_questions_over_another_server_end_at_their_deadline(
         assert time.monotonic() - began < _SECONDS + 5
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
-        # The next one reads the graph as it is now.
-        new, label = URIRef("http://example.org/NewStore"), RDFS.label
-        (cls,) = {c for s, c in both(elsewhere) if str(s).endswith("GraphDB") and "TripleStore" in str(c)}
-        elsewhere.insert([mrag.Triple(new, RDF.type, cls), mrag.Triple(new, label, Literal("NewStore"))])
-        given, *_ = reader.computed(_COUNT)
-        assert given is not None and given.computed is not None
-        assert given.computed.rows[0][0].label == "12"
+        follows(elsewhere, reader)
     finally:
         reader.close()
-
-
-def both(kg: KnowledgeGraph) -> list[tuple[URIRef, URIRef]]:
-    return list(kg.query("SELECT ?s ?c { ?s a ?c } ORDER BY ?s ?c"))  # type: ignore[arg-type]
 
 
 def test_a_process_for_questions_only_reads(elsewhere: KnowledgeGraph) -> None:

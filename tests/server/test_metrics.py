@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +17,7 @@ import mrag
 from mrag.errors import QueryRefused
 from mrag.rdf.terms import Triple
 from mrag.tracing import export_spans, span
+from tests.commands import python
 from tests.server.conftest import SETTINGS, Running
 from tests.server.serving import command
 
@@ -178,5 +177,4 @@ def test_nothing_is_imported_and_nothing_sent_unless_asked_for(monkeypatch: pyte
     export_spans()
     program = "import sys, mrag\nwith mrag.demo(model='none') as kg: kg.count()\n"
     program += "print('opentelemetry' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    assert python(program).stdout.strip() == "False"

@@ -16,16 +16,11 @@ from mrag.stores.base import Limits
 from mrag.stores.fuseki import FusekiStore
 from mrag.stores.http import Access
 from mrag.stores.sparql import DEFAULT
+from tests.cases import beside
 from tests.fuseki_server import UNNAMED, fuseki_server
 from tests.servers import oxigraph_server, virtuoso_server
 
-DATA = """
-PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
-INSERT DATA { GRAPH <urn:mine> {
-  <urn:x:hasPart> rdfs:range <urn:x:Part> ; rdfs:label "has part"@en .
-  <urn:x:car> rdfs:label "red car"@en ; <urn:x:hasPart> <urn:x:wheel> . <urn:x:wheel> rdfs:label "wheel"@en .
-} }
-"""
+DATA = beside(__file__, "car.ru")
 UNNAMED_DATA = DATA.replace("GRAPH <urn:mine> {", "").replace("} }", "}")
 
 

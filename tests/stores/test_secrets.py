@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import subprocess
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -28,6 +25,7 @@ from mrag.stores.base import Dataset
 from mrag.stores.engines import open_server
 from mrag.stores.http import Access
 from tests.cases import cases
+from tests.commands import process
 from tests.servers import Quiet, answering
 
 SECRET = "5ecr3t/of+me&you"
@@ -191,14 +189,8 @@ def test_no_command_prints_the_login_of_its_store(tmp_path: Path, args: list[str
     with server(401) as at:
         url = f"sparql:http://ann:{QUOTED}@{at}/q?token={QUOTED}"
         option = ["--store", url] if how == "option" else []
-        done = subprocess.run(
-            [sys.executable, "-m", "mrag", "-v", *args, *option],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            env={**os.environ, "MRAG_STORE": url, "OLLAMA_HOST": f"http://ann:{QUOTED}@127.0.0.1:9"},
-        )
+        known = {"MRAG_STORE": url, "OLLAMA_HOST": f"http://ann:{QUOTED}@127.0.0.1:9"}
+        done = process("-v", *args, *option, cwd=tmp_path, MRAG_EMBEDDER="none", **known)
     assert done.returncode == 1
     clean(done.stdout + done.stderr)
     assert ("list of processes" in done.stderr) is (how == "option")

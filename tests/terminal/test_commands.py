@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import quote_from_bytes
 
 import pyoxigraph as ox
@@ -72,7 +72,8 @@ def test_every_command_has_a_hostile_case() -> None:
 class Hostile(Quiet):
     """A server that fails with a message that attacks."""
 
-    responses: ClassVar = {400: ("Bad \x9b31m", "")}
+    def send_response(self, code: int, message: str | None = None) -> None:
+        super().send_response(code, "Bad \x9b31m")
 
     def do_GET(self) -> None:
         self.answer(400, f"Error: {TEXT}\nFORGED".encode("utf-8", "replace"), "text/plain; charset=utf-8")

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases import cases
+from tests.commands import run
 from tests.servers import free_port, running
 from tests.terminal.driver import collect, environment
 from tests.terminal.hostile import NAME, TEXT, faults, turtle
@@ -98,12 +99,8 @@ def test_no_encoding_makes_a_command_fail(encoding: str) -> None:
     code = command("    show(T); say(T, style='red'); show_json([T]); raise typer.BadParameter(T)").replace(
         "import sys,", "import typer, sys,"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        env=environment(PYTHONIOENCODING=encoding),
-        check=False,
-    )
+    command_line, given = [sys.executable, "-c", code], environment(PYTHONIOENCODING=encoding)
+    done = subprocess.run(command_line, capture_output=True, env=given, check=False)
     assert done.returncode == 2, done.stderr
     for raw in (done.stdout, done.stderr):
         text = raw.decode(encoding)
@@ -116,13 +113,7 @@ def test_the_servers_log_shows_hostile_requests_as_signs(tmp_path: Path) -> None
     (tmp_path / "a.ttl").write_text(turtle(), encoding="utf-8")
     port = free_port()
     base = [sys.executable, "-m", "mrag", "-v"]
-    subprocess.run(
-        [*base, "load", "a.ttl", "--store", "data"],
-        cwd=tmp_path,
-        env=environment(),
-        check=True,
-        capture_output=True,
-    )
+    assert run("load", "a.ttl", "--store", "data", cwd=tmp_path, MRAG_EMBEDDER="none").returncode == 0
     line = TEXT.encode()
     with running(
         [*base, "serve", "--store", "data", "--port", str(port)],
@@ -152,13 +143,8 @@ def test_the_servers_log_shows_hostile_requests_as_signs(tmp_path: Path) -> None
 def test_the_protocol_of_assistants_is_whole_and_its_notes_are_guarded(tmp_path: Path) -> None:
     (tmp_path / f"a{NAME}.ttl").write_text(turtle(), encoding="utf-8")
     base = [sys.executable, "-m", "mrag"]
-    subprocess.run(
-        [*base, "load", f"a{NAME}.ttl", "--store", "data"],
-        cwd=tmp_path, env=environment(), check=True, capture_output=True,
-    )  # fmt: skip
-    subprocess.run(
-        [*base, "index", "--store", "data"], cwd=tmp_path, env=environment(), check=True, capture_output=True
-    )
+    for words in (("load", f"a{NAME}.ttl"), ("index",)):
+        assert run(*words, "--store", "data", cwd=tmp_path, MRAG_EMBEDDER="none").returncode == 0
     start = {
         "protocolVersion": "2025-06-18",
         "capabilities": {},

@@ -16,13 +16,12 @@ from mrag.rdf.terms import OWL, RDF, Triple
 from mrag.rdf.terms import RDFS as SCHEMA
 from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
-from tests.server.browsing import NARROW, SIZES, Watched, watched
+from tests.server.browsing import HOSTILE, NARROW, SIZES, Watched, watched
 from tests.server.serving import serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
 
-HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
 EX = "https://w3id.org/mrag/demo/products#"
 
 

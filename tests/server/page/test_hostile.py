@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,35 +15,16 @@ from rdflib import RDFS, Literal, URIRef
 
 import mrag
 from mrag.rdf.terms import Triple
-from tests.server.browsing import INLINE, POLICIES, watched
+from tests.cases import cases
+from tests.server.browsing import HOSTILE, INLINE, POLICIES, watched
 from tests.server.page.conftest import SETTINGS
 from tests.server.serving import serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b>"
 SCRIPT = "javascript:document.title='owned'"
-NAME = json.dumps(HOSTILE)
-VIEWS = {
-    "Map": (
-        f"SELECT * {{ VALUES (?name ?lat ?long) {{ ({NAME} 48.2 16.4) (<{SCRIPT}> 47.1 15.4) }} }}",
-        "svg",
-    ),
-    "Bars": (f"SELECT * {{ VALUES (?name ?n) {{ ({NAME} 5) (<{SCRIPT}> 7) }} }}", "svg"),
-    "Points": (
-        f"SELECT * {{ VALUES (?name ?m ?n) {{ ({NAME} 5 1) (<{SCRIPT}> 7 3) (<urn:a> 8 2) }} }}",
-        "svg",
-    ),
-    "Gallery": (
-        f"SELECT * {{ VALUES (?thing ?picture) {{ (<{SCRIPT}> {json.dumps(HOSTILE + '.png')}) }} }}",
-        ".images > *",
-    ),
-    "Graph": (
-        f"SELECT ?s ?p ?o {{ VALUES (?s ?p ?o) {{ (<urn:a> <{SCRIPT}> <{SCRIPT}>) }} }}",
-        ".growing-frame canvas",
-    ),
-}
+FILLED = {"SCRIPT": SCRIPT, "PICTURE": json.dumps(HOSTILE + ".png"), "NAME": json.dumps(HOSTILE)}
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +40,8 @@ def test_no_view_of_results_runs_a_script(
     browser: Browser, served: str, size: tuple[int, int], bare: bool
 ) -> None:
     with watched(browser, served, size, bypass_csp=bare) as seen:
-        for view, (query, drawn) in VIEWS.items():
+        for view, (query, drawn) in cases(__file__, "VIEWS").items():
+            query = re.sub("|".join(FILLED), lambda word: FILLED[word[0]], query)
             page = seen.open(f"/#/query?query={quote(query, safe='')}", "#editor .CodeMirror")
             # In two clicks from a link: run, and choose how to see it.
             page.locator("#run").click()

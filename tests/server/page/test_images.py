@@ -14,16 +14,15 @@ import pytest
 
 import mrag
 from mrag.server.settings import ServerSettings
-from tests.server.browsing import NARROW, POLICIES, SIZES, WIDE, watched
+from tests.server.browsing import HOSTILE, NARROW, POLICIES, SIZES, WIDE, watched
 from tests.server.page.pictures import COLOURS, GARMENTS, E, wardrobe
 from tests.server.serving import serving
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 MANY = 1_250
 MADE = "main b, main script, main img[onerror], a[href^=javascript]"
-HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b>"
 IMAGE = f"{E}image_00012"
 
 
@@ -37,12 +36,6 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             yield url
 
 
-def narrow(page: Page, size: tuple[int, int]) -> None:
-    """Open the facets, which are folded where there is little room."""
-    if size == NARROW:
-        page.locator(".facets > summary").click()
-
-
 @SIZES
 def test_a_task_from_the_gallery_to_a_box_and_marks(
     browser: Browser, shop: str, size: tuple[int, int]
@@ -50,7 +43,7 @@ def test_a_task_from_the_gallery_to_a_box_and_marks(
     with watched(browser, shop, size) as seen:
         page = seen.open()
         seen.click(page.get_by_role("link", name="Images", exact=True), ".cell img[src]")
-        assert page.locator("#images-state").inner_text() == "1,250 images."
+        assert seen.text("#images-state") == "1,250 images."
         assert page.get_by_role("list", name="1,250 images").count() == 1
 
         # Only what is in sight is there, at the beginning as at the end.
@@ -59,10 +52,10 @@ def test_a_task_from_the_gallery_to_a_box_and_marks(
         page.evaluate("(f => { f.scrollTop = f.scrollHeight })(document.querySelector('.grid-frame'))")
         page.wait_for_selector(f".cell [data-index='{MANY - 1}'] img[src]")
         assert page.locator(".cell").count() <= most
-        assert page.locator(f".cell [data-index='{MANY - 1}']").inner_text() == "01249.png"
+        assert seen.text(f".cell [data-index='{MANY - 1}']") == "01249.png"
 
         # A facet says how many there will be, and then there are so many.
-        narrow(page, size)
+        seen.unfold(".facets")
         coat = page.locator(f"[data-facet='category {E}category_coat']")
         counted = coat.locator("xpath=..").locator(".count").inner_text().split()[-1]
         coat.check()
@@ -149,7 +142,7 @@ def test_a_picture_of_ones_own_is_searched_by(browser: Browser, tmp_path: Path) 
             page.set_default_timeout(90_000)
             page.wait_for_selector("#images-state:has-text('4 images found for the picture')")
             assert page.locator(".pictures .hits .name").first.inner_text() == "00002.png"
-            assert HOSTILE.replace("/", "") in page.locator(".chosen-picture").inner_text()
+            assert HOSTILE.replace("/", "") in seen.text(".chosen-picture")
             seen.enter("Words", "coat", "#images-state:has-text('“coat” and the picture')")
             page.reload()
             page.wait_for_selector(".chosen-picture:has-text('not kept in the address')")
@@ -172,7 +165,7 @@ def test_hostile_names_of_images_and_labels_stay_text(
         with serving(kg, settings) as url, watched(browser, url, size, bypass_csp=bare) as seen:
             page = seen.open("/#/images", ".cell img[src]")
             assert HOSTILE in page.locator(".cell .name").first.inner_text()
-            narrow(page, size)
+            seen.unfold(".facets")
             assert HOSTILE in page.locator(".facet-name").first.inner_text()
             for path in ("q=coat", f"iri={IMAGE}", f"iri={IMAGE}&region=20,5,80,80", "iri=urn:odd"):
                 seen.open(f"/#/images?{path}", "#images :text('onerror') >> visible=true")
@@ -184,12 +177,12 @@ def test_hostile_names_of_images_and_labels_stay_text(
 def test_images_are_found_in_german(browser: Browser, shop: str, size: tuple[int, int]) -> None:
     with watched(browser, shop, size, locale="de-DE") as seen:
         page = seen.open("/#/images", "#images-state:has-text('1.250 Bilder.')")
-        narrow(page, size)
+        seen.unfold(".facets")
         assert page.locator(".facets legend").first.inner_text() == "Kategorie"
         page.get_by_label("Wörter", exact=True).fill("red coat")
         seen.click("Suchen", "#images-state:has-text('Bilder gefunden für')")
         seen.open(f"/#/images?iri={IMAGE}", ".stage img[src]")
-        assert "Ähnliches finden" in page.locator("#images").inner_text()
+        assert "Ähnliches finden" in seen.text("#images")
 
 
 def test_where_there_are_no_images_it_is_said_what_to_do(browser: Browser, base: str) -> None:
@@ -205,7 +198,7 @@ def test_without_the_folder_the_names_are_shown_and_nothing_is_asked_for(
         wardrobe(kg, tmp_path / "away", 70)
         with serving(kg) as url, watched(browser, url, WIDE) as seen:
             page = seen.open("/#/images", ".cell .lost:has-text('00000.png')")
-            assert "--media" in page.locator("#images-state").inner_text()
+            assert "--media" in seen.text("#images-state")
             assert page.get_by_label("By a picture of yours").is_disabled()
             assert not any("thumbnail" in address for address in seen.asked)
 

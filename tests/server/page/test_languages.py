@@ -24,15 +24,15 @@ def test_a_whole_task_in_german(browser: Browser, base: str, size: tuple[int, in
         page = seen.open("/", "html[lang='de']")
         page.get_by_label("Frage", exact=True).fill("List the graph databases")
         seen.click("Fragen", "#answer table.rows")
-        assert re.fullmatch(r"\d+ Zeilen", page.locator("#answer caption").inner_text())
-        assert page.locator("#answer-note").inner_text().startswith("Berechnet: ")
-        assert page.locator("#computed .reading").inner_text().startswith("Verstanden als: ")
+        assert re.fullmatch(r"\d+ Zeilen", seen.text("#answer caption"))
+        assert seen.text("#answer-note").startswith("Berechnet: ")
+        assert seen.text("#computed .reading").startswith("Verstanden als: ")
         assert {text.split()[-1] for text in page.locator("#cited .badge").all_inner_texts()} <= {
             "angegeben",
             "abgeleitet",
         }
         seen.click(page.locator("#ask-found-hits .found a").first, "#explore-entity h2")
-        assert "Was der Graph darüber sagt" in page.locator("#explore-entity").inner_text()
+        assert "Was der Graph darüber sagt" in seen.text("#explore-entity")
         assert page.title().endswith(" · mrag")
 
         # From marks to a class that filters.
@@ -41,8 +41,8 @@ def test_a_whole_task_in_german(browser: Browser, base: str, size: tuple[int, in
         hits.get_by_role("button", name="Mehr wie Oracle Database", exact=True).click()
         seen.wait(".said:has-text('Noch eine Markierung')")
         seen.click(hits.get_by_role("button", name="Nicht wie MySQL", exact=True), ".learnt .sentence")
-        assert "„" in page.locator(".learnt .sentence").inner_text()
-        counts = page.locator(".counts").inner_text()
+        assert "„" in seen.text(".learnt .sentence")
+        counts = seen.text(".counts")
         assert counts.startswith("1 von 1 gemeinten, 0 von 1 nicht gemeinten; Genauigkeit")
         assert "100\xa0%" in counts
         seen.click("Warum gehört Oracle Database dazu?", ".in-concept .proof:has-text('ist etwas, das')")

@@ -16,7 +16,7 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
-from tests.server.browsing import NARROW, POLICIES, SIZES, Watched, watched
+from tests.server.browsing import HOSTILE, NARROW, POLICIES, SIZES, Watched, watched
 from tests.server.page.conftest import SETTINGS
 from tests.server.serving import serving
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 H = "http://hostile.example/"
-HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b> {{x}}"
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +71,8 @@ def test_two_marks_are_a_concept_that_is_explained_kept_and_filters(
     page.wait_for_selector(".said:has-text('One more mark')")
     marked(page, "MySQL", liked=False)
     page.wait_for_selector(".learnt .sentence")
-    assert page.locator(".learnt .sentence").inner_text().startswith("Whatever is ")
-    assert re.match(r"1 of 1 meant, 0 of 1 not meant; precision .*100%", page.locator(".counts").inner_text())
+    assert seen.text(".learnt .sentence").startswith("Whatever is ")
+    assert re.match(r"1 of 1 meant, 0 of 1 not meant; precision .*100%", seen.text(".counts"))
     seen.until("/^\\d+$/.test(document.querySelector('.in-graph').textContent)")
     # A permutation of the list, what is in the concept first.
     after = [hit.get_attribute("data-iri") for hit in hits.all()]
@@ -86,9 +85,9 @@ def test_two_marks_are_a_concept_that_is_explained_kept_and_filters(
 
     # Shorter or longer, by the keyboard.
     slider = page.locator("input.length")
-    said, at = page.locator(".learnt .sentence").inner_text(), slider.input_value()
+    said, at = seen.text(".learnt .sentence"), slider.input_value()
     slider.press("End" if at == "0" else "Home")
-    assert page.locator(".learnt .sentence").inner_text() != said
+    assert seen.text(".learnt .sentence") != said
     slider.press("Home" if at == "0" else "End")
     assert "symbol" in str(slider.get_attribute("aria-valuetext"))
 
@@ -100,7 +99,7 @@ def test_two_marks_are_a_concept_that_is_explained_kept_and_filters(
     assert page.locator(".learnt pre").first.inner_text().startswith(("ex:", "not ", "("))
     assert page.locator(".learnt pre").last.inner_text().startswith("SELECT DISTINCT")
     seen.enter("Name of the class", name, ".keep:has-text('It is a filter from now on')")
-    assert re.search(rf"Kept as the class {name}: \d+ members?", page.locator(".keep").inner_text())
+    assert re.search(rf"Kept as the class {name}: \d+ members?", seen.text(".keep"))
     seen.click(f"Only {name}", f"#explore-hits li:has-text('Is in {name}')")
     assert "only=urn" in page.url
     assert all(f"Is in {name}" in text for text in hits.all_inner_texts())
@@ -108,7 +107,7 @@ def test_two_marks_are_a_concept_that_is_explained_kept_and_filters(
     # And so it does for questions.
     seen.open(f"/#/ask?q=database+products&only=urn%3Amrag%3Aconcept%3A{name.replace(' ', '-')}")
     seen.wait("#ask-found li")
-    assert "only entities of one class" in page.locator("#answer-note").inner_text()
+    assert "only entities of one class" in seen.text("#answer-note")
 
 
 @SIZES
@@ -120,7 +119,7 @@ def test_what_an_answer_lists_can_be_marked_by_the_keyboard(seen: Watched) -> No
     page.wait_for_selector("#ask-found .learnt .sentence")
     # The focus stays on what was pressed, wherever it went.
     assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
-    assert "taken for what you do not mean" in page.locator(".counts").inner_text()
+    assert "taken for what you do not mean" in seen.text(".counts")
     for _ in range(2):
         page.locator("#ask-found ol.hits .vote[aria-pressed='true']").first.press("Enter")
     page.wait_for_selector("#ask-found .learnt", state="hidden")
@@ -142,7 +141,7 @@ def test_hostile_names_are_learnt_and_kept_as_text(
         for one in jackets:
             page.locator(f"ol.hits {one}").click()
         page.wait_for_selector(".learnt .counts:has-text('2 of 2 meant, 0 of 1 not meant')")
-        assert "<script>" in page.locator(".learnt .sentence").inner_text()
+        assert "<script>" in seen.text(".learnt .sentence")
         seen.click(page.locator(".in-concept .why").first, ".in-concept .proof")
         seen.click(page.locator(".in-concept .why").last, ".in-concept:has-text('It would be in')")
         seen.enter("Name of the class", "<b>x</b>", ".keep .problem:has-text('cannot name a concept')")
@@ -159,7 +158,7 @@ def test_the_ranker_is_chosen_by_name(browser: Browser, base: str) -> None:
         page.wait_for_selector("#explore-hits li:has-text('variety')")
         assert "ranker=hybrid%2Bmmr" in page.url
         page = seen.open("/#/ask?q=graph+database&ranker=bm25", "#ask-found li")
-        assert "a ranker was chosen" in page.locator("#answer-note").inner_text()
+        assert "a ranker was chosen" in seen.text("#answer-note")
         seen.until("document.getElementById('ask-ranker').value === 'bm25'")
 
 
@@ -200,7 +199,7 @@ def test_a_kept_class_is_removed_on_the_page_and_offered_no_more(
         for view in ("explore", "ask"):
             seen.open(f"/#/{view}")
             seen.until(f"document.querySelectorAll('#{view}-ranker option').length > 5")
-            assert name not in page.locator(f"#{view}-only").inner_text()
+            assert name not in seen.text(f"#{view}-only")
     assert all(one["iri"] != iri for one in httpx.get(f"{base}/api/concepts").json()["concepts"])
 
 

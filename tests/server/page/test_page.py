@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from rdflib import RDF, RDFS, Literal, URIRef
+from rdflib import Literal, URIRef
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
@@ -22,7 +22,7 @@ from mrag.reasoning.run import reason
 from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import slow
-from tests.server.browsing import INLINE, NARROW, POLICIES, SIZES, Watched, watched
+from tests.server.browsing import HOSTILE, INLINE, POLICIES, SIZES, Watched, watched
 from tests.server.serving import serving, talking
 from tests.vectors import remembered_vectors
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 QUESTION = "What database products are linked to RDF?"
 PER_COUNTRY = "How many vendors are there per country?"
-HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b> {{x}}"
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -52,8 +51,8 @@ def test_a_question_is_answered_end_to_end(seen: Watched) -> None:
     page.get_by_label("Answer by").select_option("read")
     seen.click("Ask", "#answer .cite")
     assert "how=read" in page.url and not page.locator("#computed").is_visible()
-    assert "GraphDB" in page.locator("#answer").inner_text()
-    assert "No language model was used" in page.locator("#answer-note").inner_text()
+    assert "GraphDB" in seen.text("#answer")
+    assert "No language model was used" in seen.text("#answer-note")
     assert page.locator("#answer").get_attribute("aria-busy") == "false"
 
     # Every chip points to a triple, marked in words as asserted or inferred.
@@ -68,7 +67,7 @@ def test_a_question_is_answered_end_to_end(seen: Watched) -> None:
 
     # Why does an inferred one hold?
     seen.click("Why: GraphDB is a semantic product?", ".proof li li")
-    proof = page.locator(".proof").inner_text()
+    proof = seen.text(".proof")
     assert "because" in proof and "has feature some semantic feature" in proof and "asserted" in proof
 
     # The picture of what the answer speaks of, inferred edges dashed.
@@ -85,9 +84,9 @@ def test_a_question_is_answered_end_to_end(seen: Watched) -> None:
 
 def test_what_comes_behind_a_superlative_is_shown(browser: Browser, base: str) -> None:
     with watched(browser, base, (1280, 900)) as seen:
-        page = seen.open()
+        seen.open()
         seen.enter("Question", "What is the oldest database?", "#computed .note")
-        said = page.locator("#computed .note").inner_text()
+        said = seen.text("#computed .note")
         assert said == "Next: MySQL: 1995, then SQLite: 2000; Apache Cassandra: 2008"
 
 
@@ -101,11 +100,9 @@ def test_a_computed_answer_shows_its_rows_and_how_it_was_read(
         heads = page.locator("#answer .rows th").all_inner_texts()
         assert heads[0] == "country" and heads[-1] == "Proof" and len(heads) == 3
         cells = page.locator("#answer .rows tbody tr").first.locator("td").all_inner_texts()
-        assert (
-            cells[:2] == ["Austria", "1"] and page.locator("#answer .rows caption").inner_text() == "9 rows"
-        )
-        assert page.locator("#computed .reading").inner_text().startswith("Read as: the number of vendors")
-        assert page.locator("#answer-note").inner_text().startswith("Computed: ")
+        assert cells[:2] == ["Austria", "1"] and seen.text("#answer .rows caption") == "9 rows"
+        assert seen.text("#computed .reading").startswith("Read as: the number of vendors")
+        assert seen.text("#answer-note").startswith("Computed: ")
         # What proves a row is one click away, inferred triples marked as ever.
         page.locator("#answer .rows .cite").first.click()
         assert page.locator("tr.pointed td").first.inner_text() == cells[2].split()[0]
@@ -116,7 +113,7 @@ def test_a_computed_answer_shows_its_rows_and_how_it_was_read(
         summary = page.locator("#computed summary")
         assert not page.locator("#computed pre").is_visible()
         seen.press(summary, "Enter")
-        query = page.locator("#computed pre").inner_text()
+        query = seen.text("#computed pre")
         assert query.startswith("SELECT ")
         seen.click("Copy", "#computed [role=status]:has-text('Copied.')")
         assert page.evaluate("navigator.clipboard.readText()").strip() == query.strip()
@@ -139,7 +136,7 @@ def test_long_tables_are_short_until_they_are_wanted_whole(seen: Watched) -> Non
 @SIZES
 def test_another_reading_is_asked_for_by_a_click_and_has_an_address(seen: Watched) -> None:
     page = seen.open("/#/ask?q=How+many+vendors+are+there+per+country%3F", "#answer .cite")
-    first = page.locator("#computed .reading").inner_text()
+    first = seen.text("#computed .reading")
     button = page.locator("#computed [data-reading]").first
     other, number = button.inner_text(), button.get_attribute("data-reading")
     seen.press(button, "Enter", f"#computed .reading:has-text({other!r})")
@@ -169,7 +166,7 @@ def test_a_follow_up_has_a_field_an_address_and_can_be_shared(
             # The answer before stays until the next one is there, and may name the same things.
             page.wait_for_selector("#answer-note:has-text('Computed: read as a follow-up')")
             page.wait_for_selector(f"#answer:has-text({text!r})")
-        assert page.locator("#asked-before").inner_text() == (
+        assert seen.text("#asked-before") == (
             "how many?, asked after How many triple stores are there? › which of them are commercial?"
         )
         address = page.url
@@ -225,16 +222,15 @@ def test_text_appears_while_it_is_written_and_can_be_stopped(
         assert page.locator("#answer").get_attribute("aria-busy") == "false"
         go_on.set()
         seen.click("Ask", "#answer .cite")
-        assert "Written by m" in page.locator("#answer-note").inner_text()
-        assert "Bulgaria" in page.locator("#answer").inner_text()
+        assert "Written by m" in seen.text("#answer-note")
+        assert "Bulgaria" in seen.text("#answer")
         assert not page.locator("#ask-stop").is_visible()
 
 
 @SIZES
 def test_a_ready_query_runs_in_the_editor(seen: Watched, size: tuple[int, int]) -> None:
     page = seen.open("/#/query", "#editor .CodeMirror")
-    if size == NARROW:
-        page.locator("#catalogue > summary").click()
+    seen.unfold("#catalogue")
     names = page.locator("#catalogue-list li:visible button")
     assert {name.get_attribute("data-query") for name in names.all()} == set(COMMON)
     page.get_by_label("Search all queries").fill("degree")
@@ -242,12 +238,12 @@ def test_a_ready_query_runs_in_the_editor(seen: Watched, size: tuple[int, int]) 
     page.get_by_label("Search all queries").fill("instances")
     assert names.count() >= 1
     page.locator("[data-query='explore/classes']").click()
-    assert "COUNT(*)" in page.locator("#editor .CodeMirror").inner_text()
+    assert "COUNT(*)" in seen.text("#editor .CodeMirror")
     seen.click("Run", "#results table tbody tr")
-    assert re.match(r"\d+ rows in", page.locator("#query-state").inner_text())
+    assert re.match(r"\d+ rows in", seen.text("#query-state"))
     # A name of the results opens here.
     seen.click(page.locator("#results a.iri", has_text="ex:TripleStore").first, "#explore-entity h2")
-    assert page.locator("#explore-entity h2").inner_text() == "triple store"
+    assert seen.text("#explore-entity h2") == "triple store"
     seen.back("#results table tbody tr")
     assert page.locator("#query").is_visible()
 
@@ -270,7 +266,7 @@ def test_other_forms_of_queries_and_their_errors(browser: Browser, base: str) ->
         for text in ("SELECT nonsense", "SELECT * { SERVICE <http://other.example/> { ?s ?p ?o } }"):
             seen.put(text)
             seen.click(page.locator("#run"), "#query-problem .problem")
-            assert len(page.locator("#query-problem").inner_text()) > 20
+            assert len(seen.text("#query-problem")) > 20
             assert not page.locator("#results").is_visible()
         seen.forgive("400")
 
@@ -330,22 +326,7 @@ def test_a_link_opens_what_it_names_and_back_keeps_the_answer(seen: Watched) -> 
 @pytest.fixture(scope="module")
 def hostile() -> Iterator[str]:
     with KnowledgeGraph(OxigraphStore()) as kg:
-        a, b, p = (URIRef(f"http://hostile.example/{x}") for x in ("a", "b", "%3Cscript%3E"))
-        kind = URIRef("http://hostile.example/Kind")
-        kg.insert(
-            [
-                Triple(a, RDFS.label, Literal(HOSTILE)),
-                Triple(a, RDF.type, kind),
-                Triple(kind, RDFS.label, Literal("<script>document.title='owned'</script>kind")),
-                Triple(kind, RDFS.subClassOf, URIRef("http://hostile.example/Sup")),
-                Triple(p, RDFS.label, Literal("<i>links</i>")),
-                Triple(a, p, b),
-                Triple(a, RDFS.comment, Literal("</p><svg onload=alert(1)>&amp;", lang="en")),
-                Triple(b, RDFS.label, Literal("javascript:alert(1)")),
-                Triple(b, RDFS.seeAlso, URIRef("javascript:alert(1)")),
-                Triple(a, URIRef("http://schema.org/image"), URIRef("http://images.example/%3Cb%3E.jpg")),
-            ]
-        )
+        kg.load([Path(__file__).with_name("hostile.ttl")])
         reason(kg)
         SimilarityIndexes.of(kg).build("main", model="none")
         with serving(kg) as url:
@@ -360,18 +341,18 @@ def test_hostile_text_stays_text(browser: Browser, hostile: str, size: tuple[int
         page.get_by_label("Question").fill(f"bold {HOSTILE}")
         seen.click("Ask", "#cited")
         page.wait_for_selector("#ask-drawing svg")
-        assert HOSTILE in page.locator("#ask-result").inner_text()
+        assert HOSTILE in seen.text("#ask-result")
         seen.click(page.locator("#context summary"), "#ask-images a")
         # The address of an image on the web is a link, and nothing has asked for it.
         image = page.locator("#ask-images a.placeholder").first
         assert image.get_attribute("href") == "http://images.example/%3Cb%3E.jpg"
         assert image.get_attribute("target") == "_blank" and "noopener" in str(image.get_attribute("rel"))
         seen.open("/#/explore?iri=http%3A%2F%2Fhostile.example%2Fa", "#explore-entity svg")
-        assert page.locator("#explore-entity h2").inner_text() == " ".join(HOSTILE.split())
+        assert seen.text("#explore-entity h2") == " ".join(HOSTILE.split())
         seen.open("/#/explore?q=" + "%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E", "#explore-hits > *")
         seen.open("/#/query?query=SELECT%20*%20%7B%20%3Fs%20%3Fp%20%3Fo%20%7D", "#editor .CodeMirror")
         seen.click(page.locator("#run"), "#results table tbody tr")
-        assert "<b>bold</b>" in page.locator("#results").inner_text()
+        assert "<b>bold</b>" in seen.text("#results")
         seen.plain()
         assert not [url for url in seen.asked if url.endswith(("/x", "/page/x"))]
         # The results table cleans texts in a document that runs nothing, whose handlers are reported.
@@ -386,7 +367,7 @@ def test_a_token_is_asked_for_once_and_kept_in_the_tab(browser: Browser) -> None
     ):
         page = seen.open("/#/ask?q=Which+vendor+develops+GraphDB%3F")
         field = page.get_by_label("This server asks for a token")
-        assert "kept in this tab only" in page.locator("#token-hint").inner_text()
+        assert "kept in this tab only" in seen.text("#token-hint")
         field.fill("not-this-one")
         seen.click("Use it", "#token-hint:has-text('did not take')")
         field.fill("a-long-token")
@@ -417,7 +398,7 @@ def test_images_of_the_media_folder_are_shown(browser: Browser, tmp_path: Path) 
             shown = page.locator("#explore-entity .images img")
             seen.until("document.querySelector('.images img')?.naturalWidth === 1")
             assert shown.count() == 1 and shown.get_attribute("alt")
-            assert "gone.png" in page.locator("#explore-entity .images").inner_text()
+            assert "gone.png" in seen.text("#explore-entity .images")
             seen.forgive("401")
 
 
@@ -508,4 +489,4 @@ def test_variables_named_as_what_every_object_has_are_shown(seen: Watched) -> No
         seen.until(f"document.querySelector('.CodeMirror').CodeMirror.getValue().includes('?{name}')")
         seen.click("Run")
         seen.until("document.getElementById('query-state').textContent.startsWith('5 rows')")
-        assert "function" not in page.locator("#results").inner_text()
+        assert "function" not in seen.text("#results")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from tests.server.browsing import INLINE, NARROW, SIZES, Watched, watched
+from tests.cases import cases
+from tests.server.browsing import HOSTILE, INLINE, SIZES, Watched, watched
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
 ODD = HOSTILE.replace('"', "'")
 BY_VENDOR = "SELECT ?product { ?product ex:developedBy $vendor } ORDER BY ?product"
 
@@ -23,8 +23,7 @@ def test_a_query_is_saved_filled_in_and_run_again(seen: Watched, size: tuple[int
     name = f"products of a vendor {size[0]}"
     page = seen.open("/#/query")
     seen.put(BY_VENDOR)
-    if size == NARROW:
-        page.locator("#catalogue > summary").click()
+    seen.unfold("#catalogue")
     page.get_by_label("Save this query as").fill(name)
     seen.click("Save", f"[data-saved='{name}']")
 
@@ -47,8 +46,7 @@ def test_a_query_is_saved_filled_in_and_run_again(seen: Watched, size: tuple[int
     # Tabs and history last as long as the browser keeps them.
     page.reload()
     page.wait_for_selector(f".query-tab button[aria-current]:has-text('{name}')")
-    if size == NARROW:
-        page.locator("#catalogue > summary").click()
+    seen.unfold("#catalogue")
     page.locator(".past summary").click()
     assert page.locator(".past li").count() == 1
     seen.click(f"Remove {name}", f"#query-saved [role=status]:has-text('{name} is removed.')")
@@ -61,11 +59,11 @@ def test_inferred_triples_are_left_out_and_rows_are_drawn(seen: Watched) -> None
     seen.put("SELECT ?class (COUNT(?x) AS ?things) { ?x a ?class } GROUP BY ?class ORDER BY ?class")
     seen.click("Run")
     seen.click("Bars", "#query-other .chart svg")
-    both = page.locator("#query-state").inner_text()
+    both = seen.text("#query-state")
     page.get_by_label("with inferred triples").uncheck()
     seen.click("Run")
     seen.until(f"!['Running …', {both!r}].includes(document.getElementById('query-state').textContent)")
-    assert int(page.locator("#query-state").inner_text().split()[0]) < int(both.split()[0])
+    assert int(seen.text("#query-state").split()[0]) < int(both.split()[0])
     seen.put(
         "SELECT ?who ?photo { VALUES (?who ?photo) { (ex:GraphDB <http://web.example/%3Cb%3Ea.png>)"
         " (ex:Redis <http://web.example/b.jpg>) } }",
@@ -75,39 +73,11 @@ def test_inferred_triples_are_left_out_and_rows_are_drawn(seen: Watched) -> None
     assert page.locator("#query-other figure a.placeholder").count() == 2
 
 
-DRAWN = [
-    (
-        'SELECT ?city ?where { VALUES (?city ?where) { ("Oslo" "POINT(10.75 59.9)"^^geo:wktLiteral)'
-        ' ("Rome" "<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(41.9 12.5)"^^geo:wktLiteral) } }',
-        "Map",
-        "Map of 2 places, from 41.9°N to 59.9°N and from 10.75°E to 12.5°E",
-    ),
-    (
-        'SELECT ?city ?lat ?long { VALUES (?city ?lat ?long) { ("Quito" -0.2 -78.5) ("Tokyo" 35.7 139.7)'
-        ' ("nowhere" 95 10) } }',
-        "Map",
-        "Map of 2 places, from 0.2°S to 35.7°N and from 78.5°W to 139.7°E",
-    ),
-    (
-        'SELECT ?year ?made { VALUES (?year ?made) { ("2001"^^xsd:gYear 4) ("2011"^^xsd:gYear 14)'
-        ' ("2009"^^xsd:gYear 2) } }',
-        "Line",
-        "Chart of made by year for 3 rows; made goes from 2 to 14",
-    ),
-    (
-        "SELECT ?who ?height ?weight { VALUES (?who ?height ?weight) {"
-        f" ({ODD!r} 1.5 40) ('b' 1.7 70) ('c' 1.8 71.5) }} }}",
-        "Points",
-        "Chart of weight by height for 3 rows; weight goes from 40 to 71.5",
-    ),
-]
-
-
 @SIZES
 def test_rows_are_drawn_as_what_they_are(seen: Watched) -> None:
     page = seen.open("/#/query")
-    for query, view, said in DRAWN:
-        seen.put("PREFIX geo: <http://www.opengis.net/ont/geosparql#> " + query)
+    for query, view, said in cases(__file__, "DRAWN"):
+        seen.put("PREFIX geo: <http://www.opengis.net/ont/geosparql#> " + query.replace("ODD", repr(ODD)))
         seen.click("Run")
         page.get_by_role("group", name="Show as").get_by_role("button", name=view, exact=True).click()
         drawn = page.locator("#query-other svg[role=img]")
@@ -121,19 +91,7 @@ def test_rows_are_drawn_as_what_they_are(seen: Watched) -> None:
 @SIZES
 def test_triples_are_drawn_as_a_graph(seen: Watched) -> None:
     page = seen.open("/#/query")
-    for query, first, count in (
-        (
-            "DESCRIBE ex:GraphDB",
-            "Triples",
-            r"\d+ entities and \d+ links.*Not drawn: \d+ triples with texts",
-        ),
-        (
-            "CONSTRUCT { ?p ex:developedBy ex:Ontotext } { ?p ex:developedBy ex:Ontotext }",
-            "Triples",
-            "4 entit",
-        ),
-        ("SELECT ?s ?p ?o { ?s ?p ?o . ?s ex:developedBy ex:Ontotext }", "Table", r"\d+ entities"),
-    ):
+    for query, first, count in cases(__file__, "GRAPHS"):
         seen.put(query)
         seen.click("Run")
         views = page.get_by_role("group", name="Show as").get_by_role("button")
@@ -141,7 +99,7 @@ def test_triples_are_drawn_as_a_graph(seen: Watched) -> None:
         assert (views.first.inner_text(), views.last.inner_text()) == (first, "Graph")
         views.last.click()
         page.wait_for_selector("#query-other canvas", state="attached")
-        assert re.match(count, page.locator("#query-other .hint").inner_text())
+        assert re.match(count, seen.text("#query-other .hint"))
     seen.put("SELECT ?a ?b ?c { VALUES (?a ?b ?c) { (1 2 3) } }")
     seen.click("Run", "#query-state:has-text('1 row')")
     assert not page.get_by_role("button", name="Graph", exact=True).count()
@@ -157,8 +115,7 @@ def test_a_saved_query_has_a_link_with_its_parameters(
         client.post("/api/saved", json={"name": name, "text": "ASK {}"})
         page = seen.open("/#/query")
         seen.put(BY_VENDOR)
-        if size == NARROW:
-            page.locator("#catalogue > summary").click()
+        seen.unfold("#catalogue")
         # A name that is taken is replaced by a second click.
         page.get_by_label("Save this query as").fill(name)
         seen.click("Save")
@@ -180,11 +137,11 @@ def test_a_saved_query_has_a_link_with_its_parameters(
 def test_a_change_is_seen_before_it_is_made(browser: Browser, base: str, size: tuple[int, int]) -> None:
     thing = f"urn:hostile:{size[0]}"
     with watched(browser, base, size) as seen, httpx.Client(base_url=base) as client:
-        page = seen.open("/#/query")
+        seen.open("/#/query")
         seen.put(f"INSERT DATA {{ <{thing}> rdfs:label {ODD!r} }}")
         there = {"query": f"ASK {{ <{thing}> ?p ?o }}"}
         seen.click("Preview the change", "#query-change .triples")
-        assert "1 triple added, 0 triples removed" in page.locator("#query-change").inner_text()
+        assert "1 triple added, 0 triples removed" in seen.text("#query-change")
         assert client.get("/sparql", params=there).json()["boolean"] is False
         seen.click("Make this change", "#query-change:has-text('Done')")
         assert client.get("/sparql", params=there).json()["boolean"] is True

@@ -11,9 +11,8 @@ import pytest
 from rdflib import RDF, Graph, Namespace, URIRef
 
 import mrag
-from tests.server.browsing import SIZES, Watched
+from tests.server.browsing import HOSTILE, SIZES, Watched
 
-HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b>"
 PER_COUNTRY = "/#/ask?q=How+many+vendors+are+there+per+country%3F"
 PROV, SCHEMA = Namespace("http://www.w3.org/ns/prov#"), Namespace("https://schema.org/")
 
@@ -35,7 +34,7 @@ def test_an_answer_is_drawn_downloaded_and_checked_again(seen: Watched, tmp_path
     page.locator("#checks summary").click()
     page.get_by_label("A receipt that was downloaded").set_input_files(file)
     page.wait_for_selector("#receipt-report:has-text('The graph has not changed since')")
-    assert "It holds. 37 cited triples" in page.locator("#receipt-report").inner_text()
+    assert "It holds. 37 cited triples" in seen.text("#receipt-report")
 
     # Whoever changes a number in it is found out, and so is whoever changes the text around it.
     made = file.read_text(encoding="utf-8")

@@ -72,7 +72,7 @@ def test_texts_are_read_reviewed_accepted_and_rolled_back(
         # The name of what only this speaks of goes with it.
         assert "goes with" in page.locator(".proposal", has_text="The Long Walk label").inner_text()
         seen.click("Show what accepting 1 triple changes", "#review-changes")
-        assert "1 triple would be added, and none removed" in page.locator(".foreseen").inner_text()
+        assert "1 triple would be added, and none removed" in seen.text(".foreseen")
         assert not asks(kg, ":ada :wrote :fern")
         seen.click("Accept 1 triple", "#review .note:has-text('1 triple accepted')")
         assert asks(kg, ":ada :wrote :fern") and not asks(kg, "?x rdfs:label 'The Long Walk'")
@@ -152,8 +152,8 @@ def test_hostile_quotes_and_labels_stay_text(
     )
     assert run is not None
     with serving(kg, SETTINGS) as url, watched(browser, url, size, bypass_csp=bare) as seen:
-        page = seen.open("/#/review", ".evidence mark:has-text('onerror')")
-        assert page.locator("#review-run").inner_text() == HOSTILE
+        seen.open("/#/review", ".evidence mark:has-text('onerror')")
+        assert seen.text("#review-run") == HOSTILE
         seen.click("Show what accepting 2 triples changes", ".foreseen li:has-text('onerror')")
         seen.click("Reject all", "#review .note:has-text('Rejected')")
         seen.plain(MADE)
@@ -193,17 +193,8 @@ def test_what_models_wrote_of_images_is_listed(browser: Browser, tmp_path: Path)
     with mrag.connect() as kg:
         media = wardrobe(kg, tmp_path, 3)
         for n in (1, 2):
-            entry = JournalEntry(
-                f"{E}image_0000{n}",
-                "",
-                f"{HOSTILE} {n}",
-                "seer",
-                "p",
-                "{}",
-                "2026-01-01T00:00:00Z",
-                "mrag",
-                "00",
-            )
+            said = (f"{E}image_0000{n}", "", f"{HOSTILE} {n}", "seer", "p", "{}", "2026-01-01T00:00:00Z")
+            entry = JournalEntry(*said, "mrag", "00")
             own, shared = triples_of(entry)
             kg.insert([*own, *shared])
         settings = ServerSettings(model="none", media=media)
