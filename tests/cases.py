@@ -1,4 +1,4 @@
-"""Rows of the tables that tests are run with, kept as JSON beside them."""
+"""What tests are run with and lies beside them: tables as JSON, and texts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from typing import Any
 def _read(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
+
+
+def beside(file: str, name: str) -> str:
+    """Return the text of a file that lies beside a test module."""
+    return Path(file).with_name(name).read_text(encoding="utf-8")
 
 
 def cases(file: str, name: str | None = None) -> Any:

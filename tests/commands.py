@@ -64,6 +64,12 @@ def process(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[st
     )
 
 
+def python(code: str, *args: object, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of Python in a process of its own."""
+    command = [sys.executable, "-c", code, *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, **env})
+
+
 def _lay_out_the_demo(cwd: Path, env: dict[str, str]) -> None:
     """Copy the demo graph, which takes a second to make, into the cache of a folder that has none yet."""
     settings = {**environment(cwd), **env}

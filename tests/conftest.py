@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gc
-import http.server
 import os
 import ssl
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -113,25 +111,9 @@ def any_kg(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Knowledge
 
 
 @pytest.fixture
-def listener() -> Iterator[tuple[str, list[str]]]:
-    """A server on loopback that notes whoever calls."""
-    calls: list[str] = []
+def heard() -> Iterator[tuple[str, list[bytes]]]:
+    """An address on loopback, and what it was told."""
+    from tests.servers import listener  # and with it `requests`, which takes long for every worker
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            calls.append(self.path)
-            self.send_response(500)
-            self.end_headers()
-
-        do_POST = do_GET
-
-        def log_message(self, *args: object) -> None:
-            return
-
-    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/", calls
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with listener() as (port, told):
+        yield f"http://127.0.0.1:{port}/", told

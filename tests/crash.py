@@ -174,16 +174,9 @@ class Campaign:
         if largest is not None:
             command = [sys.executable, "-c", _LIMITED, str(largest), *command]
         said: list[bytes] = []
-        environment = _environment(self.job)
-        pipe = subprocess.PIPE
-        with subprocess.Popen(
-            command,
-            cwd=folder,
-            env=environment,
-            stdout=pipe,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        ) as process:
+        how: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        how |= {"cwd": folder, "env": _environment(self.job), "start_new_session": True}
+        with subprocess.Popen(command, **how) as process:
             assert process.stdout is not None
             reader = threading.Thread(target=lambda out: said.append(out.read()), args=[process.stdout])
             reader.start()
@@ -364,15 +357,8 @@ def graph_state(folder: Path, name: str = "main") -> State:
 
 def empty_state() -> State:
     """Return the state of a store that nothing has been loaded into."""
-    nothing: State = {
-        "layers": {},
-        "contexts": {},
-        "indexes": {},
-        "prefixes": {},
-        "runs": [],
-        "described": [],
-    }
-    return {**nothing, "reasoned": False}
+    nothing: State = {name: {} for name in ("layers", "contexts", "indexes", "prefixes")}
+    return {**nothing, "runs": [], "described": [], "reasoned": False}
 
 
 def program(text: str, *words: str) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ import io
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,13 +17,13 @@ from mrag.errors import QueryRefused, QueryTimeout, StoreError
 from mrag.rdf.terms import Term, term_to_json, to_ox
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.oxigraph import OxigraphStore
-from tests.servers import answering
+from tests.servers import Quiet, answering
 
 UNNAMED = "urn:fixture:unnamed"
 """Where the triples of the unnamed graph are kept."""
 
 
-class Fuseki(BaseHTTPRequestHandler):
+class Fuseki(Quiet):
     protocol_version = "HTTP/1.1"
     store: OxigraphStore
     asked: list[dict[str, list[str]]]
@@ -35,26 +34,6 @@ class Fuseki(BaseHTTPRequestHandler):
     seconds = 1.0
     """How many seconds a unit of the time limit is."""
     media = "application/n-triples"
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-    def body(self) -> bytes:
-        if self.headers.get("Transfer-Encoding") == "chunked":
-            parts = []
-            while size := int(self.rfile.readline(), 16):
-                parts.append(self.rfile.read(size))
-                self.rfile.readline()
-            self.rfile.readline()
-            return b"".join(parts)
-        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
-
-    def answer(self, status: int, text: bytes = b"", media: str = "text/plain") -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", media)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
 
     def do_GET(self) -> None:
         url = urlsplit(self.path)

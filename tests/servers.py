@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -37,9 +37,34 @@ def free_port() -> int:
         return int(s.getsockname()[1])
 
 
+class Quiet(BaseHTTPRequestHandler):
+    """A handler that says nothing on the terminal, reads a body whole and answers in one piece."""
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+    def body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        parts = []
+        while size := int(self.rfile.readline(), 16):
+            parts.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(parts)
+
+    def answer(self, status: int, text: bytes = b"", media: str = "text/plain", **headers: str) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Type": media, "Content-Length": str(len(text)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(text)
+
+
 @contextmanager
 def answering(
-    handler: type[BaseHTTPRequestHandler], certificate: tuple[Path, Path] | None = None
+    handler: Callable[..., BaseHTTPRequestHandler], certificate: tuple[Path, Path] | None = None
 ) -> Iterator[str]:
     """Give host and port of a server in this process that answers by a handler."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
@@ -173,34 +198,9 @@ def _made_database(program: str) -> Path:
 def _virtuoso(program: str, folder: Path, most_rows: int, buffers: int, seconds: int) -> Iterator[str]:
     port, http = free_port(), free_port()
     (folder / "www").mkdir(exist_ok=True)
-    ini = folder / "virtuoso.ini"
-    ini.write_text(
-        f"""[Database]
-DatabaseFile = {folder}/virtuoso.db
-ErrorLogFile = {folder}/virtuoso.log
-LockFile = {folder}/virtuoso.lck
-TransactionFile = {folder}/virtuoso.trx
-xa_persistent_file = {folder}/virtuoso.pxa
-[TempDatabase]
-DatabaseFile = {folder}/virtuoso-temp.db
-TransactionFile = {folder}/virtuoso-temp.trx
-[Parameters]
-ServerPort = 127.0.0.1:{port}
-DirsAllowed = {folder}
-NumberOfBuffers = {buffers}
-MaxDirtyBuffers = {buffers * 3 // 4}
-CheckpointInterval = 0
-[HTTPServer]
-ServerPort = 127.0.0.1:{http}
-ServerRoot = {folder}/www
-ServerThreads = 12
-[SPARQL]
-ResultSetMaxRows = {most_rows}
-MaxQueryExecutionTime = {seconds}
-MaxQueryCostEstimationTime = 400
-""",
-        encoding="utf-8",
-    )
-    command = [program, "+foreground", "+configfile", str(ini)]
+    values = {"folder": folder, "port": port, "http": http, "buffers": buffers, "dirty": buffers * 3 // 4}
+    ini = Path(__file__).with_name("virtuoso.ini").read_text(encoding="utf-8")
+    (folder / "virtuoso.ini").write_text(ini.format(**values, most_rows=most_rows, seconds=seconds), "utf-8")
+    command = [program, "+foreground", "+configfile", str(folder / "virtuoso.ini")]
     with running(command, f"http://127.0.0.1:{http}/sparql", folder / "out.log"):
         yield f"virtuoso:http://127.0.0.1:{http}"

@@ -1,12 +1,14 @@
-"""What a load or a replacement leaves that is broken off at one known moment, and how commands end then."""
+"""What loads, reasoning, imports and views leave that are broken off, at a known moment or at any."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyoxigraph as ox
 import pytest
@@ -22,7 +24,11 @@ from mrag.rdf.terms import Triple
 from mrag.storage.files import saved
 from mrag.stores import oxigraph
 from mrag.stores.oxigraph import OxigraphStore
-from tests.conftest import ROOT
+from mrag.testing.annotations import write_annotations
+from tests.cases import beside
+from tests.commands import run
+from tests.conftest import PRODUCTS, ROOT
+from tests.crash import Job, breaks, graph_state, mrag_in
 
 ONE = Triple(URIRef("urn:x:one"), URIRef("urn:x:p"), Literal("one"))
 
@@ -50,13 +56,10 @@ def test_a_bad_file_replaces_nothing(any_kg: KnowledgeGraph, tmp_path: Path) -> 
 def test_the_command_that_replaces_leaves_a_graph_when_a_file_is_bad(tmp_path: Path) -> None:
     write(tmp_path / "good.nt", "<urn:a> <urn:b> <urn:c> .\n")
     write(tmp_path / "bad.nt", "<urn:a> <urn:b>\n")
-    command = [sys.executable, "-m", "mrag", "load", "--store", "store", "--no-reason"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([*command, "good.nt"], cwd=tmp_path, env=environment, check=True, capture_output=True)
-    done = subprocess.run(
-        [*command, "bad.nt", "--replace"], cwd=tmp_path, env=environment, capture_output=True
-    )
-    assert done.returncode == 1 and b"Traceback" not in done.stderr
+    load = ("load", "--store", "store", "--no-reason")
+    assert run(*load, "good.nt", cwd=tmp_path).returncode == 0
+    done = run(*load, "bad.nt", "--replace", cwd=tmp_path)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
     with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
         assert kg.count() == kg.record.triples == 1
 
@@ -219,3 +222,116 @@ def test_a_command_ends_in_the_middle_of_a_long_step(number: signal.Signals) -> 
         assert process.wait(30) == 128 + number
         said = process.stderr.read()
     assert said.startswith("mrag: ") and "Run the same command again" in said
+
+
+STORE = ("--store", "store")
+PART = beside(__file__, "quick.ttl")
+
+
+def numbers(path: Path, first: int, count: int) -> None:
+    with path.open("w", encoding="utf-8") as out:
+        for i in range(first, first + count):
+            out.write(f'<urn:x:s{i}> <urn:x:p{i % 7}> "text {i}" .\n')
+
+
+def files(folder: Path) -> None:
+    shutil.copy(PRODUCTS, folder / "products.ttl")
+    (folder / "part.ttl").write_text(PART, encoding="utf-8")
+
+
+def empty(folder: Path) -> None:
+    files(folder)
+
+
+def loaded(folder: Path) -> None:
+    files(folder)
+    mrag_in(folder, "load", "products.ttl", "--store", "store", "--no-reason")
+
+
+def reasoned(folder: Path) -> None:
+    files(folder)
+    mrag_in(folder, "load", "products.ttl", "--store", "store")
+    mrag_in(folder, "index", "--embedder", "none", "--store", "store")
+
+
+def large(folder: Path) -> None:
+    numbers(folder / "one.nt", 0, 2_000)
+    numbers(folder / "two.nt", 1_000, 40_000)
+    mrag_in(folder, "load", "one.nt", "--store", "store", "--no-reason")
+
+
+def load(*words: str) -> tuple[str, ...]:
+    return ("load", *words, *STORE)
+
+
+def first(*words: str):  # type: ignore[no-untyped-def]
+    return lambda folder: mrag_in(folder, *words)
+
+
+JOBS = (
+    Job("load", load("products.ttl"), empty, halfway=[first(*load("products.ttl", "--no-reason"))], works=()),
+    Job("load a second file", load("part.ttl"), reasoned, halfway=[first(*load("part.ttl", "--no-reason"))],
+        campaign=True),
+    Job("load and replace", load("part.ttl", "--replace"), reasoned,
+        halfway=[first(*load("part.ttl", "--replace", "--no-reason"))]),
+    Job("load many lines", load("two.nt", "--no-reason"), large, campaign=True),
+    Job("load many lines and replace", load("two.nt", "--replace", "--no-reason"), large, campaign=True),
+    Job("reason", ("reason", "--store", "store"), loaded, campaign=True),
+)  # fmt: skip
+NAMES = ("main", "main-images", "main-cel", "main-garments")
+
+WORKS = tuple(("query", "ASK { ?s ?p ?o }", "--kg", name, *STORE) for name in NAMES)
+
+
+def state(folder: Path) -> dict[str, Any]:
+    return {name: graph_state(folder, name) for name in NAMES}
+
+
+def between(found: dict[str, Any], before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Each graph lands by itself, first what is asserted, then what follows from it."""
+
+    def unreasoned(whole: dict[str, Any]) -> dict[str, Any]:
+        layers = {name: lines for name, lines in whole["layers"].items() if name != "inferred"}
+        return {**whole, "layers": layers, "reasoned": False}
+
+    return all(
+        found[name] in (before[name], after[name], unreasoned(after[name]), unreasoned(before[name]))
+        for name in NAMES
+    )
+
+
+def annotations(folder: Path) -> None:
+    write_annotations(folder / "images.json", scale=0.0005)
+
+
+def imported(folder: Path) -> None:
+    annotations(folder)
+    mrag_in(folder, "import", "images.json", *STORE)
+
+
+def changed(folder: Path) -> None:
+    imported(folder)
+    (folder / "more.ttl").write_text(
+        "@prefix : <http://example.org/> . :image_new a :Image ; :hasFileName 'new.jpg' .", encoding="utf-8"
+    )
+    mrag_in(folder, "load", "more.ttl", *STORE)
+
+
+def replaced(folder: Path) -> None:
+    imported(folder)
+    write_annotations(folder / "images.json", scale=0.0004, seed=8)
+
+
+IMPORT = ("import", "images.json")
+VIEWS = (
+    Job("import", (*IMPORT, *STORE), annotations, state, between=between, works=(), campaign=True),
+    Job("import and replace", (*IMPORT, "--replace", *STORE), replaced, state, between=between, works=WORKS,
+        campaign=True),
+    Job("views", ("views", *STORE), changed, state, between=between, works=WORKS),
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", (*JOBS, *VIEWS), ids=str)
+def test_broken_off(tmp_path: Path, job: Job) -> None:
+    breaks(job, tmp_path, disk=True)

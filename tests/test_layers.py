@@ -1,18 +1,26 @@
-"""The house is in order: imports point one way, modules and folders are small, and a name means one thing."""
+"""The house is in order: imports point one way, a name means one thing, and its front doors open quickly."""
 
 from __future__ import annotations
 
 import ast
 import gc
+import re
+import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
+import pytest
+
+import mrag
+from tests.commands import python
 from tests.conftest import ROOT
 from tests.longest import LONGEST, LONGEST_SLOW
+from tests.pumping import Expression, expressions, slow_ones, slowness
 
 
 def packages() -> Iterator[Path]:
@@ -109,3 +117,98 @@ def test_a_public_class_has_a_name_of_its_own() -> None:
 
 def test_the_files_that_workers_begin_with_are_there() -> None:
     assert [name for name in (*LONGEST, *LONGEST_SLOW) if not (ROOT / "tests" / f"{name}.py").is_file()] == []
+
+
+PACKAGES = tuple(
+    f"mrag.{name}"
+    for name in (
+        "cel", "completion", "context", "evaluation", "generation", "generative", "graph", "graphcodes",
+        "images", "index", "language", "loaders", "planning", "rdf", "reasoning", "retrieval", "stores",
+    )
+)  # fmt: skip
+HEAVY = ("langchain_core", "numpy", "onnxruntime", "pyoxigraph", "rdflib")
+CLIENTS = ("langchain", "langchain_core", "langchain_ollama", "langchain_openai", "openai", "ollama", "httpx",
+           "xllamacpp")  # fmt: skip
+# Suites for pytest, which only those who write a store or a backend import; their pages show them.
+DEEPER = {"mrag.stores.conformance", "mrag.testing.indexes"}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_public_names_are_sorted_and_there(package: str) -> None:
+    module = import_module(package)
+    names = module.__all__
+    assert names == sorted(names, key=lambda n: (not n.isupper(), not n[0].isupper(), n))
+    assert dir(module) == sorted(names)
+    for name in names:
+        assert not isinstance(getattr(module, name), type(sys)), f"{name} is a module"
+    with pytest.raises(AttributeError):
+        module.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("code", "heavy"),
+    [
+        (f"import mrag, {', '.join(PACKAGES)}", (*HEAVY, "scipy", "requests", "httpx")),
+        ("import mrag.cli\ntry: mrag.cli.app(['--help'])\nexcept SystemExit: pass", HEAVY),
+        ("import mrag.generation.models, mrag.generation.answering", CLIENTS),
+        ("import mrag.stores.process.parsing", ("rdflib",)),
+    ],
+    ids=["packages", "help", "models", "parsing"],
+)
+def test_importing_loads_nothing_heavy(code: str, heavy: tuple[str, ...]) -> None:
+    script = f"import sys\n{code}\nfound = {{*{heavy!r}}} & {{*sys.modules}}\nassert not found, found"
+    done = python(script)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_question_loads_few_modules(tmp_path: Path) -> None:
+    with mrag.connect(f"oxigraph:{tmp_path}") as kg:
+        kg.load([ROOT / "mrag" / "ontology" / "products.ttl"])
+    script = (
+        "import atexit, sys, mrag.cli\n"
+        "atexit.register(lambda: print(sum(name.partition('.')[0] == 'mrag' for name in sys.modules)))\n"
+        "mrag.cli.main()"
+    )
+    question = ("ask", "Who develops GraphDB?", "--model", "none", "--store", str(tmp_path))
+    answer, *_, count = python(script, *question).stdout.splitlines()
+    assert answer == "Ontotext [t1]"
+    assert int(count) <= 160
+
+
+def test_docs_and_notebooks_need_nothing_deeper() -> None:
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "notebooks").glob("*.ipynb"), ROOT / "README.md"]
+    used = {
+        found
+        for page in pages
+        for found in re.findall(r"(?:from|import) (mrag(?:\.\w+)*)", page.read_text(encoding="utf-8"))
+    }
+    assert {name for name in used if name.count(".") > 1} <= DEEPER
+    assert len(used) > 10
+
+
+ALL = frozenset(("search", "fullmatch"))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"\s+$", r"(a+)+b", r"(a|a)*b", r"a*a*b", r"(\w+\s*)+:", r"<doc>(.*?)</doc>", r"^\s*(?:-)?\s*x\Z"],
+)
+def test_what_is_slow_is_found(pattern: str) -> None:
+    assert slowness(Expression(pattern, re.compile(pattern).flags, ALL, "")) is not None
+
+
+@pytest.mark.parametrize("pattern", [r"\w+", r"(?<!\s)\s+$", r"[a-z]{1,20}\d+x", r"(?:ab)*+c", r"\s*+x"])
+def test_what_is_fast_is_let_through(pattern: str) -> None:
+    assert slowness(Expression(pattern, re.compile(pattern).flags, frozenset(("match",)), "")) is None
+
+
+def test_all_expressions_are_collected() -> None:
+    found = expressions()
+    places = {one.place.partition(":")[0] for one in found}
+    assert len(found) > 500
+    # Of modules, of tuples in them, of calls with a text, and behind the links of the package.
+    assert {"mrag/untrusted.py", "mrag/planning/reading/comparing.py", "mrag/loaders/sketch.py"} <= places
+
+
+def test_no_expression_is_slow() -> None:
+    assert slow_ones() == []

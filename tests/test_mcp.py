@@ -20,20 +20,15 @@ from mrag.errors import ConfigError, TermError
 from mrag.mcp import McpSettings, create_server
 from mrag.mcp.catalogue import entries, read_term
 from mrag.rdf.queries import COMMON
+from tests.cases import beside, cases
+from tests.commands import python
 from tests.conftest import ROOT, requires
 
 requires("mcp", "mcp")
 
 TOOLS = ["search", "context", "ask", "explain", "schema", "query", "run_query"]
 SLOW = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
-SMALL = """
-@prefix : <http://pets.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> .
-:Dog rdfs:subClassOf :Animal . :Animal a owl:Class ; rdfs:label "animal"@en .
-:Dog a owl:Class ; rdfs:label "dog"@en .
-:rex a :Dog ; rdfs:label "Rex"@en ; :age 7 ; :says "line one\\nline two\\t\\"quoted\\"" .
-:tom rdfs:label "Tom"@en ; :knows :rex .
-"""
+SMALL = beside(__file__, "pets.ttl")
 
 
 def validator() -> Any:
@@ -69,6 +64,22 @@ class Session:
         said = str(result.content[0].text)
         assert "Traceback" not in said and 'File "' not in said
         return said
+
+    def together(self, *calls: tuple[str, dict[str, Any]]) -> tuple[list[Any], list[int]]:
+        """Make calls shortly one after the other; return what came of each, and in which order they ended."""
+        results: dict[int, Any] = {}
+
+        async def one(number: int, tool: str, arguments: dict[str, Any]) -> None:
+            results[number] = await self.client.call_tool(tool, arguments)
+
+        async def every() -> None:
+            async with anyio.create_task_group() as group:
+                for number, (tool, arguments) in enumerate(calls):
+                    group.start_soon(one, number, tool, arguments)
+                    await anyio.sleep(0.03)
+
+        self.portal.call(every)
+        return [results[number] for number in range(len(calls))], list(results)
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -382,8 +393,8 @@ def test_what_does_not_fit_is_a_tool_error_that_says_what_to_do(
     assert len(said) < 2_100
 
 
-def test_no_query_calls_another_server(demo: Session, listener: tuple[str, list[str]]) -> None:
-    url, calls = listener
+def test_no_query_calls_another_server(demo: Session, heard: tuple[str, list[bytes]]) -> None:
+    url, calls = heard
     for query in (
         "SELECT * { SERVICE <URL> { ?s ?p ?o } }",
         "SELECT * { SERVICE SILENT <URL> { ?s ?p ?o } }",
@@ -406,50 +417,18 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(demo: Session) -> None:
 
 
 def test_two_calls_at_once_do_not_wait_for_each_other(small: Session) -> None:
-    ended: list[str] = []
-
-    async def both() -> tuple[Any, Any]:
-        results: dict[str, Any] = {}
-
-        async def one(name: str, tool: str, arguments: dict[str, Any]) -> None:
-            results[name] = await small.client.call_tool(tool, arguments)
-            ended.append(name)
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(one, "slow", "query", {"sparql": SLOW})
-            group.start_soon(one, "quick", "search", {"text": "Rex"})
-        return results["slow"], results["quick"]
-
     # Four patterns over a few dozen triples end in time; over thousands they do not.
-    _, quick = small.portal.call(both)
+    (_, quick), _ = small.together(("query", {"sparql": SLOW}), ("search", {"text": "Rex"}))
     assert quick.structured_content["entities"][0]["label"] == "Rex"
-    assert "quick" in ended
 
 
 @pytest.mark.slow
 def test_a_slow_query_is_ended_while_others_are_answered(tmp_path: Path) -> None:
     for demo in session(tmp_path, "--timeout", "2"):
-        ended: list[str] = []
-
-        async def many(demo: Session = demo, ended: list[str] = ended) -> dict[str, Any]:
-            results: dict[str, Any] = {}
-
-            async def one(name: str, tool: str, arguments: dict[str, Any]) -> None:
-                results[name] = await demo.client.call_tool(tool, arguments)
-                ended.append(name)
-
-            async with anyio.create_task_group() as group:
-                for number in range(3):
-                    group.start_soon(one, f"slow {number}", "query", {"sparql": SLOW})
-                await anyio.sleep(0.1)
-                group.start_soon(one, "quick", "context", {"entities": ["ex:GraphDB"], "most": 3})
-            return results
-
-        results = demo.portal.call(many)
-        assert ended[0] == "quick" and not results["quick"].is_error
-        for number in range(3):
-            slow = results[f"slow {number}"]
-            assert slow.is_error and "deadline" in slow.content[0].text
+        asked = [("query", {"sparql": SLOW})] * 3 + [("context", {"entities": ["ex:GraphDB"], "most": 3})]
+        (*slow, quick), ended = demo.together(*asked)
+        assert ended[0] == 3 and not quick.is_error
+        assert all(one.is_error and "deadline" in one.content[0].text for one in slow)
         assert demo.text("query", sparql="ASK {}") == "true"
 
 
@@ -565,17 +544,8 @@ def test_nothing_but_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("line", "code"),
-    [
-        ('{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "ask", "arguments": '
-         '{"question": "\\ud800"}}}', -32600),
-        ('{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "\\udfff"}}', -32600),
-        ('{"jsonrpc": "2.0", "id": %d, "method": 7}', -32600),
-        ('{"jsonrpc": "2.0", "id": %d, ', -32700),
-        ("[" * 100_000, -32700),
-        ("\x00", -32700),
-        ('{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}', -32600),
-    ],
-)  # fmt: skip
+    [*cases(__file__, "NO_MESSAGES"), ("[" * 100_000, -32700)],
+)
 def test_a_line_that_is_no_message_is_answered(pets_process: Any, line: str, code: int) -> None:
     process, ask = pets_process
     number = 900 + abs(hash(line)) % 90
@@ -625,8 +595,7 @@ def test_without_the_sdk_the_error_says_what_to_install() -> None:
         "from mrag.errors import ConfigError\nfrom mrag.mcp import serve\n"
         "try: serve(None)\nexcept ConfigError as e: print(e)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'mrag[mcp]'" in done.stdout
+    assert "pip install 'mrag[mcp]'" in python(code).stdout
 
 
 # -- pieces ----------------------------------------------------------------------------------------------

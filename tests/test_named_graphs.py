@@ -20,16 +20,11 @@ from mrag.front import NarrowedGraph
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import update
 from mrag.rdf.terms import Triple
+from tests.cases import beside
 from tests.commands import run
 
 E = "http://e.example/"
-VERSIONS = f"""
-@prefix e: <{E}> .
-e:base e:p "d" .
-e:v1 {{ e:widget e:price 10 ; e:name "Widget" . }}
-e:v2 {{ e:widget e:price 12 ; e:name "Widget" . e:base e:p "d" . }}
-_:note {{ e:loose e:p 1 }}
-"""
+VERSIONS = beside(__file__, "versions.trig")
 
 _TERM = st.sampled_from([ox.NamedNode(f"{E}{n}") for n in "abc"])
 _GRAPH = st.sampled_from([ox.DefaultGraph(), *(ox.NamedNode(f"{E}g{n}") for n in range(3))])
@@ -139,13 +134,7 @@ def test_a_crash_during_a_load_is_put_right(tmp_path: Path, landed: bool) -> Non
         assert again.record.contexts == (after.contexts if landed else ())
 
 
-TENANTS = f"""
-@prefix e: <{E}> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-e:acme-tenant {{ e:widget a e:Product ; rdfs:label "Widget" ; e:price 10 }}
-e:v2 {{ e:widget a e:Product ; rdfs:label "Widget" ; e:price 12 .
-  e:gadget a e:Product ; rdfs:label "Gadget" }}
-e:gadget e:colour "red" .
-"""
+TENANTS = beside(__file__, "tenants.trig")
 
 
 @pytest.fixture

@@ -1,8 +1,11 @@
+"""Queries: those of the catalogue, what no text can break, what is refused, and the comfort of results."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
@@ -13,13 +16,16 @@ from rdflib.plugins.sparql import prepareQuery, prepareUpdate
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.plugins.sparql.sparql import Query
 
-from mrag.errors import ConfigError, TermError
+import mrag
+from mrag.errors import ConfigError, QueryRefused, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
+from mrag.rdf.guard import read_gate
 from mrag.rdf.terms import Triple
-from mrag.stores.base import Dataset
+from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.oxigraph import OxigraphStore
-from tests.cases import cases
+from tests.cases import beside, cases
+from tests.commands import run
 
 ECHO = queries.parse("echo", "SELECT ?x WHERE {\n  VALUES ?x { 1 }  #+ bind: x\n}\n")
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
@@ -204,3 +210,132 @@ def test_undef_and_rows() -> None:
     assert OxigraphStore().select(text, Dataset()).bindings() == [{"a": Literal("x")}, {"b": URIRef("urn:y")}]
     with pytest.raises(ConfigError, match="rows of 2"):
         pairs.bind(a_b=[(Literal("x"),)])
+
+
+PROBES = cases(__file__, "PROBES")
+
+
+@pytest.mark.parametrize("probe", PROBES.values(), ids=PROBES.keys())
+def test_what_calls_out_or_writes_is_refused(
+    kg: KnowledgeGraph, heard: tuple[str, list[bytes]], probe: str
+) -> None:
+    url, calls = heard
+    kg.store.update("INSERT DATA { GRAPH <urn:mrag:kg:main:asserted:0> { <urn:a> <urn:b> <urn:c> } }")
+    with pytest.raises(QueryRefused) as caught:
+        kg.query(probe.replace("URL", url))
+    assert caught.value.message
+    assert calls == []
+    assert kg.count() == 1
+
+
+def test_a_worker_has_no_network_even_without_the_gate(
+    kg: KnowledgeGraph, heard: tuple[str, list[bytes]]
+) -> None:
+    url, calls = heard
+    try:
+        kg.store.bounded(f"SELECT * {{ SERVICE <{url}> {{ ?s ?p ?o }} }}", Dataset(), Limits(seconds=10))
+    except QueryRefused as error:
+        if calls:
+            pytest.skip(f"this system does not let a process leave the network: {error}")
+    assert calls == []
+
+
+INERT = cases(__file__, "INERT")
+
+
+@pytest.mark.parametrize("query", INERT)
+def test_what_only_looks_dangerous_passes(kg: KnowledgeGraph, query: str) -> None:
+    read_gate(query)
+    assert not kg.query(query)
+
+
+def test_the_system_graph_and_other_graphs_are_out_of_sight(kg: KnowledgeGraph) -> None:
+    kg.store.update("INSERT DATA { GRAPH <urn:other> { <urn:a> <urn:b> <urn:c> } }")
+    kg.clear()
+    result = kg.query("SELECT ?g { GRAPH ?g { ?s ?p ?o } }")
+    assert list(result) == []  # type: ignore[arg-type]
+    assert kg.query("ASK { GRAPH <urn:mrag:system> { ?s ?p ?o } }") is False
+    assert kg.query("ASK { GRAPH <urn:other> { ?s ?p ?o } }") is False
+
+
+def test_undeclared_well_known_prefixes_work(kg: KnowledgeGraph) -> None:
+    assert kg.query("ASK { ?x a owl:Class ; rdfs:label ?l }") is False
+
+
+def test_a_refusal_says_what_to_do() -> None:
+    with pytest.raises(QueryRefused, match="Load that data here"):
+        read_gate("SELECT * { SERVICE <http://x.example/> { ?s ?p ?o } }")
+    with pytest.raises(QueryRefused, match="Only SELECT, ASK, CONSTRUCT and DESCRIBE"):
+        read_gate("not SPARQL at all")
+
+
+E = "http://e.example/"
+DATA = beside(__file__, "comfort.ttl")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("comfort")
+    (folder / "a.ttl").write_text(DATA, encoding="utf-8")
+    assert run("load", "a.ttl", cwd=folder).returncode == 0
+    return folder
+
+
+@pytest.mark.parametrize(("pattern", "columns"), cases(__file__, "a_star_keeps_the_order_of_the_query"))
+def test_a_star_keeps_the_order_of_the_query(pattern: str, columns: str) -> None:
+    with mrag.connect() as kg:
+        found = kg.query(f"SELECT * {{ {pattern} }}")
+        assert isinstance(found, SelectResult) and list(found.variables) == columns.split()
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.lists(st.sampled_from("abcdefgh"), min_size=3, max_size=3, unique=True))
+def test_the_columns_are_those_of_the_triple(names: list[str]) -> None:
+    with mrag.connect() as kg:
+        found = kg.query(
+            f"SELECT DISTINCT * {{ {' '.join('?' + name for name in names)} }} ORDER BY ?{names[2]}"
+        )
+        assert isinstance(found, SelectResult) and list(found.variables) == names
+
+
+def test_numbers_are_printed_as_numbers(home: Path) -> None:
+    rows = run(
+        "query", f"SELECT * {{ <{E}throne> ?p ?o FILTER(isLiteral(?o)) }} ORDER BY ?p", cwd=home
+    ).stdout
+    cells = dict(line.split("\t") for line in rows.splitlines()[1:])
+    assert cells["e:price"] == "10" and cells["e:weight"] in ("12.5", "12.50")
+    assert cells["e:bad"].startswith('"ten"^^') and cells["e:made"].startswith('"1200-01-01"^^')
+
+
+@pytest.mark.parametrize(("cast", "portable"), [("int", "integer"), ("byte", "integer"), ("token", "string")])
+def test_a_cast_that_is_missing_names_the_portable_one(cast: str, portable: str) -> None:
+    with mrag.connect() as kg, pytest.raises(QueryRefused, match=f"no cast to xsd:{cast}") as caught:
+        kg.query(f'SELECT (xsd:{cast}("3") AS ?i) {{}}')
+    assert f"xsd:{portable}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", cases(__file__, "a_query_that_cannot_be_read_is_told_in_a_sentence_with_its_place")
+)
+def test_a_query_that_cannot_be_read_is_told_in_a_sentence_with_its_place(text: str) -> None:
+    with mrag.connect() as kg, pytest.raises(QueryRefused, match=r"at line 1, column \d+\.") as caught:
+        kg.query(text)
+    assert "Exception" not in caught.value.message and "Parse" not in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["Iron Throne", "iron throne", "e:throne", f"{E}throne"])
+def test_things_are_explained_by_label_curie_and_iri(home: Path, name: str) -> None:
+    done = run("explain", name, cwd=home)
+    assert done.returncode == 0 and "Seat" in done.stdout
+
+
+def test_proofs_of_triples_by_name(home: Path) -> None:
+    assert run("explain", "Iron Throne", "rdf:type", "Seat", cwd=home).returncode == 0
+    assert "Seat" in run("explain", "BarStool", cwd=home).stdout
+    assert "Seat" in run("explain", "Bar Stool", cwd=home).stdout
+
+
+@pytest.mark.parametrize(("name", "said"), cases(__file__, "what_cannot_be_explained_is_told_apart"))
+def test_what_cannot_be_explained_is_told_apart(home: Path, name: str, said: str) -> None:
+    done = run("explain", name, cwd=home)
+    assert done.returncode == 1 and said in done.stderr

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
@@ -22,6 +21,7 @@ from mrag.rdf.terms import Triple
 from mrag.retrieval.answering import ask, stream, verify
 from mrag.retrieval.retriever import TripleStoreRetriever, format_docs
 from mrag.retrieval.routing import How
+from tests.commands import python
 
 _kept: list[KnowledgeGraph] = []
 
@@ -198,31 +198,16 @@ def test_streaming_ends_with_the_answer() -> None:
 
 
 @pytest.mark.slow
-def test_two_runs_in_fresh_processes_agree(tmp_path: Path) -> None:
-    import os
-    import subprocess
-    import sys
-
+def test_two_runs_in_fresh_processes_agree() -> None:
     code = (
         "import mrag\nwith mrag.demo(model='none') as kg:\n"
         "    print(mrag.ask(kg, 'Which triple stores are open source?', model='none').text)\n"
     )
-    texts = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "1", "4242")
-    }
-    assert len(texts) == 1
+    one, *others = (python(code, PYTHONHASHSEED=seed).stdout for seed in ("0", "1", "4242"))
+    assert one and others == [one, one]
 
 
 def test_unknown_arguments_are_errors() -> None:
-    from mrag.errors import ConfigError
-
     kg = demo()
     for arguments, said in (
         ({"kg": kg, "K": 3}, "no argument 'K'. Did you mean 'k'?"),

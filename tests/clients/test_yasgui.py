@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
@@ -17,6 +16,7 @@ import mrag
 from mrag.graph.kg import KnowledgeGraph
 from tests.server.browsing import WIDE, chromium
 from tests.server.conftest import running
+from tests.servers import Quiet, answering
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -39,18 +39,9 @@ def browser() -> Iterator[Browser]:
 def site(packages: Path) -> Iterator[str]:
     """Another server, which has the page."""
     assert (packages / "@triply" / "yasgui").is_dir()
-    handler = partial(type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": _nothing}), directory=HERE)
-    found = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=found.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{found.server_address[1]}"
-    found.shutdown()
-    found.server_close()
-    thread.join(10)
-
-
-def _nothing(*_: Any) -> None:
-    """Say nothing."""
+    quiet = type("Files", (Quiet, SimpleHTTPRequestHandler), {})
+    with answering(partial(quiet, directory=HERE)) as at:
+        yield f"http://{at}"
 
 
 @contextmanager

@@ -1,3 +1,5 @@
+"""What stands in a context: within its knobs, the same each time, and a second hop where it is asked for."""
+
 from __future__ import annotations
 
 import random
@@ -15,6 +17,7 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import beside
 from tests.conftest import PRODUCTS
 
 NODES = [URIRef(f"http://example.org/n{i}") for i in range(8)]
@@ -202,3 +205,67 @@ def test_rdflib_terms_and_strings_are_the_same(kg: KnowledgeGraph) -> None:
 def test_unknown_entities_and_no_entities_give_an_empty_context(kg: KnowledgeGraph) -> None:
     assert expand(kg, []).lines == ()
     assert expand(kg, [("http://example.org/nowhere", 1.0)]).text() == ""
+
+
+E = "http://example.org/"
+STATED = beside(__file__, "mill.txt")
+NAMES = sorted({part.strip() for row in STATED.split("\n") if row for part in row.split("|")})
+
+
+def thing(name: str) -> URIRef:
+    return URIRef(E + name.strip().replace(" ", "_"))
+
+
+@pytest.fixture
+def mill() -> KnowledgeGraph:
+    stated = [Triple(*map(thing, row.split("|"))) for row in STATED.split("\n") if row]
+    return of([*stated, *(Triple(thing(name), RDFS.label, Literal(name)) for name in NAMES)])
+
+
+def far(kg: KnowledgeGraph, question: str, *names: str, **knobs: int | bool) -> set[str]:
+    seeds = [(str(thing(name)), 1.0) for name in names]
+    found = expand(kg, seeds, ContextSettings(**knobs), question=question)  # type: ignore[arg-type]
+    return {line.text for line in found.lines if line.hop == 2}
+
+
+@pytest.mark.parametrize(
+    ("question", "hits", "expected"),
+    [
+        ("Where was the man born who built the mill?", ["mill"], {"(Ada Hill, born in, Elmton)"}),
+        ("Who is the mayor of the town that the mill stands in?", ["mill"], {"(Oakham, mayor, Dan Roe)"}),
+        ("Who built the mill?", ["mill"], set()),
+        ("What was built by the same man as the mill?", ["mill"], {"(bridge, built by, Ada Hill)"}),
+        ("Which trade has the builder of the mill?", ["tower", "mill"], {"(Ada Hill, has trade, mason)"}),
+        ("What is said of the mill?", ["mill"], set()),
+        ("", ["mill"], set()),
+    ],
+)  # fmt: skip
+def test_the_words_of_the_question_say_where_to_go_on(
+    mill: KnowledgeGraph, question: str, hits: list[str], expected: set[str]
+) -> None:
+    assert far(mill, question, *hits) == expected
+
+
+def test_the_second_hop_can_be_left_out(mill: KnowledgeGraph) -> None:
+    assert far(mill, "Where was the man born who built the mill?", "mill", asked_hop=False) == set()
+
+
+def test_it_keeps_to_the_budget_and_loses_nothing_of_one_hop(mill: KnowledgeGraph) -> None:
+    asked = "Where was the man born who built the mill?"
+    seeds = [(str(thing("mill")), 1.0)]
+    near = expand(mill, seeds, ContextSettings(asked_hop=False), question=asked)
+    whole = expand(mill, seeds, ContextSettings(), question=asked)
+    assert {x.triple for x in near.lines} < {x.triple for x in whole.lines}
+    for budget in range(10, whole.tokens + 20, 10):
+        assert expand(mill, seeds, ContextSettings(token_budget=budget), question=asked).tokens <= budget
+
+
+def test_a_name_within_a_name_is_not_asked_about(mill: KnowledgeGraph) -> None:
+    long, short = thing("old mill"), thing("mill")
+    mill.insert([
+        Triple(long, RDFS.label, Literal("Old Mill of Elmton")),
+        Triple(long, thing("built by"), thing("Ben Ott")),
+    ])  # fmt: skip
+    asked = "Where was the man born who built the Old Mill of Elmton?"
+    found = expand(mill, [(str(short), 1.0), (str(long), 0.9)], question=asked)
+    assert {line.entity for line in found.lines if line.hop == 2} == {str(long)}

@@ -22,6 +22,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple, to_ox
 from mrag.stores.base import Capabilities, Dataset, SelectResult, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 from tests.conftest import PRODUCTS
 from tests.fuseki_server import UNNAMED, fuseki_server
 from tests.proxy import proxy
@@ -231,15 +232,7 @@ def test_hubs_on_virtuoso_cost_few_rows(tmp_path: Path) -> None:
         store.close()
 
 
-QUESTIONS = [
-    (
-        "Which features have the products of Ontotext?",
-        ("Ontotext", "GraphDB", "OntotextRefine", "hasFeature"),
-    ),
-    ("Who develops what GraphDB interoperates with?", ("GraphDB", "Ontop", "developedBy", "Company")),
-    ("What is the licence of Protégé?", ("Protege", "WebProtege", "licenseKind", "LicenseKind")),
-    ("Where is the company of Neo4j?", ("Neo4j", "Neo4jInc", "UnitedStates", "basedIn")),
-]
+QUESTIONS = cases(__file__, "QUESTIONS")
 
 
 def hits(names: Sequence[str]) -> list[tuple[str, float]]:

@@ -1,4 +1,8 @@
-"""The compose files hold what a demo on one machine needs: pinned, healthy, local, without secrets."""
+"""The files of each server and of the stack: what they say holds together, and with the documentation.
+
+The compose files hold what a demo on one machine needs: pinned, healthy, local, without secrets. Nothing of
+the stack of several servers is run.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,17 @@ import json
 import re
 import shutil
 import subprocess
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from rdflib import RDF, Graph, Literal, Namespace, URIRef
 
+from mrag.config import Settings
+from mrag.index.backends.base import _KINDS
+from mrag.rdf import queries
 from tests.conftest import ROOT
 
 DOCKER = ROOT / "docker"
@@ -107,3 +116,143 @@ def test_compose_reads_it(file: Path) -> None:
     command = [*plugin, "-f", str(file), "--profile", "load", "config", "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+REP = Namespace("http://www.openrdf.org/config/repository#")
+SR = Namespace("http://www.openrdf.org/config/repository/sail#")
+SAIL = Namespace("http://www.openrdf.org/config/sail#")
+GRAPHDB = Namespace("http://www.ontotext.com/config/graphdb#")
+FUSEKI = Namespace("http://jena.apache.org/fuseki#")
+JA = Namespace("http://jena.hpl.hp.com/2005/11/Assembler#")
+TDB2 = Namespace("http://jena.apache.org/2016/tdb#")
+
+
+def test_the_graphdb_repository_reasons_and_says_when_it_is_too_slow() -> None:
+    graph = Graph().parse(DOCKER / "graphdb" / "config.ttl")
+    (node,) = graph.subjects(RDF.type, REP.Repository)
+    assert graph.value(node, REP.repositoryID) == Literal("products")
+    implementation = graph.value(node, REP.repositoryImpl)
+    assert graph.value(implementation, REP.repositoryType) == Literal("graphdb:SailRepository")
+    sail = graph.value(implementation, SR.sailImpl)
+    assert graph.value(sail, SAIL.sailType) == Literal("graphdb:Sail")
+    assert graph.value(sail, GRAPHDB.ruleset) == Literal("owl2-rl-optimized")
+    assert graph.value(sail, GRAPHDB["disable-sameAs"]) == Literal("false")
+    assert graph.value(sail, GRAPHDB["throw-QueryEvaluationException-on-timeout"]) == Literal("true")
+    assert int(str(graph.value(sail, GRAPHDB["query-timeout"]))) > 0
+
+
+def test_the_description_of_the_similarity_index_is_whole() -> None:
+    index = json.loads((DOCKER / "graphdb" / "similarity.json").read_text(encoding="utf-8"))
+    assert index["name"] == "main" and index["type"] == "text" and index["infer"] is True
+    assert index["selectQuery"] == ""  # load.sh puts the catalogue's in
+    lines = queries.get("similarity/workbench-text").text.splitlines(keepends=True)
+    assert index["searchQuery"] == "".join(line for line in lines if not line.startswith("#+"))
+
+
+def test_fuseki_has_the_dataset_as_stored_and_with_a_reasoner() -> None:
+    graph = Graph().parse(DOCKER / "fuseki" / "config.ttl", publicID="http://base.example/config")
+    services = {str(graph.value(s, FUSEKI.name)): s for s in graph.subjects(RDF.type, FUSEKI.Service)}
+    assert set(services) == {"products", "products-owl"}
+    for service in services.values():
+        endpoints = {
+            (str(graph.value(e, FUSEKI.name)), graph.value(e, FUSEKI.operation))
+            for e in graph.objects(service, FUSEKI.endpoint)
+        }
+        # The paths that the store adapter asks for.
+        assert {
+            ("query", FUSEKI.query),
+            ("update", FUSEKI.update),
+            ("data", FUSEKI["gsp-rw"]),
+        } <= endpoints
+    plain = graph.value(services["products"], FUSEKI.dataset)
+    assert graph.value(plain, RDF.type) == TDB2.DatasetTDB2
+    owl = graph.value(services["products-owl"], FUSEKI.dataset)
+    model = graph.value(owl, JA.defaultGraph)
+    assert graph.value(model, RDF.type) == JA.InfModel
+    reasoner = graph.value(graph.value(model, JA.reasoner), JA.reasonerURL)
+    assert reasoner == URIRef("http://jena.hpl.hp.com/2003/OWLMicroFBRuleReasoner")
+    base = graph.value(model, JA.baseModel)
+    assert graph.value(base, RDF.type) == TDB2.GraphTDB2
+    places = {str(place) for place in graph.objects(None, TDB2.location)}
+    assert len(places) == 2 and all(place.startswith("/fuseki/databases/") for place in places)
+
+
+KUBERNETES = DOCKER / "stack" / "kubernetes.yaml"
+
+
+def objects() -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all(KUBERNETES.read_text(encoding="utf-8")))
+
+
+def pod() -> dict[str, Any]:
+    (deployment,) = (each for each in objects() if each["kind"] == "Deployment")
+    found: dict[str, Any] = deployment["spec"]["template"]["spec"]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["1.31", "1.34"])
+def test_kubernetes_knows_every_field(version: str) -> None:
+    import kubernetes_validate  # and with it jsonschema, which takes two seconds
+
+    for each in objects():
+        kubernetes_validate.validate(each, version, strict=True)
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate({**objects()[1], "spec": {"replicas": "two"}}, version, strict=True)
+
+
+def test_every_service_is_there_that_another_waits_for_or_names() -> None:
+    document = read(STACK)
+    services = document["services"]
+    for name, service in services.items():
+        for other, how in service["depends_on"].items() if "depends_on" in service else ():
+            assert how == {"condition": "service_healthy"} and "healthcheck" in services[other], name
+        for volume in service.get("volumes", []):
+            source, _, *mode = volume.split(":")
+            if source.startswith("."):
+                assert mode == ["ro"] and (STACK.parent / source).exists(), volume
+            else:
+                assert source in document["volumes"], volume
+    texts = " ".join(map(str, chain(*(s.get("environment", {}).values() for s in services.values()))))
+    hosts = set(re.findall(r"(?://|@)([a-z]+)[:/]", texts))
+    assert hosts == {"fuseki", "postgres", "ollama"} and hosts <= services.keys()
+    upstream = re.findall(
+        r"server (\w+):(\d+)", (DOCKER / "stack" / "nginx.conf").read_text(encoding="utf-8")
+    )
+    assert upstream == [("mrag", "7333")]
+    assert services["mrag"]["deploy"]["replicas"] == 2
+    ports = {name: service["ports"] for name, service in services.items() if "ports" in service}
+    assert list(ports) == ["balancer"] and ports["balancer"][0].startswith("127.0.0.1:")
+
+
+def test_its_settings_are_those_that_the_program_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = next(each["data"] for each in objects() if each["kind"] == "ConfigMap")
+    given = read(STACK)["services"]["mrag"]["environment"]
+    assert config.keys() == given.keys() - {"MRAG_TOKEN"}
+    for name, value in config.items():
+        monkeypatch.setenv(name, value)
+    settings = Settings.from_env()
+    assert settings.store == given["MRAG_STORE"] and settings.index == given["MRAG_INDEX"]
+    assert settings.index.partition(":")[0] in _KINDS
+    assert settings.embedder == "wordllama" and settings.model == "ollama:llama3.2"
+
+
+def test_probes_ask_what_the_server_answers() -> None:
+    (container,) = pod()["containers"]
+    asked = {
+        container[probe]["httpGet"]["path"] for probe in ("startupProbe", "readinessProbe", "livenessProbe")
+    }
+    endpoint = (ROOT / "docs" / "endpoint.md").read_text(encoding="utf-8")
+    assert asked == {"/health", "/ready"} and all(f"| `{path}` |" in endpoint for path in asked)
+    assert container["ports"][0]["containerPort"] == 7333
+    assert container["securityContext"]["runAsUser"] == 10001
+
+
+def test_the_image_has_the_extras_and_files_that_it_names() -> None:
+    recipe = (DOCKER / "stack" / "Dockerfile").read_text(encoding="utf-8")
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    (extras,) = re.findall(r'"\.\[([\w,]+)\]"', recipe)
+    assert all(re.search(rf"^{extra} = ", project, re.MULTILINE) for extra in extras.split(","))
+    kept = (DOCKER / "stack" / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
+    assert kept[0] == "*" and all((ROOT / name.removeprefix("!")).exists() for name in kept[1:])
+    assert Path(ROOT / "mrag" / "sparql").exists()

@@ -6,12 +6,10 @@ protocols only: RDF4J's and GraphDB's REST API, and the SPARQL 1.1 Graph Store H
 
 from __future__ import annotations
 
-import http.server
 import json
 import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +20,7 @@ import pytest
 from mrag.rdf import queries
 from tests.conftest import PRODUCTS, ROOT
 from tests.docker.test_compose import DOCKER
+from tests.servers import Quiet, answering
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("curl") and shutil.which("sh")), reason="the scripts need sh and curl"
@@ -53,31 +52,18 @@ class Server:
 def server() -> Iterator[Server]:
     state = Server("")
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def _answer(self) -> None:
             parts = urlsplit(self.path)
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             headers = {k.lower(): v for k, v in self.headers.items()}
-            state.asked.append(Asked(self.command, parts.path, parse_qs(parts.query), headers, body))
-            text = state.answers.get((self.command, parts.path), "[]").encode()
-            self.send_response(state.status)
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
+            state.asked.append(Asked(self.command, parts.path, parse_qs(parts.query), headers, self.body()))
+            self.answer(state.status, state.answers.get((self.command, parts.path), "[]").encode())
 
         do_GET = do_POST = do_PUT = do_DELETE = _answer
 
-        def log_message(self, *args: object) -> None:
-            return
-
-    httpd = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-    state.url = f"http://127.0.0.1:{httpd.server_port}"
-    thread = threading.Thread(target=httpd.serve_forever)
-    thread.start()
-    yield state
-    httpd.shutdown()
-    thread.join()
-    httpd.server_close()
+    with answering(Handler) as at:
+        state.url = f"http://{at}"
+        yield state
 
 
 def load(stack: str, **env: str) -> subprocess.CompletedProcess[str]:

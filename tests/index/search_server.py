@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.servers import Quiet, answering
 
 WINDOW = 10_000
 CLAUSES = 1024
@@ -370,13 +371,11 @@ class SearchServer:
 def serving(server: SearchServer) -> Iterator[str]:
     """Run it for a while, and give its address."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         protocol_version = "HTTP/1.1"
 
-        def log_message(self, *_: Any) -> None: ...
-
         def _handle(self) -> None:
-            raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            raw = self.body()
             address = urlsplit(self.path)
             query = {name: values[0] for name, values in parse_qs(address.query).items()}
             wanted = "application/x-ndjson" if address.path.endswith("/_bulk") else "application/json"
@@ -393,18 +392,9 @@ def serving(server: SearchServer) -> Iterator[str]:
                 except Exception as error:  # what the real one would not do either
                     failed = {"type": type(error).__name__, "reason": str(error)}
                     status, told = 400, {"error": failed, "status": 400}
-            body = json.dumps(told).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.answer(status, json.dumps(told).encode(), "application/json")
 
         do_GET = do_PUT = do_POST = do_DELETE = _handle
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        thread = threading.Thread(target=listening.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{listening.server_port}"
-        listening.shutdown()
-        thread.join()
+    with answering(Handler) as at:
+        yield f"http://{at}"

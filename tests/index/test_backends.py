@@ -240,8 +240,6 @@ def test_the_page_says_what_each_backend_approximates() -> None:
 
 
 WORDS = "heron gull tern rail crake".split()
-
-
 Vector = npt.NDArray[np.float32]
 
 

@@ -27,12 +27,11 @@ from mrag.index.document_index import DocumentIndex, Match
 from mrag.index.embedding import WordLlamaEmbedder
 from mrag.storage.folder import first_to_merge, locked
 from mrag.testing.indexes import Trigrams
+from tests.commands import python
 
 from .conftest import Cranfield
 
 Content = Callable[[DocumentIndex], dict[str, tuple[str, bytes]]]
-
-
 DOCUMENTS = [
     ("ex:shoe", "a red leather shoe with laces"),
     ("ex:sneaker", "white running sneakers of canvas"),
@@ -282,11 +281,7 @@ def test_odd_strings(place: Path | None, wordllama: WordLlamaEmbedder) -> None:
 
 
 IDS = st.sampled_from([f"ex:{i}" for i in range(9)])
-
-
 TEXTS = st.lists(st.sampled_from(["red", "blue", "shoe", "coat", "gold"]), max_size=4).map(" ".join)
-
-
 STEPS = st.lists(
     st.tuples(st.sampled_from(["add", "sync"]), st.dictionaries(IDS, TEXTS, max_size=5))
     | st.tuples(st.just("delete"), st.sets(IDS, max_size=3)),
@@ -432,8 +427,7 @@ def test_files_are_the_same_to_the_byte_whatever_the_order(tmp_path: Path) -> No
     folders = []
     for seed in ("1", "2"):
         folder = tmp_path / seed
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        subprocess.run([sys.executable, "-c", code, str(folder), seed], check=True, env=environment)
+        assert python(code, folder, seed, PYTHONHASHSEED=seed).returncode == 0
         files = [p for p in folder.iterdir() if p.name != "lock"]
         folders.append({p.name: p.read_bytes() for p in files})
     assert folders[0] == folders[1] and len(folders[0]) == 2
@@ -468,8 +462,6 @@ def test_cranfield(cranfield: Cranfield, wordllama: WordLlamaEmbedder) -> None:
 
 
 MOST = 40
-
-
 WORDS = "red blue green coat shoe hat of leather with a hood buttons laces number".split()
 
 
@@ -641,8 +633,7 @@ def test_a_file_that_may_not_grow(tmp_path: Path, content: Content) -> None:
     index = DocumentIndex.create(tmp_path, embedder=None)
     index.sync(STATES["less"], extra={"state": "less"})
     files = sorted(p.name for p in tmp_path.iterdir())
-    command = [sys.executable, "-c", LIMITED, str(tmp_path), json.dumps(STATES["one"])]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = python(LIMITED, tmp_path, json.dumps(STATES["one"]))
     assert done.stdout.startswith("60 less The index could not be written: File too large.")
     assert "as it was before" in done.stdout
     assert content(DocumentIndex.open(tmp_path, embedder=None)) == content(index)

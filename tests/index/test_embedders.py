@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,9 @@ from mrag.index.embedding import (
     WordLlamaEmbedder,
     embedder,
 )
+from tests.cases import cases
+from tests.commands import python
+from tests.servers import Quiet, answering
 
 TEXTS = [
     "a pair of red sneakers",
@@ -54,24 +56,7 @@ def test_vocabulary_is_that_of_bert() -> None:
 
 
 # What the tokenizer.json of all-MiniLM-L6-v2 gives.
-IDS: dict[str, list[int]] = {
-    "a pair of red sneakers": [101, 1037, 3940, 1997, 2417, 28130, 102],
-    "Crème brûlée à l'œuf, naïve Ångström":
-        [101, 13675, 21382, 7987, 9307, 2063, 1037, 1048, 1005, 1107, 16093, 1010, 15743, 17076, 15687, 102],
-    "東京タワー 猫": [101, 1879, 1755, 1709, 30262, 30265, 100, 102],
-    "한국어 Привет Ωμέγα हिन्दी":
-        [101, 1469, 30006, 30021, 29991, 30014, 30020, 29999, 30008, 1194, 16856, 10325, 25529, 15290, 22919,
-         1179, 29728, 29723, 29721, 14608, 1339, 29877, 29863, 29861, 29878, 102],
-    "C++ & C#: don't—stop… (42%)!":
-        [101, 1039, 1009, 1009, 1004, 1039, 1001, 1024, 2123, 1005, 1056, 1517, 2644, 1529, 1006, 4413, 1003,
-         1007, 999, 102],
-    "snake_case camelCase http://ex.org/a#b":
-        [101, 7488, 1035, 2553, 19130, 18382, 8299, 1024, 1013, 1013, 4654, 1012, 8917, 1013, 1037, 1001,
-         1038, 102],
-    "[MASK] is [SEP] special": [101, 103, 2003, 102, 2569, 102],
-    "x" * 101: [101, 100, 102],
-    "": [101, 102],
-}  # fmt: skip
+IDS: dict[str, list[int]] = cases(__file__, "IDS")
 
 
 @pytest.mark.parametrize("text", IDS)
@@ -129,8 +114,7 @@ with ThreadPoolExecutor(3) as pool:
     found = {id(model._session) for model in pool.map(embedder, ["minilm"] * 3)}
 print(len(found))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "1\n"
+    assert python(code).stdout == "1\n"
 
 
 def test_wordllama_gives_what_the_package_gives(wordllama: WordLlamaEmbedder) -> None:
@@ -154,7 +138,7 @@ def test_importing_loads_no_model_code() -> None:
         "heavy = {'onnxruntime', 'tokenizers', 'wordllama', 'safetensors', 'langchain_core', 'scipy'};"
         "sys.exit(str(heavy & sys.modules.keys()) if heavy & sys.modules.keys() else 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = python(code)
     assert done.returncode == 0, done.stderr
 
 
@@ -171,14 +155,10 @@ def test_a_changed_model_file_is_refused(tmp_path: Path) -> None:
 def test_an_absent_package_is_said(model: str, package: str) -> None:
     code = (
         f"import sys; sys.modules[{package!r}] = None\n"
-        "from mrag.errors import ModelError\n"
-        "from mrag.index.embedding import embedder\n"
-        "try:\n"
-        f"    embedder({model!r})\n"
-        "except ModelError as error:\n"
-        "    print(error)\n"
+        "from mrag.errors import ModelError\nfrom mrag.index.embedding import embedder\n"
+        f"try: embedder({model!r})\nexcept ModelError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = python(code)
     assert f"The embedding model {model} is not installed" in done.stdout and "pip install" in done.stdout
 
 
@@ -269,45 +249,34 @@ def vector(text: str) -> list[float]:
     return [float(len(text)), float(text.count("e")), float(sum(text.encode()) % 97), 1.0]
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(Quiet):
     """Answers as the documentation of each server has it, and notes what it was asked."""
 
     asked: list[tuple[str, Any, str | None]]
     failures: list[int]
 
-    def log_message(self, *_: Any) -> None: ...
-
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = json.loads(self.body())
         self.asked.append((self.path, body, self.headers["Authorization"]))
         if self.failures:
-            self.send_response(self.failures.pop(0))
-            self.end_headers()
-            return
+            return self.answer(self.failures.pop(0))
+        value: dict[str, Any] = {"embeddings": [vector(text) for text in body["input"]]}
         if self.path == "/v1/embeddings":
-            data = [{"index": n, "embedding": vector(text)} for n, text in enumerate(body["input"])]
-            self.reply({"data": data[::-1]})
-        else:
-            self.reply({"embeddings": [vector(text) for text in body["input"]]})
-
-    def reply(self, value: Any) -> None:
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(json.dumps(value).encode())
+            data = [{"index": n, "embedding": one} for n, one in enumerate(value["embeddings"])]
+            value = {"data": data[::-1]}
+        self.answer(200, json.dumps(value).encode())
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, type[Handler]]]:
     handler = type("_Handler", (Handler,), {"asked": [], "failures": []})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as served:
-        threading.Thread(target=served.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{served.server_port}"
+    with answering(handler) as at:
+        url = f"http://{at}"
         monkeypatch.setenv("OLLAMA_HOST", url)
         monkeypatch.setenv("OPENAI_BASE_URL", url + "/v1")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
         monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
         yield url, handler
-        served.shutdown()
 
 
 def test_each_protocol_gives_the_vectors_of_the_texts_in_order(server: tuple[str, type[Handler]]) -> None:

@@ -41,8 +41,6 @@ SCORES = st.lists(
     min_size=1,
     max_size=4,
 )
-
-
 RANKINGS = st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True), min_size=1, max_size=5)
 
 
@@ -169,8 +167,6 @@ class RandomVectors:
 
 
 THINGS = "lamp table chair shelf window door carpet mirror candle drawer".split()
-
-
 TRAITS = "oak birch brass linen velvet marble copper wicker enamel walnut".split()
 
 

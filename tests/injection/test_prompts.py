@@ -1,20 +1,24 @@
-"""Hostile labels in every prompt: as many lines and ids as were put in, no tag, no token, no brace filled."""
+"""Hostile labels in every prompt: as many lines and ids as were put in, and what is promised of any text."""
 
 from __future__ import annotations
 
 import random
 import re
+import unicodedata
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import BaseMessage
 from pydantic import PrivateAttr
 from rdflib import Literal, URIRef
 
 import mrag
+from mrag import untrusted
 from mrag.completion.passages import Passage
 from mrag.completion.patterns import IncompleteTriple
 from mrag.completion.reading import ModelReader, SoughtTriple
@@ -30,7 +34,7 @@ from mrag.planning.plan import Unknown
 from mrag.rdf.terms import RDFS, Triple
 from mrag.retrieval.retriever import TripleStoreRetriever, format_docs
 from mrag.stores.oxigraph import OxigraphStore
-from tests.injection.hostile import KINDS, attack, folded, signs_in, text, wrong_in
+from tests.injection.hostile import ID_FORMS, KINDS, attack, folded, ids_in, signs_in, text, tries, wrong_in
 
 E = "http://example.org/"
 GRAPH = "urn:mrag:kg:main:asserted:0"
@@ -270,3 +274,94 @@ def of_other_prompts(rng: random.Random) -> str | None:
 
 def test_the_other_prompts() -> None:
     attack("other prompts", 60, of_other_prompts)
+
+
+PIECES = st.sampled_from([piece for pieces in KINDS.values() for piece in pieces])
+TEXTS = st.lists(
+    st.one_of(PIECES, st.text(max_size=6), st.text("[]<>()|/\\t1 \u200b#{}", max_size=8)), max_size=6
+)
+HOSTILE = TEXTS.map("".join)
+many = settings(max_examples=tries(200), deadline=None)
+
+
+@many
+@given(HOSTILE)
+@example("\\".join(ID_FORMS))
+@example("[" + "\u200b" * 3 + "t1]")
+@example("[[t1]]<<<|x")
+def test_one_line_is_one_line(text: str) -> None:
+    made = untrusted.one_line(text)
+    assert len(made.splitlines()) <= 1
+    assert not ids_in(made) and not signs_in(made)
+    assert not any(unicodedata.category(c) in ("Cc", "Cs") for c in made)
+    assert untrusted.one_line(made) == made
+    made.encode()
+
+
+@many
+@given(HOSTILE)
+def test_lines_keep_line_feeds_alone(text: str) -> None:
+    made = untrusted.lines(text)
+    assert untrusted.lines(made) == made
+    assert not signs_in(made)
+    assert not set("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029") & set(made)
+
+
+@settings(many, max_examples=tries(50))
+@given(st.lists(st.tuples(HOSTILE, HOSTILE, HOSTILE), min_size=1, max_size=5), st.data())
+def test_a_block_is_read_back_exactly(labels: list[tuple[str, str, str]], data: st.DataObject) -> None:
+    marks = [data.draw(st.sampled_from(["", "inferred", "enriched", "completed"])) for _ in labels]
+    texts = [untrusted.fact(parts) for parts in labels]
+    shown = [
+        untrusted.line(f"t{n}", one, mark) for n, (one, mark) in enumerate(zip(texts, marks, strict=True))
+    ]
+    block = "\n".join(shown)
+    assert untrusted.block(block) == block
+    assert wrong_in(block, [f"t{n}" for n in range(len(labels))]) is None
+    for row, one, mark in zip(block.split("\n"), texts, marks, strict=True):
+        read = re.fullmatch(r"\[t\d+\] (\(.*\))(?: (\w+))?", row)
+        assert read is not None and (read[1], read[2] or "") == (one, mark)
+
+
+@many
+@given(HOSTILE)
+def test_sentences_write_no_ids(text: str) -> None:
+    made = untrusted.without_ids(text)
+    assert not ids_in(made) and not untrusted.writes_ids(made)
+    assert untrusted.without_ids(made) == made
+
+
+@many
+@given(
+    st.text(
+        st.characters(
+            categories=["L", "N", "Zs", "P"], exclude_characters="[]()<>#【】〔〕「」『』［］（）＜＞⁅⁆"
+        ),
+        max_size=60,
+    )
+)
+def test_plain_text_is_unchanged(text: str) -> None:
+    plain = " ".join(text.split())
+    if not re.search(untrusted._HIDDEN, plain):
+        assert untrusted.one_line(plain) == plain
+        assert untrusted.without_ids(plain) == plain
+
+
+def test_ordinary_labels_are_unchanged() -> None:
+    for label in (
+        *("GraphDB (software)", "C++ [sic]", "x < 3 and y <= 4", "50 > 3", "[CO2 emissions]", "f{x}", "#1"),
+        *(
+            "<http://example.org/a>",
+            "<urn:x:a>",
+            "[p some (A and B)]",
+            "a [b] c",
+            "Road (built) completed 1990",
+        ),
+        *("“Café” – 東京", "می\u200cخواهم", "\U0001f469\u200d\u2764\ufe0f\u200d\U0001f468"),
+    ):
+        assert untrusted.one_line(label) == label
+
+
+def test_long_texts_take_no_long() -> None:
+    for piece in ("[", "<", "(", "[t", "[\u200b", "<\u200b", "< ", ") ", "[t1\u200b", "#", ">"):
+        assert untrusted.one_line(piece * 50_000)

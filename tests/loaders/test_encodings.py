@@ -1,20 +1,29 @@
-"""Encodings: as XML declares them, by marks, empty files, and one bad file of many."""
+"""Encodings: as XML declares them, by marks that say nothing else, empty files, and one bad file of many."""
 
 from __future__ import annotations
 
 import gzip
 import io
+import json
+from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pyoxigraph as ox
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import mrag
+from mrag.cli import app
 from mrag.errors import LoadError
-from mrag.loaders.checks import recoded
+from mrag.loaders.checks import LoadNotes, recoded
+from mrag.loaders.rdf import Source
+from mrag.loaders.tables import Table
+from tests.cases import cases
 from tests.commands import run
+from tests.server.conftest import running
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XML = (
@@ -22,7 +31,7 @@ XML = (
     "<rdf:Description rdf:about='urn:x:a'><x:b>{text}</x:b></rdf:Description></rdf:RDF>"
 )
 PLAIN = {
-    "ttl": '<urn:x:a> <urn:x:b> "{text}" , [ <urn:x:c> 1 ] .',
+    "ttl": '@prefix x: <urn:x:> . x:a x:b "{text}" , [ x:c 1 ] .',
     "n3": '<urn:x:a> <urn:x:b> "{text}" .',
     "trig": '<urn:g> {{ <urn:x:a> <urn:x:b> "{text}" }}',
     "nt": '<urn:x:a> <urn:x:b> "{text}" .\n_:n <urn:x:b> <urn:x:a> .\n',
@@ -41,25 +50,7 @@ def texts(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("ending", ["owl", "rdf.gz"])
-@pytest.mark.parametrize(
-    ("declared", "codec", "text"),
-    [
-        ("iso-8859-1", "latin-1", "Grüße"),
-        ("ISO8859-1", "latin-1", "Grüße"),
-        ("ISO-8859-2", "iso8859-2", "Łódź"),
-        ("windows-1252", "cp1252", "“Grüße” – €"),
-        ("us-ascii", "ascii", "plain"),
-        ("Shift_JIS", "shift_jis", "東京"),
-        ("KOI8-R", "koi8-r", "Москва"),
-        ("UTF-16", "utf-16", "Grüße 東京 🦊"),
-        ("UTF-16", "utf-16-le", "Grüße 東京 🦊"),
-        ("UTF-16BE", "utf-16-be", "Grüße 東京 🦊"),
-        ("UTF-32", "utf-32", "Grüße 東京 🦊"),
-        ("UTF-16", "utf-8", "says one thing, is another"),
-        ("UTF-8", "utf-16", "Grüße"),
-        ("ISO-8859-1", "utf-8-sig", "Grüße"),
-    ],
-)
+@pytest.mark.parametrize(("declared", "codec", "text"), cases(__file__, "DECLARED"))
 def test_xml_in_the_encoding_that_it_declares(
     tmp_path: Path, declared: str, codec: str, text: str, ending: str
 ) -> None:
@@ -150,3 +141,115 @@ def test_the_command_names_the_bad_line_and_the_empty_file(tmp_path: Path) -> No
     path = folder(tmp_path)
     assert "bad.nt, line 20001" in run("load", "many", cwd=tmp_path).stderr
     assert "Nothing is stated in" in run("load", str(path / "z.rdf"), cwd=tmp_path).stderr
+
+
+MARK = b"\xef\xbb\xbf"
+FILES = {kind: text.format(text="c").encode() for kind, text in PLAIN.items()}
+MEDIA = {
+    "ttl": "text/turtle",
+    "nt": "application/n-triples",
+    "nq": "application/n-quads",
+    "trig": "application/trig",
+    "rdf": "application/rdf+xml",
+    "jsonld": "application/ld+json",
+}
+PACKED: dict[str, Callable[[bytes], bytes]] = {"plain": bytes, "gz": gzip.compress}
+
+
+@pytest.mark.parametrize("packed", PACKED)
+@pytest.mark.parametrize("kind", FILES)
+def test_an_rdf_file_with_a_mark_says_what_it_says_without(tmp_path: Path, kind: str, packed: str) -> None:
+    found: list[object] = []
+    for mark in (b"", MARK):
+        file = tmp_path / f"{len(mark)}.{kind}{'.gz' if packed == 'gz' else ''}"
+        file.write_bytes(PACKED[packed](mark + FILES[kind]))
+        with mrag.connect() as kg:
+            found.append(kg.load([file]).triples)
+            rows = kg.query("SELECT ?s ?p ?o { ?s ?p ?o FILTER(isLiteral(?o)) }")
+            found.append(sorted((str(p), str(o)) for _, p, o in rows))  # type: ignore[union-attr, misc]
+            found.append(Source.of(file).prefixes())  # type: ignore[arg-type]
+    assert found[:3] == found[3:] and found[0] and found[1]
+
+
+@pytest.mark.parametrize("packed", PACKED)
+def test_bad_lines_are_left_out_as_without_a_mark(tmp_path: Path, packed: str) -> None:
+    file = tmp_path / f"a.nt{'.gz' if packed == 'gz' else ''}"
+    file.write_bytes(PACKED[packed](MARK + FILES["nt"] + b"nonsense\n" + FILES["nt"]))
+    notes = LoadNotes()
+    assert len(list(Source.of(file).quads_skipping(notes))) == 4
+    assert [line.line for line in notes.rejected] == [3]
+
+
+@pytest.mark.parametrize("content", [b"", MARK, MARK[:2], MARK + MARK, b"\xff\xfe<\0"])
+def test_a_file_of_marks_alone_holds_nothing_or_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "a.ttl"
+    file.write_bytes(content)
+    if content in (b"", MARK):
+        assert list(Source.of(file).quads()) == []
+    else:
+        with pytest.raises(LoadError, match=r"a\.ttl"):
+            list(Source.of(file).quads())
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, -1])
+@pytest.mark.parametrize("packed", PACKED)
+def test_reading_in_pieces_gives_the_same(tmp_path: Path, packed: str, size: int) -> None:
+    file = tmp_path / ("a.ttl.gz" if packed == "gz" else "a.ttl")
+    file.write_bytes(PACKED[packed](MARK + FILES["ttl"]))
+    done: list[int] = []
+    with Source.of(file).checked(done.append) as stream:
+        parts = []
+        while part := stream.read(size):
+            parts.append(part)
+    assert b"".join(parts) == FILES["ttl"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "json", "jsonl"])
+def test_a_table_with_a_mark_is_read(tmp_path: Path, kind: str) -> None:
+    mapping = tmp_path / "m.ttl"
+    mapping.write_bytes(
+        MARK
+        + b"@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix rml: <http://semweb.mmlab.be/ns/rml#> .\n"
+        + b'[] rr:subjectMap [ rr:template "http://example.org/{name}" ] ; rr:predicateObjectMap ['
+        + b" rr:predicate <urn:sells> ; rr:objectMap [ rml:reference 'goods' ] ] ."
+    )
+    row = {"name": "a", "goods": "b"}
+    texts = {
+        "csv": "name,goods\na,b\n",
+        "tsv": "name\tgoods\na\tb\n",
+        "json": json.dumps([row]),
+        "jsonl": json.dumps(row),
+    }
+    file = tmp_path / f"t.{kind}"
+    file.write_bytes(MARK + texts[kind].encode())
+    assert [str(t) for t in Table(file, mapping).triples()] == ['<http://example.org/a> <urn:sells> "b"']
+
+
+def test_a_body_with_a_mark_is_read() -> None:
+    with mrag.connect() as kg, running(kg, update=True) as server:
+
+        def post(path: str, body: bytes, media: str) -> httpx.Response:
+            return server.client.post(path, content=MARK + body, headers={"Content-Type": media})
+
+        for kind, media in MEDIA.items():
+            reply = post("/graphs?default", FILES[kind], media)
+            assert reply.status_code == 204, (kind, reply.text)
+            reply = post("/sparql", b"ASK { ?s ?p 'c' }", "application/sparql-query")
+            assert reply.json()["boolean"] is True, (kind, reply.text)
+            reply = post("/update", b"DELETE WHERE { ?s ?p ?o }", "application/sparql-update")
+            assert reply.status_code == 204, (kind, reply.text)
+
+
+def test_a_query_in_a_file_with_a_mark_is_answered(tmp_path: Path) -> None:
+    file, data = tmp_path / "q.rq", tmp_path / "a.nt"
+    file.write_bytes(MARK + b"ASK { ?s ?p 'c' }")
+    data.write_bytes(MARK + FILES["nt"])
+    store = str(tmp_path / "store")
+    assert CliRunner().invoke(app, ["load", "--store", store, "--no-reason", str(data)]).exit_code == 0
+    done = CliRunner().invoke(app, ["query", "--store", store, str(file)])
+    assert done.exit_code == 0 and done.stdout == "true\n"
+
+
+def test_the_engine_itself_stops_at_a_mark() -> None:
+    with pytest.raises(SyntaxError):
+        list(ox.parse(MARK + FILES["ttl"], ox.RdfFormat.TURTLE))

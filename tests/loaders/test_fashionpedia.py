@@ -1,4 +1,4 @@
-"""Annotation files to RDF: the same triples as a plain program makes, and every defect named and counted."""
+"""Annotation files to RDF: the triples of their table, each defect named and counted; and files by a seed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import copy
 import gzip
 import json
 import tracemalloc
-from collections.abc import Callable
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pyoxigraph as ox
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,36 +19,22 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders import _records
 from mrag.loaders._records import schema_lines
 from mrag.loaders.scenes import Fashionpedia
-from mrag.rdf.terms import OWL, RDF, RDFS, XSD
 from mrag.reasoning.run import reason
-from mrag.testing.annotations import write_annotations
+from mrag.testing.annotations import (
+    ANNOTATIONS,
+    ATTRIBUTE_GROUPS,
+    BARE,
+    CATEGORY_GROUPS,
+    IMAGES,
+    PER_ANNOTATION,
+    write_annotations,
+)
+from tests.annotations import expected as annotated
+from tests.cases import cases
 from tests.conftest import shared_data
 
 B = "http://example.org/"
-GOOD: dict[str, Any] = {
-    "info": {"year": 2020},
-    "licenses": [{"id": 1, "name": "CC BY", "url": "http://example.com/by"}],
-    "categories": [
-        {"id": 0, "name": "shirt, blouse", "supercategory": "upperbody", "level": 2, "taxonomy_id": "obj0"},
-        {"id": 4, "name": 'jacket "x"\n', "supercategory": "upperbody", "level": 2, "taxonomy_id": "obj4"},
-    ],
-    "attributes": [
-        {"id": 0, "name": "classic (t-shirt)", "supercategory": "nickname", "level": 1, "taxonomy_id": "a0"},
-        {"id": 340, "name": "tight (fit)", "supercategory": "silhouette", "level": 1, "taxonomy_id": "a340"},
-    ],
-    "images": [
-        {"id": 9, "width": 10, "height": 20, "file_name": "9.jpg", "license": 1, "isstatic": 0,
-         "original_url": "http://example.com/9", "time_captured": "March 2018", "kaggle_id": "ab"},
-        {"id": 2, "width": 0, "height": None, "file_name": "ü 2.jpg"},
-    ],
-    "annotations": [
-        {"id": 5, "image_id": 9, "category_id": 4, "attribute_ids": [340, 0], "area": 12, "iscrowd": 0,
-         "bbox": [1, 2.5, 3, 4], "segmentation": [[1, 2, 3, 4, 5, 6]]},
-        {"id": 6, "image_id": 2, "category_id": 0, "attribute_ids": [], "area": 0, "iscrowd": 1,
-         "bbox": [0, 0, 1, 1], "segmentation": {"counts": "abc", "size": [2, 2]}},
-        {"id": 8, "image_id": 2, "category_id": 0},
-    ],
-}  # fmt: skip
+GOOD: dict[str, Any] = cases(__file__, "GOOD")
 
 
 def written(folder: Path, data: object, name: str = "a.json") -> Path:
@@ -66,61 +51,8 @@ def triples(path: Path, **options: Any) -> set[str]:
 
 
 def expected(data: dict[str, Any]) -> set[str]:
-    """The same by a plain program that holds everything in memory."""
-    found: set[str] = set()
-
-    def add(kind: str, number: int, p: str, o: object) -> None:
-        s = f"<{B}{kind}_{number}>"
-        found.add(f"{s} <{p if p.startswith('http') else B + p}> {o}")
-
-    def individual(kind: str, number: int) -> None:
-        add(kind, number, RDF + "type", f"<{B}{kind.capitalize()}>")
-        add(kind, number, RDF + "type", f"<{OWL}NamedIndividual>")
-
-    def integer(value: int) -> str:
-        return f'"{value}"^^<{XSD}integer>'
-
-    for section, kind in (("categories", "category"), ("attributes", "attribute"), ("licenses", "license")):
-        for row in data.get(section, []):
-            individual(kind, row["id"])
-            add(kind, row["id"], RDFS + "label", ox.Literal(row["name"], language="en"))
-            add(kind, row["id"], "hasName", ox.Literal(row["name"]))
-            for key, p in (
-                ("supercategory", "hasSupercategory"),
-                ("taxonomy_id", "hasTaxonomy"),
-                ("url", "hasUrl"),
-            ):
-                if row.get(key):
-                    add(kind, row["id"], p, ox.Literal(row[key]))
-            if row.get("level"):
-                add(kind, row["id"], "hasLevel", integer(row["level"]))
-    for row in data["images"]:
-        individual("image", row["id"])
-        for key, p in (
-            ("file_name", "hasFileName"),
-            ("original_url", "hasOriginalUrl"),
-            ("time_captured", "hasTimeCaptured"),
-            ("kaggle_id", "hasKaggleId"),
-        ):
-            if row.get(key):
-                add("image", row["id"], p, ox.Literal(row[key]))
-        for key, p in (("width", "hasWidth"), ("height", "hasHeight")):
-            if row.get(key):
-                add("image", row["id"], p, integer(row[key]))
-        if row.get("isstatic") is not None:
-            add("image", row["id"], "isStatic", integer(row["isstatic"]))
-        if row.get("license") is not None:
-            add("image", row["id"], "hasLicense", f"<{B}license_{row['license']}>")
-    for row in data["annotations"]:
-        individual("annotation", row["id"])
-        add("annotation", row["id"], "hasImage", f"<{B}image_{row['image_id']}>")
-        add("annotation", row["id"], "hasCategory", f"<{B}category_{row['category_id']}>")
-        add("annotation", row["id"], "isCrowd", integer(row.get("iscrowd", 0)))
-        for number in row.get("attribute_ids", []):
-            add("annotation", row["id"], "hasAttribute", f"<{B}attribute_{number}>")
-        if row.get("area"):
-            add("annotation", row["id"], "hasArea", f'"{float(row["area"])}"^^<{XSD}double>')
-    return found
+    """The same by hand."""
+    return set(map(str, annotated(data, "plain")))
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
@@ -188,41 +120,27 @@ def test_the_schema_makes_no_attribute_a_licence(tmp_path: Path, kg: KnowledgeGr
         assert not kg.query(f"ASK {{ ?x a <{B}{first}>, <{B}{second}> }}")
 
 
-Change = Callable[[dict[str, Any]], object]
-DEFECTS: list[tuple[str, Change, int]] = [
-    ("unknown category", lambda d: d["annotations"][0].update(category_id=99), 2),
-    ("unknown category", lambda d: d["annotations"][0].update(category_id=None), 2),
-    ("unknown category", lambda d: d["annotations"][0].update(category_id=[4]), 2),
-    ("unknown image", lambda d: d["annotations"][0].update(image_id=99), 2),
-    ("unknown image", lambda d: d["annotations"][0].pop("image_id"), 2),
-    ("unknown attribute", lambda d: d["annotations"][0].update(attribute_ids=[340, 341]), 3),
-    ("unknown attribute", lambda d: d["annotations"][0].update(attribute_ids=[{}]), 3),
-    ("unknown licence", lambda d: d["images"][0].update(license=7), 3),
-    ("duplicate identifier", lambda d: d["annotations"].append(d["annotations"][0]), 3),
-    ("duplicate identifier", lambda d: d["images"].append(d["images"][0]), 3),
-    ("duplicate identifier", lambda d: d["categories"].append({"id": 4, "name": "coat"}), 3),
-    ("missing field", lambda d: d["annotations"][0].pop("id"), 2),
-    ("missing field", lambda d: d["annotations"].append("text"), 3),
-    ("missing field", lambda d: d["images"].append({"file_name": "x"}), 3),
-    ("missing field", lambda d: d["attributes"][1].pop("name"), 3),
-    ("wrong value", lambda d: d["annotations"][0].update(area="large"), 3),
-    ("wrong value", lambda d: d["annotations"][0].update(area=float("nan")), 3),
-    ("wrong value", lambda d: d["annotations"][0].update(attribute_ids=340), 3),
-    ("wrong value", lambda d: d["annotations"][0].update(area=10**400), 3),
-    ("wrong value", lambda d: d["images"][0].update(width="10"), 3),
-    ("wrong value", lambda d: d["images"][0].update(width=float("inf")), 3),
-    ("wrong value", lambda d: d["images"][0].update(file_name=["a.jpg"]), 3),
-    ("missing field", lambda d: d["categories"][0].update(name=" "), 3),
-    ("empty section", lambda d: d.update(annotations=[]), 0),
-    ("empty section", lambda d: d.pop("annotations"), 0),
-    ("empty section", lambda d: d.update(images=None, annotations=[]), 0),
-]
+def changed(data: Any, where: str, how: str, value: Any) -> None:
+    """Change a file of annotations at one place."""
+    for step in filter(None, where.split(".")):
+        data = data[int(step) if step.isdigit() else step]
+    match how:
+        case "update":
+            data.update(value)
+        case "drop":
+            del data[value]
+        case "add":
+            data.append(value)
+        case "repeat":
+            data.append(data[value])
 
 
-@pytest.mark.parametrize(("kind", "change", "left"), DEFECTS, ids=lambda v: v if isinstance(v, str) else None)
-def test_a_defect_stops_or_is_counted(tmp_path: Path, kind: str, change: Change, left: int) -> None:
+@pytest.mark.parametrize(("kind", "where", "how", "value", "left"), cases(__file__, "DEFECTS"))
+def test_a_defect_stops_or_is_counted(
+    tmp_path: Path, kind: str, where: str, how: str, value: Any, left: int
+) -> None:
     data = copy.deepcopy(GOOD)
-    change(data)
+    changed(data, where, how, value)
     path = written(tmp_path, data)
     with pytest.raises(LoadError) as stopped:
         list(Fashionpedia(path).triples())
@@ -301,3 +219,43 @@ def test_progress_ends_at_the_size_of_the_file(tmp_path: Path) -> None:
     seen: list[tuple[int, int | None]] = []
     list(Fashionpedia(path, on_progress=lambda done, total: seen.append((done, total))).triples())
     assert seen[-1] == (path.stat().st_size, path.stat().st_size)
+
+
+def test_the_statistics_are_the_published_ones(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    assert write_annotations(path, scale=0.1) == (round(IMAGES / 10), round(ANNOTATIONS / 10))
+    data = json.loads(path.read_text())
+    assert len(data["images"]) == 4562 and len(data["annotations"]) == 33340
+    assert {a["image_id"] for a in data["annotations"]} == {i["id"] for i in data["images"]}
+    assert Counter(c["supercategory"] for c in data["categories"]) == CATEGORY_GROUPS
+    groups = {a["id"]: a["supercategory"] for a in data["attributes"]}
+    assert len(groups) == 294 and max(groups) == 339
+    assert sorted(groups) != list(range(294)), "identifiers have gaps"
+    counts = [len(a["attribute_ids"]) for a in data["annotations"]]
+    assert counts.count(0) / len(counts) == pytest.approx(BARE, abs=0.01)
+    assert sum(counts) / len(counts) == pytest.approx(PER_ANNOTATION, rel=0.03)
+    shown = Counter(groups[n] for a in data["annotations"] for n in a["attribute_ids"])
+    for name, (_, thousands) in ATTRIBUTE_GROUPS.items():
+        # Attributes of an annotation differ, which pushes the most frequent ones down a little.
+        assert shown[name] * 10 / 1000 == pytest.approx(thousands, rel=0.15), name
+    assert not any(a["iscrowd"] for a in data["annotations"])
+
+
+def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
+    one, two, other = (tmp_path / f"{n}.json" for n in "abc")
+    write_annotations(one, scale=0.002, seed=3)
+    write_annotations(two, scale=0.002, seed=3)
+    write_annotations(other, scale=0.002, seed=4)
+    assert one.read_bytes() == two.read_bytes() != other.read_bytes()
+    write_annotations(tmp_path / "a.json.gz", scale=0.002, seed=3)
+    assert gzip.decompress((tmp_path / "a.json.gz").read_bytes()) == one.read_bytes()
+
+
+def test_what_is_made_can_be_read_and_real_names_are_kept(tmp_path: Path) -> None:
+    labels = shared_data("fashionpedia_labels") / "category_attributes_descriptions.json"
+    write_annotations(tmp_path / "a.json", scale=0.002, labels=labels)
+    records = Fashionpedia(tmp_path / "a.json")
+    found = {str(t) for t in records.triples()}
+    assert records.report.problems == {}
+    assert records.report.counts["categories"] == 46 and records.report.counts["attributes"] == 294
+    assert '<http://example.org/category_0> <http://example.org/hasName> "shirt, blouse"' in found

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mrag.errors import LoadError
 from mrag.loaders import _records
 from mrag.loaders._records import BrokenJson, JsonText
+from tests.cases import cases
 
 VALUES = st.recursive(
     st.one_of(
@@ -72,23 +73,7 @@ def test_objects(piece: int, tmp_path_factory: pytest.TempPathFactory, data: dic
         assert text.blank()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[1, 2",
-        "[1 2]",
-        "[1,, 2]",
-        "[",
-        '["a',
-        "[tru]",
-        "[1, }",
-        '[{"a" 1}]',
-        "[1] 2",
-        "[\x00]",
-        "[1.e]",
-        '["\x01"]',
-    ],
-)
+@pytest.mark.parametrize("text", cases(__file__, "broken_text_is_refused"))
 def test_broken_text_is_refused(piece: int, tmp_path: Path, text: str) -> None:
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(BrokenJson) as broken, JsonText(tmp_path / "a.json") as source:

@@ -31,11 +31,10 @@ from mrag.cel.expressions import (
 from mrag.cel.notation import to_graph
 from mrag.errors import LoadError
 from mrag.loaders.ontologies import NAMESPACE, convert_kb
+from tests.cases import cases
 
 PREFIXES = f"""@prefix : <{NAMESPACE}> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> . """
-
-
 _LINES = (Path(__file__).parent / "statements.jsonl").read_text(encoding="utf-8").splitlines()
 STATEMENTS = [json.loads(line) for line in _LINES]
 """Statements, each with its triples in Turtle."""
@@ -105,16 +104,7 @@ def test_concepts_are_the_triples_of_the_same_expression(concept: Expression) ->
 @pytest.mark.parametrize(
     ("text", "words", "line"),
     [
-        ("male(x)", 'Expected ".", found the end of the file', 1),
-        ("male(x)\nfemale(y).", 'Expected ".", found "female"', 2),
-        ("\na SUB b AND c OR d.", "AND and OR stand side by side", 2),
-        ("x = >= 1.5 p.TOP.", 'Expected a whole number, found "1.5"', 1),
-        ("x = EXISTS p AND y.", 'Expected ".", found "AND"', 1),
-        ("/* two\nlines */ DPRANGE(p) = FLOAT.", "Expected one of DOUBLE, BOOLEAN", 2),
-        ("AND(x).", 'Expected a concept, found "AND"', 1),
-        ("male.", '"=", "SUB" or an individual', 1),
-        ("male(x).\n\n§", "cannot stand here", 3),
-        ('"not an iri:"(x).', "makes no IRI", 1),
+        *cases(__file__, "REFUSED"),
         ("x = " + "NOT " * 5000 + "a.", "nested too deep", 1),
         ("x = " + "(" * 5000 + "a", "nested too deep", 1),
     ],

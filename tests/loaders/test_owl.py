@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,8 @@ from mrag.cel.expressions import Expression
 from mrag.cel.notation import to_graph
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders.ontologies import NAMESPACE, convert_owl, functional, owl_syntax
+from tests.cases import cases
+from tests.commands import python
 from tests.loaders.test_kb import concepts
 
 pyhornedowl = pytest.importorskip("pyhornedowl")
@@ -136,24 +136,7 @@ def test_functional_syntax_is_written_or_refused_but_never_in_part() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "syntax"),
-    [
-        ("\n Prefix(:=<urn:a:>)", "ofn"),
-        ("# a\n# Prefix(\nOntology (<urn:a>)", "ofn"),
-        (
-            '<?xml version="1.0"?>\n<!-- <rdf:RDF> -->\n<Ontology xmlns="http://www.w3.org/2002/07/owl#"/>',
-            "owx",
-        ),
-        ('<!DOCTYPE Ontology [ <!ENTITY a "b"> ]><owl:Ontology ontologyIRI="urn:a">', "owx"),
-        ('<owl:Ontology xmlns:owl="…" rdf:about="urn:a">', ""),
-        ("<rdf:RDF><owl:Ontology/></rdf:RDF>", ""),
-        ("# a\nPrefix: : <urn:a:>", "omn"),
-        ("Ontology: <urn:a>", "omn"),
-        ("format-version: 1.2\n[Term]", "obo"),
-        ("@prefix : <urn:a:> .", ""),
-        (" " * 20_000, ""),
-        ("<!-- " * 3_000, ""),
-    ],
+    ("text", "syntax"), [*cases(__file__, "BEGINNINGS"), (" " * 20_000, ""), ("<!-- " * 3_000, "")]
 )
 def test_the_notation_is_told_by_its_beginning(text: str, syntax: str) -> None:
     assert owl_syntax(text.encode()) == syntax
@@ -188,6 +171,5 @@ def test_without_the_library_it_is_said_what_to_do(tmp_path: Path) -> None:
         "from mrag.loaders.rdf import Source\nfrom mrag.errors import LoadError\n"
         "try:\n    list(Source.of(sys.argv[1]).quads())\nexcept LoadError as error:\n    print(error)\n"
     )
-    command = [sys.executable, "-c", code, str(tmp_path / "a.owx")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = python(code, tmp_path / "a.owx")
     assert "pip install mrag[owl]" in done.stdout and "a.owx" in done.stdout

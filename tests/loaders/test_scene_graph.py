@@ -15,6 +15,7 @@ from mrag.loaders._records import schema_lines
 from mrag.loaders.importing import kind_of
 from mrag.loaders.scenes import SceneGraphs
 from mrag.reasoning.run import reason
+from tests.cases import cases
 from tests.conftest import shared_data
 
 B = "http://example.org/"
@@ -169,19 +170,7 @@ def test_the_real_scenes_are_read_without_a_problem(name: str) -> None:
     assert records.report.problems == {} and records.report.counts["records"] > 5000
 
 
-COCO: dict[str, Any] = {
-    "info": {"year": 2017},
-    "images": [
-        {"id": 9, "file_name": "9.jpg", "width": 5, "height": 4, "coco_url": "http://x.example/9.jpg"},
-        {"id": 10, "file_name": "10.jpg"},
-    ],
-    "licenses": [],
-    "annotations": [
-        {"id": 1, "image_id": 9, "caption": "A dog on a bench."},
-        {"id": 2, "image_id": 9, "caption": "A dog on a bench."},
-        {"id": 3, "image_id": 10, "caption": "Two cats"},
-    ],
-}
+COCO: dict[str, Any] = cases(__file__, "COCO")
 
 
 def test_the_captions_of_coco(tmp_path: Path) -> None:

@@ -1,20 +1,20 @@
-"""The read gate beside the engine, on random texts: nothing calls out, and what passes keeps its meaning."""
+"""The read gate beside the engine, on random texts and those of the W3C: what passes keeps its meaning."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
 
 from mrag.errors import QueryRefused
 from mrag.rdf.guard import read_gate
-from mrag.rdf.parser import CALLING, WRITING, Tokens
+from mrag.rdf.parser import CALLING, WRITING, Tokens, parse_query
 from mrag.rdf.parser import parse_update as parse
 from tests.rdf.texts import Texts
-from tests.servers import listener
+from tests.server.w3c import ARCHIVE, MF, Case, cases, unpack
 
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "5000"))
 BASE = "http://base.example/"
@@ -44,13 +44,6 @@ def answer(engine: ox.Store, text: str) -> object:
 
 def _shape(term: object) -> object:
     return "_:" if isinstance(term, ox.BlankNode) else term
-
-
-@pytest.fixture
-def heard() -> Iterator[tuple[str, list[bytes]]]:
-    """Give an address on loopback, and what it was told."""
-    with listener() as (port, told):
-        yield f"http://127.0.0.1:{port}/", told
 
 
 def test_the_listener_hears_a_bare_engine(heard: tuple[str, list[bytes]], engine: ox.Store) -> None:
@@ -134,3 +127,65 @@ def test_updates_call_nobody(heard: tuple[str, list[bytes]], engine: ox.Store) -
             assert not calls, text
     assert seen["refused"] > TRIES / 50
     assert seen["passed"] > TRIES / 50
+
+
+FOLDERS = ("syntax-query", "syntax-update-1", "syntax-update-2", "syntax-fed", "aggregates", "grouping")
+KINDS = (
+    "PositiveSyntaxTest11",
+    "NegativeSyntaxTest11",
+    "PositiveUpdateSyntaxTest11",
+    "NegativeUpdateSyntaxTest11",
+)
+
+# The grammar leaves the scope of variables to the engine.
+SCOPE = {
+    *(f"agg{number:02}.rq" for number in range(8, 13)),
+    *(f"syn-bad-{number:02}.rq" for number in range(1, 4)),
+    *(f"syntax-BINDscope{number}.rq" for number in range(6, 9)),
+    "group06.rq",
+    "group07.rq",
+    "syntax-SELECTscope2.rq",
+}
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> list[Case]:
+    root = unpack(tmp_path_factory.mktemp("w3c"))
+    return [case for folder in FOLDERS for case in cases(root / folder) if case.kind in KINDS]
+
+
+def judged(case: Case, text: str) -> bool:
+    """Tell whether the gate takes a text for well formed."""
+    try:
+        if "Update" in case.kind:
+            # A LOAD is understood but refused, unless it may fail in silence.
+            parse(text.replace("LOAD <", "LOAD SILENT <"), base=BASE)
+        else:
+            parse_query(text, base=BASE)
+    except QueryRefused as error:
+        if "SERVICE is not allowed" in error.message:
+            return "Positive" in case.kind
+        return False
+    return True
+
+
+@pytest.mark.skipif(
+    not ARCHIVE.is_file(), reason=f"the W3C test cases are not there: {ARCHIVE.name}; set MRAG_SHARED_DATA"
+)
+def test_the_grammar_is_that_of_the_standard(suite: list[Case]) -> None:
+    counts: Counter[str] = Counter()
+    wrong = []
+    for case in suite:
+        path = Path(str(case.manifest.value(case.iri, MF.action)).removeprefix("file://"))
+        text = path.read_bytes().decode()
+        counts[case.kind] += 1
+        if judged(case, text) == ("Positive" in case.kind):
+            continue
+        if case.group.startswith("syntax-update") or path.name not in SCOPE:
+            wrong.append(f"{case.group}/{path.name}")
+            continue
+        with pytest.raises(SyntaxError):
+            ox.Store().query(parse_query(text, base=BASE)[1].tokens.printed(), base_iri=BASE)
+    assert not wrong, " ".join(wrong)
+    assert counts["PositiveSyntaxTest11"] > 60
+    assert counts["NegativeUpdateSyntaxTest11"] > 10

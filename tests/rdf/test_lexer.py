@@ -1,11 +1,20 @@
+"""Tokens, and the patterns that cut them, which match the same whether possessive or greedy."""
+
 from __future__ import annotations
+
+import re
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mrag.errors import QueryRefused, QueryTimeout
+from mrag.language.possessive import compiled
+from mrag.loaders import checks
+from mrag.rdf import parser
 from mrag.rdf.parser import FUNCTIONS, READING, Tokens
+from mrag.stores import http
 
 
 def keys(text: str) -> list[str]:
@@ -68,18 +77,40 @@ def test_names_are_cut_as_the_standard_cuts_them() -> None:
     assert keys("ex:a.b.") == ["pname", "."]
     assert keys("_:b.c. :x") == ["blank", ".", "pname"]
     assert keys("ex:a\\#b ex:%41 ex:a:b ?x.") == ["pname", "pname", "pname", "var", "."]
-    assert keys("1.5 .5 1. 1e3 1.e3 -1") == [
-        "decimal",
-        "decimal",
-        "integer",
-        ".",
-        "double",
-        "double",
-        "-",
-        "integer",
-    ]
+    numbers = "decimal decimal integer . double double - integer".split()
+    assert keys("1.5 .5 1. 1e3 1.e3 -1") == numbers
 
 
 def test_reading_stops_at_the_deadline() -> None:
     with pytest.raises(QueryTimeout, match="could not be read"):
         Tokens("ASK {" + " ?s ?p ?o ." * 10_000 + "}", deadline=0.0)
+
+
+PATTERNS: dict[str, tuple[re.Pattern[Any], list[str]]] = {
+    "token": (
+        parser._TOKEN,
+        ["'", '"', "\\", "a", "\n", ":", ".", "@en", "-", "<urn:a>", "?x", "1", "e", "%20", "_"],
+    ),
+    "space": (parser._SPACE, [" ", "#", "\n", "a"]),
+    "codepoint": (parser._CODEPOINT, ["\\", "u0041", "U00000041", "a"]),
+    "turtle": (checks._TURTLE, ["'", '"', "\\", "a", "\n", "<urn:a>", "<", "#", "[", "é"]),
+    "json": (checks._JSON, ['"', "\\", "a", "{", "]", "\n"]),
+    "xml": (checks._XML, ["<a", ">", "</a>", "/>", "<b c=", '"', "'", "x", " ", "/"]),
+    "opening": (checks._OPENING, ["<a", ">", "</a>", "/>", "<b c=", '"', "'", "x", " ", "/"]),
+    "lines": (http._LINES, ["<http://a/b>", "<urn:a:b>", " ", ".\n", '"', "\\n", "@en", "^^", "a", "#"]),
+}
+
+
+@pytest.mark.parametrize("name", [*PATTERNS])
+@given(data=st.data())
+def test_greedy_groups_match_the_same(name: str, data: st.DataObject) -> None:
+    pattern, words = PATTERNS[name]
+    text = "".join(data.draw(st.lists(st.sampled_from(words), max_size=30)))
+    subject = text.encode() if isinstance(pattern.pattern, bytes) else text
+    flags = pattern.flags & (re.DOTALL | re.VERBOSE)
+    greedy = compiled(pattern.pattern, flags, possessive=False)
+    assert spans(greedy, subject) == spans(pattern, subject)
+
+
+def spans(pattern: re.Pattern[Any], subject: str | bytes) -> list[tuple[tuple[int, int], str | None]]:
+    return [(m.span(), m.lastgroup) for m in pattern.finditer(subject)]

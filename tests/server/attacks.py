@@ -11,159 +11,95 @@ from dataclasses import dataclass, field
 import httpx
 import psutil
 
+from tests.cases import cases
+
 Make = Callable[[int], bytes]
 """Makes a document of about so many bytes."""
 
-_RDF = b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="urn:e#"'
-_P = b'><rdf:Description rdf:about="urn:a"><e:p>'
-_END = b"</e:p></rdf:Description></rdf:RDF>"
+_RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="urn:e#"'
+_P, _END = '><rdf:Description rdf:about="urn:a"><e:p>', "</e:p></rdf:Description></rdf:RDF>"
 
 
-def _nested(before: bytes, opens: bytes, inner: bytes, closes: bytes, after: bytes = b" .") -> Make:
-    def make(size: int) -> bytes:
-        count = max(1, size // (len(opens) + len(closes)))
-        return before + opens * count + inner + closes * count + after
-
-    return make
+def nested(size: int, before: str, opens: str, inner: str, closes: str, after: str = " .") -> str:
+    count = max(1, size // (len(opens) + len(closes)))
+    return before + opens * count + inner + closes * count + after
 
 
-def _repeated(before: bytes, each: bytes, after: bytes = b"") -> Make:
-    return lambda size: before + each * max(1, size // len(each)) + after
+def repeated(size: int, before: str, each: str, after: str = "") -> str:
+    return before + each * max(1, size // len(each)) + after
 
 
-def _numbered(before: bytes, each: str, after: bytes = b"", between: str = "") -> Make:
-    def make(size: int) -> bytes:
-        count = max(1, size // (len(each) + 5))
-        return before + between.join(each.replace("#", str(i)) for i in range(count)).encode() + after
-
-    return make
-
-
-def _laughs(size: int) -> bytes:
-    levels = "".join(
-        f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, min(11, 4 + size.bit_length() // 3))
+def numbered(size: int, before: str, each: str, after: str = "", between: str = "") -> str:
+    return (
+        before + between.join(each.replace("#", str(i)) for i in range(_count(size, len(each) + 5))) + after
     )
-    return b'<!DOCTYPE r [<!ENTITY a0 "ha ha ha">' + levels.encode() + b"]>" + _RDF + _P + b"&a9;" + _END
 
 
-def _quadratic(size: int) -> bytes:
-    value, count = b"x" * min(9_000, size // 2), max(1, size // 10)
-    return b'<!DOCTYPE r [<!ENTITY a "' + value + b'">]>' + _RDF + _P + b"&a;" * count + _END
+def _count(size: int, length: int) -> int:
+    return max(1, size // length)
 
 
-def _deep_xml(size: int) -> bytes:
-    pairs = max(1, size // 46)
-    begin, end = b"<rdf:Description><e:p>", b"</e:p></rdf:Description>"
-    return _RDF + b">" + begin * pairs + b"x" + end * pairs + b"</rdf:RDF>"
+def laughs(size: int) -> str:
+    last = min(11, 4 + size.bit_length() // 3)
+    levels = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, last))
+    return f'<!DOCTYPE r [<!ENTITY a0 "ha ha ha">{levels}]>{_RDF}{_P}&a9;{_END}'
 
 
-def _expanding(size: int) -> bytes:
-    return b"@prefix p: <urn:" + b"a" * (size // 2) + b"> .\n" + b"p: p: p: .\n" * (size // 22)
+def quadratic(size: int) -> str:
+    value, references = "x" * min(9_000, size // 2), "&a;" * _count(size, 10)
+    return f'<!DOCTYPE r [<!ENTITY a "{value}">]>{_RDF}{_P}{references}{_END}'
 
 
-def _vocabulary(size: int) -> bytes:
-    names = b",".join(b'"a%d":1' % i for i in range(max(1, size // 24)))
-    return b'{"@context":{"@vocab":"urn:' + b"a" * (size // 2) + b'"},"@id":"urn:a",' + names + b"}"
+def deep_xml(size: int) -> str:
+    pairs = _count(size, 46)
+    begin, end = "<rdf:Description><e:p>", "</e:p></rdf:Description>"
+    return f"{_RDF}>{begin * pairs}x{end * pairs}</rdf:RDF>"
 
 
-def _contexts(size: int) -> bytes:
-    terms = b",".join(b'"a%d":"urn:a"' % i for i in range(max(1, size // 32)))
-    nodes = b",".join(b'{"@context":{},"@id":"urn:a"}' for _ in range(max(1, size // 62)))
-    return b'{"@context":{' + terms + b'},"@graph":[' + nodes + b"]}"
+def expanding(size: int) -> str:
+    return f"@prefix p: <urn:{'a' * (size // 2)}> .\n" + "p: p: p: .\n" * (size // 22)
 
 
-_TTL, _TRIG, _NT, _NQ = "text/turtle", "application/trig", "application/n-triples", "application/n-quads"
-_XML, _JSON = "application/rdf+xml", "application/ld+json"
-_S = b"<urn:a> <urn:b> "
+def expanding_base(size: int) -> str:
+    about = '<rdf:Description rdf:about="a"><e:p>1</e:p></rdf:Description>' * (size // 122)
+    return f'{_RDF} xml:base="http://e/{"x" * (size // 2)}">{about}</rdf:RDF>'
+
+
+def vocabulary(size: int) -> str:
+    names = ",".join(f'"a{i}":1' for i in range(_count(size, 24)))
+    return f'{{"@context":{{"@vocab":"urn:{"a" * (size // 2)}"}},"@id":"urn:a",{names}}}'
+
+
+def contexts(size: int) -> str:
+    terms = ",".join(f'"a{i}":"urn:a"' for i in range(_count(size, 32)))
+    nodes = ",".join(['{"@context":{},"@id":"urn:a"}'] * _count(size, 62))
+    return f'{{"@context":{{{terms}}},"@graph":[{nodes}]}}'
+
+
+def chain(size: int) -> str:
+    terms = ",".join(f'"a{i}":"a{i + 1}:b"' for i in range(_count(size, 20)))
+    return f'{{"@context":{{{terms}}},"@id":"urn:a","a1":1}}'
+
+
+def remote(size: int) -> str:
+    return '{"@context":"http://127.0.0.1:9/","@id":"urn:a"}'
+
+
+_SHAPES: dict[str, Callable[..., str]] = {
+    made.__name__: made
+    for made in (
+        *(nested, repeated, numbered, laughs, quadratic, deep_xml, expanding, expanding_base),
+        *(vocabulary, contexts, chain, remote),
+    )
+}
+
+
+def _made(shape: str, *parts: str) -> Make:
+    return lambda size: _SHAPES[shape](size, *parts).encode()
+
 
 ATTACKS: dict[str, tuple[str, Make]] = {
-    "turtle: nested [": (_TTL, _nested(_S, b"[ <urn:p> ", b"1", b" ]")),
-    "turtle: nested (": (_TTL, _nested(_S, b"(", b"1", b")")),
-    "turtle: nested <<": (_TTL, _nested(b"", b"<< ", _S + b"1", b" >> <urn:b> 1")),
-    "turtle: open [": (_TTL, _repeated(_S, b"[ <urn:p> ")),
-    "turtle: brackets behind strings": (_TTL, _repeated(_S, b"""[ <urn:p> "]", '''"]''' , """)),
-    "turtle: brackets behind comments": (_TTL, _repeated(_S, b"[ # ] \"\n <urn:p> <urn:]'> , ")),
-    "turtle: long literal": (_TTL, _repeated(_S + b'"', b"x", b'" .')),
-    "turtle: unterminated string": (_TTL, _repeated(_S + b'"""', b"x\n")),
-    "turtle: long IRI": (_TTL, _repeated(b"<urn:", b"a", b"> <urn:b> 1 .")),
-    "turtle: many prefixes": (_TTL, _numbered(b"", "@prefix p#: <urn:#> .\n")),
-    "turtle: expanding prefix": (_TTL, _expanding),
-    "turtle: one object list": (_TTL, _numbered(_S, "#,", b"0 .")),
-    "turtle: broken at its end": (_TTL, _numbered(b"", "<urn:#> <urn:b> 1 .\n", b"<urn:a> [")),
-    "turtle: blank nodes": (_TTL, _numbered(b"", "_:a# <urn:b> _:b# .\n")),
-    "turtle: many triples": (_TTL, _numbered(b"", "<urn:#> <urn:b> 'a' .\n")),
-    "trig: nested [": (_TRIG, _nested(b"<urn:g> { " + _S, b"[ <urn:p> ", b"1", b" ]", b" }")),
-    "trig: many graphs": (_TRIG, _numbered(b"", "<urn:g#> { <urn:a> <urn:b> 1 }\n")),
-    "ntriples: one line": (_NT, _repeated(_S + b'"', b"x", b'" .\n')),
-    "ntriples: no line feed": (_NT, _repeated(b"", _S + b"<urn:c> . ")),
-    "ntriples: nested <<(": (_NT, _nested(_S, b"<<( <urn:a> <urn:b> ", b"<urn:c>", b" )>>", b" .\n")),
-    "ntriples: blanks": (_NT, _repeated(b"", b" ")),
-    "ntriples: many triples": (_NT, _numbered(b"", "<urn:#> <urn:b> <urn:c> .\n")),
-    "nquads: many graphs": (_NQ, _numbered(b"", "<urn:a> <urn:b> <urn:c> <urn:g#> .\n")),
-    "rdfxml: entities in entities": (_XML, _laughs),
-    "rdfxml: one entity, many references": (_XML, _quadratic),
-    "rdfxml: external entity": (
-        _XML,
-        lambda size: (
-            b'<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
-            + _RDF
-            + _P
-            + b"&a;" * (size // 3)
-            + _END
-        ),
-    ),
-    "rdfxml: parameter entity": (
-        _XML,
-        lambda size: b'<!DOCTYPE r [<!ENTITY % a "x">%a;]>' + _RDF + _P + b"x" * size + _END,
-    ),
-    "rdfxml: many entities": (_XML, _numbered(b"<!DOCTYPE r [", '<!ENTITY a# "x">', b"]>" + _RDF + b"/>")),
-    "rdfxml: nested elements": (_XML, _deep_xml),
-    "rdfxml: many attributes": (
-        _XML,
-        _numbered(_RDF + b"><rdf:Description ", 'e:a#="x"', b"/></rdf:RDF>", " "),
-    ),
-    "rdfxml: many namespaces": (_XML, _numbered(_RDF + b" ", 'xmlns:a#="x:"', b"/>", " ")),
-    "rdfxml: long text": (_XML, _repeated(_RDF + _P, b"x", _END)),
-    "rdfxml: expanding base": (
-        _XML,
-        lambda size: (
-            _RDF
-            + b' xml:base="http://e/'
-            + b"x" * (size // 2)
-            + b'">'
-            + b'<rdf:Description rdf:about="a"><e:p>1</e:p></rdf:Description>' * (size // 122)
-            + b"</rdf:RDF>"
-        ),
-    ),
-    "jsonld: nested objects": (_JSON, _nested(b"", b'{"@id":"urn:a","urn:p":', b"1", b"}", b"")),
-    "jsonld: nested arrays": (_JSON, _nested(b'{"@id":"urn:a","urn:p":', b"[", b"1", b"]", b"}")),
-    "jsonld: nested lists": (
-        _JSON,
-        _nested(b'{"@id":"urn:a","urn:p":', b'{"@list":[', b"1", b"]}", b"}"),
-    ),
-    "jsonld: wide array": (_JSON, _repeated(b'{"@id":"urn:a","urn:p":[', b"1,", b"1]}")),
-    "jsonld: many keys": (_JSON, _numbered(b'{"@id":"urn:a",', '"urn:p#":1', b"}", ",")),
-    "jsonld: chain of terms": (
-        _JSON,
-        lambda size: (
-            b'{"@context":{'
-            + b",".join(b'"a%d":"a%d:b"' % (i, i + 1) for i in range(max(1, size // 20)))
-            + b'},"@id":"urn:a","a1":1}'
-        ),
-    ),
-    "jsonld: expanding vocabulary": (_JSON, _vocabulary),
-    "jsonld: contexts in nodes": (_JSON, _contexts),
-    "jsonld: remote context": (_JSON, lambda size: b'{"@context":"http://127.0.0.1:9/","@id":"urn:a"}'),
-    "jsonld: long number": (_JSON, _repeated(b'{"@id":"urn:a","urn:p":', b"9", b"}")),
-    "jsonld: unterminated": (_JSON, _repeated(b"[" * 99, b'"x",')),
-    "update: INSERT DATA nested [": (
-        "application/sparql-update",
-        _nested(b"INSERT DATA { " + _S, b"[ <urn:p> ", b"1", b" ]", b" }"),
-    ),
-    "form: many parts": (
-        "multipart/form-data; boundary=b",
-        _repeated(b"", b"--b\r\nContent-Type: text/turtle\r\n\r\n<urn:a> <urn:b> 1 .\r\n", b"--b--"),
-    ),
+    name: (media, _made(*parts)) for name, (media, *parts) in cases(__file__).items()
 }
 """Attacks by name: the media type, and what makes the document."""
 

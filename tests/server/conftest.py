@@ -6,7 +6,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -127,25 +127,26 @@ def load_demo(kg: KnowledgeGraph) -> None:
     SimilarityIndexes.of(kg).build("main", model="none")
 
 
+@contextmanager
+def changing(place: str, folder: Path) -> Iterator[Running]:
+    """Serve an empty graph that clients can change, in memory, in a folder or in a server's store."""
+    with ExitStack() as opened:
+        url = "oxigraph:" if place == "memory" else f"oxigraph:{folder / 'store'}"
+        if place == "server":
+            url = opened.enter_context(oxigraph_server(folder, memory=True))
+        kg = opened.enter_context(mrag.connect(url))
+        yield opened.enter_context(running(kg, update=True, workers=1))
+
+
 @pytest.fixture(params=["memory", "folder", "server"])
 def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Running]:
     """A server of an empty graph that clients can change, in an embedded store or in a server's."""
-    if request.param == "server":
-        with (
-            oxigraph_server(tmp_path, memory=True) as url,
-            mrag.connect(url) as kg,
-            running(kg, update=True, workers=1) as found,
-        ):
-            yield found
-        return
-    url = "oxigraph:" if request.param == "memory" else f"oxigraph:{tmp_path / 'store'}"
-    with mrag.connect(url) as kg, running(kg, update=True, workers=1) as found:
+    with changing(request.param, tmp_path) as found:
         yield found
 
 
 @pytest.fixture(params=["memory", "folder"])
 def writable(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Running]:
-    """A server of an empty graph that clients can change, in memory and in a folder."""
-    url = "oxigraph:" if request.param == "memory" else f"oxigraph:{tmp_path / 'store'}"
-    with mrag.connect(url) as kg, running(kg, update=True, workers=1) as found:
+    """The same in an embedded store alone."""
+    with changing(request.param, tmp_path) as found:
         yield found

@@ -10,16 +10,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
 
 import pytest
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.server.settings import ServerSettings
 from tests.server.conftest import Running
+from tests.servers import Quiet, answering
 
 
 @contextmanager
@@ -73,32 +72,23 @@ def talking(monkeypatch: pytest.MonkeyPatch, *, breaks: bool = False) -> Iterato
     """
     pytest.importorskip("langchain_openai", reason="langchain-openai is not installed")
     handler = type("Handler", (_Talker,), {"go_on": threading.Event(), "breaks": breaks})
-    talker = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    talker.daemon_threads = True
-    thread = threading.Thread(target=talker.serve_forever, daemon=True)
-    thread.start()
-    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{talker.server_address[1]}/v1")
-    monkeypatch.setenv("OPENAI_API_KEY", "x")
-    try:
-        yield handler.go_on
-    finally:
-        handler.go_on.set()
-        talker.shutdown()
-        talker.server_close()
-        thread.join(10)
+    with answering(handler) as at:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://{at}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "x")
+        try:
+            yield handler.go_on
+        finally:
+            handler.go_on.set()
 
 
-class _Talker(BaseHTTPRequestHandler):
+class _Talker(Quiet):
     """Speaks OpenAI's protocol: two pieces of text, then it waits, and goes on or breaks off."""
 
     go_on: threading.Event
     breaks: bool
 
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
+        self.body()
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.end_headers()
@@ -114,12 +104,6 @@ class _Talker(BaseHTTPRequestHandler):
 
     def _piece(self, text: str) -> None:
         choice = {"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": None}
-        chunk = {
-            "id": "1",
-            "object": "chat.completion.chunk",
-            "created": 0,
-            "model": "m",
-            "choices": [choice],
-        }
-        self.wfile.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+        about = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
+        self.wfile.write(b"data: " + json.dumps({**about, "choices": [choice]}).encode() + b"\n\n")
         self.wfile.flush()

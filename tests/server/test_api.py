@@ -20,6 +20,7 @@ from mrag.rdf.terms import Triple
 from mrag.retrieval.answering import verify
 from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 from tests.server.serving import serving, talking
 
 EX = "https://w3id.org/mrag/demo/products#"
@@ -258,15 +259,7 @@ def test_search_finds_by_words_by_curie_and_by_iri(api: httpx.Client) -> None:
         assert first["iri"] == EX + "GraphDB" and first["reasons"] == ["its IRI was given"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '"} ; DROP ALL #',
-        "?s ?p ?o . } INSERT DATA { <urn:a> <urn:b> <urn:c> }",
-        "<img src=x onerror=alert(1)>",
-        "\\u0022",
-    ],
-)
+@pytest.mark.parametrize("text", cases(__file__, "what_is_typed_is_never_syntax"))
 def test_what_is_typed_is_never_syntax(api: httpx.Client, kg: KnowledgeGraph, text: str) -> None:
     before = kg.count()
     response = api.get("/api/search", params={"q": text})

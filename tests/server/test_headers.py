@@ -17,6 +17,7 @@ import pytest
 
 import mrag
 from tests.server.conftest import Running, running
+from tests.server.test_serving import dial
 
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "300"))
 TOKEN = "a-long-token"
@@ -61,9 +62,8 @@ def ask(server: Running, method: str, path: str, headers: Headers, body: bytes =
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers)
     request = f"{method} {path} HTTP/1.1\r\n{lines}Connection: close\r\n\r\n".encode("latin-1") + body
     unclear = "content-length" in given or "transfer-encoding" in given
-    host, port = server.url.removeprefix("http://").split(":")
     reply = b""
-    with socket.create_connection((host, int(port)), timeout=30) as connection, suppress(ConnectionError):
+    with dial(server.url) as connection, suppress(ConnectionError):
         connection.sendall(request)
         if unclear:
             # Without an end the server would wait for the rest until its own deadline. It may have answered

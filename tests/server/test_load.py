@@ -28,8 +28,9 @@ from mrag.server.settings import Patience
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process import parsing
 from tests.server.conftest import Running, running
-from tests.server.test_serving import ENDLESS, begin, until
+from tests.server.test_serving import ENDLESS, begin, request, until
 
+CSV = ("Connection: close", "Accept: text/csv")
 SHORT = Patience(connections=64, head=0.5, body=0.5, stall=1.0)
 
 
@@ -57,12 +58,11 @@ def loaded(towns: KnowledgeGraph) -> Iterator[Running]:
 
 def connect(server: Running, buffer: int = 0) -> socket.socket:
     """Open a connection, with a small buffer where that is asked for."""
-    host, port = server.url.removeprefix("http://").split(":")
     connection = socket.socket()
     if buffer:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
     connection.settimeout(20)
-    connection.connect((host, int(port)))
+    connection.connect(("127.0.0.1", int(server.url.rpartition(":")[2])))
     return connection
 
 
@@ -74,12 +74,6 @@ def closed(connection: socket.socket) -> bool:
     except ConnectionError:
         pass
     return True
-
-
-def ask(server: Running, query: str) -> bytes:
-    """Return a request for a query."""
-    path = httpx.URL("/sparql", params={"query": query}).raw_path.decode()
-    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: text/csv\r\n\r\n".encode()
 
 
 async def _kill_once(server: Running) -> None:
@@ -183,7 +177,7 @@ def test_connections_are_turned_away_when_all_are_busy(towns: KnowledgeGraph) ->
 
 def test_a_slow_reader_holds_no_process(towns: KnowledgeGraph) -> None:
     with running(towns, workers=1) as server, connect(server, buffer=4096) as connection:
-        connection.sendall(ask(server, LARGE))
+        connection.sendall(request(LARGE, *CSV))
         assert b"200 OK" in connection.recv(1000)
         # The answer is some megabytes; all of it waits for its reader while others are answered.
         assert until(lambda: server.engine.slots.running == 0)
@@ -208,7 +202,7 @@ def test_a_slow_reader_gets_the_whole_answer(loaded: Running) -> None:
 
 def test_a_client_that_stops_reading_is_let_go(loaded: Running) -> None:
     with connect(loaded, buffer=4096) as connection:
-        connection.sendall(ask(loaded, LARGE))
+        connection.sendall(request(LARGE, *CSV))
         assert connection.recv(100)
         assert until(lambda: loaded.engine._room.free < 4 * loaded.engine.settings.max_bytes)
         assert until(lambda: loaded.engine._room.free == 4 * loaded.engine.settings.max_bytes)

@@ -1,14 +1,21 @@
-"""Queries over HTTP: formats, parameters, and errors that say what is wrong."""
+"""Queries over HTTP: formats, parameters, pages, values for variables, and errors that say what is wrong."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import httpx
 import pyoxigraph as ox
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import mrag
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.guard import read_gate
+from mrag.rdf.slicing import sliced
+from tests.cases import cases
 from tests.server.conftest import Running, running
 
 ONE = "SELECT ?x ?y { VALUES (?x ?y) { (<urn:a> 'b, \"c\"'@en) (UNDEF 4) } }"
@@ -84,15 +91,7 @@ def test_a_query_comes_by_get_form_and_body(server: Running) -> None:
 
 @pytest.mark.parametrize(
     ("query", "words"),
-    [
-        ("SELECT * { ?s ?p }", "line 1, column 18"),
-        ("SELECT * { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }", "SERVICE is not allowed"),
-        ("SELECT * FROM <http://example.org/elsewhere> { ?s ?p ?o }", "Nothing is fetched"),
-        ("INSERT DATA { <urn:a> <urn:b> 1 }", "Not a SPARQL query"),
-        ("SELECT (<urn:unknown>(1) AS ?x) {}", "urn:unknown"),
-        ("SELECT * { " + "{" * 500 + "}" * 500 + " }", "nested too deeply"),
-        ("\x00 ASK {}", "Not a SPARQL query"),
-    ],
+    [*cases(__file__, "REFUSED"), ("SELECT * { " + "{" * 500 + "}" * 500 + " }", "nested too deeply")],
 )
 def test_a_bad_query_is_refused_in_words(server: Running, query: str, words: str) -> None:
     reply = get(server, query)
@@ -173,3 +172,115 @@ def test_the_similarity_vocabulary_works(server: Running) -> None:
 def test_random_answers_are_not_kept(server: Running) -> None:
     texts = {get(server, "SELECT (STRUUID() AS ?x) {}").text for _ in range(3)}
     assert len(texts) == 3
+
+
+STORE = ox.Store()
+STORE.extend(
+    ox.Quad(ox.NamedNode(f"urn:s{n:02}"), ox.NamedNode("urn:p"), ox.Literal(f"LIMIT {n}  {{"))
+    for n in range(30)
+)
+SHAPES = (
+    "SELECT ?s {{ ?s ?p ?o }} ORDER BY ?s {0}",
+    "SELECT ?s {{ {{ SELECT ?s {{ ?s ?p ?o }} ORDER BY ?s LIMIT 20 }} }} ORDER BY ?s {0}",
+    'SELECT ?s {{ ?s ?p ?o FILTER(?o != "LIMIT 3  {{") }} ORDER BY ?s {0} VALUES ?p {{ <urn:p> }}',
+    "SELECT (MIN(?s) AS ?first) {{ ?s ?p ?limit }} GROUP BY ?limit HAVING (COUNT(*) > 0) ORDER BY ?first {0}",
+)
+NUMBERS = st.none() | st.integers(0, 35)
+
+
+def rows(query: str) -> list[str]:
+    return [str(solution[0]) for solution in STORE.query(query)]  # type: ignore[union-attr]
+
+
+@given(st.sampled_from(SHAPES), NUMBERS, NUMBERS, NUMBERS, st.integers(0, 35), st.booleans())
+def test_a_slice_is_the_slice_of_all_rows(
+    shape: str, own_limit: int | None, own_offset: int | None, limit: int | None, offset: int, swapped: bool
+) -> None:
+    own = [f"LIMIT {own_limit}"] if own_limit is not None else []
+    own += [f"OFFSET {own_offset}"] if own_offset is not None else []
+    query = shape.format(" ".join(reversed(own) if swapped else own))
+    every = rows(query)
+    wanted = every[offset:] if limit is None else every[offset : offset + limit]
+    assert rows(sliced(read_gate(query).text, limit, offset)) == wanted
+
+
+@given(
+    st.sampled_from(SHAPES[::3]), NUMBERS, st.integers(0, 35), st.sampled_from(["", "DISTINCT", "REDUCED"])
+)
+def test_a_distinct_slice_is_one_of_a_distinct_query(
+    shape: str, limit: int | None, offset: int, said: str
+) -> None:
+    query = shape.format("").replace("?s {", "?p {").replace("ORDER BY ?s", "ORDER BY ?p")
+    wanted = rows(sliced(read_gate(query.replace("SELECT", "SELECT DISTINCT", 1)).text, limit, offset))
+    asked = query.replace("SELECT", f"SELECT {said}", 1)
+    assert rows(sliced(read_gate(asked).text, limit, offset, distinct=True)) == wanted
+
+
+def test_solutions_that_are_the_same_count_once_on_demand(server: Running) -> None:
+    params = {"query": "SELECT ?c { ?s a ?c } ORDER BY STR(?c)"}
+    path = "/repositories/main"
+    every = server.client.get(path, params=params).json()["results"]["bindings"]
+    once = server.client.get(path, params={**params, "distinct": "true"}).json()["results"]["bindings"]
+    assert len(once) < len(every) and [row for n, row in enumerate(every) if row not in every[:n]] == once
+    page = {**params, "distinct": "true", "offset": "1", "limit": "2"}
+    assert server.client.get(path, params=page).json()["results"]["bindings"] == once[1:3]
+    assert server.client.get(path, params={**params, "queryLn": "serql"}).status_code == 400
+
+
+def test_clients_page_through_a_result(server: Running) -> None:
+    path, query = "/repositories/main", "SELECT DISTINCT ?c { ?s a ?c } ORDER BY STR(?c)"
+
+    def page(**params: str) -> list[str]:
+        reply = server.client.get(path, params={"query": query, **params})
+        assert reply.status_code == 200, reply.text
+        return [row["c"]["value"] for row in reply.json()["results"]["bindings"]]
+
+    every = page()
+    assert len(every) > 3
+    assert page(limit="2") + page(limit="2", offset="2") == every[:4]
+    assert page(offset="1", limit="-1") == every[1:] and page(limit="0") == []
+    assert server.client.get(path, params={"query": query, "limit": "many"}).status_code == 400
+    asked = server.client.get(path, params={"query": "ASK { ?s ?p ?o }", "limit": "0"})
+    assert asked.json()["boolean"] is True
+
+
+@pytest.mark.parametrize("path", ["/sparql", "/repositories/main"])
+def test_the_same_query_twice_is_one(server: Running, path: str) -> None:
+    once = ("query", "ASK { ?s ?p ?o }")
+    assert server.client.get(path, params=[once, once]).json()["boolean"] is True
+    twice = server.client.get(path, params=[once, ("query", "ASK {}")])
+    assert twice.status_code == 400 and "2 times" in twice.text
+    headers = {"Content-Type": "application/sparql-query"}
+    body = server.client.post(path, params={"query": "ASK {}"}, content="ASK {}", headers=headers)
+    assert body.json()["boolean"] is True
+
+
+DATA = """INSERT DATA {
+  <urn:a> <urn:p> 1 . <urn:b> <urn:p> 2 . <urn:a> <urn:q> <urn:b> . <urn:b> <urn:q> <urn:a> .
+  <urn:c> <urn:p> 1
+}"""
+
+
+@pytest.fixture(scope="module")
+def bound() -> Iterator[Running]:
+    with mrag.connect() as kg, running(kg, update=True, workers=1) as found:
+        found.update(DATA)
+        yield found
+
+
+@pytest.mark.parametrize(("query", "expected"), cases(__file__, "BOUND"))
+def test_a_value_is_there_from_the_start(bound: Running, query: str, expected: list[str]) -> None:
+    reply = bound.client.get("/repositories/main", params={"query": query, "$x": "<urn:a>"})
+    assert reply.status_code == 200, reply.text
+    found = [row["o"]["value"] for row in reply.json()["results"]["bindings"]]
+    assert sorted(found) == sorted(expected)
+
+
+def test_values_are_terms_and_nothing_else(bound: Running) -> None:
+    for value in ("<urn:a> . ?s ?p ?o", "?y", "<urn:a", "<a b>", "_:b", '"x" } DROP ALL #', ""):
+        params = {"query": "SELECT ?x { ?x ?p ?o }", "$x": value}
+        assert bound.client.get("/repositories/main", params=params).status_code == 400, value
+    text = '"} UNION { ?x ?p ?o"@en'
+    params = {"query": "SELECT (?x AS ?y) {}", "$x": text}
+    reply = bound.client.get("/repositories/main", params=params)
+    assert reply.json()["results"]["bindings"][0]["y"]["value"] == "} UNION { ?x ?p ?o"

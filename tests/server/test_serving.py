@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ import pytest
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.server.settings import ServerSettings
-from tests.commands import filled
+from tests.commands import filled, process, run
 from tests.server.conftest import Running, running
 from tests.server.serving import command
 
@@ -37,12 +36,21 @@ def until(true: Callable[[], bool], seconds: float = 10.0) -> bool:
     return True
 
 
+def dial(url: str) -> socket.socket:
+    """Open a connection to a server."""
+    return socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=20)
+
+
+def request(query: str, *more: str) -> bytes:
+    """Return a request for a query, as it is sent."""
+    path = httpx.URL("/sparql", params={"query": query}).raw_path.decode()
+    return "\r\n".join((f"GET {path} HTTP/1.1", "Host: localhost", *more, "", "")).encode()
+
+
 def begin(server: Running, query: str) -> socket.socket:
     """Send a query and do not wait for its answer."""
-    host, port = server.url.removeprefix("http://").split(":")
-    connection = socket.create_connection((host, int(port)))
-    path = httpx.URL("/sparql", params={"query": query}).raw_path.decode()
-    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    connection = dial(server.url)
+    connection.sendall(request(query))
     return connection
 
 
@@ -151,10 +159,8 @@ def test_oversized_requests_are_refused(demo: KnowledgeGraph) -> None:
     ],
 )
 def test_malformed_requests_do_no_harm(server: Running, raw: bytes) -> None:
-    host, port = server.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
+    with dial(server.url) as connection:
         connection.sendall(raw)
-        connection.settimeout(10)
         answer = connection.recv(4096)
     assert answer == b"" or answer.split()[1].startswith(b"4")
     assert server.client.get("/health").json() == {"status": "ok"}
@@ -236,8 +242,7 @@ def test_a_request_with_two_lengths_ends_its_connection(demo: KnowledgeGraph) ->
     smuggled = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with running(demo, cors_origins=("https://elsewhere.example",)) as server:
         for method in ("POST", "GET", "OPTIONS"):
-            with socket.create_connection(("127.0.0.1", httpx.URL(server.url).port or 0)) as connection:
-                connection.settimeout(10)
+            with dial(server.url) as connection:
                 connection.sendall(head.format(method=method).encode() + body + smuggled)
                 said = b""
                 while piece := connection.recv(1 << 16):
@@ -268,9 +273,8 @@ def test_the_command_serves_and_stops_without_a_trace(tmp_path: Path, number: si
             == 204
         )
         assert httpx.get(f"{url}/repositories/main/size").text == "1"
-        connection = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])))
-        path = httpx.URL("/sparql", params={"query": "SELECT * { ?s ?p ?o }"}).raw_path.decode()
-        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        connection = dial(url)
+        connection.sendall(request("SELECT * { ?s ?p ?o }"))
         children = psutil.Process(process.pid).children(recursive=True)
         assert children
         process.send_signal(number)
@@ -287,11 +291,7 @@ def test_the_command_ends_running_queries_after_a_grace(tmp_path: Path) -> None:
     data = tmp_path / "a.nt"
     data.write_text("".join(f"<urn:s{i}> <urn:p> <urn:o{i}> .\n" for i in range(300)))
     store = f"oxigraph:{tmp_path / 'store'}"
-    subprocess.run(
-        [sys.executable, "-m", "mrag", "load", "--no-reason", "--store", store, str(data)],
-        check=True,
-        capture_output=True,
-    )
+    assert run("load", "--no-reason", "--store", store, str(data), cwd=tmp_path).returncode == 0
     with command("--store", store) as (process, url):
         found: list[int] = []
 
@@ -316,11 +316,10 @@ def test_a_server_that_stops_loses_no_request(tmp_path: Path) -> None:
     store = f"oxigraph:{tmp_path / 'store'}"
     filled(store)
     with command("--store", store, "--grace", "20") as (process, url):
-        host, port = url.removeprefix("http://").split(":")
         body = b"query=ASK+%7B%7D"
         head = f"POST /sparql HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
         kind = "Content-Type: application/x-www-form-urlencoded\r\n\r\n"
-        with socket.create_connection((host, int(port))) as begun:
+        with dial(url) as begun:
             begun.sendall(head.encode() + kind.encode() + body[:5])
             assert httpx.get(f"{url}/ready").status_code == 200
             process.terminate()
@@ -329,7 +328,6 @@ def test_a_server_that_stops_loses_no_request(tmp_path: Path) -> None:
             with pytest.raises(httpx.ConnectError):
                 httpx.get(f"{url}/ready")
             begun.sendall(body[5:])
-            begun.settimeout(20)
             assert begun.recv(4096).startswith(b"HTTP/1.1 200")
         assert process.wait(20) == 0
 
@@ -341,12 +339,7 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
         port = str(taken.getsockname()[1])
         store = f"oxigraph:{tmp_path / 'store'}"
         filled(store)
-        ended = subprocess.run(
-            [sys.executable, "-m", "mrag", "serve", "--store", store, "--port", port],
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        ended = process("serve", "--store", store, "--port", port, cwd=tmp_path)
     assert ended.returncode == 1
     assert "--port" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -16,6 +16,7 @@ from mrag.index.documents import Definition, documents
 from mrag.index.similarity import SimilarityIndexes, freshen
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
+from tests.cases import cases
 from tests.server.conftest import Running, running
 
 ALL = "SELECT ?s ?p ?o { ?s ?p ?o } ORDER BY ?s ?p ?o"
@@ -71,20 +72,7 @@ def test_operations_see_those_before_them(anywhere: Running) -> None:
     assert len(objects(anywhere, "SELECT ?o { ?o <urn:value> 1 FILTER (isIRI(?o)) }")) == 1
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "INSERT DATA { GRAPH <urn:mrag:kg:main:asserted:0> { <urn:a> <urn:b> 1 } }",
-        "INSERT { GRAPH ?g { <urn:a> <urn:b> 1 } } WHERE { BIND (<urn:mrag:system> AS ?g) }",
-        "DROP GRAPH <urn:mrag:system>",
-        "INSERT { ?s ?p ?o } USING <urn:mrag:system> WHERE { ?s ?p ?o }",
-        "LOAD <http://127.0.0.1:1/a.ttl>",
-        "INSERT { <urn:a> <urn:b> ?o } WHERE { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }",
-        "INSERT DATA { <urn:a> <urn:b> }",
-        "SELECT * { ?s ?p ?o }",
-        "DELETE DATA { _:a <urn:b> 1 }",
-    ],
-)
+@pytest.mark.parametrize("text", cases(__file__, "what_is_not_allowed_is_refused"))
 def test_what_is_not_allowed_is_refused(anywhere: Running, text: str) -> None:
     before = anywhere.kg.record
     reply = anywhere.client.post("/update", data={"update": text})

@@ -9,6 +9,7 @@ import pytest
 from rdflib import RDF, Graph, URIRef
 
 import mrag
+from tests.cases import beside
 from tests.server.conftest import Running, running
 from tests.server.w3c import ARCHIVE, Case, Failed, Suite, cases, unpack
 
@@ -33,30 +34,7 @@ PROTOCOLS = (
     "graph-store-protocol/manifest-indirect.ttl",
 )
 
-ENGINE = "the engine gives another answer"
-VALUE = "the engine keeps numbers by value, not as they were written"
-LOAD = "LOAD is refused: nothing is fetched from the web"
-KNOWN = {
-    "aggregates/agg-groupconcat-04": ENGINE,
-    "aggregates/agg-groupconcat-06": ENGINE,
-    "aggregates/agg-empty-group-count-graph": "a named graph without triples does not exist here",
-    "bindings/graph": ENGINE,
-    "csv-tsv-res/csv03": VALUE,
-    "csv-tsv-res/tsv03": VALUE,
-    "functions/bnode01": ENGINE,
-    "negation/graph-minus": ENGINE,
-    "property-path/zero_or_more_set_end": ENGINE,
-    "property-path/zero_or_more_set_start": ENGINE,
-    "property-path/zero_or_one_set_end": ENGINE,
-    "property-path/zero_or_one_set_start": ENGINE,
-    "syntax-query/test_4": "the query calls a function that the engine does not have",
-    "syntax-query/test_42": "FROM names a graph that is not there",
-    "syntax-update-1/test_1": LOAD,
-    "syntax-update-1/test_2": LOAD,
-    "syntax-update-1/test_3": LOAD,
-    "syntax-update-1/test_4": LOAD,
-    "syntax-update-1/test_37": LOAD,
-}
+KNOWN = dict(line.split("\t") for line in beside(__file__, "w3c_known.tsv").splitlines())
 """Cases that fail, and why. Those of entailment regimes and of SERVICE are not run at all."""
 
 COUNTS = {"query": (338, 324), "update": (157, 152), "protocol": (47, 47)}

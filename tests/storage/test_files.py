@@ -174,8 +174,6 @@ def test_files_are_of_their_owner_alone(tmp_path: Path) -> None:
 
 
 VALUES = st.one_of(st.integers(), st.text())
-
-
 ROWS = st.lists(st.tuples(st.text(max_size=3), st.integers(), st.lists(VALUES.map(str)).map(tuple)))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -26,7 +25,7 @@ from mrag.reasoning.run import proof_of, reason
 from mrag.stores.base import Dataset
 from mrag.stores.graphdb import GraphDBSimilarity, GraphDBStore
 from tests.conftest import PRODUCTS
-from tests.servers import answering, graphdb_protocol
+from tests.servers import Quiet, answering, graphdb_protocol
 
 EX = "https://w3id.org/mrag/demo/products#"
 QUESTION = "What database products are linked to RDF?"
@@ -99,7 +98,7 @@ def test_a_wrong_repository_is_told(url: str) -> None:
         mrag.connect(url.partition("/repositories")[0])
 
 
-class Recorder(BaseHTTPRequestHandler):
+class Recorder(Quiet):
     """Records requests, and answers as GraphDB's documentation says."""
 
     protocol_version = "HTTP/1.1"
@@ -108,7 +107,7 @@ class Recorder(BaseHTTPRequestHandler):
     told: Any = MappingProxyType({"name": "idx"})
 
     def respond(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = self.body()
         self.seen.append((self.command, self.path, dict(self.headers), body))
         answer: Any = None
         if self.path == "/repositories":
@@ -119,17 +118,9 @@ class Recorder(BaseHTTPRequestHandler):
         elif self.path.startswith("/rest/similarity") and self.command == "GET":
             status = self.status.pop(0) if len(self.status) > 1 else self.status[0]
             answer = [{"type": "text", "status": status, "selectQuery": "SELECT", **self.told}]
-        data = b"" if answer is None else json.dumps(answer).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        self.answer(200, b"" if answer is None else json.dumps(answer).encode(), "application/json")
 
     do_GET = do_POST = do_PUT = do_DELETE = respond
-
-    def log_message(self, *args: object) -> None:
-        pass
 
 
 @pytest.fixture

@@ -33,8 +33,6 @@ ENDINGS = {
     "application/ld+json": "jsonld",
 }
 OF_FILES = [name for name, (media, _) in ATTACKS.items() if media in ENDINGS]
-
-
 HERE = "tests.stores.hungry"
 
 

@@ -18,6 +18,7 @@ from mrag.rdf.patterns import to_data
 from mrag.rdf.terms import SKOLEM, Triple
 from mrag.stores.base import SelectResult
 from mrag.stores.oxigraph import OxigraphStore
+from tests.commands import python
 from tests.conftest import PRODUCTS
 
 EX = "http://example.org/"
@@ -152,9 +153,7 @@ def test_a_second_process_is_told_that_the_folder_is_in_use(tmp_path: Path) -> N
             "from mrag.stores.oxigraph import OxigraphStore\n"
             "try:\n    OxigraphStore(sys.argv[1])\nexcept StoreLocked as e:\n    sys.exit(str(e))\n"
         )
-        run = subprocess.run(
-            [sys.executable, "-c", code, str(tmp_path / "s")], capture_output=True, text=True, check=False
-        )
+        run = python(code, tmp_path / "s")
     assert run.returncode == 1
     assert "Another process has this store open" in run.stderr
     with OxigraphStore(tmp_path / "s"), pytest.raises(StoreLocked):

@@ -7,7 +7,6 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -18,46 +17,34 @@ from mrag.stores.base import Dataset, Limits
 from mrag.stores.http import Access
 from mrag.stores.sparql import DEFAULT, Paths, SparqlStore
 from mrag.stores.virtuoso import VirtuosoStore
-from tests.servers import answering, free_port, oxigraph_server
+from tests.servers import Quiet, answering, free_port, oxigraph_server
 
 D = Dataset((DEFAULT,))
 JSON = "application/sparql-results+json"
 ROW = b'{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"urn:a"}}]}}'
 
-Answer = Callable[[BaseHTTPRequestHandler], None]
+Answer = Callable[[Quiet], None]
 
 
 @contextmanager
 def server(answer: Answer, *, certificate: tuple[Path, Path] | None = None) -> Iterator[str]:
     """A loopback server that answers each request by `answer`."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         protocol_version = "HTTP/1.1"
 
         def respond(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self.body()
             answer(self)
 
         do_GET = do_POST = do_PUT = do_DELETE = respond
-
-        def log_message(self, *args: object) -> None:
-            pass
 
     with answering(Handler, certificate) as at:
         yield f"{'http' if certificate is None else 'https'}://{at}/sparql"
 
 
 def reply(status: int, body: bytes, media: str = JSON, **headers: str) -> Answer:
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(status)
-        handler.send_header("Content-Type", media)
-        handler.send_header("Content-Length", str(len(body)))
-        for name, value in headers.items():
-            handler.send_header(name, value)
-        handler.end_headers()
-        handler.wfile.write(body)
-
-    return answer
+    return lambda handler: handler.answer(status, body, media, **headers)
 
 
 def store(url: str, **access: object) -> SparqlStore:
@@ -98,7 +85,7 @@ def test_status_codes(status: int, body: bytes, kind: type[Exception], words: st
 def test_transient_errors_are_tried_again_and_others_not() -> None:
     seen: list[int] = []
 
-    def answer(handler: BaseHTTPRequestHandler) -> None:
+    def answer(handler: Quiet) -> None:
         seen.append(1)
         (reply(503, b"starting") if len(seen) == 1 else reply(200, ROW))(handler)
 
@@ -131,12 +118,8 @@ def test_a_slow_server() -> None:
 
 
 def test_a_stream_that_closes_half_way() -> None:
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Type", JSON)
-        handler.send_header("Content-Length", str(len(ROW) * 2))
-        handler.end_headers()
-        handler.wfile.write(ROW[:60])
+    def answer(handler: Quiet) -> None:
+        handler.answer(200, ROW[:60], JSON, **{"Content-Length": str(len(ROW) * 2)})
         handler.close_connection = True
 
     with server(answer) as url, pytest.raises(EndpointError, match="not complete"):
@@ -210,7 +193,7 @@ def test_an_unknown_certificate_is_refused_and_a_known_one_trusted(tmp_path: Pat
 def test_logins_are_sent_and_never_shown() -> None:
     seen: list[str | None] = []
 
-    def answer(handler: BaseHTTPRequestHandler) -> None:
+    def answer(handler: Quiet) -> None:
         seen.append(handler.headers.get("Authorization"))
         reply(401, b"no")(handler)
 
@@ -253,7 +236,7 @@ def test_an_update_is_sent_again_after_a_deadlock_only() -> None:
     said = [b"Virtuoso 40001 Error SR172: Transaction deadlocked"] * 2
     asked: list[str] = []
 
-    def answer(handler: BaseHTTPRequestHandler) -> None:
+    def answer(handler: Quiet) -> None:
         asked.append(handler.path)
         reply(500, said.pop())(handler) if said else reply(200, b"{}")(handler)
 

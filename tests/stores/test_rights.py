@@ -205,11 +205,7 @@ with Scratch(sys.argv[1]) as folder:
 
 
 def test_a_killed_process_leaves_what_the_next_one_removes(tmp_path: Path) -> None:
-    made = env(tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, "view"], env=made, capture_output=True, text=True, timeout=60
-    )
-    folder = Path(done.stdout.strip())
+    folder = Path(commands.python(KILLED, "view", **env(tmp_path)).stdout.strip())
     assert folder.parent == tmp_path / "tmp" and (folder / "file").exists()
     assert collect(tmp_path / "tmp") == 1 and not folder.exists()
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
-import subprocess
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -28,7 +24,9 @@ from mrag.retrieval.reading_child import outcome, unpacked
 from mrag.stores.base import Dataset
 from mrag.stores.engines import open_server
 from mrag.stores.http import Access
-from tests.servers import answering
+from tests.cases import cases
+from tests.commands import process
+from tests.servers import Quiet, answering
 
 SECRET = "5ecr3t/of+me&you"
 QUOTED = "5ecr3t%2Fof%2Bme%26you"
@@ -49,27 +47,20 @@ NESTED = "sparql:http://{at}/query?" + urlencode(
 ).replace("AT", "{at}")
 
 
-class _Echo(BaseHTTPRequestHandler):
+class _Echo(Quiet):
     """Answers with all that it was told, as careless servers do."""
 
     status = 200
 
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
     def do_GET(self) -> None:
-        length = int(self.headers.get("content-length") or 0)
-        body = self.rfile.read(length).decode("utf-8", "replace")
+        body = self.body().decode("utf-8", "replace")
         if self.status == 0:
             self.close_connection = True
             return
         said = f"{self.path} {self.headers.get('authorization')} {body}".encode()
-        self.send_response(self.status)
-        self.send_header("Content-Type", "application/sparql-results+json")
         # One byte too many: what came is not all.
-        self.send_header("Content-Length", str(len(said) + (self.status == 206)))
-        self.end_headers()
-        self.wfile.write(said)
+        length = {"Content-Length": str(len(said) + (self.status == 206))}
+        self.answer(self.status, said, "application/sparql-results+json", **length)
 
     do_POST = do_PUT = do_DELETE = do_GET
 
@@ -162,15 +153,7 @@ def test_what_stands_behind_the_path_goes_with_each_request() -> None:
     assert not any("graph=urn:g" in path and "token" not in path for path in heard)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://ann:5ecr3t@host/x", "sparql:http://ann:5ecr3t/x@host:80/q", "sparql:http://ann:5ecr3t@[::1/q",
-        "sparql:ftp://ann:5ecr3t@host/q", "graphdb:http://ann:5ecr3t@host:99999/r",
-        "nosuch:http://h/?key=5ecr3t", "graphdb:http://host/x?token=5ecr3t", "http:/ann:5ecr3t@host/x",
-        "sparql:http://h/q?update=http://ann:5ecr3t/x@host/u", "fuseki:localhost",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("url", cases(__file__, "a_url_that_cannot_be_used_tells_nothing_either"))
 def test_a_url_that_cannot_be_used_tells_nothing_either(url: str) -> None:
     with pytest.raises(MragError) as caught:
         mrag.connect(url)
@@ -206,14 +189,8 @@ def test_no_command_prints_the_login_of_its_store(tmp_path: Path, args: list[str
     with server(401) as at:
         url = f"sparql:http://ann:{QUOTED}@{at}/q?token={QUOTED}"
         option = ["--store", url] if how == "option" else []
-        done = subprocess.run(
-            [sys.executable, "-m", "mrag", "-v", *args, *option],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            env={**os.environ, "MRAG_STORE": url, "OLLAMA_HOST": f"http://ann:{QUOTED}@127.0.0.1:9"},
-        )
+        known = {"MRAG_STORE": url, "OLLAMA_HOST": f"http://ann:{QUOTED}@127.0.0.1:9"}
+        done = process("-v", *args, *option, cwd=tmp_path, MRAG_EMBEDDER="none", **known)
     assert done.returncode == 1
     clean(done.stdout + done.stderr)
     assert ("list of processes" in done.stderr) is (how == "option")

@@ -16,6 +16,7 @@ from mrag.loaders.rdf import Source
 from mrag.stores.base import TripleStore
 from mrag.stores.http import NotVerbatim, _look_at, verbatim
 from mrag.stores.sparql import SparqlStore
+from tests.cases import cases
 from tests.servers import oxigraph_server
 
 PLAIN = [
@@ -25,27 +26,7 @@ PLAIN = [
     '<urn:a:b> <urn:a:c> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .',
     '<urn:a:b> <urn:a:c> "東京 é" .',
 ]
-OTHER = [
-    "_:b <urn:a:c> <urn:a:d> .",
-    "<urn:a:b> <urn:a:c> _:b .",
-    "# a comment",
-    "<urn:a:b>  <urn:a:c> <urn:a:d> .",
-    "<urn:a:b> <urn:a:c> <urn:a:d>.",
-    "<urn:a:b> <urn:a:c> <urn:a:d> . # more",
-    '<urn:a:b> <urn:a:c> "x"^^<http://www.w3.org/2001/XMLSchema#string> .',
-    '<urn:a:b> <urn:a:c> "x"@zh-classical .',
-    '<urn:a:b> <urn:a:c> "\\u00e9" .',
-    '<urn:a:b> <urn:a:c> "\\x" .',
-    '<urn:a:b> <urn:a:c> "x"@en-GB .',
-    '<urn:a:b> <urn:a:c> "x .',
-    "<a> <urn:a:c> <urn:a:d> .",
-    "<http://e.org:port/> <urn:a:c> <urn:a:d> .",
-    "<http://e.org/%zz> <urn:a:c> <urn:a:d> .",
-    "<http://e.org/#a#b> <urn:a:c> <urn:a:d> .",
-    "<http://e.org/a b> <urn:a:c> <urn:a:d> .",
-    '"x" <urn:a:c> <urn:a:d> .',
-    "",
-]
+OTHER = cases(__file__, "OTHER")
 
 
 def parsed(data: bytes) -> bytes | None:

@@ -21,6 +21,14 @@ from mrag.cli import main
 from mrag.stores.process.parsing import close_all
 from mrag.stores.process.workers import RESERVE
 
+ROOT = Path(__file__).parents[2]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Return the variables of a process that prints to a terminal with colours."""
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path, "MRAG_EMBEDDER": "none", "TERM": "xterm-256color", **more}
+
 
 def collect(source: int, into: list[bytes]) -> None:
     with contextlib.suppress(OSError):  # the other end of a pseudo-terminal is closed

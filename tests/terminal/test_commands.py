@@ -8,10 +8,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import quote_from_bytes
 
@@ -21,11 +20,12 @@ from typer.main import get_command
 
 from mrag.cli import app
 from mrag.testing.annotations import write_annotations
-from tests.conftest import ROOT
 from tests.evaluation.conftest import Scripted
 from tests.generation.conftest import gguf
 from tests.generation.ollama_server import OllamaServer, Served
 from tests.images.seeing_server import SeeingServer
+from tests.servers import Quiet, answering
+from tests.terminal.driver import environment
 from tests.terminal.hostile import NAME, TEXT, escapes, faults, turtle
 
 __all__ = ["gguf"]
@@ -69,19 +69,14 @@ def test_every_command_has_a_hostile_case() -> None:
     assert set(commands()) == set(CASES) - {""}
 
 
-class Hostile(BaseHTTPRequestHandler):
+class Hostile(Quiet):
     """A server that fails with a message that attacks."""
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+    def send_response(self, code: int, message: str | None = None) -> None:
+        super().send_response(code, "Bad \x9b31m")
 
     def do_GET(self) -> None:
-        body = f"Error: {TEXT}\nFORGED".encode("utf-8", "replace")
-        self.send_response(400, "Bad \x9b31m")
-        self.send_header("Content-Type", "text/plain; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        self.answer(400, f"Error: {TEXT}\nFORGED".encode("utf-8", "replace"), "text/plain; charset=utf-8")
 
     do_POST = do_PUT = do_GET
 
@@ -158,65 +153,41 @@ def printed(files: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> 
     said = f"Gizmo 1 is made by Maker [t1]. {TEXT}"
     front = OllamaServer([Served("asker:latest")], chat=Scripted(lambda messages: said))  # type: ignore[arg-type]
     seeing = SeeingServer([Served("llava:latest", "llama", ("completion", "vision"))], say=lambda _: TEXT)
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Hostile)
-    Thread(target=http.serve_forever, daemon=True).start()
-    server = f"http://127.0.0.1:{http.server_address[1]}"
+    with closing(front), closing(seeing), answering(Hostile) as at:
+        words = {**files, "server": f"http://{at}"}
+        yield _printed(folder, words, front.url, seeing.url)
 
+
+def _printed(folder: Path, words: dict[str, str], front: str, seeing: str) -> list[Printed]:
     def filled(argument: str) -> str:
-        for word, path in {**files, "server": server}.items():
+        for word, path in words.items():
             argument = argument.replace(f"{{{word}}}", path)
         return argument
 
     cases: list[tuple[str, list[str], bool, str]] = []
     for name, lines in CASES.items():
         for at, argv in enumerate(lines):
-            host = seeing.url if name == "describe" else front.url
+            host = seeing if name == "describe" else front
             # What does its work is printed in both ways; messages go to a terminal and into a pipe in turn.
             ways = (True, False) if at == 0 else (at % 2 == 1,)
             cases += [(name, [*name.split(), *map(filled, argv)], tty, host) for tty in ways]
     for name, argv in DATA.items():
-        command = (
-            name.removesuffix(" construct")
-            .removesuffix(" plan")
-            .removesuffix(" query")
-            .removesuffix(" turtle")
-            .split()
-        )
-        cases += [
-            (f"{name} as data", [*command, *map(filled, argv)], tty, front.url) for tty in (True, False)
-        ]
+        command = re.sub("( (construct|plan|query|turtle))+$", "", name).split()
+        cases += [(f"{name} as data", [*command, *map(filled, argv)], tty, front) for tty in (True, False)]
     wanted = [
         {"argv": [quote_from_bytes(os.fsencode(a)) for a in c[1]], "tty": c[2], "host": c[3]} for c in cases
     ]
     (folder / "cases.json").write_text(json.dumps(wanted))
-    environment = {
-        **os.environ,
-        "XDG_CACHE_HOME": str(folder),
-        "MRAG_EMBEDDER": "none",
-        "TERM": "xterm-256color",
-    }
-    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    try:
-        subprocess.run(
-            [sys.executable, "-W", "always", "-m", "tests.terminal.driver", str(folder / "cases.json")],
-            cwd=folder, env=environment, check=True, timeout=600,
-        )  # fmt: skip
-        yield [
-            Printed(
-                n,
-                int((folder / f"{at}.code").read_text()),
-                argv,
-                tty,
-                (folder / f"{at}.out").read_bytes(),
-                (folder / f"{at}.err").read_bytes(),
-            )
-            for at, (n, argv, tty, _) in enumerate(cases)
-        ]
-    finally:
-        front.close()
-        seeing.close()
-        http.shutdown()
-        http.server_close()
+    driver = [sys.executable, "-W", "always", "-m", "tests.terminal.driver", str(folder / "cases.json")]
+    subprocess.run(driver, cwd=folder, env=environment(XDG_CACHE_HOME=str(folder)), check=True, timeout=600)
+
+    def written(at: int, ending: str) -> bytes:
+        return (folder / f"{at}.{ending}").read_bytes()
+
+    return [
+        Printed(name, int(written(at, "code")), argv, tty, written(at, "out"), written(at, "err"))
+        for at, (name, argv, tty, _) in enumerate(cases)
+    ]
 
 
 @pytest.mark.slow

@@ -14,15 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.cases import cases
+from tests.commands import run
 from tests.servers import free_port, running
-from tests.terminal.driver import collect
+from tests.terminal.driver import collect, environment
 from tests.terminal.hostile import NAME, TEXT, faults, turtle
-
-
-def environment(**more: str) -> dict[str, str]:
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    return {**os.environ, "PYTHONPATH": path, "MRAG_EMBEDDER": "none", "TERM": "xterm-256color", **more}
 
 
 def on_a_terminal(code: str, **more: str) -> bytes:
@@ -63,32 +59,7 @@ mrag.cli.main()
 """
 
 
-ODD = {
-    "a crash": "    raise RuntimeError(T)",
-    "a crash with a cause and a note": (
-        "    try:\n        raise KeyError(T)\n    except KeyError as e:\n"
-        "        f = ValueError(T); f.add_note(T); raise f from e"
-    ),
-    "a crash of a thread": "    t = threading.Thread(target=lambda: 1 / 0, name=T); t.start(); t.join()",
-    "a warning": "    warnings.warn(T)",
-    "a log": (
-        "    logging.getLogger('x').warning(T)\n"
-        "    logging.getLogger('x').error('%s', T, exc_info=ValueError(T))"
-    ),
-    "a bar": (
-        "    with progress(f'Reading {N}') as note:\n        note(1, 2); print(T); say(T, style='red')\n"
-        "        logging.getLogger('x').error(T); note(2, 2)"
-    ),
-    "a spinner": "    with status(f'Loading {N}'):\n        print(T); say(T); sys.stderr.write(T + '\\n')",
-    "a console of somebody else": (
-        "    from rich.console import Console\n    from rich.table import Table\n"
-        "    t = Table(title=T); t.add_column(T); t.add_row(T)\n"
-        "    Console().print(t); Console(stderr=True).print(T)"
-    ),
-    "an exit with a message": "    sys.exit(T)",
-    "an error of click": "    import typer\n    raise typer.BadParameter(T + '\\nFORGED')",
-    "an echo": "    import typer\n    typer.echo(T); typer.secho(T, fg='red'); typer.echo(T, err=True)",
-}  # fmt: skip
+ODD = cases(__file__, "ODD")
 
 
 @pytest.mark.parametrize("body", ODD.values(), ids=ODD.keys())
@@ -128,12 +99,8 @@ def test_no_encoding_makes_a_command_fail(encoding: str) -> None:
     code = command("    show(T); say(T, style='red'); show_json([T]); raise typer.BadParameter(T)").replace(
         "import sys,", "import typer, sys,"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        env=environment(PYTHONIOENCODING=encoding),
-        check=False,
-    )
+    command_line, given = [sys.executable, "-c", code], environment(PYTHONIOENCODING=encoding)
+    done = subprocess.run(command_line, capture_output=True, env=given, check=False)
     assert done.returncode == 2, done.stderr
     for raw in (done.stdout, done.stderr):
         text = raw.decode(encoding)
@@ -146,13 +113,7 @@ def test_the_servers_log_shows_hostile_requests_as_signs(tmp_path: Path) -> None
     (tmp_path / "a.ttl").write_text(turtle(), encoding="utf-8")
     port = free_port()
     base = [sys.executable, "-m", "mrag", "-v"]
-    subprocess.run(
-        [*base, "load", "a.ttl", "--store", "data"],
-        cwd=tmp_path,
-        env=environment(),
-        check=True,
-        capture_output=True,
-    )
+    assert run("load", "a.ttl", "--store", "data", cwd=tmp_path, MRAG_EMBEDDER="none").returncode == 0
     line = TEXT.encode()
     with running(
         [*base, "serve", "--store", "data", "--port", str(port)],
@@ -182,13 +143,8 @@ def test_the_servers_log_shows_hostile_requests_as_signs(tmp_path: Path) -> None
 def test_the_protocol_of_assistants_is_whole_and_its_notes_are_guarded(tmp_path: Path) -> None:
     (tmp_path / f"a{NAME}.ttl").write_text(turtle(), encoding="utf-8")
     base = [sys.executable, "-m", "mrag"]
-    subprocess.run(
-        [*base, "load", f"a{NAME}.ttl", "--store", "data"],
-        cwd=tmp_path, env=environment(), check=True, capture_output=True,
-    )  # fmt: skip
-    subprocess.run(
-        [*base, "index", "--store", "data"], cwd=tmp_path, env=environment(), check=True, capture_output=True
-    )
+    for words in (("load", f"a{NAME}.ttl"), ("index",)):
+        assert run(*words, "--store", "data", cwd=tmp_path, MRAG_EMBEDDER="none").returncode == 0
     start = {
         "protocolVersion": "2025-06-18",
         "capabilities": {},

@@ -10,7 +10,7 @@ import pytest
 
 import mrag
 from mrag.server.settings import ServerSettings
-from tests.server.browsing import chromium
+from tests.server.browsing import WIDE, Watched, chromium, watched
 from tests.server.serving import serving
 
 if TYPE_CHECKING:
@@ -24,6 +24,19 @@ SETTINGS = ServerSettings(model="none", update=True, learn_seconds=20)
 def browser() -> Iterator[Browser]:
     with chromium() as started:
         yield started
+
+
+@pytest.fixture
+def size() -> tuple[int, int]:
+    """The size of the window, unless a test names others."""
+    return WIDE
+
+
+@pytest.fixture
+def seen(browser: Browser, base: str, size: tuple[int, int]) -> Iterator[Watched]:
+    """A page of the server, and what it did that it should not."""
+    with watched(browser, base, size) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
