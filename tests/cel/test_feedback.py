@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mrag
@@ -20,14 +20,14 @@ from mrag.cel.rerank import (
 from mrag.cel.sparql import individuals_among
 from mrag.errors import LearningProblemError
 from mrag.rdf.terms import Triple
-from tests.cel.plain import INDIVIDUALS, Plain, graphs
+from tests.cel.plain import INDIVIDUALS, UNWATCHED, Plain, graphs
 
 EX = "https://w3id.org/mrag/demo/products#"
 PATIENT = FeedbackSettings(seconds=60)
 """Learning ends when it has found what there is, which takes longer on a busy machine."""
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(UNWATCHED, max_examples=25)
 @given(graphs(), st.permutations(INDIVIDUALS), st.integers(1, 3), st.integers(0, 2))
 def test_alternatives_hold_what_the_plain_interpreter_says(
     triples: frozenset[Triple], order: Sequence[str], likes: int, dislikes: int

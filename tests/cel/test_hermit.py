@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 from collections.abc import Iterator
 from types import new_class
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from rdflib import Graph, URIRef
-from rdflib.namespace import OWL, RDF
+from rdflib import URIRef
+from rdflib.namespace import RDF
 
 from mrag.cel.evaluate import World
 from mrag.cel.expressions import And, Expression, OneOf, normal, walk
 from mrag.cel.notation import to_owlready
 from mrag.rdf.terms import Triple
-from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, Plain, expressions, graphs
+from tests.cel.plain import (
+    CLASSES,
+    DATA,
+    INDIVIDUALS,
+    ROLES,
+    UNWATCHED,
+    Plain,
+    expressions,
+    graphs,
+    in_owlready,
+)
 from tests.jena import QUICK
 
 owlready2 = pytest.importorskip("owlready2", reason="owlready2 is not installed")
@@ -39,20 +48,8 @@ def world_assumption(triples: frozenset[Triple]) -> World:
 
 def closed(triples: frozenset[Triple]) -> Any:
     """Return an ontology of the links and classes in which whatever is not stated is denied."""
-    graph = Graph()
-    graph.add((URIRef(E), RDF.type, OWL.Ontology))
-    for names, kind in (
-        (CLASSES, OWL.Class),
-        (ROLES, OWL.ObjectProperty),
-        (INDIVIDUALS, OWL.NamedIndividual),
-    ):
-        for name in names:
-            graph.add((URIRef(name), RDF.type, kind))
-    for t in triples:
-        if str(t.p) in ROLES or (t.p == RDF.type and str(t.o) in CLASSES):
-            graph.add(t)
-    source = io.BytesIO(graph.serialize(format="nt").encode())
-    ontology = owlready2.World().get_ontology(E).load(fileobj=source)
+    some = (t for t in triples if str(t.p) in ROLES or (t.p == RDF.type and str(t.o) in CLASSES))
+    ontology = in_owlready(owlready2.World(), some)
     world = ontology.world
     with ontology:
         owlready2.AllDifferent([world[x] for x in INDIVIDUALS])
@@ -82,14 +79,8 @@ different = st.lists(expressions.filter(of_links), min_size=6, max_size=6, uniqu
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=6,
-    deadline=None,
-    # Each example starts a Java machine, so none is made smaller.
-    phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=list(HealthCheck),
-    derandomize=True,
-)
+# Each example starts a Java machine, so none is made smaller.
+@settings(UNWATCHED, max_examples=6, phases=(Phase.explicit, Phase.generate), derandomize=True)
 @given(graphs(), different)
 def test_hermit_holds_the_same_individuals(triples: frozenset[Triple], several: list[Expression]) -> None:
     plain, world, ontology = Plain(triples), world_assumption(triples), closed(triples)

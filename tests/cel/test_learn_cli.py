@@ -14,6 +14,7 @@ import pytest
 from rdflib import Graph
 
 from mrag.cli import main
+from tests.cases import cases
 from tests.cel.test_summary import Start
 from tests.commands import run
 
@@ -161,23 +162,7 @@ def test_a_definition_of_a_class_does_without_it(home: Path) -> None:
     assert done.stdout.splitlines()[0] == "∃ p:shows.⊤"
 
 
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (("fit", "--seed", "0"), "There are no examples"),
-        (("fit", "-n", "p:photo1"), "no positive examples"),
-        (("fit", "-p", "p:photo1", "--class", "p:Photo"), "has its own examples"),
-        (("fit", "--class", "p:Nothing"), "no members"),
-        (("fit", "-p", "p:photo1", "-n", "p:photo1"), "both a positive and a negative"),
-        (("fit", "-p", "p:nobody", "-n", "p:photo1"), "no individual"),
-        (("fit", "-p", "p:photo1", "-n", "p:photo5", "--learner", "guess"), "No learner"),
-        (("fit", "-p", "p:photo1", "-n", "p:photo5", "--measure", "luck"), "No measure"),
-        (("show", "p:shows sum p:Jacket"), "neither a kept concept"),
-        (("show", "p:Photo", "--format", "pdf"), "There is no format"),
-        (("fit", "--positives", "nowhere.txt"), "cannot be read"),
-        (("explain", "p:Photo", "p:nobody"), "no named individual"),
-    ],
-)
+@pytest.mark.parametrize(("args", "words"), cases(__file__, "mistakes"))
 def test_mistakes_are_told_in_one_line(home: Path, args: tuple[str, ...], words: str) -> None:
     done = learn(home, *args, code=1)
     assert words in done.stderr and "Traceback" not in done.stderr

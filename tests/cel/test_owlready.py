@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from rdflib import Graph, Literal, URIRef
-from rdflib.namespace import OWL, RDF
+from hypothesis import given, settings
+from rdflib import Literal
 
-from mrag.cel.expressions import (
-    DataOnly,
-    DataSome,
-    Expression,
-    Named,
-    Property,
-    Some,
-    Top,
-    Value,
-    normal,
-    walk,
-)
+from mrag.cel.expressions import DataOnly, DataSome, Expression, Named, Value, normal, walk
 from mrag.cel.notation import from_owlready, to_owlready
 from mrag.errors import ConfigError
-from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, expressions
+from tests.cel.facts import dl
+from tests.cel.plain import DATA, UNWATCHED, E, expressions, in_owlready
 
 owlready2 = pytest.importorskip("owlready2", reason="owlready2 is not installed")
 # To install it takes a minute, since it is compiled then.
@@ -33,16 +21,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def ontology() -> Any:
-    graph = Graph()
-    graph.add((URIRef(E), RDF.type, OWL.Ontology))
-    for names, kind in (
-        (CLASSES, OWL.Class), (ROLES, OWL.ObjectProperty), (DATA, OWL.DatatypeProperty),
-        (INDIVIDUALS, OWL.NamedIndividual),
-    ):  # fmt: skip
-        for name in names:
-            graph.add((URIRef(name), RDF.type, kind))
-    text = io.BytesIO(graph.serialize(format="nt").encode())
-    return owlready2.World().get_ontology(E).load(fileobj=text)
+    return in_owlready(owlready2.World())
 
 
 def writable(e: Expression) -> bool:
@@ -59,20 +38,18 @@ def writable(e: Expression) -> bool:
     return True
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(UNWATCHED, max_examples=200)
 @given(e=expressions.map(normal).filter(writable))
 def test_there_and_back(ontology: Any, e: Expression) -> None:
     assert normal(from_owlready(to_owlready(e, ontology))) == e
 
 
 def test_what_owlready2_writes_is_what_it_means(ontology: Any) -> None:
-    e = Some(Property(E + "r", True), Named(E + "A"))
+    e = dl("∃ :r⁻.:A")
     construct = to_owlready(e, ontology)
     assert isinstance(construct, owlready2.Restriction) and construct.value is ontology.world[E + "A"]
-    assert from_owlready(ontology.world[E + "r"].some(ontology.world[E + "A"])) == Some(
-        Property(E + "r"), Named(E + "A")
-    )
-    assert from_owlready(owlready2.Thing) == Top()
+    assert from_owlready(ontology.world[E + "r"].some(ontology.world[E + "A"])) == dl("∃ :r.:A")
+    assert from_owlready(owlready2.Thing) == dl("⊤")
 
 
 def test_strange_names_and_constructs_are_refused(ontology: Any) -> None:

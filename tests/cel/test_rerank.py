@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.cel.learners.base import learner
@@ -17,6 +17,7 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval.rankers import Hit, Question, Ranker, SimilarityRanker
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cel.facts import E, Listed, showing
+from tests.cel.plain import UNWATCHED
 
 ASKED = Question("jackets")
 
@@ -62,7 +63,7 @@ def test_reasons_in_german(kg: KnowledgeGraph) -> None:
     assert hits[-1].reasons[-1].startswith("Nicht im Begriff: ")
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(UNWATCHED, max_examples=25)
 @given(
     st.lists(st.sets(st.sampled_from(("a", "b", "c", "d"))), min_size=2, max_size=24),
     st.integers(1, 12), st.sampled_from(("bottom", "random")), st.integers(0, 3),

@@ -3,47 +3,28 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from rdflib import RDF, RDFS, Literal, URIRef
 
+from mrag.cel import expressions as ce
 from mrag.cel.explain import Absence, GraphFacts, Reason, SupportingTriple, why_satisfied
-from mrag.cel.expressions import (
-    And,
-    AtLeast,
-    AtMost,
-    DataRange,
-    DataSome,
-    Exactly,
-    Expression,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Property,
-    Some,
-    Top,
-    Value,
-    normal,
-    walk,
-)  # fmt: skip
+from mrag.cel.expressions import Expression, normal, walk
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import XSD, Triple
+from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
-from tests.cel.plain import DATA, INDIVIDUALS, E, Plain, expressions, graphs, triple
+from tests.cel.facts import E, dl, fact, put
+from tests.cel.plain import INDIVIDUALS, UNWATCHED, Plain, expressions, graphs
 
-A, B, R = Named(E + "A"), Named(E + "B"), Property(E + "r")
-TYPE = str(RDF.type)
-MONOTONE = (Top, Named, And, Or, Some, Value, OneOf, AtLeast, DataSome)
+MONOTONE = (ce.Top, ce.Named, ce.And, ce.Or, ce.Some, ce.Value, ce.OneOf, ce.AtLeast, ce.DataSome)
 
 
 def every(found: Reason) -> list[Reason]:
     return [found, *(r for part in found.parts for r in every(part))]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(UNWATCHED, max_examples=40)
 @given(graphs(), expressions)
 def test_reasons_agree_with_the_semantics_and_rest_on_what_is_there(
     triples: frozenset[Triple], e: Expression
@@ -76,27 +57,17 @@ def test_reasons_agree_with_the_semantics_and_rest_on_what_is_there(
 
 @pytest.fixture
 def family(kg: KnowledgeGraph) -> KnowledgeGraph:
-    kg.insert(
-        [
-            triple(E + "Father", str(RDFS.subClassOf), E + "A"),
-            triple(E + "a", TYPE, E + "Father"),
-            triple(E + "a", E + "r", E + "b"),
-            triple(E + "a", E + "r", E + "c"),
-            triple(E + "b", TYPE, E + "B"),
-            triple(E + "c", TYPE, E + "B"),
-            triple(E + "b", DATA[0], Literal(7)),
-            triple(E + "d", TYPE, E + "B"),
-        ]
-    )
+    put(kg, ("Father", str(RDFS.subClassOf), "A"), ("a", "a", "Father"), ("a", "r", "b"), ("a", "r", "c"))
+    put(kg, ("b", "a", "B"), ("c", "a", "B"), ("d", "a", "B"), ("b", "data", Literal(7)))
     reason(kg)
     return kg
 
 
 def test_inferred_triples_are_marked(family: KnowledgeGraph) -> None:
-    found = why_satisfied(family, And((A, Some(R, B))), E + "a")
+    found = why_satisfied(family, dl(":A ⊓ (∃ :r.:B)"), E + "a")
     assert found.holds
-    member = next(r for r in found.parts if r.expression == A)
-    assert member.evidence == (SupportingTriple(triple(E + "a", TYPE, E + "A"), inferred=True),)
+    member = next(r for r in found.parts if r.expression == dl(":A"))
+    assert member.evidence == (SupportingTriple(fact("a", "a", "A"), inferred=True),)
     shown = found.render(lambda iri: iri.rpartition("/")[2])
     assert shown.splitlines() == [
         "✓ a: A ⊓ (∃ r.B)",
@@ -111,29 +82,28 @@ def test_inferred_triples_are_marked(family: KnowledgeGraph) -> None:
 
 
 def test_negations_rest_on_what_was_looked_for(family: KnowledgeGraph) -> None:
-    found = why_satisfied(family, And((Not(A), Only(R, B))), E + "d")
+    found = why_satisfied(family, dl("(¬:A) ⊓ (∀ :r.:B)"), E + "d")
     absent = [a for r in every(found) for a in r.absent]
     assert Absence(URIRef(E + "d"), RDF.type, URIRef(E + "A")) in absent
     assert Absence(URIRef(E + "d"), URIRef(E + "r"), None) in absent
 
 
 def test_values_beyond_the_first_are_counted(family: KnowledgeGraph) -> None:
-    found = why_satisfied(family, Some(R, Top()), E + "a", max_values=1)
+    found = why_satisfied(family, dl("∃ :r.⊤"), E + "a", max_values=1)
     assert len(found.parts) == 1 and found.more == 1
     assert "and 1 more" in found.render()
-    assert len(why_satisfied(family, AtLeast(2, R, Top()), E + "a", max_values=1).parts) == 2
+    assert len(why_satisfied(family, dl("≥ 2 :r.⊤"), E + "a", max_values=1).parts) == 2
 
 
 def test_what_fails_shows_where(family: KnowledgeGraph) -> None:
-    old = DataSome(Property(DATA[0]), DataRange(XSD + "integer", (("minInclusive", Literal(8)),)))
-    found = why_satisfied(family, Some(R, old), E + "a")
+    found = why_satisfied(family, dl("∃ :r.(∃ :data.xsd:integer[≥ 8])"), E + "a")
     assert not found.holds
-    assert [t.triple for r in every(found) for t in r.evidence] == [triple(E + "b", DATA[0], Literal(7))]
-    count = why_satisfied(family, Or((AtMost(1, R, B), Exactly(3, R, B))), E + "a")
+    assert [t.triple for r in every(found) for t in r.evidence] == [fact("b", "data", Literal(7))]
+    count = why_satisfied(family, dl("(≤ 1 :r.:B) ⊔ (= 3 :r.:B)"), E + "a")
     assert not count.holds and len(count.parts) == 2
     assert "✗" in count.render()
 
 
 def test_others_than_individuals_are_refused(family: KnowledgeGraph) -> None:
     with pytest.raises(ConfigError, match="no named individual"):
-        why_satisfied(family, A, E + "nowhere")
+        why_satisfied(family, dl(":A"), E + "nowhere")

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from rdflib import Literal
-from rdflib.namespace import OWL, RDF, XSD
+from hypothesis import given, settings
+from rdflib import Graph, Literal
 
 from mrag.cel.evaluate import World
 from mrag.cel.expressions import And, Expression, Named, Property, Top, Value, key, normal, walk
@@ -16,28 +15,30 @@ from mrag.cel.learners.base import learner
 from mrag.cel.problem import LearningProblem, confusion, instances, instances_among
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from mrag.stores.http import Access
-from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, Plain, expressions, schema, triple
+from tests.cel.plain import (
+    CLASSES,
+    INDIVIDUALS,
+    ROLES,
+    UNWATCHED,
+    Plain,
+    expressions,
+    schema,
+)
 from tests.conftest import slow
 from tests.servers import oxigraph_server, virtuoso_server
 
 A, B, C = CLASSES
 a, b, c, d, e, f = INDIVIDUALS
 R, S = ROLES
-GRAPH = frozenset(
-    [
-        *schema(),
-        *(triple(x, str(RDF.type), kind) for x, kind in ((a, A), (b, A), (b, B), (c, B), (d, C), (e, C))),
-        triple(f, str(RDF.type), str(OWL.NamedIndividual)),
-        *(triple(x, R, y) for x, y in ((a, b), (a, c), (a, a), (b, d), (c, c), (f, a), (f, d))),
-        *(triple(x, S, y) for x, y in ((b, a), (c, a), (d, e), (e, f), (a, E + "untyped"))),
-        *(triple(a, DATA[0], Literal(n, datatype=XSD.integer)) for n in ("1", "7")),
-        triple(b, DATA[0], Literal("2.5", datatype=XSD.double)),
-        triple(c, DATA[0], Literal("2", datatype=XSD.integer)),
-        triple(d, DATA[0], Literal("red")),
-        triple(e, DATA[0], Literal("2024-03-01", datatype=XSD.date)),
-    ]
-)
+TURTLE = """@prefix : <http://example.org/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+:a a :A ; :r :a , :b , :c ; :s :untyped ; :data 1 , 7 . :b a :A , :B ; :r :d ; :s :a ; :data 2.5e0 .
+:c a :B ; :r :c ; :s :a ; :data 2 . :d a :C ; :s :e ; :data "red" .
+:e a :C ; :s :f ; :data "2024-03-01"^^xsd:date . :f a owl:NamedIndividual ; :r :a , :d .
+"""
+GRAPH = frozenset([*schema(), *(Triple(*t) for t in Graph().parse(data=TURTLE))])  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module", params=["oxigraph", *slow("virtuoso")])
@@ -61,7 +62,7 @@ def comparable(x: Expression) -> bool:
     return not any(isinstance(part, Value) and part.value in map(Literal, (True, False)) for part in walk(x))
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(UNWATCHED, max_examples=40, derandomize=True)
 @given(x=expressions.filter(comparable))
 def test_random_expressions_hold_the_same_on_a_server(server: KnowledgeGraph, x: Expression) -> None:
     expected = Plain(GRAPH).instances(x)

@@ -40,6 +40,7 @@ from mrag.rdf.terms import OWL, RDF, Triple
 from mrag.reasoning.run import reason
 from mrag.retrieval.answering import verify
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 from tests.completion.films import BY, GENRE, STARS, f, films
 from tests.completion.towns import E, iri, triples
 
@@ -366,23 +367,7 @@ def test_what_is_read_whole_is_answered(
     assert not found.reading["unread"] and not found.reading["unasked"]
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Where was Bob Stone born?",
-        "What is the population of Rome?",
-        "Who knows Bob Stone?",
-        "Who is the mother of Bob Stone?",
-        "Where did Bob Stone die?",
-        "How many people were born in Paris?",
-        "Who was not born in Paris?",
-        "Which island was Dora Vane born in?",
-        "Who is the mayor of the town that Bob Stone lives in?",
-        "What does Ann Hill earn?",
-        "Tell me about Cid Lake",
-        "When was Dora Vane born in Paris or Rome?",
-    ],
-)
+@pytest.mark.parametrize("question", cases(__file__, "not_read_whole"))
 def test_what_is_not_is_no_answer(people: KnowledgeGraph, planner: PathPlanner, question: str) -> None:
     found = ask(people, planner, question)
     assert found.answers == ()
@@ -463,16 +448,7 @@ def test_a_relation_that_an_entity_cannot_have_is_not_read_for_it() -> None:
         assert "Northgate" in completer.ask("What is the home depot of Arrow?").text
 
 
-@pytest.mark.parametrize(
-    ("question", "answers"),
-    [
-        ("When was Ann Hill born?", ["1970-02-03"]),
-        ("Where was Ann Hill born?", ["Paris"]),
-        ("When was Dora Vane born?", []),  # there is only a place
-        ("Where was Bob Stone born?", []),  # there is only a day
-        ("Who is the author of Moss?", ["Ann Hill"]),
-    ],
-)
+@pytest.mark.parametrize(("question", "answers"), cases(__file__, "times_and_places"))
 def test_a_time_is_no_place_and_a_place_is_no_time(question: str, answers: list[str]) -> None:
     with mrag.connect() as graph:
         day = "^^<http://www.w3.org/2001/XMLSchema#date>"

@@ -5,19 +5,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mrag.completion.measures import contained, exact_match, hits_at_1, normalised, score, set_f1
+from tests.cases import cases
 
 NAMES = st.lists(
     st.sampled_from(["Up", "up!", "Heat", "The Heat", "", "  ", "Amélie", "amelie", "$"]), max_size=4
 )
 
 
-@pytest.mark.parametrize(
-    ("left", "right"),
-    [
-        ("The Matrix", "matrix"), ("Amélie", "amelie"), ("  a  b ", "b"), ("Ocean’s 11", "ocean s 11"),
-        ("snake_case", "snake case"), ("ﬁlm", "film"), (" ", ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("left", "right"), cases(__file__, "spellings"))
 def test_spellings_of_one_answer_are_equal(left: str, right: str) -> None:
     assert normalised(left) == normalised(right)
 
@@ -46,17 +41,7 @@ def test_sets_and_first_answers_are_compared(
     assert (exact_match(found, gold), set_f1(found, gold), hits_at_1(found, gold)) == (exact, f1, first)
 
 
-@pytest.mark.parametrize(
-    ("text", "gold", "held"),
-    [
-        ("The director was Ridley Scott, in 1979", ["ridley scott"], 1),
-        ("command", ["man"], 0),
-        ("It was Scott or Ridley", ["Ridley Scott"], 0),
-        ("one of them: Heat", ["Up", "Heat"], 1),
-        ("", [], 1),
-        ("anything", [], 0),
-    ],
-)
+@pytest.mark.parametrize(("text", "gold", "held"), cases(__file__, "contained"))
 def test_containment_is_of_whole_words(text: str, gold: list[str], held: float) -> None:
     assert contained(text, gold) == held
 

@@ -32,6 +32,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 from tests.completion.films import BY, GENRE, STARS, TRIPLES, WROTE, YEAR, f, films
 
 X = Unknown("x")
@@ -60,20 +61,7 @@ class Told(FakeListChatModel):
 ALIEN = '{"triples": [["Alien", "directed by", "?x"]]}'
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"sub_questions": ["Who?"], "triples": [["Alien", "directed by", "?x"]], "answer": "?x"}',
-        'Sure! Here it is:\n```json\n{"triples": [["Alien", "directed by", "?x"]]}\n```\nBye.',
-        '{"sub_questions": ["Who?"], "triples": [["Alien", "directed by", "?x"], ["Alien", "dir',
-        '{"Triples": [["Alien", "directed by", "$x",],], "Answer": "x"}',
-        '{"triples": [{"subject": "Alien", "predicate": "directed by", "object": "?x"}]}',
-        '{"triples": [{"head": "Alien", "relation": "directed by", "tail": "?x"}], "answer": "?x"}',
-        '{"triples": ["Alien", "directed by", "?x"]}',
-        '[["Alien", "directed  by", "?"], ["Alien", "directed by", "?x"]]',
-        '{"triples": [["Alien", "directed by", "?x"]], "answer": "Ridley Scott"}',
-    ],
-)
+@pytest.mark.parametrize("text", cases(__file__, "forms"))
 def test_one_plan_in_many_forms(text: str) -> None:
     plan = read_plan("Who directed Alien?", text)
     assert (plan.triples, plan.answer, plan.excluded) == ((WHO,), X, ("Alien",))
@@ -386,17 +374,7 @@ def test_hostile_questions_change_nothing_and_are_answered_as_questions(
     assert state(kg) == before
 
 
-@pytest.mark.parametrize(
-    "slot",
-    [
-        "Alien> } ; DROP ALL #",
-        '"Alien" } INSERT DATA { <urn:a> <urn:b> <urn:c> }',
-        "<http://example.org/films/alien> ?p ?o . ?a",
-        "http://example.org/films/alien> <urn:x",
-        "?x } UNION { ?x",
-        "\\u003e",
-    ],
-)
+@pytest.mark.parametrize("slot", cases(__file__, "syntax"))
 def test_what_a_model_writes_never_becomes_syntax(kg: KnowledgeGraph, slot: str) -> None:
     before = state(kg)
     model = FakeListChatModel(

@@ -25,6 +25,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.language.tokens import words_of
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import RDFS, Triple
+from tests.cases import cases
 from tests.completion.towns import E, iri
 from tests.conftest import ROOT
 
@@ -282,15 +283,7 @@ def told(subject: str, relation: str, text: str) -> list[str | None]:
 
 
 @pytest.mark.parametrize("text", [PASSIVE, ACTIVE])
-@pytest.mark.parametrize(
-    ("subject", "relation", "found"),
-    [
-        ("Zetabase", "develops", None),
-        ("Zetabase", "developedBy", "Zeta Systems"),
-        ("Zeta Systems", "develops", "Zetabase"),
-        ("Zeta Systems", "developedBy", None),
-    ],
-)
+@pytest.mark.parametrize(("subject", "relation", "found"), cases(__file__, "who_develops_whom"))
 def test_who_develops_whom_is_read_as_it_is_said(
     text: str, subject: str, relation: str, found: str | None
 ) -> None:
@@ -302,20 +295,7 @@ def test_who_develops_whom_is_read_as_it_is_said(
 
 @pytest.mark.parametrize(
     ("subject", "relation", "text", "found"),
-    [
-        ("Oracle", "headquarteredIn", "Oracle is headquartered in Austin, Texas.", ["Austin"]),
-        ("Zeta Systems", "headquarteredIn", "Zeta Systems was headquartered in Oslo until 1999.", []),
-        ("Zeta Systems", "headquarteredIn", "Zeta Systems' customers are headquartered in Oslo.", []),
-        ("Zeta Systems", "headquarteredIn", "Zeta Systems is headquartered near Oslo.", []),
-        ("Zetabase", "developedBy", "Acme says Zetabase is developed by Zeta Systems.", []),
-        ("Zetabase", "developedBy", "Acme insists it is Zetabase that was developed by Zeta Systems.", []),
-        ("Zetabase", "developedBy", "Zetabase competes with Yota, which is developed by Zeta Systems.", []),
-        ("Zetabase", "developedBy", "Zetabase is developed by either Zeta Systems or Acme.", []),
-        ("Zetabase", "developedBy", "Zetabase was developed for Zeta Systems.", []),
-        ("Zetabase", "developedBy", "Zeta Systems began to develop Zetabase.", []),
-        ("Zetabase", "developedBy", "In the novel Fern, Zetabase is developed by Zeta Systems.", []),
-        ("Zetabase", "developedBy", "The logo of Zetabase was developed by Zeta Systems.", []),
-    ],
+    cases(__file__, "told_of_another"),
 )
 def test_what_is_told_of_another_or_is_not_so_is_not_read(
     subject: str, relation: str, text: str, found: list[str]
@@ -414,18 +394,7 @@ def test_what_is_listed_together_holds_together(moons: KnowledgeGraph) -> None:
         assert seen(moons, [text], "directedBy", s="film3") == {"person3"}
 
 
-@pytest.mark.parametrize(
-    ("text", "owner", "owned"),
-    [
-        ("Firm Cors owns Firm Dolm.", "firm2", "firm3"),
-        ("Firm Cors is owned by Firm Dolm.", "firm3", "firm2"),
-        ("Firm Cors acquired Firm Dolm.", "firm2", "firm3"),
-        ("Firm Cors belongs to Firm Dolm.", "firm3", "firm2"),
-        ("The owner of Firm Cors is Firm Dolm.", "firm3", "firm2"),
-        ("Firm Cors is the owner of Firm Dolm.", "firm2", "firm3"),
-        ("Firm Cors's owner is Firm Dolm.", "firm3", "firm2"),
-    ],
-)
+@pytest.mark.parametrize(("text", "owner", "owned"), cases(__file__, "two_of_a_kind"))
 def test_of_two_things_of_a_kind_each_has_its_place(
     moons: KnowledgeGraph, text: str, owner: str, owned: str
 ) -> None:
@@ -467,15 +436,7 @@ def test_what_is_not_stated_is_not_read(moons: KnowledgeGraph, text: str) -> Non
     assert seen(moons, [text], "writtenBy", s="film3") == set()
 
 
-@pytest.mark.parametrize(
-    ("text", "teacher", "taught"),
-    [
-        ("Ada Hill was a pupil of Bob Stone.", "person1", "person0"),
-        ("Ada Hill studied under Bob Stone.", "person1", "person0"),
-        ("Ada Hill taught Bob Stone.", "person0", "person1"),
-        ("The pupils of Ada Hill included Bob Stone.", "person0", "person1"),
-    ],
-)
+@pytest.mark.parametrize(("text", "teacher", "taught"), cases(__file__, "pupils"))
 def test_pupils_are_taught(moons: KnowledgeGraph, text: str, teacher: str, taught: str) -> None:
     rows = [Triple(iri("teacher"), URIRef(RDFS + "label"), Literal("teacher"))]
     rows += [Triple(iri(f"person{n}"), iri("teacher"), iri(f"person{n + 1}")) for n in (3, 4, 5)]

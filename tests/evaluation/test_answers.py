@@ -20,6 +20,7 @@ from mrag.evaluation import GoldQuestion, Resampling, evaluate_questions, read_q
 from mrag.evaluation.gold import GoldTable, mentions, score
 from mrag.graph.kg import KnowledgeGraph
 from mrag.storage.files import append
+from tests.cases import cases
 from tests.conftest import shared_data
 from tests.evaluation.test_eval_cli import invoke
 from tests.test_cli import run
@@ -142,23 +143,7 @@ def test_sentences_may_name_what_is_asked_for() -> None:
     assert not mentions("Annette has 10240.", gold)
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("{", "Not JSON"),
-        ("[1]", "A line is a JSON object"),
-        ('{"answers": [1]}', "`question`"),
-        ('{"question": "  "}', "`question`"),
-        ('{"question": "a", "answers": [[1], [1, 2]]}', "`answers`"),
-        ('{"question": "a", "answers": [[]]}', "`answers`"),
-        ('{"question": "a", "answers": [1], "alternatives": [{"rows": [1]}]}', "`alternatives`"),
-        ('{"question": "a", "answers": [1], "alternatives": 3}', "`alternatives`"),
-        ('{"question": "a", "answers": [1], "choice_columns": [1]}', "`choice_columns`"),
-        ('{"question": "a", "answers": [1], "choice_columns": "0"}', "`choice_columns`"),
-        ('{"question": "a", "answers": [1, 2], "ordered": true, "order_groups": [0]}', "`order_groups`"),
-        ('{"question": "a", "id": "1"}', "the id '1'"),
-    ],
-)
+@pytest.mark.parametrize(("line", "said"), cases(__file__, "malformed"))
 def test_a_malformed_line_is_named(line: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_text('{"question": "What?", "id": "1"}\n\n' + line + "\n")

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mrag.cli import app
+from tests.cases import cases
 from tests.commands import run
 from tests.conftest import PRODUCTS
 
@@ -71,15 +72,7 @@ def test_run_files_alone_and_what_no_ranker_can_find(tmp_path: Path) -> None:
     assert noted == ["1 of 5 relevant documents are not in the index, such as d9; no ranker can find them."]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), "nothing to evaluate"),
-        (("absent",), "no such folder"),
-        (("c", "-r", "dense", "--embedder", "none"), "no vectors"),
-        (("c", "-r", "bm25", "-m", "F1"), "no measure 'F1'"),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), cases(__file__, "errors"))
 def test_errors_say_what_to_do(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
     collection(tmp_path / "c")
     done = run("eval", *words, cwd=tmp_path)

@@ -25,6 +25,7 @@ from mrag.evaluation.questions import question_id, read_collection, single_quest
 from mrag.generation.models import resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
+from tests.cases import cases
 from tests.evaluation.conftest import IMAGES, SHAPE, E, garments
 from tests.generation.ollama_server import OllamaServer, Served
 
@@ -32,29 +33,7 @@ Start = Callable[[Callable[[Sequence[dict[str, str]]], str | None]], OllamaServe
 DOCUMENTS = {f"{E}{i}": f"A coat with {i} buttons." for i in range(12)}
 
 
-@pytest.mark.parametrize(
-    ("text", "questions"),
-    [
-        ("What is red?", ["What is red?"]),
-        ("1. What is red?\n2. What is blue?", ["What is red?", "What is blue?"]),
-        ("1) What is red? 2) What is blue?", ["What is red?", "What is blue?"]),
-        ("(1) What is red?\n(b) What is blue?", ["What is red?", "What is blue?"]),
-        ("Question 1: What is red?\nQ2. What is blue?", ["What is red?", "What is blue?"]),
-        ("```text\n- What is red?\n\n* What is blue?\n```", ["What is red?", "What is blue?"]),
-        ("Sure! Here are the questions:\n\n**What is red?**\n\nHope this helps.", ["What is red?"]),
-        ('"What is red?"\n“What is blue?”', ["What is red?", "What is blue?"]),
-        ("What is red?\nWhat is red?", ["What is red?"]),
-        ("<think>What could I ask? Perhaps red.</think>\nWhat is red?", ["What is red?"]),
-        ("<think>What could I", []),
-        ("Show me red coats.\nHere:", ["Show me red coats."]),
-        ("What costs 3.50 in 1.5 hours?", ["What costs 3.50 in 1.5 hours?"]),
-        ("3.5 inch heels?", ["3.5 inch heels?"]),
-        ("Which kleine Röcke gibt es？\n何色ですか？", ["Which kleine Röcke gibt es？", "何色ですか？"]),
-        ("", []),
-        ("?\n??\n1. ?\n- \n```\n```", []),
-        ("A-line skirts?", ["A-line skirts?"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "questions"), cases(__file__, "single_questions"))
 def test_single_questions(text: str, questions: list[str]) -> None:
     assert single_questions(text) == questions
 

@@ -16,6 +16,7 @@ from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.explanation import matrix_svg
 from mrag.graphcodes.models import ModelExtractor, PictureExtractor, read_code
 from mrag.graphcodes.ranker import summed
+from tests.cases import cases
 from tests.images.conftest import photos  # noqa: F401
 from tests.images.seeing_server import colour_of, llava
 
@@ -50,14 +51,7 @@ def test_forms_that_are_read(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "no JSON object"),
-        ("I see a dog.", "no JSON object"),
-        ("{}", "empty"),
-        ('{"edges": "dog chases cat"}', "not a list"),
-        ('{"edges": [{"source": "dog"}]}', "is not a text"),
-        ('{"edges": [["dog", "chase"]]}', "not a source, a relation and a target"),
-        ('{"edges": [["dog", "chase", " "]]}', "is not a text"),
-        ('{"nodes": [{"name": true}], "edges": []}', "is not a text"),
+        *cases(__file__, "unread"),
         (json.dumps({"edges": [["dog", "chase", "cat " * 40]]}), "whole sentence"),
         (json.dumps({"edges": [["dog", "sees", f"cat {i}"] for i in range(201)]}), "more than 200"),
     ],

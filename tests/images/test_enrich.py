@@ -36,6 +36,7 @@ from mrag.rdf import queries
 from mrag.reasoning.run import reason
 from mrag.retrieval.rankers import Question
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 from tests.conftest import slow
 from tests.generation.ollama_server import ProtocolError
 from tests.images.conftest import GARMENTS, E, annotations, draw, turtle
@@ -375,21 +376,7 @@ def test_settings_out_of_range_are_refused() -> None:
         ThreadRunner(0)
 
 
-@pytest.mark.parametrize(
-    ("text", "refused"),
-    [
-        ("I'm sorry, but I cannot assist with that request.", True),
-        ("I’m unable to view images directly.", True),
-        ("I cannot describe people in images.", True),
-        ("As an AI language model, I don't have eyes.", True),
-        ("I don't have the ability to see pictures.", True),
-        ("Unfortunately, I am unable to open the image.", True),
-        ("I can see a man in a red coat.", False),
-        ("The model wears a coat that cannot be buttoned. I'm sorry to say it is torn.", False),
-        ("As an accessory she wears a hat.", False),
-        ("Sorry is written on the T-shirt.", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "refused"), cases(__file__, "refusals"))
 def test_refusals_are_told_from_descriptions(text: str, refused: bool) -> None:
     assert refuses(text) is refused
 
