@@ -100,12 +100,8 @@ def test_failures_are_listed_and_tried_again(ollama: Start, tmp_path: Path) -> N
 
 def test_the_seed_and_the_iri_choose_the_question() -> None:
     questions = {e: [f"{e} {i}?" for i in range(8)] for e in DOCUMENTS}
-    first = sample_questions(questions, 1)
-    assert (
-        first
-        == sample_questions(dict(reversed(list(questions.items()))), 1)
-        != sample_questions(questions, 2)
-    )
+    first, turned = sample_questions(questions, 1), dict(reversed(questions.items()))
+    assert first == sample_questions(turned, 1) != sample_questions(questions, 2)
     fewer = {e: q for e, q in questions.items() if e != E + "1"}
     assert sample_questions(fewer, 1) == [a for a in first if a.entity != E + "1"]
     assert sample_questions({"urn:a": []}) == []
@@ -138,11 +134,8 @@ def test_a_models_questions_are_judged_by_the_graph(
     ollama: Start, kg: KnowledgeGraph, tmp_path: Path
 ) -> None:
     kg.insert(garments())
-    said = {
-        "image 1": "Which outfit has a red jacket?",
-        "image 3": "Which jacket is tight?",
-        "image 4": "What would you wear on a boat?",
-    }
+    said = {"image 1": "Which outfit has a red jacket?", "image 3": "Which jacket is tight?",
+            "image 4": "What would you wear on a boat?"}  # fmt: skip
 
     def say(messages: Sequence[dict[str, str]]) -> str:
         text = messages[-1]["content"]
@@ -150,9 +143,8 @@ def test_a_models_questions_are_judged_by_the_graph(
 
     ollama(say)
     SimilarityIndexes.of(kg).build("main", model="none")
-    built = build_benchmark(
-        kg, tmp_path, BenchmarkSettings(model="ollama:asker", shape=SHAPE, embedder="none")
-    )
+    settings = BenchmarkSettings(model="ollama:asker", shape=SHAPE, embedder="none")
+    built = build_benchmark(kg, tmp_path, settings)
     graph = read_qrels(tmp_path / "qrels" / "graph.tsv")
     assert graph[question_id(E + "image_1")] == {E + "image_1": 1, E + "image_3": 1}
     assert graph[question_id(E + "image_2")] == {E + "image_1": 1, E + "image_2": 1}

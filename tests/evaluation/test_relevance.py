@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from rdflib import RDF, Literal, URIRef
+from rdflib import RDF, RDFS, Literal, URIRef
 
 from mrag.errors import ConfigError
 from mrag.evaluation.questions import (
@@ -73,10 +73,8 @@ def test_facts_leave_out_what_is_no_news(images: KnowledgeGraph) -> None:
     images.insert([Triple(URIRef(E + "image_1"), RDF.type, URIRef(owl + "NamedIndividual"))])
     found = facts(images, [E + "image_1", E + "image_5"], SHAPE)
     assert found[E + "image_1"].own == [] and found[E + "image_5"].parts == {}
-    assert found[E + "image_1"].parts == {
-        E + "image_1/0": [has("red"), kind("jacket")],
-        E + "image_1/1": [has("blue"), kind("skirt")],
-    }
+    garments = [[has("red"), kind("jacket")], [has("blue"), kind("skirt")]]
+    assert found[E + "image_1"].parts == {f"{E}image_1/{at}": one for at, one in enumerate(garments)}
 
 
 @pytest.mark.parametrize(
@@ -99,11 +97,8 @@ def test_what_a_question_states_is_read_by_the_names_of_the_graph(
 
 
 def test_relevance_by_the_graph_lists_the_questions_it_cannot_judge(images: KnowledgeGraph) -> None:
-    wanted = {
-        "q1": Demand(parts=((kind("jacket"), has("red")),)),
-        "q2": Demand(),
-        "q3": Demand(parts=((kind("skirt"), has("white")),)),
-    }
+    red, white = ((kind("jacket"), has("red")),), ((kind("skirt"), has("white")),)
+    wanted = {"q1": Demand(parts=red), "q2": Demand(), "q3": Demand(parts=white)}
     qrels, without = by_graph(images, wanted, SHAPE)
     assert qrels == {"q1": {E + "image_1": 1, E + "image_3": 1}} and without == ["q2", "q3"]
 
@@ -127,13 +122,8 @@ def test_questions_by_template_are_met_by_their_entity_and_read_back(images: Kno
 
 def test_a_value_with_quotes_is_only_ever_a_value(kg: KnowledgeGraph) -> None:
     odd = 'red" . ?x ?y ?z } #'
-    label = URIRef("http://www.w3.org/2000/01/rdf-schema#label")
-    kg.insert(
-        [
-            Triple(URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:odd")),
-            Triple(URIRef("urn:odd"), label, Literal(odd, lang="en")),
-        ]
-    )
+    kg.insert([Triple(URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:odd"))])
+    kg.insert([Triple(URIRef("urn:odd"), RDFS.label, Literal(odd, lang="en"))])
     [asked] = template_questions(kg, ["urn:a"], EntityShape())
     assert odd in asked.text and satisfying(kg, asked.demand, EntityShape()) == ["urn:a"]
 

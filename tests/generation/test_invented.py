@@ -24,9 +24,8 @@ Forge = Callable[[dict[str, Any], Answers], object]
 
 COUNT, OTHER = "How many triple stores are there?", "How many vector databases are there?"
 LIST, READ, YES = "Which products does Ontotext develop?", "What is GraphDB?", "Is GraphDB a triple store?"
-OLDEST, GROUPS, LATER = (
-    "What is the oldest database?", "How many vendors are there per country?", "And vector databases?"
-)  # fmt: skip
+OLDEST, GROUPS = "What is the oldest database?", "How many vendors are there per country?"
+LATER, BANKRUPT = "And vector databases?", "Is Ontotext bankrupt?"
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +158,6 @@ def without_plan(value: dict[str, Any], answers: Answers) -> None:
     value.update({name: answers[READ][name] for name in names}, way="read")
 
 
-BANKRUPT = "Is Ontotext bankrupt?"
 PLANNED = ("plan", "query", "reading", "columns")
 
 FORGERIES: dict[str, tuple[str, Forge, set[str]]] = {
@@ -167,8 +165,8 @@ FORGERIES: dict[str, tuple[str, Forge, set[str]]] = {
     "words before a sentence": (READ, before("It is false that "), set()),
     "words before a row": (LIST, before("not "), set()),
     "a sentence before a sentence": (READ, before("Ontotext is bankrupt. "), set()),
-    "a sign before a sentence": (READ, before("❌ "), set()),
-    "a sign that turns the text": (READ, before("\u202e"), set()),
+    **{f"{word} before a sentence": (READ, before(word), set())
+       for word in ("❌ ", "\u202e", "Ⓝot ", "２. ", "1. Evil. ", "¬")},
     "an item before a sentence": (COUNT, before("\n1. It is closed. \n2. "), set()),
     # The words of lines.
     "the text of a line": (YES, put("context", "lines", 0, "text", to="(GraphDB, is a, virus)"), set()),
@@ -184,6 +182,7 @@ FORGERIES: dict[str, tuple[str, Forge, set[str]]] = {
     # Another question.
     "another question that is computed": (COUNT, put("question", to=OTHER), set()),
     "another question that is not": (COUNT, put("question", to=BANKRUPT), set()),
+    "a question of something else": (COUNT, put("question", to="How many people died?"), set()),
     "another question over what was read": (READ, put("question", to=BANKRUPT), {FOUND}),
     "a word more in the question": (
         COUNT, put("question", to="How many bankrupt triple stores are there?"), set()),

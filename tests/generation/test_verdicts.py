@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,36 +15,13 @@ from mrag.retrieval.verifying import StoreFacts
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
 
-TURTLE = """
-@prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-:playsFor rdfs:label "plays for" . :bornIn rdfs:label "born in" . :diedOn rdfs:label "date of death" .
-:inState rdfs:label "located in state" . :keeper rdfs:label "has current keeper" .
-:publisher rdfs:label "publisher" . :moss rdfs:label "Moss" ; :publisher :rijks ; :by :eva, :curie .
-:by rdfs:label "written by" . :coach rdfs:label "coach" . :reds :coach :curie .
-:of rdfs:label "consists of" .
-:area rdfs:label "area (km2)" . :found rdfs:label "discovered by" . :foundIn rdfs:label "discovery year" .
-:leads rdfs:label "leads" ; a owl:AsymmetricProperty . :Club a owl:Class ; rdfs:label "club" .
-:seat rdfs:label "headquartered in" . :capital rdfs:label "capital" . :gender rdfs:label "gender" .
-:sal rdfs:label "Sal Moss" ; :playsFor :reds ; :position "forward" ; :goals 19 ; :gender "male" ;
-  :bornIn :ulm ; :diedOn "1934-07-04"^^xsd:date ; :leads :eva .
-:eva rdfs:label "Eva Dahl" ; :playsFor :blues ; :gender "female" ; :found :none .
-:position rdfs:label "position" . :goals rdfs:label "goals" .
-:reds a :Club ; rdfs:label "Reds" ; :seat :ulm . :blues a :Club ; rdfs:label "Blues" .
-:ulm rdfs:label "Ulm" ; :inState :saxony . :saxony rdfs:label "Saxony" ; :area 169 ; :capital :ulm .
-:watch rdfs:label "Night Watch" ; :keeper :rijks ; :of :paint, :linen . :rijks rdfs:label "Rijks" .
-:paint rdfs:label "paint" . :linen rdfs:label "linen" .
-:radium rdfs:label "Radium" ; :found :curie ; :foundIn 1898 .
-:curie rdfs:label "Marie Curie" .
-"""
+TURTLE = Path(__file__).with_name("verdicts.ttl")
 
 
 @pytest.fixture(scope="module")
-def kg(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    file = tmp_path_factory.mktemp("verdicts") / "graph.ttl"
-    file.write_text(TURTLE, encoding="utf-8")
+def kg() -> Iterator[KnowledgeGraph]:
     with KnowledgeGraph(OxigraphStore()) as kg:
-        kg.load([file])
+        kg.load([TURTLE])
         yield kg
 
 

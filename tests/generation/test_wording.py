@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from rdflib import RDFS, Literal, URIRef
 
@@ -16,21 +18,7 @@ from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
 from tests.generation.conftest import ask_in, context_of
 
-TURTLE = """
-@prefix : <http://example.org/> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-:acme a :Company ; :makes :rocketSkates .
-:rocketSkates a :ToyProduct .
-:ox a :Ox ; :knows :ada . :ada a <http://xmlns.com/foaf/0.1/Person> .
-:Dog a owl:Class ; rdfs:subClassOf :Animal ,
-    [ a owl:Restriction ; owl:onProperty :eats ; owl:someValuesFrom :Bone ] ,
-    [ a owl:Restriction ; owl:onProperty :owner ; owl:someValuesFrom :Person ] .
-:Animal a owl:Class . :Bone a owl:Class .
-:Puppy a owl:Class ; owl:equivalentClass [ owl:intersectionOf ( :Dog
-    [ a owl:Restriction ; owl:onProperty :age ; owl:maxCardinality 1 ] ) ] .
-:Cat a owl:Class ; rdfs:subClassOf [ a owl:Class ] .
-"""
+TURTLE = Path(__file__).with_name("wording.ttl")
 
 
 def told(context: Context, question: str) -> str:
@@ -42,11 +30,9 @@ def told(context: Context, question: str) -> str:
 
 
 @pytest.fixture(name="zoo")
-def _zoo(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeGraph:
-    file = tmp_path_factory.mktemp("zoo") / "zoo.ttl"
-    file.write_text(TURTLE, encoding="utf-8")
+def _zoo() -> KnowledgeGraph:
     kg = KnowledgeGraph(OxigraphStore())
-    kg.load([file])
+    kg.load([TURTLE])
     return kg
 
 
