@@ -25,9 +25,9 @@ LONGEST = tuple(
      evaluation/test_questions cel/test_keep planning/test_follow_ups evaluation/test_answers
      server/test_api test_queries injection/test_tools clients/test_comunica test_as_they_come
      completion/test_command stores/test_sandbox test_retriever completion/test_plan
-     server/page/test_receipts cel/test_hermit cel/test_keep_servers graphcodes/test_storage
+     server/page/test_receipts cel/test_owlready
      loaders/test_encodings loaders/test_marks evaluation/test_cranfield clients/test_yasgui
-     cel/test_whynot cel/test_time_limits cel/test_evolearner graphcodes/test_extract_model
+     cel/test_explain cel/test_time_limits cel/test_evolearner graphcodes/test_extract_model
      images/test_enrich planning/test_lexicon generative/test_clues_command cel/test_crash
      server/page/test_images_api clients/test_page_languages reasoning/test_edits
      generation/test_properties completion/test_reading rdf/test_gate_fuzz index/test_dense
@@ -51,10 +51,10 @@ LONGEST_SLOW = tuple(
      test_as_they_come server/page/test_languages test_audit stores/test_rights cel/test_time_limits
      server/test_start evaluation/test_eval_cli generation/test_local stores/test_found_data
      reasoning/test_edits server/page/test_health reasoning/test_closure evaluation/test_questions
-     index/test_backends evaluation/test_cranfield graphcodes/test_extract_model cel/test_hermit
-     graphcodes/test_storage planning/test_following_changes completion/test_writeback cel/test_crash
+     index/test_backends evaluation/test_cranfield graphcodes/test_extract_model cel/test_owlready
+     planning/test_following_changes completion/test_writeback cel/test_crash
      completion/test_command test_retriever test_mcp generative/test_clues_command completion/test_plan
-     server/page/test_hostile cel/test_keep_servers reasoning/test_sameness evaluation/test_crash
+     server/page/test_hostile reasoning/test_sameness evaluation/test_crash
      server/page/test_review test_foreign_rankers cel/test_keep generative/test_index
      widgets/test_widgets completion/test_servers server/page/test_receipts cel/test_mofn
      server/test_metrics index/test_document_index images/test_pictures cel/test_servers

@@ -94,9 +94,8 @@ def test_any_concept_of_any_graph(triples: frozenset[Triple], e: Expression, typ
 def test_what_is_known_of_a_concept_comes_back(shop: KnowledgeGraph) -> None:
     h = Hypothesis(dl(":Image ⊓ (∃ :shows.:Jacket)"), 0.9, ExampleCounts(9, 1, 10, 40))
     individuals = instances(shop, TOP)
-    kept = keep_concept(
-        shop, h, "red jackets", comment="Whatever shows a jacket.", learner="search", seconds=3
-    )
+    said = "Whatever shows a jacket."
+    kept = keep_concept(shop, h, "red jackets", comment=said, learner="search", seconds=3)
     assert kept.iri == "urn:mrag:concept:red-jackets" and kept.label == "red jackets"
     assert instances(shop, TOP) == individuals, "nothing about a concept is an individual"
     assert list_concepts(shop) == [kept]

@@ -42,9 +42,7 @@ ALL = ("search", "celoe", "ocel", "tdl")
 @pytest.fixture
 def parents(kg: KnowledgeGraph) -> KnowledgeGraph:
     """Three fathers, and three who are none."""
-    for name, kind in (("a", "Male"), ("b", "Male"), ("c", "Male"), ("d", "Female"), ("e", "Female"),
-                       ("f", "Male")):  # fmt: skip
-        put(kg, (name, "a", kind))
+    put(kg, *((name, "a", "Female" if name in "de" else "Male") for name in "abcdef"))
     put(kg, ("a", "child", "d"), ("b", "child", "e"), ("c", "child", "f"), ("d", "child", "f"))
     return kg
 
@@ -175,11 +173,8 @@ def test_celoe_passes_the_published_gates(family: KnowledgeGraph) -> None:
 
 
 def test_missing_inference_is_noticed(kg: KnowledgeGraph) -> None:
-    put(
-        kg, ("Father", str(RDFS.subClassOf), "Parent"), ("Father", "a", str(OWL.Class)),
-        ("a", "a", "Father"), ("b", "a", "Parent"), ("c", "a", "Other"),
-        ("d", "a", "Other"),
-    )  # fmt: skip
+    put(kg, ("Father", str(RDFS.subClassOf), "Parent"), ("Father", "a", str(OWL.Class)))
+    put(kg, ("a", "a", "Father"), ("b", "a", "Parent"), ("c", "a", "Other"), ("d", "a", "Other"))
     problem = LearningProblem([E + "a", E + "b"], [E + "c", E + "d"])
     work = learner("search", kg)
     work.fit(problem)
@@ -260,9 +255,8 @@ def test_learners_are_found_by_name_and_refuse_what_they_do_not_know(kg: Knowled
         learner("guess", kg)
     with pytest.raises(ConfigError, match="no setting"):
         learner("search", kg, luck=1)
-    assert Celoe(kg, SearchSettings(seconds=3, beam=9)).settings == CeloeSettings(
-        seconds=3, steps=3, max_length=24
-    )
+    settings = CeloeSettings(seconds=3, steps=3, max_length=24)
+    assert Celoe(kg, SearchSettings(seconds=3, beam=9)).settings == settings
 
 
 @pytest.mark.parametrize(
@@ -335,9 +329,8 @@ def test_a_grandfather_is_a_man_whose_child_has_a_child(kg: KnowledgeGraph) -> N
         facts += [(*pair.split(), p) for pair in pairs.split(", ")]
     put(kg, *((s, p, o) if p == "a" else (s, o, p) for s, p, o in facts))
     negatives = [E + x for x in "m2 m3 m4 m6 f1 f2 f3 f4 f5 f6".split()]
-    found = learner("search", kg, seconds=60).fit(
-        LearningProblem([E + x for x in ("m1", "m5", "m7")], negatives)
-    )
+    problem = LearningProblem([E + x for x in ("m1", "m5", "m7")], negatives)
+    found = learner("search", kg, seconds=60).fit(problem)
     assert found[0].solved and not any(isinstance(e, Value) for e in walk(found[0].expression))
     assert found[0].length <= 7, short(found[0])
 

@@ -21,9 +21,7 @@ from tests.cel.plain import expressions
 
 @settings(max_examples=100)
 @given(st.lists(expressions, min_size=2, max_size=12), st.sampled_from(("en", "de")))
-def test_different_normal_forms_get_different_sentences(
-    several: list[Expression], language: Language
-) -> None:
+def test_other_normal_forms_get_other_sentences(several: list[Expression], language: Language) -> None:
     said: dict[str, Expression] = {}
     for e in map(normal, several):
         text = verbalise(e, lambda iri: iri.rpartition("/")[2], language)
@@ -63,9 +61,8 @@ def test_english_and_german_sentences(kg: KnowledgeGraph) -> None:
     assert "http://example.org/Image" in text and "http://example.org/other" in text
 
 
-SENTENCES = [
-    line.split("\t") for line in Path(__file__).with_name("sentences.tsv").read_text("utf-8").splitlines()
-]
+LINES = Path(__file__).with_name("sentences.tsv").read_text("utf-8").splitlines()
+SENTENCES = [line.split("\t") for line in LINES]
 
 
 @pytest.mark.parametrize(("language", "concept", "said"), SENTENCES)

@@ -21,11 +21,7 @@ from mrag.completion.graph import complete_from_graph
 from mrag.completion.grounding import GroundingSettings, PathTable, Step, ground
 from mrag.completion.passages import Passage, Passages, evidence_graph, store_folder
 from mrag.completion.path_planner import Example, PathPlanner, calibrate
-from mrag.completion.patterns import (
-    CompletedTriple,
-    GroundedPlan,
-    ModelPlanner,
-)
+from mrag.completion.patterns import CompletedTriple, GroundedPlan, ModelPlanner
 from mrag.completion.reading import ModelReader
 from mrag.completion.review import accept, list_runs, rollback, runs_graph
 from mrag.errors import ConfigError, ModelError
@@ -320,9 +316,7 @@ def test_what_is_not_is_no_answer(people: KnowledgeGraph, planner: PathPlanner, 
     assert found.answers == ()
 
 
-def test_it_says_what_is_unread_and_shows_plan_and_score(
-    people: KnowledgeGraph, planner: PathPlanner
-) -> None:
+def test_it_tells_what_is_unread_its_plan_and_score(people: KnowledgeGraph, planner: PathPlanner) -> None:
     refused = Completer(people, planner=planner).ask("Who is the mayor of Rome?")
     assert "“mayor” is not read" in refused.text and "the nearest plan is" in refused.text
     assert refused.completion.answers == [] and not refused.answer.citations

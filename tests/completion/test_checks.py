@@ -130,18 +130,7 @@ def test_knobs(kg: KnowledgeGraph) -> None:
 
 def test_shapes(kg: KnowledgeGraph, tmp_path: Path) -> None:
     pytest.importorskip("pyshacl", reason="pySHACL is not installed (pip install 'mrag[completion]')")
-    shapes = tmp_path / "shapes.ttl"
-    shapes.write_text(
-        """
-        @prefix : <http://example.org/> . @prefix sh: <http://www.w3.org/ns/shacl#> .
-        :PersonShape a sh:NodeShape ; sh:targetClass :Person ;
-            sh:property [ sh:path :knows ; sh:maxCount 1 ; sh:message "knows one person at most" ] ,
-                        [ sh:path :birthYear ; sh:minInclusive 1900 ] .
-        :BookShape a sh:NodeShape ; sh:targetClass :Book ; sh:property [ sh:path :isbn ; sh:minCount 1 ] .
-        """,
-        encoding="utf-8",
-    )
-    settings = CheckSettings(shapes=(read_shapes(shapes),))
+    settings = CheckSettings(shapes=(read_shapes(Path(__file__).with_name("shapes.ttl")),))
     assert [s.verdict for s in said(kg, read("ada", "knows", "bob"), settings=settings)] == ["fits"]
     [s] = said(kg, read("bob", "knows", "lund"), settings=settings)
     assert s.objections == ("it breaks a shape: knows one person at most",)

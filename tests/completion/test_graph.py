@@ -263,9 +263,7 @@ class Notes:
         return found[:k]
 
 
-def test_evidence_is_asked_where_the_graph_has_nothing_and_its_answers_bind_what_follows(
-    kg: KnowledgeGraph,
-) -> None:
+def test_evidence_is_asked_where_the_graph_has_nothing_and_binds_what_follows(kg: KnowledgeGraph) -> None:
     notes = Notes(("", f("tiger"), STARS, f("weaver")))
     chain = plan((f("tiger"), STARS, Y), (X, STARS, Y), excluded=(f("tiger"),))
     found = complete(kg, GroundedPlan(chain), notes)

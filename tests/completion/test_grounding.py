@@ -57,9 +57,7 @@ def words(kg: KnowledgeGraph) -> Grounder:
         ("Do Androids Dream", "runner", 1.0),
     ],
 )  # fmt: skip
-def test_entities_are_found_by_any_name_and_by_their_iri(
-    words: Grounder, text: str, name: str, score: float
-) -> None:
+def test_entities_are_found_by_name_and_iri(words: Grounder, text: str, name: str, score: float) -> None:
     [found] = words.entities(text)
     assert (found.term, found.score) == (f(name), score)
 

@@ -199,19 +199,11 @@ def test_a_model_is_understood_however_it_writes(hunt: KnowledgeGraph, reply: ob
 @pytest.mark.parametrize(
     "reply",
     [
-        {"answers": []},
-        "There is no evidence in the passages.",
-        answer(value="Mallory"),
-        answer(quote="The Hunt was directed by Mallory."),
-        answer(value="Mallory", quote="Mallory"),
-        answer(value="unknown"),
-        "gibberish } { [",
-        '{"answers": "Ada Hill"}',
-        '[[["',
-        "",
+        *cases(__file__, "no_answers"), answer("Mallory"), answer(quote="The Hunt was directed by Mallory."),
+        answer("Mallory", "Mallory"), answer("unknown"),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_what_a_model_makes_up_is_thrown_away(hunt: KnowledgeGraph, reply: object) -> None:
     assert found(hunt, TEXT, reader=model(reply, reply)) == {}
 
@@ -264,9 +256,7 @@ def told(subject: str, relation: str, text: str) -> list[str | None]:
 
 @pytest.mark.parametrize("text", [PASSIVE, ACTIVE])
 @pytest.mark.parametrize(("subject", "relation", "found"), cases(__file__, "who_develops_whom"))
-def test_who_develops_whom_is_read_as_it_is_said(
-    text: str, subject: str, relation: str, found: str | None
-) -> None:
+def test_who_develops_whom_is_read_as_said(text: str, subject: str, relation: str, found: str | None) -> None:
     names = told(subject, relation, text)
     # Rules may miss what a sentence says; they read nothing that it does not say.
     missed = text == PASSIVE and subject == "Zeta Systems" and names == []
@@ -361,9 +351,7 @@ def test_what_is_listed_together_holds_together(moons: KnowledgeGraph) -> None:
 
 
 @pytest.mark.parametrize(("text", "owner", "owned"), cases(__file__, "two_of_a_kind"))
-def test_of_two_things_of_a_kind_each_has_its_place(
-    moons: KnowledgeGraph, text: str, owner: str, owned: str
-) -> None:
+def test_two_of_a_kind_keep_their_places(moons: KnowledgeGraph, text: str, owner: str, owned: str) -> None:
     assert seen(moons, [text], "owner", s=owned) == {owner}
     assert seen(moons, [text], "owner", s=owner) == set()
 

@@ -190,9 +190,7 @@ def test_the_provenance_is_whole_and_holds_its_shapes(kg: KnowledgeGraph) -> Non
         assert results(less, rules), missing
 
 
-def test_a_graph_that_is_read_only_here_is_refused(
-    kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_that_is_read_only_is_refused(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(KnowledgeGraph, "as_found", property(lambda self: True))
     with pytest.raises(ConfigError, match="read only"):
         propose(kg, "Where?", [read("bob", "bornIn", "visby")])
@@ -364,7 +362,7 @@ def test_over_a_server_too(
         followed(kg, runs, steps)
 
 
-def test_an_acceptance_cut_off_over_a_server_can_be_rolled_back(
+def test_an_acceptance_cut_off_on_a_server_rolls_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with oxigraph_server(tmp_path) as url, mrag.connect(url, "towns") as kg:

@@ -207,9 +207,7 @@ def test_the_commands_run_against_a_server(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_a_notebook_runs_and_is_stored_without_outputs(
-    path: Path, tmp_path: Path, kernel: AsyncKernelManager
-) -> None:
+def test_notebooks_run_and_store_no_outputs(path: Path, tmp_path: Path, kernel: AsyncKernelManager) -> None:
     cells = executed(path, tmp_path, kernel)
     printed = "".join(o.get("text", "") for c in cells for o in c.outputs)
     for words in PRINTED[path.stem]:

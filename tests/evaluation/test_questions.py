@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,9 @@ from mrag.generation.models import resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from tests.cases import cases
-from tests.evaluation.conftest import IMAGES, SHAPE, E, garments
+from tests.evaluation.conftest import IMAGES, SHAPE, E, Start, garments
 from tests.generation.ollama_server import OllamaServer, Served
 
-Start = Callable[[Callable[[Sequence[dict[str, str]]], str | None]], OllamaServer]
 DOCUMENTS = {f"{E}{i}": f"A coat with {i} buttons." for i in range(12)}
 
 
@@ -130,9 +129,7 @@ def test_a_benchmark_is_a_folder_that_can_be_read(images: KnowledgeGraph, tmp_pa
         built("d", shape=type(SHAPE)(cls=E + "Nothing"))
 
 
-def test_a_models_questions_are_judged_by_the_graph(
-    ollama: Start, kg: KnowledgeGraph, tmp_path: Path
-) -> None:
+def test_models_questions_are_judged_by_the_graph(ollama: Start, kg: KnowledgeGraph, tmp_path: Path) -> None:
     kg.insert(garments())
     said = {"image 1": "Which outfit has a red jacket?", "image 3": "Which jacket is tight?",
             "image 4": "What would you wear on a boat?"}  # fmt: skip

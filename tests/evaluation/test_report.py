@@ -20,7 +20,8 @@ POOR = Run.of_order("poor|", {f"q{i}": ["x", f"d{i}"] if i < 10 else ["x"] for i
 
 
 def test_systems_are_measured_compared_and_told() -> None:
-    told = partial(evaluate, [POOR, GOOD, LATE], QRELS, ["MRR", "Hits@10", "P@1"], "poor|", title="T")
+    given = ([POOR, GOOD, LATE], QRELS, ["MRR", "Hits@10", "P@1"])
+    told = partial(evaluate, *given, baseline="poor|", title="T")
     found = told()
     assert [s.means["MRR"].mean for s in found.systems] == pytest.approx([0.25, 1.0, 0.1])
     pairs = {(p.system, p.measure) for p in found.pairs}

@@ -52,9 +52,7 @@ GRADES = st.fixed_dictionaries(dict.fromkeys("qrs", st.dictionaries(DOCS, st.int
 
 @given(TIED, GRADES)
 @settings(max_examples=50, deadline=None)
-def test_others_measure_what_we_measure(
-    tmp_path_factory: pytest.TempPathFactory, scores: dict, qrels: dict
-) -> None:
+def test_others_measure_the_same(tmp_path_factory: pytest.TempPathFactory, scores: dict, qrels: dict) -> None:
     theirs_by = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     folder = tmp_path_factory.mktemp("measured")
     run = Run.of_scores("ours", scores)

@@ -219,9 +219,7 @@ def test_what_goes_on_and_what_was_saved_is_read_again(graphs: Graphs) -> None:
     assert "every sentence holds" not in str(report)
 
 
-def test_what_there_was_no_time_to_tell_is_no_change(
-    kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_not_told_in_time_is_no_change(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as hurry:
         hurry.setattr("mrag.planning.answering._EXPLAINING", 0.0)
         hurry.setattr("mrag.planning.results.OFFERED_SECONDS", 0.0)

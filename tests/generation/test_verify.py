@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -152,23 +151,11 @@ def test_only_cited_triples_are_asked_for(products: Context) -> None:
     assert [str(t.o) for t in seen] == [E + "Ontotext"]
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda v: v.clear(),
-        lambda v: v.update(format=99),
-        lambda v: v.update(text=None),
-        lambda v: v.update(sentences=[{}]),
-        lambda v: v.update(citations=[{"id": 3}]),
-        lambda v: v.update(context={"lines": [{"id": "t1"}], "entities": []}),
-        lambda v: v["context"]["lines"][0]["triple"]["s"].update(type="graph"),
-        lambda v: v["context"]["lines"][0]["triple"].update(s={"type": "literal", "value": "x"}),
-    ],
-)
-def test_what_is_no_answer_is_a_typed_error(
-    products: Context, damage: Callable[[dict[str, Any]], None]
-) -> None:
+@pytest.mark.parametrize(("path", "new"), cases(__file__, "damages"))
+def test_no_answer_is_a_typed_error(products: Context, path: list[str | int], new: Any) -> None:
+    with pytest.raises(ModelError):
+        verify({}, ask_in(products))
     value = honest(products)
-    damage(value)
+    mutate(value, path, new)
     with pytest.raises(ModelError):
         verify(value, ask_in(products))

@@ -8,16 +8,7 @@ import pytest
 from hypothesis import given
 
 from mrag.errors import ConfigError
-from mrag.graphcodes.code import (
-    Edge,
-    GraphCode,
-    Node,
-    from_folder,
-    from_json,
-    term,
-    to_json,
-    union,
-)
+from mrag.graphcodes.code import Edge, GraphCode, Node, from_folder, from_json, term, to_json, union
 from mrag.graphcodes.explanation import CodeVerbaliser
 from tests.cases import cases
 from tests.graphcodes.strategies import codes, told

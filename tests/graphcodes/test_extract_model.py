@@ -31,19 +31,7 @@ def edges(code: GraphCode) -> set[tuple[str, str, str]]:
     return {edge.key for edge in code.edges}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        json.dumps({"nodes": [{"name": "dog"}], "edges": EDGES}),
-        "Here it is:\n```json\n" + json.dumps({"edges": EDGES}) + "\n```\nAnything else?",
-        json.dumps([["A dog", "chase", "the Cat"], ["cat", "is", "black"]]),
-        '{"objects": ["dog"], "relationships": [{"subject": "dog", "predicate": "chase", "object": "cat"}, '
-        '{"subject": "cat", "predicate": "is", "object": "black"}]}',
-        "1. (dog, chase, cat)\n2. (cat, is, black)",
-        "- [Dog, chase, cat].\n- [cat, is, black].",
-        "{oops} " + json.dumps({"triples": [["dog", "chase", "cat"], ["cat", "is", "black"]]}),
-    ],
-)
+@pytest.mark.parametrize("text", cases(__file__, "forms"))
 def test_forms_that_are_read(text: str) -> None:
     assert edges(read_code(text)) == CHASE
 

@@ -147,9 +147,7 @@ def test_codes_are_written_in_one_way(triples: list[list[str]], written: list[st
 
 
 @pytest.mark.slow
-def test_captions_find_their_gold_graphs_nearly_as_well_as_the_graphs_themselves(
-    reader: TextExtractor,
-) -> None:
+def test_captions_find_their_gold_graphs_nearly_as_well_as_these(reader: TextExtractor) -> None:
     with gzip.open(shared_data("scenes_factual/share/pairs_caption_graph.jsonl.gz"), "rt") as lines:
         data = [json.loads(line) for line in itertools.islice(lines, 500)]
     plain = CodeNormaliser(singular=False)

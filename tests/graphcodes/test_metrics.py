@@ -16,6 +16,7 @@ from mrag.graphcodes.metrics import (
     query_relative,
     structural,
 )
+from tests.cases import cases
 from tests.graphcodes.strategies import codes, ontologies, told
 
 EMPTY = GraphCode()
@@ -69,19 +70,9 @@ def test_agent_and_patient():
     assert paper(BITES, BITTEN) == CodeScores(1.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("q", "d", "expected"),
-    [
-        (BITES, BITES, (1.0, 1.0, 1.0)),
-        (BITES, GraphCode.of(["dog"]), (0.5, 0.0, 0.0)),
-        (BITES, LICKS, (1.0, 1.0, 0.0)),
-        (BITES, GraphCode.of(["dog", "man"]), (1.0, 0.0, 0.0)),
-        (BITES, EMPTY, (0.0, 0.0, 0.0)),
-        (told("a r b, b r c"), told("a r b, c"), (1.0, 0.5, 1.0)),
-    ],
-)
+@pytest.mark.parametrize(("q", "d", "expected"), cases(__file__, "query_relative"))
 def test_query_relative_is_what_upstream_tests_assert(q, d, expected):
-    assert query_relative(q, d) == CodeScores(*expected)
+    assert query_relative(told(q), told(d)) == CodeScores(*expected)
 
 
 class TestPaper:
@@ -90,24 +81,9 @@ class TestPaper:
         q, d = told("x, a r b, b r c"), told("y, a r b, b s c, a r c, y r a")
         assert paper(q, d) == CodeScores(3 / 4, 2 / 6, 1 - 2 / 6)
 
-    @pytest.mark.parametrize(
-        ("q", "d", "expected"),
-        [
-            (EMPTY, EMPTY, CodeScores(0, 0, 0)),
-            (EMPTY, BITES, CodeScores(0, 0, 0)),
-            (BITES, EMPTY, CodeScores(0, 0, 0)),
-            (BITES, GraphCode.of(["dog"]), CodeScores(0.5, 0, 0)),
-            (GraphCode.of(["dog"]), GraphCode.of(["dog"]), CodeScores(1, 0, 0)),
-            # No edge among the shared nodes: nothing to compare, so not 1.
-            (GraphCode.of(["a", "b"]), GraphCode.of(["a", "b"]), CodeScores(1, 0, 0)),
-            # Self-loops are on the diagonal, which takes no part.
-            (GraphCode.of([], [("a", "r", "a")]), GraphCode.of([], [("a", "r", "a")]), CodeScores(1, 0, 0)),
-            # An edge that has lost an end in the document is no cell of the intersection.
-            (BITES, GraphCode.of([], [("dog", "bites", "cat")]), CodeScores(0.5, 0, 0)),
-        ],
-    )
-    def test_undefined_cases(self, q, d, expected):
-        assert paper(q, d) == expected
+    @pytest.mark.parametrize(("why", "q", "d", "features"), cases(__file__, "undefined"))
+    def test_undefined_cases(self, why, q, d, features):
+        assert paper(told(q), told(d)) == CodeScores(features, 0, 0), why
 
     def test_identical_codes_need_not_score_1(self):
         # A property of the paper's formulas, kept: M_FR is the density of a graph.

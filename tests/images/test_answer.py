@@ -164,9 +164,7 @@ def test_images_without_facts_are_shown_and_a_model_may_look_at_them(
     assert len(looking.looked) == 1 and "I see red" in found.text and not found.supported
 
 
-def test_a_failing_model_is_an_error_that_says_so(
-    wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer
-) -> None:
+def test_a_failing_model_is_told(wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer) -> None:
     with pytest.raises(ModelError, match="one picture at a time"):  # it is sent three
         asked(wardrobe, "sleeve", photos, model="ollama:llava", k=3)
 
@@ -281,9 +279,7 @@ def said(kg: KnowledgeGraph, text: str) -> Answer:
 
 
 @pytest.mark.parametrize(("kind", "text"), SENTENCES)
-def test_what_is_true_of_them_is_supported_and_what_is_not_is_marked(
-    kg: KnowledgeGraph, kind: str, text: str
-) -> None:
+def test_what_is_true_is_supported_and_the_rest_marked(kg: KnowledgeGraph, kind: str, text: str) -> None:
     answer = said(kg, text)
     if kind == "not":
         assert not answer.supported

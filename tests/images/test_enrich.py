@@ -97,7 +97,7 @@ def test_the_description_is_kept_letter_by_letter_with_its_provenance(gallery: G
         assert str(text) == said_of(picture.read_bytes())
         assert (str(model), str(prompt)) == ("ollama:llava:latest", PROMPTS["fashion"])
         assert str(time).endswith("Z")
-    [(asked,)] = gallery.kg.select("SELECT ?o { ?a a prov:Activity ; rdfs:comment ?o }")
+    [(asked,)] = gallery.kg.query("SELECT ?o { ?a a prov:Activity ; rdfs:comment ?o }")  # type: ignore[misc, union-attr]
     assert json.loads(str(asked)) == {"max_side": 1024, "seed": 1, "temperature": 0.1}
     graph = report.graph
     assert gallery.kg.query(f"ASK {{ GRAPH <{graph}> {{ ?i <{E}hasLLMDescription> ?t }} }}") is True

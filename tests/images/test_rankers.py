@@ -258,8 +258,7 @@ def test_the_bridge_finds_real_photos_by_words_and_by_picture(tmp_path: Path) ->
         model: Any = image_embedder("conse")
         assert model is not None
         ranker = ImageLooksRanker(kg, photos, model)
-        found = {words: ids(ranker, words, 1)[0] for words in PHOTOS}
-        assert found == PHOTOS
+        assert {words: ids(ranker, words, 1)[0] for words in PHOTOS} == PHOTOS
         # A part of the cat's photo, mirrored, is still nearest to the whole.
         cat = Image.open(photos / "chelsea.png").crop((60, 20, 380, 280))
         cat.transpose(Image.Transpose.FLIP_LEFT_RIGHT).save(tmp_path / "cat.jpg")

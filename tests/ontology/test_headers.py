@@ -16,9 +16,7 @@ FILES = [
 
 
 @pytest.mark.parametrize(("name", "iri", "languages", "least"), FILES)
-def test_an_ontology_is_well_formed_and_says_what_it_is(
-    name: str, iri: str, languages: set[str], least: int
-) -> None:
+def test_an_ontology_says_what_it_is(name: str, iri: str, languages: set[str], least: int) -> None:
     file, ontology = ROOT / "ontology" / f"{name}.ttl", URIRef(iri)
     graph = Graph().parse(file)
     assert len(set(ox.parse(path=file, format=ox.RdfFormat.TURTLE, lenient=False))) == len(graph) > least

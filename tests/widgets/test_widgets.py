@@ -52,9 +52,7 @@ def page(browser: Browser) -> Iterator[Page]:
     opened.set_default_timeout(20_000)
     faults: list[str] = []
     opened.on("pageerror", lambda error: faults.append(str(error)))
-    opened.on(
-        "request", lambda asked: faults.append(asked.url) if not asked.url.startswith("data:") else None
-    )
+    opened.on("request", lambda one: faults.append(one.url) if not one.url.startswith("data:") else None)
     yield opened
     opened.close()
     assert faults == []
