@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from rdflib import Literal, URIRef
+from rdflib import Graph, Literal, URIRef
 from rdflib.namespace import RDF, RDFS
 
 from mrag.cel.expressions import Expression
-from mrag.cel.notation import to_dl
+from mrag.cel.notation import from_dl, to_dl
 from mrag.cel.problem import Hypothesis
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from mrag.retrieval.rankers import Hit, Question
 
 E = "http://example.org/"
+PHOTOS = [Triple(*t) for t in Graph().parse(Path(__file__).with_name("photos.ttl"))]  # type: ignore[arg-type]
+"""Six photos, of what garments, in which colours and sizes."""
+
+
+def dl(text: str) -> Expression:
+    """An expression of which the names are below E."""
+    return from_dl(text, {"": E})
 
 
 def fact(s: str, p: str, o: str | Literal) -> Triple:

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from rdflib import Literal, URIRef
+from rdflib import Graph, Literal, URIRef
 from rdflib.namespace import OWL, RDF, XSD
 
-from mrag.cel.expressions import (
-    And,
-    AtLeast,
-    AtMost,
-    Bottom,
-    DataOnly,
-    DataRange,
-    DataSome,
-    Exactly,
-    Expression,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Property,
-    Some,
-    Top,
-    Value,
-)  # fmt: skip
+from mrag.cel import expressions as ce
+from mrag.cel.expressions import Expression, Property
 from mrag.rdf.terms import Term, Triple
+
+UNWATCHED = settings(suppress_health_check=list(HealthCheck))
+"""For what draws whole graphs: each example is large, and takes its time."""
 
 E = "http://example.org/"
 INDIVIDUALS = [E + x for x in "abcdef"]
@@ -82,35 +70,35 @@ class Plain:
 
     def holds(self, e: Expression, x: Term) -> bool:
         match e:
-            case Top():
+            case ce.Top():
                 return True
-            case Bottom():
+            case ce.Bottom():
                 return False
-            case Named(name):
+            case ce.Named(name):
                 return (x, RDF.type, URIRef(name)) in self.triples
-            case Not(of):
+            case ce.Not(of):
                 return not self.holds(of, x)
-            case And(parts):
+            case ce.And(parts):
                 return all(self.holds(p, x) for p in parts)
-            case Or(parts):
+            case ce.Or(parts):
                 return any(self.holds(p, x) for p in parts)
-            case Some(p, filler):
+            case ce.Some(p, filler):
                 return any(self.holds(filler, y) for y in self.values(p, x))
-            case Only(p, filler):
+            case ce.Only(p, filler):
                 return all(self.holds(filler, y) for y in self.values(p, x))
-            case Value(p, value):
+            case ce.Value(p, value):
                 return any(_same(y, value) for y in self.values(p, x))
-            case OneOf(members):
+            case ce.OneOf(members):
                 return str(x) in members and isinstance(x, URIRef)
-            case AtLeast(n, p, filler):
+            case ce.AtLeast(n, p, filler):
                 return self.count(p, filler, x) >= n
-            case AtMost(n, p, filler):
+            case ce.AtMost(n, p, filler):
                 return self.count(p, filler, x) <= n
-            case Exactly(n, p, filler):
+            case ce.Exactly(n, p, filler):
                 return self.count(p, filler, x) == n
-            case DataSome(p, range):
+            case ce.DataSome(p, range):
                 return any(_within(y, range) for y in self.values(p, x))
-            case DataOnly(p, range):
+            case ce.DataOnly(p, range):
                 return all(_within(y, range) for y in self.values(p, x))
 
     def count(self, p: Property, filler: Expression, x: Term) -> int:
@@ -130,7 +118,7 @@ def _same(found: Term, wanted: str | Literal) -> bool:
     return found == wanted
 
 
-def _within(value: Term, range: DataRange) -> bool:
+def _within(value: Term, range: ce.DataRange) -> bool:
     if not isinstance(value, Literal):
         return False
     whole = (XSD.integer, XSD.decimal) if range.datatype == str(XSD.decimal) else (URIRef(range.datatype),)
@@ -155,6 +143,19 @@ def schema() -> Iterable[Triple]:
     yield from (Triple(URIRef(r), RDF.type, OWL.ObjectProperty) for r in ROLES)
 
 
+def in_owlready(world: Any, triples: Iterable[Triple] = ()) -> Any:
+    """Load an ontology of all names, and of some triples, into a world of owlready2."""
+    graph = Graph()
+    graph.add((URIRef(E), RDF.type, OWL.Ontology))
+    kinds = {OWL.Class: CLASSES, OWL.ObjectProperty: ROLES, OWL.DatatypeProperty: DATA}
+    for kind, names in {**kinds, OWL.NamedIndividual: INDIVIDUALS}.items():
+        for name in names:
+            graph.add((URIRef(name), RDF.type, kind))
+    for t in triples:
+        graph.add(t)
+    return world.get_ontology(E).load(fileobj=io.BytesIO(graph.serialize(format="nt").encode()))
+
+
 @st.composite
 def graphs(draw: st.DrawFn) -> frozenset[Triple]:
     """Graphs of six individuals; some may have no class, some properties lead to literals."""
@@ -173,27 +174,26 @@ def graphs(draw: st.DrawFn) -> frozenset[Triple]:
 _roles = st.builds(Property, st.sampled_from(ROLES), st.booleans())
 _data = st.builds(Property, st.sampled_from(DATA))
 _integers = st.builds(
-    lambda facet, n: DataRange(str(XSD.integer), ((facet, Literal(n, datatype=XSD.integer)),)),
+    lambda facet, n: ce.DataRange(str(XSD.integer), ((facet, Literal(n, datatype=XSD.integer)),)),
     st.sampled_from(("minInclusive", "maxInclusive", "minExclusive", "maxExclusive")),
     st.sampled_from(NUMBERS),
 )
 _ranges = st.one_of(
     _integers,
-    st.just(DataRange(str(XSD.decimal), (("minInclusive", Literal("2.0", datatype=XSD.decimal)),))),
-    st.just(DataRange(str(XSD.date), (("minExclusive", Literal("2024-02-01", datatype=XSD.date)),))),
-    st.just(DataRange(str(XSD.dateTime), (("maxInclusive", MOMENT),))),
-    st.just(DataRange(str(XSD.boolean))),
-    st.just(DataRange(str(XSD.string))),
+    st.just(ce.DataRange(str(XSD.decimal), (("minInclusive", Literal("2.0", datatype=XSD.decimal)),))),
+    st.just(ce.DataRange(str(XSD.date), (("minExclusive", Literal("2024-02-01", datatype=XSD.date)),))),
+    st.just(ce.DataRange(str(XSD.dateTime), (("maxInclusive", MOMENT),))),
+    st.just(ce.DataRange(str(XSD.boolean))),
+    st.just(ce.DataRange(str(XSD.string))),
 )
 _leaves = st.one_of(
-    st.just(Top()),
-    st.just(Bottom()),
-    st.builds(Named, st.sampled_from(CLASSES)),
-    st.builds(Value, _roles, st.sampled_from(INDIVIDUALS)),
-    st.builds(Value, _data, st.sampled_from(VALUES)),
-    st.builds(lambda m: OneOf(tuple(m)), st.lists(st.sampled_from(INDIVIDUALS), min_size=1, max_size=3)),
-    st.builds(DataSome, _data, _ranges),
-    st.builds(DataOnly, _data, _ranges),
+    st.sampled_from((ce.Top(), ce.Bottom())),
+    st.builds(ce.Named, st.sampled_from(CLASSES)),
+    st.builds(ce.Value, _roles, st.sampled_from(INDIVIDUALS)),
+    st.builds(ce.Value, _data, st.sampled_from(VALUES)),
+    st.builds(lambda m: ce.OneOf(tuple(m)), st.lists(st.sampled_from(INDIVIDUALS), min_size=1, max_size=3)),
+    st.builds(ce.DataSome, _data, _ranges),
+    st.builds(ce.DataOnly, _data, _ranges),
 )
 
 
@@ -205,10 +205,10 @@ def grown(
 
     def grow(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
         several = st.lists(inner, min_size=2, max_size=parts).map(tuple)
-        counted = (st.builds(kind, n, role, inner) for kind in (AtLeast, AtMost, Exactly))
-        joined = (st.builds(kind, several) for kind in (And, Or))
-        restricted = (st.builds(kind, role, inner) for kind in (Some, Only))
-        return st.one_of(st.builds(Not, inner), *joined, *restricted, *counted)
+        counted = (st.builds(kind, n, role, inner) for kind in (ce.AtLeast, ce.AtMost, ce.Exactly))
+        joined = (st.builds(kind, several) for kind in (ce.And, ce.Or))
+        restricted = (st.builds(kind, role, inner) for kind in (ce.Some, ce.Only))
+        return st.one_of(st.builds(ce.Not, inner), *joined, *restricted, *counted)
 
     return grow
 

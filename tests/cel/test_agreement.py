@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.cel.evaluate import World
@@ -11,12 +11,10 @@ from mrag.cel.problem import confusion, instances, instances_among
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
-from tests.cel.plain import INDIVIDUALS, Plain, expressions, graphs
-
-_MANY = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+from tests.cel.plain import INDIVIDUALS, UNWATCHED, Plain, expressions, graphs
 
 
-@_MANY
+@settings(UNWATCHED, max_examples=50)
 @given(graphs(), st.lists(expressions, min_size=4, max_size=8))
 def test_store_bitsets_and_plain_reading_agree(triples: frozenset[Triple], several: list[Expression]) -> None:
     plain = Plain(triples)
@@ -40,7 +38,7 @@ def test_store_bitsets_and_plain_reading_agree(triples: frozenset[Triple], sever
         ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(graphs(), expressions)
 def test_the_normal_form_holds_the_same_and_is_its_own(triples: frozenset[Triple], e: Expression) -> None:
     plain, found = Plain(triples), normal(e)
@@ -49,7 +47,7 @@ def test_the_normal_form_holds_the_same_and_is_its_own(triples: frozenset[Triple
     assert length(found) >= 1
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(UNWATCHED, max_examples=30)
 @given(graphs(), st.lists(expressions, min_size=4, max_size=8))
 def test_what_is_fetched_around_examples_decides_what_it_says(
     triples: frozenset[Triple], several: list[Expression]

@@ -92,11 +92,8 @@ def test_it_is_an_estimator(kg: mrag.KnowledgeGraph) -> None:
     copy = clone(model)
     assert copy is not model and copy.kg is kg and copy.get_params() == model.get_params()
     tags = get_tags(model)
-    assert (
-        tags.estimator_type == "classifier"
-        and tags.input_tags.string
-        and not tags.classifier_tags.multi_class
-    )
+    assert tags.estimator_type == "classifier" and tags.input_tags.string
+    assert not tags.classifier_tags.multi_class
     with pytest.raises(NotFittedError):
         model.predict([EX + "GraphDB"])
 
@@ -136,21 +133,19 @@ def test_what_the_other_checks_ask_of_numbers_holds_for_iris(
 
 
 @pytest.mark.parametrize(
-    "X,y,says",
+    "names,y,says",
     [
-        ([EX + "GraphDB"], [1], "y has 1"),
-        ([EX + "GraphDB", EX + "MySQL", EX + "Redis"], [0, 1, 2], "y has 3 classes"),
-        ([EX + "GraphDB", EX + "MySQL"], [0], "do not go with"),
-        ([EX + "GraphDB", EX + "GraphDB"], [0, 1], "both a positive and a negative"),
-        ([EX + "GraphDB", EX + "Nowhere"], [0, 1], "Nowhere"),
-        ([[EX + "GraphDB", EX + "MySQL"]], [0], "shape (1, 2)"),
-        ([], [], "shape (0,)"),
+        ("GraphDB", [1], "y has 1"), ("GraphDB MySQL Redis", [0, 1, 2], "y has 3 classes"),
+        ("GraphDB MySQL", [0], "do not go with"), ("GraphDB GraphDB", [0, 1], "both a positive and a"),
+        ("GraphDB Nowhere", [0, 1], "Nowhere"), ("", [], "shape (0,)"),
     ],
-)
-def test_what_is_no_problem_is_told(kg: mrag.KnowledgeGraph, X: Any, y: Any, says: str) -> None:
+)  # fmt: skip
+def test_what_is_no_problem_is_told(kg: mrag.KnowledgeGraph, names: str, y: Any, says: str) -> None:
     with pytest.raises(LearningProblemError) as error:
-        cel.ConceptClassifier(kg).fit(X, y)
+        cel.ConceptClassifier(kg).fit([EX + name for name in names.split()], y)
     assert says in str(error.value)
+    with pytest.raises(LearningProblemError, match=r"shape \(1, 2\)"):
+        cel.ConceptClassifier(kg).fit([[EX + "GraphDB", EX + "MySQL"]], [0])
 
 
 @pytest.mark.parametrize(

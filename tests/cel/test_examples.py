@@ -9,6 +9,7 @@ import pytest
 import mrag
 from mrag.cel import class_problem, read_problems, sampled_negatives
 from mrag.errors import LearningProblemError, LoadError
+from tests.cases import cases
 from tests.cel.facts import E, put
 from tests.conftest import shared_data
 
@@ -25,19 +26,7 @@ alg.type = "ocel"
 """
 
 
-@pytest.mark.parametrize(
-    ("file", "sizes"),
-    [
-        ("drill/Family/lp_dl_learner.json", 18),
-        ("drill/Family/lp_dl_learner_with_pos_only.json", 0),
-        ("smlbench/animals/lp", 4),
-        ("smlbench/lymphography/lp", 1),
-        ("smlbench/animals/lp/bird", 1),
-        ("dllearner/father/father.conf", 1),
-        ("dllearner/trains/trains_owl.conf", 1),
-        ("dllearner/forte/uncle_owl_large.conf", 1),
-    ],
-)
+@pytest.mark.parametrize(("file", "sizes"), cases(__file__, "published"))
 def test_published_problems_are_read(file: str, sizes: int) -> None:
     assert len(read_problems(shared_data("cel_kbs/" + file))) == sizes
 
@@ -49,18 +38,7 @@ def test_names_in_a_configuration_are_resolved(tmp_path: Path) -> None:
     assert problem.negatives == ("http://a.b/c#gabi", "urn:f:heinz")
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("a.conf", 'lp.type = "posonlylp"\nlp.positiveExamples = {"a"}', "no positive and negative"),
-        ("a.conf", 'import("a.owl");\n+a\n-b', "no positive and negative"),
-        ("a.json", "{}", "no learning problems"),
-        ("a.json", '{"problems": {"p": 1}}', "no learning problems"),
-        ("a.txt", "\xff", "cannot be read"),
-        ("none.json", None, "cannot be read"),
-        (".", None, "No pos.txt"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "words"), cases(__file__, "refused"))
 def test_other_files_are_refused_by_name(tmp_path: Path, name: str, text: str | None, words: str) -> None:
     if text is not None:
         (tmp_path / name).write_text(text, encoding="latin-1")
@@ -73,9 +51,8 @@ def test_negative_examples_are_drawn_from_the_others() -> None:
     with mrag.demo(model="none") as kg:
         ex = kg.prefixes["ex"]
         drawn = sampled_negatives(kg, [ex + "Virtuoso"], seed=3)
-        assert (
-            drawn == sampled_negatives(kg, [ex + "Virtuoso"], seed=3) != sampled_negatives(kg, [ex + "Neo4j"])
-        )
+        assert drawn == sampled_negatives(kg, [ex + "Virtuoso"], seed=3)
+        assert drawn != sampled_negatives(kg, [ex + "Neo4j"])
         assert len(drawn) == 20 and ex + "Virtuoso" not in drawn
         few = class_problem(kg, ex + "Vendor", most=5)
         assert (len(few.positives), len(few.negatives), few.ignored) == (5, 5, (ex + "Vendor",))

@@ -5,29 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mrag
 from mrag.cel.problem import ExampleCounts, LearningProblem
-from mrag.cel.rerank import (
-    FeedbackSettings,
-    conditions_agreeing,
-    learn_from_marks,
-    marked_counts,
-    precision,
-)
+from mrag.cel.rerank import FeedbackSettings, conditions_agreeing, learn_from_marks, marked_counts, precision
 from mrag.cel.sparql import individuals_among
 from mrag.errors import LearningProblemError
 from mrag.rdf.terms import Triple
-from tests.cel.plain import INDIVIDUALS, Plain, graphs
+from tests.cel.plain import INDIVIDUALS, UNWATCHED, Plain, graphs
 
 EX = "https://w3id.org/mrag/demo/products#"
 PATIENT = FeedbackSettings(seconds=60)
 """Learning ends when it has found what there is, which takes longer on a busy machine."""
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(UNWATCHED, max_examples=25)
 @given(graphs(), st.permutations(INDIVIDUALS), st.integers(1, 3), st.integers(0, 2))
 def test_alternatives_hold_what_the_plain_interpreter_says(
     triples: frozenset[Triple], order: Sequence[str], likes: int, dislikes: int
@@ -48,9 +42,8 @@ def test_alternatives_hold_what_the_plain_interpreter_says(
             held = plain.instances(one.hypothesis.expression)
             assert one.covered == tuple(iri for iri in listed if iri in held)
             assert one.hypothesis.counts == found.problem.counts(held) and one.hypothesis.counts.informative
-            again = marked_counts(
-                kg, one.hypothesis.expression, found.problem.positives, found.problem.negatives
-            )
+            problem = found.problem
+            again = marked_counts(kg, one.hypothesis.expression, problem.positives, problem.negatives)
             assert again.counts == one.hypothesis.counts
         assert not {*found.proposals} & {*liked, *disliked}
         shortest, _ = conditions_agreeing(kg, found.problem, listed, 2, until=1e12)
@@ -78,9 +71,7 @@ def test_an_integer_reaches_the_limit_of_a_decimal(negative: str) -> None:
 
 def test_a_mark_on_what_is_disputed_rules_conditions_out() -> None:
     with mrag.demo(model="none") as kg:
-        listed = [
-            EX + n for n in ("OracleDatabase", "MySQL", "Milvus", "Pinecone", "SQLite", "Neo4j", "Redis")
-        ]
+        listed = [EX + n for n in "OracleDatabase MySQL Milvus Pinecone SQLite Neo4j Redis".split()]
         liked, disliked = [listed[0]], [listed[1]]
         sizes = []
         while True:

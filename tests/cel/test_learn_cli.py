@@ -1,72 +1,41 @@
-"""`mrag learn`: one call as a user makes it, the others in this process to save its start."""
+"""`mrag learn` as a user calls it."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
-import sys
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from rdflib import Graph
 
-from mrag.cli import main
-from tests.cel.test_summary import Start
+from tests.cases import cases
 from tests.commands import run
+from tests.evaluation.conftest import Start
 
 E = "http://example.org/photos/"
-TURTLE = """
-@prefix p: <http://example.org/photos/> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-p:Blazer rdfs:subClassOf p:Jacket . p:Jacket rdfs:label "jacket" . p:shows rdfs:label "shows" .
-"""
-
-
-def _photo(n: int, garment: str, text: str) -> str:
-    return (
-        f'p:photo{n} a p:Photo ; rdfs:label "photo {n}" ; rdfs:comment "{text}" ; p:shows p:item{n} .\n'
-        f"p:item{n} a p:{garment} .\n"
-    )
+PHOTOS = Path(__file__).with_name("garments.ttl").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("home")
-    garments = ["Blazer", "Jacket", "Blazer", "Jacket", "Skirt", "Hat", "Skirt", "Hat"]
-    texts = ["a tailored coat in the city"] * 4 + ["summer at the beach"] * 4
-    rows = [_photo(n, g, t) for n, (g, t) in enumerate(zip(garments, texts, strict=True), start=1)]
-    (folder / "photos.ttl").write_text(TURTLE + "".join(rows), encoding="utf-8")
+    (folder / "photos.ttl").write_text(PHOTOS, encoding="utf-8")
     (folder / "likes.txt").write_text("p:photo1\n\np:photo2\n", encoding="utf-8")
     (folder / "dislikes.txt").write_text(f"{E}photo5\n<{E}photo6>\n", encoding="utf-8")
-    with contextlib.chdir(folder):
-        call("load", "photos.ttl")
-        call("index")
+    call(folder, "load", "photos.ttl")
+    call(folder, "index")
     return folder
 
 
-@dataclass(frozen=True)
-class Done:
-    stdout: str
-    stderr: str
+def call(home: Path, *args: str, code: int = 0, **env: str) -> CompletedProcess[str]:
+    done = run(*args, cwd=home, MRAG_EMBEDDER="minilm", **env)
+    assert done.returncode == code, (args, done.stdout, done.stderr)
+    return done
 
 
-def call(*args: str, code: int = 0) -> Done:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["mrag", *args])
-        patch.setenv("COLUMNS", "100")
-        out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
-            main()
-    assert (ended.value.code or 0) == code, (args, out.getvalue(), err.getvalue())
-    return Done(out.getvalue(), err.getvalue())
-
-
-def learn(home: Path, *args: str, code: int = 0) -> Done:
-    with contextlib.chdir(home):
-        return call("learn", *args, code=code)
+def learn(home: Path, *args: str, code: int = 0, **env: str) -> CompletedProcess[str]:
+    return call(home, "learn", *args, code=code, **env)
 
 
 COATS = ("tailored coat in the city", "--top", "3", "--bottom", "3")
@@ -74,13 +43,11 @@ LIKES = ("--positives", "likes.txt", "--negatives", "dislikes.txt")
 
 
 def test_a_concept_from_examples_by_file(home: Path) -> None:
-    done = run("learn", "fit", *LIKES, cwd=home)
-    assert done.returncode == 0, done.stderr
+    done = learn(home, "fit", *LIKES)
     lines = done.stdout.splitlines()
     assert lines[0] == "∃ p:shows.p:Jacket"
-    assert lines[1].startswith("Whatever shows") and lines[1].endswith(
-        "jacket: 2 of your 2 examples, 0 of 2 others."
-    )
+    assert lines[1].startswith("Whatever shows")
+    assert lines[1].endswith("jacket: 2 of your 2 examples, 0 of 2 others.")
     assert lines[2] == "f1 1.000, length 3"
     assert "hypotheses" in done.stderr and "ended: solved" in done.stderr
 
@@ -97,8 +64,7 @@ def test_examples_by_name_and_json(home: Path) -> None:
 def test_the_query_and_other_notations(home: Path) -> None:
     done = learn(home, "fit", *LIKES, "--query", "--rq", "jackets.rq")
     assert (home / "jackets.rq").read_text(encoding="utf-8") == done.stdout
-    with contextlib.chdir(home):
-        rows = call("query", "jackets.rq").stdout.splitlines()
+    rows = call(home, "query", "jackets.rq").stdout.splitlines()
     assert len(rows) == 5 and rows[0] == "?x"
     assert learn(home, "fit", *LIKES, "--format", "manchester").stdout.startswith("p:shows some p:Jacket\n")
     turtle = learn(home, "show", "p:shows some p:Jacket", "--format", "turtle").stdout
@@ -107,7 +73,7 @@ def test_the_query_and_other_notations(home: Path) -> None:
 
 
 def test_learning_from_a_search(home: Path) -> None:
-    done = learn(home, "fit", "--question", "tailored coat in the city", "--top", "3", "--bottom", "3")
+    done = learn(home, "fit", "--question", *COATS)
     assert "3 of your 3 examples, 0 of 3 others" in done.stdout
 
 
@@ -138,15 +104,13 @@ def test_keeping_listing_using_and_forgetting(home: Path) -> None:
     assert found["comment"].startswith("Whatever shows")
     Graph().parse(data=learn(home, "concepts", "--format", "turtle").stdout, format="turtle")
     Graph().parse(data=learn(home, "concepts", "--format", "rdfxml").stdout, format="xml")
-    with contextlib.chdir(home):
-        call("reason")
-        rows = call("query", "SELECT ?x { ?x a <urn:mrag:concept:with-jacket> }").stdout
+    call(home, "reason")
+    rows = call(home, "query", "SELECT ?x { ?x a <urn:mrag:concept:with-jacket> }").stdout
     assert [f"p:photo{n}" in rows for n in range(1, 9)] == [True] * 4 + [False] * 4
     assert "with jacket" not in learn(home, "show", "with jacket", "--query").stdout
     learn(home, "forget", "with jacket")
     assert "No such concept" in learn(home, "forget", "with jacket", code=1).stderr
-    with contextlib.chdir(home):
-        call("reason")
+    call(home, "reason")
 
 
 def test_negative_examples_are_drawn_where_none_are_given(home: Path) -> None:
@@ -161,23 +125,7 @@ def test_a_definition_of_a_class_does_without_it(home: Path) -> None:
     assert done.stdout.splitlines()[0] == "∃ p:shows.⊤"
 
 
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (("fit", "--seed", "0"), "There are no examples"),
-        (("fit", "-n", "p:photo1"), "no positive examples"),
-        (("fit", "-p", "p:photo1", "--class", "p:Photo"), "has its own examples"),
-        (("fit", "--class", "p:Nothing"), "no members"),
-        (("fit", "-p", "p:photo1", "-n", "p:photo1"), "both a positive and a negative"),
-        (("fit", "-p", "p:nobody", "-n", "p:photo1"), "no individual"),
-        (("fit", "-p", "p:photo1", "-n", "p:photo5", "--learner", "guess"), "No learner"),
-        (("fit", "-p", "p:photo1", "-n", "p:photo5", "--measure", "luck"), "No measure"),
-        (("show", "p:shows sum p:Jacket"), "neither a kept concept"),
-        (("show", "p:Photo", "--format", "pdf"), "There is no format"),
-        (("fit", "--positives", "nowhere.txt"), "cannot be read"),
-        (("explain", "p:Photo", "p:nobody"), "no named individual"),
-    ],
-)
+@pytest.mark.parametrize(("args", "words"), cases(__file__, "mistakes"))
 def test_mistakes_are_told_in_one_line(home: Path, args: tuple[str, ...], words: str) -> None:
     done = learn(home, *args, code=1)
     assert words in done.stderr and "Traceback" not in done.stderr
@@ -185,10 +133,9 @@ def test_mistakes_are_told_in_one_line(home: Path, args: tuple[str, ...], words:
 
 
 def test_nothing_to_tell_apart_is_said(tmp_path: Path) -> None:
-    (tmp_path / "twins.ttl").write_text(TURTLE + "p:a a p:Hat . p:b a p:Hat .", encoding="utf-8")
-    with contextlib.chdir(tmp_path):
-        call("load", "twins.ttl")
-        done = call("learn", "fit", "-p", "p:a", "-n", "p:b", code=1)
+    (tmp_path / "twins.ttl").write_text(PHOTOS + "p:a a p:Hat . p:b a p:Hat .", encoding="utf-8")
+    call(tmp_path, "load", "twins.ttl")
+    done = learn(tmp_path, "fit", "-p", "p:a", "-n", "p:b", code=1)
     assert "No concept tells the positive from the negative examples" in done.stderr
 
 
@@ -205,7 +152,7 @@ def test_the_hits_of_a_question_are_reranked_by_the_concept(home: Path) -> None:
 def test_a_summary_by_a_model_orders_the_hits(home: Path, ollama: Start) -> None:
     server = ollama(lambda messages: "A summary.")
     asked = ("rerank", *COATS, "-k", "8", "--model", "ollama:asker", "--json")
-    found = json.loads(learn(home, *asked).stdout)
+    found = json.loads(learn(home, *asked, OLLAMA_HOST=server.url).stdout)
     assert [path for path, _ in server.requests].count("/api/chat") == 1
     assert [h["in_concept"] for h in found["hits"]] == [True] * 4 + [False] * 4
 

@@ -64,9 +64,7 @@ def test_a_large_graph_is_learnt_from_within_the_limit(large: KnowledgeGraph, na
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_a_limit_that_is_up_before_the_search_begins_still_gives_a_result(
-    large: KnowledgeGraph, name: str
-) -> None:
+def test_a_limit_that_is_up_before_the_search_still_gives_a_result(large: KnowledgeGraph, name: str) -> None:
     work = learner(name, large, seconds=0.001)
     found = work.fit(problem())
     assert work.report is not None and work.report.stopped == "time"

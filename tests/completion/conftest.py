@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
-from tests.completion.towns import TURTLE
+from tests.completion.towns import TOWNS
 
 
 @pytest.fixture
-def kg(tmp_path: Path) -> Iterator[KnowledgeGraph]:
-    (tmp_path / "towns.ttl").write_text(TURTLE, encoding="utf-8")
+def kg() -> Iterator[KnowledgeGraph]:
     with mrag.connect() as graph:
-        graph.load([tmp_path / "towns.ttl"])
+        graph.load([TOWNS])
         mrag.reason(graph)
         graph.profile()
         yield graph

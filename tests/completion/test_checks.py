@@ -14,16 +14,15 @@ from mrag.completion.checks import CheckSettings, Statement, check, read_shapes
 from mrag.completion.patterns import CompletedTriple
 from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
-from tests.completion.towns import TURTLE, iri, read
+from mrag.rdf.terms import OWL, RDF, XSD, Term, Triple
+from tests.cases import cases
+from tests.completion.towns import TOWNS, TURTLE, fact, iri, read, triples
 
 
 @pytest.fixture(scope="module", params=["reasoned", "plain"])
-def kg(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    path = tmp_path_factory.mktemp("towns") / "towns.ttl"
-    path.write_text(TURTLE, encoding="utf-8")
+def kg(request: pytest.FixtureRequest) -> Iterator[KnowledgeGraph]:
     with mrag.connect() as graph:
-        graph.load([path])
+        graph.load([TOWNS])
         if request.param == "reasoned":
             mrag.reason(graph)
         graph.profile()  # counted once, and kept in the record
@@ -34,66 +33,33 @@ def said(
     kg: KnowledgeGraph, *triples: CompletedTriple, settings: CheckSettings | None = None, new: str = ""
 ) -> list[Statement]:
     before = {graph: kg.store.count(graph) for graph in kg.store.graphs()}
-    done = check(
-        kg,
-        [Statement(*t.terms, t.confidence, t.evidence) for t in triples],
-        settings,
-        new=[new] if new else [],
-    )
+    statements = [Statement(*t.terms, t.confidence, t.evidence) for t in triples]
+    done = check(kg, statements, settings, new=[new] if new else [])
     assert {graph: kg.store.count(graph) for graph in kg.store.graphs()} == before, "checking changes nothing"
     return done
 
 
-@pytest.mark.parametrize(
-    "triple",
-    [
-        read("bob", "bornIn", "visby"),
-        read("bob", "livesIn", "lund"),
-        read("bob", "birthYear", Literal(1930)),
-        read("ada", "wrote", "fern"),
-        read("fern", "isbn", Literal("222")),
-        read("ada", "knows", "bob"),
-        read("stranger", "bornIn", "lund"),
-        # Known as a person only, he may well be a writer.
-        read("bob", "wrote", "fern"),
-        read("bob", "type", "Writer"),
-    ],
-    ids=str,
-)
-def test_what_fits(kg: KnowledgeGraph, triple: CompletedTriple) -> None:
-    if str(triple.predicate).endswith("/type"):
-        triple = CompletedTriple(
-            triple.subject, URIRef(RDF + "type"), triple.object, "completed", triple.evidence
-        )
-    [one] = said(kg, triple)
+def stated(turtle: str, confidence: float = 0.9) -> CompletedTriple:
+    """What Turtle says, as a reader gives it."""
+    prefixes = "".join(line for line in TURTLE.splitlines(True) if line.startswith("@prefix"))
+    [triple] = triples(f"{prefixes}{turtle} .")
+    return CompletedTriple(*triple, "completed", read("a", "b", "c").evidence, confidence)
+
+
+# Who is known as a person only may well be a writer.
+@pytest.mark.parametrize("turtle", cases(__file__, "fits"))
+def test_what_fits(kg: KnowledgeGraph, turtle: str) -> None:
+    [one] = said(kg, stated(turtle))
     assert (one.verdict, one.objections) == ("fits", ())
 
 
 @pytest.mark.parametrize(
-    ("triple", "why"),
-    [
-        (read("ada", "bornIn", "visby"), "born in has one value only, and it is Lund"),
-        (read("ada", "birthYear", Literal(1902)), 'year of birth has one value only, and it is "1901"^^'),
-        (read("visby", "capitalOf", "scania"), "capital of is had by one thing only, and it is Lund"),
-        (read("fern", "isbn", Literal("111")), "ISBN is had by one thing only, and it is Moss"),
-        (read("bob", "bornIn", "ada"), "the range of born in is place, and the two are disjoint"),
-        (read("lund", "bornIn", "visby"), "the domain of born in is person, and the two are disjoint"),
-        (read("moss", "bornIn", "visby"), "Moss is book, and the domain of born in is person"),
-        (read("bob", "wrote", "lund"), "Lund is town, and the range of wrote is book"),
-        (read("bob", "birthYear", Literal("young")), "the range of year of birth is xsd:integer"),
-        (read("bob", "birthYear", "lund"), "year of birth has literals as values"),
-        (read("bob", "knows", Literal("Ada")), "knows leads to entities"),
-        (read("bob", "likes", "ada"), ":likes is no property of this graph"),
-        (read("bob", "knows", "Person"), "person is no individual but belongs to the schema (owl:Class)"),
-        (read("wrote", "knows", "ada"), "wrote is no individual but belongs to the schema"),
-        (read("bob", "knows", "ada", 0.3), "its confidence 0.30 is below 0.50"),
-        (read("bob", "parentOf", "ada"), "it would contradict the ontology"),
-        (read("bob", "parentOf", "bob"), "it would contradict the ontology"),
-    ],
-    ids=str,
-)
-def test_what_contradicts(kg: KnowledgeGraph, triple: CompletedTriple, why: str) -> None:
-    [one] = said(kg, triple)
+    ("turtle", "confidence", "why"),
+    [*((turtle, 0.9, why) for turtle, why in cases(__file__, "contradicts")),
+     (":bob :knows :ada", 0.3, "its confidence 0.30 is below 0.50")],
+)  # fmt: skip
+def test_what_contradicts(kg: KnowledgeGraph, turtle: str, confidence: float, why: str) -> None:
+    [one] = said(kg, stated(turtle, confidence))
     assert one.verdict == "refused"
     assert why in "; ".join(one.objections)
 
@@ -102,27 +68,14 @@ def test_what_is_known_is_neither_written_nor_refused(kg: KnowledgeGraph) -> Non
     assert [one.verdict for one in said(kg, read("ada", "bornIn", "lund"))] == ["known"]
 
 
-@pytest.mark.parametrize(
-    ("predicate", "value"),
-    [
-        (RDFS + "subClassOf", iri("Place")),
-        (OWL + "sameAs", iri("ada")),
-        (OWL + "disjointWith", iri("Town")),
-        (RDFS + "label", Literal("Owned")),
-        (RDF + "type", URIRef(OWL + "Class")),
-        (RDF + "type", iri("Place")),
-    ],
-    ids=str,
-)
-def test_no_text_changes_the_schema(kg: KnowledgeGraph, predicate: str, value: Term) -> None:
-    ref = read("bob", "knows", "ada").evidence
-    [one] = said(kg, CompletedTriple(iri("bob"), URIRef(predicate), value, "completed", ref))
+@pytest.mark.parametrize("turtle", cases(__file__, "schema"))
+def test_no_text_changes_the_schema(kg: KnowledgeGraph, turtle: str) -> None:
+    [one] = said(kg, stated(turtle))
     assert one.verdict == "refused", one
 
 
 def test_only_new_entities_are_given_a_label(kg: KnowledgeGraph) -> None:
-    ref = read("bob", "knows", "ada").evidence
-    label = CompletedTriple(iri("eve"), URIRef(RDFS + "label"), Literal("Eve"), "completed", ref)
+    label = stated(':eve rdfs:label "Eve"')
     assert [one.verdict for one in said(kg, label)] == ["refused"]
     assert [one.verdict for one in said(kg, label, new=str(iri("eve")))] == ["fits"]
 
@@ -177,18 +130,7 @@ def test_knobs(kg: KnowledgeGraph) -> None:
 
 def test_shapes(kg: KnowledgeGraph, tmp_path: Path) -> None:
     pytest.importorskip("pyshacl", reason="pySHACL is not installed (pip install 'mrag[completion]')")
-    shapes = tmp_path / "shapes.ttl"
-    shapes.write_text(
-        """
-        @prefix : <http://example.org/> . @prefix sh: <http://www.w3.org/ns/shacl#> .
-        :PersonShape a sh:NodeShape ; sh:targetClass :Person ;
-            sh:property [ sh:path :knows ; sh:maxCount 1 ; sh:message "knows one person at most" ] ,
-                        [ sh:path :birthYear ; sh:minInclusive 1900 ] .
-        :BookShape a sh:NodeShape ; sh:targetClass :Book ; sh:property [ sh:path :isbn ; sh:minCount 1 ] .
-        """,
-        encoding="utf-8",
-    )
-    settings = CheckSettings(shapes=(read_shapes(shapes),))
+    settings = CheckSettings(shapes=(read_shapes(Path(__file__).with_name("shapes.ttl")),))
     assert [s.verdict for s in said(kg, read("ada", "knows", "bob"), settings=settings)] == ["fits"]
     [s] = said(kg, read("bob", "knows", "lund"), settings=settings)
     assert s.objections == ("it breaks a shape: knows one person at most",)
@@ -208,17 +150,7 @@ def test_shapes_without_the_package(kg: KnowledgeGraph, monkeypatch: pytest.Monk
 
 def test_a_graph_that_is_inconsistent_already_blames_no_one_new() -> None:
     with mrag.connect() as graph:
-        from rdflib import RDF as R
-
-        from mrag.rdf.terms import Triple
-
-        graph.insert(
-            [
-                Triple(iri("A"), URIRef(OWL + "disjointWith"), iri("B")),
-                Triple(iri("x"), R.type, iri("A")),
-                Triple(iri("x"), R.type, iri("B")),
-                Triple(iri("y"), iri("knows"), iri("z")),
-            ]
-        )
+        graph.insert([Triple(iri("A"), URIRef(OWL + "disjointWith"), iri("B")), fact("y", "knows", "z")])
+        graph.insert([Triple(iri("x"), URIRef(RDF + "type"), iri(kind)) for kind in "AB"])
         graph.profile()
         assert [s.verdict for s in said(graph, read("z", "knows", "y"))] == ["fits"]

@@ -8,29 +8,40 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import mrag
+from mrag.completion.path_planner import Weights
 from mrag.completion.review import accept, list_runs, propose, rollback
 from mrag.graph.kg import KnowledgeGraph
 from tests import commands
-from tests.completion.towns import TURTLE, asks, read
+from tests.completion.towns import TOWNS, asks, labels, read
 from tests.crash import Job, breaks, graph_state, mrag_in, program
 
 QUESTION = "Where was Bob Stone born?"
+BOB = "# Bob Stone\n\nHe was born in Ystad."
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "towns.ttl").write_text(TURTLE, encoding="utf-8")
-    (tmp_path / "articles").mkdir()
-    (tmp_path / "articles" / "bob.md").write_text("# Bob Stone\n\nHe was born in Ystad.", encoding="utf-8")
-    with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
-        kg.load([tmp_path / "towns.ttl"])
+    articles(tmp_path, bob=BOB)
+    with opened(tmp_path) as kg:
+        kg.load([TOWNS])
         mrag.reason(kg)
     return tmp_path
+
+
+def articles(folder: Path, **texts: str) -> None:
+    (folder / "articles").mkdir(exist_ok=True)
+    for name, text in texts.items():
+        (folder / "articles" / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+def opened(folder: Path) -> KnowledgeGraph:
+    return mrag.connect(f"oxigraph:{folder / 'store'}")
 
 
 def run(folder: Path, verb: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -57,7 +68,7 @@ def test_ask_review_accept_and_roll_back(folder: Path) -> None:
 
 
 def test_accepted_it_is_under_the_checks_that_it_was_asked_under(folder: Path) -> None:
-    (folder / "articles" / "ada.txt").write_text("Ada Hill lives in Lund.", encoding="utf-8")
+    articles(folder, ada="Ada Hill lives in Lund.")
     words = ("Where does Ada Hill live in?", "--texts", "articles", "--always")
     strict = run(folder, "ask", *words, "--functional", "http://example.org/livesIn")
     assert "has one value only" in " ".join(strict.stderr.split())
@@ -67,11 +78,11 @@ def test_accepted_it_is_under_the_checks_that_it_was_asked_under(folder: Path) -
 
 
 def test_a_contradiction_is_told_and_not_written(folder: Path) -> None:
-    (folder / "articles" / "ada.txt").write_text("Ada Hill was born in Visby.", encoding="utf-8")
+    articles(folder, ada="Ada Hill was born in Visby.")
     asked = run(folder, "ask", "Where was Ada Hill born?", "--texts", "articles", "--always", "--accept-all")
     assert asked.returncode == 0
     assert "born in has one value only, and it is Lund" in " ".join(asked.stderr.split())
-    with mrag.connect(f"oxigraph:{folder / 'store'}") as kg:
+    with opened(folder) as kg:
         assert not asks(kg, ":ada :bornIn :visby")
 
 
@@ -84,15 +95,15 @@ def test_several_questions_at_once_and_again(folder: Path) -> None:
 
 
 def test_what_cannot_be_done_is_said(folder: Path) -> None:
-    nothing = run(folder, "ask")
-    assert nothing.returncode == 2 and "QUESTION" in nothing.stderr
-    missing = run(folder, "ask", QUESTION, "--texts", "nowhere")
-    assert missing.returncode == 1 and "no such folder" in missing.stderr
-    unknown = run(folder, "accept", "zzz")
-    assert unknown.returncode == 1 and "No run is called" in unknown.stderr
-    model = run(folder, "ask", QUESTION, "--texts", "articles", "--model", "local:none.gguf")
-    assert model.returncode == 1 and "no file" in model.stderr
-    assert not any("Traceback" in done.stderr for done in (nothing, missing, unknown, model))
+    asked = ("ask", QUESTION, "--texts")
+    for words, code, said in (
+        (("ask",), 2, "QUESTION"),
+        ((*asked, "nowhere"), 1, "no such folder"),
+        (("accept", "zzz"), 1, "No run is called"),
+        ((*asked, "articles", "--model", "local:none.gguf"), 1, "no file"),
+    ):
+        done = run(folder, *words)
+        assert done.returncode == code and said in done.stderr and "Traceback" not in done.stderr
 
 
 def test_help_has_examples(folder: Path) -> None:
@@ -104,17 +115,9 @@ def test_help_has_examples(folder: Path) -> None:
 def test_interrupted_it_goes_on_where_it_was(folder: Path) -> None:
     """Ctrl-C between questions: what was done is done, and the same command does the rest."""
     names = [f"P{n} Stone" for n in range(12)]
-    with mrag.connect(f"oxigraph:{folder / 'store'}") as kg:
-        from rdflib import RDFS, Literal, URIRef
-
-        from mrag.rdf.terms import Triple
-
-        kg.insert(
-            Triple(URIRef(f"http://example.org/p{n}"), RDFS.label, Literal(name))
-            for n, name in enumerate(names)
-        )
-    for n, name in enumerate(names):
-        (folder / "articles" / f"{n}.txt").write_text(f"{name} was born in Lund.", encoding="utf-8")
+    with opened(folder) as kg:
+        kg.insert(labels(**{f"p{n}": name for n, name in enumerate(names)}))
+    articles(folder, **{str(n): f"{name} was born in Lund." for n, name in enumerate(names)})
     questions = [f"Where was {name} born?" for name in names]
     command = [sys.executable, "-m", "mrag", "complete", "ask", "--store", "store", *questions,
                "--texts", "articles", "--accept-all"]  # fmt: skip
@@ -130,20 +133,16 @@ def test_interrupted_it_goes_on_where_it_was(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     answers = [one["answers"] for one in json.loads(done.stdout)["questions"]]
     assert answers == [["Lund"]] * len(names)
-    with mrag.connect(f"oxigraph:{folder / 'store'}") as kg:
-        from mrag.completion.review import list_runs
-
+    with opened(folder) as kg:
         assert {r.state for r in list_runs(kg)} == {"accepted"} and len(list_runs(kg)) == len(names)
 
 
-QUESTION = "Where was Bob Stone born?"
 COUNT = 150
 
 
 def stored(folder: Path) -> None:
     """Make a store of the towns, reasoned over and indexed."""
-    (folder / "towns.ttl").write_text(TURTLE, encoding="utf-8")
-    mrag_in(folder, "load", "towns.ttl", "--store", "store")
+    mrag_in(folder, "load", str(TOWNS), "--store", "store")
     mrag_in(folder, "index", "--embedder", "none", "--store", "store")
 
 
@@ -158,8 +157,15 @@ def prepared(folder: Path) -> str:
         return run.id
 
 
-def opened(folder: Path) -> KnowledgeGraph:
-    return mrag.connect(f"oxigraph:{folder / 'store'}")
+def reasoned_after(written: Callable[[Path], None]) -> Callable[[Path], None]:
+    """What reasons in a folder too, where something was written."""
+
+    def reasoned(folder: Path) -> None:
+        written(folder)
+        with opened(folder) as kg:
+            mrag.reason(kg)
+
+    return reasoned
 
 
 @pytest.mark.slow
@@ -177,17 +183,12 @@ def test_a_decision_is_broken_off(tmp_path: Path, what: str) -> None:
         with opened(folder) as kg:
             (accept if what == "accept" else rollback)(kg, run, update=False)
 
-    def reasoned(folder: Path) -> None:
-        written(folder)
-        with opened(folder) as kg:
-            mrag.reason(kg)
-
     breaks(
         Job(
             f"complete {what}",
             ("complete", what, run, "--store", "store"),
             prepare,
-            halfway=[written, reasoned],
+            halfway=[written, reasoned_after(written)],
             works=[
                 ("query", "ASK { ?s ?p ?o }", "--store", "store"),
                 ("search", "Ada Hill", "--store", "store"),
@@ -205,12 +206,7 @@ def test_a_question_that_is_answered_and_accepted_is_broken_off(tmp_path: Path) 
 
     def prepare(folder: Path) -> None:
         stored(folder)
-        (folder / "articles").mkdir()
-        for n in range(40):
-            (folder / "articles" / f"{n}.md").write_text(
-                f"# P{n} Stone\n\nHe was born in Lund.", encoding="utf-8"
-            )
-        (folder / "articles" / "bob.md").write_text("# Bob Stone\n\nHe was born in Ystad.", encoding="utf-8")
+        articles(folder, bob=BOB, **{str(n): f"# P{n} Stone\n\nHe was born in Lund." for n in range(40)})
 
     def proposed(folder: Path) -> None:
         mrag_in(folder, *words)
@@ -221,10 +217,7 @@ def test_a_question_that_is_answered_and_accepted_is_broken_off(tmp_path: Path) 
             [run] = list_runs(kg)
             accept(kg, run, update=False)
 
-    def reasoned(folder: Path) -> None:
-        written(folder)
-        with opened(folder) as kg:
-            mrag.reason(kg)
+    reasoned = reasoned_after(written)
 
     def again(folder: Path) -> None:
         with opened(folder) as kg:
@@ -267,13 +260,11 @@ except MragError as error:
 
 
 def test_a_calibration_that_is_kept_is_broken_off(tmp_path: Path) -> None:
-    from mrag.completion.path_planner import Weights
-
     def state(folder: Path) -> tuple[int, float] | None:
-        path = folder / "weights.npz"
-        return (
-            (Weights.load(path).examples, float(Weights.load(path).matrix.sum())) if path.exists() else None
-        )
+        if not (folder / "weights.npz").exists():
+            return None
+        weights = Weights.load(folder / "weights.npz")
+        return weights.examples, float(weights.matrix.sum())
 
     for name, first in (("calibration", None), ("calibration in place of another", 300)):
 

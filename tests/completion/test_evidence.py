@@ -124,20 +124,16 @@ def test_what_is_not_asked_in_the_right_way_gives_nothing(kg: KnowledgeGraph, te
 
 
 def test_documents_of_a_loader(kg: KnowledgeGraph) -> None:
-    documents = from_langchain(
-        [LangChainDocument("Bob Stone was born in Visby.", metadata={"source": "https://x.example/bob"})]
-    )
-    store_documents(kg, "urn:mrag:collection:web", documents)
+    page = LangChainDocument("Bob Stone was born in Visby.", metadata={"source": "https://x.example/bob"})
+    store_documents(kg, "urn:mrag:collection:web", from_langchain([page]))
     [found] = Evidence(Passages.of(kg, ["urn:mrag:collection:web"])).complete(kg, BORN, 5)
     assert found.evidence[0].source == "https://x.example/bob"
 
 
 def test_a_vector_store(kg: KnowledgeGraph) -> None:
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=16))
-    store.add_texts(
-        ["Bob Stone was born in Visby.", "Ada Hill wrote Moss.", "Lund is a town."],
-        metadatas=[{"source": f"{n}.txt"} for n in range(3)],
-    )
+    said = ["Bob Stone was born in Visby.", "Ada Hill wrote Moss.", "Lund is a town."]
+    store.add_texts(said, metadatas=[{"source": f"{n}.txt"} for n in range(3)])
     source = RetrievedPassages(kg, store.as_retriever(search_kwargs={"k": 3}))
     [found] = Evidence(source).complete(kg, BORN, 5)
     kept = passages_of(kg, [source.collection])

@@ -27,21 +27,15 @@ from mrag.planning.plan import Unknown
 from mrag.rdf.terms import OWL, Term, Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
-from tests.completion.films import BY, GENRE, STARS, TRIPLES, WROTE, YEAR, f, films
+from tests.completion.films import BY, GENRE, STARS, TRIPLES, WROTE, YEAR, X, f, films, plan
 
-X, Y, Z, R = Unknown("x"), Unknown("y"), Unknown("z"), Unknown("r")
+Y, Z, R = map(Unknown, "yzr")
 
 
 @pytest.fixture(scope="module")
 def kg() -> Iterator[KnowledgeGraph]:
     with films() as graph:
         yield graph
-
-
-def plan(
-    *triples: tuple[Slot, Slot, Slot], answer: Unknown = X, excluded: tuple[Slot, ...] = ()
-) -> TriplePlan:
-    return TriplePlan("?", (), tuple(IncompleteTriple(*t) for t in triples), answer, "hand", excluded)
 
 
 def done(kg: KnowledgeGraph, given_plan: TriplePlan, **knobs: object) -> Completion:
@@ -100,22 +94,17 @@ def test_triples_are_joined_over_shared_unknowns(kg: KnowledgeGraph) -> None:
         {"x": f("runner"), "y": f("scott"), "z": f("ford")},
     ]
     assert len(found.triples) == 5
-    assert [t.terms for t in found.support[f("ford")]] == [
-        (f("alien"), BY, f("scott")),
-        (f("runner"), BY, f("scott")),
-        (f("runner"), STARS, f("ford")),
-    ]
+    alien, runner = (f("alien"), BY, f("scott")), (f("runner"), BY, f("scott"))
+    stars = (f("runner"), STARS, f("ford"))
+    assert [t.terms for t in found.support[f("ford")]] == [alien, runner, stars]
 
 
 def test_the_order_of_the_plan_does_not_matter_and_chains_may_meet(kg: KnowledgeGraph) -> None:
     triples = ((f("alien"), BY, Y), (X, BY, Y), (X, GENRE, Z))
     first, *others = (done(kg, plan(*order, answer=Z)) for order in permutations(triples))
     for again in others:
-        assert (again.answers, again.bindings, again.triples) == (
-            first.answers,
-            first.bindings,
-            first.triples,
-        )
+        assert again.answers == first.answers
+        assert (again.bindings, again.triples) == (first.bindings, first.triples)
     assert done(kg, plan((X, BY, f("scott")), (X, STARS, f("ford")))).answers == [f("runner")]
 
 
@@ -274,9 +263,7 @@ class Notes:
         return found[:k]
 
 
-def test_evidence_is_asked_where_the_graph_has_nothing_and_its_answers_bind_what_follows(
-    kg: KnowledgeGraph,
-) -> None:
+def test_evidence_is_asked_where_the_graph_has_nothing_and_binds_what_follows(kg: KnowledgeGraph) -> None:
     notes = Notes(("", f("tiger"), STARS, f("weaver")))
     chain = plan((f("tiger"), STARS, Y), (X, STARS, Y), excluded=(f("tiger"),))
     found = complete(kg, GroundedPlan(chain), notes)

@@ -66,7 +66,7 @@ def weights(metaqa: ModuleType, folder: Path, kg: KnowledgeGraph) -> Weights:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hops", HOPS)
-def test_gold_plans_give_exactly_the_gold_answers(
+def test_gold_plans_give_gold_answers(
     metaqa: ModuleType, folder: Path, kg: KnowledgeGraph, hops: int
 ) -> None:
     asked = metaqa.questions(folder / f"dev_{hops}hop.jsonl")
@@ -109,9 +109,7 @@ def test_names_of_any_signs_have_iris_of_their_own(metaqa: ModuleType) -> None:
 
 
 @pytest.mark.slow
-def test_missing_answers_are_found_written_back_and_then_in_the_graph(
-    incomplete: ModuleType, folder: Path
-) -> None:
+def test_missing_answers_are_found_and_written_back(incomplete: ModuleType, folder: Path) -> None:
     found = incomplete.run(folder, sample=15, seed=5)
     assert found.questions == 15 and found.before == 0, "no question can be answered in full before"
     assert found.precision >= 0.9 and found.recall >= 0.7, found.wrong
@@ -121,9 +119,7 @@ def test_missing_answers_are_found_written_back_and_then_in_the_graph(
 
 
 @pytest.mark.slow
-def test_the_texts_are_the_same_for_a_seed_and_not_the_readers_words(
-    incomplete: ModuleType, folder: Path
-) -> None:
+def test_texts_follow_their_seed_and_not_the_readers_words(incomplete: ModuleType, folder: Path) -> None:
     one, again, other = (incomplete.corpus(folder, seed=s) for s in (3, 3, 4))
     assert one.texts == again.texts != other.texts
     assert len(one.missing) == one.counts["missing facts"] == 213

@@ -5,58 +5,25 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mrag.completion.measures import contained, exact_match, hits_at_1, normalised, score, set_f1
+from tests.cases import cases
 
-NAMES = st.lists(
-    st.sampled_from(["Up", "up!", "Heat", "The Heat", "", "  ", "Amélie", "amelie", "$"]), max_size=4
-)
+SPELT = ["Up", "up!", "Heat", "The Heat", "", "  ", "Amélie", "amelie", "$"]
+NAMES = st.lists(st.sampled_from(SPELT), max_size=4)
 
 
-@pytest.mark.parametrize(
-    ("left", "right"),
-    [
-        ("The Matrix", "matrix"), ("Amélie", "amelie"), ("  a  b ", "b"), ("Ocean’s 11", "ocean s 11"),
-        ("snake_case", "snake case"), ("ﬁlm", "film"), (" ", ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("left", "right"), cases(__file__, "spellings"))
 def test_spellings_of_one_answer_are_equal(left: str, right: str) -> None:
     assert normalised(left) == normalised(right)
 
 
-@pytest.mark.parametrize(
-    ("found", "gold", "exact", "f1", "first"),
-    [
-        (["b", "Up", "up"], ["UP", "B"], 1, 1, 1),
-        (["up"], ["up", "heat"], 0, 2 / 3, 1),
-        (["superman"], ["man"], 0, 0, 0),
-        (["Heat", "Up"], ["heat"], 0, 2 / 3, 1),
-        (["Up", "Heat"], ["heat"], 0, 2 / 3, 0),
-        (["x", "y"], ["y", "z"], 0, 0.5, 0),
-        (["a b"], ["b"], 1, 1, 1),
-        (["$"], ["$"], 1, 1, 1),
-        (["$"], ["?"], 0, 0, 0),
-        (["The"], ["the"], 1, 1, 1),
-        ([], ["y"], 0, 0, 0),
-        (["y"], [], 0, 0, 0),
-        ([], [], 1, 1, 1),
-    ],
-)
+@pytest.mark.parametrize(("found", "gold", "exact", "f1", "first"), cases(__file__, "sets"))
 def test_sets_and_first_answers_are_compared(
     found: list[str], gold: list[str], exact: float, f1: float, first: float
 ) -> None:
     assert (exact_match(found, gold), set_f1(found, gold), hits_at_1(found, gold)) == (exact, f1, first)
 
 
-@pytest.mark.parametrize(
-    ("text", "gold", "held"),
-    [
-        ("The director was Ridley Scott, in 1979", ["ridley scott"], 1),
-        ("command", ["man"], 0),
-        ("It was Scott or Ridley", ["Ridley Scott"], 0),
-        ("one of them: Heat", ["Up", "Heat"], 1),
-        ("", [], 1),
-        ("anything", [], 0),
-    ],
-)
+@pytest.mark.parametrize(("text", "gold", "held"), cases(__file__, "contained"))
 def test_containment_is_of_whole_words(text: str, gold: list[str], held: float) -> None:
     assert contained(text, gold) == held
 

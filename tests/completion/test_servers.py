@@ -6,18 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.chain import Completer, Evidence
-from mrag.completion.passages import Passage, Passages, passages_of, store_folder
+from mrag.completion.chain import Completer
+from mrag.completion.passages import passages_of, store_folder
 from mrag.completion.review import accept, find_run, list_runs, reject, rollback
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
-from mrag.rdf.terms import RDFS, Triple
 from mrag.stores.http import Access
-from tests.completion.towns import asks, iri, proposed, read, triples
+from tests.completion.towns import asks, evidence_of, fact, labels, proposed, read, triples
 from tests.conftest import slow
 from tests.servers import oxigraph_server, virtuoso_server
 
@@ -33,14 +31,13 @@ def kg(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[KnowledgeGrap
     with context as url:
         store, _ = open_store(url, access)
         with KnowledgeGraph(store) as graph:
-            names = {"bornIn": "born in", "ada": "Ada Hill", "bob": "Bob Stone", "lund": "Lund"}
-            graph.insert(Triple(iri(n), URIRef(RDFS + "label"), Literal(text)) for n, text in names.items())
-            graph.insert([Triple(iri("ada"), iri("bornIn"), iri("lund"))])
+            graph.insert(labels(bornIn="born in", ada="Ada Hill", bob="Bob Stone", lund="Lund"))
+            graph.insert([fact("ada", "bornIn", "lund")])
             yield graph
 
 
 def test_a_run_goes_in_and_out_again(kg: KnowledgeGraph) -> None:
-    evidence = Evidence(Passages([Passage("urn:x:1", "Bob Stone was born in Lund.", "1.txt")]))
+    evidence = evidence_of("Bob Stone was born in Lund.")
     before = kg.count()
     run = Completer(kg, evidence).ask(QUESTION).run
     assert run is not None and run.state == "proposed" and kg.count() == before

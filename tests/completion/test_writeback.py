@@ -29,9 +29,9 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.index.similarity import SimilarityIndexes
-from mrag.rdf.terms import RDFS, Triple
+from mrag.rdf.terms import RDFS
 from mrag.stores.base import Dataset
-from tests.completion.towns import E, asks, contents, iri, proposed, read, triples
+from tests.completion.towns import E, asks, contents, fact, iri, proposed, read, triples
 from tests.servers import oxigraph_server
 
 ROOT = Path(__file__).parents[2]
@@ -157,10 +157,9 @@ def test_runs_are_told_apart_by_what_they_say(kg: KnowledgeGraph) -> None:
         find_run(kg, "last")
     proposed(kg, read("ada", "knows", "bob"))
     proposed(kg, read("ada", "knows", "bob", quote="Another page says so."))
-    with pytest.raises(ConfigError, match="No run is called"):
-        find_run(kg, "zzz")
-    with pytest.raises(ConfigError, match="No run is called ''"):
-        find_run(kg, "")
+    for name in ("zzz", ""):
+        with pytest.raises(ConfigError, match=f"No run is called '{name}'"):
+            find_run(kg, name)
     assert len(list_runs(kg)) == 2
 
 
@@ -191,16 +190,14 @@ def test_the_provenance_is_whole_and_holds_its_shapes(kg: KnowledgeGraph) -> Non
         assert results(less, rules), missing
 
 
-def test_a_graph_that_is_read_only_here_is_refused(
-    kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_that_is_read_only_is_refused(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(KnowledgeGraph, "as_found", property(lambda self: True))
     with pytest.raises(ConfigError, match="read only"):
         propose(kg, "Where?", [read("bob", "bornIn", "visby")])
 
 
 def test_what_a_file_asserts_is_known(kg: KnowledgeGraph) -> None:
-    kg.insert([Triple(iri("bob"), iri("bornIn"), iri("visby"))])
+    kg.insert([fact("bob", "bornIn", "visby")])
     assert propose(kg, "Where?", [read("bob", "bornIn", "visby")]) is None
 
 
@@ -257,7 +254,7 @@ def test_asked_again_under_other_checks_a_proposed_run_has_those(kg: KnowledgeGr
 
 
 def test_what_was_refused_when_proposed_and_is_written_goes_out_again(kg: KnowledgeGraph) -> None:
-    kg.insert([Triple(iri("bob"), iri("bornIn"), iri("lund"))])
+    kg.insert([fact("bob", "bornIn", "lund")])
     run = propose(kg, "Where?", [read("bob", "bornIn", "visby")])
     assert run is not None and run.refused
     kg.update(f"DELETE DATA {{ <{E}bob> <{E}bornIn> <{E}lund> }}")
@@ -365,7 +362,7 @@ def test_over_a_server_too(
         followed(kg, runs, steps)
 
 
-def test_an_acceptance_cut_off_over_a_server_can_be_rolled_back(
+def test_an_acceptance_cut_off_on_a_server_rolls_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with oxigraph_server(tmp_path) as url, mrag.connect(url, "towns") as kg:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from rdflib import Graph, Literal, URIRef
+from pathlib import Path
 
+from rdflib import RDFS, Graph, Literal, URIRef
+
+from mrag.completion.chain import Evidence
 from mrag.completion.checks import CheckSettings, CompletionRun
+from mrag.completion.passages import Passage, Passages
 from mrag.completion.patterns import CompletedTriple
 from mrag.completion.review import propose
 from mrag.generation.result import EvidenceRef
@@ -15,51 +19,35 @@ from mrag.rdf.terms import Term, Triple
 from mrag.stores.base import Dataset
 
 E = "http://example.org/"
-TURTLE = """
-@prefix : <http://example.org/> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-
-:Person a owl:Class ; rdfs:label "person" ; owl:disjointWith :Place .
-:Writer a owl:Class ; rdfs:label "writer" ; rdfs:subClassOf :Person .
-:Place a owl:Class ; rdfs:label "place" .
-:Town a owl:Class ; rdfs:label "town" ; rdfs:subClassOf :Place .
-:Book a owl:Class ; rdfs:label "book" .
-
-:bornIn a owl:ObjectProperty , owl:FunctionalProperty ; rdfs:label "born in" ;
-    rdfs:domain :Person ; rdfs:range :Place .
-:wrote a owl:ObjectProperty ; rdfs:label "wrote" ; rdfs:domain :Writer ; rdfs:range :Book .
-:birthYear a owl:DatatypeProperty , owl:FunctionalProperty ; rdfs:label "year of birth" ;
-    rdfs:domain :Person ; rdfs:range xsd:integer .
-:isbn a owl:DatatypeProperty , owl:InverseFunctionalProperty ; rdfs:label "ISBN" ; rdfs:domain :Book .
-:parentOf a owl:ObjectProperty , owl:AsymmetricProperty , owl:IrreflexiveProperty ; rdfs:label "parent of" .
-:capitalOf a owl:ObjectProperty , owl:InverseFunctionalProperty ; rdfs:label "capital of" .
-:knows a owl:ObjectProperty ; rdfs:label "knows" .
-:livesIn a owl:ObjectProperty ; rdfs:label "lives in" ; rdfs:domain :Person ; rdfs:range :Town .
-
-:ada a :Writer ; rdfs:label "Ada Hill" ; :bornIn :lund ; :birthYear 1901 .
-:bob a :Person ; rdfs:label "Bob Stone" ; :knows :ada .
-:lund a :Town ; rdfs:label "Lund" ; :capitalOf :scania .
-:visby a :Town ; rdfs:label "Visby" .
-:scania a :Place ; rdfs:label "Scania" .
-:moss a :Book ; rdfs:label "Moss" ; :isbn "111" .
-:fern a :Book ; rdfs:label "Fern" .
-:ada :wrote :moss ; :parentOf :bob ; :livesIn :visby .
-"""
+TOWNS = Path(__file__).with_name("towns.ttl")
+TURTLE = TOWNS.read_text(encoding="utf-8")
 
 
 def iri(name: str) -> URIRef:
     return URIRef(E + name)
 
 
+def fact(s: str, p: str, o: str | Term) -> Triple:
+    """A triple of which the names are below the example namespace."""
+    return Triple(iri(s), iri(p), o if isinstance(o, URIRef | Literal) else iri(str(o)))
+
+
+def labels(**names: str) -> list[Triple]:
+    """The labels of entities and relations."""
+    return [Triple(iri(name), RDFS.label, Literal(label)) for name, label in names.items()]
+
+
+def evidence_of(*texts: str) -> Evidence:
+    """Evidence in texts of files, `0.txt` and so on."""
+    return Evidence(Passages([Passage(f"urn:x:{n}", text, f"{n}.txt") for n, text in enumerate(texts)]))
+
+
 def read(
     subject: str, predicate: str, value: str | Term, confidence: float = 0.9, quote: str = "As it says."
 ) -> CompletedTriple:
     """A triple as a reader gives it; names are below the example namespace."""
-    o = value if isinstance(value, URIRef | Literal) else iri(str(value))
     ref = EvidenceRef("urn:x:page", quote, "passage", "page.txt")
-    return CompletedTriple(iri(subject), iri(predicate), o, "completed", (ref,), confidence)
+    return CompletedTriple(*fact(subject, predicate, value), "completed", (ref,), confidence)
 
 
 def triples(turtle: str = TURTLE) -> list[Triple]:

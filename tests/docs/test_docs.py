@@ -66,14 +66,19 @@ def test_python_of_a_page_runs_from_top_to_bottom(
     assert capsys.readouterr().out
 
 
+def told(line: str, folder: Path, *more: str) -> str:
+    """What a command of a page writes."""
+    done = run(*shlex.split(line, comments=True)[1:], *more, cwd=folder)
+    assert done.returncode == 0, (line, done.stdout, done.stderr)
+    return done.stdout
+
+
 def test_the_first_commands_run(tmp_path: Path) -> None:
     (tmp_path / "ontology").symlink_to(ROOT / "ontology")
     found = [b for b in blocks(QUICK_START, "sh") if b.startswith("mrag ")]
     assert [len(b.splitlines()) for b in found] == [4, 1]
     for line in "".join(found).splitlines():
-        done = run(*shlex.split(line, comments=True)[1:], cwd=tmp_path)
-        assert done.returncode == 0, (line, done.stderr)
-        assert done.stdout, line
+        assert told(line, tmp_path), line
 
 
 def test_the_commands_for_pictures_run(tmp_path: Path) -> None:
@@ -88,9 +93,7 @@ def test_the_commands_for_pictures_run(tmp_path: Path) -> None:
     for line in commands.splitlines():
         # No model that sees runs here, so the classifier's labels stand in for one.
         without = ("--model", "labels") if "describe" in line else ()
-        done = run(*shlex.split(line, comments=True)[1:], *without, cwd=tmp_path)
-        assert done.returncode == 0, (line, done.stderr)
-        assert done.stdout, line
+        assert told(line, tmp_path, *without), line
 
 
 def block(start: str) -> str:
@@ -101,13 +104,11 @@ def block(start: str) -> str:
 def test_what_is_completed_is_read_accepted_and_found(tmp_path: Path) -> None:
     (tmp_path / "docs").symlink_to(ROOT / "docs")
     load, *others = block("mrag load").splitlines()
-    done = run(*shlex.split(load)[1:], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    told(load, tmp_path)
     assert [line.split()[2] for line in others] == ["ask", "review", "accept"]
     for line in others:
-        done = run(*shlex.split(line, comments=True)[1:], cwd=tmp_path)
-        assert done.returncode == 0, (line, done.stderr)
-        assert "Visby" in done.stdout or "1 triples written" in done.stdout, (line, done.stdout)
+        out = told(line, tmp_path)
+        assert "Visby" in out or "1 triples written" in out, (line, out)
 
 
 def test_what_extends_mrag_fits_the_files_that_it_names() -> None:
@@ -125,10 +126,8 @@ def test_what_extends_mrag_fits_the_files_that_it_names() -> None:
 
 def test_codes_are_built_and_searched(tmp_path: Path) -> None:
     line = block("mrag codes").splitlines()[0]
-    for command in line.split("#")[0].split(" && "):
-        done = run(*shlex.split(command)[1:], cwd=tmp_path)
-        assert done.returncode == 0, (command, done.stderr)
-    assert "Has as asked: GraphDB developed by Ontotext." in done.stdout
+    *_, last = [told(command, tmp_path) for command in line.split("#")[0].split(" && ")]
+    assert "Has as asked: GraphDB developed by Ontotext." in last
 
 
 def test_the_tables_that_are_shown_become_a_graph(tmp_path: Path) -> None:
@@ -147,10 +146,10 @@ def test_the_tables_that_are_shown_become_a_graph(tmp_path: Path) -> None:
 
 def test_what_is_shown_as_learnt_is_learnt(tmp_path: Path) -> None:
     (line,) = [b for b in blocks(QUICK_START, "sh") if b.startswith("mrag learn")]
-    done = run(*shlex.split(line)[1:], cwd=tmp_path)
+    out = told(line, tmp_path)
     (shown,) = [b for b in blocks(QUICK_START, "") if b.startswith("ex:SemanticProduct")]
     for part in shown.splitlines():
-        assert part in ("…", *done.stdout.splitlines()), part
+        assert part in ("…", *out.splitlines()), part
 
 
 def test_the_first_command_is_the_one_that_is_shown() -> None:
@@ -197,25 +196,18 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_the_commands_run_against_a_server(tmp_path: Path) -> None:
     commands = block("mrag doctor")
     with graphdb_protocol(tmp_path, "--reason") as url:
-        done = run("load", "--store", url, str(PRODUCTS), cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        told(f"mrag load --store {url} {PRODUCTS}", tmp_path)
         for line in commands.strip().splitlines()[1:]:
             there = line.replace("graphdb:http://localhost:7200/repositories/products", url)
             assert there != line
-            done = run(*shlex.split(there)[1:], cwd=tmp_path)
-            assert done.returncode == 0, (line, done.stderr)
-        assert "Ontotext" in done.stdout and "[t" in done.stdout
-        done = run("doctor", url, cwd=tmp_path)
-        assert done.returncode == 0, done.stdout
+            out = told(there, tmp_path)
+        assert "Ontotext" in out and "[t" in out
+        told(f"mrag doctor {url}", tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_a_notebook_runs_and_is_stored_without_outputs(
-    path: Path,
-    tmp_path: Path,
-    kernel: AsyncKernelManager,
-) -> None:
+def test_notebooks_run_and_store_no_outputs(path: Path, tmp_path: Path, kernel: AsyncKernelManager) -> None:
     cells = executed(path, tmp_path, kernel)
     printed = "".join(o.get("text", "") for c in cells for o in c.outputs)
     for words in PRINTED[path.stem]:

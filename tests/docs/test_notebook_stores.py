@@ -40,16 +40,12 @@ def outputs(store: str, folder: Path, kernel: AsyncKernelManager) -> list[str]:
     cells = executed(NOTEBOOK, folder, kernel, MRAG_NOTEBOOK_STORE=store, **access)
     # The second cell of code shows the store itself; a kernel may send what one cell prints in any number of
     # messages, so each cell's are joined.
-    return [
-        "".join(o.get("text") or o["data"]["text/plain"] for o in c.outputs) for c in cells[2:] if c.outputs
-    ]
+    shown = [cell.outputs for cell in cells[2:] if cell.outputs]
+    return ["".join(o.get("text") or o["data"]["text/plain"] for o in some) for some in shown]
 
 
 def test_the_notebook_prints_the_same_on_every_store(
-    here: list[str],
-    url: str,
-    tmp_path: Path,
-    kernel: AsyncKernelManager,
+    here: list[str], url: str, tmp_path: Path, kernel: AsyncKernelManager
 ) -> None:
     there = outputs(url, tmp_path, kernel)
     assert len(here) >= 5 and "2235 triples loaded" in here[0] and "Virtuoso" in "".join(here)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 from rdflib import RDF, RDFS, Literal, URIRef
@@ -14,7 +13,7 @@ from mrag.evaluation.questions import EntityShape
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from tests.generation.conftest import gguf, local_server
-from tests.generation.ollama_server import OllamaServer, Served
+from tests.generation.ollama_server import Loopback, OllamaServer, Served
 
 __all__ = ["gguf", "local_server"]
 
@@ -57,12 +56,16 @@ def images(kg: KnowledgeGraph) -> KnowledgeGraph:
     return kg
 
 
+Say = Callable[[Sequence[dict[str, str]]], str | None]
+Start = Callable[[Say], OllamaServer]
+
+
 class Scripted:
     """A loopback server in the shape of OpenAI's that says what a function gives for the messages."""
 
     api_key = "none"
 
-    def __init__(self, say: Callable[[Sequence[dict[str, str]]], str | None]) -> None:
+    def __init__(self, say: Say) -> None:
         class Handler(BaseHTTPRequestHandler):
             def log_message(self, format: str, *args: object) -> None:
                 """Say nothing."""
@@ -78,26 +81,16 @@ class Scripted:
                 chunk = {"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]}
                 self.wfile.write(f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode())
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-        self.base_url = f"http://127.0.0.1:{self._http.server_address[1]}"
-        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join(10)
+        loopback = Loopback(Handler)
+        self.base_url, self.close = loopback.url, loopback.close
 
 
 @pytest.fixture
-def ollama(
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Callable[[Callable[[Sequence[dict[str, str]]], str | None]], OllamaServer]]:
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Start Ollama's protocol in front of a scripted model, and point OLLAMA_HOST to it."""
     started: list[Scripted | OllamaServer] = []
 
-    def start(say: Callable[[Sequence[dict[str, str]]], str | None]) -> OllamaServer:
+    def start(say: Say) -> OllamaServer:
         behind = Scripted(say)
         server = OllamaServer([Served("asker:latest")], chat=behind)  # type: ignore[arg-type]
         started.extend([server, behind])

@@ -20,6 +20,7 @@ from mrag.evaluation import GoldQuestion, Resampling, evaluate_questions, read_q
 from mrag.evaluation.gold import GoldTable, mentions, score
 from mrag.graph.kg import KnowledgeGraph
 from mrag.storage.files import append
+from tests.cases import cases
 from tests.conftest import shared_data
 from tests.evaluation.test_eval_cli import invoke
 from tests.test_cli import run
@@ -142,23 +143,7 @@ def test_sentences_may_name_what_is_asked_for() -> None:
     assert not mentions("Annette has 10240.", gold)
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("{", "Not JSON"),
-        ("[1]", "A line is a JSON object"),
-        ('{"answers": [1]}', "`question`"),
-        ('{"question": "  "}', "`question`"),
-        ('{"question": "a", "answers": [[1], [1, 2]]}', "`answers`"),
-        ('{"question": "a", "answers": [[]]}', "`answers`"),
-        ('{"question": "a", "answers": [1], "alternatives": [{"rows": [1]}]}', "`alternatives`"),
-        ('{"question": "a", "answers": [1], "alternatives": 3}', "`alternatives`"),
-        ('{"question": "a", "answers": [1], "choice_columns": [1]}', "`choice_columns`"),
-        ('{"question": "a", "answers": [1], "choice_columns": "0"}', "`choice_columns`"),
-        ('{"question": "a", "answers": [1, 2], "ordered": true, "order_groups": [0]}', "`order_groups`"),
-        ('{"question": "a", "id": "1"}', "the id '1'"),
-    ],
-)
+@pytest.mark.parametrize(("line", "said"), cases(__file__, "malformed"))
 def test_a_malformed_line_is_named(line: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_text('{"question": "What?", "id": "1"}\n\n' + line + "\n")
@@ -197,18 +182,12 @@ def test_figures_of_a_run(demo: KnowledgeGraph) -> None:
 def test_entities_may_be_named_by_iri_and_sentences_are_read(demo: KnowledgeGraph) -> None:
     fields = {"question": "Which vendor develops GraphDB?"}
     label = GoldQuestion.of({**fields, "id": "label", "answers": ["Ontotext"]})
-    planned = evaluate_questions(demo, [label], how="plan", resampling=QUICK)
-    assert planned.overall is not None and planned.overall.exact.mean == 1.0
-    iri = next(iri for iri in _entities(demo) if demo.labels([iri])[iri] == "Ontotext")
-    by_iri = GoldQuestion.of({**fields, "id": "iri", "answers": [iri]})
-    planned = evaluate_questions(demo, [by_iri], how="plan", resampling=QUICK)
-    assert planned.overall is not None and planned.overall.exact.mean == 1.0
+    by_iri = GoldQuestion.of({**fields, "id": "iri", "answers": [demo.prefixes["ex"] + "Ontotext"]})
+    for asked in (label, by_iri):
+        planned = evaluate_questions(demo, [asked], how="plan", resampling=QUICK)
+        assert planned.overall is not None and planned.overall.exact.mean == 1.0
     read = evaluate_questions(demo, [label], how="read", resampling=QUICK)
     assert read.overall is not None and read.overall.contains.mean == 1.0 and read.overall.exact.mean == 0.0
-
-
-def _entities(kg: KnowledgeGraph) -> list[str]:
-    return sorted({str(t) for row in kg.select("SELECT ?s { ?s ?p ?o }") for t in row})
 
 
 def test_a_run_resumes_from_its_journal(demo: KnowledgeGraph, tmp_path: Path) -> None:
@@ -222,9 +201,8 @@ def test_a_run_resumes_from_its_journal(demo: KnowledgeGraph, tmp_path: Path) ->
     with journal.open("ab") as file:
         file.write(lines[2][:30])
     resumed = evaluate_questions(demo, asked, how="plan", journal=journal, resampling=QUICK)
-    assert resumed.overall is not None and resumed.overall.exact.mean == 0.0, (
-        "what is kept is not asked again"
-    )
+    assert resumed.overall is not None
+    assert resumed.overall.exact.mean == 0.0, "what is kept is not asked again"
     anew = evaluate_questions(demo, asked, how="auto", journal=journal, resampling=QUICK)
     assert anew.overall is not None and anew.overall.exact.mean == 1.0
 

@@ -58,9 +58,7 @@ NAMES = ["MRR", "MAP", "nDCG@3", "nDCG@10", "P@1", "P@5", "P@100", "R@2", "R@100
 
 @given(QRELS, ORDERS)
 @settings(max_examples=150, deadline=None)
-def test_measures_equal_their_definitions(
-    qrels: dict[str, dict[str, int]], orders: dict[str, list[str]]
-) -> None:
+def test_measures_are_as_defined(qrels: dict[str, dict[str, int]], orders: dict[str, list[str]]) -> None:
     values = per_query(Run.of_order("x", orders), qrels, NAMES)
     queries = [q for q in QUERIES if any(grade > 0 for grade in qrels[q].values())]
     assert judged(qrels) == queries

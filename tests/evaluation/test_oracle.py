@@ -21,9 +21,7 @@ def oracle(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("oracle")
 
 
-def test_what_has_changed_is_found_and_told(
-    oracle: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_changes_are_found_and_told(oracle: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "frozen.json.gz"
     assert oracle.main(["freeze", str(file), *ROOMS]) == 0
     frozen = json.loads(gzip.decompress(file.read_bytes()))
@@ -42,9 +40,7 @@ def test_what_has_changed_is_found_and_told(
     assert table["stores"][1:] == ["1", "0", "0"] and table["loaders"][1:] == ["0", "0", "1"]
 
 
-def test_what_fails_is_recorded_and_takes_nothing_else_with_it(
-    oracle: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_fails_is_recorded_and_stops_nothing_else(oracle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(part: str) -> Any:
         yield "good", 1
         yield "bad", lambda: 1 / 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,36 +25,14 @@ from mrag.evaluation.questions import question_id, read_collection, single_quest
 from mrag.generation.models import resolve
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
-from tests.evaluation.conftest import IMAGES, SHAPE, E, garments
+from tests.cases import cases
+from tests.evaluation.conftest import IMAGES, SHAPE, E, Start, garments
 from tests.generation.ollama_server import OllamaServer, Served
 
-Start = Callable[[Callable[[Sequence[dict[str, str]]], str | None]], OllamaServer]
 DOCUMENTS = {f"{E}{i}": f"A coat with {i} buttons." for i in range(12)}
 
 
-@pytest.mark.parametrize(
-    ("text", "questions"),
-    [
-        ("What is red?", ["What is red?"]),
-        ("1. What is red?\n2. What is blue?", ["What is red?", "What is blue?"]),
-        ("1) What is red? 2) What is blue?", ["What is red?", "What is blue?"]),
-        ("(1) What is red?\n(b) What is blue?", ["What is red?", "What is blue?"]),
-        ("Question 1: What is red?\nQ2. What is blue?", ["What is red?", "What is blue?"]),
-        ("```text\n- What is red?\n\n* What is blue?\n```", ["What is red?", "What is blue?"]),
-        ("Sure! Here are the questions:\n\n**What is red?**\n\nHope this helps.", ["What is red?"]),
-        ('"What is red?"\n“What is blue?”', ["What is red?", "What is blue?"]),
-        ("What is red?\nWhat is red?", ["What is red?"]),
-        ("<think>What could I ask? Perhaps red.</think>\nWhat is red?", ["What is red?"]),
-        ("<think>What could I", []),
-        ("Show me red coats.\nHere:", ["Show me red coats."]),
-        ("What costs 3.50 in 1.5 hours?", ["What costs 3.50 in 1.5 hours?"]),
-        ("3.5 inch heels?", ["3.5 inch heels?"]),
-        ("Which kleine Röcke gibt es？\n何色ですか？", ["Which kleine Röcke gibt es？", "何色ですか？"]),
-        ("", []),
-        ("?\n??\n1. ?\n- \n```\n```", []),
-        ("A-line skirts?", ["A-line skirts?"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "questions"), cases(__file__, "single_questions"))
 def test_single_questions(text: str, questions: list[str]) -> None:
     assert single_questions(text) == questions
 
@@ -121,12 +99,8 @@ def test_failures_are_listed_and_tried_again(ollama: Start, tmp_path: Path) -> N
 
 def test_the_seed_and_the_iri_choose_the_question() -> None:
     questions = {e: [f"{e} {i}?" for i in range(8)] for e in DOCUMENTS}
-    first = sample_questions(questions, 1)
-    assert (
-        first
-        == sample_questions(dict(reversed(list(questions.items()))), 1)
-        != sample_questions(questions, 2)
-    )
+    first, turned = sample_questions(questions, 1), dict(reversed(questions.items()))
+    assert first == sample_questions(turned, 1) != sample_questions(questions, 2)
     fewer = {e: q for e, q in questions.items() if e != E + "1"}
     assert sample_questions(fewer, 1) == [a for a in first if a.entity != E + "1"]
     assert sample_questions({"urn:a": []}) == []
@@ -155,15 +129,10 @@ def test_a_benchmark_is_a_folder_that_can_be_read(images: KnowledgeGraph, tmp_pa
         built("d", shape=type(SHAPE)(cls=E + "Nothing"))
 
 
-def test_a_models_questions_are_judged_by_the_graph(
-    ollama: Start, kg: KnowledgeGraph, tmp_path: Path
-) -> None:
+def test_models_questions_are_judged_by_the_graph(ollama: Start, kg: KnowledgeGraph, tmp_path: Path) -> None:
     kg.insert(garments())
-    said = {
-        "image 1": "Which outfit has a red jacket?",
-        "image 3": "Which jacket is tight?",
-        "image 4": "What would you wear on a boat?",
-    }
+    said = {"image 1": "Which outfit has a red jacket?", "image 3": "Which jacket is tight?",
+            "image 4": "What would you wear on a boat?"}  # fmt: skip
 
     def say(messages: Sequence[dict[str, str]]) -> str:
         text = messages[-1]["content"]
@@ -171,9 +140,8 @@ def test_a_models_questions_are_judged_by_the_graph(
 
     ollama(say)
     SimilarityIndexes.of(kg).build("main", model="none")
-    built = build_benchmark(
-        kg, tmp_path, BenchmarkSettings(model="ollama:asker", shape=SHAPE, embedder="none")
-    )
+    settings = BenchmarkSettings(model="ollama:asker", shape=SHAPE, embedder="none")
+    built = build_benchmark(kg, tmp_path, settings)
     graph = read_qrels(tmp_path / "qrels" / "graph.tsv")
     assert graph[question_id(E + "image_1")] == {E + "image_1": 1, E + "image_3": 1}
     assert graph[question_id(E + "image_2")] == {E + "image_1": 1, E + "image_2": 1}

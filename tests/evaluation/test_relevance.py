@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from rdflib import RDF, Literal, URIRef
+from rdflib import RDF, RDFS, Literal, URIRef
 
 from mrag.errors import ConfigError
 from mrag.evaluation.questions import (
@@ -22,6 +22,7 @@ from mrag.evaluation.questions import (
 )
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
+from tests.cases import cases
 from tests.evaluation.conftest import IMAGES, SHAPE, E, garments, iri
 
 
@@ -31,6 +32,11 @@ def kind(name: str) -> Condition:
 
 def has(name: str) -> Condition:
     return Condition(E + "hasAttribute", iri(name))
+
+
+def demanded(parts: list[list[str]]) -> Demand:
+    """A demand of parts, each of attributes and then the kind of a thing; something may be of no kind."""
+    return Demand(parts=tuple((*map(has, some), *([kind(last)] if last else [])) for *some, last in parts))
 
 
 def names(found: list[str]) -> list[str]:
@@ -73,37 +79,21 @@ def test_facts_leave_out_what_is_no_news(images: KnowledgeGraph) -> None:
     images.insert([Triple(URIRef(E + "image_1"), RDF.type, URIRef(owl + "NamedIndividual"))])
     found = facts(images, [E + "image_1", E + "image_5"], SHAPE)
     assert found[E + "image_1"].own == [] and found[E + "image_5"].parts == {}
-    assert found[E + "image_1"].parts == {
-        E + "image_1/0": [has("red"), kind("jacket")],
-        E + "image_1/1": [has("blue"), kind("skirt")],
-    }
+    garments = [[has("red"), kind("jacket")], [has("blue"), kind("skirt")]]
+    assert found[E + "image_1"].parts == {f"{E}image_1/{at}": one for at, one in enumerate(garments)}
 
 
-@pytest.mark.parametrize(
-    ("entity", "question", "parts"),
-    [
-        (1, "Which images show a red jacket?", ((has("red"), kind("jacket")),)),
-        (3, "JACKETS, tight ones", ((has("tight (fit)"), kind("jacket")),)),
-        (4, "Who wears t-shirts in white?", ((has("white"), kind("top, t-shirt")),)),
-        (1, "a red jacket and a blue skirt", ((has("blue"), kind("skirt")), (has("red"), kind("jacket")))),
-        (2, "something red", ((has("red"),),)),
-        (4, "something red", ()),
-        (1, "What shall I wear on Sunday?", ()),
-    ],
-)
+@pytest.mark.parametrize(("entity", "question", "parts"), cases(__file__, "stated"))
 def test_what_a_question_states_is_read_by_the_names_of_the_graph(
-    images: KnowledgeGraph, entity: int, question: str, parts: tuple[tuple[Condition, ...], ...]
+    images: KnowledgeGraph, entity: int, question: str, parts: list[list[str]]
 ) -> None:
     known = facts(images, [f"{E}image_{entity}"], SHAPE)[f"{E}image_{entity}"]
-    assert stated(question, known, images.labels(sorted({c.value for c in known}))) == Demand(parts=parts)
+    assert stated(question, known, images.labels(sorted({c.value for c in known}))) == demanded(parts)
 
 
 def test_relevance_by_the_graph_lists_the_questions_it_cannot_judge(images: KnowledgeGraph) -> None:
-    wanted = {
-        "q1": Demand(parts=((kind("jacket"), has("red")),)),
-        "q2": Demand(),
-        "q3": Demand(parts=((kind("skirt"), has("white")),)),
-    }
+    red, white = ((kind("jacket"), has("red")),), ((kind("skirt"), has("white")),)
+    wanted = {"q1": Demand(parts=red), "q2": Demand(), "q3": Demand(parts=white)}
     qrels, without = by_graph(images, wanted, SHAPE)
     assert qrels == {"q1": {E + "image_1": 1, E + "image_3": 1}} and without == ["q2", "q3"]
 
@@ -127,13 +117,8 @@ def test_questions_by_template_are_met_by_their_entity_and_read_back(images: Kno
 
 def test_a_value_with_quotes_is_only_ever_a_value(kg: KnowledgeGraph) -> None:
     odd = 'red" . ?x ?y ?z } #'
-    label = URIRef("http://www.w3.org/2000/01/rdf-schema#label")
-    kg.insert(
-        [
-            Triple(URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:odd")),
-            Triple(URIRef("urn:odd"), label, Literal(odd, lang="en")),
-        ]
-    )
+    kg.insert([Triple(URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:odd"))])
+    kg.insert([Triple(URIRef("urn:odd"), RDFS.label, Literal(odd, lang="en"))])
     [asked] = template_questions(kg, ["urn:a"], EntityShape())
     assert odd in asked.text and satisfying(kg, asked.demand, EntityShape()) == ["urn:a"]
 

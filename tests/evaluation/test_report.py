@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,12 @@ POOR = Run.of_order("poor|", {f"q{i}": ["x", f"d{i}"] if i < 10 else ["x"] for i
 
 
 def test_systems_are_measured_compared_and_told() -> None:
-    found = evaluate([POOR, GOOD, LATE], QRELS, ["MRR", "Hits@10", "P@1"], baseline="poor|", title="T")
+    given = ([POOR, GOOD, LATE], QRELS, ["MRR", "Hits@10", "P@1"])
+    told = partial(evaluate, *given, baseline="poor|", title="T")
+    found = told()
     assert [s.means["MRR"].mean for s in found.systems] == pytest.approx([0.25, 1.0, 0.1])
-    assert {(p.system, p.measure) for p in found.pairs} == {
-        (s, m) for s in ("good", "late") for m in ("MRR", "Hits@10", "P@1")
-    }
+    pairs = {(p.system, p.measure) for p in found.pairs}
+    assert pairs == {(s, m) for s in ("good", "late") for m in ("MRR", "Hits@10", "P@1")}
     best = next(p for p in found.pairs if (p.system, p.measure) == ("good", "MRR"))
     assert best.found.better == 20 and best.found.p < 0.001 and best.adjusted >= best.found.p
     shown = found.to_markdown()
@@ -33,9 +35,7 @@ def test_systems_are_measured_compared_and_told() -> None:
     data = json.loads(json.dumps(found.to_json()))
     assert data["systems"][1]["queries"]["MRR"]["q3"] == 1.0
     assert "queries" not in found.to_json(queries=False)["systems"][0]
-    assert found == evaluate(
-        [POOR, GOOD, LATE], QRELS, ["MRR", "Hits@10", "P@1"], baseline="poor|", title="T"
-    )
+    assert found == told()
 
 
 def test_what_is_missing_is_noted_or_refused() -> None:
@@ -100,10 +100,8 @@ def test_the_systems_of_an_index_rank_as_the_index_does() -> None:
         system = index_system(files, kind)
         expected = [m.doc_id for m in files.search("leather shoe", 3, mode=mode)]  # type: ignore[arg-type]
         assert [hit.doc for hit in system.search("leather shoe", 3)] == expected
-    assert [hit.doc for hit in index_system(files, "bm25-thesis").search("leather shoe", 3)] == [
-        "ex:3",
-        "ex:1",
-    ]
+    thesis = index_system(files, "bm25-thesis").search("leather shoe", 3)
+    assert [hit.doc for hit in thesis] == ["ex:3", "ex:1"]
     with pytest.raises(ConfigError, match="no ranker"):
         index_system(files, "bm42")
     with pytest.raises(ConfigError, match="no vectors"):

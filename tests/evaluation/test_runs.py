@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,16 +11,9 @@ from hypothesis import strategies as st
 
 from mrag.errors import LoadError
 from mrag.evaluation.benchmark import RunJournal
-from mrag.evaluation.metrics import (
-    Run,
-    Scored,
-    per_query,
-    read_qrels,
-    read_run,
-    write_qrels,
-    write_run,
-)
+from mrag.evaluation.metrics import Run, Scored, per_query, read_qrels, read_run, write_qrels, write_run
 from mrag.evaluation.questions import read_collection, read_documents, read_queries
+from tests.cases import cases
 from tests.conftest import shared_data
 
 IDS = st.text(
@@ -61,9 +52,7 @@ GRADES = st.fixed_dictionaries(dict.fromkeys("qrs", st.dictionaries(DOCS, st.int
 
 @given(TIED, GRADES)
 @settings(max_examples=50, deadline=None)
-def test_others_measure_what_we_measure(
-    tmp_path_factory: pytest.TempPathFactory, scores: dict, qrels: dict
-) -> None:
+def test_others_measure_the_same(tmp_path_factory: pytest.TempPathFactory, scores: dict, qrels: dict) -> None:
     theirs_by = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     folder = tmp_path_factory.mktemp("measured")
     run = Run.of_scores("ours", scores)
@@ -82,9 +71,7 @@ def test_others_measure_what_we_measure(
 
 @given(st.dictionaries(IDS, st.dictionaries(IDS, st.integers(0, 3), min_size=1, max_size=5), min_size=1))
 @settings(max_examples=60, deadline=None)
-def test_judgements_are_read_as_they_were_written(
-    tmp_path_factory: pytest.TempPathFactory, qrels: dict
-) -> None:
+def test_judgements_are_read_as_written(tmp_path_factory: pytest.TempPathFactory, qrels: dict) -> None:
     path = tmp_path_factory.mktemp("qrels") / "qrels.tsv"
     write_qrels(qrels, path)
     assert read_qrels(path) == qrels
@@ -98,32 +85,17 @@ def test_the_order_of_a_run_survives_the_file_and_scores_decide_over_its_ranks(t
     assert [hit.doc for hit in read_run(path).hits["1"]] == ["b", "0", "a"]
 
 
-@pytest.mark.parametrize(
-    ("read", "name", "text", "line", "words"),
-    [
-        (read_run, "r", "1 Q0 a 1 0.5 me\n1 Q0 a 2 0.4 me\n", 2, "twice"),
-        (read_run, "r", "1 Q0 a 1 nan me\n", 1, "not a number"),
-        (read_run, "r", "\n1 Q0 a 1 0.5\n", 2, "6 columns"),
-        (read_run, "r", "1 Q0 a 1 high me\n", 1, "not a number"),
-        (read_qrels, "q", "1 0 a\n", 1, "not a number"),
-        (read_qrels, "q", "1 0 a 1 2\n", 1, "3 or 4 columns"),
-        (read_qrels, "q", "1 0 a 1\n1 0 a 2\n", 2, "two grades"),
-        (read_qrels, "q", "1 0 a 0.5\n", 1, "whole number"),
-        (read_queries, "q.jsonl", '{"_id": "1"}\n', 1, "_id and text"),
-        (read_queries, "q.jsonl", '{"_id": "1", "text": " "}\n', 1, "no words"),
-        (read_queries, "q.xml", "<top><num>1</num></top>", 1, "needs <num> and <title>"),
-        (read_queries, "q.xml", "<top><num>1<title>a</top> <top><num>1<title>b</top>", None, "twice"),
-        (read_documents, "d.xml", "\n<doc><text>a</text></doc>", 2, "no <docno>"),
-        (read_documents, "absent", None, None, "cannot be read"),
-    ],
-)
+READERS = {"run": read_run, "qrels": read_qrels, "queries": read_queries, "documents": read_documents}
+
+
+@pytest.mark.parametrize(("kind", "name", "text", "line", "words"), cases(__file__, "malformed"))
 def test_files_that_are_not_well_formed_name_the_line(
-    tmp_path: Path, read: Callable[[Path], Any], name: str, text: str | None, line: int | None, words: str
+    tmp_path: Path, kind: str, name: str, text: str | None, line: int | None, words: str
 ) -> None:
     if text is not None:
         (tmp_path / name).write_text(text)
     with pytest.raises(LoadError, match=words) as caught:
-        list(read(tmp_path / name))
+        list(READERS[kind](tmp_path / name))
     assert (caught.value.file, caught.value.line) == (str(tmp_path / name), line)
 
 
@@ -144,9 +116,8 @@ def test_cranfield_is_read_as_it_is() -> None:
 
 
 def test_a_beir_folder_with_splits(tmp_path: Path) -> None:
-    (tmp_path / "queries.jsonl").write_text(
-        '{"_id": "1", "text": "a  coat"}\n\n{"_id": "2", "text": "hat"}\n'
-    )
+    asked = '{"_id": "1", "text": "a  coat"}\n\n{"_id": "2", "text": "hat"}\n'
+    (tmp_path / "queries.jsonl").write_text(asked)
     (tmp_path / "corpus.jsonl").write_text('{"_id": "d", "title": "A", "text": "b c", "metadata": {}}\n')
     for split in ("dev", "test"):
         write_qrels({"1": {"d": 1}}, tmp_path / "qrels" / f"{split}.tsv")
@@ -159,15 +130,13 @@ def test_a_beir_folder_with_splits(tmp_path: Path) -> None:
 
 
 def test_a_trec_folder_needs_one_file_of_each(tmp_path: Path) -> None:
-    (tmp_path / "topics").write_text(
-        "<top>\n<num> Number: 301\n<title> Topic: heat &amp; flow\n<desc> x </top>"
-    )
+    topic = "<top>\n<num> Number: 301\n<title> Topic: heat &amp; flow\n<desc> x </top>"
+    (tmp_path / "topics").write_text(topic)
     with pytest.raises(Exception, match="One file of judgements is needed"):
         read_collection(tmp_path)
     (tmp_path / "qrels.txt").write_text("301 0 D1 1\n")
-    (tmp_path / "docs").write_text(
-        "<DOC><DOCNO> D1 </DOCNO><TITLE>Heat</TITLE> <x>y</x> <TEXT>&lt;flow&gt;</TEXT></DOC>"
-    )
+    document = "<DOC><DOCNO> D1 </DOCNO><TITLE>Heat</TITLE> <x>y</x> <TEXT>&lt;flow&gt;</TEXT></DOC>"
+    (tmp_path / "docs").write_text(document)
     found = read_collection(tmp_path)
     assert found.queries == {"301": "heat & flow"} and found.documents == {"D1": "Heat <flow>"}
 

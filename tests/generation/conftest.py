@@ -19,6 +19,7 @@ import mrag
 from mrag.context.render import Context, Line
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, RDFS, Term, Triple
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from mrag.generation.models import LocalServer
@@ -65,36 +66,7 @@ def context_of(*rows: Row) -> Context:
 @pytest.fixture
 def products() -> Context:
     """A small part of a graph of products, as a context."""
-    return context_of(
-        ("GraphDB", "is a", "triple store"),
-        ("GraphDB", "is a", "semantic product", True),
-        ("GraphDB", "developed by", "Ontotext"),
-        ("GraphDB", "has feature", "RDF storage"),
-        ("GraphDB", "has feature", "SPARQL querying"),
-        ("GraphDB", "linked to", "RDF storage", True),
-        (
-            "GraphDB",
-            "description",
-            '"A triple store that keeps inferred statements beside the asserted ones."',
-        ),
-        ("GraphDB", "also known as", '"OWLIM"'),
-        ("Ontotext", "develops", "GraphDB", True),
-        ("Ontotext", "is a", "company"),
-        ("Ontotext", "headquartered in", "Sofia"),
-        ("Sofia", "located in", "Bulgaria"),
-        ("Virtuoso", "is a", "triple store"),
-        ("Virtuoso", "developed by", "OpenLink Software"),
-        ("Virtuoso", "has feature", "RDF storage"),
-        ("Virtuoso", "linked to", "RDF storage", True),
-        ("OpenLink Software", "headquartered in", "Burlington, Massachusetts"),
-        ("Neo4j", "is a", "graph database"),
-        ("Neo4j", "developed by", "Neo4j Inc."),
-        ("Neo4j", "has feature", "Cypher querying"),
-        ("Neo4j", "year of first release", 2007),
-        ("GraphDB", "interoperates with", "Elasticsearch"),
-        ("Elasticsearch", "is a", "search engine"),
-        ("product", "disjoint with", "vendor"),
-    )
+    return context_of(*map(tuple, cases(__file__, "products")))  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING, Any
 import httpx
 from ollama import ChatResponse, ListResponse, ShowResponse
 
+from tests.cases import cases
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
@@ -54,6 +56,22 @@ class ProtocolError(Exception):
         self.code = code
 
 
+class Loopback:
+    """Serves on loopback by a handler until it is closed."""
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.http.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
+        self._thread = threading.Thread(target=self.http.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self.http.shutdown()
+        self.http.server_close()
+        self._thread.join(10)
+
+
 @dataclass
 class OllamaServer:
     """Serves until it is closed; `url` is for OLLAMA_HOST.
@@ -78,16 +96,11 @@ class OllamaServer:
         class Handler(_Handler):
             server_of = outer
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
-        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
-        self._thread.start()
+        self.loopback = Loopback(Handler)
+        self.url = self.loopback.url
 
     def close(self) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join(10)
+        self.loopback.close()
 
     def __enter__(self) -> OllamaServer:
         return self
@@ -107,29 +120,19 @@ class OllamaServer:
         raise ProtocolError(404, f"model '{name}' not found")
 
     def tags(self) -> dict[str, Any]:
-        models = [
-            {
-                "name": served.name,
-                "model": served.name,
-                "modified_at": "2026-01-01T00:00:00.000000000Z",
-                "size": 98_362_432,
-                "digest": hashlib.sha256(served.name.encode()).hexdigest(),
-                "details": self._details(served),
-                **({"remote_host": served.remote_host} if served.remote_host else {}),
-            }
-            for served in self.models
-        ]
-        return checked(ListResponse, {"models": models})
+        def tag(served: Served) -> dict[str, Any]:
+            digest = hashlib.sha256(served.name.encode()).hexdigest()
+            own = {"name": served.name, "model": served.name, "digest": digest, "details": details(served)}
+            remote = {"remote_host": served.remote_host} if served.remote_host else {}
+            return {**cases(__file__, "tag"), **own, **remote}
+
+        return checked(ListResponse, {"models": [tag(served) for served in self.models]})
 
     def show(self, body: Mapping[str, Any]) -> dict[str, Any]:
         served = self.find(body)
-        shown = {
-            "modelfile": f"FROM {served.name}",
-            "template": "{{ .Prompt }}",
-            "details": self._details(served),
-            "model_info": {"general.architecture": served.family},
-            "modified_at": "2026-01-01T00:00:00Z",
-        }
+        info = {"general.architecture": served.family}
+        own = {"modelfile": f"FROM {served.name}", "details": details(served), "model_info": info}
+        shown = {**cases(__file__, "shown"), **own}
         if not self.old:
             shown["capabilities"] = list(served.capabilities)
         return checked(ShowResponse, shown)
@@ -139,23 +142,16 @@ class OllamaServer:
         served = self.find(body)
         if "completion" not in served.capabilities:
             raise ProtocolError(400, f'"{served.name}" does not support chat')
-        if body.get("tools"):
-            raise ProtocolError(400, f"registry.ollama.ai/library/{served.name} does not support tools")
-        if body.get("think"):
-            raise ProtocolError(400, f'"{served.name}" does not support thinking')
+        for wish, name in (("tools", "tools"), ("think", "thinking")):
+            if body.get(wish):
+                raise ProtocolError(400, f'"{served.name}" does not support {name}')
         if self.chat is None:
             raise ProtocolError(500, "no model is loaded behind this test server")
         started = time.perf_counter_ns()
 
-        def piece(text: str, **more: Any) -> dict[str, Any]:
-            now = datetime.now(UTC).isoformat()
-            message = {"role": "assistant", "content": text}
-            made = {"model": served.name, "created_at": now, "message": message, "done": False}
-            return checked(ChatResponse, {**made, **more})
-
         messages = self._messages(body)
         if not messages:
-            yield piece("", done=True, done_reason="load")
+            yield piece(served, done=True, done_reason="load")
             return
         counts: dict[str, Any] = {}
         reason = "stop"
@@ -165,19 +161,10 @@ class OllamaServer:
                 text = choice.get("delta", {}).get("content")
                 reason = choice.get("finish_reason") or reason
                 if text:
-                    yield piece(text)
+                    yield piece(served, text)
         took = time.perf_counter_ns() - started
-        yield piece(
-            "",
-            done=True,
-            done_reason=reason,
-            total_duration=took,
-            load_duration=1,
-            prompt_eval_count=counts.get("prompt_tokens", 0),
-            prompt_eval_duration=took // 2,
-            eval_count=counts.get("completion_tokens", 0),
-            eval_duration=took // 2,
-        )
+        read, said = counts.get("prompt_tokens", 0), counts.get("completion_tokens", 0)
+        yield last(served, reason=reason, took=took, read=read, said=said)
 
     # --- On the way to llama.cpp ----------------------------------------------------------------
 
@@ -198,9 +185,8 @@ class OllamaServer:
     @staticmethod
     def _settings(body: Mapping[str, Any]) -> dict[str, Any]:
         options = body.get("options") or {}
-        found = {
-            ours: options[theirs] for theirs, ours in _SAMPLING.items() if options.get(theirs) is not None
-        }
+        asked = {ours: options.get(theirs) for theirs, ours in _SAMPLING.items()}
+        found = {name: value for name, value in asked.items() if value is not None}
         wanted = body.get("format")
         if wanted == "json":
             found["response_format"] = {"type": "json_object"}
@@ -222,16 +208,25 @@ class OllamaServer:
                 if row.startswith("data: ") and row != "data: [DONE]":
                     yield json.loads(row.removeprefix("data: "))
 
-    @staticmethod
-    def _details(served: Served) -> dict[str, Any]:
-        return {
-            "parent_model": "",
-            "format": "gguf",
-            "family": served.family,
-            "families": [served.family],
-            "parameter_size": "134.52M",
-            "quantization_level": "Q4_1",
-        }
+
+def details(served: Served) -> dict[str, Any]:
+    return {**cases(__file__, "details"), "family": served.family, "families": [served.family]}
+
+
+def piece(served: Served, text: str = "", **more: Any) -> dict[str, Any]:
+    now = datetime.now(UTC).isoformat()
+    message = {"role": "assistant", "content": text}
+    made = {"model": served.name, "created_at": now, "message": message, "done": False}
+    return checked(ChatResponse, {**made, **more})
+
+
+def last(
+    served: Served, text: str = "", *, reason: str = "stop", took: int = 2, read: int = 1, said: int = 1
+) -> dict[str, Any]:
+    """The piece that ends an answer."""
+    counts = {"prompt_eval_count": read, "prompt_eval_duration": took // 2}
+    counts |= {"eval_count": said, "eval_duration": took // 2, "total_duration": took, "load_duration": 1}
+    return piece(served, text, done=True, done_reason=reason, **counts)
 
 
 def checked(cls: type[BaseModel], body: dict[str, Any]) -> dict[str, Any]:

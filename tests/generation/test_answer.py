@@ -18,7 +18,7 @@ from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, prompt
 from mrag.generation.result import Answer
 from mrag.generation.verbalise import PHRASES
 from mrag.generation.verification import verify
-from mrag.rdf.terms import XSD, Triple
+from mrag.rdf.terms import Triple
 from tests.cases import cases
 from tests.generation.conftest import GRAPH, E, ask_in, context_of
 
@@ -97,15 +97,10 @@ def test_the_text_shows_the_computed_ids(products: Context) -> None:
 
 
 def test_truth_values_and_denial_go_together() -> None:
-    yes = context_of(("Photo 1", "is static", Literal("true", datatype=XSD + "boolean")))
-    no = context_of(("Photo 1", "is static", Literal("false", datatype=XSD + "boolean")))
-    for context, text, expected in (
-        (yes, "Photo 1 is static.", True),
-        (yes, "Photo 1 is not static.", False),
-        (no, "Photo 1 is not static.", True),
-        (no, "Photo 1 is static.", False),
-    ):
-        assert check(context, "What about the photo?", text)[1] == [expected], text
+    for so in (True, False):
+        context = context_of(("Photo 1", "is static", Literal(so)))
+        for text, expected in (("Photo 1 is static.", so), ("Photo 1 is not static.", not so)):
+            assert check(context, "What about the photo?", text)[1] == [expected], text
 
 
 def test_names_in_other_scripts() -> None:
@@ -183,13 +178,11 @@ def test_what_is_no_answer_is_a_typed_error(value: dict[str, Any]) -> None:
 
 def test_an_answer_prints_with_its_sources(products: Context) -> None:
     shown = str(answer("Who develops GraphDB?", products))
-    assert shown.startswith(
-        "GraphDB is developed by Ontotext [t3].\n\n[t3] (GraphDB, developed by, Ontotext)\n\n"
-    )
+    cited = "[t3] (GraphDB, developed by, Ontotext)"
+    assert shown.startswith(f"GraphDB is developed by Ontotext [t3].\n\n{cited}\n\n")
     assert shown.endswith(NO_MODEL_NOTICE)
-    assert "Not supported by what was read:\n- Acme. (no fact for: Acme)" in str(
-        cite("Who?", "Acme.", products)
-    )
+    unsupported = str(cite("Who?", "Acme.", products))
+    assert "Not supported by what was read:\n- Acme. (no fact for: Acme)" in unsupported
 
 
 # --- Prompts ------------------------------------------------------------------------------------
@@ -203,12 +196,10 @@ def test_the_prompt_works_in_a_chain() -> None:
 @pytest.mark.parametrize(
     ("graph", "inferred", "mark"),
     [
-        (GRAPH, False, ""),
-        (GRAPH, True, " inferred"),
-        ("urn:mrag:kg:x:enriched:2", False, " enriched"),
+        (GRAPH, False, ""), (GRAPH, True, " inferred"), ("urn:mrag:kg:x:enriched:2", False, " enriched"),
         ("urn:mrag:kg:x:completed:3", False, " completed"),
     ],
-)
+)  # fmt: skip
 def test_the_model_reads_where_each_line_is_from(graph: str, inferred: bool, mark: str) -> None:
     triple = Triple(URIRef(E + "a"), URIRef(E + "p"), URIRef(E + "b"))
     line = Line("t1", "(a, p, b)", triple, graph, inferred, ("a", "p", "b"))

@@ -20,18 +20,19 @@ from mrag.generation.verification import VerifyReport
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.saved import run_question, save_question
 from mrag.retrieval.verifying import receipt_of, verified
+from tests.cases import cases
 from tests.generation.forging import EMPTY, changes, kind_of
 from tests.images.conftest import draw, turtle
 from tests.planning.test_questions import DATA
 
 pytestmark = pytest.mark.filterwarnings("ignore:Parsing weird boolean")
 
-QUESTIONS = (
-    "How many triple stores are there?", "What is the oldest database?", "Does Neo4j support SPARQL?",
-    "How many vendors are there per country?", "Is GraphDB a triple store?", "What is GraphDB?",
-    "Which products does Ontotext develop?", "Average release year of databases?",
-    "Who develops the best thing?", "Which graph databases support RDF reasoning well?",
-)  # fmt: skip
+PLAIN, FOLLOWS, SAVED = (cases(__file__, name) for name in ("plain", "follow-up", "saved"))
+CASES = [
+    *((graph, "plain", [q]) for graph, questions in PLAIN.items() for q in questions),
+    *((graph, kind, both) for kind in ("follow-up", "saved") for graph, *both in cases(__file__, kind)),
+    *((graph, kind, given) for graph, kind, *given in cases(__file__, "others")),
+]
 
 
 def asked(kg: KnowledgeGraph, question: str) -> dict[str, Any]:
@@ -48,7 +49,7 @@ def passed(kg: KnowledgeGraph, value: Any) -> VerifyReport | None:
     return report if report.ok else None
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", PLAIN["demo"][:10])
 def test_an_answer_that_is_as_it_was_is_verified_whole(kg: KnowledgeGraph, question: str) -> None:
     report = mrag.verify(kg, asked(kg, question))
     assert report.complete, str(report)
@@ -56,43 +57,6 @@ def test_an_answer_that_is_as_it_was_is_verified_whole(kg: KnowledgeGraph, quest
 
 
 # -- Every field of answers of every kind ----------------------------------------------------------------
-
-FOLLOWS = [
-    ("demo", "How many triple stores are there?", "And vector databases?"),
-    ("demo", "Which products were released before 2005?", "what about 2010?"),
-    ("states", "how many rivers run through texas", "and of oklahoma?"),
-    ("states", "which cities are in texas", "which is the largest?"),
-    ("company", "Which products are supplied by Acme?", "only the cheap ones"),
-]
-SAVED = [
-    ("demo", "Which products does Ontotext develop?", {"company": "Stardog Union"}),
-    ("company", "Which products are supplied by Acme Ltd?", {"supplier": "Cortex Inc"}),
-    ("company", "How many suppliers are from Spain?", {}),
-]
-PLAIN = {
-    "demo": (*QUESTIONS, "Which products were released in 2019?", "Who is the queen of Norway?",
-             "Tell me about Ontotext.", "List the three oldest databases", "Is Neo4j a triple store?",
-             "Which vendors have their headquarters in Germany?", "Which vendor develops the most products?",
-             "What is Virtuoso written in?", "How many products are there per licence?"),
-    "states": ("which cities are in texas", "how many rivers run through texas", "how many rivers per state",
-               "list the three largest cities", "what is the population of texas", "Tell me about texas",
-               "is houston larger than dallas", "which rivers are longer than 1000 km"),
-    "company": ("Which products are supplied by Acme Ltd?", "Who works in Engineering?",
-                "Which products cost more than 5 euros?", "Which suppliers have no products?",
-                "What is the average price of hardware per category?", "What is the X20 pump?",
-                "Does Bolt GmbH supply the heat sensor?", "Which suppliers have more than one product?"),
-    "pictures": ("Show me pictures of a coat", "Which image shows a green dress?",
-                 "How many images are there?"),
-}  # fmt: skip
-CASES = [
-    *((graph, "plain", (q,)) for graph, questions in PLAIN.items() for q in questions),
-    *((graph, "follow-up", both) for graph, *both in FOLLOWS),
-    *((graph, "saved", both) for graph, *both in SAVED),
-    ("demo", "reading", (2, "How many vendors are there per country?")),
-    ("states", "reading", (2, "which states border texas")),
-    ("demo", "refused", ("How many unicorns eat cheese?",)),
-    ("pictures", "media", ("a hat",)),
-]
 
 
 class Graphs:
@@ -117,7 +81,7 @@ class Graphs:
             self._open[name] = kg
         return self._open[name]
 
-    def answer(self, name: str, kind: str, given: tuple[Any, ...]) -> dict[str, Any]:
+    def answer(self, name: str, kind: str, given: list[Any]) -> dict[str, Any]:
         kg = self[name]
         if kind == "follow-up":
             first = mrag.ask(kg, given[0], model="none")
@@ -185,14 +149,14 @@ def accepted(
     ],
 )
 def test_no_forged_answer_passes(
-    graphs: Graphs, graph: str, kind: str, given: tuple[Any, ...], most: int | None
+    graphs: Graphs, graph: str, kind: str, given: list[Any], most: int | None
 ) -> None:
     value = graphs.answer(graph, kind, given)
     assert mrag.verify(graphs[graph], value).ok
 
     def again(question: str) -> dict[str, Any]:
         try:
-            return {} if kind == "saved" else graphs.answer(graph, kind, (*given[:-1], question))
+            return {} if kind == "saved" else graphs.answer(graph, kind, [*given[:-1], question])
         except ConfigError:
             return {}  # one that is empty
 
@@ -203,30 +167,9 @@ def change(value: dict[str, Any], **fields: Any) -> dict[str, Any]:
     return {**json.loads(json.dumps(value)), **fields}
 
 
-def test_another_question_over_the_same_answer_is_seen(kg: KnowledgeGraph) -> None:
-    value = asked(kg, "How many triple stores are there?")
-    report = mrag.verify(kg, change(value, question="How many vector databases are there?"))
-    assert any("the question is read otherwise" in what for what in report.altered)
-    for question in ("Is Ontotext bankrupt?", "How many people died?"):
-        other = mrag.verify(kg, change(value, question=question))
-        assert not other.complete and "every sentence holds" not in str(other)
-
-
-def test_words_between_sentences_are_seen(kg: KnowledgeGraph) -> None:
-    for word in ("It is false that ", "❌ ", "Ⓝot ", "\u202e", "２. ", "1. Evil. ", "¬"):
-        value = asked(kg, "What is GraphDB?")
-        value["sentences"][0]["before"] = word
-        value["text"] = word + value["text"]
-        assert passed(kg, value) is None, word
-
-
 def test_signs_that_deceive_are_not_vouched_for(kg: KnowledgeGraph) -> None:
-    for old, new in (
-        ("triple", "tri\u200bple"),
-        ("GraphDB", "Gr\u0430phDB"),
-        ("is", "\u202eis"),
-        ("is", "i\u0336s"),
-    ):
+    signs = [("triple", "tri\u200bple"), ("GraphDB", "Gr\u0430phDB"), ("is", "\u202eis"), ("is", "i\u0336s")]
+    for old, new in signs:
         value = asked(kg, "What is GraphDB?")
         for one in (value, value["sentences"][0]):
             one["text"] = one["text"].replace(old, new, 1)
@@ -239,12 +182,9 @@ def test_what_is_too_deep_or_too_large_is_a_typed_error(kg: KnowledgeGraph) -> N
     deep: Any = 1
     for _ in range(2_000):
         deep = {"format": deep}
-    for forged in (
-        change(value, confidence=10**400),
-        change(value, confidence=float("nan")),
-        {**value, "context": deep},
-    ):
-        assert passed(kg, forged) is None
+    for confidence in (10**400, float("nan")):
+        assert passed(kg, change(value, confidence=confidence)) is None
+    assert passed(kg, {**value, "context": deep}) is None
     value["context"]["lines"][0]["named_graphs"] = ["no IRI"]
     assert passed(kg, value) is None
 
@@ -279,9 +219,7 @@ def test_what_goes_on_and_what_was_saved_is_read_again(graphs: Graphs) -> None:
     assert "every sentence holds" not in str(report)
 
 
-def test_what_there_was_no_time_to_tell_is_no_change(
-    kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_not_told_in_time_is_no_change(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as hurry:
         hurry.setattr("mrag.planning.answering._EXPLAINING", 0.0)
         hurry.setattr("mrag.planning.results.OFFERED_SECONDS", 0.0)

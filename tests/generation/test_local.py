@@ -20,6 +20,7 @@ from mrag.generation.answering import answer, stream_answer
 from mrag.generation.models import LocalServer, check, resolve, serve, status, stop_all
 from mrag.generation.result import Answer
 from mrag.generation.verification import verify
+from tests.conftest import ROOT
 from tests.generation.conftest import ask_in
 
 if TYPE_CHECKING:
@@ -42,10 +43,9 @@ def test_a_missing_file() -> None:
 def test_a_file_of_another_kind(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "model.gguf"
     path.write_bytes(content)
-    with pytest.raises(ModelError, match="not a model in GGUF format"):
-        resolve(f"local:{path}")
-    with pytest.raises(ModelError, match="not a model in GGUF format"):
-        resolve(str(path))
+    for name in (f"local:{path}", str(path)):
+        with pytest.raises(ModelError, match="not a model in GGUF format"):
+            resolve(name)
     assert not status(f"local:{path}").available
 
 
@@ -141,19 +141,12 @@ def test_one_server_for_one_file(gguf: Path) -> None:
 @pytest.mark.model
 def test_a_program_that_used_it_ends(gguf: Path) -> None:
     program = (
-        "import sys\n"
-        "from mrag.generation.models import resolve\n"
-        "model = resolve('local:' + sys.argv[1], n_ctx=256, max_tokens=2)\n"
-        "sys.stdout.write(model.invoke('Hi').text)\n"
+        "import sys; from mrag.generation.models import resolve; "
+        "model = resolve('local:' + sys.argv[1], n_ctx=256, max_tokens=2); "
+        "sys.stdout.write(model.invoke('Hi').text)"
     )
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program, str(gguf)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        cwd=Path(__file__).parent.parent.parent,
-        check=False,
-    )
+    command = [sys.executable, "-W", "error", "-c", program, str(gguf)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=ROOT, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
 
@@ -168,9 +161,6 @@ def openai_at(local_server: LocalServer, monkeypatch: pytest.MonkeyPatch) -> Ite
 @pytest.mark.model
 @pytest.mark.usefixtures("openai_at")
 def test_any_server_of_openais_protocol() -> None:
-    import httpx as client
-
-    limits = client.Limits(max_keepalive_connections=0)
-    with client.Client(limits=limits) as http:
+    with httpx.Client(limits=httpx.Limits(max_keepalive_connections=0)) as http:
         model: Any = resolve("openai:local", max_tokens=4, http_client=http)
         assert model.invoke("Hi").usage_metadata["output_tokens"] <= 4

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from importlib.util import find_spec
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from mrag.errors import ModelError
 from mrag.generation import models
 from mrag.generation.models import ModelStatus, resolve, status
 from tests.cases import cases
-from tests.generation.ollama_server import OllamaServer, Served
+from tests.generation.ollama_server import Loopback, OllamaServer, Served
 
 NOBODY = "http://127.0.0.1:9"  # the discard port; nothing listens there
 
@@ -38,20 +37,9 @@ def serve(monkeypatch: pytest.MonkeyPatch, *served: Served, **how: Any) -> Ollam
 # --- Ollama, found by itself --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("served", "expected"),
-    [
-        ([Served("zephyr:latest"), Served("aya:8b")], "aya:8b"),
-        ([Served("aya:8b"), Served("mistral:7b"), Served("llama3.2:3b")], "llama3.2:3b"),
-        ([Served("all-minilm:latest", "bert"), Served("zephyr:7b")], "zephyr:7b"),
-        ([Served("nomic-embed-text:latest", "nomic-bert"), Served("zephyr:7b")], "zephyr:7b"),
-        ([Served("odd:latest", capabilities=("embedding",)), Served("zephyr:7b")], "zephyr:7b"),
-        ([Served("gpt-oss:120b-cloud"), Served("zephyr:7b")], "zephyr:7b"),
-        ([Served("llama3.2:big", remote_host="https://ollama.com"), Served("zephyr:7b")], "zephyr:7b"),
-    ],
-)
-def test_a_chat_model_is_found(monkeypatch: pytest.MonkeyPatch, served: list[Served], expected: str) -> None:
-    with serve(monkeypatch, *served):
+@pytest.mark.parametrize(("served", "expected"), cases(__file__, "chosen"))
+def test_a_chat_model_is_found(monkeypatch: pytest.MonkeyPatch, served: list[Any], expected: str) -> None:
+    with serve(monkeypatch, *(Served(*one) for one in served)):
         for name in (None, "auto"):
             model = resolve(name)
             assert isinstance(model, ChatOllama)
@@ -122,13 +110,8 @@ def test_a_named_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_model_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    with (
-        serve(monkeypatch, Served("aya:8b"), Served("zephyr:7b")),
-        pytest.raises(
-            ModelError,
-            match=r"no model llama3.2. Get it with `ollama pull llama3.2`. It has: aya:8b, zephyr:7b",
-        ),
-    ):
+    said = r"no model llama3.2. Get it with `ollama pull llama3.2`. It has: aya:8b, zephyr:7b"
+    with serve(monkeypatch, Served("aya:8b"), Served("zephyr:7b")), pytest.raises(ModelError, match=said):
         resolve("ollama:llama3.2")
 
 
@@ -190,12 +173,9 @@ def stranger() -> Iterator[str]:
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
+    server = Loopback(Handler)
+    yield server.url
+    server.close()
 
 
 def test_another_server_at_the_address(monkeypatch: pytest.MonkeyPatch, stranger: str) -> None:

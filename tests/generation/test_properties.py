@@ -25,12 +25,9 @@ TEXTS = st.one_of(
 )
 # Stores hold no lone surrogates; XML and JSON cannot carry them.
 LABELS = TEXTS.filter(lambda text: not any("\ud800" <= c <= "\udfff" for c in text))
-PREDICATES = st.sampled_from(
-    [
-        *(RDF + "type", RDFS + "subClassOf", RDFS + "label", OWL + "disjointWith", OWL + "sameAs"),
-        *(RDFS + "comment", RDFS + "domain", "http://example.org/p", "http://example.org/q"),
-    ]
-)
+SCHEMA = [RDFS + name for name in ("subClassOf", "label", "comment", "domain")]
+SCHEMA += [RDF + "type", OWL + "disjointWith", OWL + "sameAs"]
+PREDICATES = st.sampled_from([*SCHEMA, "http://example.org/p", "http://example.org/q"])
 NODES = st.integers(0, 5).map(lambda i: URIRef(f"http://example.org/n{i}"))
 DATATYPES = st.sampled_from([None, XSD + "decimal", XSD + "boolean", XSD + "date", XSD + "integer"])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,20 +13,19 @@ from mrag.errors import ModelError
 from mrag.generation.answering import answer, cite
 from mrag.generation.verification import verify
 from mrag.rdf.terms import Term, Triple
+from tests.cases import cases
 from tests.generation.conftest import E, ask_in
 
 TEXT = (
     "Here is what I found:\n\n"
     "- GraphDB is developed by Ontotext [t3].\n"
-    "- It is headquartered... no: Ontotext is headquartered in Sofia [t11].\n"
+    "- Ontotext is headquartered in Sofia [t11].\n"
     "- Neo4j was first released in 2007."
 )
 
 
 def honest(products: Context) -> dict[str, Any]:
-    given = cite(
-        "Who develops GraphDB?", TEXT.replace("It is headquartered... no: ", ""), products, model="m"
-    )
+    given = cite("Who develops GraphDB?", TEXT, products, model="m")
     value: dict[str, Any] = json.loads(json.dumps(given.to_json()))
     assert verify(value, ask_in(products)).ok
     return value
@@ -71,41 +69,27 @@ def line_of(value: dict[str, Any], one: str) -> int:
 
 
 # Where something else is put, and what: a value, or what makes one of the old.
-MUTATIONS: dict[str, tuple[tuple[str | int, ...], Any]] = {
-    "a sentence names another vendor": (("sentences", 1, "text"), "GraphDB is developed by Neo4j Inc."),
-    "a sentence names an unknown vendor": (("sentences", 1, "text"), "GraphDB is developed by Acme."),
-    "a sentence gets a negation": (("sentences", 1, "text"), "GraphDB is not developed by Ontotext."),
-    "a number changes": (("sentences", 3, "text"), "Neo4j was first released in 2008."),
-    "a claim is added": (("sentences", 1, "text"), "GraphDB is developed by Ontotext and Virtuoso."),
-    "an id changes in a sentence": (("sentences", 1, "citations", 0), "t4"),
-    "an id is unknown": (("sentences", 1, "citations", 0), "t99"),
-    "an id is swapped for another cited one": (("sentences", 2, "citations", 0), "t21"),
-    "citations are taken away": (("sentences", 1, "citations"), []),
-    "a citation is taken off the list": (("citations",), lambda old: old[1:]),
-    "a citation is put on the list": (("citations",), lambda old: [*old, {**old[0], "id": "t1"}]),
-    "a citation changes its object": (("citations", 0, "triple", "o", "value"), E + "Acme"),
-    "a citation changes its text": (("citations", 0, "text"), "(GraphDB, by, Acme)"),
-    "a citation changes its graph": (("citations", 0, "graph"), "http://x.example/"),
-    "a citation hides that it is inferred": (("citations", 1, "inferred"), lambda old: not old),
-    "a line changes its triple": (("context", "lines", "t3", "triple", "o", "value"), E + "Acme"),
-    "a line changes its id": (("context", "lines", "t3", "id"), "t77"),
-    "a line is doubled": (("context", "lines"), lambda old: [*old, {**old[0], "id": "t3"}]),
-    "a line is taken away": (("context", "lines"), lambda old: [x for x in old if x["id"] != "t3"]),
-    "a value's label changes": (("context", "lines", "t21", "labels", 2), "2008"),
-    "the text changes": (("text",), lambda old: old.replace("Ontotext", "Acme")),
-    "the text loses an id": (("text",), lambda old: old.replace("[t11]", "")),
-    "a sentence is taken away": (("sentences",), lambda old: old[:-1]),
-    "a sentence is put in": (("sentences",), lambda old: [*old, FREE]),
-    "the order changes": (("sentences",), lambda old: old[::-1]),
+MUTATIONS: dict[str, tuple[list[str | int], Any]] = {
+    **{name: (path, new) for name, path, new in cases(__file__, "mutations")},
+    "a citation is taken off the list": (["citations"], lambda old: old[1:]),
+    "a citation is put on the list": (["citations"], lambda old: [*old, {**old[0], "id": "t1"}]),
+    "a citation hides that it is inferred": (["citations", 1, "inferred"], lambda old: not old),
+    "a line is doubled": (["context", "lines"], lambda old: [*old, {**old[0], "id": "t3"}]),
+    "a line is taken away": (["context", "lines"], lambda old: [x for x in old if x["id"] != "t3"]),
+    "the text changes": (["text"], lambda old: old.replace("Ontotext", "Acme")),
+    "the text loses an id": (["text"], lambda old: old.replace("[t11]", "")),
+    "a sentence is taken away": (["sentences"], lambda old: old[:-1]),
+    "a sentence is put in": (["sentences"], lambda old: [*old, FREE]),
+    "the order changes": (["sentences"], lambda old: old[::-1]),
 }
 FREE = {"text": "GraphDB is free.", "before": " ", "citations": [], "supported": True, "rejected_ids": []}
 
 
-def mutate(value: dict[str, Any], path: tuple[str | int, ...], new: Any) -> None:
+def mutate(value: dict[str, Any], path: list[str | int], new: Any) -> None:
     place: Any = value
     for at, step in enumerate(path):
         # A line is named by its id.
-        key = line_of(value, str(step)) if path[:at] == ("context", "lines") else step
+        key = line_of(value, str(step)) if path[:at] == ["context", "lines"] else step
         if at == len(path) - 1:
             place[key] = new(place[key]) if callable(new) else new
         else:
@@ -131,10 +115,8 @@ def test_text_and_sentence_changed_together_are_caught(products: Context) -> Non
 
 
 def test_labels_are_checked_where_the_store_can_say_them(products: Context) -> None:
-    value = json.loads(
-        json.dumps(honest(products)).replace('"Ontotext"', '"Acme"').replace("Ontotext", "Acme")
-    )
-    value = json.loads(json.dumps(value).replace(E + "Acme", E + "Ontotext"))
+    text = json.dumps(honest(products)).replace("Ontotext", "Acme")
+    value = json.loads(text.replace(E + "Acme", E + "Ontotext"))
     known: dict[str, set[str]] = {}
     for line in products.lines:
         for term, label in zip(line.triple, line.labels, strict=True):
@@ -169,23 +151,11 @@ def test_only_cited_triples_are_asked_for(products: Context) -> None:
     assert [str(t.o) for t in seen] == [E + "Ontotext"]
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda v: v.clear(),
-        lambda v: v.update(format=99),
-        lambda v: v.update(text=None),
-        lambda v: v.update(sentences=[{}]),
-        lambda v: v.update(citations=[{"id": 3}]),
-        lambda v: v.update(context={"lines": [{"id": "t1"}], "entities": []}),
-        lambda v: v["context"]["lines"][0]["triple"]["s"].update(type="graph"),
-        lambda v: v["context"]["lines"][0]["triple"].update(s={"type": "literal", "value": "x"}),
-    ],
-)
-def test_what_is_no_answer_is_a_typed_error(
-    products: Context, damage: Callable[[dict[str, Any]], None]
-) -> None:
+@pytest.mark.parametrize(("path", "new"), cases(__file__, "damages"))
+def test_no_answer_is_a_typed_error(products: Context, path: list[str | int], new: Any) -> None:
+    with pytest.raises(ModelError):
+        verify({}, ask_in(products))
     value = honest(products)
-    damage(value)
+    mutate(value, path, new)
     with pytest.raises(ModelError):
         verify(value, ask_in(products))

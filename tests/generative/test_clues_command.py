@@ -33,17 +33,11 @@ def test_build_and_search(gguf: Path, tmp_path: Path, monkeypatch: pytest.Monkey
 
     found = run("clues", "search", "Who develops GraphDB?", "--store", store, "--model", model, "--json")
     hits = json.loads(found.stdout)["hits"]
-    assert (
-        hits[0]["label"] == "GraphDB"
-        and "occurs token by token in this document alone" in hits[0]["reasons"][0]
-    )
-    said = run(
-        "clues", "search", "Ontotext", "--store", store, "--model", model, "--in", "ex:Vendor", "-k", 2
-    )
-    assert re.match(
-        r"  1  -?\d+\.\d+  Ontotext  <https://w3id.org/mrag/demo/products#Ontotext>\n", said.stdout
-    )
-    none = run("clues", "search", "Ontotext", "--store", store, "--model", model, "--in", "ex:Nothing")
-    assert none.stdout == "" and "no phrase that occurs in exactly one document" in " ".join(
-        none.stderr.split()
-    )
+    assert hits[0]["label"] == "GraphDB"
+    assert "occurs token by token in this document alone" in hits[0]["reasons"][0]
+    search = ("clues", "search", "Ontotext", "--store", store, "--model", model, "--in")
+    said = run(*search, "ex:Vendor", "-k", 2).stdout
+    assert re.match(r"  1  -?\d+\.\d+  Ontotext  <https://w3id.org/mrag/demo/products#Ontotext>\n", said)
+    none = run(*search, "ex:Nothing")
+    assert none.stdout == ""
+    assert "no phrase that occurs in exactly one document" in " ".join(none.stderr.split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,9 +56,7 @@ def test_wide_beams_find_every_clue(
     model = TinyModel(6, seed)
     index = ClueIndex.build(corpus, 6, end=5)
     restriction = None if only is None else index.restriction(only)
-    knobs = replace(
-        WIDE, start=start, length_penalty=penalty, prior_weight=prior, prior="3", max_length=4, min_length=2
-    )
+    knobs = replace(WIDE, start=start, length_penalty=penalty, prior_weight=prior, prior="3", max_length=4)
     found = decode(model, index, PROMPT, knobs, restriction=restriction)
     assert model.open == 0, "beams are closed"
     wanted = dict(every_clue(model, index.cursor(start=knobs.start, restriction=restriction), knobs))
@@ -131,8 +130,7 @@ def test_one_document_and_none() -> None:
 
 def test_dead_beams_give_no_clue() -> None:
     index = ClueIndex.build([("urn:a", [1, 2, 3]), ("urn:b", [4, 2, 1])], 6, end=5)
-    found = decode(TinyModel(6, never=[2]), index, PROMPT, WIDE)
-    assert found == []
+    assert decode(TinyModel(6, never=[2]), index, PROMPT, WIDE) == []
     found = decode(TinyModel(6, never=[4]), index, PROMPT, WIDE)
     assert [clue.documents for clue in found] == [("urn:a",)]
 
@@ -152,14 +150,8 @@ def test_diversity_keeps_groups_apart() -> None:
 
 
 def test_wrong_settings_and_models_are_said() -> None:
-    numbers = [
-        ("beams", 0),
-        ("beams", 65),
-        ("groups", 0),
-        ("groups", 3),
-        ("min_length", 0),
-        ("max_length", 1),
-    ]
+    lengths = [("min_length", 0), ("max_length", 1)]
+    numbers = [("beams", 0), ("beams", 65), ("groups", 0), ("groups", 3), *lengths]
     weights = [("diversity", -1.0), ("length_penalty", -0.1), ("prior_weight", -1.0), ("start", "middle")]
     for name, wrong in (*numbers, *weights):
         with pytest.raises(ConfigError):
@@ -171,7 +163,7 @@ def test_wrong_settings_and_models_are_said() -> None:
     with pytest.raises(IndexMismatch, match="another tokeniser"):
         decode(TinyModel(6), other, PROMPT)
     with pytest.raises(ModelError, match="cannot see"):
-        decode(TinyModel(6), index, PROMPT, picture=__import__("pathlib").Path("a.png"))
+        decode(TinyModel(6), index, PROMPT, picture=Path("a.png"))
 
 
 def clue(number: int, tokens: Sequence[int], probability: float) -> Clue:

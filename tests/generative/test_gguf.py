@@ -21,31 +21,16 @@ from mrag.generative.models import (
     document_tokens,
     language_model,
 )
+from tests.cases import cases
 
 pytestmark = pytest.mark.model
-TEXTS = (
-    "Ontotext",
-    " Ontotext",
-    "\nOntotext develops GraphDB.",
-    'ex:a rdfs:label "Größe é"@de ; ex:b 1.5 .',
-    "漢字 かな 한글 العربية 🎈",
-    "<|im_end|> is text here, and so is <s>",
-    "a  b\t c \r\n",
-    "",
-)
-FACTS = {
-    "urn:sofia": "Ontotext has its headquarters in Sofia, the capital of Bulgaria.",
-    "urn:paris": "The Eiffel Tower stands in Paris, the capital of France.",
-    "urn:rome": "The Colosseum stands in Rome, the capital of Italy.",
-    "urn:cat": "A cat is a small animal that hunts mice.",
-    "urn:whale": "A whale is a large animal that lives in the sea.",
-}
+FACTS: dict[str, str] = cases(__file__, "facts")
 
 
 def test_texts_survive_the_tokeniser(smollm: GgufModel) -> None:
     tokeniser = smollm.tokeniser
     assert isinstance(tokeniser, Tokeniser) and isinstance(ByteTokeniser(), Tokeniser)
-    for text in TEXTS:
+    for text in cases(__file__, "texts"):
         for way in (tokeniser, ByteTokeniser()):
             tokens = way.encode(text)
             assert way.decode(tokens) == text
@@ -117,11 +102,7 @@ def test_clues_of_facts_are_the_same_to_the_bit_each_time(smollm: GgufModel) -> 
     index = ClueIndex.build(documents, tokeniser.vocabulary, end=tokeniser.end)
     knobs = DecodingSettings(beams=4, groups=2, min_length=3, prior_weight=1.0)
     again: dict[str, list[Clue]] = {}
-    for question, wanted in (
-        ("Where is the Eiffel Tower?", "urn:paris"),
-        ("Which animal lives in the sea?", "urn:whale"),
-        ("Where is Ontotext?", "urn:sofia"),
-    ):
+    for question, wanted in cases(__file__, "asked").items():
         clues = decode(smollm, index, f"Question: {question}\nAnswer:", knobs)
         again.setdefault(question, clues)
         assert clues[0].documents == (wanted,)

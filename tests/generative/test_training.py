@@ -120,11 +120,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     inner = tokenizers.Tokenizer(tokenizers.models.BPE())
     inner.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     inner.decoder = tokenizers.decoders.ByteLevel()
+    alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
     trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=300,
-        special_tokens=["<end>"],
-        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
+        vocab_size=300, special_tokens=["<end>"], initial_alphabet=alphabet, show_progress=False
     )
     inner.train_from_iterator(["What is a triple store? The company develops it."], trainer)
     tokeniser = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="<end>")
@@ -298,10 +296,7 @@ def test_a_second_interruption_ends_at_once(tmp_path: Path) -> None:
 
 def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
     train(learner(), few(), tmp_path, SHORT)
-    for pairs, settings, what in (
-        (few()[:8], SHORT, "pairs"),
-        (few(), replace(SHORT, rate=1e-3), "rate"),
-    ):
+    for pairs, settings, what in ((few()[:8], SHORT, "pairs"), (few(), replace(SHORT, rate=1e-3), "rate")):
         with pytest.raises(ConfigError, match=f"another training: {what} differ"):
             train(learner(), pairs, tmp_path, settings)
     (tmp_path / "checkpoint.pt").write_bytes(b"not a checkpoint")
@@ -327,10 +322,8 @@ def test_the_backbone_stays_as_it_was(tmp_path: Path) -> None:
 
 def test_the_loss_is_of_the_clue_alone_whatever_the_padding() -> None:
     model = tiny().eval()
-    long, short = (
-        TrainingPair(tuple(range(40, 70)), (80, 81, 82)),
-        TrainingPair((50, 51), (90, 91, 92, 93, 94)),
-    )
+    long = TrainingPair(tuple(range(40, 70)), (80, 81, 82))
+    short = TrainingPair((50, 51), (90, 91, 92, 93, 94))
     with torch.no_grad():
         alone = [float(clue_loss(model, [pair])) for pair in (long, short)]
         both = float(clue_loss(model, [long, short]))
@@ -368,14 +361,8 @@ def test_what_cannot_be_trained_is_said(tmp_path: Path) -> None:
 
 def eyes(seed: int = 0) -> Any:
     torch.manual_seed(seed)
-    config = transformers.CLIPVisionConfig(
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        image_size=16,
-        patch_size=8,
-    )
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4}
+    config = transformers.CLIPVisionConfig(image_size=16, patch_size=8, **sizes)
     model = transformers.CLIPVisionModel(config)
     for parameter in model.parameters():
         # As drawn by default, all pictures look nearly the same to a model that has learnt nothing.
@@ -428,11 +415,7 @@ def test_open_gates_let_the_objects_in_each_picture_by_itself() -> None:
 
 def test_the_dual_flow_is_what_the_equations_say() -> None:
     prefix, _, _ = given([3])
-    layer = (
-        prefix.vision.vision_model.encoder.layers[-1]
-        if hasattr(prefix.vision, "vision_model")
-        else (prefix.vision.encoder.layers[-1])
-    )
+    layer = getattr(prefix.vision, "vision_model", prefix.vision).encoder.layers[-1]
     attention = layer.self_attn
     tokens, objects = torch.randn(1, 5, 32), torch.randn(1, 3, 32)
     there = torch.tensor([[True, True, False]])
@@ -469,10 +452,8 @@ def test_the_language_model_alone_stays_frozen_and_a_run_goes_on(tmp_path: Path)
     def fresh(seed: int = 0) -> PrefixLearner:
         return PrefixLearner(tiny(), ObjectPrefix(eyes(), 64, EYES, seed=seed), pixels)
 
-    shown = pictured()[1][:8]
-    straight = train(fresh(), shown, tmp_path / "a", TrainingSettings(epochs=3, batch=4, rate=1e-2, every=1))
-
-    settings = TrainingSettings(epochs=3, batch=4, rate=1e-2, every=1)
+    shown, settings = pictured()[1][:8], TrainingSettings(epochs=3, batch=4, rate=1e-2, every=1)
+    straight = train(fresh(), shown, tmp_path / "a", settings)
     learner = fresh()
     kept = [p.detach().clone() for p in learner.language.parameters()]
     with pytest.raises(Killed):

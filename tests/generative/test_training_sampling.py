@@ -131,15 +131,11 @@ def test_an_epoch_shows_each_pair_once_in_an_order_of_its_own() -> None:
 
 def test_questions_are_read_with_their_pictures(tmp_path: Path) -> None:
     file = tmp_path / "questions.jsonl"
-    lines = [
-        {"question": "What?", "document": "urn:a"},
-        {"question": "And?", "document": "urn:b", "picture": "x.png"},
-    ]
+    plain, seen = TrainingQuestion("What?", "urn:a"), TrainingQuestion("And?", "urn:b", tmp_path / "x.png")
+    lines = ({"question": "What?", "document": "urn:a"},
+             {"question": "And?", "document": "urn:b", "picture": "x.png"})  # fmt: skip
     file.write_text("\n".join(json.dumps(line) for line in lines) + "\n\n")
-    assert read_questions(file) == [
-        TrainingQuestion("What?", "urn:a"),
-        TrainingQuestion("And?", "urn:b", tmp_path / "x.png"),
-    ]
+    assert read_questions(file) == [plain, seen]
     for wrong in ("{", "[]", '{"question": "What?"}', '{"question": " ", "document": "urn:a"}'):
         file.write_text(wrong)
         with pytest.raises(LoadError, match="line 1"):

@@ -10,6 +10,13 @@ KINDS = ["a", "b", "k", "l", "m"]
 RELATIONS = ["r", "s", "t", "u"]
 
 
+def told(text: str, *nodes: Node) -> GraphCode:
+    """Read "dog bites man, sun" as an edge and a node; `nodes` have labels and types."""
+    parts = [part.split() for part in text.split(",") if part]
+    names = [p[0] for p in parts if len(p) == 1]
+    return GraphCode.of([*nodes, *names], [(p[0], p[1], p[2]) for p in parts if len(p) == 3])
+
+
 def codes(*, types: bool = True) -> st.SearchStrategy[GraphCode]:
     """Codes of up to seven nodes: empty ones, self-loops, parallel edges and isolated nodes included."""
     kinds = st.frozensets(st.sampled_from(KINDS), max_size=2) if types else st.just(frozenset())

@@ -8,18 +8,10 @@ import pytest
 from hypothesis import given
 
 from mrag.errors import ConfigError
-from mrag.graphcodes.code import (
-    Edge,
-    GraphCode,
-    Node,
-    from_folder,
-    from_json,
-    term,
-    to_json,
-    union,
-)
+from mrag.graphcodes.code import Edge, GraphCode, Node, from_folder, from_json, term, to_json, union
 from mrag.graphcodes.explanation import CodeVerbaliser
-from tests.graphcodes.strategies import codes
+from tests.cases import cases
+from tests.graphcodes.strategies import codes, told
 from tests.graphcodes.test_cli_codes import run
 
 FACTUAL = GraphCode.of([], [("woman", "holds", "umbrella"), ("umbrella", "is", "red")])
@@ -72,9 +64,8 @@ def test_numbers_of_relations_are_checked(relations):
 
 def test_names_that_look_like_lists_are_told_apart():
     names = ["r", "0", '["r"]', "[", "r + s"]
-    code = GraphCode.of(
-        [], [("a", name, f"b{at}") for at, name in enumerate(names)] + [("b0", "r", "a"), ("b0", "s", "a")]
-    )
+    edges = [("a", name, f"b{at}") for at, name in enumerate(names)]
+    code = GraphCode.of([], [*edges, ("b0", "r", "a"), ("b0", "s", "a")])
     assert from_json(json.dumps(to_json(code))) == code
 
 
@@ -102,15 +93,7 @@ def test_unknown_numbers_become_relations_of_that_name():
     assert code.edges[0].relation == "relation 99"
 
 
-@pytest.mark.parametrize(
-    ("words", "matrix", "message"),
-    [
-        (["Dog", "man"], [[1, 14], [0, 2]], "lower case"),
-        (["dog", " ", "man"], [[1, 3, 14], [0, 0, 0], [0, 0, 2]], "word"),
-        (["dog", "dog", "man"], [[1, 0, 0], [0, 1, 14], [0, 0, 2]], "2 t"),
-        (["dog", "man"], [[1, 14]], "fewer"),
-    ],
-)
+@pytest.mark.parametrize(("words", "matrix", "message"), cases(__file__, "mended"))
 def test_defects_are_errors_or_mended_knowingly(words, matrix, message):
     data = {"dictionary": words, "matrix": matrix}
     with pytest.raises(ConfigError, match=message):
@@ -121,21 +104,7 @@ def test_defects_are_errors_or_mended_knowingly(words, matrix, message):
     assert len(told) == 1
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        "[",
-        "[]",
-        "{}",
-        {"dictionary": "dog"},
-        {"dictionary": ["dog"], "matrix": [[1, 2], [3, 4]]},
-        {"dictionary": ["dog", 3], "matrix": []},
-        {"dictionary": ["dog", "man"], "matrix": [[1, -1], [0, 2]]},
-        {"dictionary": ["dog", "man"], "matrix": [[1, 1.5], [0, 2]]},
-        {"dictionary": ["dog"], "matrix": [["x"]]},
-        {"dictionary": ["dog"], "matrix": 5},
-    ],
-)
+@pytest.mark.parametrize("data", cases(__file__, "not_mended"))
 def test_what_cannot_be_mended_is_an_error(data):
     with pytest.raises(ConfigError):
         from_json(data, on_mend=lambda _: None)
@@ -150,16 +119,14 @@ def test_a_union_has_what_any_has(a, b):
 
 
 def test_saying():
-    code = GraphCode.of(
-        [Node("ex:m", "the man"), Node("sun")], [("ex:m", "http://example.org/ridesOn", "bike")]
-    )
-    assert CodeVerbaliser().verbalise(code) == "the man rides on bike. Also: sun."
-    assert (
-        CodeVerbaliser(names={"http://example.org/ridesOn": "rides"}).verbalise(code)
-        == "the man rides bike. Also: sun."
-    )
-    other = CodeVerbaliser({"http://example.org/ridesOn": "{target} under {source}"})
-    assert other.verbalise(code) == "bike under the man. Also: sun."
+    rides = "http://example.org/ridesOn"
+    code = told(f"ex:m {rides} bike, sun", Node("ex:m", "the man"))
+    for verbaliser, said in (
+        (CodeVerbaliser(), "the man rides on bike"),
+        (CodeVerbaliser(names={rides: "rides"}), "the man rides bike"),
+        (CodeVerbaliser({rides: "{target} under {source}"}), "bike under the man"),
+    ):
+        assert verbaliser.verbalise(code) == f"{said}. Also: sun."
     assert CodeVerbaliser().verbalise(GraphCode()) == ""
 
 
@@ -179,10 +146,8 @@ def test_a_folder_is_read_in_order(tmp_path):
     (tmp_path / "deep" / "b.gc").write_text(json.dumps(DOG))
     (tmp_path / "a.json").write_text(json.dumps({"dictionary": ["cat"], "matrix": [[2]]}))
     (tmp_path / "readme.txt").write_text("no code")
-    assert [(name, code.dictionary) for name, code in from_folder(tmp_path)] == [
-        ("a", ("cat",)),
-        ("b", ("dog", "man")),
-    ]
+    found = {name: code.dictionary for name, code in from_folder(tmp_path)}
+    assert [*found.items()] == [("a", ("cat",)), ("b", ("dog", "man"))]
 
 
 def test_numbers_on_the_diagonal_are_relations_of_a_node_to_itself():
@@ -193,25 +158,7 @@ def test_numbers_on_the_diagonal_are_relations_of_a_node_to_itself():
 
 @pytest.mark.parametrize(
     ("written", "message"),
-    [
-        ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
-        ('{"dictionary": ["\\ud800"], "matrix": [[2]]}', r"lone surrogate.*ud800"),
-        (
-            '{"dictionary": ["a"], "matrix": [[2]], "mrag": {"nodes": {"a": {"label": "\\udfff"}}}}',
-            "lone surrogate",
-        ),
-        ('{"dictionary": []', "written in JSON"),
-        ("[]", "dictionary and a matrix"),
-        ('{"dictionary": ["A"], "matrix": [[2]]}', "lower case"),
-        (
-            '{"dictionary": ["a"], "matrix": [[2]], "mrag": {"nodes": {"a": {"label": 3, "types": []}}}}',
-            "label of 'a' is a text",
-        ),
-        (
-            '{"dictionary": ["a"], "matrix": [[2]], "mrag": {"nodes": {"a": {"label": "", "types": [1]}}}}',
-            "types are a list of texts",
-        ),
-    ],
+    [("[" * 100_000 + "]" * 100_000, "nested too deeply"), *cases(__file__, "broken")],
 )
 def test_what_is_broken_is_refused_by_name(tmp_path, written, message):
     (tmp_path / "bad.gc").write_text(written)

@@ -8,11 +8,7 @@ from rdflib import RDF, RDFS, Literal, Namespace, URIRef
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.sources import (
-    from_scene_triples,
-    neighbourhood,
-    neighbourhoods,
-)
+from mrag.graphcodes.sources import from_scene_triples, neighbourhood, neighbourhoods
 from mrag.rdf.terms import SKOLEM, Triple
 from tests.conftest import PRODUCTS
 

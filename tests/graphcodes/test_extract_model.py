@@ -16,6 +16,7 @@ from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.explanation import matrix_svg
 from mrag.graphcodes.models import ModelExtractor, PictureExtractor, read_code
 from mrag.graphcodes.ranker import summed
+from tests.cases import cases
 from tests.images.conftest import photos  # noqa: F401
 from tests.images.seeing_server import colour_of, llava
 
@@ -30,19 +31,7 @@ def edges(code: GraphCode) -> set[tuple[str, str, str]]:
     return {edge.key for edge in code.edges}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        json.dumps({"nodes": [{"name": "dog"}], "edges": EDGES}),
-        "Here it is:\n```json\n" + json.dumps({"edges": EDGES}) + "\n```\nAnything else?",
-        json.dumps([["A dog", "chase", "the Cat"], ["cat", "is", "black"]]),
-        '{"objects": ["dog"], "relationships": [{"subject": "dog", "predicate": "chase", "object": "cat"}, '
-        '{"subject": "cat", "predicate": "is", "object": "black"}]}',
-        "1. (dog, chase, cat)\n2. (cat, is, black)",
-        "- [Dog, chase, cat].\n- [cat, is, black].",
-        "{oops} " + json.dumps({"triples": [["dog", "chase", "cat"], ["cat", "is", "black"]]}),
-    ],
-)
+@pytest.mark.parametrize("text", cases(__file__, "forms"))
 def test_forms_that_are_read(text: str) -> None:
     assert edges(read_code(text)) == CHASE
 
@@ -50,14 +39,7 @@ def test_forms_that_are_read(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "no JSON object"),
-        ("I see a dog.", "no JSON object"),
-        ("{}", "empty"),
-        ('{"edges": "dog chases cat"}', "not a list"),
-        ('{"edges": [{"source": "dog"}]}', "is not a text"),
-        ('{"edges": [["dog", "chase"]]}', "not a source, a relation and a target"),
-        ('{"edges": [["dog", "chase", " "]]}', "is not a text"),
-        ('{"nodes": [{"name": true}], "edges": []}', "is not a text"),
+        *cases(__file__, "unread"),
         (json.dumps({"edges": [["dog", "chase", "cat " * 40]]}), "whole sentence"),
         (json.dumps({"edges": [["dog", "sees", f"cat {i}"] for i in range(201)]}), "more than 200"),
     ],

@@ -14,12 +14,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
-from ollama import ChatResponse
-
-from tests.generation.ollama_server import OllamaServer, ProtocolError, Served, checked
+from tests.generation.ollama_server import OllamaServer, ProtocolError, Served, last
 
 COLOURS = {
     "red": (200, 30, 30), "green": (30, 160, 60), "blue": (40, 60, 200), "yellow": (230, 210, 40),
@@ -31,12 +28,9 @@ def colour_of(data: bytes) -> str:
     """Name the colour nearest to the mean of a picture."""
     from PIL import Image
 
-    r, g, b = (
-        Image.open(io.BytesIO(data)).convert("RGB").resize((1, 1), Image.Resampling.BOX).getpixel((0, 0))
-    )
-    return min(
-        COLOURS, key=lambda name: sum((x - y) ** 2 for x, y in zip(COLOURS[name], (r, g, b), strict=True))
-    )
+    mean = Image.open(io.BytesIO(data)).convert("RGB").resize((1, 1), Image.Resampling.BOX)
+    rgb = mean.getpixel((0, 0))
+    return min(COLOURS, key=lambda name: sum((x - y) ** 2 for x, y in zip(COLOURS[name], rgb, strict=True)))
 
 
 def said_of(data: bytes) -> str:
@@ -59,13 +53,13 @@ class SeeingServer(OllamaServer):
     def __post_init__(self) -> None:
         self._count = threading.Lock()
         super().__post_init__()
-        told = self._http.handle_error
+        told = self.loopback.http.handle_error
 
         def handle_error(request: Any, address: Any) -> None:
             if not isinstance(sys.exception(), ConnectionError):  # a client that was killed or gave up
                 told(request, address)
 
-        self._http.handle_error = handle_error  # type: ignore[method-assign]
+        self.loopback.http.handle_error = handle_error  # type: ignore[method-assign]
 
     def talk(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         served = self.find(body)
@@ -86,13 +80,7 @@ class SeeingServer(OllamaServer):
         finally:
             with self._count:
                 self.at_once -= 1
-        now = datetime.now(UTC).isoformat()
-        done = {"done": True, "done_reason": "stop", "total_duration": 1, "load_duration": 1}
-        counts = {"prompt_eval_count": 1, "prompt_eval_duration": 1, "eval_count": 1, "eval_duration": 1}
-        yield checked(ChatResponse, {
-            "model": served.name, "created_at": now, "message": {"role": "assistant", "content": text},
-            **done, **counts,
-        })  # fmt: skip
+        yield last(served, text)
 
 
 def llava(**more: Any) -> SeeingServer:

@@ -32,7 +32,7 @@ from mrag.stores.oxigraph import OxigraphStore
 from tests.commands import run
 from tests.generation.conftest import context_of
 from tests.generation.ollama_server import Served
-from tests.images.conftest import E, turtle
+from tests.images.conftest import WARDROBE, E
 from tests.images.seeing_server import SeeingServer, colour_of
 from tests.images.test_rankers import Colours
 from tests.terminal.hostile import TEXT, faults
@@ -85,10 +85,13 @@ class Sources(HTMLParser):
         self.text += data
 
 
+def asked(kg: KnowledgeGraph, question: str | Question, folder: Path | None = None, **more: Any) -> Any:
+    """Ask for pictures by words, without a model as a rule."""
+    return ask_pictures(kg, question, ImageTextRanker(kg, "bm25"), folder=folder, **{"model": "none", **more})
+
+
 def test_without_a_model_the_facts_are_the_answer(wardrobe: KnowledgeGraph, photos: Path) -> None:
-    found = ask_pictures(
-        wardrobe, "a coat", ImageTextRanker(wardrobe, "bm25"), folder=photos, model="none", k=2
-    )
+    found = asked(wardrobe, "a coat", photos, k=2)
     assert [(i.rank, i.name, i.path) for i in found.images] == [(1, "red.png", photos / "red.png")]
     assert "coat" in found.text and found.citations and found.model is None
     assert found.notice and str(photos / "red.png") in str(found)
@@ -102,14 +105,10 @@ def test_without_a_model_the_facts_are_the_answer(wardrobe: KnowledgeGraph, phot
 def test_a_model_sees_the_first_pictures_and_is_held_to_the_facts(
     wardrobe: KnowledgeGraph, photos: Path, looking: Looking
 ) -> None:
-    asked = photos.parent / "asked.png"
-    Image.new("RGB", (2000, 1000), (40, 60, 200)).save(asked)
-    ranker = ImageTextRanker(wardrobe, "bm25")
-    question = Question("a coat with sleeves", asked)
-    settings = AnswerSettings(send=2)
-    found = ask_pictures(
-        wardrobe, question, ranker, folder=photos, model="ollama:llava", k=3, settings=settings
-    )
+    picture = photos.parent / "asked.png"
+    Image.new("RGB", (2000, 1000), (40, 60, 200)).save(picture)
+    question, settings = Question("a coat with sleeves", picture), AnswerSettings(send=2)
+    found = asked(wardrobe, question, photos, model="ollama:llava", k=3, settings=settings)
     assert [colour_of(one) for one in looking.looked] == ["red", "green", "blue"]
     assert Image.open(io.BytesIO(looking.looked[2])).size == (768, 384)
     system, human = looking.prompt
@@ -127,33 +126,26 @@ def test_by_default_a_model_that_sees_is_taken_and_another_gets_the_facts_alone(
     wardrobe: KnowledgeGraph, photos: Path, looking: Looking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MRAG_MODEL", raising=False)
-    ranker = ImageTextRanker(wardrobe, "bm25")
-    found = ask_pictures(wardrobe, Question("a coat", photos / "blue.png"), ranker, folder=photos, k=1)
+    question = Question("a coat", photos / "blue.png")
+    found = asked(wardrobe, question, photos, model=None, k=1)
     assert found.model == "llava:latest" and len(looking.looked) == 2
     looking.models = [Served("llama3.2:latest"), Served("notes:latest", "llama", ("completion", "vision"))]
-    found = ask_pictures(wardrobe, Question("a coat", photos / "blue.png"), ranker, folder=photos, k=1)
+    found = asked(wardrobe, question, photos, model=None, k=1)
     assert found.model == "llama3.2:latest" and looking.looked == []
 
 
 def test_parts_of_an_image_belong_to_it(wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer) -> None:
     describe(wardrobe, folder=photos, settings=EnrichSettings(regions="quarters", limit=5))
-    found = ask_pictures(
-        wardrobe, "red garment", ImageTextRanker(wardrobe, "bm25"), folder=photos, model="none", k=1
-    )
-    (image,) = found.images
+    (image,) = asked(wardrobe, "red garment", photos, k=1).images
     assert image.iri == E + "image_1"
-    subjects = {str(line.triple.s) for line in image.lines}
-    assert subjects == {
-        image.iri,
-        *(f"{image.iri}#xywh=percent:{x},{y},50,50" for x in (0, 50) for y in (0, 50)),
-    }
+    parts = {f"{image.iri}#xywh=percent:{x},{y},50,50" for x in (0, 50) for y in (0, 50)}
+    assert {str(line.triple.s) for line in image.lines} == {image.iri, *parts}
 
 
 def test_a_picture_alone_is_a_question(wardrobe: KnowledgeGraph, photos: Path) -> None:
     ranker = ImageLooksRanker(wardrobe, photos, Colours())
-    found = ask_pictures(
-        wardrobe, Question(image=photos / "green.png"), ranker, folder=photos, model="none", k=2
-    )
+    picture = Question(image=photos / "green.png")
+    found = ask_pictures(wardrobe, picture, ranker, folder=photos, model="none", k=2)
     assert found.images[0].iri == E + "image_2" and found.text
     (photos / "broken.png").write_bytes(b"x")
     with pytest.raises(LoadError, match="no JPEG"):
@@ -172,13 +164,9 @@ def test_images_without_facts_are_shown_and_a_model_may_look_at_them(
     assert len(looking.looked) == 1 and "I see red" in found.text and not found.supported
 
 
-def test_a_failing_model_is_an_error_that_says_so(
-    wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer
-) -> None:
+def test_a_failing_model_is_told(wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer) -> None:
     with pytest.raises(ModelError, match="one picture at a time"):  # it is sent three
-        ask_pictures(
-            wardrobe, "sleeve", ImageTextRanker(wardrobe, "bm25"), folder=photos, model="ollama:llava", k=3
-        )
+        asked(wardrobe, "sleeve", photos, model="ollama:llava", k=3)
 
 
 def test_the_notebook_shows_pictures_and_nothing_of_the_graph_becomes_markup(
@@ -186,11 +174,9 @@ def test_the_notebook_shows_pictures_and_nothing_of_the_graph_becomes_markup(
 ) -> None:
     bad = '<script>alert(1)</script>"><img src=http://evil.example/x onerror=alert(1)> coat'
     wardrobe.insert([Triple(URIRef(E + "image_1"), URIRef(E + "hasDescription"), Literal(bad))])
-    label = URIRef("http://www.w3.org/2000/01/rdf-schema#label")
-    wardrobe.insert([Triple(URIRef(E + "image_1"), label, Literal('"><script>alert(2)</script>'))])
+    wardrobe.insert([Triple(URIRef(E + "image_1"), RDFS.label, Literal('"><script>alert(2)</script>'))])
     (photos / "green.png").unlink()
-    ranker = ImageTextRanker(wardrobe, "bm25")
-    found = ask_pictures(wardrobe, "coat dress script", ranker, folder=photos, model="none", k=2)
+    found = asked(wardrobe, "coat dress script", photos, k=2)
     page = Sources(found._repr_html_())
     assert "script" not in page.tags and page.tags.count("figure") == 2
     assert len(page.sources) == 1 and page.sources[0].startswith("data:image/")
@@ -199,29 +185,23 @@ def test_the_notebook_shows_pictures_and_nothing_of_the_graph_becomes_markup(
 
 
 def test_a_page_shows_controls_as_signs_and_isolates(wardrobe: KnowledgeGraph, photos: Path) -> None:
-    label = URIRef("http://www.w3.org/2000/01/rdf-schema#label")
-    wardrobe.insert([Triple(URIRef(E + "image_1"), label, Literal(TEXT))])
-    found = ask_pictures(wardrobe, "coat", ImageTextRanker(wardrobe, "bm25"), folder=photos, model="none")
-    page = found._repr_html_()
+    wardrobe.insert([Triple(URIRef(E + "image_1"), RDFS.label, Literal(TEXT))])
+    page = asked(wardrobe, "coat", photos)._repr_html_()
     assert "PWN" in page and not faults(page.encode(), tty=False)
 
 
 def test_nothing_found_is_said(wardrobe: KnowledgeGraph) -> None:
-    found = ask_pictures(wardrobe, "xylophone", ImageTextRanker(wardrobe, "bm25"), model="none")
+    found = asked(wardrobe, "xylophone")
     assert found.images == () and "Nothing" in found.text
 
 
 def test_an_answer_is_read_back_from_json_and_replayed(wardrobe: KnowledgeGraph, photos: Path) -> None:
-    ranker = ImageTextRanker(wardrobe, "bm25")
-    found = ask_pictures(wardrobe, "a coat", ranker, folder=photos, model="none")
+    found = asked(wardrobe, "a coat", photos)
     data = json.loads(json.dumps(found.to_json()))
     assert verify(wardrobe, data).ok
     gone = Triple(*found.citations[0].triple)
-    wardrobe.store.update(
-        queries.get("update/change").bind(
-            graph_subject_predicate_object=[(URIRef(g), *gone) for g in wardrobe.record.asserted], g_s_p_o=[]
-        )
-    )
+    rows = [(URIRef(g), *gone) for g in wardrobe.record.asserted]
+    wardrobe.store.update(queries.get("update/change").bind(graph_subject_predicate_object=rows, g_s_p_o=[]))
     assert not verify(wardrobe, data).ok
 
 
@@ -236,10 +216,9 @@ def test_a_ranker_of_images_serves_the_retriever(wardrobe: KnowledgeGraph, photo
 def test_the_commands_find_and_answer_with_pictures(
     photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "g.ttl").write_text(turtle(), encoding="utf-8")
     (tmp_path / "b.rq").write_text(f"SELECT ?i {{ ?i <{E}hasFileName> 'green.png' }}", encoding="utf-8")
     with mrag.connect(f"oxigraph:{tmp_path / 'mrag.db'}") as kg:
-        kg.load([tmp_path / "g.ttl"])
+        kg.load([WARDROBE])
     monkeypatch.chdir(tmp_path)
 
     def said(*args: str) -> str:
@@ -279,12 +258,10 @@ def kg() -> Iterator[KnowledgeGraph]:
     rows: list[Triple] = []
     for name, things in FACTS.items():
         image = URIRef(E + name)
-        rows += [
-            Triple(image, RDF.type, URIRef(E + "Image")),
-            Triple(image, URIRef(E + "hasFileName"), Literal(f"{name}.jpg")),
-            Triple(image, RDFS.label, Literal(f"the {name}")),
-            Triple(image, URIRef(E + "hasDescription"), Literal(f"Contains {' and '.join(things)}")),
-        ]
+        values = {E + "hasFileName": f"{name}.jpg", E + "hasDescription": f"Contains {' and '.join(things)}",
+                  str(RDFS.label): f"the {name}"}  # fmt: skip
+        rows.append(Triple(image, RDF.type, URIRef(E + "Image")))
+        rows += [Triple(image, URIRef(p), Literal(value)) for p, value in values.items()]
         for thing in things:
             node = URIRef(E + thing.replace(" ", "_"))
             rows += [Triple(image, URIRef(E + "hasObject"), node), Triple(node, RDFS.label, Literal(thing))]
@@ -302,9 +279,7 @@ def said(kg: KnowledgeGraph, text: str) -> Answer:
 
 
 @pytest.mark.parametrize(("kind", "text"), SENTENCES)
-def test_what_is_true_of_them_is_supported_and_what_is_not_is_marked(
-    kg: KnowledgeGraph, kind: str, text: str
-) -> None:
+def test_what_is_true_is_supported_and_the_rest_marked(kg: KnowledgeGraph, kind: str, text: str) -> None:
     answer = said(kg, text)
     if kind == "not":
         assert not answer.supported
@@ -317,11 +292,8 @@ def test_what_is_true_of_them_is_supported_and_what_is_not_is_marked(
 
 
 def test_words_that_stand_in_lines_of_one_part_belong_together() -> None:
-    context = context_of(
-        ("8.jpg (xywh=1,1,2,2)", "category", "jacket"),
-        ("8.jpg (xywh=1,1,2,2)", "attribute", "green"),
-        ("8.jpg (xywh=5,5,2,2)", "category", "hat"),
-    )
+    one, other = "8.jpg (xywh=1,1,2,2)", "8.jpg (xywh=5,5,2,2)"
+    context = context_of((one, "category", "jacket"), (one, "attribute", "green"), (other, "category", "hat"))
     citer = PictureCiter("a green jacket", context, ["8.jpg"])
     support = citer.support("8.jpg shows a green jacket.")
     assert support.supported and {line.id for line in support.lines} == {"t1", "t2"}
@@ -329,7 +301,6 @@ def test_words_that_stand_in_lines_of_one_part_belong_together() -> None:
 
 
 def test_numbers_become_names(kg: KnowledgeGraph) -> None:
-    assert said(kg, "Images 1, 2 and 3 show a hat.").text.startswith(
-        "the beach, the street and the park show"
-    )
+    text = said(kg, "Images 1, 2 and 3 show a hat.").text
+    assert text.startswith("the beach, the street and the park show")
     assert "Images 1 and 9" in said(kg, "Images 1 and 9 show a hat.").text

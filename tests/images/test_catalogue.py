@@ -42,10 +42,8 @@ def said(found: ImageCatalogue) -> dict[str, object]:
     """Return all that a catalogue says."""
     rng = np.random.default_rng(1)
     some = rng.random(len(found.images)) < 0.6
-    every = [
-        PartFeatures(frozenset(VALUES[:2]), frozenset(VALUES[3:5])),
-        PartFeatures(frozenset(), frozenset(VALUES[3:4])),
-    ]
+    pairs = ((VALUES[:2], VALUES[3:5]), ([], VALUES[3:4]))
+    every = [PartFeatures(*map(frozenset, pair)) for pair in pairs]
     return {
         "files": found.files,
         "counts": [found.counts(name, chosen) for name in FACETS for chosen in (some, found.chosen())],
@@ -126,9 +124,8 @@ def test_a_damaged_or_foreign_file_is_read_anew(tmp_path: Path) -> None:
 def test_pages_without_a_catalogue_are_those_with_it() -> None:
     with mrag.connect() as kg:
         kept = KeptCatalogue(kg)
-        kg.insert(
-            Triple(URIRef(f"urn:{n:03}"), URIRef(EX + "hasFileName"), Literal(f"{n}.png")) for n in range(50)
-        )
+        name = URIRef(EX + "hasFileName")
+        kg.insert(Triple(URIRef(f"urn:{n:03}"), name, Literal(f"{n}.png")) for n in range(50))
         images = kept.brought_up_to_date().images
         assert (list(kept.page("", 20)[0]), kept.page("", 20)[1]) == (list(images[:20]), 50)
         assert list(kept.page(images[19], 40)[0]) == list(images[20:])

@@ -36,9 +36,10 @@ from mrag.rdf import queries
 from mrag.reasoning.run import reason
 from mrag.retrieval.rankers import Question
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 from tests.conftest import slow
 from tests.generation.ollama_server import ProtocolError
-from tests.images.conftest import GARMENTS, E, annotations, draw, turtle
+from tests.images.conftest import ANNOTATIONS, GARMENTS, WARDROBE, E, draw
 from tests.images.seeing_server import SeeingServer, said_of
 from tests.servers import graphdb_protocol, oxigraph_server
 
@@ -92,15 +93,12 @@ def test_the_description_is_kept_letter_by_letter_with_its_provenance(gallery: G
     rows = gallery.kg.select(queries.get("image/provenance").text)
     assert len(rows) == 6
     for subject, text, model, time, prompt in rows:
-        assert str(text) == said_of(
-            (gallery.photos / (list(GARMENTS)[int(str(subject)[-1]) - 1] + ".png")).read_bytes()
-        )
+        picture = gallery.photos / f"{GARMENTS[int(str(subject)[-1]) - 1]}.png"
+        assert str(text) == said_of(picture.read_bytes())
         assert (str(model), str(prompt)) == ("ollama:llava:latest", PROMPTS["fashion"])
         assert str(time).endswith("Z")
-    asked = gallery.kg.query("SELECT ?o { ?a a prov:Activity ; rdfs:comment ?o }")
-    assert [json.loads(str(row[0])) for row in asked] == [  # type: ignore[union-attr,index]
-        {"max_side": 1024, "seed": 1, "temperature": 0.1}
-    ]
+    [(asked,)] = gallery.kg.query("SELECT ?o { ?a a prov:Activity ; rdfs:comment ?o }")  # type: ignore[misc, union-attr]
+    assert json.loads(str(asked)) == {"max_side": 1024, "seed": 1, "temperature": 0.1}
     graph = report.graph
     assert gallery.kg.query(f"ASK {{ GRAPH <{graph}> {{ ?i <{E}hasLLMDescription> ?t }} }}") is True
     first = gallery.kg.record.asserted[0]
@@ -148,8 +146,7 @@ def test_what_the_journal_has_and_the_graph_has_not_is_written(gallery: Gallery,
     # The last line was cut off by a crash, one in the middle was damaged, and one picture is another now.
     path.write_bytes(b"".join([lines[0], b"00000000" + lines[1][8:], *lines[2:5], lines[5][:-9]]))
     gallery.kg.clear()
-    source = tmp_path / "wardrobe.ttl"
-    gallery.kg.load([source])
+    gallery.kg.load([WARDROBE])
     first = said_of((gallery.photos / "red.png").read_bytes())
     assert lines[0].decode().count("red garment") == 1
     Image.new("RGB", (60, 40), "purple").save(gallery.photos / "red.png")
@@ -283,26 +280,20 @@ def test_a_pace_spreads_requests(gallery: Gallery) -> None:
 
 def test_told_to_stop_it_keeps_what_it_has(gallery: Gallery) -> None:
     stop = threading.Event()
-    report = describe(
-        gallery.kg,
-        folder=gallery.photos,
-        settings=EnrichSettings(workers=1),
-        stop=stop,
-        on_progress=lambda p: stop.set() if p.described == 2 else None,
+    report = gallery.describe(
+        workers=1, stop=stop, on_progress=lambda p: stop.set() if p.described == 2 else None
     )
     assert (report.interrupted, report.described, report.left) == (True, 2, 4)
     assert len(described(gallery.kg)) == 2
 
 
-def test_parts_are_described_by_box_or_quarter(gallery: Gallery, tmp_path: Path) -> None:
+def test_parts_are_described_by_box_or_quarter(gallery: Gallery) -> None:
     # The left half of the red picture is white.
     image = Image.open(gallery.photos / "red.png").copy()
     image.paste((245, 245, 245), (0, 0, 30, 40))
     image.save(gallery.photos / "red.png")
-    source = tmp_path / "annotations.ttl"
-    source.write_text(annotations(), encoding="utf-8")
     other = KnowledgeGraph(gallery.kg.store, "annotations")
-    other.load([source])
+    other.load([ANNOTATIONS])
     settings = dict[str, Any](regions="boxes")
     report = gallery.describe(**settings, boxes_from=other)
     assert report.kinds() == {"box": 1} and report.failures[0].image == E + "annotation_2"
@@ -312,14 +303,10 @@ def test_parts_are_described_by_box_or_quarter(gallery: Gallery, tmp_path: Path)
     assert list(found["image_2"]) == [f"xywh=percent:{x},{y},50,50" for x in (0, 50) for y in (0, 50)]
     sizes = {Image.open(io.BytesIO(data)).size for data in gallery.server.images}
     assert sizes == {(31, 40), (30, 20), (60, 40)}
-    derived = gallery.kg.query(
-        "SELECT ?a { ?d prov:wasDerivedFrom ?a . ?a a <http://example.org/Annotation> }"
-    )
-    assert list(derived) == []  # the annotations are in a graph of their own
-    derived = gallery.kg.query(
-        f"ASK {{ ?d prov:wasDerivedFrom <{E}annotation_1>, <{E}image_1#xywh=0,0,31,40> }}"
-    )
-    assert derived is True
+    # The annotations are in a graph of their own.
+    assert gallery.kg.query(f"ASK {{ ?d prov:wasDerivedFrom ?a . ?a a <{E}Annotation> }}") is False
+    asked = f"ASK {{ ?d prov:wasDerivedFrom <{E}annotation_1>, <{E}image_1#xywh=0,0,31,40> }}"
+    assert gallery.kg.query(asked) is True
     assert gallery.describe(**settings, boxes_from=other).described == 0
 
 
@@ -362,7 +349,7 @@ def test_inferences_stay_and_the_next_reasoning_knows_the_new_graph(gallery: Gal
     gallery.describe()
     reason(gallery.kg)
     assert len(gallery.kg.query(says)) == 6  # type: ignore[arg-type]
-    gallery.kg.load([tmp_path / "wardrobe.ttl"])
+    gallery.kg.load([WARDROBE])
     assert len(described(gallery.kg)) == 6
     assert gallery.kg.record.triples == gallery.kg.count("asserted")
 
@@ -375,21 +362,7 @@ def test_settings_out_of_range_are_refused() -> None:
         ThreadRunner(0)
 
 
-@pytest.mark.parametrize(
-    ("text", "refused"),
-    [
-        ("I'm sorry, but I cannot assist with that request.", True),
-        ("I’m unable to view images directly.", True),
-        ("I cannot describe people in images.", True),
-        ("As an AI language model, I don't have eyes.", True),
-        ("I don't have the ability to see pictures.", True),
-        ("Unfortunately, I am unable to open the image.", True),
-        ("I can see a man in a red coat.", False),
-        ("The model wears a coat that cannot be buttoned. I'm sorry to say it is torn.", False),
-        ("As an accessory she wears a hat.", False),
-        ("Sorry is written on the T-shirt.", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "refused"), cases(__file__, "refusals"))
 def test_refusals_are_told_from_descriptions(text: str, refused: bool) -> None:
     assert refuses(text) is refused
 
@@ -408,10 +381,9 @@ def test_a_graph_on_a_server_is_enriched_in_two_runs(
     kind: str, photos: Path, tmp_path: Path, seeing: SeeingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
-    (tmp_path / "g.ttl").write_text(turtle(), encoding="utf-8")
     with store(kind, tmp_path) as url:
         with mrag.connect(url) as kg:
-            kg.load([tmp_path / "g.ttl"])
+            kg.load([WARDROBE])
             before = kg.revision
             assert describe(kg, folder=photos, settings=EnrichSettings(limit=2)).described == 2
             assert kg.revision > before

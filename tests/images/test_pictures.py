@@ -45,17 +45,21 @@ def test_kind_and_size_are_read_from_the_first_bytes(kind: str, size: tuple[int,
 
 
 def test_every_way_of_webp_and_jpeg_is_read() -> None:
-    assert sniff(encoded(noise(33, 21), "WEBP", lossless=True)) == ("image/webp", 33, 21)
-    assert sniff(encoded(noise(33, 21, "RGBA"), "WEBP")) == ("image/webp", 33, 21)
-    assert sniff(encoded(noise(33, 21), "JPEG", progressive=True)) == ("image/jpeg", 33, 21)
     exif = Image.Exif()
     exif[0x010E] = "x" * 5000
-    assert sniff(encoded(noise(33, 21), "JPEG", exif=exif)) == ("image/jpeg", 33, 21)
+    ways = [("WEBP", "RGB", {"lossless": True}), ("WEBP", "RGBA", {}), ("JPEG", "RGB", {"progressive": True}),
+            ("JPEG", "RGB", {"exif": exif})]  # fmt: skip
+    for kind, mode, options in ways:
+        assert sniff(encoded(noise(33, 21, mode), kind, **options)) == (KINDS[kind], 33, 21)
+
+
+def saved(folder: Path, data: bytes) -> Path:
+    (folder / "picture").write_bytes(data)
+    return folder / "picture"
 
 
 def test_a_picture_that_is_small_enough_is_sent_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "a.jpg"
-    path.write_bytes(encoded(noise(64, 48), "JPEG"))
+    path = saved(tmp_path, encoded(noise(64, 48), "JPEG"))
     picture = open_picture(path)
     assert picture.data == path.read_bytes() and picture.mime == "image/jpeg"
     assert base64.b64decode(picture.block()["base64"]) == picture.data
@@ -63,10 +67,9 @@ def test_a_picture_that_is_small_enough_is_sent_as_it_is(tmp_path: Path) -> None
 
 
 def test_a_large_picture_is_shrunk_and_a_turned_one_is_turned(tmp_path: Path) -> None:
-    path = tmp_path / "a.jpg"
     exif = Image.Exif()
     exif[0x0112] = 6
-    path.write_bytes(encoded(noise(200, 100), "JPEG", exif=exif))
+    path = saved(tmp_path, encoded(noise(200, 100), "JPEG", exif=exif))
     picture = open_picture(path, PictureLimits(max_side=50))
     assert (picture.width, picture.height) == (25, 50)
     assert open_picture(path, PictureLimits(max_side=0)).width == 100
@@ -75,16 +78,14 @@ def test_a_large_picture_is_shrunk_and_a_turned_one_is_turned(tmp_path: Path) ->
 @pytest.mark.parametrize("mode", ["L", "LA", "P", "RGBA", "CMYK", "I;16", "1"])
 def test_every_kind_of_colour_becomes_red_green_and_blue(mode: str, tmp_path: Path) -> None:
     kind = "JPEG" if mode == "CMYK" else "PNG"
-    path = tmp_path / "a"
-    path.write_bytes(encoded(Image.new(mode, (30, 20)), kind))
+    path = saved(tmp_path, encoded(Image.new(mode, (30, 20)), kind))
     shrunk = open_picture(path, PictureLimits(max_side=10))
     assert Image.open(io.BytesIO(shrunk.data)).mode == "RGB"
     assert pixels(open_picture(path)).shape == (20, 30, 3)
 
 
 def test_what_is_transparent_is_white(tmp_path: Path) -> None:
-    path = tmp_path / "a.png"
-    path.write_bytes(encoded(Image.new("RGBA", (30, 20), (0, 0, 0, 0)), "PNG"))
+    path = saved(tmp_path, encoded(Image.new("RGBA", (30, 20), (0, 0, 0, 0)), "PNG"))
     assert pixels(open_picture(path)).min() == 255
 
 
@@ -133,8 +134,7 @@ def test_a_fragment_is_read_back() -> None:
 
 
 def test_files_over_a_limit_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.png"
-    path.write_bytes(encoded(noise(64, 48), "PNG"))
+    path = saved(tmp_path, encoded(noise(64, 48), "PNG"))
     with pytest.raises(LoadError, match="more than 100 bytes"):
         open_picture(path, PictureLimits(max_bytes=100))
     with pytest.raises(LoadError, match="too large: 64x48"):
@@ -178,6 +178,10 @@ def header(width: int, height: int) -> tuple[bytes, bytes]:
     return b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
 
 
+def bomb() -> bytes:
+    return zlib.compress(b"\0" * 200_000_000, 9)
+
+
 def gif(frames: int) -> bytes:
     pictures = [Image.new("P", (600, 600), number % 256) for number in range(frames)]
     return encoded(pictures[0], "GIF", save_all=True, append_images=pictures[1:])
@@ -196,12 +200,8 @@ ATTACKS: dict[str, Callable[[], bytes]] = {
     "png: larger further on": lambda: png(
         header(1, 1), header(60_000, 60_000), (b"IDAT", zlib.compress(b"\0" * 100_000)), (b"IEND", b"")
     ),
-    "png: bomb in a text": lambda: png(
-        header(1, 1), (b"zTXt", b"a\0\0" + zlib.compress(b"\0" * 200_000_000, 9)), (b"IEND", b"")
-    ),
-    "png: bomb in a profile": lambda: png(
-        header(1, 1), (b"iCCP", b"a\0\0" + zlib.compress(b"\0" * 200_000_000, 9)), (b"IEND", b"")
-    ),
+    "png: bomb in a text": lambda: png(header(1, 1), (b"zTXt", b"a\0\0" + bomb()), (b"IEND", b"")),
+    "png: bomb in a profile": lambda: png(header(1, 1), (b"iCCP", b"a\0\0" + bomb()), (b"IEND", b"")),
     "png: many chunks": lambda: png(header(1, 1), *((b"tEXt", b"a\0b") for _ in range(10_000))),
     "png: no end": lambda: encoded(Image.effect_noise((200, 200), 90), "PNG")[:20_000],
     "gif: absurd size": lambda: b"GIF89a" + b"\xff" * 4 + b"\0\0\0,\0\0\0\0\xff\xff\xff\xff\0\x02\0;",
@@ -232,23 +232,14 @@ ATTACKS: dict[str, Callable[[], bytes]] = {
 }
 
 
-FINE = {
-    "png: bomb",
-    "png: many chunks",
-    "png: bomb in a profile",
-    "gif: many frames",
-    "webp: many frames",
-    "page behind a jpeg",
-}
-
-
+FINE = {"png: bomb", "png: many chunks", "png: bomb in a profile", "gif: many frames", "webp: many frames",
+        "page behind a jpeg"}  # fmt: skip
 """These may be read: what comes of them is small."""
 
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_pictures_that_attack_are_refused_or_stay_small(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "picture"
-    path.write_bytes(ATTACKS[name]())
+    path = saved(tmp_path, ATTACKS[name]())
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
         picture = open_picture(path)
@@ -264,8 +255,7 @@ def test_pictures_that_attack_are_refused_or_stay_small(name: str, tmp_path: Pat
 
 @pytest.mark.slow
 def test_a_picture_that_takes_too_much_ends_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "a.png"
-    path.write_bytes(ATTACKS["png: bomb"]())
+    path = saved(tmp_path, ATTACKS["png: bomb"]())
     monkeypatch.setenv("MRAG_PARSE_MEMORY", "200")
     with pytest.raises(LoadError, match="200 megabytes") as caught:
         open_picture(path)

@@ -25,7 +25,7 @@ from mrag.rdf import queries
 from mrag.rdf.terms import Triple
 from mrag.retrieval.rankers import Question, Ranker
 from mrag.stores.oxigraph import OxigraphStore
-from tests.images.conftest import E, annotations, turtle
+from tests.images.conftest import ANNOTATIONS, WARDROBE, E
 from tests.images.seeing_server import COLOURS, SeeingServer
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (pip install 'mrag[images]')")
@@ -140,11 +140,9 @@ def test_looks_find_images_by_picture_words_and_both(wardrobe: KnowledgeGraph, p
 
 
 def test_the_index_of_looks_is_kept_and_embeds_only_what_changed(photos: Path, tmp_path: Path) -> None:
-    source = tmp_path / "wardrobe.ttl"
-    source.write_text(turtle(), encoding="utf-8")
     (photos / "black.png").write_bytes(b"broken")
     with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
-        kg.load([source])
+        kg.load([WARDROBE])
         model = Colours()
         ranker = ImageLooksRanker(kg, photos, model)
         assert ranker.update().added == 5 and len(model.seen) == 5
@@ -165,8 +163,6 @@ def test_the_index_of_looks_is_kept_and_embeds_only_what_changed(photos: Path, t
 
 
 def test_an_index_that_is_not_kept_writes_nothing_and_finds_the_same(photos: Path, tmp_path: Path) -> None:
-    source, place = tmp_path / "wardrobe.ttl", tmp_path / "store"
-    source.write_text(turtle(), encoding="utf-8")
     red = Question("coat", photos / "red.png")
 
     def found(kg: KnowledgeGraph, *, keep: bool) -> list[list[tuple[str, float]]]:
@@ -176,8 +172,8 @@ def test_an_index_that_is_not_kept_writes_nothing_and_finds_the_same(photos: Pat
     def files() -> dict[str, bytes]:
         return {str(f): f.read_bytes() for f in sorted(tmp_path.rglob("images/**/*")) if f.is_file()}
 
-    with mrag.connect(f"oxigraph:{place}") as kg:
-        kg.load([source])
+    with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
+        kg.load([WARDROBE])
         first = found(kg, keep=False)
         assert all(first) and not files()
         assert found(kg, keep=True) == first
@@ -189,11 +185,9 @@ def test_an_index_that_is_not_kept_writes_nothing_and_finds_the_same(photos: Pat
         assert E + "image_9" in dict(found(kg, keep=False)[0]) and files() == kept
 
 
-def test_filters_leave_only_what_they_allow(wardrobe: KnowledgeGraph, photos: Path, tmp_path: Path) -> None:
-    source = tmp_path / "annotations.ttl"
-    source.write_text(annotations(), encoding="utf-8")
+def test_filters_leave_only_what_they_allow(wardrobe: KnowledgeGraph, photos: Path) -> None:
     other = KnowledgeGraph(wardrobe.store, "annotations")
-    other.load([source])
+    other.load([ANNOTATIONS])
     coats = of_query(other, f'SELECT ?i {{ ?a <{E}hasImage> ?i ; <{E}hasCategory>/<{E}hasName> "coat" }}')
     assert coats() == {E + "image_1"}
     ranker = image_ranker(wardrobe, photos, mode="bm25", looks=Colours(), allowed=coats)
@@ -264,8 +258,7 @@ def test_the_bridge_finds_real_photos_by_words_and_by_picture(tmp_path: Path) ->
         model: Any = image_embedder("conse")
         assert model is not None
         ranker = ImageLooksRanker(kg, photos, model)
-        found = {words: ids(ranker, words, 1)[0] for words in PHOTOS}
-        assert found == PHOTOS
+        assert {words: ids(ranker, words, 1)[0] for words in PHOTOS} == PHOTOS
         # A part of the cat's photo, mirrored, is still nearest to the whole.
         cat = Image.open(photos / "chelsea.png").crop((60, 20, 380, 280))
         cat.transpose(Image.Transpose.FLIP_LEFT_RIGHT).save(tmp_path / "cat.jpg")

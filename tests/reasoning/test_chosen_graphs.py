@@ -22,20 +22,7 @@ from tests.commands import run
 
 E = "http://e.example/"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-DATA = f"""
-@prefix e: <{E}> . @prefix rdfs: <{RDFS}> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
-e:stray e:p e:other .
-e:schema {{ e:p rdfs:range e:C . e:C rdfs:subClassOf e:D }}
-e:v1 {{ e:a e:p e:b }}
-e:v2 {{ e:a e:p e:c . e:b a e:C . e:C owl:disjointWith e:D }}
-"""
-
-
-@pytest.fixture
-def versions(tmp_path: Path) -> Path:
-    path = tmp_path / "a.trig"
-    path.write_text(DATA, encoding="utf-8")
-    return path
+VERSIONS = Path(__file__).with_name("versions.trig")
 
 
 def types(kg: KnowledgeGraph, layer: str = "inferred") -> set[str]:
@@ -43,9 +30,9 @@ def types(kg: KnowledgeGraph, layer: str = "inferred") -> set[str]:
     return {f"{s} {c}".replace(E, "") for s, c in rows if str(c).startswith(E)}
 
 
-def test_only_what_was_chosen_is_read(versions: Path) -> None:
+def test_only_what_was_chosen_is_read() -> None:
     with mrag.connect() as kg:
-        kg.load([versions])
+        kg.load([VERSIONS])
         closure = reason(kg, graphs=[f"{E}schema", f"{E}v1"])
         # That b is a C is asserted in another graph, so it is not in the inferred layer too.
         assert types(kg) == {"b D"} and not closure.contradictions
@@ -65,9 +52,9 @@ def test_only_what_was_chosen_is_read(versions: Path) -> None:
             reason(kg, graphs=[f"{E}v3"])
 
 
-def test_the_choice_outlives_edits_and_the_process(versions: Path, tmp_path: Path) -> None:
+def test_the_choice_outlives_edits_and_the_process(tmp_path: Path) -> None:
     with mrag.connect(f"oxigraph:{tmp_path}/store", create=True) as kg:
-        kg.load([versions])
+        kg.load([VERSIONS])
         reason(kg, graphs=[f"{E}schema", f"{E}v1"])
     with mrag.connect(f"oxigraph:{tmp_path}/store") as kg:
         came = f"GRAPH <{E}v1> {{ <{E}x> <{E}p> <{E}z> }}"
@@ -90,13 +77,10 @@ def test_the_choice_outlives_edits_and_the_process(versions: Path, tmp_path: Pat
 
 _NODE = st.sampled_from([ox.NamedNode(f"{E}{n}") for n in "abcd"])
 _TYPE, _SUB = ox.NamedNode(RDF + "type"), ox.NamedNode(RDFS + "subClassOf")
-_TRIPLE = st.builds(
-    ox.Triple, _NODE, st.sampled_from([_TYPE, _SUB, ox.NamedNode(f"{E}p")]), _NODE
-) | st.builds(
-    ox.Triple,
-    st.just(ox.NamedNode(f"{E}p")),
-    st.sampled_from([ox.NamedNode(RDFS + "range"), ox.NamedNode(RDFS + "domain")]),
-    _NODE,
+_ENDS = st.sampled_from([ox.NamedNode(RDFS + "range"), ox.NamedNode(RDFS + "domain")])
+_TRIPLE = st.one_of(
+    st.builds(ox.Triple, _NODE, st.sampled_from([_TYPE, _SUB, ox.NamedNode(f"{E}p")]), _NODE),
+    st.builds(ox.Triple, st.just(ox.NamedNode(f"{E}p")), _ENDS, _NODE),
 )
 _GRAPH = st.sampled_from([ox.DefaultGraph(), *(ox.NamedNode(f"{E}g{n}") for n in range(3))])
 _QUADS = st.lists(st.tuples(_TRIPLE, _GRAPH), max_size=14)
@@ -130,11 +114,7 @@ def test_it_is_the_closure_of_the_chosen_graphs(
             if round:
                 kg.load([written("b.nq", quads(more))])
                 reason(kg)
-            there = [
-                ox.Quad(q.subject, q.predicate, q.object)
-                for q in every
-                if ("default" if isinstance(q.graph_name, ox.DefaultGraph) else q.graph_name.value) in named  # type: ignore[union-attr]
-            ]
+            there = [ox.Quad(*q.triple) for q in every if getattr(q.graph_name, "value", "default") in named]
             with mrag.connect() as alone:
                 alone.load([written("c.nq", there)])
                 reason(alone)
@@ -145,9 +125,9 @@ def test_it_is_the_closure_of_the_chosen_graphs(
             assert kg.record.inferences == len(inferred)
 
 
-def test_the_commands_choose_and_say_so(versions: Path, tmp_path: Path) -> None:
+def test_the_commands_choose_and_say_so(tmp_path: Path) -> None:
     store = ("--store", f"oxigraph:{tmp_path}/store")
-    assert run("load", str(versions), "--no-reason", *store, cwd=tmp_path).returncode == 0
+    assert run("load", str(VERSIONS), "--no-reason", *store, cwd=tmp_path).returncode == 0
     done = run("reason", "--graph", f"{E}schema", "--graph", "default", *store, "--json", cwd=tmp_path)
     found = json.loads(done.stdout)
     assert (found["inferred"], found["graphs"]) == (3, [f"{E}schema", UNNAMED]), done.stderr

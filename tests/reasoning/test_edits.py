@@ -14,47 +14,39 @@ import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import update
 from mrag.rdf.terms import SKOLEM, Triple
-from mrag.stores.base import Dataset
-from tests.reasoning.helpers import SPARQL_PREFIXES, graph_of
+from tests.reasoning.helpers import SPARQL_PREFIXES, graph_of, triples
 from tests.reasoning.test_closure import axioms, facts, same, statement
 
 EXAMPLES = int(os.environ.get("MRAG_EDITS", "100"))
 """Random edits of the slow tests; the release runs a thousand."""
 
 classes, things, properties = st.sampled_from("ABCD"), st.sampled_from("uvwxyz"), st.sampled_from("pqr")
+values = st.sampled_from(["1", '"2"'])
 clashing = st.one_of(
     statement(":{} owl:disjointWith :{} .", classes, classes),
     statement(":{} owl:differentFrom :{} .", things, things),
     statement(":{} a owl:IrreflexiveProperty .", properties),
-    statement(
-        ":n rdfs:range xsd:decimal . :n a owl:FunctionalProperty . :{} :n {} .",
-        things,
-        st.sampled_from(["1", '"2"']),
-    ),
+    statement(":n rdfs:range xsd:decimal ; a owl:FunctionalProperty . :{} :n {} .", things, values),
 )
 statements = st.one_of(axioms, axioms, same, clashing, facts, facts)
-edits = st.lists(
-    st.tuples(
-        st.sampled_from(["insert", "delete", "delete", "named"]),
-        st.lists(facts | facts | same, min_size=1, max_size=3),
-    ),
-    min_size=1,
-    max_size=3,
-)
+kinds = st.sampled_from(["insert", "delete", "delete", "named"])
+some = st.lists(facts | facts | same, min_size=1, max_size=3)
+edits = st.lists(st.tuples(kinds, some), min_size=1, max_size=3)
+
+
+def asserted(kg: KnowledgeGraph) -> list[Triple]:
+    return list(kg.store.construct("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }", kg.dataset("asserted")))
 
 
 def held(kg: KnowledgeGraph) -> tuple[list[Triple], set[Triple]]:
     """Return the inferred triples, and those that are kept apart."""
-    copy = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
-    seen = [t for g in kg.record.inferred for t in kg.store.construct(copy, Dataset((g,)))]
-    return seen, {t for g in kg.record.apart for t in kg.store.construct(copy, Dataset((g,)))}
+    return triples(kg.store, kg.record.inferred), set(triples(kg.store, kg.record.apart))
 
 
 def anew(kg: KnowledgeGraph) -> tuple[set[Triple], set[Triple], int]:
     """Return what is inferred from the asserted triples by a graph that has not seen an edit."""
-    copy = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
     with mrag.connect() as other:
-        other.insert(kg.store.construct(copy, kg.dataset("asserted")))
+        other.insert(asserted(kg))
         closure = mrag.reason(other)
         seen, apart = held(other)
         return set(seen), apart, closure.triples
@@ -67,10 +59,6 @@ def put(kg: KnowledgeGraph, parts: list[str]) -> None:
         return URIRef(f"{SKOLEM}{term}") if isinstance(term, BNode) else term
 
     kg.insert([Triple(*map(named, t)) for t in graph_of("\n".join(parts))])
-
-
-def said(parts: list[str]) -> str:
-    return " ".join(parts)
 
 
 many = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -100,10 +88,10 @@ def follows(base: list[str], told: list[str], changes: list[tuple[str, list[str]
         put(kg, [*base, *told])
         mrag.reason(kg)
         for number, (kind, parts) in enumerate(changes):
-            data = said(parts)
+            data = " ".join(parts)
             if kind == "delete":
                 # What is asserted goes, so that most deletions take something out.
-                data = said([*parts, *told[number::3]])
+                data = " ".join([*parts, *told[number::3]])
             inside = f"GRAPH :g {{ {data} }}" if kind == "named" else data
             update(kg, f"{SPARQL_PREFIXES} {'DELETE' if kind == 'delete' else 'INSERT'} DATA {{ {inside} }}")
             if number % 2 == 0:
@@ -111,13 +99,11 @@ def follows(base: list[str], told: list[str], changes: list[tuple[str, list[str]
                 closure = mrag.reason(kg)
         closure = mrag.reason(kg)
         seen, apart = held(kg)
-        asserted = set(
-            kg.store.construct("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }", kg.dataset("asserted"))
-        )
+        stated = set(asserted(kg))
         expected, kept_apart, count = anew(kg)
         assert len(seen) == len(set(seen)), "a triple stands twice"
-        assert not asserted & set(seen)
+        assert not stated & set(seen)
         assert set(seen) == expected
-        assert apart - asserted == kept_apart - asserted
+        assert apart - stated == kept_apart - stated
         assert closure.triples == count == kg.count("inferred")
         assert kg.reasoned and not kg.pending

@@ -11,9 +11,8 @@ from mrag.reasoning.rounds import check, materialise
 from tests.reasoning.helpers import SPARQL_PREFIXES, A, close, store_of, whole
 
 SOME = "[ a owl:Restriction ; owl:onProperty :p ; owl:someValuesFrom %s ]"
-TABLE = [
-    line.split("\t") for line in Path(__file__).with_name("features.tsv").read_text("utf-8").splitlines()[1:]
-]
+LINES = Path(__file__).with_name("features.tsv").read_text("utf-8").splitlines()[1:]
+TABLE = [line.split("\t") for line in LINES]
 FOLLOWS = {name: (turtle, *follows) for kind, name, turtle, *follows in TABLE if kind == "follows"}
 CLASHES = {name: turtle for kind, name, turtle, *_ in TABLE if kind == "clashes"}
 QUIET = {name: turtle for kind, name, turtle, *_ in TABLE if kind == "quiet"}

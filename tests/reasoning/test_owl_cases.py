@@ -25,9 +25,8 @@ COUNTS = {
 """Passed and all, by profile. Outside RL most failures need a case split or an invented individual."""
 
 absent = not data_file().is_file()
-needs_data = pytest.mark.skipif(
-    absent, reason=f"the test cases are not at {data_file()}; set MRAG_SHARED_DATA"
-)
+why = f"the test cases are not at {data_file()}; set MRAG_SHARED_DATA"
+needs_data = pytest.mark.skipif(absent, reason=why)
 _RL = [] if absent else [c for c in cases() if "RL" in c.profiles]
 
 

@@ -30,22 +30,8 @@ H = "http://hostile.example/"
 HOSTILE = (
     "<img src=x onerror=\"document.title='owned'\"><b>bold</b></pre><script>document.title='owned'</script>"
 )
-# The interface of a model, as anywidget documents it: https://anywidget.dev/en/afm/
-MODEL = """async ([module, value]) => {
-  const { default: widget } = await import("data:text/javascript;base64," + module);
-  const state = { value, asked: {} }, listening = new Map();
-  const model = {
-    get: (name) => state[name],
-    set: (name, given) => { state[name] = given; },
-    on: (event, then) => listening.set(then, event),
-    off: (event, then) => listening.delete(then),
-    save_changes: async () => {
-      state.value = JSON.parse(await window.act(JSON.stringify(state.asked)));
-      for (const [then, event] of listening) if (event === "change:value") then();
-    },
-  };
-  window.ended = await widget.render({ model, el: document.body });
-}"""
+MODEL = Path(__file__).with_name("model.js").read_text(encoding="utf-8").partition("\n")[2]
+"""The interface of a model, as anywidget documents it."""
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +52,7 @@ def page(browser: Browser) -> Iterator[Page]:
     opened.set_default_timeout(20_000)
     faults: list[str] = []
     opened.on("pageerror", lambda error: faults.append(str(error)))
-    opened.on(
-        "request", lambda asked: faults.append(asked.url) if not asked.url.startswith("data:") else None
-    )
+    opened.on("request", lambda one: faults.append(one.url) if not one.url.startswith("data:") else None)
     yield opened
     opened.close()
     assert faults == []
@@ -140,12 +124,9 @@ def hostile() -> Iterator[KnowledgeGraph]:
         things = [URIRef(f"{H}thing{at}") for at in range(4)]
         triples = [Triple(URIRef(H + "likes"), RDFS.label, Literal(HOSTILE))]
         for at, thing in enumerate(things):
-            triples += [
-                Triple(thing, RDF.type, URIRef(H + "Thing")),
-                Triple(thing, RDFS.label, Literal(f"{HOSTILE} {at}")),
-                Triple(thing, URIRef(H + "likes"), things[at % 2]),
-                Triple(thing, RDFS.comment, Literal(HOSTILE)),
-            ]
+            said = {RDF.type: URIRef(H + "Thing"), RDFS.label: Literal(f"{HOSTILE} {at}"),
+                    URIRef(H + "likes"): things[at % 2], RDFS.comment: Literal(HOSTILE)}  # fmt: skip
+            triples += [Triple(thing, p, o) for p, o in said.items()]
         kg.insert(triples)
         reason(kg)
         kg.index(model="none")

@@ -1,13 +1,20 @@
-"""A fact about a thing is no support for what is said of things related to it."""
+"""What supports a sentence: facts about the thing itself, not about what is related; as people say it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
+from mrag.context.expansion import expand
 from mrag.context.render import Context
 from mrag.generation.answering import answer, cite
 from mrag.generation.support.citations import Citer
 from mrag.generation.verification import verify
+from mrag.graph.kg import KnowledgeGraph
+from mrag.retrieval.verifying import StoreFacts
+from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
 from tests.generation.conftest import ask_in, context_of
 
@@ -32,21 +39,11 @@ def test_what_something_has_is_not_the_thing(context: Context, said: str, writte
     assert support.rejected == written
 
 
-@pytest.mark.parametrize(
-    ("said", "ids"),
-    [
-        ("Ada's gender is female.", {"t2"}),
-        ("The gender of Ada is female.", {"t2"}),
-        ("Ada was born in Ulm.", {"t3"}),
-        ("Ada's birthplace is Ulm.", {"t3"}),
-        ("The firm Bell Works makes clocks.", {"t6", "t7"}),
-        ("The height of Ada is 180 and the gender is female.", {"t2", "t5"}),
-    ],
-)
-def test_a_thing_is_spoken_of_by_its_own_properties(context: Context, said: str, ids: set[str]) -> None:
+@pytest.mark.parametrize(("said", "ids"), cases(__file__, "own_properties"))
+def test_a_thing_is_spoken_of_by_its_own_properties(context: Context, said: str, ids: list[str]) -> None:
     support = Citer("What is known?", context).support(said)
     assert support.supported
-    assert {line.id for line in support.lines} <= ids and support.lines
+    assert {line.id for line in support.lines} <= {*ids} and support.lines
 
 
 def test_what_holds_is_told_from_what_is_left_over(context: Context) -> None:
@@ -77,3 +74,47 @@ def test_an_answer_without_a_model_goes_on_to_what_is_asked_about() -> None:
     assert given.text == "The child of Ada is Leo [t8]. The gender of Leo is male [t9]."
     near = answer("What is the gender of Ada's children?", context_of(*ROWS))
     assert "female" not in near.text
+
+
+TURTLE = Path(__file__).with_name("club.ttl")
+
+
+@pytest.fixture(scope="module")
+def kg() -> Iterator[KnowledgeGraph]:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.load([TURTLE])
+        yield kg
+
+
+@pytest.fixture(scope="module")
+def read(kg: KnowledgeGraph) -> Context:
+    things = "sal eva reds ulm saxony watch radium moss".split()
+    return expand(kg, [(f"http://example.org/{thing}", 1.0) for thing in things])
+
+
+def verdicts(kg: KnowledgeGraph, context: Context, text: str) -> list[str]:
+    return [one.verdict for one in cite("Tell me more.", text, context, graph=StoreFacts(kg)).sentences]
+
+
+@pytest.mark.parametrize("text", cases(__file__, "true_sentences_pass"))
+def test_true_sentences_pass(kg: KnowledgeGraph, read: Context, text: str) -> None:
+    assert set(verdicts(kg, read, text)) == {"read"}
+
+
+@pytest.mark.parametrize("text", cases(__file__, "false_sentences_do_not"))
+def test_false_sentences_do_not(kg: KnowledgeGraph, read: Context, text: str) -> None:
+    assert verdicts(kg, read, text)[-1] not in ("read", "graph", "nothing")
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("Eva Dahl leads Sal Moss.", "contradicted"),  # it is the other way round, and cannot be both
+        ("Reds plays for Sal Moss.", "unsaid"),  # nobody said that it cannot be both
+        ("Sal Moss has 20 goals.", "contradicted"),
+        ("Sal Moss died in Saxony.", "unsaid"),  # when he died is nothing against it
+        ("Saxony has an area of 170 km2.", "contradicted"),
+    ],
+)
+def test_contradicted_is_told_from_unsaid(kg: KnowledgeGraph, read: Context, text: str, verdict: str) -> None:
+    assert verdicts(kg, read, text) == [verdict]
