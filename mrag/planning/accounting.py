@@ -1388,10 +1388,15 @@ def _does(word: str) -> bool:
 FoundReading: TypeAlias = tuple[Reading, PlanResult]
 
 
-def of_the_kind(lexicon: Lexicon, question: str, found: Sequence[FoundReading]) -> list[FoundReading]:
-    """Return readings with what they found, those behind that tell no people though one asks "who".
+_DOING: Final = frozenset(("did", "do", "does"))
+"""Words behind "what" by which it asks for what somebody does something to."""
 
-    These name the word as ignored. The classes of the very things that are told decide.
+
+def of_the_kind(lexicon: Lexicon, question: str, found: Sequence[FoundReading]) -> list[FoundReading]:
+    """Return readings with what they found, those behind that tell of another kind than one asks for.
+
+    "Who" asks for people, and "what did they buy" for no people. What tells of others names the word as
+    ignored; the classes of the very things that are told decide.
 
     Args:
         lexicon: The names of the graph.
@@ -1402,7 +1407,8 @@ def of_the_kind(lexicon: Lexicon, question: str, found: Sequence[FoundReading]) 
         StoreError: If the store fails.
     """
     low = cut(question).low
-    if "who" not in low[:1] or not found:
+    who = "who" in low[:1]
+    if not found or not (who or (low[:1] == ["what"] and low[1:2] and low[1] in _DOING)):
         return list(found)
     schema = lexicon.schema
     people = {c for c in schema.classes if is_of_people(lexicon, c)}
@@ -1418,8 +1424,10 @@ def of_the_kind(lexicon: Lexicon, question: str, found: Sequence[FoundReading]) 
         ):
             classes.update(str(cls) for _, cls in lexicon.kg.select(text))
         known = set(schema.with_superclasses(classes))
-        ignored = tuple(dict.fromkeys((*reading.ignored, "who")))
-        if known and not known & people:
+        ignored = tuple(dict.fromkeys((*reading.ignored, low[0])))
+        told = known & people
+        others = known - people - {above for cls in told for above in schema.above(cls)}
+        if known and not (told if who else others):
             short.append((replace(reading, ignored=ignored), result))
         else:
             kept.append((reading, result))

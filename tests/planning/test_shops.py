@@ -243,3 +243,8 @@ def test_ways_that_lead_round_in_a_circle_end() -> None:
     )  # fmt: skip
     owners = {p.subject for p in patterns if p.predicate == has}
     assert len(owners) == 2 and len([p for p in patterns if p.predicate == has]) == 2
+
+
+def test_what_somebody_bought_is_not_who_bought_it(shop: KnowledgeGraph) -> None:
+    attempt = compute(shop, "What did customers from Kiel buy?")
+    assert not attempt.sure
