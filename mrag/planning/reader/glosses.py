@@ -157,7 +157,7 @@ class Glosses:
         >>> from mrag.planning.lexicon import lexicon_of
         >>> kg = mrag.demo(model="none")
         >>> Glosses(lexicon_of(kg, None)).of("Wie viele Produkte hat Ontotext?").text
-        'how many product has Ontotext?'
+        'how many products has Ontotext?'
         >>> kg.close()
     """
 
