@@ -210,7 +210,11 @@ class _Evaluation:
         kinds: Mapping[str, Kind],
     ) -> bool:
         if isinstance(condition, pl.Contains):
-            text = lower(self._value(condition.value, binding, folds))
+            value = self._value(condition.value, binding, folds)
+            if condition.position == "language":
+                tag = (value.language or "") if isinstance(value, Literal) else ""
+                return f"{tag}-".lower().startswith(f"{condition.text}-".lower())
+            text = lower(value)
             return text is not None and has_text(text, condition.text.lower(), condition.position)
         sides = (condition.left, condition.right)
         left, right = (self._value(s, binding, folds) for s in sides)

@@ -21,7 +21,7 @@ Part: TypeAlias = OneOf["year", "quarter", "month", "day", "weekday", "hour", "c
 Operation: TypeAlias = OneOf["+", "-", "*", "/"]
 Fold: TypeAlias = OneOf["count", "sum", "average", "minimum", "maximum"]
 Relation: TypeAlias = OneOf["=", "!=", "<", "<=", ">", ">="]
-Position: TypeAlias = OneOf["anywhere", "start", "end", "whole"]
+Position: TypeAlias = OneOf["anywhere", "start", "end", "whole", "language"]
 NEGATED: Mapping[Relation, Relation] = {
     "<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "!=": "=",
 }  # fmt: skip
@@ -170,7 +170,13 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Contains:
-    """Whether the text of a value has another in it, whatever the case."""
+    """Whether the text of a value has another in it, whatever the case; or whether it is in a language.
+
+    Attributes:
+        value: What has the text.
+        text: The other text; the tag of the language, "de" for "de-AT" as well.
+        position: Where it stands; "language" if it is the tag of one.
+    """
 
     value: Expression
     text: str

@@ -605,7 +605,13 @@ RELATIONS = {
 }  # fmt: skip
 FOLDS = {"count": "number", "sum": "total", "average": "average", "minimum": "least", "maximum": "greatest"}
 OPERATIONS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
-POSITIONS = {"anywhere": "contains", "start": "starts with", "end": "ends with", "whole": "is"}
+POSITIONS = {
+    "anywhere": "contains",
+    "start": "starts with",
+    "end": "ends with",
+    "whole": "is",
+    "language": "is in the language",
+}
 PARTS = {
     "year-month": "month and year", "weekday": "day of the week", "day": "day of the month",
     "clock": "time of day",

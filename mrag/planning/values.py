@@ -687,6 +687,11 @@ class ValueCompiler:
         return Given(quotient, (*guards, sparql.Compare(b.value, "!=", _zero())))
 
     def _contains(self, condition: pl.Contains) -> Given:
+        if condition.position == "language":
+            spoken = self.raw(condition.value)
+            tag = sparql.Call("lang", (spoken.value,))
+            guards = (*spoken.guards, sparql.Call("isLiteral", (spoken.value,)))
+            return Given(sparql.Call("langMatches", (tag, ox.Literal(condition.text))), guards)
         given = self._lower(condition.value)
         sought = ox.Literal(condition.text.lower())
         if condition.position == "whole":

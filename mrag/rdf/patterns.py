@@ -26,9 +26,9 @@ Node: TypeAlias = ox.NamedNode | ox.Literal | ox.Variable
 """A place in a pattern: an IRI, a literal or a variable. Blank nodes are skolemised at load."""
 
 Function: TypeAlias = OneOf[
-    "isLiteral", "isIRI", "isBlank", "isNumeric", "bound", "datatype", "str", "lang", "strstarts", "strlen",
-    "regex", "coalesce", "year", "month", "day", "hours", "if", "lcase", "contains", "strends", "substr",
-    "replace", "concat", "floor", "md5",
+    "isLiteral", "isIRI", "isBlank", "isNumeric", "bound", "datatype", "str", "lang", "langMatches",
+    "strstarts", "strlen", "regex", "coalesce", "year", "month", "day", "hours", "if", "lcase", "contains",
+    "strends", "substr", "replace", "concat", "floor", "md5",
 ]  # fmt: skip
 Operator: TypeAlias = OneOf["=", "!=", "<", "<=", ">", ">="]
 FoldName: TypeAlias = OneOf["SUM", "AVG", "MIN", "MAX", "SAMPLE"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,7 +13,7 @@ from mrag.planning.lexical import Candidate
 from mrag.planning.lexical.english import root
 from mrag.planning.lexical.schema_words import CodeWords
 from mrag.planning.lexicon import Lexicon
-from mrag.planning.reader.units import Unit, meanings
+from mrag.planning.reader.units import Unit, is_free, meanings
 from mrag.planning.schema import PropertyInfo
 
 _MOST: Final = 6
@@ -84,6 +85,17 @@ class ImpliedNames:
                 found[r] = (*found.get(r, ()), Candidate("property", iri, 0.9, p.names[0], "inflected"))
         return found
 
+    @cached_property
+    def _unset(self) -> dict[str, tuple[Candidate, ...]]:
+        """Flags by the roots of the words for what does not hold: "false for private persons"."""
+        found: dict[str, tuple[Candidate, ...]] = {}
+        for iri, p in self._schema.properties.items():
+            parts = re.split(r"(?i)\bfalse\b|\b0\s*[=:]", p.comment) if p.flag else []
+            told = {w for part in parts[1:] for w in re.findall(r"[a-z]{4,}", part.lower()) if not is_free(w)}
+            for r in {root(w) for w in told}:
+                found[r] = (*found.get(r, ()), Candidate("property", iri, 0.8, p.names[0], "synonym"))
+        return found
+
     def units(self, words: Sequence[TextToken], low: Sequence[str], named: Sequence[Unit]) -> Iterator[Unit]:
         """Yield what words of a question stand for.
 
@@ -102,6 +114,8 @@ class ImpliedNames:
             elif u.kind == "cue" and u.word in ("how many", "how much") and self.amounts:
                 yield replace(u, kind="property", cue="amount", options=self.amounts)
         for at, word in enumerate(low):
+            if some := self._unset.get(root(word), ()):
+                yield Unit("property", at, at + 1, some, cue="un", score=0.8)
             for size in (2, 3, 4):
                 negates = len(word) > size + 2 and "un" in meanings("words.tsv").get((word[:size],), ())
                 if negates and (some := self._flags.get(root(word[size:]), ())):

@@ -52,6 +52,7 @@ from mrag.planning.reader.frames import (
 from mrag.planning.reader.ties import tie
 from mrag.planning.reader.units import Unit
 from mrag.planning.reader.world import SchemaWays, WayStep
+from mrag.planning.scopes import without_ties
 
 FOLDS: Final[Mapping[str, Fold]] = {"sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}
 """What roles fold by."""
@@ -298,6 +299,8 @@ def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]
         use = _USES.get(role) or role.split("&")[1]
         return [FoldUse(shown.item, node, _number_of(x), use, own=True)]
     elif "&" in role and (use := role.split("&")[1]) not in FOLDS:
+        if shown.item.unit.kind == "adjective" and all(map(out.frame.world.single, node.way)):
+            raise Unreadable  # of one value there is no average
         fold = Aggregate(FOLDS[role.split("&")[0]], Number(x), (node.var,))
         return [FoldUse(shown.item, node, fold, use)]
     elif role in FOLDS or "&" in role:
@@ -468,8 +471,7 @@ def _size(out: _Outcome, node: FrameNode, *, down: bool) -> None:
         node.blocks.append(block)
         out.rank(fold, down=down, most=frame.asked.limit)
         return
-    inner = _inner(frame, node, order=[(fold, down)])
-    node.blocks.append(Block(plans=(replace(inner, where=merge(inner.where, block)),)))
+    node.blocks.append(Block(plans=(_inner(frame, node, order=[(fold, down)], beside=block),)))
 
 
 def _inner(
@@ -478,13 +480,16 @@ def _inner(
     having: Sequence[Condition] = (),
     order: Sequence[tuple[Expression, bool]] = (),
     most: int = 1,
+    beside: Block | None = None,
 ) -> Plan:
     """Return the plan of the things of a node that are extreme, or of which so many things are."""
-    inside, column = where(frame, node, below=True), Column(node.var, node.var.name)
-    keys = [Column(value, f"key{n or ''}{node.var.name}") for n, (value, _) in enumerate(order)]
+    inside, column = merge(where(frame, node, below=True), beside or Block()), Column(node.var, node.var.name)
+    keys = [Column(value, frame.fresh("key").name) for value, _ in order]
     orders = tuple(Order(key.name, down) for key, (_, down) in zip(keys, order, strict=True))
     limit, offset = (most, frame.asked.offset) if order else (None, 0)
-    return Plan(inside, (column, *keys), having=tuple(having), order=orders, limit=limit, offset=offset)
+    ties = limit == 1 and not offset
+    plan = Plan(inside, (column, *keys), (), tuple(having), orders, limit, offset, ties)
+    return without_ties(plan)
 
 
 def _counted_groups(out: _Outcome) -> PlanDraft:
@@ -494,7 +499,8 @@ def _counted_groups(out: _Outcome) -> PlanDraft:
         raise Unreadable
     block = where(frame, root)
     columns, order = (Column(root.var, root.var.name), *out.spare), tuple(out.order)
-    inner = Plan(block, columns, (), tuple(out.having), order, out.limit, frame.asked.offset, out.ties)
+    plan = Plan(block, columns, (), tuple(out.having), order, out.limit, frame.asked.offset, out.ties)
+    inner = without_ties(plan)
     of = {u for c in out.folds for e in parts(c.value) if isinstance(e, Aggregate) for u in _folded_of(e)}
     around = Block() if of <= {root.var} else block
     return PlanDraft(
@@ -515,7 +521,8 @@ def _keys_of_groups(out: _Outcome) -> list[Unknown]:
     keys = [c.value for c in out.groups if isinstance(c.value, Unknown) and c.value in grouped]
     folds = [c.value for c in out.spare if isinstance(c.value, Aggregate)]
     counted = {u for f in folds for u in f.of}
-    others = len(out.groups) > len(keys) or out.plain or frame.root.var not in (*keys, *counted)
+    asked = frame.root.explicit and frame.root.var not in (*keys, *counted)
+    others = len(out.groups) > len(keys) or out.plain or asked
     return keys if others and folds else []
 
 

@@ -677,7 +677,7 @@ def _measured(
     if cand is not None:
         found.append((f"match:{cand.kind}", cand.score - 1.0))
         if cand.kind == "class" and cand.term not in path.world.schema.classes:
-            found.append((f"{role}|term", 1.0))
+            found += [(f"{role}|term", 1.0), (f"term|{cand.way}", 1.0)]  # of a kind the plural is said
         if cand.way not in ("exact", "inflected"):
             found.append((f"way:{cand.kind}:{cand.way}", 1.0))
         if cand.inverse and unit.kind != "adjective":

@@ -8,7 +8,7 @@ from typing import Any
 
 from rdflib import RDF, URIRef
 
-from mrag.planning.plan import Aggregate, Block, Pattern, Plan, Unknown, parts
+from mrag.planning.plan import Aggregate, Block, Column, Contains, Pattern, Plan, Unknown, parts
 from mrag.planning.reader.outcome import PlanDraft
 from mrag.planning.schema import Schema
 from mrag.planning.scopes import rewritten, walk
@@ -25,6 +25,9 @@ def depths(schema: Schema, draft: PlanDraft, cues: Collection[str]) -> Iterator[
     if schema.tree is None:
         yield draft
         return
+    for cue in cues:
+        if cue.startswith("lang:"):
+            draft = _spoken(schema, draft, cue[5:])
 
     above, info = URIRef(schema.tree.above), schema.properties.get(schema.tree.above)
     others = info is not None and info.ranges.get(schema.tree.kind, 0) < info.objects
@@ -52,6 +55,31 @@ def depths(schema: Schema, draft: PlanDraft, cues: Collection[str]) -> Iterator[
         features = {f"{depth}|{shape}": 1.0, **{f"{depth}|{cue}": 1.0 for cue in said}}
         read = _repeated(plan, above) if depth == "deep" else plan
         yield replace(draft, plan=read, features={**draft.features, **features})
+
+
+def _spoken(schema: Schema, draft: PlanDraft, tag: str) -> PlanDraft:
+    """Return a plan that shows texts in a language, and of terms their names in it."""
+    plan, label = draft.plan, next(iter(schema.label_properties), "")
+    texts = {
+        p.object
+        for p in plan.where.patterns
+        if (info := schema.properties.get(str(p.predicate))) is not None and info.kind == "text"
+    }
+    columns, more, said = list[Column](), list[Pattern](), list[Contains]()
+    for column in plan.columns:
+        if isinstance(value := column.value, Unknown) and column.name in draft.shown:
+            if value not in texts:
+                name = Unknown(f"{value.name}_name")
+                more.append(Pattern(value, URIRef(label), name))
+                value = name
+            said.append(Contains(value, tag, "language"))
+        columns.append(replace(column, value=value))
+    if not said:
+        return draft
+    block = plan.where
+    block = replace(block, patterns=(*block.patterns, *more), conditions=(*block.conditions, *said))
+    features = {**draft.features, "spoken": 1.0}
+    return replace(draft, plan=replace(plan, where=block, columns=tuple(columns)), features=features)
 
 
 def _below(schema: Schema, pattern: Pattern) -> Pattern:

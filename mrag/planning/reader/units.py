@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 from typing import Literal as OneOf
 
+from mrag.graph.record import LABELS
 from mrag.language.tokens import TextToken, fold, is_stopword, tokens
 from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import DIMENSIONS, is_empty, positive, root
@@ -121,7 +122,7 @@ def units_of(
                 if cue == "many":
                     found.append(Unit("quantity", i, j, values=("1",), op=">"))
                     continue
-                if cue not in _OF_TERMS or lexicon.schema.tree is not None:
+                if (cue not in _OF_TERMS and cue[:5] != "lang:") or lexicon.schema.tree is not None:
                     found.append(Unit("cue", i, j, cue=cue, word=" ".join(low[i:j])))
     return found
 
@@ -165,7 +166,7 @@ def _names(lexicon: Lexicon, names: Sequence[NameMention], words: Sequence[TextT
             ):
                 # What is below a term are things of a kind as well.
                 kinds = tuple(replace(c, kind="class") for c in broad)
-                yield Unit("class", m.start, m.end, kinds, score=broad[0].score)
+                yield Unit("class", m.start, m.end, kinds, score=round(0.95 * broad[0].score, 4))
 
 
 def _is_text(lexicon: Lexicon, values: Sequence[Candidate]) -> bool:
@@ -250,7 +251,8 @@ def _asked_for(lexicon: Lexicon, low: Sequence[str], at: int) -> Iterator[Candid
                     yield Candidate("property", iri, round(0.55 - 0.01 * rank, 3), p.names[0], "synonym")
     elif word.rstrip("s") in ("name", "title"):
         for iri, p in properties.items():
-            if p.kind == "text" and p.names[-1].lower().split()[-1] == word.rstrip("s"):
+            ends = p.names[-1].lower().split()[-1] == word.rstrip("s")
+            if p.kind == "text" and (ends or iri in LABELS):  # labels are properties of terms alone
                 yield Candidate("property", iri, 0.6, p.names[0], "tokens")
     elif word.rstrip("s") in ("id", "identifier", "code", "number"):
         end = "id" if word.startswith("id") else word.rstrip("s")

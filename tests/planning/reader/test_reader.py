@@ -63,6 +63,13 @@ def insects() -> Iterator[KnowledgeGraph]:
 
 
 @pytest.fixture(scope="module")
+def rocks() -> Iterator[KnowledgeGraph]:
+    with KnowledgeGraph(OxigraphStore()) as graph:
+        graph.load([HERE / "rocks.ttl"])
+        yield graph
+
+
+@pytest.fixture(scope="module")
 def guild() -> Iterator[KnowledgeGraph]:
     with KnowledgeGraph(OxigraphStore()) as graph:
         graph.load([HERE / "guild.ttl"])
@@ -169,6 +176,12 @@ def test_relations_negation_and_sets(guild: KnowledgeGraph, question: str, rows:
 def test_terms_of_an_ontology(insects: KnowledgeGraph, question: str, rows: str) -> None:
     reader = RoleReader(lexicon_of(insects))
     assert json.loads(rows) in [rows_read(insects, one) for one in reader.derivations(question)]
+
+
+@pytest.mark.parametrize(("question", "rows"), table("rocks.tsv"))
+def test_concepts_of_a_thesaurus(rocks: KnowledgeGraph, question: str, rows: str) -> None:
+    reader = RoleReader(lexicon_of(rocks))
+    assert json.loads(rows) in [rows_read(rocks, one) for one in reader.derivations(question)]
 
 
 def test_readings_are_the_same_again_and_each_plan_is_there_once(reader: RoleReader) -> None:
