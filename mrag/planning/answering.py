@@ -487,9 +487,10 @@ def _weighed(
     if not beside:
         return weighed(kg, found)
     lexicon, merged = lexicon_of(kg), list[FoundReading]()
+    said = roles_of(kg).glosses.of(question).text  # in English, whatever it is asked in
     for reading, result in together(found, beside):
         if not reading.is_framed:
-            left = account(lexicon, question, reading.plan, reading.shown).words
+            left = account(lexicon, said, reading.plan, reading.shown).words
             reading = replace(reading, ignored=left)
         merged.append((reading, result))
     weighed_ = weighed(kg, merged)
