@@ -611,10 +611,11 @@ def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]], 
         return f"not understood: {words}"
     if taken.measured is not None and taken.measured["unnamed"]:
         return "what it finds has no name"
-    unweighed = taken.certainty is None and taken.probability < SURE
+    # What frames hold unlikely is right as often as wrong, whatever else tells for it.
+    sure = taken.probability if taken.is_framed else 1.0
     least = least if taken.is_framed else max(least, ALONE)
-    if unweighed or taken.confidence < least:
-        return f"the reading is not certain enough ({taken.confidence:.2f})"
+    if sure < SURE or taken.confidence < least:
+        return f"the reading is not certain enough ({min(sure, taken.confidence):.2f})"
     none = is_nothing((taken, result)) and not alike_named(taken.plan)
     if none and any(r.is_framed and not (r.ignored or is_nothing((r, found))) for r, found in others):
         return "this reading finds nothing, but another one does"

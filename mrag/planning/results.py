@@ -49,6 +49,8 @@ OFFERED_SECONDS = 0.4
 """How long the readings that are only offered may take together, however busy the machine is."""
 _OFFERED_WORK = 40_000
 """How many triples the readings that are only offered may go through together: some tens of milliseconds."""
+_BESIDE_WORK = 400_000
+"""The same of the likeliest derivation by the roles of words, without which the others tell nothing."""
 _TOO_LONG = "computing it takes longer than the time that is given"
 Planner: TypeAlias = OneOf["parser", "judge", "writer", "tools"]
 """Who reads a question: the parser alone, or a model too, which judges its readings or has one of its own."""
@@ -136,7 +138,7 @@ def run_beside(
     total = sum(math.exp(d.score - derivations[0].score) for d in derivations)
     for rank, one in enumerate(derivations):
         plan, left = with_subclasses(one.draft.plan, schema), ends - time.monotonic()
-        if left <= 0 or (rank and (work := work + work_of(plan, schema)) > _OFFERED_WORK):
+        if left <= 0 or (work := work + work_of(plan, schema)) > (_OFFERED_WORK if rank else _BESIDE_WORK):
             break
         features = {
             **one.features,

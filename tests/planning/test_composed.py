@@ -95,6 +95,7 @@ def test_what_is_the_same_is_looked_up(wards: KnowledgeGraph, question: str, exp
     [
         "What percentage of each nurse's stays were discharged?",
         "What percentage of the stays of each nurse were discharged?",
+        "What percentage of stays were discharged per nurse?",
         "What percentage of stays was discharged for each nurse?",
     ],
 )

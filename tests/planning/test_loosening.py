@@ -126,6 +126,8 @@ def test_numbers_that_compare_otherwise_are_told(demo: KnowledgeGraph) -> None:
         "No: the number of products developed by Stardog Union is"
     )
     # A comparison that is not read is not left out.
+    unread = compute(demo, "Is it certain that Ontotext has more products than Stardog Union?")
+    assert not unread.sure
 
 
 def test_two_numbers_that_are_found_apart_are_told_like_those_of_one_block(demo: KnowledgeGraph) -> None:

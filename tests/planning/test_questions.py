@@ -243,6 +243,7 @@ REFUSED = {
     ],
     "company": [
         "What is the capital of Spain?",
+        "Who is the CEO?",
         "Which products are red?",
         "Who manages nobody?",
         "How many parking lots does Engineering have?",

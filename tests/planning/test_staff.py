@@ -88,6 +88,7 @@ def given(kg: KnowledgeGraph, question: str) -> list[str]:
     [
         ("Who is the highest paid engineer?", ["Elena Roth"]),
         ("Which engineers earn less than 60000?", ["David Maier"]),
+        ("How many engineers earn more than 50000?", ["2"]),
         ("Who has the same job title as David Maier?", ["Elena Roth"]),
         ("Who works in the same department as Anna Weber?", ["Carla Jung"]),
         ("Who earns more than their manager?", ["Carla Jung", "Elena Roth"]),

@@ -160,6 +160,7 @@ def test_spans_are_told_in_their_unit(
         ("How many sailings does a line operate on average?", ["2"]),
         ("On average, how many tickets does a sailing have?", ["1.3333"]),
         ("What is the average number of bags per ticket?", ["1.5"]),
+        ("By how many minutes is the longest delay longer than the shortest one?", ["30"]),
         ("How many days passed between the first and the last sailing?", ["42.9167"]),
     ],
 )
