@@ -496,8 +496,8 @@ def _weighed(
     weighed_ = weighed(kg, merged)
     # What frames do not read is given where it is all but certain, else offered at most.
 
-    def order(one: FoundReading) -> tuple[bool, bool, float]:
-        return bool(one[0].ignored), not _is_likely(one[0]), -_preferred(one[0])
+    def order(one: FoundReading) -> tuple[int, bool, float]:
+        return len(one[0].ignored), not _is_likely(one[0]), -_preferred(one[0])
 
     return sorted(weighed_, key=order)
 
