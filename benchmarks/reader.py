@@ -32,7 +32,7 @@ from mrag.planning.lexicon import lexicon_of
 from mrag.planning.reader.reader import QuestionDerivation, RoleReader, priors
 from mrag.planning.reader.roles import Labelled
 from mrag.planning.reader.training import JudgedReading, fit
-from mrag.planning.reading.drafts import Reading
+from mrag.planning.readings import Reading
 from mrag.planning.results import rows_of
 from mrag.planning.run import run
 from mrag.planning.scopes import with_subclasses

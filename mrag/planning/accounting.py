@@ -59,8 +59,8 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.planning.reading.drafts import Reading
-from mrag.planning.reading.question import SCALE, UNITS, Cue, cues, cut, meaningful
+from mrag.planning.question import SCALE, UNITS, Cue, cues, cut, meaningful
+from mrag.planning.readings import Reading
 from mrag.planning.run import PlanResult
 from mrag.planning.schema import PropertyInfo, Schema, most_of
 from mrag.planning.scopes import walk

@@ -36,11 +36,18 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.planning.reading.drafts import WEIGHTS, Reading
-from mrag.planning.reading.frame import VERBS_OF_ASKING
-from mrag.planning.reading.graph import identifier, number_literal
-from mrag.planning.reading.parser import Parser
-from mrag.planning.reading.question import Period, QuestionItem, QuestionText, cues, cut, segmentations
+from mrag.planning.question import (
+    Period,
+    QuestionItem,
+    QuestionText,
+    cues,
+    cut,
+    identifier,
+    number_literal,
+    segmentations,
+)
+from mrag.planning.reader.reader import RoleReader
+from mrag.planning.readings import Reading, reading_of
 from mrag.planning.run import run
 from mrag.planning.schema import PropertyInfo, Schema, most_of
 from mrag.planning.scopes import (
@@ -65,6 +72,8 @@ from mrag.rdf import queries
 from mrag.rdf.terms import Term
 from mrag.stores.base import Limits
 
+VERBS_OF_ASKING = frozenset("is are was were does do did has have can".split())
+"""Verbs that begin a question for yes or no, and stand between a noun and its subject in others."""
 _LONGEST = 100
 """Questions of one conversation of which each goes on from the one before."""
 
@@ -745,29 +754,29 @@ class Replacement:
 
 
 def replacements(
-    parser: Parser, fitter: SlotFitter, question: QuestionText, last: LastAnswer
+    reader: RoleReader, fitter: SlotFitter, question: QuestionText, last: LastAnswer
 ) -> list[Replacement]:
     """Return the plans in which what a follow-up names stands in the place of something of its kind.
 
     Args:
-        parser: The parser of the graph.
+        reader: The reader of the graph.
         fitter: Tells what fits where.
         question: The follow-up, which must say nothing else.
         last: The plan to change.
     """
-    items = _items(parser, question)
+    items = _items(reader, question)
     if items is None:
         return []
     found = [Replacement(last.plan, last.shown, 1.0)]
     for item in items:
-        found = [more for one in found for more in _placed(one, item, parser, fitter, question)][:_READINGS]
+        found = [more for one in found for more in _placed(one, item, reader, fitter, question)][:_READINGS]
     return [one for one in found if one.changes]
 
 
-def _items(parser: Parser, question: QuestionText) -> Sequence[QuestionItem] | None:
+def _items(reader: RoleReader, question: QuestionText) -> Sequence[QuestionItem] | None:
     """Return the names, numbers and times of a follow-up; None if it says more than that."""
-    matched = parser.lexicon.match([word.token for word in question.words])
-    for way in segmentations(question, matched, parser.schema)[:1]:
+    matched = reader.lexicon.match([word.token for word in question.words])
+    for way in segmentations(question, matched, reader.schema)[:1]:
         cues = [item.cue for item in way.items if item.cue is not None]
         named = [item for item in way.items if item.cue is None and not item.unread]
         plain = all(cue.kind in _CUES or (cue.kind, cue.value) == ("group", "by") for cue in cues)
@@ -777,7 +786,7 @@ def _items(parser: Parser, question: QuestionText) -> Sequence[QuestionItem] | N
 
 
 def _placed(
-    one: Replacement, item: QuestionItem, parser: Parser, fitter: SlotFitter, question: QuestionText
+    one: Replacement, item: QuestionItem, reader: RoleReader, fitter: SlotFitter, question: QuestionText
 ) -> list[Replacement]:
     changed = [term for _, term, _ in one.changes]
     slots = [slot for slot in slots_of(one.plan) if slot.term not in changed]
@@ -788,7 +797,7 @@ def _placed(
         return [one]  # it is named again
     return [
         Replacement(
-            *_called(filled(one.plan, [(slot, new)]), one.shown, slot, new[0], parser.schema),
+            *_called(filled(one.plan, [(slot, new)]), one.shown, slot, new[0], reader.schema),
             min(one.score, score),
             (*one.changes, (slot.term, new[0], name)),
         )
@@ -843,13 +852,13 @@ def term_of(candidate: Candidate) -> Term:
     return Literal(candidate.term) if candidate.kind == "value" else URIRef(candidate.term)
 
 
-def rebounded(parser: Parser, text: FollowText, last: LastAnswer) -> Plan | None:
+def rebounded(reader: RoleReader, text: FollowText, last: LastAnswer) -> Plan | None:
     """Return the plan with another bound of the one number it compares: "more than 10?".
 
     Returns:
         None for other words.
     """
-    (way,) = segmentations(text.question, [], parser.schema)[:1] or (None,)
+    (way,) = segmentations(text.question, [], reader.schema)[:1] or (None,)
     if way is None or way.ignored or text.only:
         return None
     numbers = [number_literal(item.quantity.value) for item in way.items if item.quantity is not None]
@@ -874,15 +883,17 @@ def _is_number(condition: Condition) -> TypeGuard[Comparison]:
     return isinstance(value, Literal) and isinstance(value.toPython(), int | float | Decimal)
 
 
-def picked(parser: Parser, text: FollowText, last: LastAnswer, topic: Topic) -> tuple[Plan, Candidate] | None:
+def picked(
+    reader: RoleReader, text: FollowText, last: LastAnswer, topic: Topic
+) -> tuple[Plan, Candidate] | None:
     """Return the plan for one of the things it found, or without it: "only Texas", "except Texas".
 
     Returns:
         The plan and that thing; None for other words.
     """
     question = text.question
-    matched = parser.lexicon.match([word.token for word in question.words])
-    for way in segmentations(question, matched, parser.schema)[:1]:
+    matched = reader.lexicon.match([word.token for word in question.words])
+    for way in segmentations(question, matched, reader.schema)[:1]:
         cues = [item.cue.kind for item in way.items if item.cue is not None]
         names = [item.mention for item in way.items if item.mention is not None]
         if way.ignored or len(names) != 1 or cues != ([] if text.only else ["not"]):
@@ -897,14 +908,9 @@ def picked(parser: Parser, text: FollowText, last: LastAnswer, topic: Topic) -> 
 
 
 def likely(score: float) -> float:
-    """Return how likely a reading is whose names are so like the words, as the parser has it."""
-    logit = WEIGHTS["bias"] + (WEIGHTS["mean match"] + WEIGHTS["worst match"]) * (score - 1)
+    """Return how likely a reading is whose names are so like the words, as the reader has it."""
+    logit = 3.0 + 6.0 * (score - 1)
     return 1 / (1 + math.exp(-logit))
-
-
-def reading_of(plan: Plan, shown: Sequence[str], probability: float, note: str) -> Reading:
-    """Return a plan that was not read from words alone as a reading."""
-    return Reading(plan, tuple(shown), probability, (), {"joins": 0.0}, note)
 
 
 _MOST_THINGS = 100
@@ -918,7 +924,7 @@ _ARTICLES = ("the", "a", "an")
 
 
 def asked_after(
-    kg: KnowledgeGraph, parser: Parser, question: str, last: LastAnswer, own: Sequence[Reading]
+    kg: KnowledgeGraph, reader: RoleReader, question: str, last: LastAnswer, own: Sequence[Reading]
 ) -> tuple[list[Reading], str]:
     """Return the readings of a question that is asked after another one.
 
@@ -927,7 +933,7 @@ def asked_after(
 
     Args:
         kg: The graph.
-        parser: Its parser.
+        reader: Its reader.
         question: The question.
         last: What was computed before.
         own: Its readings by itself, best first.
@@ -935,13 +941,13 @@ def asked_after(
     Returns:
         The readings, best first, and why there are no more of them; "" where it was read by itself.
     """
-    return _FollowUp(kg, parser, question, last).readings(own)
+    return _FollowUp(kg, reader, question, last).readings(own)
 
 
 @dataclass
 class _FollowUp:
     kg: KnowledgeGraph
-    parser: Parser
+    reader: RoleReader
     question: str
     last: LastAnswer
     said: FollowText = field(init=False)
@@ -950,7 +956,7 @@ class _FollowUp:
 
     def __post_init__(self) -> None:
         self.said = FollowText.of(self.question)
-        self.topic = topic_of(self.last, self.parser.schema)
+        self.topic = topic_of(self.last, self.reader.schema)
 
     def readings(self, own: Sequence[Reading]) -> tuple[list[Reading], str]:
         text = self.said.question
@@ -980,12 +986,12 @@ class _FollowUp:
         replaced: list[Reading] = []
         if not points and not self.said.only:
             replaced = list(self._replaced(text))
-            if (bounded := rebounded(self.parser, self.said, self.last)) is not None:
+            if (bounded := rebounded(self.reader, self.said, self.last)) is not None:
                 note = "read as a follow-up, with another bound"
                 yield reading_of(bounded, self.last.shown, likely(1.0), note)
         yield from replaced
         if self.topic is not None and not points:
-            found = picked(self.parser, self.said, self.last, self.topic)
+            found = picked(self.reader, self.said, self.last, self.topic)
             if found is not None:
                 plan, candidate = found
                 note = f"read as a follow-up, {'only' if self.said.only else 'without'} “{candidate.name}”"
@@ -1008,12 +1014,12 @@ class _FollowUp:
         return first, {m.candidates[0].kind for m in clear}
 
     def _mentions(self, text: QuestionText) -> list[NameMention]:
-        return self.parser.lexicon.match([word.token for word in text.words])
+        return self.reader.lexicon.match([word.token for word in text.words])
 
     def _replaced(self, text: QuestionText) -> Iterator[Reading]:
-        fitter = SlotFitter(self.kg, self.parser.schema)
+        fitter = SlotFitter(self.kg, self.reader.schema)
         display = Display(self.kg)
-        found = replacements(self.parser, fitter, text, self.last)
+        found = replacements(self.reader, fitter, text, self.last)
         if len(found) > 1:
             places = dict.fromkeys(f"“{_name(display, old)}”" for one in found for old, _, _ in one.changes)
             self.why = f"it is open whether it is meant in place of {' or of '.join(places)}"
@@ -1030,7 +1036,7 @@ class _FollowUp:
             if (thing := self._the_one()) is None:
                 return
             meant = dict.fromkeys((text.low[at] for at in places), thing)
-            for reading in self.parser.readings(form, meant=meant):
+            for reading in self.reader.readings(form, meant=meant):
                 if URIRef(thing.term) in {s.term for s in slots_of(reading.plan)}:
                     note = f"read as a follow-up, about “{thing.name}”"
                     yield _noted(reading, reading.plan, reading.shown, reading.probability, note)
@@ -1039,7 +1045,7 @@ class _FollowUp:
         if topic is None:
             self.why = "the last answer was about no things of one kind"
             return
-        name = next(iter(self.parser.schema.classes[topic.cls].names), "thing")
+        name = next(iter(self.reader.schema.classes[topic.cls].names), "thing")
         stand = Candidate("class", topic.cls, 1.0, name)
         named = self._named(text, topic.cls)
         meant = {text.low[at]: stand for at in places if at + 1 not in named}
@@ -1057,12 +1063,12 @@ class _FollowUp:
         best = [m.candidates[0] for m in self._mentions(text)]
         said = any(c.score > 0.8 and (c.kind, c.term) != ("class", topic.cls) for c in best)
         for wording, measures in self._measured(form, text, topic):
-            for reading in self.parser.readings(wording, meant=meant):
+            for reading in self.reader.readings(wording, meant=meant):
                 asked = Asked(
                     reading.plan, reading.shown, asks, self.said.asks_other, not narrowed, self.said.adds,
                     measures,
                 )  # fmt: skip
-                done = over(self.last, topic, base, asked, self.parser.schema)
+                done = over(self.last, topic, base, asked, self.reader.schema)
                 # A name that changes nothing was lost on the way.
                 if (
                     done is not None
@@ -1082,8 +1088,8 @@ class _FollowUp:
         for at, word in enumerate(text.low):
             if positive(word) != word:
                 continue
-            for found in self.parser.lexicon.dimension(word):
-                info = self.parser.schema.properties[found.property]
+            for found in self.reader.lexicon.dimension(word):
+                info = self.reader.schema.properties[found.property]
                 if info.kind == "number" and topic.cls in info.domains:
                     measures.append((found.property, found.direction == "greatest"))
                     cut_out.append(at)
@@ -1112,7 +1118,7 @@ class _FollowUp:
             self.why = "it is open which thing is meant"
             return None
         rows = self.kg.select(queries.get("planning/classes-of").bind(thing=[found[0]]))
-        classes = self.parser.schema.with_superclasses(str(c) for _, c in rows)
+        classes = self.reader.schema.with_superclasses(str(c) for _, c in rows)
         name = Display(self.kg).name(str(found[0]))
         return Candidate("entity", str(found[0]), 1.0, name, classes=classes)
 
@@ -1122,7 +1128,7 @@ class _FollowUp:
             return []
         try:
             limits = Limits(2.0, _MOST_THINGS + 1, 1 << 20)
-            found = run(self.kg, self.last.plan, schema=self.parser.schema, limits=limits)
+            found = run(self.kg, self.last.plan, schema=self.reader.schema, limits=limits)
         except (StoreError, ConfigError):
             return []
         things = dict.fromkeys(r[topic.column] for r in found.rows if isinstance(r[topic.column], URIRef))

@@ -13,12 +13,12 @@ from rdflib import PROV, RDF, RDFS, XSD, Literal, URIRef
 from mrag.errors import ConfigError, StoreError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.accounting import account
-from mrag.planning.following import LastAnswer, Slot, SlotFitter, filled, options, reading_of, slots_of
+from mrag.planning.following import LastAnswer, Slot, SlotFitter, filled, options, slots_of
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.lexical import NameMention
-from mrag.planning.reading.drafts import Reading
-from mrag.planning.reading.parser import Parser
-from mrag.planning.reading.question import QuestionItem, QuestionText, cut
+from mrag.planning.question import QuestionItem, QuestionText, cut
+from mrag.planning.reader.reader import RoleReader
+from mrag.planning.readings import Reading, reading_of
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, Term, Triple, term_from_json, term_to_json
 from mrag.stores.base import Dataset
@@ -229,27 +229,27 @@ Value: TypeAlias = tuple[Sequence[Term], str, float]
 """Terms for a slot, what they are called, and how like the words that is."""
 
 
-def taught(kg: KnowledgeGraph, parser: Parser, text: str) -> list[Reading]:
+def taught(kg: KnowledgeGraph, reader: RoleReader, text: str) -> list[Reading]:
     """Return the readings of a question that questions saved before teach, best first.
 
     Args:
         kg: The graph.
-        parser: Its parser.
+        reader: Its reader.
         text: The question.
     """
     every = list_questions(kg)
     if not every:
         return []
     question = cut(text)
-    mentions = parser.lexicon.match([word.token for word in question.words])
-    fitter = SlotFitter(kg, parser.schema)
+    mentions = reader.lexicon.match([word.token for word in question.words])
+    fitter = SlotFitter(kg, reader.schema)
     found = []
     for saved in every:
         best = max(_filled(saved, question, mentions, fitter), key=lambda r: r.probability, default=None)
         if best is not None:
             # The words of the saved question count as said, and so does what its plan has.
             known = {word.low for word in cut(saved.question).words}
-            gaps = account(parser.lexicon, text, best.plan, best.shown, saved.computed.plan).gaps
+            gaps = account(reader.lexicon, text, best.plan, best.shown, saved.computed.plan).gaps
             gaps = tuple(
                 g for g in gaps if g.kind in _FILLED and not known.issuperset(g.words.lower().split())
             )

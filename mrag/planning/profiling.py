@@ -38,7 +38,7 @@ from mrag.language.possessive import compile_late
 from mrag.language.tokens import stem
 from mrag.planning.lexical import NameMention
 from mrag.planning.lexical.english import root
-from mrag.planning.reading.question import UNITS, unit_of
+from mrag.planning.question import UNITS, unit_of
 from mrag.planning.schema import ClassEdge, ClassInfo, Kind, PropertyInfo, Schema, TermTree
 from mrag.planning.values import DURATION_UNIT, measured
 from mrag.rdf import queries

@@ -13,7 +13,7 @@ from mrag.errors import ConfigError, TermError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.possessive import compile_late
-from mrag.planning.answering import answered, parser_of
+from mrag.planning.answering import answered, reader_of
 from mrag.planning.following import (
     FollowText,
     LastAnswer,
@@ -38,9 +38,8 @@ from mrag.planning.precedents import (
     questions_graph,
 )
 from mrag.planning.profiling import schema_of
-from mrag.planning.reading.graph import identifier, number_literal
-from mrag.planning.reading.parser import Parser
-from mrag.planning.reading.question import QuestionItem, cut
+from mrag.planning.question import QuestionItem, cut, identifier, number_literal
+from mrag.planning.reader.reader import RoleReader
 from mrag.rdf import queries
 from mrag.rdf.terms import iri
 
@@ -132,10 +131,10 @@ def run_question(kg: KnowledgeGraph, name: str, values: Mapping[str, str] | None
     for unknown in values.keys() - {p.name for p in saved.parameters}:
         names = ", ".join(p.name for p in saved.parameters) or "none"
         raise ConfigError("There is no such parameter.", term=unknown, hint=f"The parameters are: {names}.")
-    parser = parser_of(kg)
-    fitter = SlotFitter(kg, parser.schema)
+    reader = reader_of(kg)
+    fitter = SlotFitter(kg, reader.schema)
     given = {
-        p.name: _value(kg, parser, fitter, saved, n, values[p.name])
+        p.name: _value(kg, reader, fitter, saved, n, values[p.name])
         for n, p in enumerate(saved.parameters)
         if values.get(p.name, p.label) != p.label
     }
@@ -147,7 +146,7 @@ def run_question(kg: KnowledgeGraph, name: str, values: Mapping[str, str] | None
 
 
 def _value(
-    kg: KnowledgeGraph, parser: Parser, fitter: SlotFitter, saved: SavedQuestion, number: int, text: str
+    kg: KnowledgeGraph, reader: RoleReader, fitter: SlotFitter, saved: SavedQuestion, number: int, text: str
 ) -> Value:
     """Return what a text stands for in the place of a parameter."""
     parameter = saved.parameters[number]
@@ -157,7 +156,7 @@ def _value(
     if thing is not None and fitter.fits(thing, parameter.slot):
         return (term_of(thing),), text, 1.0
     question = cut(text)
-    mentions = parser.lexicon.match([word.token for word in question.words])
+    mentions = reader.lexicon.match([word.token for word in question.words])
     item = item_at(question, mentions, 0, len(question.words))
     found = named(item, saved, number, fitter, question) if item is not None else []
     if not found or (len(found) > 1 and found[1][2] == found[0][2]):
@@ -180,8 +179,8 @@ def _template(
     kg: KnowledgeGraph, computed: LastAnswer, text: str
 ) -> tuple[tuple[QuestionParameter, ...], tuple[str | int, ...]]:
     """Return the parameters of a question, and its parts: text, and numbers of parameters."""
-    parser, question = parser_of(kg), cut(text)
-    mentions = parser.lexicon.match([word.token for word in question.words])
+    reader, question = reader_of(kg), cut(text)
+    mentions = reader.lexicon.match([word.token for word in question.words])
     first = min((m.start for m in mentions if m.candidates[0].kind == "class"), default=len(question.words))
     said = FollowText.of(text)
     if said.leads or said.only or pointing(question, first)[0]:
@@ -207,7 +206,7 @@ def _template(
         start, end = question.words[i].token.start, question.words[j - 1].token.end
         label = question.text[start:end]
         parameters.append(
-            QuestionParameter(_called(kg, parser, slot, {p.name for p in parameters}), label, slot)
+            QuestionParameter(_called(kg, reader, slot, {p.name for p in parameters}), label, slot)
         )
         template += [question.text[at:start], len(parameters) - 1]
         at = end
@@ -223,9 +222,9 @@ def _says(item: QuestionItem, slot: Slot) -> bool:
     return item.quantity is not None and number_literal(item.quantity.value) == slot.term
 
 
-def _called(kg: KnowledgeGraph, parser: Parser, slot: Slot, taken: set[str]) -> str:
+def _called(kg: KnowledgeGraph, reader: RoleReader, slot: Slot, taken: set[str]) -> str:
     """Return the name of a parameter: the class of a thing, the property of a value."""
-    schema, names = parser.schema, list[str]()
+    schema, names = reader.schema, list[str]()
     if slot.role == "entity":
         rows = kg.select(queries.get("planning/classes-of").bind(thing=[slot.term]))
         known = [schema.classes[str(c)] for _, c in rows if str(c) in schema.classes]

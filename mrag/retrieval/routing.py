@@ -18,7 +18,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import twins_of
 from mrag.planning.answering import HELPED, Attempt, abstained, compute
 from mrag.planning.following import LastAnswer
-from mrag.planning.reading.question import CueKind, computing_words, cues
+from mrag.planning.question import CueKind, computing_words, cues
 from mrag.planning.results import Planner
 from mrag.retrieval.rankers import Question, Ranker
 from mrag.retrieval.registry import check_ranker

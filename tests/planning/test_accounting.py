@@ -25,7 +25,7 @@ from mrag.planning.plan import (
     Plan,
     Unknown,
 )
-from mrag.planning.reading.drafts import Reading
+from mrag.planning.readings import Reading
 from mrag.planning.run import PlanResult, run
 from mrag.stores.oxigraph import OxigraphStore
 

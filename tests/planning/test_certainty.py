@@ -32,7 +32,7 @@ from mrag.planning.certainty import (
     shipped,
 )
 from mrag.planning.plan import Aggregate, Block, Column, Pattern, Plan, Unknown
-from mrag.planning.reading.drafts import Reading
+from mrag.planning.readings import Reading
 from mrag.planning.run import PlanResult
 from mrag.stores.oxigraph import OxigraphStore
 from tests.evaluation.test_eval_cli import invoke

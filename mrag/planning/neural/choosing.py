@@ -30,8 +30,8 @@ from mrag.planning.neural.card import SchemaCard, card_of
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.writer import WRITER_SYSTEM, written
 from mrag.planning.plan import Days, Plan
-from mrag.planning.reading.drafts import Reading
-from mrag.planning.reading.question import cut
+from mrag.planning.question import cut
+from mrag.planning.readings import Reading
 from mrag.planning.results import MOST_JUDGED, Planner, brief, found_something, namer, rows_of
 from mrag.planning.run import PlanResult, run
 from mrag.planning.scopes import rewritten, walk, with_subclasses

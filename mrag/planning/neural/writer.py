@@ -18,7 +18,7 @@ from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.card import WHETHER, Asked, SchemaCard, card_of, gbnf, vocabulary_of
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.plan import Plan
-from mrag.planning.reading.drafts import Reading
+from mrag.planning.readings import Reading
 from mrag.planning.scopes import aggregates, with_subclasses
 from mrag.planning.values import kind_of
 

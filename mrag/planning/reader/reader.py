@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Literal as OneOf
 from rdflib import RDF
 
 from mrag.language.tokens import tokens
+from mrag.planning.lexical import Candidate
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Aggregate, Plan, Relation, parts
 from mrag.planning.reader.computed import computed_units
@@ -25,6 +27,9 @@ from mrag.planning.reader.roles import Labelled, labelled, paths
 from mrag.planning.reader.terms import depths
 from mrag.planning.reader.units import Unit, units_of
 from mrag.planning.reader.world import SchemaWays
+from mrag.planning.readings import Reading
+from mrag.planning.schema import Schema
+from mrag.planning.scopes import with_subclasses
 
 LONGEST: Final = 200
 """Words of the longest question that is read."""
@@ -32,6 +37,8 @@ _DRAFTS: Final = 40
 """Ways of giving roles that are put together at most."""
 _TURNS: Final = 3
 """Ways of tying nodes that are tried for each."""
+MOST_READ: Final = 12
+"""Readings of a question that are looked at."""
 _AUXILIARIES: Final = frozenset("is are was were does do did has have can could".split())
 
 
@@ -97,8 +104,46 @@ class RoleReader:
         self.implied = ImpliedNames(lexicon)
         self.weights = shipped() if weights is None else weights
 
+    @property
+    def schema(self) -> Schema:
+        """Return the schema of the graph."""
+        return self.lexicon.schema
+
+    def readings(
+        self, question: str, most: int = MOST_READ, meant: Mapping[str, Candidate] | None = None
+    ) -> list[Reading]:
+        """Return the likeliest readings of a question, likeliest first, as they are run.
+
+        Args:
+            question: The question.
+            most: How many are returned at most.
+            meant: What some words stand for, in lower case: those that point to what was asked before.
+        """
+        derivations = self.derivations(question, meant=meant or {})
+        total = sum(math.exp(d.score - derivations[0].score) for d in derivations)
+        return [
+            Reading(
+                with_subclasses(one.draft.plan, self.schema),
+                one.draft.shown,
+                math.exp(one.score - derivations[0].score) / total,
+                (),
+                {
+                    **one.features,
+                    "score": one.score,
+                    "best": derivations[0].score,
+                    "rank": float(rank),
+                    "left": float(len(one.left)),
+                },
+            )
+            for rank, one in enumerate(derivations[:most])
+        ]
+
     def derivations(
-        self, question: str, most: int = 30, failed: list[Labelled] | None = None
+        self,
+        question: str,
+        most: int = 30,
+        failed: list[Labelled] | None = None,
+        meant: Mapping[str, Candidate] | None = None,
     ) -> list[QuestionDerivation]:
         """Return the likeliest derivations of a question, likeliest first.
 
@@ -106,6 +151,7 @@ class RoleReader:
             question: The question.
             most: How many are returned at most.
             failed: What roles could not be put together is added to it, from which training learns.
+            meant: What some words stand for, in lower case.
         """
         if len(tokens(question)) > LONGEST:
             return []
@@ -114,6 +160,7 @@ class RoleReader:
         low = [t.raw.lower().replace("\u2019", "'") for t in words]
         ranked: list[Labelled] = []
         units = units_of(self.lexicon, gloss.text, words, gloss.names)
+        units = [*(u for u in units if not meant or low[u.start] not in meant), *_meant(low, meant or {})]
         units += self.implied.units(words, low, units)
         units = [*units, *computed_units(self.world, units, low)]
         for slots, left in paths(units, low):
@@ -141,6 +188,14 @@ class RoleReader:
         more = {**draft.features, **_shape(draft, low)}
         score = label.score + sum(self.weights.get(name, 0.0) * value for name, value in more.items())
         return QuestionDerivation(draft, label.items, label.left, {**label.features, **more}, score)
+
+
+def _meant(low: Sequence[str], meant: Mapping[str, Candidate]) -> Iterator[Unit]:
+    """Yield what is known of words that point to what was asked before."""
+    for at, word in enumerate(low):
+        if word in meant:
+            one = meant[word]
+            yield Unit(one.kind, at, at + 1, (one,), score=1.0)
 
 
 def _placed(one: QuestionDerivation, origins: Sequence[tuple[int, int]]) -> QuestionDerivation:

@@ -17,7 +17,7 @@ from mrag.planning.reader.glosses import LANGUAGES as TABLES
 from mrag.planning.reader.reader import QuestionDerivation, RoleReader, priors, shipped
 from mrag.planning.reader.times import times_in
 from mrag.planning.reader.training import JudgedReading, ReaderTraining, fit
-from mrag.planning.reading.drafts import Reading
+from mrag.planning.readings import Reading
 from mrag.planning.results import rows_of
 from mrag.planning.run import run
 from mrag.planning.scopes import with_subclasses

@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import Final, TypeAlias
 from typing import Literal as OneOf
 
+from rdflib import Literal
+
 from mrag.language.possessive import compile_late
 from mrag.language.tokens import VERBS, TextToken, is_stopword, stem, tokens
 from mrag.planning.lexical import Candidate, NameMention
@@ -975,3 +977,27 @@ def _accidental(found: Candidate, words: Sequence[str]) -> bool:
 
 def _cuts(start: int, end: int, quoted: Sequence[tuple[int, int, str]]) -> bool:
     return any((start < a < end) or (start < b < end) for a, b, _ in quoted)
+
+
+def number_literal(value: float) -> Literal:
+    """Return a number of a question as a literal.
+
+    Example:
+        >>> str(number_literal(5.0)), number_literal(2.5).toPython()
+        ('5', 2.5)
+    """
+    return Literal(int(value)) if float(value).is_integer() else Literal(value)
+
+
+def identifier(words: str) -> str:
+    """Return words as the name of an unknown.
+
+    Example:
+        >>> identifier("weight (g)"), identifier("2nd place")
+        ('weight_in_g', 'x_2nd_place')
+    """
+    name, _, unit = words.strip().removesuffix(")").rpartition(" (")
+    words = f"{name} in {unit}" if name and unit_of(unit.split()) else words
+    plain = "".join(c if c.isascii() and c.isalnum() else " " for c in words.lower())
+    base = "_".join(plain.split())[:40].strip("_")
+    return base if base and base[0].isalpha() else f"x_{base}".rstrip("_")
