@@ -9,7 +9,7 @@ from rdflib import RDFS, Literal, URIRef
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.answering import compute, parser_of
+from mrag.planning.answering import compute, reader_of
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 
@@ -71,4 +71,4 @@ def test_a_relation_that_the_graph_lacks_is_not_guessed(kg: KnowledgeGraph) -> N
 
 def test_classes_make_chains_needless() -> None:
     with mrag.demo(model="none") as demo:
-        assert parser_of(demo)._chains is None
+        assert reader_of(demo)._chains is None

@@ -6,15 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from rdflib import RDF, Literal, URIRef
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
-from mrag.planning.plan import Block, Column, Comparison, Number, Pattern, Plan, Unknown
-from mrag.planning.reading.composing import joined
-from mrag.planning.reading.drafts import Draft
-from mrag.planning.reading.frame import DESCRIBED
 
 SCHEMA = """
 @prefix : <http://pools.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -152,16 +147,3 @@ def test_what_is_asked_for_is_told(
 def test_what_is_not_understood_is_refused(pools: KnowledgeGraph, question: str) -> None:
     attempt = compute(pools, question)
     assert attempt.answer is None or not attempt.sure
-
-
-def test_a_described_thing_keeps_its_name_beside_a_value_that_is_called_like_another() -> None:
-    thing, age = URIRef(f"{DESCRIBED}them"), URIRef("urn:age")
-    guard, years = Unknown("guard"), Unknown("years")
-    outer = Plan(Block((Pattern(thing, age, years),)), (Column(years, "years"),))
-    of_age = Comparison(Number(years), ">", Literal(60))
-    kind = Pattern(guard, RDF.type, URIRef("urn:Guard"))
-    inner = Plan(Block((Pattern(guard, age, years), kind), (of_age,)), (Column(guard, "guard"),))
-    asked, described = (Draft(p, (p.columns[0].name,), (1.0,), 0.0, 0.0, ()) for p in (outer, inner))
-    found = joined(asked, described, thing, named=True)
-    assert found is not None and found.shown == ("guard", "years")
-    assert {p.subject for p in found.plan.where.patterns} == {guard}

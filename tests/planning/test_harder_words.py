@@ -9,7 +9,7 @@ import pytest
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.answering import Attempt, compute, parser_of
+from mrag.planning.answering import Attempt, compute, reader_of
 
 DATA = Path(__file__).parent / "data" / "studio.ttl"
 
@@ -58,7 +58,7 @@ def given(kg: KnowledgeGraph, question: str) -> list[tuple[str, ...]]:
 )
 def test_a_role_is_not_answered_by_another_one(kg: KnowledgeGraph, question: str) -> None:
     assert not compute(kg, question).sure
-    assert parser_of(kg).readings(question)[0].ignored
+    assert reader_of(kg).readings(question)[0].ignored
 
 
 @pytest.mark.parametrize("question", ["Who is the publisher of Tideland?", "Who is the editor of Frost?"])

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from rdflib import RDF, URIRef
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning import plan_from_json, plan_to_json
 from mrag.planning.answering import compute
-from mrag.planning.plan import Block, Comparison, Pattern, Unknown
-from mrag.planning.reading.composing import falls_apart
-from mrag.planning.reading.rephrasing import neither
 
 HEAD = """
 @prefix : <http://pots.example/> .
@@ -199,26 +195,3 @@ def test_rows_are_in_the_order_that_is_asked_for(kg: KnowledgeGraph) -> None:
     assert answer is not None and answer.computed is not None
     born = sorted(POTTERS, key=lambda n: POTTERS[n][0])
     assert [row[0].label for row in answer.computed.rows] == born
-
-
-def test_a_plan_whose_parts_have_nothing_in_common_falls_apart() -> None:
-    one, other, name = Unknown("one"), Unknown("other"), URIRef("urn:thing")
-    stated, further = Pattern(one, RDF.value, Unknown("value")), Pattern(other, RDF.value, Unknown("more"))
-    assert falls_apart(Block((stated, further)))
-    assert not falls_apart(Block((stated, further), (Comparison(one, "!=", other),)))
-    assert not falls_apart(Block((Pattern(name, RDF.value, one), Pattern(name, RDF.value, other))))
-
-
-@pytest.mark.parametrize(
-    ("said", "put"),
-    [
-        ("Which halls are neither old nor small?", "Which halls are not old and are not small?"),
-        ("Which halls have neither bars nor stages?", "Which halls have no bars and have no stages?"),
-        ("towns in neither Kent nor Fife", "towns that are not in Kent or in Fife"),
-        ("Which rivers flow through neither Kent nor Fife", "Which rivers do not flow through Kent or Fife"),
-        ("Which halls neither?", "Which halls neither?"),
-        ("Which poems rhyme neither way nor that?", "Which poems rhyme neither way nor that?"),
-    ],
-)
-def test_neither_is_two_denials(said: str, put: str) -> None:
-    assert neither(said) == put

@@ -6,14 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 import pytest
-from rdflib import URIRef
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
-from mrag.planning.plan import Pattern, Unknown
-from mrag.planning.reading.graph import split_ends
-from mrag.planning.schema import PropertyInfo, Schema
 
 PRICES = {"Desk Lamp": 35, "Oak Table": 420, "Swivel Chair": 160, "Wool Rug": 210, "Floor Lamp": 95}
 STOCK = {"Desk Lamp": 12, "Oak Table": 3, "Swivel Chair": 20, "Wool Rug": 1, "Floor Lamp": 40}
@@ -231,20 +227,3 @@ def test_that_none_lack_something_is_told_with_those_that_have_it(shop: Knowledg
 def test_what_somebody_bought_is_not_who_bought_it(shop: KnowledgeGraph) -> None:
     attempt = compute(shop, "What did customers from Kiel buy?")
     assert not attempt.sure
-
-
-def test_ways_that_lead_round_in_a_circle_end() -> None:
-    """Two names behind unknowns that lead to each other in a circle."""
-    spaces, (a, b, c, shown) = "urn:x-circle:", map(Unknown, ("a", "b", "c", "shown"))
-    has, to = URIRef(f"{spaces}has"), URIRef(f"{spaces}to")
-    one, other = URIRef(f"{spaces}one"), URIRef(f"{spaces}other")
-    patterns = [Pattern(a, has, one), Pattern(a, has, other), Pattern(a, to, b), Pattern(b, to, c)]
-    patterns += [Pattern(c, to, a), Pattern(b, to, shown)]
-    info = PropertyInfo(str(has), ("has",), triples=2, subjects=2)
-    fresh = (Unknown(f"new_{n}") for n in range(99))
-    split_ends(
-        patterns, {a, b, c, shown, one, other}, {shown}, {a, b, c}, Schema({}, {str(has): info}, ()),
-        lambda name: next(fresh), both=True,
-    )  # fmt: skip
-    owners = {p.subject for p in patterns if p.predicate == has}
-    assert len(owners) == 2 and len([p for p in patterns if p.predicate == has]) == 2
