@@ -38,7 +38,7 @@ _TRUSTED = 0.9
 
 OFFERED_SECONDS = 0.4
 """How long the readings that are only offered may take together, however busy the machine is."""
-_OFFERED_WORK = 40_000
+_OFFERED_WORK = 100_000
 """How many triples the readings that are only offered may go through together: some tens of milliseconds."""
 _FURTHER_WORK = 400_000
 """The same of readings that are run where likelier ones find nothing."""
@@ -47,7 +47,7 @@ Planner: TypeAlias = OneOf["parser", "judge", "writer", "tools"]
 """Who reads a question: the parser alone, or a model too, which judges its readings or has one of its own."""
 MOST_JUDGED: Final = 4
 """Readings that a model is shown."""
-TRIED = 6
+TRIED = 8
 """How many readings are run at most, beside one that finds something."""
 _NEXT = 2
 """Rows that are told behind those that were asked for."""

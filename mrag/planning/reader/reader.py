@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Final
 from typing import Literal as OneOf
@@ -14,6 +14,7 @@ from typing import Literal as OneOf
 from rdflib import RDF
 
 from mrag.language.tokens import tokens
+from mrag.planning.accounting import is_of_people
 from mrag.planning.lexical import Candidate
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Aggregate, Plan, Relation, parts
@@ -22,6 +23,7 @@ from mrag.planning.reader.contrasts import draft_of
 from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable
 from mrag.planning.reader.glosses import Glosses
 from mrag.planning.reader.implied import ImpliedNames
+from mrag.planning.reader.measures import of_items, of_plan, opening
 from mrag.planning.reader.outcome import PlanDraft, called
 from mrag.planning.reader.roles import Labelled, labelled, paths
 from mrag.planning.reader.terms import depths
@@ -167,6 +169,7 @@ class RoleReader:
             ranked += labelled(self.world, slots, left, low, self.weights, gloss.language)
         ranked.sort(key=lambda r: -r.score)
         found: dict[Plan, QuestionDerivation] = {}
+        asks, whole = opening(low), dict[str, float]()
         for label in ranked[:_DRAFTS]:
             for turn in range(_TURNS):
                 try:
@@ -177,15 +180,23 @@ class RoleReader:
                     break
                 if turn and not draft.features.get("turned"):
                     break
+                whole = dict(of_items(label.items, asks)) if not turn else whole
                 for one in depths(self.world.schema, draft, [c.cue for c in label.cues]):
-                    derived = self._derivation(label, one, low)
+                    derived = self._derivation(label, one, low, whole, asks)
                     if one.plan not in found or found[one.plan].score < derived.score:
                         found[one.plan] = derived
         best = sorted(found.values(), key=lambda d: -d.score)[:most]
         return [_placed(one, gloss.origins) for one in best] if gloss.origins else best
 
-    def _derivation(self, label: Labelled, draft: PlanDraft, low: Sequence[str]) -> QuestionDerivation:
-        more = {**draft.features, **_shape(draft, low)}
+    @cached_property
+    def _people(self) -> frozenset[str]:
+        return frozenset(cls for cls in self.schema.classes if is_of_people(self.lexicon, cls))
+
+    def _derivation(
+        self, label: Labelled, draft: PlanDraft, low: Sequence[str], whole: Mapping[str, float], asks: str
+    ) -> QuestionDerivation:
+        told = of_plan(draft.plan, draft.shown, self.schema, self._people, asks)
+        more = {**draft.features, **_shape(draft, low), **whole, **dict(told)}
         score = label.score + sum(self.weights.get(name, 0.0) * value for name, value in more.items())
         return QuestionDerivation(draft, label.items, label.left, {**label.features, **more}, score)
 
