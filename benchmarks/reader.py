@@ -29,7 +29,8 @@ from mrag.evaluation.answers import named_in, table_of_cells
 from mrag.evaluation.gold import score
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.reader.reader import QuestionDerivation, RoleReader, priors
+from mrag.planning.reader.outcome import QuestionDerivation
+from mrag.planning.reader.reader import RoleReader, priors
 from mrag.planning.reader.roles import Labelled
 from mrag.planning.reader.training import JudgedReading, fit
 from mrag.planning.readings import Reading

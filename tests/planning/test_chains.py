@@ -10,6 +10,7 @@ from rdflib import RDFS, Literal, URIRef
 import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute, reader_of
+from mrag.planning.reader.chains import has_no_classes
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 
@@ -71,4 +72,4 @@ def test_a_relation_that_the_graph_lacks_is_not_guessed(kg: KnowledgeGraph) -> N
 
 def test_classes_make_chains_needless() -> None:
     with mrag.demo(model="none") as demo:
-        assert reader_of(demo)._chains is None
+        assert not has_no_classes(reader_of(demo).schema)

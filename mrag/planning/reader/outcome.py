@@ -76,6 +76,25 @@ class PlanDraft:
 
 
 @dataclass(frozen=True)
+class QuestionDerivation:
+    """A plan with the roles of the words that it was made of.
+
+    Attributes:
+        draft: The plan, and the names of the columns that are asked for.
+        items: The units of the question with what they do.
+        left: Places of the words that carry meaning and were not read.
+        features: What is measured.
+        score: How likely it is, as a logit.
+    """
+
+    draft: PlanDraft
+    items: tuple[RoleItem, ...]
+    left: tuple[int, ...]
+    features: Mapping[str, float]
+    score: float
+
+
+@dataclass(frozen=True)
 class FoldUse:
     """What is folded for each of some things, and what for: to bound, rank or order them, or to be folded.
 

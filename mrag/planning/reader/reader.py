@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Final
@@ -17,14 +17,15 @@ from mrag.language.tokens import tokens
 from mrag.planning.accounting import is_of_people
 from mrag.planning.lexical import Candidate
 from mrag.planning.lexicon import Lexicon
-from mrag.planning.plan import Aggregate, Plan, Relation, parts
+from mrag.planning.plan import Aggregate, Relation, parts
+from mrag.planning.reader.chains import chains, has_no_classes
 from mrag.planning.reader.computed import computed_units
 from mrag.planning.reader.contrasts import draft_of
-from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable
+from mrag.planning.reader.frames import QuestionCues, Unreadable
 from mrag.planning.reader.glosses import Glosses
 from mrag.planning.reader.implied import ImpliedNames
 from mrag.planning.reader.measures import of_items, of_plan, opening
-from mrag.planning.reader.outcome import PlanDraft, called
+from mrag.planning.reader.outcome import PlanDraft, QuestionDerivation, called
 from mrag.planning.reader.roles import Labelled, labelled, paths
 from mrag.planning.reader.terms import depths
 from mrag.planning.reader.units import Unit, units_of
@@ -42,25 +43,6 @@ _TURNS: Final = 3
 MOST_READ: Final = 12
 """Readings of a question that are looked at."""
 _AUXILIARIES: Final = frozenset("is are was were does do did has have can could".split())
-
-
-@dataclass(frozen=True)
-class QuestionDerivation:
-    """A plan with the roles of the words that it was made of.
-
-    Attributes:
-        draft: The plan, and the names of the columns that are asked for.
-        items: The units of the question with what they do.
-        left: Places of the words that carry meaning and were not read.
-        features: What is measured.
-        score: How likely it is, as a logit.
-    """
-
-    draft: PlanDraft
-    items: tuple[RoleItem, ...]
-    left: tuple[int, ...]
-    features: Mapping[str, float]
-    score: float
 
 
 @cache
@@ -164,11 +146,17 @@ class RoleReader:
         units = units_of(self.lexicon, gloss.text, words, gloss.names)
         units = [*(u for u in units if not meant or low[u.start] not in meant), *_meant(low, meant or {})]
         units += self.implied.units(words, low, units)
+        if has_no_classes(self.schema) and low[:1] and low[0] not in _AUXILIARIES:
+            walked = chains(self.lexicon, words, units, self.weights)
+        else:
+            walked = []
+        if walked and not walked[0].left:
+            return [_placed(one, gloss.origins) for one in walked[:most]]
         units = [*units, *computed_units(self.world, units, low)]
         for slots, left in paths(units, low):
             ranked += labelled(self.world, slots, left, low, self.weights, gloss.language)
         ranked.sort(key=lambda r: -r.score)
-        found: dict[Plan, QuestionDerivation] = {}
+        found = {one.draft.plan: one for one in walked}
         asks, whole = opening(low), dict[str, float]()
         for label in ranked[:_DRAFTS]:
             for turn in range(_TURNS):
@@ -186,7 +174,7 @@ class RoleReader:
                     if one.plan not in found or found[one.plan].score < derived.score:
                         found[one.plan] = derived
         best = sorted(found.values(), key=lambda d: -d.score)[:most]
-        return [_placed(one, gloss.origins) for one in best] if gloss.origins else best
+        return [_placed(one, gloss.origins) for one in best]
 
     @cached_property
     def _people(self) -> frozenset[str]:
@@ -210,7 +198,9 @@ def _meant(low: Sequence[str], meant: Mapping[str, Candidate]) -> Iterator[Unit]
 
 
 def _placed(one: QuestionDerivation, origins: Sequence[tuple[int, int]]) -> QuestionDerivation:
-    """Return a derivation with the places of the words that its gloss stands for."""
+    """Return a derivation with the places of the words that its gloss stands for, if there is one."""
+    if not origins:
+        return one
 
     def placed(unit: Unit) -> Unit:
         return replace(unit, start=origins[unit.start][0], end=origins[unit.end - 1][1])

@@ -33,8 +33,6 @@ _LEAST: Final = 0.3
 """How like a name is at least."""
 _SURE: Final = 0.9
 """How like a name words are that surely mean it."""
-_UNNAMED: Final = 0.7
-"""How well a noun explains itself that nothing in the graph is called like."""
 _MOST_TERMS: Final = 4
 """Terms that are kinds of things at most."""
 _OF_TERMS: Final = ("direct", "deep")
@@ -108,8 +106,6 @@ def units_of(
     found += _elided(lexicon, words, found)
     found += _usual(lexicon, low)
     found += [replace(u, end=u.end + 1, score=u.score - 0.05) for u in found if _is_longer(u, low)]
-    if not any(lexicon.schema.classes):
-        found += _unnamed(words, low, found)
     found += _quantities(words, low)
     found += _ranks(low)
     found += _times(question, words, low)
@@ -125,15 +121,6 @@ def units_of(
                 if (cue not in _OF_TERMS and cue[:5] != "lang:") or lexicon.schema.tree is not None:
                     found.append(Unit("cue", i, j, cue=cue, word=" ".join(low[i:j])))
     return found
-
-
-def _unnamed(words: Sequence[TextToken], low: Sequence[str], found: Sequence[Unit]) -> Iterator[Unit]:
-    """Yield nouns that may name a kind of thing in a graph whose things have no classes: its "movies"."""
-    exact = {at for u in found if u.score > _SURE for at in range(u.start, u.end) if u.end - u.start > 1}
-    for at, word in enumerate(low):
-        if at not in exact and word.isalpha() and not is_free(word) and words[at].raw.islower():
-            some = (Candidate("class", "", _UNNAMED, word, "tokens"),)
-            yield Unit("class", at, at + 1, some, score=_UNNAMED)
 
 
 def is_free(word: str) -> bool:

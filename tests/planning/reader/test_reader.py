@@ -14,7 +14,8 @@ from mrag.language.tokens import language_of
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.reader.glosses import FOLDER, table_of
 from mrag.planning.reader.glosses import LANGUAGES as TABLES
-from mrag.planning.reader.reader import QuestionDerivation, RoleReader, priors, shipped
+from mrag.planning.reader.outcome import QuestionDerivation
+from mrag.planning.reader.reader import RoleReader, priors, shipped
 from mrag.planning.reader.times import times_in
 from mrag.planning.reader.training import JudgedReading, ReaderTraining, fit
 from mrag.planning.readings import Reading
