@@ -37,7 +37,7 @@ from mrag.planning.run import PlanResult
 from mrag.stores.oxigraph import OxigraphStore
 from tests.evaluation.test_eval_cli import invoke
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "graphs"
 COUNT = "How many countries are there?"
 ASKED = [
     COUNT,

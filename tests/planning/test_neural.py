@@ -36,7 +36,7 @@ from tests.planning.grammars import Grammar
 
 gguf, local_server = conftest.gguf, conftest.local_server
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "graphs"
 HOSTILE = ("O\"Brien's \\ pump", "} FILTER(1=1) #", "'; DROP TABLE film; --")
 
 
