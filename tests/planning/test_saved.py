@@ -29,7 +29,7 @@ from mrag.planning.saved import find_question, list_questions, remove_question, 
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset
 from tests.planning.graphs import HOSTILE
-from tests.planning.test_questions import opened
+from tests.planning.questions import loaded as opened
 from tests.servers import oxigraph_server
 
 
