@@ -38,16 +38,18 @@ class ExpectedRows:
 
 def questions_of(graph: str) -> list[ExpectedRows]:
     """Return the questions that a graph is asked."""
-    lines = _lines(GRAPHS / f"{graph}.tsv")
+    lines = lines_of(GRAPHS / f"{graph}.tsv")
     return [ExpectedRows(graph, question, tuple(rows), read) for read, question, *rows in lines]
 
 
 def told_of(path: Path) -> list[ExpectedRows]:
     """Return questions with what is told for rows; their graphs stand before them."""
-    return [ExpectedRows(graph, question, tuple(told), read) for read, graph, question, *told in _lines(path)]
+    return [
+        ExpectedRows(graph, question, tuple(told), read) for read, graph, question, *told in lines_of(path)
+    ]
 
 
-def _lines(path: Path) -> Iterator[tuple[Any, ...]]:
+def lines_of(path: Path) -> Iterator[tuple[Any, ...]]:
     """Yield the fields of each line, and before them whether it is read yet."""
     read = True
     for line in path.read_text(encoding="utf-8").splitlines():

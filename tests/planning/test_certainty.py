@@ -34,10 +34,9 @@ from mrag.planning.certainty import (
 from mrag.planning.plan import Aggregate, Block, Column, Pattern, Plan, Unknown
 from mrag.planning.readings import Reading
 from mrag.planning.run import PlanResult
-from mrag.stores.oxigraph import OxigraphStore
 from tests.evaluation.test_eval_cli import invoke
+from tests.planning.questions import GRAPHS, loaded
 
-DATA = Path(__file__).parent / "graphs"
 COUNT = "How many countries are there?"
 ASKED = [
     COUNT,
@@ -51,8 +50,8 @@ ASKED = [
 
 @pytest.fixture
 def company() -> Iterator[KnowledgeGraph]:
-    with KnowledgeGraph(OxigraphStore()) as kg:
-        kg.load([DATA / "company.ttl"])
+    with mrag.connect() as kg:
+        kg.load([GRAPHS / "company.ttl"])
         yield kg
 
 
@@ -147,7 +146,7 @@ def test_the_certainty_of_an_answer_is_that_of_its_graph(company: KnowledgeGraph
 def test_a_calibration_is_kept_where_the_graph_is(tmp_path: Path) -> None:
     url = f"oxigraph:{tmp_path / 'store'}"
     with mrag.connect(url) as kg:
-        kg.load([DATA / "company.ttl"])
+        kg.load([GRAPHS / "company.ttl"])
         triples = kg.profile().triples
         keep_certainty(kg, Certainty(0.25, dict.fromkeys(FEATURES, 0.0), 12, 1))
         assert kg.profile().triples == triples
@@ -189,7 +188,7 @@ def test_the_command_calibrates_and_forgets(tmp_path: Path, company: KnowledgeGr
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     url = f"oxigraph:{tmp_path / 'store'}"
     with mrag.connect(url) as kg:
-        kg.load([DATA / "company.ttl"])
+        kg.load([GRAPHS / "company.ttl"])
     assert "Certainty calibrated" in invoke("questions", "calibrate", str(file), "--store", url)
     with mrag.connect(url) as kg:
         assert certainty_of(kg).readings > 0
@@ -198,20 +197,9 @@ def test_the_command_calibrates_and_forgets(tmp_path: Path, company: KnowledgeGr
         assert certainty_of(kg) == shipped()
 
 
-PORTS = """
-@prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-:Port a rdfs:Class ; rdfs:label "port" . :CoastalPort a rdfs:Class ; rdfs:label "coastal port" .
-:City a rdfs:Class ; rdfs:label "city" . :m a :Port ; rdfs:label "Mildura" .
-:w a :CoastalPort ; rdfs:label "Warrnambool" . :p a :CoastalPort ; rdfs:label "Portland" .
-:c a :City ; rdfs:label "Ballarat" .
-"""
-
-
 @pytest.fixture
-def ports(tmp_path: Path) -> Iterator[KnowledgeGraph]:
-    (tmp_path / "ports.ttl").write_text(PORTS)
-    with KnowledgeGraph(OxigraphStore()) as kg:
-        kg.load([tmp_path / "ports.ttl"])
+def ports() -> Iterator[KnowledgeGraph]:
+    with loaded("ports") as kg:
         yield kg
 
 
