@@ -9,7 +9,6 @@ from rdflib import RDF, Literal, URIRef
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.accounting import account, of_the_kind
-from mrag.planning.answering import compute
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.plan import (
     Aggregate,
@@ -189,26 +188,6 @@ def test_a_plan_that_says_all_is_taken(
     shop: KnowledgeGraph, question: str, plan: Plan, shown: list[str]
 ) -> None:
     assert not account(lexicon_of(shop), question, plan, shown).gaps
-
-
-@pytest.fixture(scope="module")
-def clubs() -> Iterator[KnowledgeGraph]:
-    with loaded("players_of_clubs") as kg:
-        yield kg
-
-
-@pytest.mark.parametrize(
-    ("question", "word"),
-    [
-        ("Which goalkeepers play for Elm Park?", "goalkeepers"),
-        ("Which players do not play for Elm Park?", "not"),
-        ("Who plays for Elm Park and is a defender?", "defender"),
-    ],
-)
-def test_without_classes_nothing_is_dropped_either(clubs: KnowledgeGraph, question: str, word: str) -> None:
-    attempt = compute(clubs, question)
-    assert not attempt.sure
-    assert f"“{word}”" in attempt.why
 
 
 def test_what_a_code_is_said_to_stand_for_is_not_its_property() -> None:
