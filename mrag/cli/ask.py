@@ -44,6 +44,7 @@ def show_answer(
     way: bool = False,
     as_json: bool = False,
     more: bool = False,
+    words: bool = False,
 ) -> None:
     """Print an answer."""
     if as_json:
@@ -51,7 +52,7 @@ def show_answer(
         return
     show_lines(given.told)
     if given.computed is not None:
-        _show_reading(given.computed, sparql)
+        _show_reading(given.computed, sparql, given.why if words else None)
     elif given.offered:
         show("")
         for one in given.offered:
@@ -78,12 +79,27 @@ def show_answer(
         say(given.notice, style="dim")
 
 
-def _show_reading(computed: Computed, sparql: bool) -> None:
-    """Show how a question was read, and what other readings would give."""
+def _show_reading(computed: Computed, sparql: bool, why: str | None) -> None:
+    """Show how a question was read, and what other readings would give.
+
+    Args:
+        computed: How the answer was computed.
+        sparql: Whether the query is shown too.
+        why: Why, where what the words became is shown too.
+    """
     show("")
     if computed.runners_up:
         show(f"Next: {computed.next}")
     show(f"Read as: {computed.reading}")
+    if why is not None:
+        said = [(one.said or "(no words)", one) for one in computed.words]
+        width = max((len(words) for words, _ in said), default=0)
+        for words, one in said:
+            show(f"  {words:<{width}}  {one}")
+        if not said:
+            show(f"  {why}")
+        if computed.ignored:
+            show(f"  Not understood: {', '.join(computed.ignored)}")
     for other in computed.readings:
         show(f"Also (--reading {other.number}): {other}")
     if sparql:
@@ -179,6 +195,7 @@ def ask(
     reading: Annotated[int | None, Option(min=1)] = None,
     planner: Annotated[str | None, Option(metavar="judge|writer|tools|parser")] = None,
     sparql: bool = False,
+    explain_reading: bool = False,
     texts: Annotated[list[Path] | None, Option(metavar="FOLDER|FILE")] = None,
     follow: bool = False,
     teach: bool = False,
@@ -222,12 +239,16 @@ def ask(
             for number, given in enumerate(follow_ups(talk, asked)):
                 if number and not as_json:
                     show("")
-                show_answer(given, sparql=sparql, context=context, as_json=as_json, more=True)
+                show_answer(
+                    given, sparql=sparql, context=context, as_json=as_json, more=True, words=explain_reading
+                )
                 shown()
             return
         query = text if pictures.image is None else mrag.Question(text, pictures.image)
         given = talk.ask(query, reading=reading)
-    show_answer(given, sparql=sparql, context=context, way=how == "auto", as_json=as_json)
+    show_answer(
+        given, sparql=sparql, context=context, way=how == "auto", as_json=as_json, words=explain_reading
+    )
 
 
 def search(

@@ -14,7 +14,16 @@ from mrag import untrusted
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
 from mrag.errors import ConfigError, MragError, StoreError
-from mrag.generation.result import Answer, AnswerCell, Citation, Computed, OtherReading, Sentence, recorded
+from mrag.generation.result import (
+    Answer,
+    AnswerCell,
+    Citation,
+    Computed,
+    OtherReading,
+    Sentence,
+    WordUse,
+    recorded,
+)
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import twins_of
 from mrag.language.grammar import join, plural
@@ -30,7 +39,6 @@ from mrag.planning.certainty import (
 from mrag.planning.compiler import other_named
 from mrag.planning.following import LastAnswer, asked_after
 from mrag.planning.interchange import plan_to_json
-from mrag.planning.lexical import Candidate
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import (
     Nearest,
@@ -272,10 +280,17 @@ def answer_of(
         result.truncated,
         runners_up,
         last,
+        words=tuple(_shown(use, namer(kg, display)) for use in reading.words),
     )
     given = Answer.of(question, said, context, None, None)
     notice = UNCERTAIN if reading.confidence < CERTAIN else None
     return replace(given, way="plan", computed=computed, notice=notice)
+
+
+def _shown(use: WordUse, name: Name) -> WordUse:
+    """Return what words became as it is shown: by the name that the graph has for it."""
+    told = name(URIRef(use.iri)) if use.iri else use.name
+    return replace(use, name=untrusted.one_line(told), value=untrusted.one_line(use.value))
 
 
 def _other_names(kg: KnowledgeGraph, plan: Plan, ends: float) -> list[Sentence]:
@@ -481,13 +496,6 @@ def _helper(kg: KnowledgeGraph, model: str | BaseChatModel | None, planner: Plan
     return helper_of(kg, model, planner)
 
 
-def _read_again(kg: KnowledgeGraph, question: str, meant: Mapping[str, Candidate]) -> list[FoundReading]:
-    """Return readings of a question of which it is known what some words mean, the most certain first."""
-    readings = reader_of(kg).readings(question, meant=meant)
-    found, _ = run_readings(kg, readings, 1, time.monotonic() + _SECONDS)
-    return _ranked(kg, question, found)
-
-
 def _computed(
     kg: KnowledgeGraph,
     question: str,
@@ -517,8 +525,9 @@ def _computed(
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
         began = time.monotonic()
-        advised = helper.advised(question, kept, lambda meant: _read_again(kg, question, meant))
-        if advised is not kept:
+        alone = [(replace(r, probability=r.confidence), p) for r, p in kept]
+        advised = helper.advised(question, alone)
+        if advised is not alone:
             helped = HELPED
             kept = [one for one in advised if in_several_units(one[0].plan, schema) is None]
         ends += time.monotonic() - began

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from rdflib import RDF, URIRef
 
+from mrag.generation.result import WordUse
 from mrag.planning.plan import Block, Pattern, Plan, Unknown
 
 
@@ -23,6 +24,7 @@ class Reading:
         note: Why it was read so, where more than its words tell.
         certainty: How likely its answer is right, which is known once it has one; None before.
         measured: What that is told by.
+        words: What its words became, where they alone tell how it was read.
     """
 
     plan: Plan
@@ -33,6 +35,7 @@ class Reading:
     note: str = ""
     certainty: float | None = None
     measured: Mapping[str, float] | None = None
+    words: tuple[WordUse, ...] = ()
 
     @property
     def confidence(self) -> float:

@@ -85,6 +85,8 @@ class QuestionDerivation:
         left: Places of the words that carry meaning and were not read.
         features: What is measured.
         score: How likely it is, as a logit.
+        cues: Cue words that no unit uses.
+        passed: Units that are passed over.
     """
 
     draft: PlanDraft
@@ -92,6 +94,8 @@ class QuestionDerivation:
     left: tuple[int, ...]
     features: Mapping[str, float]
     score: float
+    cues: tuple[Unit, ...] = ()
+    passed: tuple[RoleItem, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -650,9 +654,8 @@ def _finished(out: _Outcome) -> PlanDraft:
     elif frame.asked.counted and folds:
         out.column(Aggregate("count", of=(root.var,)), folds)
         frame.count("counted root")
-    # What is shown beside a fold is what it is folded by, and stands before it.
-    plain = sorted([*out.groups, *out.plain], key=lambda c: int(c.name[1:]))
-    columns = [*plain, *sorted(folds, key=lambda c: int(c.name[1:]))]
+    # What is shown beside a fold is what it is folded by.
+    columns = sorted([*out.groups, *out.plain, *folds], key=lambda c: int(c.name[1:]))
     order = [*out.order, *out.sorts]
     if frame.asked.order and not order:
         # What is counted is put in order rather than what it is counted for, but for the alphabet.

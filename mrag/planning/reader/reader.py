@@ -21,7 +21,7 @@ from mrag.planning.plan import Aggregate, Relation, parts
 from mrag.planning.reader.chains import chains, has_no_classes
 from mrag.planning.reader.computed import computed_units
 from mrag.planning.reader.contrasts import draft_of
-from mrag.planning.reader.frames import QuestionCues, Unreadable
+from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable
 from mrag.planning.reader.glosses import Glosses
 from mrag.planning.reader.implied import ImpliedNames
 from mrag.planning.reader.measures import of_items, of_plan, opening
@@ -29,6 +29,7 @@ from mrag.planning.reader.outcome import PlanDraft, QuestionDerivation, called
 from mrag.planning.reader.roles import Labelled, labelled, paths
 from mrag.planning.reader.terms import depths
 from mrag.planning.reader.units import Unit, units_of
+from mrag.planning.reader.uses import word_uses
 from mrag.planning.reader.world import SchemaWays
 from mrag.planning.readings import Reading
 from mrag.planning.schema import Schema
@@ -105,6 +106,7 @@ class RoleReader:
         """
         derivations = self.derivations(question, meant=meant or {})
         total = sum(math.exp(d.score - derivations[0].score) for d in derivations)
+        words = tokens(question)
         return [
             Reading(
                 with_subclasses(one.draft.plan, self.schema),
@@ -118,6 +120,7 @@ class RoleReader:
                     "rank": float(rank),
                     "left": float(len(one.left)),
                 },
+                words=word_uses(self.world, question, words, one),
             )
             for rank, one in enumerate(derivations[:most])
         ]
@@ -151,7 +154,7 @@ class RoleReader:
         else:
             walked = []
         if walked and not walked[0].left:
-            return [_placed(one, gloss.origins) for one in walked[:most]]
+            return [_placed(one, low, gloss.origins) for one in walked[:most]]
         units = [*units, *computed_units(self.world, units, low)]
         for slots, left in paths(units, low):
             ranked += labelled(self.world, slots, left, low, self.weights, gloss.language)
@@ -174,7 +177,7 @@ class RoleReader:
                     if one.plan not in found or found[one.plan].score < derived.score:
                         found[one.plan] = derived
         best = sorted(found.values(), key=lambda d: -d.score)[:most]
-        return [_placed(one, gloss.origins) for one in best]
+        return [_placed(one, low, gloss.origins) for one in best]
 
     @cached_property
     def _people(self) -> frozenset[str]:
@@ -186,7 +189,8 @@ class RoleReader:
         told = of_plan(draft.plan, draft.shown, self.schema, self._people, asks)
         more = {**draft.features, **_shape(draft, low), **whole, **dict(told)}
         score = label.score + sum(self.weights.get(name, 0.0) * value for name, value in more.items())
-        return QuestionDerivation(draft, label.items, label.left, {**label.features, **more}, score)
+        measured = {**label.features, **more}
+        return QuestionDerivation(draft, label.items, label.left, measured, score, label.cues, label.passed)
 
 
 def _meant(low: Sequence[str], meant: Mapping[str, Candidate]) -> Iterator[Unit]:
@@ -197,19 +201,26 @@ def _meant(low: Sequence[str], meant: Mapping[str, Candidate]) -> Iterator[Unit]
             yield Unit(one.kind, at, at + 1, (one,), score=1.0)
 
 
-def _placed(one: QuestionDerivation, origins: Sequence[tuple[int, int]]) -> QuestionDerivation:
+def _placed(
+    one: QuestionDerivation, low: Sequence[str], origins: Sequence[tuple[int, int]]
+) -> QuestionDerivation:
     """Return a derivation with the places of the words that its gloss stands for, if there is one."""
     if not origins:
         return one
 
     def placed(unit: Unit) -> Unit:
-        return replace(unit, start=origins[unit.start][0], end=origins[unit.end - 1][1])
+        start, end = origins[unit.start][0], origins[unit.end - 1][1]
+        return replace(unit, start=start, end=end, gloss=" ".join(low[unit.start : unit.end]))
 
-    items = tuple(
-        replace(i, unit=placed(i.unit), cue=None if i.cue is None else placed(i.cue)) for i in one.items
-    )
-    left = sorted({at for n in one.left for at in range(*origins[n])})
-    return replace(one, items=items, left=tuple(left))
+    def moved(items: Sequence[RoleItem]) -> tuple[RoleItem, ...]:
+        return tuple(
+            replace(i, unit=placed(i.unit), cue=i.cue and placed(i.cue), cues=tuple(map(placed, i.cues)))
+            for i in items
+        )
+
+    left = tuple(sorted({at for n in one.left for at in range(*origins[n])}))
+    cues = tuple(map(placed, one.cues))
+    return replace(one, items=moved(one.items), left=left, cues=cues, passed=moved(one.passed))
 
 
 def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:

@@ -166,6 +166,7 @@ class Labelled:
     Attributes:
         items: The units with what they do.
         cues: The cues that are left over.
+        passed: The units that are passed over.
         left: Words that carry meaning and are in no unit.
         features: What is measured.
         score: How likely it is, before it is put together.
@@ -176,6 +177,7 @@ class Labelled:
     left: tuple[int, ...]
     features: Mapping[str, float]
     score: float
+    passed: tuple[RoleItem, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,7 @@ class _State:
     features: Features = ()
     last: str = "^"
     open: str = ""
+    passed: tuple[RoleItem, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -384,6 +387,7 @@ def _state(step: _Step) -> _State:
         (*state.features, *option.features, *(((pair, 1.0),) if pair else ())),
         option.role if pair else state.last,
         opened,
+        state.passed if option.silent or option.role not in _PASSED else (*state.passed, option.item),
     )
 
 
@@ -430,7 +434,7 @@ def _finished(path: _Path, state: _State, left: Sequence[int], weights: Mapping[
         score += weights.get(name, 0.0)
     features["left words"] = float(len(left))
     score += weights.get("left words", 0.0) * len(left)
-    return Labelled(state.items, unused, tuple(left), features, score)
+    return Labelled(state.items, unused, tuple(left), features, score, state.passed)
 
 
 def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Option]:
@@ -479,7 +483,8 @@ def _option(
     worth = sum(weights.get(name, 0.0) * value for name, value in features)
     mask = mask or (1 << cue if cue >= 0 else 0)
     gain = -sum(loss for n, loss in enumerate(path.losses) if mask >> n & 1)
-    item = RoleItem(role, unit, cand, path.cues[cue] if cue >= 0 else None)
+    cues = tuple(c for n, c in enumerate(path.cues) if mask >> n & 1) if mask else ()
+    item = RoleItem(role, unit, cand, path.cues[cue] if cue >= 0 else None, cues)
     return _Option(item, cue, mask, worth, gain, features)
 
 

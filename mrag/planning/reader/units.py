@@ -58,6 +58,7 @@ class Unit:
         part: Of a time, what is given: year, month, year-month, date or moment; "rank" of places in an order.
         unit: The word for the unit of a quantity.
         word: The words of a cue; the plain form of an adjective.
+        gloss: The words in English, of a question in another language.
         score: How much they explain.
     """
 
@@ -72,6 +73,7 @@ class Unit:
     unit: str = ""
     word: str = ""
     score: float = 1.0
+    gloss: str = ""
 
 
 @cache

@@ -123,6 +123,25 @@ def test_a_computed_answer_shows_its_rows_and_how_it_was_read(
 
 
 @SIZES
+def test_a_question_is_shown_with_what_its_words_became(seen: Watched) -> None:
+    page = seen.open()
+    seen.enter("Question", PER_COUNTRY, "#computed .words")
+    words = page.get_by_role("list", name="Word by word")
+    assert words.locator("mark").all_inner_texts() == ["How many", "vendors", "per", "country"]
+    assert words.get_by_role("listitem").all_inner_texts() == [
+        "How many\nwith “vendors”", "vendors\ncounted: vendor", "are there", "per\nwith “country”",
+        "country\ngrouped by: country", "(no words)\nassumed: based in",
+    ]  # fmt: skip
+    seen.click(words.get_by_role("link", name="vendor", exact=True), "#explore-entity h2")
+    assert seen.text("#explore-entity h2") == "vendor"
+    # Signs of two units move no mark, and parts of one word are told together.
+    seen.open("/#/ask")
+    seen.enter("Question", "\U0001f3ed\U0001f3ed Wie viele Produkte hat Ontotext?", "#computed .words")
+    seen.wait("#computed .words mark:text-is('Produkte')")
+    assert words.locator("mark").all_inner_texts() == ["Wie viele", "Produkte", "Ontotext"]
+
+
+@SIZES
 def test_long_tables_are_short_until_they_are_wanted_whole(seen: Watched) -> None:
     page = seen.open("/#/ask?q=List+the+graph+databases", "#answer table.rows")
     rows = page.locator("#answer .rows tbody tr")
