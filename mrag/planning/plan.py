@@ -10,7 +10,7 @@ never counts a thing twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -22,10 +22,6 @@ Operation: TypeAlias = OneOf["+", "-", "*", "/"]
 Fold: TypeAlias = OneOf["count", "sum", "average", "minimum", "maximum"]
 Relation: TypeAlias = OneOf["=", "!=", "<", "<=", ">", ">="]
 Position: TypeAlias = OneOf["anywhere", "start", "end", "whole", "language"]
-NEGATED: Mapping[Relation, Relation] = {
-    "<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "!=": "=",
-}  # fmt: skip
-"""What holds where a relation does not."""
 
 
 @dataclass(frozen=True, order=True)

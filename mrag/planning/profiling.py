@@ -15,7 +15,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
@@ -35,8 +35,6 @@ from mrag.graph.record import LABELS, mark, touched_since
 from mrag.index.backends.base import home
 from mrag.language.names import name_parts, split_identifier
 from mrag.language.possessive import compile_late
-from mrag.language.tokens import stem
-from mrag.planning.lexical import NameMention
 from mrag.planning.lexical.english import root
 from mrag.planning.question import UNITS, unit_of
 from mrag.planning.schema import ClassEdge, ClassInfo, Kind, PropertyInfo, Schema, TermTree
@@ -133,8 +131,6 @@ def _abbreviates(word: str, said: list[str]) -> bool:
 
 
 _VALUE: Final = root("value")
-_MANY: Final = frozenset("many most more fewest fewer least".split())
-_COUNTED: Final = frozenset("count number num".split())
 
 
 def plain_names(names: Iterable[str], holders: Iterable[str]) -> tuple[str, ...]:
@@ -158,47 +154,6 @@ def plain_names(names: Iterable[str], holders: Iterable[str]) -> tuple[str, ...]
         if words and root(last.lower()) == _VALUE and any(words <= holder for holder in held):
             found[" ".join(first)] = None
     return tuple(found)
-
-
-def is_value(names: Iterable[str]) -> bool:
-    """Return whether a number is called the value of something, so that it is no number of things.
-
-    Example:
-        >>> is_value(["rating value"]), is_value(["review count"])
-        (True, False)
-    """
-    return any(root(name.lower().split()[-1]) == _VALUE for name in names if name.strip())
-
-
-def is_count(names: Iterable[str]) -> bool:
-    """Return whether a number is called a count of something.
-
-    Example:
-        >>> is_count(["review count"]), is_count(["num employees"]), is_count(["flight number"])
-        (True, True, False)
-    """
-    words = [name.lower().split() for name in names if " " in name]
-    return any(w[0] in _COUNTED or w[-1] == "count" for w in words)
-
-
-def without_likened(mention: NameMention, before: str, properties: Mapping[str, PropertyInfo]) -> NameMention:
-    """Return a mention without what only means the like, where it is asked how many and a number tells that.
-
-    "The most reviews" are told by a "review count", neither by a "rating value" nor by how many ratings there
-    are.
-
-    Args:
-        mention: What words may name.
-        before: The word before them.
-        properties: The properties of the graph.
-    """
-    if before not in _MANY:
-        return mention
-    own = [c for c in mention.candidates if c.way != "synonym"]
-    infos = (properties[c.term] for c in own if c.kind == "property")
-    if not any(info.kind == "number" and is_count(info.names) for info in infos):
-        return mention
-    return replace(mention, candidates=tuple(own))
 
 
 DATES: Final = frozenset(XSD + name for name in ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
@@ -1206,54 +1161,6 @@ def _sets(shares: Mapping[str, int], size: int) -> list[list[str]]:
 def _all_in(kg: KnowledgeGraph, use: PropertyUsage, end: str, classes: list[str]) -> bool:
     text = queries.get(f"planning/{end}-outside").bind(property=[use.iri], **{"class": classes})
     return [str(n) for (n,) in kg.select(text)] == ["0"]
-
-
-_PLACES = ("location", "located", "place", "city", "town", "state", "region", "country", "site", "area")
-_PLACING = ("in", "at", "on", "near")
-_ADDRESSED = frozenset((*_PLACES, "address", "street", "county", "province", "district"))
-
-PLACE_WORDS = (
-    "address", "location", "residence", "city", "town", "place", "country", "state", "region", "county",
-    "district", "origin",
-)  # fmt: skip
-"""Words of properties that tell a place by its name alone, the surest first."""
-
-NOWHERE = len(_PLACES)
-"""The rank of a property that does not say where something is."""
-
-
-def place_rank(info: PropertyInfo, schema: Schema, asked: Collection[str]) -> int:
-    """Return how surely a property says where something is, the surest first.
-
-    Args:
-        info: The property.
-        schema: The schema.
-        asked: Stems of the question's words; "works in" says where, if it asks where somebody works.
-    """
-    words = info.names[0].lower().split()
-    if len(words) == 2 and words[1] in _PLACING and stem(words[0]) in asked:
-        return -1
-    names = [*info.names[:1], *(schema.classes[c].names[0] for c in info.ranges if c in schema.classes)]
-    said = {w for name in names for w in name.lower().split()}
-    return next((n for n, word in enumerate(_PLACES) if word in said), NOWHERE)
-
-
-def ways_to_say_where(cls: str, schema: Schema) -> int:
-    """Return how many properties say where a thing of a class is, or where something that tells of it is.
-
-    A restaurant has a city, and its location has a street and a city; but that a city is in a state which is
-    in a country says one thing.
-    """
-    own = [info for info in schema.properties.values() if cls in info.domains]
-    ends = {c for info in own for c in info.ranges}
-    tells = {e.source for e in schema.edges if e.target == cls} - ends | {cls}
-    return sum(
-        bool(tells & set(info.domains))
-        and cls not in info.ranges
-        and not _ADDRESSED.isdisjoint(info.names[0].lower().split())
-        for info in schema.properties.values()
-        if info.kind in ("entity", "text")
-    )
 
 
 ALTERNATIVE: Final[tuple[str, ...]] = (

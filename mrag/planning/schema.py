@@ -117,11 +117,6 @@ def most_of(classes: Mapping[str, int]) -> str:
     return max(classes, key=lambda c: (classes[c], c), default="")
 
 
-def by_number(classes: Mapping[str, int]) -> list[str]:
-    """Return classes with counts, greatest first."""
-    return sorted(classes, key=lambda c: (-classes[c], c))
-
-
 @dataclass(frozen=True)
 class ClassEdge:
     """How many triples of an object property lead from one class to another."""

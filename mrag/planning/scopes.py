@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import count
 from operator import is_
 from typing import Any, TypeAlias, TypeVar
 
@@ -129,11 +128,6 @@ def merged(*blocks: pl.Block) -> pl.Block:
 
 
 _PARTS = ("patterns", "conditions", "without", "either", "optional", "plans")
-
-
-def common(one: pl.Block, other: pl.Block) -> pl.Block:
-    """Return what two blocks both say."""
-    return pl.Block(*(tuple(x for x in getattr(one, p) if x in getattr(other, p)) for p in _PARTS))
 
 
 def less(block: pl.Block, other: pl.Block) -> pl.Block:
@@ -345,85 +339,6 @@ def substituted(block: Block, by: Replacement, in_conditions: Replacement | None
         inner(block.optional),
         block.plans,
     )
-
-
-def with_unknowns(plan: Plan, by: Mapping[Place, Unknown]) -> Plan:
-    """Return a plan with unknowns in some places; its columns keep their names.
-
-    Args:
-        plan: The plan.
-        by: The unknowns by what stands in their places now.
-    """
-
-    def unknown(u: Unknown) -> Unknown:
-        return by.get(u, u)
-
-    return replace(
-        plan,
-        where=substituted(plan.where, by),
-        columns=tuple(Column(_value(c.value, by), c.name) for c in plan.columns),
-        group_by=tuple(map(unknown, plan.group_by)),
-        having=tuple(_condition(c, by) for c in plan.having),
-    )
-
-
-def names_of(plan: Plan) -> set[str]:
-    """Return the names that a plan uses: those of its unknowns and of its columns."""
-    return {u.name for u in mentioned(plan.where)} | {c.name for c in plan.columns}
-
-
-def unused(name: str, taken: Collection[str]) -> Unknown:
-    """Return an unknown called by a name, or like it where that is taken."""
-    return Unknown(next(n for n in (name, *(f"{name}_{i}" for i in range(1, 99))) if n not in taken))
-
-
-def numbered(name: str, taken: Collection[str], start: int = 1) -> Iterator[str]:
-    """Yield names with a number behind, without those that are taken."""
-    return (found for n in count(start) if (found := f"{name}_{n}") not in taken)
-
-
-def kept_apart(
-    block: Block, taken: Collection[str], fresh: Iterator[str], known: Replacement
-) -> dict[Place, Place]:
-    """Return what the unknowns of a block are called beside a plan that uses some names already.
-
-    Args:
-        block: The block.
-        taken: The names that the plan uses.
-        fresh: Names for the unknowns that are called like one of these.
-        known: What some of the unknowns stand for in the plan.
-    """
-    return {
-        u: known[u] if u in known else Unknown(next(fresh) if u.name in taken else u.name)
-        for u in sorted(mentioned(block))
-    }
-
-
-def set_aside(
-    value: Expression, where: Block, prefix: str, known: Replacement | None = None
-) -> tuple[Block, Expression]:
-    """Return a block and a value in it, with names for its unknowns that no other side of a comparison has.
-
-    An aggregate takes the block with it, so that it can stand beside folds of other things.
-
-    Args:
-        value: The value.
-        where: The block.
-        prefix: What the names begin with.
-        known: What some of the unknowns stand for.
-    """
-    ends = (u for p in all_patterns(where) for u in (p.subject, p.object) if isinstance(u, Unknown))
-    by: dict[Place, Place] = {u: Unknown(f"{prefix}{u.name}") for u in ends} | dict(known or {})
-    if isinstance(value, Aggregate):
-        return Block(), _value(replace(value, where=merged(where, value.where)), by)
-    return substituted(where, by), _value(value, by)
-
-
-def folded_aside(fold: Aggregate, where: Block, prefix: str, known: Replacement | None = None) -> Aggregate:
-    """Return a fold over a block of its own, as `set_aside` does."""
-    _, found = set_aside(fold, where, prefix, known)
-    assert isinstance(found, Aggregate)
-    return found
 
 
 def renamed(plan: Plan, names: Mapping[str, str]) -> Plan:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import Final
@@ -12,7 +11,6 @@ from typing import Literal as OneOf
 import numpy as np
 import numpy.typing as npt
 
-from mrag.language.possessive import compile_late
 from mrag.language.tokens import IRREGULAR, PERSON_WORDS, STOP_WORDS, VERBS, fold, keys, stem, words
 
 _EMPTY: Final = frozenset(
@@ -91,23 +89,6 @@ def is_whoever(noun: str, done: str) -> bool:
         (True, False)
     """
     return is_role(noun) and noun not in (done.removesuffix("ed"), done.removesuffix("d"))
-
-
-def is_doer(noun: str, verb: str) -> bool:
-    """Return whether a noun is who does what a verb says.
-
-    Example:
-        >>> is_doer("driver", "drove"), is_doer("skipper", "skippered"), is_doer("river", "rode")
-        (True, True, False)
-    """
-    plain = _PAST.get(verb, verb)
-    stems = {plain, plain.removesuffix("ed"), plain.removesuffix("d"), plain.removesuffix("s")}
-    stems |= {s[:-1] for s in stems if len(s) > 3 and s[-1:] == s[-2:-1]}
-    return len(noun) > 3 and any(
-        noun in (s, s + "er", s + "r", s + "or", s + s[-1:] + "er") and noun != verb
-        for s in stems
-        if len(s) > 2
-    )
 
 
 def is_empty(key: str) -> bool:
@@ -455,46 +436,6 @@ def positive(adjective: str) -> str | None:
                 if form in DIMENSIONS:
                     return form
     return None
-
-
-_PARTICLES: Final = ("up", "in", "out", "off", "on", "down", "over", "back", "away")
-_PAIR: Final = compile_late(rf"(?i)\b([a-z]{{3,}})[ -]({'|'.join(_PARTICLES)})\b")
-_WORD: Final = compile_late(rf"(?i)\b([a-z]{{3,}})[ -]?({'|'.join(_PARTICLES)})\b")
-_OTHER_VERBS: Final = frozenset(
-    "begin within again bargain certain captain domain main margin origin remain season person "
-    "cabin admin login latin salmon apron baron wagon carton cousin join region station".split()
-)
-"""Words that only look like a verb with a particle."""
-
-
-def phrasal_verbs(names: Iterable[str]) -> dict[tuple[str, str], str]:
-    """Return the verbs of two words that names have, by root and particle, with how they are written.
-
-    Example:
-        >>> phrasal_verbs(["signup date", "check-in", "station"])
-        {('sign', 'up'): 'signup', ('check', 'in'): 'check-in'}
-    """
-    found = {}
-    for name in names:
-        for match in _WORD.finditer(name):
-            if match[0].lower() not in _OTHER_VERBS and " " not in match[0]:
-                found[root(match[1]), match[2].lower()] = match[0].lower()
-    return found
-
-
-def as_one_word(text: str, verbs: Mapping[tuple[str, str], str]) -> str:
-    """Return a question with verbs of two words as the names of the graph write them.
-
-    Example:
-        >>> as_one_word("Who signed up in May?", {("sign", "up"): "signup"})
-        'Who signuped in May?'
-    """
-
-    def one(match: re.Match[str]) -> str:
-        word = verbs.get((root(match[1]), match[2].lower()))
-        return match[0] if word is None else word + "ed" * is_past(match[1].lower())
-
-    return _PAIR.sub(one, text) if verbs else text
 
 
 Hashes = npt.NDArray[np.uint64]
