@@ -1,8 +1,9 @@
-"""Word lists, tables and templates that are kept as TOML files in this package."""
+"""Word lists, tables and templates that are kept as files in this package."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
@@ -15,3 +16,15 @@ def tables(path: str) -> dict[str, Any]:
         'et'
     """
     return tomllib.loads(files("mrag").joinpath(path).read_text(encoding="utf-8"))
+
+
+def rows(path: str) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of a file of values with tabs between them, without its comments.
+
+    Example:
+        >>> next(rows("planning/lexical/places.tsv"))
+        ('Afghanistan', 'AF', 'AFG', 'Afghan,Afghani')
+    """
+    for line in files("mrag").joinpath(path).read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            yield tuple(line.split("\t"))

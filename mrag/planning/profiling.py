@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import takewhile
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 from weakref import WeakKeyDictionary
@@ -28,6 +27,7 @@ import numpy.typing as npt
 import pyoxigraph as ox
 from rdflib import URIRef
 
+from mrag._tables import rows
 from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
@@ -35,7 +35,7 @@ from mrag.graph.record import LABELS, mark, touched_since
 from mrag.index.backends.base import home
 from mrag.language.names import name_parts, split_identifier
 from mrag.language.possessive import compile_late
-from mrag.planning.lexical.english import root
+from mrag.planning.lexical.english import TABLES, root
 from mrag.planning.question import UNITS, unit_of
 from mrag.planning.schema import ClassEdge, ClassInfo, Kind, PropertyInfo, Schema, TermTree
 from mrag.planning.values import DURATION_UNIT, measured
@@ -46,29 +46,11 @@ from mrag.storage.folder import Committed, Folder
 from mrag.storage.folder import Kind as FolderKind
 from mrag.stores.oxigraph import OxigraphStore
 
-_SHORT_WORDS: Final = frozenset(
-    "age day sex tax fee pay job art law zip map tag key row end sum max min id name of in on by at to for "
-    "no and or the set bid bed bar sea air gas oil ore cat dog car bus war way aid ad url".split()
-)
+_SHORT_WORDS: Final = frozenset(word for (line,) in TABLES["short"] for word in line.split())
 """Words of three letters or fewer that are no abbreviations."""
 _OF_WHAT: Final = frozenset("on in during for by at from when that which".split())
 """Words behind which a comment says what a number is of, which is no part of its name."""
-_USUAL: Final = dict(
-    pair.split(":")
-    for pair in (
-        "acct:account addr:address amt:amount avg:average bal:balance bldg:building "
-        "cnt:count cust:customer ctry:country curr:currency dep:departure dept:department "
-        "desc:description dest:destination dist:distance dob:birth-date dt:date dur:duration emp:employee "
-        "eval:evaluation exp:experience freq:frequency fname:first-name grp:group hgt:height hrs:hours "
-        "inv:invoice lang:language len:length lname:last-name loc:location lvl:level max:maximum "
-        "meth:method mfr:manufacturer mgr:manager min:minimum nat:nationality nbr:number num:number "
-        "org:organisation pct:percentage ph:phone pos:position prc:price prod:product "
-        "pwr:power qty:quantity rcpt:receipt ref:reference reg:region ret:return "
-        "sal:salary sched:schedule sem:semester sess:session spd:speed src:source stat:status "
-        "std:standard tel:telephone temp:temperature tot:total trx:transaction txn:transaction vol:volume "
-        "wgt:weight wt:weight yr:year yrs:years"
-    ).split()
-)
+_USUAL: Final = dict(TABLES["abbreviation"])
 """Abbreviations of names of columns and tables; none is a word that a kind of things may be called by."""
 _UNITS: Final = frozenset(
     "euro euros dollar dollars pounds usd eur gbp minutes hours days years seconds metres meters feet "
@@ -99,7 +81,7 @@ def spelt_out(name: str, comment: str) -> tuple[str, ...]:
         ()
     """
     words = [part.lower() for word in re.split(r"[\W_]+", name) for part in name_parts(word)]
-    usual = " ".join(_USUAL.get(word, word).replace("-", " ") for word in words)
+    usual = " ".join(_USUAL.get(word, word) for word in words)
     found = (usual,) * (usual != " ".join(words))
     return tuple(dict.fromkeys((*found, *_told(words, comment))))
 
@@ -1208,10 +1190,8 @@ _FEWEST_TERMS: Final = 5
 def usual_names() -> Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return what classes and properties of common vocabularies are called, and from object to subject."""
     found: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
-    for line in Path(__file__).with_name("vocabularies.tsv").read_text(encoding="utf-8").splitlines():
-        if line and line[0] != "#":
-            iri, names, inverse = line.split("\t")
-            found[iri] = tuple(filter(None, names.split("|"))), tuple(filter(None, inverse.split("|")))
+    for iri, names, inverse in rows("planning/vocabularies.tsv"):
+        found[iri] = tuple(filter(None, names.split("|"))), tuple(filter(None, inverse.split("|")))
     return found
 
 

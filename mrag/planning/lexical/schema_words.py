@@ -30,6 +30,7 @@ from mrag.planning.lexical.english import (
     CONVERSES,
     DIMENSIONS,
     SPENT,
+    TABLES,
     is_done,
     is_empty,
     is_everyday,
@@ -49,17 +50,7 @@ Voice = OneOf["doer", "done", ""]
 _HAVING: Final = frozenset(("has", "is", "have", "was", "are"))
 """Verbs that names of properties begin with."""
 
-_UNITS: Final[dict[str, tuple[str, ...]]] = {
-    short: tuple(words.split())
-    for short, words in (
-        *((u, "") for u in "chf jpy mg g m cm mm nm ft oz s ms ml kw kwh mw mph kmh sqm sqkm ha pct".split()),
-        ("eur", "euro"), ("usd", "dollar"), ("gbp", "pound"), ("kg", "kg kilogram kilogramme kilo"),
-        ("km", "km kilometre kilometer"), ("mi", "mile"), ("lb", "pound"), ("lbs", "pound"),
-        ("l", "litre liter"), ("min", "minute"), ("mins", "minute"), ("sec", "second"), ("secs", "second"),
-        ("hr", "hour"),
-        ("hrs", "hour"), ("h", "hour"), ("percent", "percent"),
-    )
-}  # fmt: skip
+_UNITS: Final = {unit: tuple(said.split()) for unit, said in TABLES["unit"]}
 """Units and currencies that names of properties end with, and what a question calls them."""
 
 _BEHIND_HEADS: Final = frozenset("of on in for".split())
@@ -377,22 +368,7 @@ def _comment_words(schema: Schema, named: defaultdict[str, list[int]]) -> dict[s
     return {r: some for r, some in found.items() if len(some) <= _COMMENT_WORDS}
 
 
-_LENGTH: Final = words(
-    "page minute hour second day week month year word line verse stanza chapter scene act episode season "
-    "track song slide stop station stage step lap mile kilometre kilometer metre meter foot km m mi ft min"
-)
-_SIZE: Final = words(
-    "employee worker staff inhabitant resident citizen member student pupil player user seat room bed place "
-    "page volume item piece floor passenger acre hectare litre liter"
-)
-_HEIGHT: Final = words("floor storey story level metre meter foot m ft")
-_WEIGHT: Final = words("kilogram kilo gram ton tonne pound ounce kg g lb")
-_PARTS: Final[Mapping[str, frozenset[str]]] = {
-    **dict.fromkeys(("long", "short"), _LENGTH),
-    **dict.fromkeys(("large", "big", "small"), _SIZE),
-    **dict.fromkeys(("tall", "high", "low"), _HEIGHT),
-    **dict.fromkeys(("heavy", "light"), _WEIGHT),
-}
+_PARTS: Final = {said: words(parts) for of, parts in TABLES["extent"] for said in of.split()}
 """What the adjectives of extent may be counted in."""
 
 _COUNTING: Final = frozenset(map(root, words("number count total amount quantity num no nr length size in")))
@@ -427,19 +403,8 @@ def counted_measures(adjective: str, names: Iterable[SchemaName], schema: Schema
 
 _MOST: Final = 12
 """Distinct values that a property of codes has at most."""
-_SEXES: Final = {
-    **dict.fromkeys("male males man men boy boys gentleman gentlemen".split(), "male"),
-    **dict.fromkeys("female females woman women girl girls lady ladies".split(), "female"),
-}
-_INITIALS: Final = tuple(
-    frozenset(group.split())
-    for group in (
-        "male female", "left right", "single married divorced widowed", "north south east west",
-        "small medium large", "home away", "day night", "active inactive", "open closed", "internal external",
-        "public private", "full part", "domestic international", "pass fail", "win loss draw", "buy sell",
-        "credit debit", "approved rejected pending", "passed failed",
-    )
-)  # fmt: skip
+_SEXES: Final = {said: sex for sex, forms in TABLES["sex"] for said in forms.split()}
+_INITIALS: Final = tuple(words(group) for (group,) in TABLES["initial"])
 """Words of which one letter stands for each, where a property has letters alone."""
 _SAYS = r"\s*(?:=|:|->|—|–|\bis\b|\bfor\b|\bmeans\b|\bstands for\b)\s*(?:an?\s+|the\s+)?"
 _PHRASE = r"([^\W\d_][\w -]*?)(?=\s*(?:[,;.()/|]|\bor\b|\band\b|$))"
