@@ -75,43 +75,17 @@ class Blob:
     def __len__(self) -> int:
         return len(self.ends)
 
+    def __iter__(self) -> Iterator[str]:
+        return (self[at] for at in range(len(self)))
+
     def __getitem__(self, at: int) -> str:
         start = int(self.ends[at - 1]) if at else 0
         return self.data[start : int(self.ends[at])].tobytes().decode("utf-8", "surrogatepass")
 
 
-@dataclass(frozen=True)
-class NameKeys:
-    """What a name is found by.
-
-    Attributes:
-        whole: The hash of the folded name.
-        stemmed: The hash of the stemmed name.
-        short: The hash of its acronym; None without one.
-        stems: The hashes of its stems.
-        words: Its words bare of case and accents, each with the hash of its stem.
-    """
-
-    whole: int
-    stemmed: int
-    short: int | None
-    stems: frozenset[int]
-    words: frozenset[tuple[str, int]]
-
-    @classmethod
-    def of(cls, text: str) -> NameKeys | None:
-        """Return what a name is found by; None if it has no words."""
-        found = [(word, key, root(word)) for word in words_in(text)[:_LONGEST] if (key := fold(word))]
-        if not found:
-            return None
-        initials = _acronym(["" if is_empty(key) else key[0] for _, key, _ in found])
-        return cls(
-            hashed("".join([key for _, key, _ in found])),
-            hashed(" ".join([stem for _, _, stem in found])),
-            hashed(initials) if initials else None,
-            frozenset(hashed(stem) for _, _, stem in found),
-            frozenset((bare(word), hashed(stem)) for word, _, stem in found),
-        )
+def _spelt(text: str) -> set[tuple[str, int]]:
+    """Return the words of a name bare of case and accents, each with the hash of its stem."""
+    return {(bare(word), hashed(root(word))) for word in words_in(text)[:_LONGEST] if fold(word)}
 
 
 @dataclass(frozen=True)
@@ -285,8 +259,6 @@ class _Building:
         place[order] = np.arange(len(order), dtype=np.uint32)
         rows = np.repeat(np.arange(len(self.sizes), dtype=np.uint32), _array(self.sizes, np.uint32))
         ids = place[_array(self.used, np.uint32)]
-        starts = np.zeros(len(stems) + 1, np.int64)
-        np.cumsum(np.bincount(ids, minlength=len(stems)), out=starts[1:])
         words = sorted([*self.stem_of, *(word for word, _ in self.others)])
         stems_of = [place[self.stem_of[word]] for word in words]
         for word in {word for word, _ in self.others}:
@@ -302,7 +274,7 @@ class _Building:
             Blob.of(words),
             np.array(stems_of, dtype=np.uint32),
             stems[order],
-            starts,
+            _starts(ids, len(stems)),
             rows[np.argsort(ids, kind="stable")],
             SpellingIndex.of(words),
         )
@@ -311,6 +283,13 @@ class _Building:
 def _acronym(initials: Sequence[str]) -> str:
     weighty = "".join(initials)
     return weighty if 2 <= len(weighty) <= 8 and weighty.isalpha() else ""
+
+
+def _starts(of: npt.NDArray[Any], count: int) -> npt.NDArray[np.int64]:
+    """Return where what belongs to each of so many begins, in ascending order of what it belongs to."""
+    starts = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(of, minlength=count), out=starts[1:])
+    return starts
 
 
 def _array(
@@ -687,29 +666,24 @@ def edited(
             and each with words.
         owners: The new number of what each number names.
     """
-    known = [keys for _, _, text in come if (keys := NameKeys.of(text)) is not None]
-    old = [keys for at in gone if (keys := NameKeys.of(table.texts[at])) is not None]
+    fresh = NameTable.of((owner, text) for _, owner, text in come)
     places = [at for at, _, _ in come]
     rows = moved(len(table), gone, places)
-    new = [at + number for number, at in enumerate(places)]
+    new = np.array(places, np.int64) + np.arange(len(places))
     kept = rows >= 0
     texts = spliced(table.texts, gone, [(at, text) for at, _, text in come])
-    whole = _found_by(table.whole, table.whole_rows, rows, [k.whole for k in known], new)
-    stemmed = _found_by(table.stemmed, table.stemmed_rows, rows, [k.stemmed for k in known], new)
-    short = [(k.short, row) for k, row in zip(known, new, strict=True) if k.short is not None]
-    shorts = _found_by(table.short, table.short_rows, rows, [key for key, _ in short], [r for _, r in short])
-    stems, numbers, starts, postings = _stems(table, rows, known, new)
-    spelt = {pair for keys in known for pair in keys.words}
-    lost = {pair for keys in old for pair in keys.words} - spelt
+    stems, numbers, starts, postings = _stems(table, rows, fresh, new)
+    spelt = set(zip(fresh.words, fresh.stems[fresh.word_stems].tolist(), strict=True))
+    lost = set[tuple[str, int]]().union(*(_spelt(table.texts[at]) for at in gone)) - spelt
     # What another name has as well stays.
     lost = {pair for pair in lost if not _is_spelt(pair, stems, starts, postings, texts)}
     words, word_stems, spelling = _words(table, numbers, stems, lost, spelt)
     return NameTable(
         texts,
-        np.insert(owners[table.owners[kept]], places, [owner for _, owner, _ in come]).astype(np.uint32),
-        *whole,
-        *stemmed,
-        *shorts,
+        np.insert(owners[table.owners[kept]], places, fresh.owners).astype(np.uint32),
+        *_found_by(table.whole, table.whole_rows, rows, fresh.whole, new[fresh.whole_rows]),
+        *_found_by(table.stemmed, table.stemmed_rows, rows, fresh.stemmed, new[fresh.stemmed_rows]),
+        *_found_by(table.short, table.short_rows, rows, fresh.short, new[fresh.short_rows]),
         words,
         word_stems,
         stems,
@@ -723,44 +697,34 @@ def _found_by(
     hashes: npt.NDArray[np.uint64],
     rows: npt.NDArray[np.uint32],
     moved_: Places,
-    keys: Sequence[int],
-    new: Sequence[int],
+    come: npt.NDArray[np.uint64],
+    new: Places,
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
     """Return sorted hashes with their rows, those that are equal in order of their rows."""
     now = moved_[rows]
     hashes, now = hashes[now >= 0], now[now >= 0]
-    come, at = sorted(zip(keys, new, strict=True)), list[int]()
-    for key, row in come:
-        low, high = (int(np.searchsorted(hashes, np.uint64(key), side)) for side in ("left", "right"))
-        at.append(low + int(np.searchsorted(now[low:high], row)))
-    added = np.array([key for key, _ in come], np.uint64)
-    return np.insert(hashes, at, added), np.insert(now, at, [row for _, row in come]).astype(np.uint32)
+    lows, highs = (np.searchsorted(hashes, come, side) for side in ("left", "right"))
+    ends = zip(lows.tolist(), highs.tolist(), new.tolist(), strict=True)
+    at = np.array([low + int(np.searchsorted(now[low:high], row)) for low, high, row in ends], np.int64)
+    return np.insert(hashes, at, come), np.insert(now, at, new).astype(np.uint32)
 
 
 def _stems(
-    table: NameTable, rows: Places, known: Sequence[NameKeys], new: Sequence[int]
+    table: NameTable, rows: Places, fresh: NameTable, new: Places
 ) -> tuple[npt.NDArray[np.uint64], Places, Places, npt.NDArray[np.uint32]]:
     """Return the stems, the new number of each old one, and where each has its names."""
     ids = np.repeat(np.arange(len(table.stems)), np.diff(table.starts))
     now = rows[table.postings]
     ids, now = ids[now >= 0], now[now >= 0]
-    wanted = {stem for keys in known for stem in keys.stems}
-    there = {stem: _number(table.stems, stem) for stem in wanted}
-    used = np.bincount(ids, minlength=len(table.stems)) > 0
-    used[[number for number in there.values() if number is not None]] = True
-    lost = np.flatnonzero(~used).tolist()
-    added = sorted(stem for stem, number in there.items() if number is None)
-    stays = table.stems[used]
-    at = np.searchsorted(stays, np.array(added, np.uint64)).tolist()
-    numbers = moved(len(table.stems), lost, at)
-    stems = np.insert(stays, at, np.array(added, np.uint64))
-    pairs = sorted((_number(stems, s), row) for keys, row in zip(known, new, strict=True) for s in keys.stems)
-    come = np.array([(number or 0) << 32 | row for number, row in pairs], np.uint64)
+    used = (np.bincount(ids, minlength=len(table.stems)) > 0) | np.isin(table.stems, fresh.stems)
+    added = fresh.stems[~np.isin(fresh.stems, table.stems)]
+    stems = np.insert(table.stems[used], np.searchsorted(table.stems[used], added), added)
+    numbers = np.where(used, np.searchsorted(stems, table.stems), -1)
+    theirs = np.repeat(np.searchsorted(stems, fresh.stems), np.diff(fresh.starts)).astype(np.uint64)
+    come = np.sort((theirs << _ROW) | new[fresh.postings].astype(np.uint64))
     every = (numbers[ids].astype(np.uint64) << _ROW) | now.astype(np.uint64)
     every = np.insert(every, np.searchsorted(every, come), come)
-    starts = np.zeros(len(stems) + 1, np.int64)
-    np.cumsum(np.bincount((every >> _ROW).astype(np.int64), minlength=len(stems)), out=starts[1:])
-    return stems, numbers, starts, every.astype(np.uint32)
+    return stems, numbers, _starts((every >> _ROW).astype(np.int64), len(stems)), every.astype(np.uint32)
 
 
 def _number(stems: npt.NDArray[np.uint64], stem: int) -> int | None:
@@ -780,7 +744,7 @@ def _is_spelt(
     if number is None:
         return False
     having = postings[int(starts[number]) : int(starts[number + 1])].tolist()
-    return any((keys := NameKeys.of(texts[row])) is not None and pair in keys.words for row in having)
+    return any(pair in _spelt(texts[row]) for row in having)
 
 
 def _words(
@@ -883,7 +847,7 @@ def _is_named(things: NamedThings, entity: str, texts: set[str]) -> bool:
     """Return whether an entity has some names already, and no other."""
     at, there = place_in(things.terms, entity, 0, things.entities)
     had = {things.table.texts[row] for row in _rows_of_term(things, at)} if there else set()
-    return there == bool(texts) and had == {text for text in texts if NameKeys.of(text) is not None}
+    return there == bool(texts) and had == {text for text in texts if _spelt(text)}
 
 
 class _Rows:
@@ -926,7 +890,7 @@ class _Rows:
             self._come += [
                 (rows.start + bisect_left(old, text), owner, text)
                 for text in texts.difference(old)
-                if NameKeys.of(text) is not None
+                if _spelt(text)
             ]
 
     def changes(self) -> tuple[list[int], list[tuple[int, int, str]]]:
@@ -962,11 +926,9 @@ def _changed_values(
         for p, n in having.items()
     )
     at = np.searchsorted(which, [place for place, _, _ in added])
-    starts = np.zeros(len(sizes) - len(gone) + len(come) + 1, np.int64)
     which = np.insert(which, at, [place for place, _, _ in added])
-    np.cumsum(np.bincount(which, minlength=len(starts) - 1), out=starts[1:])
     return (
-        starts,
+        _starts(which, len(sizes) - len(gone) + len(come)),
         np.insert(properties, at, [p for _, _, p in added]),
         np.insert(counts, at, [-n for _, n, _ in added]),
     )
