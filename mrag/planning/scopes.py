@@ -18,9 +18,7 @@ from mrag.planning.plan import (
     Block,
     Column,
     Comparison,
-    Condition,
     Contains,
-    DatePart,
     Days,
     Expression,
     Number,
@@ -333,7 +331,7 @@ def substituted(block: Block, by: Replacement, in_conditions: Replacement | None
 
     return Block(
         tuple(map(pattern, block.patterns)),
-        tuple(_condition(c, compared) for c in block.conditions),
+        tuple(_exchanged(c, compared) for c in block.conditions),
         inner(block.without),
         tuple(map(inner, block.either)),
         inner(block.optional),
@@ -347,7 +345,7 @@ def renamed(plan: Plan, names: Mapping[str, str]) -> Plan:
     return replace(
         plan,
         columns=tuple(Column(c.value, names.get(c.name, c.name)) for c in plan.columns),
-        having=tuple(_condition(c, by) for c in plan.having),
+        having=tuple(_exchanged(c, by) for c in plan.having),
         order=tuple(Order(names.get(o.column, o.column), o.descending) for o in plan.order),
     )
 
@@ -376,30 +374,19 @@ def without_ties(plan: Plan) -> Plan:
     return Plan(replace(plan.where, conditions=(*plan.where.conditions, equal)), kept)
 
 
-def _value(value: Expression, by: Mapping[Place, Place]) -> Expression:
+def _exchanged(value: Any, by: Replacement) -> Any:
+    """Return an expression or a condition with other places; what is within scalars stays as it is."""
     match value:
         case Unknown() | URIRef() | Literal():
             return by.get(value, value)
-        case Number(inner):
-            return Number(_value(inner, by))
-        case DatePart(part, inner):
-            return DatePart(part, _value(inner, by))
-        case Days(start, end):
-            return Days(_value(start, by), _value(end, by))
-        case Arithmetic(left, operation, right):
-            return Arithmetic(_value(left, by), operation, _value(right, by))
-        case Aggregate(function, inner, of, where):
-            folded = None if inner is None else _value(inner, by)
-            named = tuple(u for o in of if isinstance(u := by.get(o, o), Unknown))
-            return Aggregate(function, folded, named, substituted(where, by))
+        case Block():
+            return substituted(value, by)
+        case tuple():  # what is counted, which only unknowns can be
+            return tuple(u for one in value if isinstance(u := by.get(one, one), Unknown))
         case Scalar():
             return value
-
-
-def _condition(condition: Condition, by: Mapping[Place, Place]) -> Condition:
-    if isinstance(condition, Contains):
-        return replace(condition, value=_value(condition.value, by))
-    return Comparison(_value(condition.left, by), condition.relation, _value(condition.right, by))
+    fields = {name: getattr(value, name) for name in _names(value)}
+    return replace(value, **{name: _exchanged(one, by) for name, one in fields.items()}) if fields else value
 
 
 class PlanRoles:
