@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import takewhile
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import unquote
 from weakref import WeakKeyDictionary
 
@@ -256,6 +256,7 @@ def _codes(texts: Sequence[str]) -> bool:
     return len(units) > max(3, len(texts) // 10)
 
 
+_T = TypeVar("_T")
 Edges = dict[tuple[str, str, str], int]
 """How many triples lead from a class by a property to a class; "" is no class."""
 
@@ -288,8 +289,8 @@ class PropertyUsage:
     ranges: dict[str, int] = field(default_factory=dict)
     kind: Kind = "entity"
     text_numbers: bool = False
-    least: str = ""
-    greatest: str = ""
+    minimum: str = ""
+    maximum: str = ""
     every_datatype: bool = False
     plain_dates: bool = False
     subjects_in: list[list[str]] = field(default_factory=list)
@@ -302,6 +303,13 @@ class PropertyUsage:
     def datatype(self) -> str:
         """Return the most frequent datatype of the values, "" for things."""
         return min(self.datatypes, key=lambda d: (-self.datatypes[d], d), default="")
+
+
+_SHARED: Final = (
+    "kind", "datatype", "triples", "subjects", "objects", "minimum", "maximum", "text_numbers", "plain_dates",
+    "subjects_in", "objects_in", "truth", "units",
+)  # fmt: skip
+"""What is told of a property as it is counted."""
 
 
 def exactly_counted(counts: Mapping[str, int]) -> set[str]:
@@ -376,20 +384,8 @@ class _Counting:
             counts[cls] = counts.get(cls, 0) + n
 
     def _rows(self, query: str, properties: Iterable[str]) -> Iterator[tuple[Term | None, ...]]:
-        for batch in self._batches(properties):
+        for batch in _in_batches(properties, lambda p: self.uses[p].triples):
             yield from self.kg.select(queries.get(f"planning/{query}").bind(property=batch))
-
-    def _batches(self, properties: Iterable[str]) -> Iterator[list[str]]:
-        batch: list[str] = []
-        size = 0
-        for p in properties:
-            if batch and (size + self.uses[p].triples > _BATCH or len(batch) == 500):
-                yield batch
-                batch, size = [], 0
-            batch.append(p)
-            size += self.uses[p].triples
-        if batch:
-            yield batch
 
     def _count_datatypes(self, properties: Sequence[str]) -> None:
         for name in properties:
@@ -466,7 +462,7 @@ class _Counting:
         """Find the numbers that are nothing but 0 and 1; numbers of things may happen to be no more."""
         for use in self.uses.values():
             whole = use.kind == "number" and use.datatype in INTEGERS and use.objects == 2
-            if whole and (use.least, use.greatest) == ("0", "1"):
+            if whole and (use.minimum, use.maximum) == ("0", "1"):
                 use.truth = ("1", "0")
 
     def _look_at_texts(self, use: PropertyUsage) -> None:
@@ -516,10 +512,10 @@ def widen(use: PropertyUsage, text: str) -> None:
 
     if not text or (use.kind == "number" and number_in(text) is None):
         return
-    if not use.least or key(text) < key(use.least):
-        use.least = text
-    if not use.greatest or key(text) > key(use.greatest):
-        use.greatest = text
+    if not use.minimum or key(text) < key(use.minimum):
+        use.minimum = text
+    if not use.maximum or key(text) > key(use.maximum):
+        use.maximum = text
 
 
 _GROWN: Final = 0.05
@@ -715,7 +711,7 @@ class _Touched:
 
 
 _KIND: Final = FolderKind(
-    "lexicon", 8, "It is built anew when a question is next asked; or delete its folder."
+    "lexicon", 9, "It is built anew when a question is next asked; or delete its folder."
 )
 
 
@@ -788,8 +784,14 @@ def schema_of_array(array: npt.NDArray[np.uint8]) -> Schema:
     """
     found: dict[str, Any] = json.loads(array.tobytes())
     return Schema(
-        {c: ClassInfo(**_tuples(info)) for c, info in found["classes"].items()},
-        {p: PropertyInfo(**_tuples(info)) for p, info in found["properties"].items()},
+        {
+            c: ClassInfo(**{name: _tuples(value) for name, value in info.items()})
+            for c, info in found["classes"].items()
+        },
+        {
+            p: PropertyInfo(**{name: _tuples(value) for name, value in info.items()})
+            for p, info in found["properties"].items()
+        },
         tuple(ClassEdge(**edge) for edge in found["edges"]),
         tuple(found["label_properties"]),
         found["triples"],
@@ -798,12 +800,11 @@ def schema_of_array(array: npt.NDArray[np.uint8]) -> Schema:
     )
 
 
-def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: _tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-
-
-def _tuple(values: list[Any]) -> tuple[Any, ...]:
-    return tuple(_tuple(value) if isinstance(value, list) else value for value in values)
+def _tuples(value: Any) -> Any:
+    """Return lists as tuples, also those within."""
+    if isinstance(value, dict):
+        return {key: _tuples(inner) for key, inner in value.items()}
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _folder(kg: KnowledgeGraph) -> Folder | None:
@@ -984,7 +985,7 @@ def unstated(kg: KnowledgeGraph, counts: Mapping[str, int], above: Ancestors) ->
     stated = {c: {a for a in known[c] if 0 < counts[c] <= counts.get(a, 0)} for c in known}
     looked_at = _direct(stated)
     lacking = set[tuple[str, str]]()
-    for batch in _batches(looked_at, counts):
+    for batch in _in_batches(looked_at, lambda pair: counts[pair[0]]):
         if counts[batch[0][0]] > _BATCH:
             ((c, parent),) = batch
             one = queries.get("planning/unstated-sample")
@@ -1023,11 +1024,14 @@ def members(kg: KnowledgeGraph, above: Ancestors) -> dict[str, int]:
         kg: The knowledge graph.
         above: The superclasses that members of a class are not said to be in.
     """
-    pairs = sorted({(a, c) for c, over in above.items() for a in over})
-    pairs += [(a, a) for a in sorted({a for a, _ in pairs})]
+    below: defaultdict[str, list[str]] = defaultdict(list)
+    for c, a in sorted((c, a) for c, over in above.items() for a in over):
+        below[a].append(c)
     found: dict[str, int] = {}
-    for batch in _of_parents(pairs):
-        text = queries.get("planning/members").bind(parent_class=batch)
+    # What is in a class is counted at once.
+    for batch in _in_batches(sorted(below), lambda a: len(below[a]) + 1, 500):
+        pairs = [(a, c) for a in batch for c in (*below[a], a)]
+        text = queries.get("planning/members").bind(parent_class=pairs)
         found.update((str(parent), int(str(n))) for parent, n in kg.select(text))
     return found
 
@@ -1064,31 +1068,18 @@ def _direct(stated: Mapping[str, set[str]]) -> list[tuple[str, str]]:
     ]
 
 
-def _batches(pairs: Iterable[tuple[str, str]], counts: Mapping[str, int]) -> Iterator[list[tuple[str, str]]]:
-    """Yield pairs in batches of so many members; a class of more has a batch of its own."""
-    batch: list[tuple[str, str]] = []
-    size = 0
-    for pair in pairs:
-        if batch and (size + counts[pair[0]] > _BATCH or len(batch) == 500):
+def _in_batches(
+    things: Iterable[_T], size: Callable[[_T], int], most: int = _BATCH, many: int = 500
+) -> Iterator[list[_T]]:
+    """Yield things in batches, of some size together; what is larger has a batch of its own."""
+    batch: list[_T] = []
+    total = 0
+    for one in things:
+        if batch and (total + size(one) > most or len(batch) == many):
             yield batch
-            batch, size = [], 0
-        batch.append(pair)
-        size += counts[pair[0]]
-    if batch:
-        yield batch
-
-
-def _of_parents(pairs: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    """Yield the pairs of one superclass together."""
-    by: dict[str, list[tuple[str, str]]] = {}
-    for pair in pairs:
-        by.setdefault(pair[0], []).append(pair)
-    batch: list[tuple[str, str]] = []
-    for own in by.values():
-        if batch and len(batch) + len(own) > 500:
-            yield batch
-            batch = []
-        batch += own
+            batch, total = [], 0
+        batch.append(one)
+        total += size(one)
     if batch:
         yield batch
 
@@ -1352,33 +1343,12 @@ class _Reader:
                 iri=p,
                 names=_named(p, use, names),
                 comment=comments.get(p, ""),
-                kind=use.kind,
-                datatype=use.datatype,
-                triples=use.triples,
-                subjects=use.subjects,
-                objects=use.objects,
                 domains=_ordered(use.domains),
                 ranges=_ordered(use.ranges) if use.kind == "entity" else {},
-                minimum=use.least,
-                maximum=use.greatest,
-                text_numbers=use.text_numbers,
-                truth=tuple(use.truth),
-                units=tuple(use.units),
-                inverse_names=tuple(
-                    dict.fromkeys(
-                        n
-                        for some in (
-                            self._usual(p)[1],
-                            *(names.get(q, ()) or self._names(q) for q in inverses.get(p, ())),
-                        )
-                        for n in some
-                    )
-                ),
+                inverse_names=tuple(dict.fromkeys(self._inverse_names(p, names, inverses))),
                 datatypes=tuple(sorted(use.datatypes)) if use.every_datatype else (),
-                plain_dates=use.plain_dates,
-                subjects_in=tuple(map(tuple, use.subjects_in)),
-                objects_in=tuple(map(tuple, use.objects_in)),
                 through=through.get(p, ""),
+                **{name: _tuples(getattr(use, name)) for name in _SHARED},
             )
             for p, use in uses.items()
         }
@@ -1386,12 +1356,16 @@ class _Reader:
         exact = follows_changes(self.kg) and len(self.kg.dataset().default) == 1
         return Schema(classes, properties, links, self.labels, self.profile.triples, exact, self.tree)
 
+    def _inverse_names(
+        self, p: str, names: Mapping[str, tuple[str, ...]], inverses: Mapping[str, Sequence[str]]
+    ) -> Iterator[str]:
+        yield from self._usual(p)[1]
+        for q in inverses.get(p, ()):
+            yield from names.get(q, ()) or self._texts([q])[0].get(q, ())
+
     def _usual(self, term: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return what a class or a property of a common vocabulary is called, from either side."""
         return usual_names().get(term, ((), ())) if self.tree is not None else ((), ())
-
-    def _names(self, term: str) -> tuple[str, ...]:
-        return self._texts([term])[0].get(term, ())
 
     def _texts(self, terms: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
         order = {p: at for at, p in enumerate((*self.profile.labels, *ALTERNATIVE))}
