@@ -66,12 +66,7 @@ _NUMBERS: Final = frozenset(str(n) for n in NUMBERS) - {XSD + "float"}
 
 
 def forms(blocks: Iterable[Block], schema: Schema) -> dict[Unknown, Form]:
-    """Return the unknowns whose values are all known to be of one form.
-
-    Args:
-        blocks: The blocks of a plan.
-        schema: What is known of the graph.
-    """
+    """Return the unknowns whose values are all known to be of one form."""
     found: dict[Unknown, set[Form]] = {}
     for block in blocks:
         for column in (c for plan in block.plans for c in plan.columns):
@@ -90,10 +85,6 @@ def forms(blocks: Iterable[Block], schema: Schema) -> dict[Unknown, Form]:
 
 def without_implied(patterns: Sequence[Pattern], schema: Schema | None) -> list[Pattern]:
     """Return patterns without the classes that things are in because of what else the patterns say of them.
-
-    Args:
-        patterns: Patterns that hold together.
-        schema: What is known of the graph.
 
     Example:
         >>> order, who = Unknown("order"), Unknown("who")
@@ -150,12 +141,7 @@ through as a whole behind the solutions of those before it."""
 
 
 def size_of(pattern: Pattern, schema: Schema) -> int:
-    """Return about how many triples a pattern matches.
-
-    Args:
-        pattern: The pattern.
-        schema: What is known of the graph.
-    """
+    """Return about how many triples a pattern matches."""
     fixed = not isinstance(pattern.subject, Unknown), not isinstance(pattern.object, Unknown)
     if pattern.predicate == RDF.type and fixed == (False, True):
         known = schema.classes.get(str(pattern.object))
@@ -176,12 +162,7 @@ def size_of(pattern: Pattern, schema: Schema) -> int:
 
 
 def solutions_of(block: Block, schema: Schema) -> int:
-    """Return about how many solutions the patterns of a block have, at most.
-
-    Args:
-        block: The block.
-        schema: What is known of the graph.
-    """
+    """Return about how many solutions the patterns of a block have, at most."""
     for branches in block.either:
         if (one := one_of(branches)) is not None:
             about = [p for p in block.patterns if one[0] in (p.subject, p.object) and p.predicate != RDF.type]
@@ -191,12 +172,7 @@ def solutions_of(block: Block, schema: Schema) -> int:
 
 
 def work_of(plan: Plan, schema: Schema) -> int:
-    """Return about how many triples are gone through to compute a plan.
-
-    Args:
-        plan: The plan.
-        schema: What is known of the graph.
-    """
+    """Return about how many triples are gone through to compute a plan."""
     folded = {a.where for c in plan.columns for a in aggregates(c.value)}
     folded |= {a.where for h in plan.having for s in sides(h) for a in aggregates(s)}
     return sum(_work_of(merged(plan.where, where), schema) for where in folded or {Block()})
@@ -278,13 +254,7 @@ def _names_class(pattern: Pattern) -> bool:
 
 
 def is_told_once(block: Block, by: Collection[Unknown], schema: Schema | None) -> bool:
-    """Return whether no two solutions of a block are alike in some unknowns.
-
-    Args:
-        block: The block.
-        by: The unknowns.
-        schema: What is known of the graph.
-    """
+    """Return whether no two solutions of a block are alike in some unknowns."""
     if schema is None or not schema.exact or block.either or block.optional or block.plans:
         return False
     patterns = without_implied(block.patterns, schema)
@@ -293,13 +263,7 @@ def is_told_once(block: Block, by: Collection[Unknown], schema: Schema | None) -
 
 
 def determined(patterns: Sequence[Pattern], by: Collection[Unknown], schema: Schema) -> set[Unknown]:
-    """Return the unknowns that have one value at most where some others are given, and those others.
-
-    Args:
-        patterns: Patterns that hold together.
-        by: The unknowns that are given.
-        schema: What is known of the graph.
-    """
+    """Return the unknowns that have one value at most where some others are given, and those others."""
     known, size = set(by), -1
     while size != len(known):
         size = len(known)
@@ -427,11 +391,7 @@ def said_of(patterns: Iterable[Pattern], thing: Unknown, name: Unknown) -> list[
 
 
 def other_named(plan: Plan) -> Plan | None:
-    """Return the plan that counts those of the things a plan counts that have other names, if it counts any.
-
-    Args:
-        plan: A plan.
-    """
+    """Return the plan that counts those of the things that a plan counts which have other names, if any."""
     value = plan.columns[0].value if len(plan.columns) == 1 else None
     counts = isinstance(value, Aggregate) and value.function == "count" and value.value is None
     if not counts or len(value.of) != 1 or plan.group_by or plan.having:  # type: ignore[union-attr]
@@ -672,10 +632,6 @@ _RARE: Final = 2
 
 def least_of(having: Sequence[Condition], aggregate: Aggregate) -> int:
     """Return the least count of a group that meets all conditions; 0 where they do not tell one.
-
-    Args:
-        having: The conditions on groups.
-        aggregate: What is counted.
 
     Example:
         >>> orders = Aggregate("count", of=(Unknown("order"),))

@@ -39,10 +39,6 @@ Binding: TypeAlias = Mapping[pl.Unknown, Term]
 def evaluate(plan: pl.Plan, triples: Iterable[Triple]) -> list[Cells]:
     """Return the rows of a plan; for yes or no, one empty row means yes.
 
-    Args:
-        plan: The plan.
-        triples: All triples of the graph.
-
     Raises:
         ConfigError: If the plan says nothing sensible.
 

@@ -121,15 +121,7 @@ _latest: WeakKeyDictionary[KnowledgeGraph, KnownNames] = WeakKeyDictionary()
 def remember_names(
     kg: KnowledgeGraph, schema: Schema, things: NamedThings, revision: int, kept: int | None = None
 ) -> None:
-    """Keep the names of a graph in memory, for its later states.
-
-    Args:
-        kg: The knowledge graph.
-        schema: Its schema.
-        things: Its names.
-        revision: The revision that they are of.
-        kept: The revision whose names are kept for other processes; this one by default.
-    """
+    """Keep the names of a graph in memory, for its later states, with the revision that others can read."""
     if kg.record.kept and revision == kg.revision:
         kept = revision if kept is None else kept
         _latest[kg] = KnownNames(revision, kg.profile().predicates, schema, things, kept)
@@ -137,10 +129,6 @@ def remember_names(
 
 def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
     """Return the names of a graph by those that were last read of it and what has changed since.
-
-    Args:
-        kg: The knowledge graph.
-        schema: Its present schema.
 
     Returns:
         The names; None where they have to be read anew.

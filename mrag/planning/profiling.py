@@ -66,10 +66,6 @@ _VOWELS: Final = frozenset("aeiouy")
 def spelt_out(name: str, comment: str) -> tuple[str, ...]:
     """Return further names of something whose own name is an abbreviation, by its comment and as is usual.
 
-    Args:
-        name: How it is called.
-        comment: What is said of it.
-
     Example:
         >>> spelt_out("att", "Attendance: number of spectators.")
         ('attendance',)
@@ -118,10 +114,6 @@ _VALUE: Final = root("value")
 def plain_names(names: Iterable[str], holders: Iterable[str]) -> tuple[str, ...]:
     """Return more names of a number which is called the value of what has it.
 
-    Args:
-        names: The names of its property.
-        holders: Names of the class of things that have it.
-
     Example:
         >>> plain_names(["rating value", "best rating"], ["aggregate rating"])
         ('rating',)
@@ -164,9 +156,6 @@ def kind_of_texts(texts: Sequence[str]) -> tuple[Kind, bool]:
 
     Numbers in several units are text: they can be neither compared nor added.
 
-    Args:
-        texts: Distinct values of a property.
-
     Example:
         >>> kind_of_texts(["12 kg", "7 kg"]), kind_of_texts(["2024-01-31"]), kind_of_texts(["a", "12"])
         (('number', True), ('date', False), ('text', False))
@@ -187,9 +176,6 @@ def kind_of_texts(texts: Sequence[str]) -> tuple[Kind, bool]:
 
 def truth_of_texts(texts: Sequence[str]) -> tuple[str, ...]:
     """Return how texts write yes and no, as they most often do; nothing if they say anything else.
-
-    Args:
-        texts: Distinct values of a property.
 
     Example:
         >>> truth_of_texts(["no", "Yes"]), truth_of_texts(["Y"]), truth_of_texts(["yes", "maybe"])
@@ -313,11 +299,7 @@ _SHARED: Final = (
 
 
 def exactly_counted(counts: Mapping[str, int]) -> set[str]:
-    """Return the properties that are counted through: those with few triples, as far as all are few together.
-
-    Args:
-        counts: How many triples each property has.
-    """
+    """Return the properties that are counted through: those with few triples, if all are few together."""
     found, total = set[str](), 0
     for p in sorted(counts, key=lambda p: (counts[p], p)):
         total += counts[p]
@@ -333,14 +315,7 @@ def usage_of(
     classes: Mapping[str, int],
     only: Collection[str] | None = None,
 ) -> tuple[dict[str, PropertyUsage], Edges]:
-    """Return how a graph uses some properties, and which classes they link.
-
-    Args:
-        kg: The knowledge graph.
-        counts: How many triples each property has.
-        classes: How many members each class has.
-        only: The properties that are wanted; None for all.
-    """
+    """Return how a graph uses some or all properties, and which classes they link."""
     return _Counting(kg, counts, classes, counts if only is None else only).result()
 
 
@@ -749,13 +724,7 @@ def _read(kg: KnowledgeGraph, fits: Callable[[Mapping[str, Any]], bool]) -> tupl
 
 
 def keep(kg: KnowledgeGraph, arrays: Arrays, revision: int) -> None:
-    """Keep arrays for a state of a graph, unless it has changed meanwhile or cannot be written beside.
-
-    Args:
-        kg: The knowledge graph.
-        arrays: The arrays.
-        revision: The revision of the graph that they were made from.
-    """
+    """Keep arrays for a state of a graph, unless it has changed meanwhile or cannot be written beside."""
     folder = _folder(kg)
     if folder is None or not kg.keeps_counts or kg.revision != revision:
         return
@@ -909,13 +878,7 @@ def follows_changes(kg: KnowledgeGraph) -> bool:
 
 
 def changed_since(kg: KnowledgeGraph, revision: int, predicates: Mapping[str, int]) -> ChangedParts | None:
-    """Return what may be other than it was at a revision; None where that is not known.
-
-    Args:
-        kg: The knowledge graph.
-        revision: The earlier revision.
-        predicates: How many triples each predicate had.
-    """
+    """Return what may be other than it was at a revision; None where that is not known."""
     if not follows_changes(kg) or revision > kg.revision:
         return None
     touched = touched_since(kg.store, kg.iri, revision, kg.revision)
@@ -938,15 +901,7 @@ def unchanged(
     counts: Mapping[str, int],
     classes: Mapping[str, int],
 ) -> tuple[dict[str, PropertyUsage], Edges]:
-    """Return how properties are used that need not be counted again, and the edges that these make.
-
-    Args:
-        kg: The knowledge graph.
-        known: What was read of the earlier state.
-        changed: What has changed since.
-        counts: How many triples each property has now.
-        classes: How many members each class has now.
-    """
+    """Return how properties are used that need not be counted again, and the edges that these make."""
     # Of a property with very many triples members of classes are looked at, so these must be as they were.
     same = alike_sized(known.classes, classes)
     before, now = exactly_counted({p: use.triples for p, use in known.uses.items()}), exactly_counted(counts)
@@ -975,11 +930,6 @@ def unstated(kg: KnowledgeGraph, counts: Mapping[str, int], above: Ancestors) ->
     """Return for each class the superclasses that some of its members are not said to be in.
 
     Where the inferences of subclasses are in the store, these are none.
-
-    Args:
-        kg: The knowledge graph.
-        counts: How many members classes have.
-        above: The superclasses of each of them.
     """
     known = {c: {a for a in above.get(c, ()) if a != c and is_asked(a)} for c in counts}
     stated = {c: {a for a in known[c] if 0 < counts[c] <= counts.get(a, 0)} for c in known}
@@ -1094,12 +1044,7 @@ _SETS: Final = 4
 
 
 def find_what_holds(kg: KnowledgeGraph, uses: Iterable[PropertyUsage]) -> None:
-    """Find classes that all subjects or objects of properties are in, and whether all dates are plain.
-
-    Args:
-        kg: The knowledge graph.
-        uses: How properties are used; what is found is put there.
-    """
+    """Find classes that all subjects or objects of properties are in, and whether all dates are plain."""
     left = _MOST_EDGES
     for use in sorted(uses, key=lambda use: (use.triples, use.iri)):
         if use.triples < _WORTH:
@@ -1195,10 +1140,6 @@ def tree_of(kg: KnowledgeGraph, counts: Mapping[str, int]) -> TermTree | None:
     """Return how the terms of a graph are in order if they are its things; None where others are.
 
     They are its things where at least as many of them have a name as there are members of other classes.
-
-    Args:
-        kg: The knowledge graph.
-        counts: How many members each class has, also those of vocabularies.
     """
     predicates, labels = kg.profile().predicates, kg.profile().labels
     least = max(_FEWEST_TERMS, sum(n for c, n in counts.items() if is_asked(c) and c not in _TREES))
@@ -1216,9 +1157,6 @@ def tree_of(kg: KnowledgeGraph, counts: Mapping[str, int]) -> TermTree | None:
 
 def schema_of(kg: KnowledgeGraph) -> Schema:
     """Return the classes, properties and edges of a graph, read once for each state of it.
-
-    Args:
-        kg: The knowledge graph.
 
     Example:
         >>> import mrag

@@ -392,9 +392,6 @@ def _exchanged(value: Any, by: Replacement) -> Any:
 class PlanRoles:
     """What is known of the unknowns of a plan.
 
-    Args:
-        plan: The plan.
-
     Attributes:
         subject: What the plan is about: what is counted or shown, else the first thing.
     """
@@ -624,12 +621,7 @@ def with_class(plan: Plan, old: URIRef, new: URIRef) -> Plan:
 
 
 def with_subclasses(plan: Plan, schema: Schema) -> Plan:
-    """Return a plan in which things of subclasses are things of the class, where no triple says that.
-
-    Args:
-        plan: The plan.
-        schema: What is known of the graph.
-    """
+    """Return a plan in which things of subclasses are things of the class, where no triple says that."""
     if schema.tree is not None:
         plan = _restricted(plan, schema)
     if not any(info.narrower for info in schema.classes.values()):

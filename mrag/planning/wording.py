@@ -68,11 +68,7 @@ def by_group(found: str, keys: Sequence[str], each: str) -> tuple[str, list[str]
 
 
 def of_each_group(plan: pl.Plan) -> tuple[pl.Plan, str]:
-    """Return the plan that a plan takes the extreme of each group of, and words for that; else the plan.
-
-    Args:
-        plan: The plan.
-    """
+    """Return the plan that a plan takes the extreme of each group of, and words for that; else the plan."""
     told, extreme = plan.where.plans if len(plan.where.plans) == 2 else (plan, plan)
     folds = [c.value for c in extreme.columns if isinstance(c.value, pl.Aggregate)]
     if extreme.where != pl.Block(plans=(told,)) or len(folds) != 1 or folds[0].value is None:
@@ -177,23 +173,12 @@ def part_to_words(plan: pl.Plan, part: pl.Condition | pl.Block | pl.Pattern, nam
 
 
 def value_to_words(plan: pl.Plan, value: pl.Expression, name: Name) -> tuple[str, bool]:
-    """Return what a value of a plan is called, without an article, and whether it is a date or a year.
-
-    Args:
-        plan: The plan.
-        value: One of its values.
-        name: Returns the name of a term.
-    """
+    """Return what a value of a plan is called, without an article, and whether it is a date or a year."""
     return _Words(plan, name).called(value)
 
 
 class _Words:
-    """Words of one plan: of its values, of what must hold, and of what is asked for.
-
-    Args:
-        plan: The plan.
-        name: Returns the name of an entity, a class, a property or a value.
-    """
+    """Words of one plan: of its values, of what must hold, and of what is asked for."""
 
     def __init__(self, plan: pl.Plan, name: Name) -> None:
         self._plan = plan

@@ -126,11 +126,7 @@ class NameTable:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[int, str]]) -> NameTable:
-        """Return the table of names.
-
-        Args:
-            pairs: What is named, as a number, and its name.
-        """
+        """Return the table of names."""
         building = _Building()
         for owner, text in pairs:
             building.add(owner, text)
@@ -386,12 +382,7 @@ class NamedThings:
 
 
 def named_things(kg: KnowledgeGraph, schema: Schema) -> NamedThings:
-    """Return the names of a graph's entities and values, whatever the order in which they are stored.
-
-    Args:
-        kg: The knowledge graph.
-        schema: Its schema.
-    """
+    """Return the names of a graph's entities and values, whatever the order in which they are stored."""
     skip = unnamed_terms(kg, schema)
     pairs = sorted(set(_named(kg, schema, skip)))
     skip.update(thing for thing, _ in pairs)
@@ -624,13 +615,7 @@ def moved(count: int, gone: Collection[int], come: Sequence[int]) -> Places:
 
 
 def spliced(blob: Blob, gone: Collection[int], come: Sequence[tuple[int, str]]) -> Blob:
-    """Return texts without some and with others.
-
-    Args:
-        blob: The texts.
-        gone: Those that go.
-        come: Before which of those that stay others come, ascending.
-    """
+    """Return texts without some and with others."""
     ends = blob.ends
     sizes = np.diff(ends, prepend=0)
     keep = np.ones(len(ends), bool)
@@ -949,11 +934,7 @@ _LEAST: Final = 3
 
 
 class NameMatcher:
-    """Finds names in questions.
-
-    Args:
-        things: The names.
-    """
+    """Finds names in questions."""
 
     def __init__(self, things: NamedThings) -> None:
         self.things = things

@@ -120,11 +120,7 @@ def voice_of(words: Sequence[str]) -> Voice:
 
 
 class SchemaWords:
-    """Names of classes and properties, found by all or some of their words.
-
-    Args:
-        schema: The schema.
-    """
+    """Names of classes and properties, found by all or some of their words."""
 
     def __init__(self, schema: Schema) -> None:
         self.names = tuple(_names(schema))
@@ -376,13 +372,7 @@ _SCORE: Final = 0.7
 
 
 def counted_measures(adjective: str, names: Iterable[SchemaName], schema: Schema) -> list[Dimension]:
-    """Return the numbers of parts or units that an adjective of extent may be said of.
-
-    Args:
-        adjective: In its plain form.
-        names: The names of the graph's classes and properties.
-        schema: Its schema.
-    """
+    """Return the numbers of parts or units that an adjective of extent may be said of."""
     parts = _PARTS.get(adjective)
     if parts is None:
         return []
