@@ -1,7 +1,7 @@
 """What a question asks of a graph, as a typed value.
 
 A plan is data: patterns with unknowns, conditions, groups, aggregates and order. It prints to SPARQL
-(`compiler`), to words (`wording`) and runs in a plain interpreter (`interpreter`).
+(`compiler`) and to words (`wording`).
 
 The semantics is that of sets. The solutions of a block are the *distinct* bindings of its unknowns. An
 aggregate folds, for each group, the distinct values that its `of` and its expression take together, so a join

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Any, TypeAlias
 from typing import Literal as OneOf
+from typing import TypeAlias
 
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
 from mrag.language.possessive import compile_late
 from mrag.planning import plan as pl
-from mrag.planning.plan import Comparison, DatePart, Expression, Part, Plan, Relation
+from mrag.planning.plan import Part, Plan, Relation
 from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import NUMBERS, XSD, Term, to_ox
 
@@ -169,28 +168,6 @@ Value: TypeAlias = Term | float | str | None
 """A term, or what was computed: a number, the text of a date, or nothing."""
 
 
-def number_in(value: Value) -> float | None:
-    """Return the number that a value is, with a unit or without.
-
-    Example:
-        >>> number_in("1,200 kg"), number_in("kg"), number_in("12,5")
-        (1200.0, None, None)
-    """
-    if value is None or (isinstance(value, float | int) and not isinstance(value, Literal)):
-        return value
-    found = measured(str(value))
-    return float(found[0]) if found else None
-
-
-def calculated(left: float | None, operation: str, right: float | None) -> float | None:
-    """Return the result of a calculation; None where it has none."""
-    if left is None or right is None or (operation == "/" and right == 0):
-        return None
-    if operation == "/":
-        return left / right
-    return {"+": left + right, "-": left - right, "*": left * right}[operation]
-
-
 _DATE = compile_late(r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?!\d)", re.A)
 _MONTH_PATTERN = compile_late(r"(\d{4})-(0[1-9]|1[0-2])(?=Z?\Z|-(0[1-9]|[12]\d|3[01]))", re.A)
 _TIME = compile_late(r"[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.A)
@@ -205,14 +182,6 @@ def moment(value: Value) -> tuple[int, int] | None:
     time = _TIME.match(str(value), 10)
     hours, minutes, seconds = (int(n or 0) for n in time.groups()) if time else (0, 0, 0)
     return day.toordinal(), hours * 3600 + minutes * 60 + seconds
-
-
-def days_between(start: Value, end: Value) -> float | None:
-    """Return the days from one date to another, with the fraction of the last."""
-    first, last = moment(start), moment(end)
-    if first is None or last is None:
-        return None
-    return last[0] - first[0] + (last[1] - first[1]) / 86400
 
 
 def date_part(part: Part, value: Value) -> Value:
@@ -245,74 +214,6 @@ def stamp(value: Value) -> str | None:
         return None
     time = _TIME.match(text, 10)
     return f"{text[:10]}T" + (f"{time[1]}:{time[2]}:{time[3] or '00'}" if time else "00:00:00")
-
-
-def lower(value: Value) -> str | None:
-    """Return the text of a literal in lower case; a thing has none."""
-    return None if value is None or isinstance(value, URIRef) else str(value).lower()
-
-
-def has_text(text: str, sought: str, position: str) -> bool:
-    """Return whether a text has another at a position."""
-    match position:
-        case "start":
-            return text.startswith(sought)
-        case "end":
-            return text.endswith(sought)
-        case "whole":
-            return text == sought
-        case _:
-            return sought in text
-
-
-def compared(
-    left: Value, right: Value, kinds: tuple[Kind, Kind], sides: tuple[Expression, ...], how: Comparison
-) -> bool:
-    """Compare two values by what they are known to be."""
-    relation = how.relation
-    a: Value
-    b: Value
-    if "year" in kinds:
-        years = zip((left, right), kinds, strict=True)
-        a, b = (number_in(v) if k == "number" else date_part("year", v) for v, k in years)
-    elif "number" in kinds:
-        a, b = number_in(left), number_in(right)
-    elif {"date", "year-month", "time"} & set(kinds):
-        finest = next(k for k in ("year-month", "date", "time") if k in kinds)
-        a, b = (
-            v if isinstance(s, DatePart) else stamp(v) if finest == "time" else date_part(finest, v)
-            for v, s in zip((left, right), sides, strict=True)
-        )
-    elif "boolean" in kinds:
-        if relation not in ("=", "!="):
-            return False
-        a, b = (_TRUTH_NUMBERS.get(str(v).lower()) for v in (left, right))
-    elif "entity" in kinds:
-        return relation in ("=", "!=") and (left == right) == (relation == "=")
-    elif kinds == ("any", "any"):
-        return _any(left, right, relation)
-    else:
-        a, b = lower(left), lower(right)
-    return a is not None and b is not None and _RELATED[relation](a, b)
-
-
-_TRUTH_NUMBERS = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
-_WHOLE = compile_late(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,2})?\Z", re.A)
-
-
-def _any(left: Value, right: Value, relation: str) -> bool:
-    if isinstance(left, URIRef) or isinstance(right, URIRef):
-        return relation in ("=", "!=") and (str(left) == str(right)) == (relation == "=")
-    first, second = str(left), str(right)
-    if _WHOLE.match(first) and _WHOLE.match(second):
-        return _RELATED[relation](float(first), float(second))
-    return _RELATED[relation](first.lower(), second.lower())
-
-
-_RELATED: Mapping[str, Callable[[Any, Any], bool]] = {
-    "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
-    ">=": operator.ge,
-}  # fmt: skip
 
 
 Precision: TypeAlias = OneOf["date", "year-month", "time"]

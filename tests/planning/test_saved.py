@@ -21,7 +21,6 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import answered, compute
 from mrag.planning.following import LastAnswer, filled, slots_of
 from mrag.planning.interchange import plan_to_json
-from mrag.planning.interpreter import evaluate
 from mrag.planning.plan import Block, Column, Contains, Pattern, Plan, Unknown
 from mrag.planning.precedents import questions_graph
 from mrag.planning.run import run
@@ -29,6 +28,7 @@ from mrag.planning.saved import find_question, list_questions, remove_question, 
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset
 from tests.planning.graphs import HOSTILE
+from tests.planning.interpreter import evaluate
 from tests.planning.test_questions import opened
 from tests.servers import oxigraph_server
 

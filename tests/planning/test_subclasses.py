@@ -12,10 +12,10 @@ import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning import plan_from_json, plan_to_json
 from mrag.planning.answering import compute
-from mrag.planning.interpreter import evaluate
 from mrag.planning.profiling import schema_of
 from mrag.planning.saved import run_question, save_question
 from mrag.rdf.terms import Triple
+from tests.planning.interpreter import evaluate
 
 DATA = Path(__file__).parent / "data" / "harbour.ttl"
 NS = "http://example.org/harbour/"

@@ -11,7 +11,6 @@ from rdflib import RDF, RDFS, Literal, URIRef
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.interchange import plan_from_json, plan_to_json
-from mrag.planning.interpreter import evaluate
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.plan import Block, Column, Contains, Pattern, Plan, Unknown
 from mrag.planning.profiling import schema_of
@@ -20,6 +19,7 @@ from mrag.planning.schema import TermTree
 from mrag.planning.scopes import check
 from mrag.rdf.terms import OWL, Triple
 from mrag.stores.oxigraph import OxigraphStore
+from tests.planning.interpreter import evaluate
 
 HERE = Path(__file__).parent / "reader"
 INSECTS = "http://insects.example/"

@@ -14,13 +14,13 @@ import mrag
 from mrag.index.similarity import SimilarityIndexes
 from mrag.language.tokens import tokens
 from mrag.planning.answering import compute
-from mrag.planning.interpreter import evaluate
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.plan import Aggregate, Block, Column, Comparison, Number, Order, Pattern, Plan, Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple
 from mrag.reasoning.sameness import same_groups
+from tests.planning.interpreter import evaluate
 from tests.servers import oxigraph_server
 
 CONCEPTS = """

@@ -1,15 +1,17 @@
 """Plans, evaluated in plain Python over a set of triples.
 
-It says what a plan means, word by word, and takes no care to be quick: it is what the compiler is held to.
+It says what a plan means, word by word, and takes no care to be quick: the compiler is held to it.
 """
 
 from __future__ import annotations
 
 import math
+import operator
+import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from rdflib import Literal, URIRef
 
@@ -19,18 +21,15 @@ from mrag.planning.values import (
     Cells,
     Kind,
     Value,
-    calculated,
-    compared,
     date_part,
-    days_between,
-    has_text,
     in_order,
     kind_of,
-    lower,
-    number_in,
+    measured,
+    moment,
     shown_as,
+    stamp,
     tied,
-)
+)  # fmt: skip
 from mrag.rdf.terms import Term, Triple
 
 Binding: TypeAlias = Mapping[pl.Unknown, Term]
@@ -286,3 +285,103 @@ def _folds(plan: pl.Plan) -> set[pl.Aggregate]:
         for side in (h.left, h.right) if isinstance(h, pl.Comparison) else (h.value,):
             found.update(aggregates(side))
     return found
+
+
+def number_in(value: Value) -> float | None:
+    """Return the number that a value is, with a unit or without.
+
+    Example:
+        >>> number_in("1,200 kg"), number_in("kg"), number_in("12,5")
+        (1200.0, None, None)
+    """
+    if value is None or (isinstance(value, float | int) and not isinstance(value, Literal)):
+        return value
+    found = measured(str(value))
+    return float(found[0]) if found else None
+
+
+def calculated(left: float | None, operation: str, right: float | None) -> float | None:
+    """Return the result of a calculation; None where it has none."""
+    if left is None or right is None or (operation == "/" and right == 0):
+        return None
+    if operation == "/":
+        return left / right
+    return {"+": left + right, "-": left - right, "*": left * right}[operation]
+
+
+def days_between(start: Value, end: Value) -> float | None:
+    """Return the days from one date to another, with the fraction of the last."""
+    first, last = moment(start), moment(end)
+    if first is None or last is None:
+        return None
+    return last[0] - first[0] + (last[1] - first[1]) / 86400
+
+
+def lower(value: Value) -> str | None:
+    """Return the text of a literal in lower case; a thing has none."""
+    return None if value is None or isinstance(value, URIRef) else str(value).lower()
+
+
+def has_text(text: str, sought: str, position: str) -> bool:
+    """Return whether a text has another at a position."""
+    match position:
+        case "start":
+            return text.startswith(sought)
+        case "end":
+            return text.endswith(sought)
+        case "whole":
+            return text == sought
+        case _:
+            return sought in text
+
+
+def compared(
+    left: Value, right: Value, kinds: tuple[Kind, Kind], sides: tuple[pl.Expression, ...], how: pl.Comparison
+) -> bool:
+    """Compare two values by what they are known to be."""
+    relation = how.relation
+    a: Value
+    b: Value
+    if "year" in kinds:
+        years = zip((left, right), kinds, strict=True)
+        a, b = (number_in(v) if k == "number" else date_part("year", v) for v, k in years)
+    elif "number" in kinds:
+        a, b = number_in(left), number_in(right)
+    elif {"date", "year-month", "time"} & set(kinds):
+        finest = next(k for k in ("year-month", "date", "time") if k in kinds)
+        a, b = (
+            v if isinstance(s, pl.DatePart) else stamp(v) if finest == "time" else date_part(finest, v)
+            for v, s in zip((left, right), sides, strict=True)
+        )
+    elif "boolean" in kinds:
+        if relation not in ("=", "!="):
+            return False
+        a, b = (_TRUTH_NUMBERS.get(str(v).lower()) for v in (left, right))
+    elif "entity" in kinds:
+        return relation in ("=", "!=") and (left == right) == (relation == "=")
+    elif kinds == ("any", "any"):
+        return _any(left, right, relation)
+    else:
+        a, b = lower(left), lower(right)
+    return a is not None and b is not None and _RELATED[relation](a, b)
+
+
+_TRUTH_NUMBERS = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
+
+
+_WHOLE = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,2})?\Z", re.A)
+
+
+def _any(left: Value, right: Value, relation: str) -> bool:
+    if isinstance(left, URIRef) or isinstance(right, URIRef):
+        return relation in ("=", "!=") and (str(left) == str(right)) == (relation == "=")
+    first, second = str(left), str(right)
+    if _WHOLE.match(first) and _WHOLE.match(second):
+        return _RELATED[relation](float(first), float(second))
+    return _RELATED[relation](first.lower(), second.lower())
+
+
+_RELATED: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    ">=": operator.ge,
+}  # fmt: skip
