@@ -181,7 +181,7 @@ def test_a_model_that_was_named_is_there_though_the_answer_needs_none() -> None:
 
 
 QUESTION = "How many countries are there?"
-COMPANY = Path(__file__).parent / "planning" / "data" / "company.ttl"
+COMPANY = Path(__file__).parent / "planning" / "graphs" / "company.ttl"
 
 
 @pytest.fixture

@@ -39,6 +39,7 @@ from mrag.planning.certainty import (
 from mrag.planning.compiler import other_named
 from mrag.planning.following import LastAnswer, asked_after
 from mrag.planning.interchange import plan_to_json
+from mrag.planning.lexical import Candidate
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import (
     Nearest,
@@ -496,6 +497,13 @@ def _helper(kg: KnowledgeGraph, model: str | BaseChatModel | None, planner: Plan
     return helper_of(kg, model, planner)
 
 
+def _read_again(kg: KnowledgeGraph, question: str, meant: Mapping[str, Candidate]) -> list[FoundReading]:
+    """Return readings of a question of which it is known what some words mean, the most certain first."""
+    readings = reader_of(kg).readings(question, meant=meant)
+    found, _ = run_readings(kg, readings, 1, time.monotonic() + _SECONDS)
+    return _ranked(kg, question, found)
+
+
 def _computed(
     kg: KnowledgeGraph,
     question: str,
@@ -525,9 +533,8 @@ def _computed(
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
         began = time.monotonic()
-        alone = [(replace(r, probability=r.confidence), p) for r, p in kept]
-        advised = helper.advised(question, alone)
-        if advised is not alone:
+        advised = helper.advised(question, kept, lambda meant: _read_again(kg, question, meant))
+        if advised is not kept:
             helped = HELPED
             kept = [one for one in advised if in_several_units(one[0].plan, schema) is None]
         ends += time.monotonic() - began

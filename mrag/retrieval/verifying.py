@@ -209,8 +209,11 @@ def _compute_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
     unknown = untold or ("" if said else "it does not tell why")
     soft, doubtful = _certainty(kg, value, read, unknown)
     parts = [CheckedPart(READING, "recomputed"), soft, told]
-    # A model moves the certainty, of which a notice tells.
-    apart = ("why", "readings", "confidence", *(("notice",) if said != why else ()))
+    # A model moves the certainty, of which a notice tells, and may know a word that was not understood.
+    apart = ("why", "readings", "confidence", *(("notice", "ignored") if said != why else ()))
+    if said != why and read.given.computed is not None:
+        own = {word.lower() for word in read.given.computed.ignored}
+        doubtful += _not_said(kg, question, known, value.get("ignored", ()), own)
     return _compare(kg, value, read.given, parts, [*wrong, *doubtful], apart)
 
 
@@ -275,15 +278,27 @@ def _unread(
     if said.startswith(_GOES_ON) and known.before is None:
         return _Read(note=_UNTOLD)
     if said.endswith(HELPED):
-        left = [w for w in unread(lexicon_of(kg), question, known.plan).missing if w not in ignored]
-        words = ", ".join(f"“{word}”" for word in left)
-        wrong = f"the query says nothing of {words}" if left else ""
+        wrong = "".join(_not_said(kg, question, known, ignored))
         return _Read(note="a language model is said to have read it", wrong=wrong)
     first = _attempt(kg, question, known.before, 1)
     other = first.answer.computed if first is not None and first.sure and first.answer is not None else None
     wrong = "the query is no reading of the question"
     wrong = wrong if other is None else f"the question is read otherwise: {other.reading}"
     return _Read(note=wrong, wrong=wrong)
+
+
+def _not_said(
+    kg: KnowledgeGraph,
+    question: str,
+    known: LastAnswer,
+    ignored: Collection[str],
+    own: Collection[str] | None = None,
+) -> list[str]:
+    """Return that a query says nothing of what a model cannot have read otherwise, if so."""
+    missing = unread(lexicon_of(kg), question, known.plan).missing
+    told = {word.lower() for word in ignored}
+    left = [f"“{w}”" for w in missing if w not in told and (own is None or w in own)]
+    return [f"the query says nothing of {', '.join(left)}"] if left else []
 
 
 _SAVED = re.compile(r"(?:saved as|read like the saved question) “(.+)”\Z")

@@ -17,7 +17,7 @@ from mrag.planning.following import LastAnswer
 from mrag.planning.interchange import plan_from_json
 from mrag.rdf.terms import Triple
 from tests.planning.graphs import HOSTILE
-from tests.planning.test_questions import opened
+from tests.planning.questions import loaded as opened
 
 CITIES = "which cities are in texas"
 RIVERS = "how many rivers run through texas"

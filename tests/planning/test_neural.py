@@ -24,7 +24,7 @@ from mrag.language.tokens import tokens
 from mrag.planning.answering import compute
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard, card_of, gbnf
-from mrag.planning.neural.choosing import Unread, judge, retold, unread
+from mrag.planning.neural.choosing import Unread, judge, meant_by, retold, unread
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.writer import card_for, messages, written
 from mrag.planning.plan import Plan
@@ -36,7 +36,7 @@ from tests.planning.grammars import Grammar
 
 gguf, local_server = conftest.gguf, conftest.local_server
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "graphs"
 HOSTILE = ("O\"Brien's \\ pump", "} FILTER(1=1) #", "'; DROP TABLE film; --")
 
 
@@ -271,11 +271,38 @@ def test_a_judge_refuses_what_fits_none(company: KnowledgeGraph) -> None:
     alone = compute(company, question)
     assert alone.answer is not None and alone.answer.computed is not None
     assert 0.6 < alone.answer.computed.confidence < 0.9 and alone.sure
-    refused = compute(company, question, model=FakeListChatModel(responses=["B"]))
-    assert not refused.sure and "not certain" in refused.why
+    for other in "BE":  # another reading, and none of them
+        refused = compute(company, question, model=FakeListChatModel(responses=[other]))
+        assert not refused.sure and "not certain" in refused.why
     kept = compute(company, question, model=FakeListChatModel(responses=["A"]))
     assert kept.sure and kept.answer is not None and kept.answer.computed is not None
     assert kept.answer.computed.confidence > alone.answer.computed.confidence
+
+
+def test_a_judge_knows_a_word_that_the_graph_does_not_have(company: KnowledgeGraph) -> None:
+    question = "Which employees oversee Heinrich Brant?"
+    alone = compute(company, question)
+    assert not alone.sure and alone.why == "not understood: “oversee”"
+    known = compute(company, question, model=FakeListChatModel(responses=["A", "D"]))
+    assert known.sure and known.why.startswith("“oversee” is read as “manager”")
+    assert known.answer is not None and known.answer.text.startswith("Miller, Anna")
+    assert mrag.verify(company, known.answer).ok
+    # Both times the first: it has chosen by place.
+    for said in (["A", "A"], ["E", "E"], ["A", "E"], ["?", "?"]):
+        assert compute(company, question, model=FakeListChatModel(responses=said)) == alone
+
+
+@pytest.mark.parametrize("question", ["Which elephants oversee Heinrich Brant?", "Who mentors Zoe Brown?"])
+def test_only_a_single_verb_is_asked_of_a_model(company: KnowledgeGraph, question: str) -> None:
+    for said in (["A", "D"], ["B", "C"]):
+        assert not compute(company, question, model=FakeListChatModel(responses=said)).sure
+
+
+@pytest.mark.slow
+def test_a_small_model_says_what_a_word_means(local_server: Any) -> None:
+    names = ["birth place", "manager", "phone"]
+    found = [meant_by(local_server.chat_model(), "Who oversees Ada?", "oversees", names) for _ in range(2)]
+    assert found[0] == found[1] and len(found[0]) == 3 and all(-4 <= v <= 4 for v in found[0])
 
 
 def test_a_judge_that_fails_leaves_the_answer_as_it_is(company: KnowledgeGraph) -> None:
@@ -309,7 +336,7 @@ def test_a_model_writes_what_the_parser_does_not_read(company: KnowledgeGraph) -
         "product.has_supplier = supplier.id GROUP BY supplier.city\n```"
     )
     model = FakeListChatModel(responses=[statement])
-    question = "Per city of the supplier, tally up hardware"
+    question = "Tally the products per city of the supplier"
     attempt = compute(company, question, model=model, planner="writer")
     assert attempt.answer is not None and attempt.answer.computed is not None
     rows = {tuple(cell.label for cell in row) for row in attempt.answer.computed.rows}

@@ -29,7 +29,7 @@ from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset
 from tests.planning.graphs import HOSTILE
 from tests.planning.interpreter import evaluate
-from tests.planning.test_questions import opened
+from tests.planning.questions import loaded as opened
 from tests.servers import oxigraph_server
 
 
@@ -199,14 +199,14 @@ def test_what_was_saved_badly_is_left_out(kg: KnowledgeGraph) -> None:
 def test_saved_questions_are_there_after_a_restart_and_on_servers(tmp_path: Path) -> None:
     url = f"oxigraph:{tmp_path / 'store'}"
     with mrag.connect(url) as kg:
-        kg.load([Path(__file__).parent / "data" / "company.ttl"])
+        kg.load([Path(__file__).parent / "graphs" / "company.ttl"])
         saved = save_question(kg, solved(kg, "How many suppliers are from Spain?"), author="Ada")
     with mrag.connect(url) as kg:
         assert list_questions(kg) == [saved]
     with oxigraph_server(tmp_path, memory=True, seconds=20) as server:
         store, _ = open_store(server)
         with KnowledgeGraph(store) as kg:
-            kg.load([Path(__file__).parent / "data" / "company.ttl"])
+            kg.load([Path(__file__).parent / "graphs" / "company.ttl"])
             there = save_question(kg, solved(kg, "How many suppliers are from Spain?"), author="Ada")
             kg.cache.clear()
             assert list_questions(kg) == [there]

@@ -236,7 +236,7 @@ class RoleFrame:
     def add(self, cls: str, at: int, *, explicit: bool = True, entity: URIRef | None = None) -> FrameNode:
         """Return a new node."""
         info = self.world.schema.classes.get(cls)
-        stem = stem_of(info.names[-1]) if info is not None and cls else "thing"
+        stem = stem_of(info.names[0]) if info is not None and cls else "thing"
         self.nodes.append(FrameNode(self.fresh(stem), cls, at, entity, explicit))
         return self.nodes[-1]
 
@@ -250,9 +250,12 @@ def stem_of(name: str) -> str:
 
     Example:
         >>> stem_of("2nd Place"), stem_of("weight (g)")
-        ('x_2nd_place', 'weight_g')
+        ('x_2nd_place', 'weight_in_g')
     """
-    plain = "_".join("".join(c if c.isascii() and c.isalnum() else " " for c in name.lower()).split())[:40]
+    said, _, unit = name.strip().removesuffix(")").rpartition(" (")
+    name = f"{said} in {unit}" if said and unit_called(unit) else name
+    plain = "_".join("".join(c if c.isascii() and c.isalnum() else " " for c in name.lower()).split())
+    plain = plain[:40].strip("_")
     return plain if plain[:1].isalpha() else f"x_{plain}".rstrip("_")
 
 
@@ -608,7 +611,7 @@ def _value(frame: RoleFrame, node: FrameNode, cand: Candidate) -> Expression:
             frame.count(f"{way}|{side}|{'of' if cand.inverse else 'to'}")
             if tree and last in PREPOSITIONS:
                 frame.count(f"{way} {last}|{side}")  # "the kinds of it", "what it is a kind of"
-        frame.values[key] = x = frame.fresh(stem_of(frame.info(cand).names[-1]))
+        frame.values[key] = x = frame.fresh(stem_of(frame.info(cand).names[0]))
         iri = URIRef(cand.term)
         node.blocks.append(Block((Pattern(x, iri, node.var) if backward else Pattern(node.var, iri, x),)))
     return frame.values[key]

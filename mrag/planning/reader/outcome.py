@@ -654,8 +654,9 @@ def _finished(out: _Outcome) -> PlanDraft:
     elif frame.asked.counted and folds:
         out.column(Aggregate("count", of=(root.var,)), folds)
         frame.count("counted root")
-    # What is shown beside a fold is what it is folded by.
-    columns = sorted([*out.groups, *out.plain, *folds], key=lambda c: int(c.name[1:]))
+    # What is shown beside a fold is what it is folded by, and stands before it.
+    plain = sorted([*out.groups, *out.plain], key=lambda c: int(c.name[1:]))
+    columns = [*plain, *sorted(folds, key=lambda c: int(c.name[1:]))]
     order = [*out.order, *out.sorts]
     if frame.asked.order and not order:
         # What is counted is put in order rather than what it is counted for, but for the alphabet.
