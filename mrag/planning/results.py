@@ -99,7 +99,8 @@ def run_readings(
             first = f"it could not be computed: {error.message}" if not number else first
             continue
         first = result if not number else first
-        if found_something(reading, result):
+        # What is likeliest tells as well that it is not so.
+        if found_something(reading, result) or (not number and reading.plan.yes_or_no):
             found.append((reading, result))
             if len(found) == wanted and tried is None:
                 ends = min(ends, time.monotonic() + OFFERED_SECONDS)

@@ -119,6 +119,19 @@ def voice_of(words: Sequence[str]) -> Voice:
     return "" if weighty[0].endswith("ed") or word in ("made", "written", "built") else "done"
 
 
+def _does(word: str, name: SchemaName) -> bool:
+    """Return whether a verb says what those do whom a property is called after: "supervises", "supervisor".
+
+    A participle leads either way: "she supervised him", "those supervised by her".
+    """
+    doer = name.keys[-1]
+    if name.kind != "property" or name.voice or len(name.weighty) > 1 or not doer.endswith(("er", "or")):
+        return False
+    said = fold(word)
+    other = not said.startswith(doer) and not said.endswith(("er", "or", "ers", "ors", "ed"))
+    return other and root(said) == root(doer) != doer
+
+
 class SchemaWords:
     """Names of classes and properties, found by all or some of their words."""
 
@@ -163,7 +176,11 @@ class SchemaWords:
         for candidate, name in self._found(span):
             if candidate.kind == "class" and is_done(last) and is_whoever(name.keys[-1], last):
                 yield replace(candidate, score=round(0.7 * candidate.score, 4))  # "directed" is no director
-            elif not voice or not name.voice or candidate.way == "exact":
+            elif candidate.way == "exact":
+                yield candidate
+            elif _does(last, name):
+                yield replace(candidate, inverse=not candidate.inverse)
+            elif not voice or not name.voice:
                 yield candidate
             else:
                 yield replace(candidate, inverse=candidate.inverse != (voice != name.voice))

@@ -46,7 +46,7 @@ def computed_units(world: SchemaWays, found: Sequence[Unit], low: Sequence[str])
         elif u.kind == "adjective" and u.word in ("old", "young"):
             ages = [_age(world, p) for p in dates if {"birth", "born"} & _called(p)]
             for new in _unit_of("adjective", u.start, u.end, ages, 0.75, inverse=u.word == "young"):
-                yield replace(new, cue=u.cue, op=u.op, word=u.word)
+                yield replace(new, cue=u.cue, op="<" if u.word == "young" else ">", word=u.word)
 
     def called(sort: str) -> set[str]:
         return {p.iri for p in dates if any(sort in table.get((w,), ()) for w in _called(p))}
@@ -146,8 +146,8 @@ def _parts(
 ) -> Iterator[Unit]:
     """Yield a part of dates: of any, or of that which is named beside it."""
     fit = [p for p in dates if len(p.maximum) >= (13 if part == "hour" else _FINE.get(part, 10))]
-    said = {c.term for u in named for c in u.options if c.score >= 0.9}
-    fit.sort(key=lambda p: (p.iri not in said, -mainly(p), p.iri))
+    said = {c.term: c.score for u in named for c in sorted(u.options, key=lambda c: c.score)}
+    fit.sort(key=lambda p: (-said.get(p.iri, 0.0), -mainly(p), p.iri))
     yield from _unit_of("property", start, end, [_part(world, part, p) for p in fit], 0.8)
     for u in named:
         behind = u.start >= end and u.start - end <= 5 and _BETWEEN.issuperset(low[end : u.start])

@@ -33,7 +33,7 @@ from mrag.planning.plan import (
 from mrag.planning.reader.computed import mainly
 from mrag.planning.reader.quantities import converted, likeness, unit_called
 from mrag.planning.reader.units import Unit
-from mrag.planning.reader.world import SchemaWays, Way, WayStep
+from mrag.planning.reader.world import ComputedProperty, SchemaWays, Way, WayStep
 from mrag.planning.schema import PropertyInfo
 from mrag.rdf.terms import XSD
 
@@ -110,6 +110,8 @@ class QuestionCues:
         compares: ">", "<" or "=" where one side is compared with the other.
         unit: "year" or "day" where a time is to be counted in them.
         side: Whether it is only one side of a comparison.
+        mean: Whether averages are compared rather than sums.
+        amount: Whether it is asked by how much one side is beyond the other.
     """
 
     truth: bool = False
@@ -124,6 +126,8 @@ class QuestionCues:
     compares: Relation | OneOf[""] = ""
     unit: str = ""
     side: bool = False
+    mean: bool = False
+    amount: bool = False
 
 
 @dataclass(eq=False)
@@ -143,6 +147,7 @@ class FrameNode:
         aside: Whether it is only compared with, and not tied.
         share: The property whose value it shares with the root, in place of a tie.
         leads: The step that leads to it from another node, where it is named by a relation: "the owner of".
+        same: The named things one of which it is: "is A a town".
         like: The named thing before it to which it is added: "both A and B", "A but not B".
         blocks: What is said of it.
         withouts: What is denied of it.
@@ -163,6 +168,7 @@ class FrameNode:
     aside: bool = False
     share: tuple[str, Unknown] | None = None
     leads: WayStep | None = None
+    same: tuple[URIRef, ...] = ()
     like: FrameNode | None = None
     blocks: list[Block] = field(default_factory=list)
     withouts: list[Block] = field(default_factory=list)
@@ -201,6 +207,7 @@ class RoleFrame:
         named: The nodes of the items that name classes and things.
         shown: The properties whose values are shown or used.
         differences: Differences that are asked for.
+        beside: What is one of several things or values that are set side by side, and the last words for one.
         features: What is measured.
     """
 
@@ -211,9 +218,10 @@ class RoleFrame:
     named: dict[int, FrameNode] = field(default_factory=dict)
     shown: list[Shown] = field(default_factory=list)
     differences: list[Expression] = field(default_factory=list)
+    beside: dict[Expression, RoleItem] = field(default_factory=dict)
     features: dict[str, float] = field(default_factory=dict)
     values: dict[tuple[int, str], Unknown] = field(default_factory=dict)
-    last: tuple[FrameNode, str] | None = None
+    last: tuple[FrameNode, str, RoleItem] | None = None
     turned: int = 0
     number: int = 0
     _root: FrameNode | None = None
@@ -268,6 +276,7 @@ def read_frame(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues
     frame = RoleFrame(world, items, asked)
     _add_classes(frame)
     _add_entities(frame)
+    _add_kinds(frame)
     _add_parties(frame)
     frame._root = _focus(frame)
     _leave_out(frame)
@@ -339,7 +348,7 @@ def goes_with(world: SchemaWays, one: RoleItem, value: RoleItem) -> bool:
 
 def _add_classes(frame: RoleFrame) -> None:
     for n, item in enumerate(frame.items):
-        if item.cand is None or item.kind != "class" or item.role in ("same", "differ"):
+        if item.cand is None or item.kind != "class" or item.role in ("same", "differ", "kind", "unkind"):
             continue
         cls = _best_of(frame, item) if len(item.unit.options) > 1 and item.unit.cue else item.cand.term
         # In a graph without classes each noun may name another kind of thing.
@@ -378,15 +387,63 @@ def _add_entities(frame: RoleFrame) -> None:
             continue
         if item.role == "except":
             continue
-        if item.role == "or" and last is not None:
+        if item.role in ("or", "each") and last is not None:
+            last = _with_listed(frame, n, last)
             last.either.append(URIRef(item.cand.term))
             frame.named[n] = last
+            if item.role == "each":
+                frame.beside[last.var] = item
             continue
         classes = [c for c in item.cand.classes if c in frame.world.schema.classes]
         cls = next(iter(frame.world.schema.narrowest(classes)), "")
         before, last = last, frame.add(cls, item.at, entity=URIRef(item.cand.term))
         last.negated, frame.named[n] = item.role in ("not", "not<"), last
         last.like = before if before is not None and before.cls == cls and not before.negated else None
+
+
+def _with_listed(frame: RoleFrame, n: int, last: FrameNode) -> FrameNode:
+    """Return the node of the first of a list of named things of which any will do: "A, B or C"."""
+    while n >= 2 and not last.either and not last.negated:
+        first, second = frame.items[n - 2 : n]
+        before = frame.named.get(n - 2)
+        if before is None or before is last or not before.entity or before.cls != last.cls:
+            break
+        if frame.named.get(n - 1) is not last or last.entity is None or first.unit.end != second.at:
+            break
+        before.either.append(last.entity)
+        frame.nodes.remove(last)
+        frame.named[n - 1], last, n = before, before, n - 1
+    return last
+
+
+def _add_kinds(frame: RoleFrame) -> None:
+    """Say of which kind something is: "is A a town", "is A the largest town", "rivers that are borders"."""
+    for n, item in enumerate(frame.items):
+        if item.role not in ("kind", "unkind") or item.cand is None:
+            continue
+        cls = item.cand.term
+        there = [x for x in frame.nodes if not x.negated and x.at < item.at and (x.entity or x.cls != cls)]
+        if not there:
+            raise Unreadable
+        node = frame.named[n] = there[-1]
+        akin = frame.world.akin(node.cls, cls)
+        if not akin and not frame.asked.truth:
+            raise Unreadable
+        frame.count("kind of its own" if akin else "another kind")
+        if node.entity is None or item.role == "unkind":
+            said = Block(of_class(node.var, cls))
+            node.blocks += [said] if item.role == "kind" else []
+            node.withouts += [said] if item.role == "unkind" else []
+        elif frame.asked.truth:
+            _be(node, cls)
+        else:
+            raise Unreadable
+
+
+def _be(node: FrameNode, cls: str) -> None:
+    """Let a named thing be one of a kind."""
+    assert node.entity is not None
+    node.same, node.entity, node.cls, node.either = (node.entity, *node.either), None, cls, []
 
 
 def _add_parties(frame: RoleFrame) -> None:
@@ -426,6 +483,12 @@ def _focus(frame: RoleFrame) -> FrameNode:
     """Return the node that is asked for: what is named so, else what has what is asked for."""
     if not frame.asked.side and any(i.role in BY for i in frame.items):
         return _chosen(frame)
+    return _asked_for(frame)
+
+
+def _asked_for(frame: RoleFrame) -> FrameNode:
+    if frame.asked.truth and (same := next((x for x in frame.nodes if x.same), None)) is not None:
+        return same
     for roles in (("count", "focus", "share", *BY), ("group",), ("party", "parties")):
         for n, item in enumerate(frame.items):
             if item.role in roles and n in frame.named and not frame.named[n].entity:
@@ -467,6 +530,8 @@ def _chosen(frame: RoleFrame) -> FrameNode:
     """Return the node of the things of which one is to be chosen: "who is older, Ann or Bob"."""
     node = next((x for x in frame.nodes if x.either), None)
     if node is None:
+        if any(i.role in ("or", "each") and i.kind == "value" for i in frame.items):
+            return _asked_for(frame)
         raise Unreadable
     for n, x in frame.named.items():
         if x is not node and x.entity is None and frame.world.related(x.cls, node.cls) and not x.negated:
@@ -576,16 +641,23 @@ def stated(frame: RoleFrame, of: Unknown | URIRef, iri: str) -> tuple[Expression
     if computed is None:
         x = frame.fresh()
         return x, (Pattern(of, URIRef(iri), x),)
-    unknowns = [frame.fresh() for _ in computed.bases]
-    patterns = (Pattern(of, URIRef(base), x) for base, x in zip(computed.bases, unknowns, strict=True))
+    bases = _bases(frame, computed)
+    unknowns = [frame.fresh() for _ in bases]
+    patterns = (Pattern(of, URIRef(base), x) for base, x in zip(bases, unknowns, strict=True))
     return computed.of(unknowns), tuple(patterns)
+
+
+def _bases(frame: RoleFrame, computed: ComputedProperty) -> tuple[str, ...]:
+    """Return what a value follows from; of an age, the date at which it is asked for as well."""
+    at = (i.cand.term for i in frame.items if i.role == "at" and i.cand is not None)
+    return (*computed.bases, *at) if computed.sort == "age" else computed.bases
 
 
 def _value(frame: RoleFrame, node: FrameNode, cand: Candidate) -> Expression:
     """Return the value of a property of a node: an unknown, or what follows from some."""
     computed = frame.world.computed.get(cand.term)
     if computed is not None:
-        bases = (replace(cand, term=base, inverse=False) for base in computed.bases)
+        bases = (replace(cand, term=base, inverse=False) for base in _bases(frame, computed))
         return computed.of([_value(frame, node, base) for base in bases])
     key = (id(node), cand.term)
     if key not in frame.values:
@@ -609,8 +681,9 @@ def _value(frame: RoleFrame, node: FrameNode, cand: Candidate) -> Expression:
             at = next((i.at for i in frame.items if i.cand is cand), node.at)
             side = "before" if at < node.at else "behind"
             frame.count(f"{way}|{side}|{'of' if cand.inverse else 'to'}")
-            if tree and last in PREPOSITIONS:
-                frame.count(f"{way} {last}|{side}")  # "the kinds of it", "what it is a kind of"
+            if last in PREPOSITIONS:
+                # "The kinds of it", "what it is a kind of"; "who reports to her", "whom does she report to".
+                frame.count(f"{way} {last}|{side}" if tree else f"{way} prep|{side}")
         frame.values[key] = x = frame.fresh(stem_of(frame.info(cand).names[0]))
         iri = URIRef(cand.term)
         node.blocks.append(Block((Pattern(x, iri, node.var) if backward else Pattern(node.var, iri, x),)))
@@ -666,6 +739,8 @@ def _add_flag(frame: RoleFrame, item: RoleItem) -> None:
 def _add_extreme(frame: RoleFrame, item: RoleItem) -> None:
     assert item.cand is not None
     node = _owner(frame, item, near=True)
+    if frame.asked.truth and node.entity and node is frame.root:
+        _be(node, node.cls)
     x = _value(frame, node, item.cand)
     value: Expression = Number(x) if frame.info(item.cand).kind == "number" else x
     node.key = (value, item.role == "key+", frame.asked.limit or 1)
@@ -865,6 +940,13 @@ def _add_comparison(frame: RoleFrame, item: RoleItem) -> None:
     frame.count("compared")
 
 
+def _add_time(frame: RoleFrame, item: RoleItem) -> None:
+    """Let a date be that at which an age is asked for: "how old was she when she was hired"."""
+    ages = {i.cand.term for i in frame.items if i.cand is not None and i.cand.term in frame.world.computed}
+    if all(frame.world.computed[age].sort != "age" for age in ages):
+        raise Unreadable
+
+
 def _pass(frame: RoleFrame, item: RoleItem) -> None:
     """Say nothing: what it is compared with says it."""
 
@@ -894,7 +976,7 @@ def _than(frame: RoleFrame, node: FrameNode, item: RoleItem, n: int) -> tuple[Ex
 _SAYINGS: Final[Mapping[str, Callable[[RoleFrame, RoleItem], None]]] = {
     "has": _add_existence, "lacks": _add_existence, "yes": _add_flag, "no": _add_flag, "key": _add_extreme,
     "beyond": _add_average, "same": _add_same, "differ": _add_difference,
-    "above": _add_comparison, "than": _pass,
+    "above": _add_comparison, "than": _pass, "at": _add_time,
 }  # fmt: skip
 """What says something of a node and shows nothing."""
 
@@ -903,7 +985,9 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
     """Add what a value, a quantity, a time or a text says without the name of a property."""
     if item.kind == "value":
         node, iri = _place_of_value(frame, item)
-        if item.role == "or":
+        if item.role == "each" or (item.role == "or" and any(i.role in BY for i in frame.items)):
+            _set_beside(frame, node, iri, item)
+        elif item.role == "or":
             _alternative(frame, node, iri, item)
         else:
             _say(frame, node, iri, item, negate=item.role == "not")
@@ -914,7 +998,7 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
     if item.role == "or":
         if frame.last is None:
             raise Unreadable
-        node, iri = frame.last
+        node, iri, _ = frame.last
         like = _likeness(frame.world.info(iri), item.unit) or 0.0
         better = [
             p
@@ -931,7 +1015,7 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
             frame.count("numbered")
             _say(frame, node, keys[0], item)
             return
-    fits = _guesses(frame, item, [x for x in frame.nodes if not x.entity])
+    fits = _guesses(frame, item, [x for x in frame.nodes if frame.asked.truth or not x.entity])
     if not fits:
         raise Unreadable
     close = [f for f in fits if fits[0][0] - f[0] < 2 * CLOSE]
@@ -1036,7 +1120,12 @@ def _place_of_value(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, str]:
     """Return the node that a value is said of, and by which property."""
     assert item.cand is not None
     properties = [p for p in item.cand.properties if p in frame.world.schema.properties]
-    fits = [(x, p) for p in properties for x in frame.nodes if not x.entity and frame.world.has(x.cls, p)]
+    fits = [
+        (x, p)
+        for p in properties
+        for x in frame.nodes
+        if (frame.asked.truth or not x.entity) and frame.world.has(x.cls, p)
+    ]
     if fits:
 
         def cost(fit: tuple[FrameNode, str]) -> tuple[float, str]:
@@ -1067,7 +1156,7 @@ def _say(frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem, *, negate:
         other.again, other.negated = True, node.negated
         frame.count("copies")
         node = other
-    frame.last = (node, iri)
+    frame.last = (node, iri, item)
     node.said[iri] = (item.unit.op, item.text)
     block = _block(frame, node, iri, item)
     if not negate:
@@ -1087,6 +1176,17 @@ def _alternative(frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem) ->
     node.blocks.append(Block(either=((*before, _block(frame, node, iri, item)),)))
 
 
+def _set_beside(frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem) -> None:
+    """Let a value be the last one that was said, or another one, each of which is shown."""
+    if frame.last is None or frame.last[:2] != (node, iri):
+        raise Unreadable
+    known = node.blocks.pop()
+    x = _value(frame, node, Candidate("property", iri, 1.0, ""))
+    some = known.either[0] if x in frame.beside else (_block(frame, node, iri, frame.last[2], x),)
+    node.blocks.append(Block(either=((*some, _block(frame, node, iri, item, x)),)))
+    frame.beside[x] = item
+
+
 def _contradicts(node: FrameNode, iri: str, item: RoleItem) -> bool:
     """Return whether a thing of which something was said of a property cannot have this value, too."""
     if iri not in node.said:
@@ -1102,9 +1202,12 @@ def _contradicts(node: FrameNode, iri: str, item: RoleItem) -> bool:
     return up * down == -1 and (one - other) * up >= 0
 
 
-def _block(frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem) -> Block:
+def _block(
+    frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem, known: Expression | None = None
+) -> Block:
     """Return that a property of a node has a value."""
-    info, (x, patterns) = frame.world.info(iri), stated(frame, node.var, iri)
+    info = frame.world.info(iri)
+    x, patterns = stated(frame, node.var, iri) if known is None else (known, ())
     if item.kind == "value":
         number = decimal(item.text) if info.kind == "number" and not info.text_numbers else None
         if number is not None:
@@ -1182,10 +1285,19 @@ def decimal(text: str) -> Literal | None:
 # Blocks
 
 
-def where(frame: RoleFrame, root: FrameNode, *, below: bool = False) -> Block:
-    """Return the block of a node with all that hangs on it, or with all of the frame."""
+def where(frame: RoleFrame, root: FrameNode, *, below: bool = False, named: bool = True) -> Block:
+    """Return the block of a node with all that hangs on it, or with all of the frame.
+
+    Args:
+        frame: The frame.
+        root: The node.
+        below: Whether only what hangs on it is wanted.
+        named: Whether it is said which thing it is.
+    """
     nodes = [x for x in frame.nodes if x is not root and not x.aside and (not below or is_under(x, root))]
     found = block_of(frame, root, tied=False)
+    if root.same and named and not below:
+        found = merge(found, is_one_of(root.var, root.same))
     for x in nodes:
         if not x.negated:
             found = merge(found, block_of(frame, x, tied=True))
@@ -1226,13 +1338,17 @@ def block_of(frame: RoleFrame, x: FrameNode, *, tied: bool) -> Block:
         patterns += path(frame, start, x.way, x.var)
     found = Block(tuple(patterns))
     if x.either and x.entity is not None:
-        some = (x.entity, *x.either)
-        one_of = tuple(Block((), (Comparison(x.var, "=", term),)) for term in some)
-        found = replace(found, either=(*found.either, one_of))
+        found = merge(found, is_one_of(x.var, (x.entity, *x.either)))
     for block in x.blocks:
         found = merge(found, block)
     found = replace(found, without=(*found.without, *x.withouts))
     return put(found, x.var, x.entity) if x.entity is not None and not x.either else found
+
+
+def is_one_of(var: Unknown, some: Sequence[URIRef]) -> Block:
+    """Return that something is one of some things."""
+    each = tuple(Block((), (Comparison(var, "=", term),)) for term in some)
+    return each[0] if len(each) == 1 else Block(either=(each,))
 
 
 def path(frame: RoleFrame, at: Unknown | URIRef, way: Way, end: Unknown) -> Iterable[Pattern]:
@@ -1256,6 +1372,12 @@ def put(block: Block, var: Unknown, term: URIRef) -> Block:
         patterns=tuple(
             replace(p, subject=at(p.subject), object=at(p.object))  # type: ignore[arg-type]
             for p in block.patterns
+        ),
+        conditions=tuple(
+            replace(c, left=at(c.left), right=at(c.right))  # type: ignore[arg-type]
+            if isinstance(c, Comparison)
+            else c
+            for c in block.conditions
         ),
         either=tuple(tuple(put(one, var, term) for one in some) for some in block.either),
         without=tuple(put(one, var, term) for one in block.without),

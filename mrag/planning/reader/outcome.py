@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Final
 
 from rdflib import Literal, URIRef
@@ -200,6 +201,8 @@ def _name_of(value: Expression) -> str:
         return f"{_FOLDED[value.function]}_{_name_of(of)}"
     if isinstance(value, DatePart):
         return str(value.part)
+    if isinstance(value, Arithmetic) and value.operation == "/" and isinstance(value.left, Days):
+        return "age"
     if isinstance(value, Arithmetic) and value.operation == "/":
         scaled = isinstance(value.left, Arithmetic) and value.left.right == Literal(100)
         return "percentage" if scaled else "ratio"
@@ -234,9 +237,8 @@ def _assembled(frame: RoleFrame, items: Sequence[RoleItem], asked: QuestionCues)
     _show_root(out)
     for use in uses:
         _use(out, use)
-    if not asked.truth:
-        for node in [x for x in frame.nodes if x.key is not None]:
-            _extreme(out, node)
+    for node in [x for x in frame.nodes if x.key is not None]:
+        _extreme(out, node)
     for n, node in frame.named.items():
         if items[n].role.startswith("size"):
             _size(out, node, down=items[n].role == "size+")
@@ -245,7 +247,12 @@ def _assembled(frame: RoleFrame, items: Sequence[RoleItem], asked: QuestionCues)
     if asked.truth:
         if out.order or out.sorts or out.nested or out.having:
             raise Unreadable
-        return PlanDraft(Plan(where(frame, frame.root)), (), frame.features)
+        block = where(frame, frame.root)
+        if len(frame.root.same) == 1 and frame.root.key is None:
+            block = put(where(frame, frame.root, named=False), frame.root.var, frame.root.same[0])
+        if block.empty:
+            raise Unreadable
+        return PlanDraft(Plan(block), (), frame.features)
     if out.nested:
         return _folded_twice(out)
     if out.limit and _keys_of_groups(out):
@@ -284,7 +291,31 @@ def _read(out: _Outcome) -> list[FoldUse]:
             out.column(node.var, out.plain)
         elif event.role in ("sortA", "sortD"):
             _sort(out, node.var, event.role)
+    for value, item in frame.beside.items():
+        if _is_apart(out, value, item):
+            _group(out, value)
     return uses
+
+
+def _is_apart(out: _Outcome, value: Expression, item: RoleItem) -> bool:
+    """Return whether what is folded is shown for each of several things, rather than for all together."""
+    if any(i.role in BY for i in out.frame.items):
+        return True
+    joined = item.cue is not None and item.cue.cue == "and"
+    folds = {c.value.function for c in out.folds if isinstance(c.value, Aggregate)}
+    owned = any(s.node.var == value and s.value in out.names for s in out.frame.shown)
+    listed = not out.folds and any(c.value != out.frame.root.var for c in out.plain)
+    if joined and not owned and (listed or not _is_single(out.frame, value)):
+        raise Unreadable  # what has both may be meant
+    return bool(folds - {"sum", "count"} or (folds and not joined)) or owned
+
+
+def _is_single(frame: RoleFrame, value: Expression) -> bool:
+    """Return whether nothing can have two of what is set side by side."""
+    node = next((x for x in frame.nodes if x.var == value), None)
+    if node is not None:
+        return all(map(frame.world.single, node.way))
+    return any(frame.world.info(iri).functional for (_, iri), x in frame.values.items() if x == value)
 
 
 def _show_root(out: _Outcome) -> None:
@@ -294,9 +325,7 @@ def _show_root(out: _Outcome) -> None:
     if not named or not out.folds or out.groups or out.plain:
         return
     folded = {u for c in out.folds for e in parts(c.value) if isinstance(e, Aggregate) for u in e.of}
-    first = min(
-        (i.at for i in frame.items if i.role == "count" or i.role in FOLDS or "&" in i.role), default=0
-    )
+    first = min((i.at for i in frame.items if i.role in ("count", *BY, *FOLDS) or "&" in i.role), default=0)
     if root.var not in folded and named[0] < first:
         out.number += 1
         out.groups.append(Column(root.var, "c0"))
@@ -310,7 +339,7 @@ def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]
     if role in BY and not out.frame.asked.side:
         return _by(out, shown)
     if role in BY and _number(out, shown) and not (node.entity or node.key):
-        out.column(Aggregate("sum", Number(x), (node.var,)), out.folds)
+        out.column(Aggregate(_fold_compared(out), Number(x), (node.var,)), out.folds)
     elif role in ("col", "much", "self", *BY):
         if x not in out.names:
             out.column(x, out.plain)
@@ -361,13 +390,17 @@ def _number(out: _Outcome, shown: Shown) -> bool:
 def _by(out: _Outcome, shown: Shown) -> list[FoldUse]:
     """Rank the things of which one is to be chosen."""
     value: Expression = Number(shown.value) if _number(out, shown) else shown.value
-    if shown.node is out.frame.root:
+    if shown.node is out.frame.root and not out.frame.beside:
         shown.node.key = (value, shown.item.role == "by+", 1)
         return []
     if not _number(out, shown):
         raise Unreadable
-    fold = Aggregate("sum", value, (shown.node.var,))
+    fold = Aggregate(_fold_compared(out), value, (shown.node.var,))
     return [FoldUse(shown.item, shown.node, fold, "key" + shown.item.role[-1])]
+
+
+def _fold_compared(out: _Outcome) -> Fold:
+    return "average" if out.frame.asked.mean else "sum"
 
 
 def _number_of(x: Expression) -> Aggregate:
@@ -423,7 +456,7 @@ def _use(out: _Outcome, use: FoldUse) -> None:
         holder = holder.parent
     if node is root and not use.own:
         # It is folded for each value that is shown of it.
-        if not out.plain and not out.groups:
+        if not out.plain and not out.groups and not frame.beside:
             raise Unreadable
         frame.count("own " + use.item.role)
         out.groups += [c for c in out.plain if c not in out.groups]
@@ -506,7 +539,13 @@ def _inner(
     beside: Block | None = None,
 ) -> Plan:
     """Return the plan of the things of a node that are extreme, or of which so many things are."""
-    inside, column = merge(where(frame, node, below=True), beside or Block()), Column(node.var, node.var.name)
+    inside, column = where(frame, node, below=True), Column(node.var, node.var.name)
+    if frame.asked.truth and node is frame.root and not node.same:
+        # What is asked of the extreme one does not tell of which things it is one.
+        used = {e for value, _ in order for e in parts(value)}
+        own = [b for b in node.blocks if any(p.subject in used or p.object in used for p in b.patterns)]
+        inside = reduce(merge, own, Block(of_class(node.var, node.cls)))
+    inside = merge(inside, beside or Block())
     keys = [Column(value, frame.fresh("key").name) for value, _ in order]
     orders = tuple(Order(key.name, down) for key, (_, down) in zip(keys, order, strict=True))
     limit, offset = (most, frame.asked.offset) if order else (None, 0)
@@ -611,7 +650,7 @@ def _extreme(out: _Outcome, node: FrameNode) -> None:
         if not out.plain:
             out.column(node.var, out.plain)
         frame.count("group extreme")
-    elif node is frame.root and not (out.folds or out.groups or _repeated(out, node)):
+    elif node is frame.root and not (frame.asked.truth or out.folds or out.groups or _repeated(out, node)):
         out.rank(value, down=down, most=most if most > 1 else 0)
     else:
         node.blocks.append(Block(plans=(_inner(frame, node, order=[(value, down)], most=most),)))
@@ -644,14 +683,21 @@ def _finished(out: _Outcome) -> PlanDraft:
             one, two = two, one
         kind = "date" if isinstance(one, Aggregate) and isinstance(one.value, Unknown) else "number"
         folds = [Column(difference(two, one, kind, frame.asked.unit), folds[0].name)]
-    if not (folds or out.groups or out.plain):
+    counted = frame.asked.counted and not (folds or out.plain or out.order or root.explicit)
+    counted = counted and root.leads is None and (bool(frame.beside) or not out.groups)
+    if counted:
+        frame.count("counted side" if frame.asked.side else "counted focus")
+        out.column(Aggregate("count", of=(root.var,)), folds)
+    elif not (folds or out.groups or out.plain):
         out.column(root.var, out.plain)
     ranked = any(isinstance(c.value, Aggregate) for c in out.spare)
     by = (root.var,) if (out.having or ranked) and not folds and not out.groups else ()
-    if frame.asked.counted and ranked and not folds:
+    if counted:
+        pass
+    elif frame.asked.counted and ranked and not folds:
         folds, out.spare = out.spare, []
         frame.count("shown rank")
-    elif frame.asked.counted and folds:
+    elif frame.asked.counted and folds and not frame.asked.side:
         out.column(Aggregate("count", of=(root.var,)), folds)
         frame.count("counted root")
     # What is shown beside a fold is what it is folded by, and stands before it.
@@ -695,7 +741,8 @@ def _with_nothing(out: _Outcome, block: Block) -> Block:
             kind = max(sorted(ranges), key=lambda cls: ranges[cls])
             return Block(of_class(one.value, kind), optional=(block,))
     group = next((x for x in frame.nodes if x.var in shown), frame.root)
-    if group.entity or (group is frame.root and out.folds):
+    folded = {u for c in out.folds for e in parts(c.value) if isinstance(e, Aggregate) for u in _folded_of(e)}
+    if group.entity or (group is frame.root and (out.folds if not frame.asked.side else group.var in folded)):
         raise Unreadable
     return replace(block_of(frame, group, tied=False), optional=(block,))
 

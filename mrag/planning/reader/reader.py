@@ -232,7 +232,10 @@ def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
         limit = int(float(ends.values[-1]))
         offset = int(float(ends.values[0])) - 1 if ends.part == "rank" else 0
     asks = bool(low) and low[0] in _AUXILIARIES and "which" not in low[:3] and "what" not in low[:6]
-    truth = asks and not any(i.role in ("count", "col") for i in label.items)
+    sides = bool(cues & {"cmp+", "cmp-", "same"}) and any(i.role == "than" for i in label.items)
+    truth = asks and (sides or not any(i.role in ("count", "col") for i in label.items))
+    ends = {c.end for c in label.said if c.cue in ("count", "sum", "difference")}
+    compared = [c for c in label.said if c.cue in ("cmp+", "cmp-")]
     order = next((c for c in ("desc", "alpha", "asc", "sort") if c in cues), "")
     compares: Relation | OneOf[""] = (
         ">" if "cmp+" in cues else "<" if "cmp-" in cues else "=" if "same" in cues else ""
@@ -249,6 +252,8 @@ def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
         ratio="percent" if "share" in cues else "fraction" if cues & {"ratio", "part"} else "",
         compares=compares,
         unit=next((unit for unit in ("year", "day") if unit in cues), ""),
+        amount="difference" in cues or any({c.start, c.start - 1} & ends for c in compared),
+        mean=any(c.cue == "avg" for c in label.said),
     )
 
 

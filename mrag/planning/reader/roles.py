@@ -58,6 +58,8 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "fewest0": ("fewest", "uncommon", "sup-"),
     "none": ("not",),
     "lacks": ("not",),
+    "unkind": ("not",),
+    "at": ("when",),
     "during": ("running",),
     "not": ("not",),
     "not<": ("not",),
@@ -65,6 +67,7 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "no": ("not",),
     "or": ("or",),
     "or<": ("or",),
+    "each": ("and", "versus", "group", "count"),
     "sortA": ("sort", "asc", "desc", "alpha"),
     "sortD": ("sort", "desc"),
     "beyond+": ("cmp+", "over"),
@@ -93,6 +96,12 @@ _AFTER: Final = frozenset(
 """Cues that may stand behind what they are said of."""
 _AMOUNTS: Final = frozenset(("count", "sum", "difference"))
 """Cues that ask how much, which may stand before a comparison."""
+_BE: Final = frozenset(("is", "are", "was", "were", "be", "isn't", "aren't"))
+"""Words before what says which kind of thing something is."""
+_COMPARING: Final = ("above", "beyond", "by")
+"""How roles end that compare."""
+_COMPARED: Final = ("than", "cmp+", "cmp-")
+"""Cues that a comparison leaves over."""
 _FREE: Final = ("show", "is", "and", "name")
 """Cues that may be left over without loss."""
 _DIRECTIONS: Final = ("desc", "top", "asc", "alpha")
@@ -108,10 +117,10 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "class": (
         "focus", "count", "group", "node", "having", "none", "most", "fewest", "fewest0", "col", "again",
         "hint",
-        "share", "size+", "size-", "sortA", "sortD", "by+", "by-", "than", "same", "differ",
+        "share", "size+", "size-", "sortA", "sortD", "by+", "by-", "than", "same", "differ", "kind", "unkind",
     ),
-    "entity": ("is", "is<", "not", "not<", "or", "than", "except"),
-    "value": ("is", "is<", "is>", "not", "not<", "or", "or<", "than"),
+    "entity": ("is", "is<", "not", "not<", "or", "each", "than", "except"),
+    "value": ("is", "is<", "is>", "not", "not<", "or", "or<", "each", "than"),
 }  # fmt: skip
 _IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
     "who": ("focus", "count", "node", "none"), "thing": ("focus", "count", "node", "none"), "un": ("no",),
@@ -123,7 +132,7 @@ _PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
         "col", "key+", "key-", "sum", "avg", "min", "max", "beyond+", "beyond-", "beyond>=", "beyond<=",
         "much", "above+", "above-", "by+", "by-", "than", "share",
     ),
-    "date": ("col", "key+", "key-", "min", "max", "by+", "by-", "above+", "above-", "than"),
+    "date": ("col", "key+", "key-", "min", "max", "by+", "by-", "above+", "above-", "than", "at"),
     "entity": ("col", "link", "than", "party", "parties"),
 }  # fmt: skip
 _ALL_PROPERTIES: Final = (
@@ -166,10 +175,11 @@ class Labelled:
     Attributes:
         items: The units with what they do.
         cues: The cues that are left over.
-        passed: The units that are passed over.
         left: Words that carry meaning and are in no unit.
         features: What is measured.
         score: How likely it is, before it is put together.
+        passed: The units that are passed over.
+        said: All cues.
     """
 
     items: tuple[RoleItem, ...]
@@ -178,6 +188,7 @@ class Labelled:
     features: Mapping[str, float]
     score: float
     passed: tuple[RoleItem, ...] = ()
+    said: tuple[Unit, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -399,7 +410,7 @@ def _opened(world: SchemaWays, state: _State, item: RoleItem) -> str | None:
         above = item.kind in ("class", "property", "entity") and any(map(is_above, state.items))
         if not above and partner_of((*state.items, item), len(state.items)) is None:
             return None
-    if item.role in ("or", "or<") and not any(i.kind in ("value", "entity", "") for i in state.items):
+    if item.role in ("or", "or<", "each") and not any(i.kind in ("value", "entity", "") for i in state.items):
         return None
     if _waits(item.role):
         if not state.open:
@@ -424,8 +435,11 @@ def _finished(path: _Path, state: _State, left: Sequence[int], weights: Mapping[
         for i in state.items
         if path.world.schema.tree and i.kind == "property" and i.cand and i.cand.way == "exact"
     }
+    compares = any(i.role == "than" or i.role.rstrip("+-<>=").endswith(_COMPARING) for i in state.items)
     for cue in unused:
         if cue.cue in _FREE or any(c.start == cue.start for c in used):
+            continue
+        if compares and cue.cue in _COMPARED:
             continue
         if (cue.start, cue.end) in named:  # "What does it mean?"
             continue
@@ -434,7 +448,7 @@ def _finished(path: _Path, state: _State, left: Sequence[int], weights: Mapping[
         score += weights.get(name, 0.0)
     features["left words"] = float(len(left))
     score += weights.get("left words", 0.0) * len(left)
-    return Labelled(state.items, unused, tuple(left), features, score, state.passed)
+    return Labelled(state.items, unused, tuple(left), features, score, state.passed, tuple(path.cues))
 
 
 def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Option]:
@@ -446,6 +460,8 @@ def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Op
         for role, cand in _roles(path.world, unit, path.liked, path.near):
             for cue in _choices(path, unit, role):
                 mask = _compared(path.cues, unit, cue) if role.startswith("beyond") else 0
+                if cue >= 0 and _is_extreme(path, unit, role, cand, path.cues[cue]):
+                    continue
                 if role.startswith("by") and cue >= 0:
                     mask = _asking(path.cues, cue)
                 if mask is not None:
@@ -488,16 +504,36 @@ def _option(
     return _Option(item, cue, mask, worth, gain, features)
 
 
+def _is_extreme(path: _Path, unit: Unit, role: str, cand: Candidate | None, cue: Unit) -> bool:
+    """Return whether "first" or "highest" wants an extreme value rather than that which most things have."""
+    ranks = role in ("most", "fewest") and cue.cue in ("sup+", "sup-") and unit.kind == "property"
+    return ranks and cand is not None and path.world.info(cand.term).kind in ("number", "date")
+
+
+def _is_told(path: _Path, unit: Unit) -> bool:
+    """Return whether words before a kind tell what is one of it: "is A a town", "rivers that are borders"."""
+    last = max((s for s in path.mentions if s.end <= unit.start and not s.is_soft), key=_end, default=None)
+    between = path.low[0 if last is None else last.end : unit.start]
+    named = last is not None and any(u.kind == "entity" for u in last.units)
+    return not _BE.isdisjoint(between) or (named and path.low[0] in _BE)
+
+
+def _end(slot: UnitSlot) -> int:
+    return slot.end
+
+
 def _choices(path: _Path, unit: Unit, role: str) -> list[int]:
     """Return the cues that a role may use, by number: -1 for none, -2 for that of the unit before."""
     needs = NEEDS.get(role)
+    if role in ("kind", "unkind") and not (unit.options[0].way == "exact" and _is_told(path, unit)):
+        return []
     if needs is None or unit.cue in ("un", "open"):
         return [-1]
     if unit.kind == "adjective":
         own = [n for n, c in enumerate(path.cues) if c.start == unit.start and c.end == unit.end]
         return own[:1] or [-1]
     behind = role in ("most", "fewest") and unit.kind == "property"
-    several = role in ("group", "sortA", "sortD", "not", "none", "not<", "lacks")
+    several = role in ("group", "sortA", "sortD", "not", "none", "not<", "lacks", "unkind", "each")
     near = _near(path, unit, needs, behind)[: 2 if several else 1]
     return [*near, *([-2] if role in _FOLDS else []), *([-1] if role in ("group", "than") else [])]
 
@@ -508,14 +544,24 @@ def _compared(cues: Sequence[Unit], unit: Unit, cue: int) -> int | None:
         return 0
     first = min(unit.end, cues[cue].end if cue >= 0 else unit.end)
     mean = [n for n, c in enumerate(cues) if c.cue == "avg" and first <= c.start <= unit.end + 4]
-    return 1 << cue | 1 << mean[0] if mean and cue >= 0 else None
+    if not mean or cue < 0:
+        return None
+    at = cues[mean[0]].start
+    than = any(c.cue == "than" and cues[cue].start < c.start < at for c in cues)
+    return 1 << cue | 1 << mean[0] if than else None
 
 
 def _asking(cues: Sequence[Unit], cue: int) -> int:
-    """Return a cue of a comparison with the one before it that asks how much: "how many years older"."""
-    at = cues[cue].start
-    before = (n for n, c in enumerate(cues) if c.cue in _AMOUNTS and 0 <= at - c.end <= 1)
-    return 1 << cue | sum(1 << n for n in before)
+    """Return a cue of a comparison with those beside it: "how many years older", "more on average"."""
+    at, end = cues[cue].start, cues[cue].end
+    than = min((c.start for c in cues if c.cue == "than" and c.start >= end), default=end + 99)
+    beside = (
+        n
+        for n, c in enumerate(cues)
+        if (c.cue in _AMOUNTS and 0 <= at - c.end <= 1)
+        or (c.cue == "avg" and (end <= c.start < than or c.word == "on average"))
+    )
+    return 1 << cue | sum(1 << n for n in beside)
 
 
 def _near(path: _Path, unit: Unit, needs: Sequence[str], behind: bool) -> list[int]:
