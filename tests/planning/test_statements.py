@@ -75,6 +75,37 @@ def test_statements_say_what_they_say_in_sql(
 
 
 @pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("SELECT (COUNT(*) + COUNT(*)) * 2 FROM vessel", ["12"]),
+        ("SELECT vessel.name FROM vessel WHERE (vessel.crew + vessel.beds) / 2 > 40", ["bela"]),
+        ("SELECT vessel.name FROM vessel WHERE vessel.crew IN (12, 20)", ["anna", "cora"]),
+        (
+            "SELECT vessel.yard AS yard, COUNT(*) AS n FROM vessel GROUP BY yard HAVING n > 1 AND n < 9 "
+            "ORDER BY n",
+            ["Lund | 2"],
+        ),
+        ("SELECT COUNT(1) FROM vessel", ["3"]),
+        ("select vessel.name from vessel where vessel.crew = 12;", ["cora"]),
+    ],
+)
+def test_models_that_no_mask_holds_may_write_more(
+    fleet: KnowledgeGraph, statement: str, expected: list[str]
+) -> None:
+    plan, _ = read_statement(card(fleet), statement)
+    found = run(fleet, with_subclasses(plan, lexicon_of(fleet).schema)).rows
+    assert agree([[str(cell).rsplit("/", 1)[-1] for cell in row] for row in found], expected)
+    assert not accepts(gbnf(card(fleet)), statement)
+
+
+@pytest.mark.parametrize("part", ["(", "vessel.crew + ", "vessel.crew = 1 AND "])
+def test_what_is_nested_or_goes_on_without_end_is_refused(fleet: KnowledgeGraph, part: str) -> None:
+    for times in (20, 100, 10_000):
+        with pytest.raises(ConfigError):
+            read_statement(card(fleet), f"SELECT vessel.name FROM vessel WHERE {part * times}vessel.crew")
+
+
+@pytest.mark.parametrize(
     ("statement", "why"),
     [
         ("SELECT AVG(DATEDIFF(call.due, call.due)) FROM call", "a date and itself"),

@@ -21,6 +21,7 @@ from mrag.language.tokens import content, is_stopword, stem
 from mrag.language.tokens import tokens as words_of
 from mrag.planning.compiler import to_sparql
 from mrag.planning.lexical import Candidate, NameMention
+from mrag.planning.neural.prompts import RULES
 from mrag.planning.plan import Block, Column, Pattern, Plan, Unknown
 from mrag.planning.schema import Kind, PropertyInfo, Schema
 from mrag.stores.base import Limits, SelectResult
@@ -305,18 +306,13 @@ class _Card:
                 more = len(str(listed)) - len(str(column))
                 if more <= left:
                     kept[c][column], left = listed, left - more
-        tables = (
-            CardTable(self._names[c], c, tuple(kept[c][column] for column in columns[c] if column in kept[c]))
-            for c in ranked
-            if kept[c]
-        )
-        made = tuple(sorted(tables, key=lambda t: t.name))
-        there = {t.iri for t in made}
+        there = sorted((c for c in ranked if kept[c]), key=self._names.__getitem__)
+        shown = {
+            c: tuple(kept[c][one] for one in columns[c] if one in kept[c] and one.target in (None, *there))
+            for c in there
+        }
         return SchemaCard(
-            tuple(
-                CardTable(t.name, t.iri, tuple(c for c in t.columns if c.target is None or c.target in there))
-                for t in made
-            ),
+            tuple(CardTable(self._names[c], c, shown[c]) for c in there),
             tuple(
                 dict.fromkeys(
                     t.raw
@@ -504,19 +500,6 @@ _SORTS: Final[Mapping[_Sort, Callable[[CardColumn], bool]]] = {
 }
 """Columns that can be compared with each other."""
 
-FIXED = r"""
-num ::= "-"? [0-9]{1,12} ("." [0-9]{1,4})?
-int ::= [1-9] [0-9]{0,2}
-day ::= "'" [1-2] [0-9]{3} ("-" month ("-" ("0" [1-9] | [1-2] [0-9] | "3" [0-1]))?)? "'"
-year ::= [1-2] [0-9]{3}
-month ::= "0" [1-9] | "1" [0-2]
-op ::= " = " | " != " | " < " | " <= " | " > " | " >= "
-is ::= " = " | " != "
-way ::= " ASC" | " DESC"
-sign ::= " + " | " - " | " * " | " / "
-"""
-"""The rules that are the same for every card."""
-
 
 def gbnf(card: SchemaCard, asked: Asked = "anything") -> str:
     r"""Return the grammar of the statements over a card.
@@ -534,7 +517,7 @@ def gbnf(card: SchemaCard, asked: Asked = "anything") -> str:
         root ::= "SELECT " (list | calc)
         list ::= "DISTINCT "? item (", " item){0,3} " FROM " from where? tail
     """
-    return "\n".join(_Grammar(card).rules(asked)) + FIXED
+    return "\n".join([*_Grammar(card).rules(asked), RULES])
 
 
 class _Grammar:
