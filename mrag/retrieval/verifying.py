@@ -209,11 +209,13 @@ def _compute_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
     unknown = untold or ("" if said else "it does not tell why")
     soft, doubtful = _certainty(kg, value, read, unknown)
     parts = [CheckedPart(READING, "recomputed"), soft, told]
-    # A model moves the certainty, of which a notice tells, and may know a word that was not understood.
-    apart = ("why", "readings", "confidence", *(("notice", "ignored") if said != why else ()))
-    if said != why and read.given.computed is not None:
-        own = {word.lower() for word in read.given.computed.ignored}
-        doubtful += _not_said(kg, question, known, value.get("ignored", ()), own)
+    # A model moves the certainty, of which a notice tells.
+    apart = ("why", "readings", "confidence", *(("notice",) if said != why else ()))
+    own = () if read.given.computed is None else read.given.computed.ignored
+    if said != why and {*own} != {*value.get("ignored", ())}:
+        # It may know what a word means that was not understood, and where in the plan that stands.
+        apart = (*apart, "ignored", "words")
+        doubtful += _not_said(kg, question, known, value.get("ignored", ()), {word.lower() for word in own})
     return _compare(kg, value, read.given, parts, [*wrong, *doubtful], apart)
 
 
