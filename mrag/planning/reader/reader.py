@@ -234,7 +234,7 @@ def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
     asks = bool(low) and low[0] in _AUXILIARIES and "which" not in low[:3] and "what" not in low[:6]
     sides = bool(cues & {"cmp+", "cmp-", "same"}) and any(i.role == "than" for i in label.items)
     truth = asks and (sides or not any(i.role in ("count", "col") for i in label.items))
-    ends = {c.end for c in label.said if c.cue in ("count", "sum", "difference")}
+    asking = {c.end for c in label.said if c.cue in ("count", "sum", "difference")}
     compared = [c for c in label.said if c.cue in ("cmp+", "cmp-")]
     order = next((c for c in ("desc", "alpha", "asc", "sort") if c in cues), "")
     compares: Relation | OneOf[""] = (
@@ -252,7 +252,7 @@ def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
         ratio="percent" if "share" in cues else "fraction" if cues & {"ratio", "part"} else "",
         compares=compares,
         unit=next((unit for unit in ("year", "day") if unit in cues), ""),
-        amount="difference" in cues or any({c.start, c.start - 1} & ends for c in compared),
+        amount="difference" in cues or any({c.start, c.start - 1} & asking for c in compared),
         mean=any(c.cue == "avg" for c in label.said),
     )
 
