@@ -1,11 +1,12 @@
 """Questions with the rows that answer them, as they stand beside small graphs in `graphs/`.
 
-`NAME.tsv` asks `NAME.ttl`. A line is a question and, each behind a tab, the rows of its answer, cells parted
-by ` | `; an answer for yes or no has the one row `yes` or `no`. Rows come in any order but behind `in order`.
-A row with `...` at its end or start has further cells there. `refused` says that nothing is answered for
-certain, and `nothing` that, if it is, nothing is found. Of the questions below `# not read yet` no answer is
-demanded, but none may be answered for certain by other rows; there cells may come in another order, and with
-further ones. Other lines with a `#` tell what the questions below them are about.
+`NAME.tsv` asks `NAME.ttl`. A line is a question and, each behind a tab, the rows of its answer, cells
+parted by ` | `; an answer for yes or no has the one row `yes` or `no`. Questions that go on from each other
+are parted by ` » `, and the last one counts. Rows come in any order but behind `in order`. A row with `...`
+at its end or start has further cells there. `refused` says that nothing is answered for certain, and
+`nothing` that, if it is, nothing is found. Of the questions below `# not read yet` no answer is demanded,
+but none may be answered for certain by other rows; there cells may come in another order, and with further
+ones. Other lines with a `#` tell what the questions below them are about.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from typing import Any
 import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning import plan_from_json, plan_to_json
-from mrag.planning.answering import compute
+from mrag.planning.answering import Attempt, compute
+from mrag.planning.following import LastAnswer
 
 GRAPHS = Path(__file__).parent / "graphs"
 REASONED = ("company", "states", "wikidata")
@@ -93,9 +95,21 @@ def _as_told(row: list[str], wanted: list[str]) -> list[str]:
     return ["...", *row[-told:]] if wanted[0] == "..." else row
 
 
+def answered(kg: KnowledgeGraph, question: str) -> Attempt:
+    """Ask a question, after those that stand before it."""
+    *before, last = question.split(" » ")
+    follows = None
+    for one in before:
+        attempt = compute(kg, one, follows=follows, seconds=300)
+        if attempt.answer is None or attempt.answer.computed is None:
+            return attempt
+        follows = LastAnswer.from_json(attempt.answer.to_json())
+    return compute(kg, last, follows=follows, seconds=300)
+
+
 def check(kg: KnowledgeGraph, asked: ExpectedRows) -> None:
     """Hold what a graph answers to what is expected: rows, their proof, and a plan that can be kept."""
-    attempt = compute(kg, asked.question, seconds=300)
+    attempt = answered(kg, asked.question)
     refused = asked.rows[0] in ("refused", "nothing")
     if not attempt.sure and (refused or not asked.read):
         return

@@ -13,8 +13,9 @@ import mrag
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.tokens import tokens
-from mrag.planning.answering import Attempt, compute
+from mrag.planning.answering import Attempt, compute, reader_of
 from mrag.planning.lexicon import lexicon_of
+from mrag.planning.reader.chains import has_no_classes
 from mrag.rdf.terms import Triple
 from tests.planning.questions import GRAPHS, ExpectedRows, loaded, questions_of
 
@@ -96,6 +97,11 @@ def test_ways_and_readings_are_checked(graphs: Graphs) -> None:
         mrag.ask(graphs("states"), "how many rivers are there", how="guess")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="readings"):
         mrag.ask(graphs("states"), "how many rivers are there", how="plan", reading=99)
+
+
+def test_only_a_graph_without_classes_is_read_as_chains(graphs: Graphs) -> None:
+    assert has_no_classes(reader_of(graphs("songs")).schema)
+    assert not has_no_classes(reader_of(graphs("demo")).schema)
 
 
 def test_two_relations_that_join_alike_are_two_readings(graphs: Graphs) -> None:
