@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
@@ -212,6 +212,10 @@ class _Asked:
     links: Mapping[int, Mapping[str, float]]
     cues: Sequence[Unit]
 
+    def worth(self, features: Mapping[str, float]) -> float:
+        """Return what is measured, by its weights."""
+        return sum(self.weights.get(name, 0.0) * value for name, value in features.items())
+
     @cached_property
     def low(self) -> dict[int, str]:
         """Return the words in lower case."""
@@ -302,7 +306,7 @@ class _Walk:
 
     steps: Way = ()
     items: tuple[RoleItem, ...] = ()
-    features: tuple[tuple[str, float], ...] = ()
+    features: Mapping[str, float] = field(default_factory=dict, compare=False)
     worth: float = 0.0
 
 
@@ -340,10 +344,11 @@ def chains(
 def _onward(asked: _Asked, walk: _Walk, one: LinkWord, own: Collection[WayStep]) -> Iterator[_Walk]:
     """Yield how a walk goes on with a word."""
 
-    def more(iri: str, way: Way, *said: tuple[str, float]) -> _Walk:
+    def more(iri: str, way: Way, **measured: float) -> _Walk:
+        said = {f"walk {name.replace('_', ' ')}": value for name, value in measured.items() if value}
+        features = {**walk.features, **{name: walk.features.get(name, 0.0) + v for name, v in said.items()}}
         read = [RoleItem("link", one.unit, Candidate("property", iri, one.links[iri], iri))] if iri else []
-        worth = walk.worth + sum(asked.weights.get(name, 0.0) * value for name, value in said)
-        return _Walk((*walk.steps, *way), (*walk.items, *read), (*walk.features, *said), worth)
+        return _Walk((*walk.steps, *way), (*walk.items, *read), features, walk.worth + asked.worth(said))
 
     last = walk.steps[-1] if walk.steps else WayStep("")
     back, hubs = WayStep(last.property, not last.inverse), asked.steps.hubs
@@ -351,21 +356,21 @@ def _onward(asked: _Asked, walk: _Walk, one: LinkWord, own: Collection[WayStep])
     if not one.links:
         yield walk
         if back in hubs and last not in hubs:
-            yield more("", (back,), ("walk silent", 1.0))  # "films for the writer of X"
+            yield more("", (back,), silent=1)  # "films for the writer of X"
         return
     for iri, score in sorted(one.links.items()):
-        match, again = ("walk match", score - 1), last.property == iri
+        match, again = score - 1, last.property == iri
         if again and back in allowed and one.beside and len(walk.steps) < _LONGEST:
-            yield more(iri, (back,), match)  # "whose directors also directed X": to others of the same
+            yield more(iri, (back,), match=match)  # "whose directors also directed X": to others of the same
             continue
         if again and not one.beside:
-            yield more(iri, (), match, ("walk said again", 1.0))  # "the actors who starred"
+            yield more(iri, (), match=match, said_again=1)  # "the actors who starred"
         for step in (s for s in (WayStep(iri), WayStep(iri, True)) if s in allowed):
             way = (step, WayStep(iri, not step.inverse)) if one.beside else (step,)
             if len(walk.steps) + len(way) <= _LONGEST:
                 rare = 1 - min(1.0, allowed[step] / _COMMON)
-                yield more(iri, way, match, ("walk rare", rare), ("walk back", float(again)))
-    yield more("", (), ("walk past apposed" if one.apposed else "walk past", 1.0))
+                yield more(iri, way, match=match, rare=rare, back=again)
+    yield more("", (), past_apposed=1) if one.apposed else more("", (), past=1)
 
 
 def _derived(asked: _Asked, thing: Candidate, walk: _Walk) -> QuestionDerivation:
@@ -376,10 +381,8 @@ def _derived(asked: _Asked, thing: Candidate, walk: _Walk) -> QuestionDerivation
     past = {s.unit.start for s in asked.order if s.links and not s.apposed} - read
     hub, target = end in asked.steps.hubs, asked.target
     astray = hub if _WHO & {*asked.low.values()} else False if target is None else hub == bool(target)
-    features = {name: 0.0 for name, _ in walk.features} | {f"left:{cue}": 0.0 for cue in asked.left}
-    for name, value in (*walk.features, *((f"left:{cue}", 1.0) for cue in asked.left)):
-        features[name] += value
-    features |= {
+    cues = {f"left:{cue}": float(asked.left.count(cue)) for cue in asked.left}
+    whole = {
         "walk": 1.0,
         "walk steps": float(len(walk.steps)),
         "walk astray": float(astray or bool(target and end.property not in target)),
@@ -387,13 +390,10 @@ def _derived(asked: _Asked, thing: Candidate, walk: _Walk) -> QuestionDerivation
         "walk left": float(len(asked.unread - near)),
         "match:entity": thing.score - 1,
     }
-    measured = {name: value for name, value in features.items() if value}
-    plan, score = (
-        _plan(thing, walk.steps, counts=asked.counts),
-        sum(asked.weights.get(name, 0.0) * value for name, value in measured.items()),
-    )
-    draft = PlanDraft(plan, tuple(c.name for c in plan.columns), measured)
-    return QuestionDerivation(draft, walk.items, tuple(sorted(past | asked.unread - near)), measured, score)
+    features = {**walk.features, **cues, **{name: value for name, value in whole.items() if value}}
+    plan, left = _plan(thing, walk.steps, counts=asked.counts), tuple(sorted(past | asked.unread - near))
+    draft = PlanDraft(plan, tuple(c.name for c in plan.columns), features)
+    return QuestionDerivation(draft, walk.items, left, features, asked.worth(features))
 
 
 def _plan(thing: Candidate, way: Way, *, counts: bool) -> Plan:
