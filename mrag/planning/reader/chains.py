@@ -99,6 +99,20 @@ def _steps_of(kg: KnowledgeGraph, things: Iterable[str]) -> dict[str, set[WaySte
     return found
 
 
+def walkable(kg: KnowledgeGraph, plans: Iterable[Plan]) -> set[Plan]:
+    """Return plans without those that go from a thing over a relation which it does not have."""
+    ends: dict[Plan, set[tuple[str, WayStep]]] = {}
+    for plan in plans:
+        own = ends.setdefault(plan, set())
+        for p in plan.where.patterns if plan.columns else ():
+            own |= {(str(p.subject), WayStep(str(p.predicate)))} if isinstance(p.subject, URIRef) else set()
+            own |= (
+                {(str(p.object), WayStep(str(p.predicate), True))} if isinstance(p.object, URIRef) else set()
+            )
+    had = _steps_of(kg, (thing for own in ends.values() for thing, _ in own))
+    return {plan for plan, own in ends.items() if all(step in had[thing] for thing, step in own)}
+
+
 # Words
 
 

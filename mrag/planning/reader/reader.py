@@ -18,7 +18,7 @@ from mrag.planning.accounting import is_of_people
 from mrag.planning.lexical import Candidate
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Aggregate, Relation, parts
-from mrag.planning.reader.chains import chains, has_no_classes
+from mrag.planning.reader.chains import chains, has_no_classes, walkable
 from mrag.planning.reader.computed import computed_units
 from mrag.planning.reader.contrasts import draft_of
 from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable
@@ -149,10 +149,9 @@ class RoleReader:
         units = units_of(self.lexicon, gloss.text, words, gloss.names)
         units = [*(u for u in units if not meant or low[u.start] not in meant), *_meant(low, meant or {})]
         units += self.implied.units(words, low, units)
-        if has_no_classes(self.schema) and low[:1] and low[0] not in _AUXILIARIES:
-            walked = chains(self.lexicon, words, units, self.weights)
-        else:
-            walked = []
+        classless = has_no_classes(self.schema)
+        walks = classless and low[:1] and low[0] not in _AUXILIARIES
+        walked = chains(self.lexicon, words, units, self.weights) if walks else []
         if walked and not walked[0].left:
             return [_placed(one, low, gloss.origins) for one in walked[:most]]
         units = [*units, *computed_units(self.world, units, low)]
@@ -176,7 +175,8 @@ class RoleReader:
                     derived = self._derivation(label, one, low, whole, asks)
                     if one.plan not in found or found[one.plan].score < derived.score:
                         found[one.plan] = derived
-        best = sorted(found.values(), key=lambda d: -d.score)[:most]
+        kept = walkable(self.lexicon.kg, found) if classless else found
+        best = sorted((found[plan] for plan in found if plan in kept), key=lambda d: -d.score)[:most]
         return [_placed(one, low, gloss.origins) for one in best]
 
     @cached_property
