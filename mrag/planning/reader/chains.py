@@ -18,7 +18,7 @@ from rdflib import URIRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.tokens import PREPOSITIONS, TextToken
 from mrag.planning.lexical import Candidate
-from mrag.planning.lexical.english import DIMENSIONS, positive, root, synonym_roots
+from mrag.planning.lexical.english import BEING, DIMENSIONS, positive, root, synonym_roots
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Aggregate, Block, Column, Comparison, Pattern, Plan, Unknown
 from mrag.planning.reader.frames import RoleItem
@@ -245,20 +245,34 @@ class _Asked:
         """Return whether it is asked how many there are."""
         return any(u.cue == "count" for u in self.cues)
 
+    def is_kind(self, at: int) -> bool:
+        """Return whether a word may be what the things that the graph is about are called."""
+        clear = max(self.links.get(at, {}).values(), default=0.0) >= _CLEAR
+        word = self.low.get(at, "")
+        return not (clear or is_free(word)) and _is_kind(self.lexicon, word)
+
+    def joins(self, beside: int, at: int, *, noun: bool) -> bool:
+        """Return whether a relation is walked there and back for a word near it."""
+        word, far = self.low[beside], beside - at
+        if word == "co":
+            return far == -1
+        if word == "together" or self.is_kind(beside + 1):
+            return -2 <= far <= 3  # "appeared in the same film"
+        return noun and abs(far) <= 2
+
     @cached_property
     def said(self) -> tuple[LinkWord, ...]:
         """Return the words that name relations, or what the graph is about."""
         found = list[LinkWord]()
         for at, word in self.words.items():
-            low, links, noun = self.low[at], self.links.get(at, {}), _is_noun(word)
-            if at in self.beside or (low == "when" and at > 1):
+            links, noun = self.links.get(at, {}), _is_noun(word)
+            if at in self.beside or (self.low[at] == "when" and at > 1):
                 continue
-            if max(links.values(), default=0.0) < _CLEAR and not is_free(low) and _is_kind(self.lexicon, low):
+            if self.is_kind(at):
                 found.append(LinkWord(Unit("class", at, at + 1), {}))
             elif links:
-                near = {s - at for s in self.beside if noun or self.low[s] in ("co", "together")}
-                back = not near.isdisjoint((-2, -1, 1, 2) if noun else (-1, 1, 2))
                 apposed = noun and at == self.anchor.start - 1
+                back = any(self.joins(s, at, noun=noun) for s in self.beside)
                 found.append(LinkWord(Unit("property", at, at + 1), links, back, noun, apposed))
         return tuple(found)
 
@@ -288,6 +302,8 @@ class _Asked:
         for at in range(start, start + 5):
             if at not in self.low or self.low[at].endswith("ed") or at in self.beside:
                 return None
+            if said.get(at) == {} and said.get(at + 1) and self.low.get(at + 2) in BEING:
+                return said[at + 1]  # "what film genre is"
             if at in said and (not said[at] or _is_noun(self.words[at]) or at - 1 in asking):
                 return said[at]
         return None

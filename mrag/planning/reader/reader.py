@@ -150,7 +150,7 @@ class RoleReader:
         units = [*(u for u in units if not meant or low[u.start] not in meant), *_meant(low, meant or {})]
         units += self.implied.units(words, low, units)
         classless = has_no_classes(self.schema)
-        walks = classless and low[:1] and low[0] not in _AUXILIARIES
+        walks = classless and low[:1] and (low[0] not in _AUXILIARIES or low[1:2] == ["you"])
         walked = chains(self.lexicon, words, units, self.weights) if walks else []
         if walked and not walked[0].left:
             return [_placed(one, low, gloss.origins) for one in walked[:most]]
