@@ -681,7 +681,7 @@ def _value(frame: RoleFrame, node: FrameNode, cand: Candidate) -> Expression:
             at = next((i.at for i in frame.items if i.cand is cand), node.at)
             side = "before" if at < node.at else "behind"
             frame.count(f"{way}|{side}|{'of' if cand.inverse else 'to'}")
-            if last in PREPOSITIONS:
+            if last in PREPOSITIONS and (tree or not cand.inverse):
                 # "The kinds of it", "what it is a kind of"; "who reports to her", "whom does she report to".
                 frame.count(f"{way} {last}|{side}" if tree else f"{way} prep|{side}")
         frame.values[key] = x = frame.fresh(stem_of(frame.info(cand).names[0]))

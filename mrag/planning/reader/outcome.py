@@ -311,11 +311,15 @@ def _is_apart(out: _Outcome, value: Expression, item: RoleItem) -> bool:
 
 
 def _is_single(frame: RoleFrame, value: Expression) -> bool:
-    """Return whether nothing can have two of what is set side by side."""
-    node = next((x for x in frame.nodes if x.var == value), None)
+    """Return whether nothing that is asked for can have two of what is set side by side."""
+    node, root = next((x for x in frame.nodes if x.var == value), None), frame.root
     if node is not None:
-        return all(map(frame.world.single, node.way))
-    return any(frame.world.info(iri).functional for (_, iri), x in frame.values.items() if x == value)
+        return node.parent is root and all(map(frame.world.single, node.way))
+    return any(
+        frame.world.info(iri).functional
+        for (at, iri), x in frame.values.items()
+        if x == value and at == id(root)
+    )
 
 
 def _show_root(out: _Outcome) -> None:

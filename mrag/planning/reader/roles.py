@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import Final, TypeAlias, get_args
 
+from mrag.language.tokens import PREPOSITIONS
 from mrag.planning.lexical import Candidate
 from mrag.planning.plan import Part
 from mrag.planning.reader.frames import RoleItem, goes_with, is_above, partner_of, tells_apart
@@ -514,8 +515,16 @@ def _is_told(path: _Path, unit: Unit) -> bool:
     """Return whether words before a kind tell what is one of it: "is A a town", "rivers that are borders"."""
     last = max((s for s in path.mentions if s.end <= unit.start and not s.is_soft), key=_end, default=None)
     between = path.low[0 if last is None else last.end : unit.start]
-    named = last is not None and any(u.kind == "entity" for u in last.units)
-    return not _BE.isdisjoint(between) or (named and path.low[0] in _BE)
+    if last is None or unit.options[0].term not in path.world.schema.classes:
+        return False
+    if path.low[0] in _BE and any(u.kind == "entity" for u in last.units):
+        return PREPOSITIONS.isdisjoint(between)
+    said = next((n for n in reversed(range(len(between))) if between[n] in _BE), None)
+    if said is not None:
+        return PREPOSITIONS.isdisjoint(between[said:])
+    # "Those that are both painters and poets".
+    one = next((u for u in last.units if u.kind == "class"), None)
+    return one is not None and list(between) == ["and"] and _is_told(path, one)
 
 
 def _end(slot: UnitSlot) -> int:

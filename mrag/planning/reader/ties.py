@@ -119,7 +119,7 @@ def _ties(
     for other in tied:
         if other.negated and not x.negated and x.at < other.at:
             continue
-        if x.like is not None and other is x.like and other.parent is not None:
+        if x.like is not None and other is x.like and other.parent is not None and not _is_parted(frame, x):
             found.append(_Tie(0.3, other.way, other.parent, like=other))
         first, last = sorted((x.at, other.at))
         between = [
@@ -145,6 +145,12 @@ def _ties(
             cost -= sum(1.2 if y.at == first else 0.9 for y in named)
             found.append(_Tie(cost, way, other, frozenset(words), named))
     return sorted(found, key=lambda t: (t.cost, t.way))
+
+
+def _is_parted(frame: RoleFrame, x: FrameNode) -> bool:
+    """Return whether a word for another relation stands between a thing and the one before it."""
+    before = -1 if x.like is None else x.like.at
+    return any(i.role in _TIES and i.kind == "property" and before < i.at < x.at for i in frame.items)
 
 
 def _is_named(node: FrameNode, way: Way, end: FrameNode) -> bool:

@@ -18,7 +18,7 @@ from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import DIMENSIONS, is_empty, positive, root
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Relation
-from mrag.planning.reader.quantities import Amount, amounts_in, unit_called
+from mrag.planning.reader.quantities import Amount, amounts_in
 from mrag.planning.reader.times import times_in
 
 Kind: TypeAlias = OneOf[
@@ -312,13 +312,15 @@ def _quantities(words: Sequence[TextToken], low: Sequence[str]) -> Iterator[Unit
         if weak and low[one.start : one.behind] == ["one"]:
             continue
         start, op = (one.start, "=") if weak else (start, op)
-        for stop in dict.fromkeys((one.behind,) if low[one.start] in ("a", "an") else (one.end, one.behind)):
+        for stop in dict.fromkeys(
+            (one.behind,) if low[one.start : one.end] == ["a"] else (one.end, one.behind)
+        ):
             closed, compares = _closer(low, stop, op)
             yield Unit("quantity", start, closed, values=values, op=compares, unit=one.unit)
     for i, (one_, other) in enumerate(pairwise(low)):
         times = {"once": "1", "twice": "2", "a": "1"}.get(low[i + 2]) if i + 2 < len(low) else None
-        if low[i + 2 : i + 3] == ["a"] and i + 3 < len(low) and unit_called(low[i + 3]) is not None:
-            continue  # "more than a year"
+        if low[i + 2 : i + 3] == ["a"] and any(a.start == i + 2 for a in amounts_in(words, low)):
+            continue  # "more than a year", "more than a million"
         if times is not None and (one_, other) in (("more", "than"), ("at", "least")):
             yield Unit("quantity", i, i + 3, values=(times,), op=">" if one_ == "more" else ">=")
 
