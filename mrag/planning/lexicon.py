@@ -345,7 +345,7 @@ class Lexicon:
                     replace(c, score=round(c.score * 0.7, 4)) for c in near
                 )
 
-    def similar(self, words: str, kind: Named, most: int) -> tuple[Candidate, ...]:
+    def similar(self, words: str, kind: Named, most: int = 5) -> tuple[Candidate, ...]:
         """Return the properties or classes nearest in meaning to some words, by their cosines."""
         model = load_embedder(self._embedder)
         if model is None:
