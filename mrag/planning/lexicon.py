@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import pyoxigraph as ox
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.naming import is_asked, name_part, names_beside, whole_name
+from mrag.graph.naming import is_asked, names_beside
 from mrag.graph.record import mark
 from mrag.index.embedding import Embedder, Vectors
 from mrag.index.embedding import embedder as load_embedder
@@ -38,10 +38,10 @@ from mrag.planning.lexical.names import (
     Span,
     changed_things,
     counts_of,
-    is_name,
     is_small,
     is_value,
     links,
+    named,
     named_things,
     texts_of,
     unnamed_classes,
@@ -188,17 +188,11 @@ def _types(kg: KnowledgeGraph, entity: str) -> set[str]:
 
 def _present_names(kg: KnowledgeGraph, schema: Schema, entity: str, unnamed: Collection[str]) -> set[str]:
     """Return the names of a term that is no vocabulary."""
-    graphs = kg.dataset().default
-    quads = (
-        q for graph in graphs for p in schema.label_properties for q in kg.store.edges(graph, s=entity, p=p)
-    )
-    told = [(q.predicate.value, q.object.value) for q in quads if isinstance(q.object, ox.Literal)]
-    if names := {" ".join(text.split()) for _, text in told if is_name(text)}:
-        whole = whole_name([(p, text) for p, text in told if name_part(p) and is_name(text)])
-        return names | {whole} if whole else names
+    if names := {name for _, name in named(kg, schema, (), entity)}:
+        return names
     if not is_asked(entity) or is_place(entity):
         return set()
-    own = {local_name(entity)}
+    own, graphs = {local_name(entity)}, kg.dataset().default
     if not is_small(schema):
         ends = [(place, p) for p in links(schema) for place in ("s", "o")]
         led = any(_any(kg.store.edges(g, p=p, **{place: entity})) for g in graphs for place, p in ends)
@@ -322,16 +316,6 @@ class Lexicon:
         text = queries.get("planning/children" if tree.inverse else "planning/parents")
         return frozenset(str(term) for (term,) in self.kg.select(text.bind(property=[tree.above])))
 
-    def similar(self, words: str, kind: Named, k: int = 5) -> list[Candidate]:
-        """Return the properties or classes nearest in meaning to some words, nearest first.
-
-        Args:
-            words: A phrase.
-            kind: "property" or "class".
-            k: Most candidates; their scores are cosines.
-        """
-        return list(self._similar(words, kind)[:k])
-
     def likeness(self, one: str, other: str) -> float:
         """Return how near two phrases are in meaning, as a cosine; 0 without an embedding model."""
         first, second = self._vector(one), self._vector(other)
@@ -361,7 +345,8 @@ class Lexicon:
                     replace(c, score=round(c.score * 0.7, 4)) for c in near
                 )
 
-    def _similar(self, words: str, kind: Named) -> tuple[Candidate, ...]:
+    def similar(self, words: str, kind: Named, most: int = 5) -> tuple[Candidate, ...]:
+        """Return the properties or classes nearest in meaning to some words, by their cosines."""
         model = load_embedder(self._embedder)
         if model is None:
             return ()
@@ -377,7 +362,7 @@ class Lexicon:
                 Candidate(kind, n.term, round(max(0.0, min(1.0, s)), 4), n.name, "meaning", inverse=n.inverse)
                 for n, s in zip(known, cosines, strict=True)
             ),
-            50,
+            most,
         )
 
     def _vector(self, words: str) -> Vectors | None:

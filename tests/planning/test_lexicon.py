@@ -391,7 +391,7 @@ def test_meaning_is_the_last_resort(tmp_path: Path) -> None:
         near = lexicon.similar("birthplace", "property", 3)
         assert len(near) == 3 and near[0].score >= near[1].score >= near[2].score
         assert {c.way for c in near} == {"meaning"}
-        assert lexicon_of(kg, None).similar("birthplace", "property") == []
+        assert lexicon_of(kg, None).similar("birthplace", "property") == ()
 
 
 def test_places_have_other_names() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from typing import Final
@@ -207,10 +208,11 @@ def edits_allowed(word: str) -> int:
     return 0 if len(word) < _SHORTEST or not word.isalpha() else 1 if len(word) < _LONG else 2
 
 
+@dataclass(frozen=True)
 class SpellingIndex:
     """Words by their deletions.
 
-    Args:
+    Attributes:
         forms: In each the hash of a deletion and, in its lower half, the word that it comes from, ascending.
 
     Example:
@@ -219,8 +221,7 @@ class SpellingIndex:
         [[0], [1], [2]]
     """
 
-    def __init__(self, forms: Hashes) -> None:
-        self.forms = forms
+    forms: Hashes
 
     @classmethod
     def of(cls, words: Sequence[str]) -> SpellingIndex:

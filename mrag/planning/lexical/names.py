@@ -7,11 +7,11 @@ from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from math import log2
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,7 @@ from mrag.rdf.terms import OWL, RDF, RDFS
 from mrag.storage.arrays import Arrays
 
 Rows = npt.NDArray[np.int64]
+_T = TypeVar("_T")
 
 _LONGEST: Final = 24
 _KNOWN: Final = 500_000
@@ -81,6 +82,32 @@ class Blob:
     def __getitem__(self, at: int) -> str:
         start = int(self.ends[at - 1]) if at else 0
         return self.data[start : int(self.ends[at])].tobytes().decode("utf-8", "surrogatepass")
+
+
+def _arrays_of(value: Any) -> dict[str, npt.NDArray[Any]]:
+    """Return the fields of a dataclass, and of those within it, as arrays."""
+    found = dict[str, npt.NDArray[Any]]()
+    for name, own in ((f.name, getattr(value, f.name)) for f in fields(value)):
+        if is_dataclass(own):
+            found |= {f"{name}-{inner}": array for inner, array in _arrays_of(own).items()}
+        elif isinstance(own, np.ndarray):
+            found[name] = own
+        else:
+            found[name] = np.frombuffer(json.dumps(own).encode(), np.uint8)
+    return found
+
+
+def _of_arrays(cls: type[_T], arrays: Arrays, within: str = "") -> _T:
+    """Return the dataclass whose fields are in arrays."""
+    given = dict[str, Any]()
+    for name, kind in get_type_hints(cls).items():
+        if isinstance(kind, type) and is_dataclass(kind):
+            given[name] = _of_arrays(kind, arrays, f"{within}{name}-")
+        elif get_origin(kind) is np.ndarray:
+            given[name] = arrays[within + name]
+        else:
+            given[name] = json.loads(arrays[within + name].tobytes())
+    return cls(**given)
 
 
 def _spelt(text: str) -> set[tuple[str, int]]:
@@ -131,30 +158,6 @@ class NameTable:
         for owner, text in pairs:
             building.add(owner, text)
         return building.table()
-
-    @classmethod
-    def of_arrays(cls, arrays: Arrays) -> NameTable:
-        """Return what `arrays` gave."""
-        columns = {name: array for name, array in arrays.items() if "-" not in name}
-        return cls(
-            texts=Blob(arrays["texts-data"], arrays["texts-ends"]),
-            words=Blob(arrays["words-data"], arrays["words-ends"]),
-            spelling=SpellingIndex(arrays["spelling-forms"]),
-            **columns,
-        )
-
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all of it as arrays to keep."""
-        found = {f.name: getattr(self, f.name) for f in fields(self)}
-        columns = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
-        return {
-            **columns,
-            "texts-data": self.texts.data,
-            "texts-ends": self.texts.ends,
-            "words-data": self.words.data,
-            "words-ends": self.words.ends,
-            "spelling-forms": self.spelling.forms,
-        }
 
     def __len__(self) -> int:
         return len(self.owners)
@@ -342,34 +345,13 @@ class NamedThings:
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return all of it as arrays to keep."""
-        return {
-            **{f"table-{name}": array for name, array in self.table.arrays().items()},
-            "terms-data": self.terms.data,
-            "terms-ends": self.terms.ends,
-            "entities": np.array([self.entities]),
-            "starts": self.starts,
-            "properties": self.properties,
-            "counts": self.counts,
-            "predicates": np.frombuffer(json.dumps([self.predicates, self.unnamed]).encode(), np.uint8),
-        }
+        return _arrays_of(self)
 
     @classmethod
     def of(cls, arrays: Arrays) -> NamedThings:
         """Return what `arrays` gave."""
-        table = {
-            name.removeprefix("table-"): array for name, array in arrays.items() if name.startswith("table-")
-        }
-        predicates, unnamed = json.loads(arrays["predicates"].tobytes())
-        return cls(
-            NameTable.of_arrays(table),
-            Blob(arrays["terms-data"], arrays["terms-ends"]),
-            int(arrays["entities"][0]),
-            arrays["starts"],
-            arrays["properties"],
-            arrays["counts"],
-            tuple(predicates),
-            tuple(unnamed),
-        )
+        found = _of_arrays(cls, arrays)
+        return replace(found, predicates=tuple(found.predicates), unnamed=tuple(found.unnamed))
 
     def candidate(self, owner: int, name: str, score: float, way: Way) -> Candidate:
         """Return what is named as a candidate."""
@@ -384,7 +366,7 @@ class NamedThings:
 def named_things(kg: KnowledgeGraph, schema: Schema) -> NamedThings:
     """Return the names of a graph's entities and values, whatever the order in which they are stored."""
     skip = unnamed_terms(kg, schema)
-    pairs = sorted(set(_named(kg, schema, skip)))
+    pairs = sorted(set(named(kg, schema, skip)))
     skip.update(thing for thing, _ in pairs)
     unnamed = unnamed_classes(kg, schema, schema.classes)
     pairs += ((thing, local_name(thing)) for thing in _nameless(kg, schema, skip, unnamed))
@@ -452,9 +434,12 @@ def _rows(pairs: Sequence[tuple[str, str]], terms: Sequence[str], entities: int)
         yield at, terms[at]
 
 
-def _named(kg: KnowledgeGraph, schema: Schema, skip: Container[str]) -> Iterator[tuple[str, str]]:
+def named(
+    kg: KnowledgeGraph, schema: Schema, skip: Container[str], entity: str | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield the things of a graph, or one of them, with the names that they are given."""
     parts: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for thing, p, text in texts_of(kg, schema.label_properties):
+    for thing, p, text in texts_of(kg, schema.label_properties, entity):
         if thing not in skip and is_name(text):
             yield thing, " ".join(text.split())
             if name_part(p):
@@ -462,8 +447,10 @@ def _named(kg: KnowledgeGraph, schema: Schema, skip: Container[str]) -> Iterator
     yield from ((thing, name) for thing, told in parts.items() if (name := whole_name(told)))
 
 
-def texts_of(kg: KnowledgeGraph, properties: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the texts of properties with their subjects, in no order."""
+def texts_of(
+    kg: KnowledgeGraph, properties: Iterable[str], entity: str | None = None
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the texts of properties with their subjects, or of one subject, in no order."""
     named = list(properties)
     if not kg.store.capabilities.edges:
         for text in queries.get("planning/names").batches("property", named):
@@ -471,7 +458,7 @@ def texts_of(kg: KnowledgeGraph, properties: Iterable[str]) -> Iterator[tuple[st
         return
     for graph in kg.dataset().default:
         for p in named:
-            for quad in kg.store.edges(graph, p=p):
+            for quad in kg.store.edges(graph, s=entity, p=p):
                 if isinstance(quad.object, ox.Literal) and isinstance(quad.subject, ox.NamedNode):
                     yield quad.subject.value, p, quad.object.value
 
