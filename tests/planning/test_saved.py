@@ -19,12 +19,13 @@ from mrag.generation.result import Answer
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import answered, compute
-from mrag.planning.following import LastAnswer, filled, slots_of
+from mrag.planning.following import LastAnswer
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.plan import Block, Column, Contains, Pattern, Plan, Unknown
 from mrag.planning.precedents import questions_graph
 from mrag.planning.run import run
 from mrag.planning.saved import find_question, list_questions, remove_question, run_question, save_question
+from mrag.planning.slots import filled, slots_of
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset
 from tests.planning.graphs import HOSTILE
