@@ -68,6 +68,8 @@ _WAYS: Final = 8
 """Plans with other names that are looked at; with more than one, it is open which is meant."""
 _NAMES: Final = ("class", "entity", "value")
 _OWNERS: Final = {"their": "them", "its": "it"}
+_TURNS: Final = {"most": True, "max": True, "top": True, "common": True, "fewest": False, "min": False}
+"""Cues that ask for the first ones, and whether those that have most."""
 _PLAIN: Final = frozenset("and show is who where when count name".split())
 """Cues that say nothing but that something is asked for."""
 BY_ITSELF: Final = "read as a question on its own: every word was read, and the graph can compute it"
@@ -457,6 +459,11 @@ class FollowText:
         return bool(self.low) and _is(self.low[0], "ask")
 
     @property
+    def asks_other(self) -> bool:
+        """Return whether it asks for something else than what it points to: "where are they"."""
+        return _is(self.low[:1], "other") or _is(self.low[:2], "other")
+
+    @property
     def chosen(self) -> int:
         """Return behind which words the noun is missing: "which are in Texas", "how many"; 0 if none is."""
         size = next((n for n in (2, 1) if _is(self.low[:n], "choose")), 0)
@@ -674,8 +681,9 @@ class _FollowUp:
     def readings(self, own: Sequence[Reading]) -> tuple[list[Reading], str]:
         """Return its readings, given those by itself."""
         alone = [replace(r, note=r.note or BY_ITSELF) for r in own]
-        if self.stands_alone and self.said.asks:
-            return alone, ""
+        first = [] if self.pointers or len(self.classes) > 1 else list(self._first_ones(self.ways[0]))
+        if first or (self.stands_alone and self.said.asks):
+            return (first, self.why) if first else (alone, "")
         found: dict[Plan, Reading] = {}
         for reading in self._follow_ups():
             if not (reading.shown or reading.plan.yes_or_no):
@@ -702,6 +710,9 @@ class _FollowUp:
         # Of a bare name no word says how it is related.
         bare = first in _NAMES or (first == "property" and replaced)
         if text.low and (text.asks or text.only or not bare):
+            if counted and not text.asks:
+                # "In Texas" is said of what was counted.
+                self.topics = sorted(self.topics, key=lambda topic: topic.column)[:1]
             wording = text.wording(counted=counted, valued=first == "property")
             yield from self._over_the_last(*wording)
 
@@ -750,6 +761,25 @@ class _FollowUp:
                 yield reading_of(plan, self.last.shown, likely(candidate.score), note)
                 return
 
+    def _first_ones(self, way: FollowUnits) -> Iterator[Reading]:
+        """Yield the plan for the rows alone that have most of what is folded: "which has the most"."""
+        plan, kinds = self.last.plan, [topic.cls for topic in self.topics]
+        folds = [c for c in plan.columns if c.name in self.last.shown and aggregates(c.value)]
+        turns = {_TURNS[cue] for cue in way.cues if cue in _TURNS}
+        number = 1
+        for unit in map(_names, way.named):
+            if unit.kind == "adjective" and unit.cue == "superlative" and not unit.options:
+                turns.add(unit.op == ">")
+            elif unit.kind == "quantity" and unit.op == "=" and unit.values[0].isdigit():
+                number = int(unit.values[0])
+            elif unit.kind != "class" or unit.options[0].term not in kinds:
+                return
+        if way.left or len(folds) != 1 or len(self.last.shown) < 2 or len(turns) != 1 or plan.order:
+            return
+        order = (Order(folds[0].name, turns.pop()),)
+        plan = replace(plan, order=order, limit=number, ties=number == 1)
+        yield reading_of(plan, self.last.shown, likely(1.0), "read as a follow-up, about the first ones")
+
     def _over_the_last(self, form: str, asks: bool) -> Iterator[Reading]:
         """Yield readings of a wording in which words stand for what was found before."""
         if self.pointers and all(_is(self.said.low[at], "one") for at in self.pointers):
@@ -781,8 +811,10 @@ class _FollowUp:
             for reading in self.reader.readings(wording, meant=meant):
                 asked = Asked(reading.plan, reading.shown, asks, not narrowed, self.said.adds)
                 done = over(self.last, topic, base, asked, self.schema)
+                if done is None or (self.said.asks_other and not _shows_other(done, topic)):
+                    continue
                 # A name that changes nothing was lost on the way.
-                if done is not None and not (self.named and _same(done.plan, self.last.plan)):
+                if not (self.named and _same(done.plan, self.last.plan)):
                     yield replace(
                         reading,
                         plan=done.plan,
@@ -841,6 +873,12 @@ def _added(option: SlotOption) -> SlotOption:
     if len(old) == len(conditions) == 1 and {_side(old[0]), _side(conditions[0])} == {"<", ">"}:
         return replace(option, filling=(*old, *conditions))
     return option
+
+
+def _shows_other(answer: LastAnswer, topic: Topic) -> bool:
+    """Return whether something else is shown than things that were found."""
+    shown = (c.value for c in answer.plan.columns if c.name in answer.shown)
+    return answer.plan.yes_or_no or any(value != topic.unknown for value in shown)
 
 
 def _same(one: Plan, other: Plan) -> bool:
