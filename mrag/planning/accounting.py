@@ -23,6 +23,7 @@ from mrag.context.display import Display
 from mrag.language.possessive import compile_late
 from mrag.language.tokens import (
     AGENTS,
+    LEGAL_FORMS,
     LIGHT,
     PERSON_WORDS,
     PREPOSITIONS,
@@ -831,7 +832,7 @@ def _unasked(sides: _Sides) -> Iterator[Gap]:
             continue
         mention, best = max(found, key=lambda f: f[1].score)
         mine, own = [w.token.raw for w in sides.asked.words[mention.start : mention.end]], words_in(best.name)
-        left = {root(w) for w in own if len(w) > 2} - {root(w) for w in mine}
+        left = {root(w) for w in own if len(w) > 2 and w.lower() not in LEGAL_FORMS} - {root(w) for w in mine}
         # Who writes with capitals calls nobody by a common word: "health insurance" is not Unita Health.
         capital = sides.asked.text[:1].isupper() and any(w[0].isupper() for w in own)
         common = capital and all(w.islower() for w in mine)
@@ -840,7 +841,11 @@ def _unasked(sides: _Sides) -> Iterator[Gap]:
         )
         if len(left) > 3 * len(mine) or (
             len(left) >= len(mine)
-            and (any(c.way == "exact" for c in mention.candidates) or (common and kinds))
+            and (
+                # After another question the kind of what it stands for tells which is meant.
+                (sides.before is None and any(c.way == "exact" for c in mention.candidates))
+                or (common and kinds)
+            )
         ):
             yield Gap(best.name, "unasked")
 

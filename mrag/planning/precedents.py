@@ -6,21 +6,23 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from rdflib import PROV, RDF, RDFS, XSD, Literal, URIRef
 
 from mrag.errors import ConfigError, StoreError, TermError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.tokens import tokens
 from mrag.planning.accounting import account
-from mrag.planning.following import LastAnswer, Slot, SlotFitter, filled, options, slots_of
+from mrag.planning.following import LastAnswer
 from mrag.planning.interchange import plan_to_json
-from mrag.planning.lexical import NameMention
-from mrag.planning.question import QuestionItem, QuestionText, cut
+from mrag.planning.lexicon import Lexicon
 from mrag.planning.reader.reader import RoleReader
+from mrag.planning.reader.units import units_of
 from mrag.planning.readings import Reading, reading_of
+from mrag.planning.slots import Slot, SlotFitter, SlotOption, filled, slots_of
 from mrag.rdf import queries
-from mrag.rdf.terms import MRAG, Term, Triple, term_from_json, term_to_json
+from mrag.rdf.terms import MRAG, Triple, term_from_json, term_to_json
 from mrag.stores.base import Dataset
 
 SAVED: Final = "urn:mrag:question:"
@@ -225,8 +227,42 @@ _LONGEST: Final = 10
 _FILLED: Final = ("name", "number", "unasked", "quotation")
 """What the words in the places of parameters may leave out, or have too much."""
 
-Value: TypeAlias = tuple[Sequence[Term], str, float]
-"""Terms for a slot, what they are called, and how like the words that is."""
+
+class SaidValues:
+    """What words of a question may stand for in the places of parameters.
+
+    Args:
+        lexicon: The names of the graph.
+        fitter: Tells what fits where.
+        text: The question.
+    """
+
+    def __init__(self, lexicon: Lexicon, fitter: SlotFitter, text: str) -> None:
+        self.text, self.words = text, tokens(text)
+        self._fitter, self._units = fitter, units_of(lexicon, text, self.words)
+
+    def said(self, start: int, end: int) -> str:
+        """Return the text of some words."""
+        return self.text[self.words[start].start : self.words[end - 1].end]
+
+    def options(self, slot: Slot, start: int, end: int) -> list[SlotOption]:
+        """Return what some words, and none beside, may stand for in a slot, likeliest first."""
+        units = [u for u in self._units if (u.start, u.end) == (start, end)]
+        said = self.said(start, end) if units else ""
+        found = {o.filling: o for u in units for o in self._fitter.options(u, said, [slot])}
+        return sorted(found.values(), key=lambda o: (-o.score, str(o.filling[0])))
+
+    def places(self, slot: Slot) -> list[tuple[int, int]]:
+        """Return which words say what stands in a slot: the longest names, the shortest values."""
+        found = {(u.start, u.end) for u in self._units}
+        same = [(i, j) for i, j in found if any(not o.changes for o in self.options(slot, i, j))]
+
+        def inside(one: tuple[int, int], other: tuple[int, int]) -> bool:
+            return one != other and other[0] <= one[0] and one[1] <= other[1]
+
+        if slot.bounds:
+            return [at for at in same if not any(inside(other, at) for other in same)]
+        return [at for at in same if not any(inside(at, other) for other in same)]
 
 
 def taught(kg: KnowledgeGraph, reader: RoleReader, text: str) -> list[Reading]:
@@ -240,15 +276,13 @@ def taught(kg: KnowledgeGraph, reader: RoleReader, text: str) -> list[Reading]:
     every = list_questions(kg)
     if not every:
         return []
-    question = cut(text)
-    mentions = reader.lexicon.match([word.token for word in question.words])
-    fitter = SlotFitter(kg, reader.schema)
+    values = SaidValues(reader.lexicon, SlotFitter(kg, reader.schema), text)
     found = []
     for saved in every:
-        best = max(_filled(saved, question, mentions, fitter), key=lambda r: r.probability, default=None)
+        best = max(_filled(saved, values), key=lambda r: r.probability, default=None)
         if best is not None:
             # The words of the saved question count as said, and so does what its plan has.
-            known = {word.low for word in cut(saved.question).words}
+            known = {word.raw.lower() for word in tokens(saved.question)}
             gaps = account(reader.lexicon, text, best.plan, best.shown, saved.computed.plan).gaps
             gaps = tuple(
                 g for g in gaps if g.kind in _FILLED and not known.issuperset(g.words.lower().split())
@@ -258,48 +292,20 @@ def taught(kg: KnowledgeGraph, reader: RoleReader, text: str) -> list[Reading]:
     return [reading for *_, reading in sorted(found, key=lambda f: f[:3])]
 
 
-def _filled(
-    saved: SavedQuestion, question: QuestionText, mentions: Sequence[NameMention], fitter: SlotFitter
-) -> Iterator[Reading]:
-    keys = [word.token.key for word in question.words]
-    for spans in _aligned(list(_pattern(saved)), keys, 0):
+def _filled(saved: SavedQuestion, values: SaidValues) -> Iterator[Reading]:
+    for spans in _aligned(list(_pattern(saved)), [word.key for word in values.words], 0):
         changes, score = [], 1.0
-        for number, (start, end) in spans.items():
-            item = item_at(question, mentions, start, end)
-            values = named(item, saved, number, fitter, question) if item is not None else []
-            if not values:
+        for number, span in spans.items():
+            slot = saved.parameters[number].slot
+            found = values.options(slot, *span)
+            if not found:
                 break
-            terms, _, likeness = values[0]
-            rivals = sum(v[2] == likeness for v in values)
-            changes.append((saved.parameters[number].slot, terms))
-            score = min(score, likeness / rivals)
+            changes.append((slot, found[0].filling))
+            score = min(score, found[0].score / sum(o.score == found[0].score for o in found))
         else:
             plan = filled(saved.computed.plan, changes)
             note = f"read like the saved question “{saved.name}”"
             yield reading_of(plan, saved.computed.shown, _SURE * score, note)
-
-
-def named(
-    item: QuestionItem, saved: SavedQuestion, number: int, fitter: SlotFitter, question: QuestionText
-) -> list[Value]:
-    """Return what words may stand for in the place of a parameter, likeliest first."""
-    slot = saved.parameters[number].slot
-    found = [(terms, name, score) for _, terms, name, score in options(item, [slot], fitter, question)]
-    return sorted(found, key=lambda v: (-v[2], str(v[0][0])))
-
-
-def item_at(
-    question: QuestionText, mentions: Sequence[NameMention], start: int, end: int
-) -> QuestionItem | None:
-    """Return the time, the number or the name that stands in some words of a question, and nothing beside."""
-    for period in question.periods:
-        if (period.start, period.end) == (start, end):
-            return QuestionItem(start, end, period=period)
-    for quantity in question.quantities:
-        if (quantity.start, quantity.end) == (start, end):
-            return QuestionItem(start, end, quantity=quantity)
-    mention = next((m for m in mentions if (m.start, m.end) == (start, end)), None)
-    return QuestionItem(start, end, mention=mention) if mention is not None else None
 
 
 def _pattern(saved: SavedQuestion) -> Iterator[str | int]:
@@ -307,7 +313,7 @@ def _pattern(saved: SavedQuestion) -> Iterator[str | int]:
         if isinstance(part, int):
             yield part
         else:
-            yield from (word.token.key for word in cut(part).words)
+            yield from (word.key for word in tokens(part))
 
 
 def _aligned(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,13 +10,9 @@ from functools import cached_property
 from typing import Final, TypeAlias
 from typing import Literal as OneOf
 
-from rdflib import Literal
-
 from mrag.language.possessive import compile_late
-from mrag.language.tokens import VERBS, TextToken, is_stopword, stem, tokens
-from mrag.planning.lexical import Candidate, NameMention
+from mrag.language.tokens import TextToken, is_stopword, stem, tokens
 from mrag.planning.lexical.english import DIMENSIONS, positive
-from mrag.planning.schema import Schema
 
 CueKind: TypeAlias = OneOf[
     "count", "fold", "most", "top", "compare", "between", "group", "order", "direction", "not", "or", "and",
@@ -600,39 +595,9 @@ class QuestionText:
         """Return the words in lower case."""
         return [word.low for word in self.words]
 
-    def single(self, word: str) -> int:
-        """Return where a word stands that is in the question once, behind its first; 0 for others."""
-        return self.low.index(word) if self.low.count(word) == 1 else 0
-
-    def until(self, end: int) -> str:
-        """Return the text up to the word before an end."""
-        return self.text[: self.words[end - 1].token.end]
-
     def said(self, start: int, end: int) -> str:
         """Return the text of some words, from the first to the one before the end; "" of none."""
         return self.text[self.words[start].token.start : self.words[end - 1].token.end] if start < end else ""
-
-    def named(self, mention: NameMention) -> str:
-        """Return the text of the words that name something."""
-        return self.said(mention.start, mention.end)
-
-    def before(self, at: int) -> str:
-        """Return the text before a word."""
-        return self.text[: self.words[at].token.start]
-
-    def onward(self, at: int) -> str:
-        """Return the text from a word onward; "" behind the last."""
-        return self.text[self.words[at].token.start :] if at < len(self.words) else ""
-
-    def behind(self, at: int) -> str:
-        """Return the text behind a word."""
-        return self.text[self.words[at].token.end :]
-
-    def written(self, at: int) -> str:
-        """Return a word with the signs that are written right before it: "+49", ".com"."""
-        token = self.words[at].token
-        signs = re.search(r"(?<!\S)[.+#@$/*_-]+$", self.text[: token.start])
-        return (signs[0] if signs else "") + token.raw
 
 
 def _noun_first(match: re.Match[str]) -> str:
@@ -765,239 +730,9 @@ _NOISE = frozenset(
 """Words that a reading may leave aside: they say nothing that the graph could answer otherwise."""
 
 
-_BETWEEN = frozenset("in at on for from to with the a an".split())
-_JOINING = frozenset("in at on for from to with and or".split())
-_GRAMMAR = frozenset(
-    "each every both whose all per no not with who that which how many most least than where when "
-    "any have has had is are was were by but".split()
-)
-"""Words that join names: a name that was matched across one is two names."""
-
-
-_COUNTED = frozenset("number count amount quantity".split())
-"""Words that begin the name of a property whose values are counts: "number of pages"."""
-
-
-_ALONE = VERBS | frozenset("first second third last next".split())
-"""Words that name nothing by themselves, though names have them."""
-
-
-@dataclass(frozen=True)
-class QuestionItem:
-    """Words of a question that are read together.
-
-    Exactly one of the fields behind `end` is given; none for a word that is not read.
-    """
-
-    start: int
-    end: int
-    cue: Cue | None = None
-    mention: NameMention | None = None
-    quantity: Quantity | None = None
-    period: Period | None = None
-    text: str = ""
-
-    @property
-    def cue_kind(self) -> str:
-        """Return the kind of its cue; "" if it is none."""
-        return self.cue.kind if self.cue is not None else ""
-
-    @property
-    def named_kind(self) -> str:
-        """Return the kind of what it likeliest names; "" if it names nothing."""
-        return self.mention.candidates[0].kind if self.mention is not None else ""
-
-    @property
-    def unread(self) -> bool:
-        """Return whether it is a word without a reading."""
-        return not (self.cue or self.mention or self.quantity or self.period or self.text)
-
-
-@dataclass(frozen=True)
-class Segmentation:
-    """One way of cutting a question into items.
-
-    Attributes:
-        items: The items in order.
-        score: How well they cover it.
-        ignored: The words that carry meaning and are in none of them.
-    """
-
-    items: tuple[QuestionItem, ...]
-    score: float
-    ignored: tuple[int, ...]
-
-
 def meaningful(word: Word) -> bool:
     """Return whether a reading must account for a word."""
     raw = word.token.raw
     if raw.isupper() and len(raw) > 1 and raw.isalpha():
         return True  # "US" is no pronoun
     return not (word.low in _NOISE or word.token.key in _NOISE or is_stopword(word.token.key))
-
-
-def segmentations(
-    question: QuestionText, mentions: Iterable[NameMention], schema: Schema, k: int = 6
-) -> list[Segmentation]:
-    """Return the best ways of cutting a question into items, best first.
-
-    Args:
-        question: The question.
-        mentions: What its words may name.
-        schema: The schema of the graph.
-        k: Maximum number of ways.
-    """
-    words = question.words
-    mentions = list(mentions)
-    needed = _parts_of_names(question, mentions)
-    starting: list[list[tuple[float, QuestionItem]]] = [[] for _ in words]
-    for item, weight in _weighed(question, mentions, schema):
-        starting[item.start].append((weight, item))
-    best: list[list[tuple[float, tuple[QuestionItem, ...]]]] = [[] for _ in range(len(words) + 1)]
-    best[0] = [(0.0, ())]
-    for at in range(len(words)):
-        ways = best[at]
-        for weight, item in starting[at]:
-            best[item.end].extend((score + weight, (*items, item)) for score, items in ways)
-        skipped = -0.6 if meaningful(words[at]) or at in needed else 0.02
-        best[at + 1].extend((score + skipped, (*items, QuestionItem(at, at + 1))) for score, items in ways)
-        for later in range(at + 1, len(words) + 1):
-            if len(best[later]) > 4 * k:
-                best[later] = heapq.nlargest(k, best[later], key=_key)
-        best[at + 1] = heapq.nlargest(k, best[at + 1], key=_key)
-    found = heapq.nlargest(k, best[len(words)], key=_key)
-    return [
-        Segmentation(
-            items,
-            score,
-            tuple(i.start for i in items if i.unread and (meaningful(words[i.start]) or i.start in needed)),
-        )
-        for score, items in found
-    ]
-
-
-def _parts_of_names(question: QuestionText, mentions: Sequence[NameMention]) -> set[int]:
-    """Return the places of words that name a thing, or a class or a property together with those beside them.
-
-    Without them less is said: graph databases are not all databases, and orders in May are not all orders.
-    """
-    return (
-        {p.start for p in question.periods}
-        | {
-            at
-            for m in mentions
-            if (m.end - m.start > 1 and m.candidates[0].kind in ("class", "property"))
-            or (m.candidates[0].kind in ("class", "entity") and m.candidates[0].way == "exact")
-            if m.candidates[0].score > 0.94
-            for at in range(m.start, m.end)
-            if not is_stopword(question.words[at].token.key)
-        }
-        | {m.start for m in mentions if m.end - m.start == 1 and question.words[m.start].token.raw == "A"}
-    )
-
-
-def _key(way: tuple[float, tuple[QuestionItem, ...]]) -> tuple[float, int, tuple[int, ...]]:
-    # Equal scores: fewer items first, then the earlier long one.
-    return round(way[0], 6), -len(way[1]), tuple(i.end for i in way[1])
-
-
-def _weighed(
-    question: QuestionText, mentions: Iterable[NameMention], schema: Schema
-) -> Iterable[tuple[QuestionItem, float]]:
-    quoted = question.quotations
-    mentions = list(mentions)
-    classes = {
-        (m.start, m.end) for m in mentions if m.candidates[0].kind == "class" and m.candidates[0].score > 0.85
-    }
-    for a, b, text in quoted:
-        yield QuestionItem(a, b, text=text), 1.0 + 1.2 * (b - a)
-    for mention in mentions:
-        if _cuts(mention.start, mention.end, quoted):
-            continue
-        size, score = mention.end - mention.start, mention.candidates[0].score
-        inner = question.low[mention.start : mention.end]
-        if mention.candidates[0].way != "exact" and _accidental(mention.candidates[0], inner):
-            continue
-        best = mention.candidates[0]
-        counted = inner[0] in _COUNTED and best.way == "exact" and best.kind == "property"
-        if (
-            size > 1
-            and _leads_on(mention.candidates[0], schema)
-            and (mention.end - 1, mention.end) in classes
-            and not counted
-        ):
-            # "published in journals" is a verb and its object; "journal name" is a name of its own.
-            score -= 0.25
-        if size == 1 and re.fullmatch(r"\d{1,3}(?:[.,]\d+)?", inner[0]):
-            # A number first of all; what has it for a name is found by its number.
-            score -= 0.3
-        inside = any((a, b) == (mention.start, mention.end) for a, b, _ in quoted)
-        beside = any(m.end <= mention.start or m.start >= mention.end for m in mentions)
-        if size > 1 and best.way == "exact" and best.kind == "property" and _extreme(inner[0]):
-            score += 0.9 / size  # the "highest point" is called so
-        if counted and beside:
-            score += 0.3 if size > 1 else 1.2
-        weight = size * score + 0.15 * (size - 1) + (1.5 + 0.5 * size if inside and score > 0.8 else 0.0)
-        yield QuestionItem(mention.start, mention.end, mention=mention), weight - (0.35 if score < 0.6 else 0)
-    for cue in cues(question.low):
-        if _cuts(cue.start, cue.end, quoted) or any(a <= cue.start < b for a, b, _ in quoted):
-            continue
-        size = cue.end - cue.start
-        first = 0.3 if cue.start == 0 else 0.0
-        yield QuestionItem(cue.start, cue.end, cue=cue), 0.9 * size + 0.2 * (size - 1) + first
-    for quantity in question.quantities:
-        yield (
-            QuestionItem(quantity.start, quantity.end, quantity=quantity),
-            0.95 * (quantity.end - quantity.start),
-        )
-    for period in question.periods:
-        yield QuestionItem(period.start, period.end, period=period), 1.05 * (period.end - period.start)
-
-
-def _extreme(word: str) -> bool:
-    plain = positive(word)
-    return plain is not None and plain != word
-
-
-def _leads_on(found: Candidate, schema: Schema) -> bool:
-    """Return whether a name is of a property that leads to things; the "aircraft code" is all one name."""
-    info = schema.properties.get(found.term) if found.kind == "property" else None
-    return info is not None and info.kind == "entity"
-
-
-def _accidental(found: Candidate, words: Sequence[str]) -> bool:
-    """Return whether words are like a name only by accident: they join two names, or are a verb."""
-    if not _GRAMMAR.isdisjoint(words):
-        return True
-    if found.kind not in ("entity", "value"):
-        # "Publications in the year" are no "year of publication".
-        return len(words) > 2 and bool(_JOINING & {*words[1:-1]} - {*found.name.lower().split()})
-    return not _BETWEEN.isdisjoint(words[1:]) or (len(words) == 1 and words[0] in _ALONE)
-
-
-def _cuts(start: int, end: int, quoted: Sequence[tuple[int, int, str]]) -> bool:
-    return any((start < a < end) or (start < b < end) for a, b, _ in quoted)
-
-
-def number_literal(value: float) -> Literal:
-    """Return a number of a question as a literal.
-
-    Example:
-        >>> str(number_literal(5.0)), number_literal(2.5).toPython()
-        ('5', 2.5)
-    """
-    return Literal(int(value)) if float(value).is_integer() else Literal(value)
-
-
-def identifier(words: str) -> str:
-    """Return words as the name of an unknown.
-
-    Example:
-        >>> identifier("weight (g)"), identifier("2nd place")
-        ('weight_in_g', 'x_2nd_place')
-    """
-    name, _, unit = words.strip().removesuffix(")").rpartition(" (")
-    words = f"{name} in {unit}" if name and unit_of(unit.split()) else words
-    plain = "".join(c if c.isascii() and c.isalnum() else " " for c in words.lower())
-    base = "_".join(plain.split())[:40].strip("_")
-    return base if base and base[0].isalpha() else f"x_{base}".rstrip("_")

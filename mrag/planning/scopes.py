@@ -673,18 +673,6 @@ def with_text(plan: Plan, old: str, new: str) -> Plan:
     return rewritten(plan, lambda v: replace(v, text=new) if isinstance(v, Contains) and v.text == old else v)
 
 
-def with_literals(plan: Plan, names: Mapping[Literal, Literal]) -> Plan:
-    """Return a plan with other numbers or dates in its comparisons."""
-
-    def change(value: Any) -> Any:
-        # One at a time would change the end of a year that is the beginning of the next.
-        if isinstance(value, Comparison) and isinstance(value.right, Literal):
-            return replace(value, right=names.get(value.right, value.right))
-        return value
-
-    return rewritten(plan, change)
-
-
 def _compared(value: Any, old: URIRef, new: URIRef) -> Any:
     if not isinstance(value, Comparison):
         return value

@@ -1003,7 +1003,7 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
         better = [
             p
             for _, _, p in _guesses(frame, item, [node])
-            if (_likeness(frame.world.info(p), item.unit) or 0.0) > like + 1.0
+            if (fitness(frame.world.info(p), item.unit) or 0.0) > like + 1.0
         ]
         _alternative(frame, node, better[0] if better else iri, item)
         return
@@ -1051,7 +1051,7 @@ def _guesses(
         (like - _far(frame, item, x) + 0.6 * ((id(x), p.iri) in frame.values) - 0.15 * rank, x, p.iri)
         for x in nodes
         for rank, p in (*((0, p) for p in _own(frame, x)), *enumerate(_lasting(frame, x, item.unit)))
-        if (like := _likeness(p, item.unit)) is not None
+        if (like := fitness(p, item.unit)) is not None
     ]
     return sorted(fits, key=lambda f: (-f[0], f[1].at, f[2]))
 
@@ -1070,7 +1070,7 @@ def _lasting(frame: RoleFrame, x: FrameNode, unit: Unit) -> list[PropertyInfo]:
     return [*spans, *(c.info for c in frame.world.sums if x.cls in c.info.domains)]
 
 
-def _likeness(info: PropertyInfo, unit: Unit) -> float | None:
+def fitness(info: PropertyInfo, unit: Unit) -> float | None:
     """Return how likely a property has a value that is given without its name; None if it cannot have it."""
     shared = 0.5 * info.subjects / max([1, *info.domains.values()])
     if unit.kind == "quantity":
@@ -1216,10 +1216,10 @@ def _block(
     if item.unit.kind == "text":
         position = _POSITIONS.get(item.role.rstrip("<"), "whole")
         return Block(patterns, (Contains(x, item.text, position),))
-    return Block(patterns, tuple(_bounds(x, info, item.unit)))
+    return Block(patterns, tuple(bounds_of(x, info, item.unit)))
 
 
-def _bounds(x: Expression, info: PropertyInfo, unit: Unit) -> Iterable[Condition]:
+def bounds_of(x: Expression, info: PropertyInfo, unit: Unit) -> Iterable[Condition]:
     """Yield how a value is bounded by a quantity or a time."""
     if info.kind == "date":
         left, ends = _date_bounds(x, unit)

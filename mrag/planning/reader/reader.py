@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Final
@@ -22,7 +22,7 @@ from mrag.planning.reader.chains import chains, has_no_classes, walkable
 from mrag.planning.reader.computed import computed_units
 from mrag.planning.reader.contrasts import draft_of
 from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable
-from mrag.planning.reader.glosses import Glosses
+from mrag.planning.reader.glosses import Gloss, Glosses
 from mrag.planning.reader.implied import ImpliedNames
 from mrag.planning.reader.measures import of_items, of_plan, opening
 from mrag.planning.reader.outcome import PlanDraft, QuestionDerivation, called
@@ -44,6 +44,21 @@ _TURNS: Final = 3
 MOST_READ: Final = 12
 """Readings of a question that are looked at."""
 _AUXILIARIES: Final = frozenset("is are was were does do did has have can could".split())
+
+
+@dataclass(frozen=True)
+class QuestionUnits:
+    """What the words of a question may be.
+
+    Attributes:
+        gloss: The question in English.
+        low: The words of that in lower case.
+        units: The units that it may have, but for what is computed of others.
+    """
+
+    gloss: Gloss
+    low: Sequence[str]
+    units: Sequence[Unit]
 
 
 @cache
@@ -142,19 +157,15 @@ class RoleReader:
         """
         if len(tokens(question)) > LONGEST:
             return []
-        gloss = self.glosses.of(question)
-        words = gloss.words
-        low = [t.raw.lower().replace("\u2019", "'") for t in words]
+        asked = self.units(question, meant)
+        low, gloss = asked.low, asked.gloss
         ranked: list[Labelled] = []
-        units = units_of(self.lexicon, gloss.text, words, gloss.names)
-        units = [*(u for u in units if not meant or low[u.start] not in meant), *_meant(low, meant or {})]
-        units += self.implied.units(words, low, units)
         classless = has_no_classes(self.schema)
         walks = classless and low[:1] and (low[0] not in _AUXILIARIES or low[1:2] == ["you"])
-        walked = chains(self.lexicon, words, units, self.weights) if walks else []
+        walked = chains(self.lexicon, gloss.words, asked.units, self.weights) if walks else []
         if walked and not walked[0].left:
             return [_placed(one, low, gloss.origins) for one in walked[:most]]
-        units = [*units, *computed_units(self.world, units, low)]
+        units = [*asked.units, *computed_units(self.world, asked.units, low)]
         for slots, left in paths(units, low):
             ranked += labelled(self.world, slots, left, low, self.weights, gloss.language)
         ranked.sort(key=lambda r: -r.score)
@@ -178,6 +189,20 @@ class RoleReader:
         kept = walkable(self.lexicon.kg, found) if classless else found
         best = sorted((found[plan] for plan in found if plan in kept), key=lambda d: -d.score)[:most]
         return [_placed(one, low, gloss.origins) for one in best]
+
+    def units(self, question: str, meant: Mapping[str, Candidate] | None = None) -> QuestionUnits:
+        """Return the units that a question may have.
+
+        Args:
+            question: The question.
+            meant: What some words stand for, in lower case.
+        """
+        gloss = self.glosses.of(question)
+        low = [t.raw.lower().replace("\u2019", "'") for t in gloss.words]
+        units = units_of(self.lexicon, gloss.text, gloss.words, gloss.names)
+        units = [*(u for u in units if not meant or low[u.start] not in meant), *_meant(low, meant or {})]
+        units += self.implied.units(gloss.words, low, units)
+        return QuestionUnits(gloss, low, units)
 
     @cached_property
     def _people(self) -> frozenset[str]:
