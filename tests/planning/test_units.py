@@ -17,8 +17,8 @@ from mrag.planning.answering import compute
 from mrag.planning.compiler import to_sparql
 from mrag.planning.plan import Block, Column, Number, Pattern, Plan, Unknown
 from mrag.planning.profiling import schema_of
-from mrag.planning.values import number_in
 from mrag.rdf.terms import Triple
+from tests.planning.interpreter import number_in
 from tests.planning.questions import loaded
 
 SPACE = "http://shop.example/"

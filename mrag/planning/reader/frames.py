@@ -999,7 +999,7 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
         if frame.last is None:
             raise Unreadable
         node, iri, _ = frame.last
-        like = _likeness(frame.world.info(iri), item.unit) or 0.0
+        like = fitness(frame.world.info(iri), item.unit) or 0.0
         better = [
             p
             for _, _, p in _guesses(frame, item, [node])
