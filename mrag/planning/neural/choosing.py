@@ -232,7 +232,8 @@ def unread(lexicon: Lexicon, question: str, plan: Plan) -> Unread:
         question: The question.
         plan: A plan of it.
     """
-    gaps = account(lexicon, question, plan, [c.name for c in plan.columns], strict=True).gaps
+    verdict = account(lexicon, question, plan, [c.name for c in plan.columns])
+    gaps = (*verdict.gaps, *verdict.loose)
     words = [g for g in gaps if g.kind == "word"]
     near = [g for g in words if "near" in g.roles]
     open_ = [g for g in words if "near" not in g.roles]
