@@ -25,7 +25,6 @@ from mrag.context.display import Display
 from mrag.language.possessive import compile_late
 from mrag.language.tokens import (
     AGENTS,
-    LEGAL_FORMS,
     LIGHT,
     PERSON_WORDS,
     PREPOSITIONS,
