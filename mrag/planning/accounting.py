@@ -529,8 +529,8 @@ class _Sides:
     def numbered(self) -> set[int]:
         """Return the places of numbers and times."""
         scales = {at for at, word in enumerate(self.low) if word in SCALE or word == "half"}
-        spans = (*self.asked.quantities, *self.asked.periods)
-        return scales | {at for span in spans for at in range(span.start, span.end)}
+        numbers = {at for n in self.asked.quantities for at in range(n.start, n.end)}
+        return scales | numbers | {at for p in self.asked.periods for at in range(p.start, p.end)}
 
     @cached_property
     def reasoned(self) -> bool:
@@ -1153,8 +1153,8 @@ def _untold(sides: _Sides, wanted: Sequence[_Asked]) -> Iterator[Gap]:
         sides.names(shown) | roots_in(inverse) | sides.done,
         set[str]().union(*map(use.kinds, subjects)),
     )
-    of = {p.subject for p in use.patterns if p.object in subjects}
-    own = sides.names(set[str]().union(*map(use.kinds, of)))
+    owners = {p.subject for p in use.patterns if p.object in subjects}
+    own = sides.names(set[str]().union(*map(use.kinds, owners)))
     told = sides.read_as(shown) | {
         at for m in sides.mentions for c in m.candidates if c.term in relations and c.way != "tokens"
         for at in range(m.start, m.end)

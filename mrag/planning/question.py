@@ -410,11 +410,6 @@ def _month(start: int, end: int, year: int, month: int) -> Period:
     return Period(start, end, date(year, month, 1), high, "month")
 
 
-def month_of(year: int, month: int, said: Period) -> Period:
-    """Return a month of a year in the place of one that was said without a year."""
-    return _month(said.start, said.end, year, month)
-
-
 _WEEKDAYS = {
     **{day: f"{n}-{n}" for n, day in enumerate(
         ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"), 1)},
@@ -581,14 +576,12 @@ class QuestionText:
         words: Its words in order.
         quantities: Its numbers.
         periods: Its dates and times.
-        quotations: What stands in quotes: first word, last word + 1, the text.
     """
 
     text: str
     words: tuple[Word, ...]
     quantities: tuple[Quantity, ...]
     periods: tuple[Period, ...]
-    quotations: tuple[tuple[int, int, str], ...]
 
     @cached_property
     def low(self) -> list[str]:
@@ -620,24 +613,17 @@ def cut(text: str) -> QuestionText:
     text = " ".join(text.split())
     clocks = [(m.start(), m.end(), _clock(m)) for m in _CLOCK.finditer(text)]
     isos = [(m.start(), m.end(), m) for m in _ISO.finditer(text)]
-    quotes = [
-        (m.start(), m.end(), next(g for g in m.groups() if g is not None)) for m in _QUOTED.finditer(text)
-    ]
+    quotes = [m.span() for m in _QUOTED.finditer(text)]
     found: list[Word] = []
     last = 0
     fixed = [(a, b) for a, b, _ in (*clocks, *isos)]
     for token in _whole(tokens(text), fixed, text):
-        quote = next((n for n, (a, b, _) in enumerate(quotes) if a <= token.start and token.end <= b), -1)
+        quote = next((n for n, (a, b) in enumerate(quotes) if a <= token.start and token.end <= b), -1)
         before = text[last : token.start].strip()
         if token.raw.lower() in ("ids", "id's", "id’s"):
             token = TextToken(token.raw, "id", token.start, token.end)
         found.append(Word(token, token.raw.lower().replace("’", "'"), stem(token.key), before, quote))
         last = token.end
-    spans = []
-    for n, (_, _, inner) in enumerate(quotes):
-        inside = [i for i, w in enumerate(found) if w.quote == n]
-        if inside:
-            spans.append((inside[0], inside[-1] + 1, inner))
     at = {w.token.start: i for i, w in enumerate(found)}
     periods = [
         Period(at[a], at[a] + 1, None, None, "clock", value) for a, _, value in clocks if a in at and value
@@ -645,7 +631,7 @@ def cut(text: str) -> QuestionText:
     periods += [p for a, _, m in isos if a in at and (p := iso_period(at[a], m)) is not None]
     periods += dated_words(found, {p.start for p in periods})
     taken = {i for p in periods for i in range(p.start, p.end)}
-    return QuestionText(text, tuple(found), tuple(_quantities(found, taken)), tuple(periods), tuple(spans))
+    return QuestionText(text, tuple(found), tuple(_quantities(found, taken)), tuple(periods))
 
 
 def _whole(words: Sequence[TextToken], fixed: Sequence[tuple[int, int]], text: str) -> list[TextToken]:
