@@ -85,7 +85,7 @@ def asked(path: Path, *, wordings: bool) -> Iterator[Asked]:
 
 
 def _cells(rows: Rows) -> list[list[str]]:
-    return [[cell.label or str(cell.value) for cell in row] for row in rows]
+    return [[cell.label for cell in row] for row in rows]
 
 
 def _is_gold(question: GoldQuestion, rows: Rows) -> bool:
