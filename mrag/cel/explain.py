@@ -152,7 +152,7 @@ class GraphFacts:
                 return self.count(x, p, filler, 1) == 1
             case ce.Only(p, filler):
                 return self.count(x, p, filler) == len(self._values(x, p))
-            case ce.AtLeast(n, p, filler) | ce.AtMost(n, p, filler) | ce.Exactly(n, p, filler):
+            case ce.Cardinality(n, p, filler):
                 found = self.count(x, p, filler, n if isinstance(e, ce.AtLeast) else n + 1)
                 return bool(ce.COMPARE[type(e)](found, n))
             case ce.DataSome(p, range):
@@ -261,7 +261,7 @@ class Candidates:
             self.complete = False
             wanted = [filler, *self._together.get(filler, ())]
             positive = ce.Named | ce.Some | ce.Value | ce.AtLeast | ce.DataSome
-            if left > 1 and isinstance(filler, ce.And | ce.Or):
+            if left > 1 and isinstance(filler, ce.Connective):
                 wanted += [p for p in filler.parts if isinstance(p, positive)]
             for e in wanted:
                 found.update(dict.fromkeys(self._holding(e)))
@@ -309,7 +309,7 @@ def _made(expression: ce.Expression) -> list[Literal]:
     """Return literals at, beside and between the limits of an expression, and of each datatype."""
     limits: dict[str, list[Literal]] = {}
     for e in ce.walk(expression):
-        if isinstance(e, ce.DataSome | ce.DataOnly):
+        if isinstance(e, ce.DataRestriction):
             given = (_literal(str(limit), e.range.datatype) for _, limit in e.range.facets)
             limits.setdefault(e.range.datatype, []).extend(given)
         elif isinstance(e, ce.Value) and isinstance(e.value, Literal):
@@ -687,7 +687,7 @@ class _Explainer:
     def reason(self, e: ce.Expression, x: Term, by: SupportingTriple | None = None) -> Reason:
         found = Reason(e, x, self.facts.holds(e, x), by)
         match e:
-            case ce.And(parts) | ce.Or(parts):
+            case ce.Connective(parts):
                 if found.holds and isinstance(e, ce.Or):
                     parts = tuple(p for p in parts if self.facts.holds(p, x))
                 return replace(found, parts=tuple(self.reason(p, x) for p in parts))
@@ -697,12 +697,7 @@ class _Explainer:
                 term = value if isinstance(value, Literal) else URIRef(value)
                 values = [v for v in self.facts.values(x, p) if same(v, value)]
                 return self.by_triples(found, [edge(x, p, v) for v in values or [term]])
-            case (
-                ce.DataSome(p, range)
-                | ce.DataOnly(p, range)
-                | ce.Not(ce.DataSome(p, range))
-                | ce.Not(ce.DataOnly(p, range))
-            ):
+            case ce.DataRestriction(p, range) | ce.Not(ce.DataRestriction(p, range)):
                 # What decides is in the range, or beyond it.
                 inside = isinstance(e, ce.DataSome) or (
                     isinstance(e, ce.Not) and isinstance(e.of, ce.DataSome)
@@ -715,12 +710,7 @@ class _Explainer:
                 if not found.holds:
                     values = [v for v in values if not self.facts.holds(filler, v)]
                 return self.by_values(found, e, values)
-            case (
-                ce.Some(p, filler)
-                | ce.AtLeast(_, p, filler)
-                | ce.AtMost(_, p, filler)
-                | ce.Exactly(_, p, filler)
-            ):
+            case ce.Some(p, filler) | ce.Cardinality(_, p, filler):
                 values = self.facts.matching(x, p, filler)
                 if not values and not found.holds:
                     values = self.facts.values(x, p)

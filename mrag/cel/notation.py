@@ -390,13 +390,13 @@ def _print(e: ce.Expression, name: Name, notation: _Notation) -> str:
             return name(iri)
         case ce.Not(of):
             return signs[ce.Not] + _operand(of, name, notation)
-        case ce.And(parts) | ce.Or(parts):
+        case ce.Connective(parts):
             return signs[type(e)].join(_operand(p, name, notation) for p in parts)
         case ce.OneOf(members):
             return "{" + ", ".join(to_term(m, name) for m in members) + "}"
         case ce.Value(p, value):
             filler = to_term(value, name)
-        case ce.DataSome(p, range) | ce.DataOnly(p, range):
+        case ce.DataRestriction(p, range):
             limits = ", ".join(f"{notation.facets[f]} {to_term(limit, name)}" for f, limit in range.facets)
             filler = name(range.datatype) + (f"[{limits}]" if limits else "")
         case _:
@@ -464,17 +464,17 @@ def to_graph(expression: ce.Expression, graph: Graph) -> _Resource:
             return URIRef(iri)
         case ce.Not(of):
             return _node(graph, ns.OWL.Class, {predicate: to_graph(of, graph)})
-        case ce.And(parts) | ce.Or(parts):
+        case ce.Connective(parts):
             return _node(graph, ns.OWL.Class, {predicate: _list(graph, [to_graph(p, graph) for p in parts])})
         case ce.OneOf(members):
             return _node(graph, ns.OWL.Class, {predicate: _list(graph, [URIRef(m) for m in members])})
-        case ce.Some(_, filler) | ce.Only(_, filler):
+        case ce.Quantifier(_, filler):
             more: dict[URIRef, Node] = {predicate: to_graph(filler, graph)}
         case ce.Value(_, value):
             more = {predicate: value if isinstance(value, Literal) else URIRef(value)}
-        case ce.DataSome(_, range) | ce.DataOnly(_, range):
+        case ce.DataRestriction(_, range):
             more = {predicate: _range(graph, range)}
-        case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
+        case ce.Cardinality(n, _, filler):
             count = Literal(n, datatype=ns.XSD.nonNegativeInteger)
             more = {predicate: count, ns.OWL.onClass: to_graph(filler, graph)}
     to_ox(expression.property.iri)
@@ -574,7 +574,9 @@ def _restriction_of(o: Any, r: Any) -> ce.Expression:
             return ce.DataSome(p, range) if r.type == o.SOME else ce.DataOnly(p, range)
         filler = from_owlready(r.value)
         return ce.Some(p, filler) if r.type == o.SOME else ce.Only(p, filler)
-    kinds: dict[int, type[ce.Cardinality]] = {o.MIN: ce.AtLeast, o.MAX: ce.AtMost, o.EXACTLY: ce.Exactly}
+    kinds: dict[int, Callable[[int, ce.Property, ce.Expression], ce.Expression]] = {
+        o.MIN: ce.AtLeast, o.MAX: ce.AtMost, o.EXACTLY: ce.Exactly,
+    }  # fmt: skip
     if r.type not in kinds:
         raise ConfigError("This restriction is not of this language.", term=str(r))
     return kinds[r.type](int(r.cardinality), p, ce.Top() if r.value is None else from_owlready(r.value))
@@ -608,13 +610,13 @@ class _Writer:
                 return o.OneOf([self.named(m) for m in members])
         restriction = getattr(self.role(e.property), _METHODS[type(e)])
         match e:
-            case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
+            case ce.Cardinality(n, _, filler):
                 return restriction(n, self.written(filler))
-            case ce.Some(_, filler) | ce.Only(_, filler):
+            case ce.Quantifier(_, filler):
                 return restriction(self.written(filler))
             case ce.Value(_, value):
                 return restriction(self.value(value) if isinstance(value, Literal) else self.named(value))
-            case ce.DataSome(_, range) | ce.DataOnly(_, range):
+            case ce.DataRestriction(_, range):
                 return restriction(self.range(range))
 
     def named(self, iri: str) -> Any:

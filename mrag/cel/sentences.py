@@ -71,7 +71,7 @@ class Clauses(ABC):
 
     def part(self, e: ce.Expression, last: bool) -> str:
         """Return the clause of a part of a conjunction or a disjunction, in brackets if it is one itself."""
-        return f"({self.clause(e)})" if isinstance(e, ce.And | ce.Or) else self.clause(e, last)
+        return f"({self.clause(e)})" if isinstance(e, ce.Connective) else self.clause(e, last)
 
     def listed(self, names: ce.OneOf) -> str:
         """Return the names of individuals in brackets."""
@@ -498,13 +498,13 @@ class English(Clauses):
                 return self._lacking(of)
             case ce.Not(of):
                 return f"is nothing that ({self.clause(of)})"
-            case ce.And(parts) | ce.Or(parts):
+            case ce.Connective(parts):
                 return self._several_parts(e, sorted(parts, key=_kind), last)
             case ce.OneOf(members):
                 return f"is {self._either(members, 'one')}"
         return self._restriction(e, last)
 
-    def _several_parts(self, e: ce.And | ce.Or, parts: list[ce.Expression], last: bool) -> str:
+    def _several_parts(self, e: ce.Connective, parts: list[ce.Expression], last: bool) -> str:
         counts = between(parts) if isinstance(e, ce.And) else {}
         left = [p for p in parts if p not in counts.values()]
         made = []
@@ -535,7 +535,7 @@ class English(Clauses):
                 return self._some(r, filler, last)
             case ce.Only(_, filler):
                 return self._only(r, filler, last)
-            case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
+            case ce.Cardinality(n, _, filler):
                 return self._counted(r, f"{_COUNTS['en'][type(e)]} {n}", n, filler, last)
 
     def _valued(self, e: ce.Value, denied: bool = False) -> str:
@@ -641,7 +641,7 @@ class English(Clauses):
 
     def _inner(self, filler: ce.Expression, last: bool) -> str:
         text = self.clause(filler)
-        return text if last and not isinstance(filler, ce.And | ce.Or) else f"({text})"
+        return text if last and not isinstance(filler, ce.Connective) else f"({text})"
 
     def _one(self, iri: str) -> str:
         """Return a class with its article, if it has one: `a shirt`, `jeans`."""
@@ -731,7 +731,7 @@ def _limits(range: ce.DataRange, language: Language, unit: str) -> str:
 
 def _datatype(e: ce.Restriction) -> str:
     """Return the datatype of the values of which a restriction speaks, empty if they are no literals."""
-    if isinstance(e, ce.DataSome | ce.DataOnly):
+    if isinstance(e, ce.DataRestriction):
         return e.range.datatype
     if isinstance(e, ce.Value) and isinstance(e.value, Literal):
         return str(e.value.datatype or XSD + "string")
@@ -850,7 +850,7 @@ class German(Clauses):
                 return self._restricted(of, "nicht ")
             case ce.Not(of):
                 return f"nicht erfüllt: ({self.clause(of)})"
-            case ce.And(parts) | ce.Or(parts):
+            case ce.Connective(parts):
                 made = [self.part(p, last and p is parts[-1]) for p in parts]
                 return f"{', '.join(made[:-1])} {'und' if isinstance(e, ce.And) else 'oder'} {made[-1]}"
             case ce.OneOf(members):
@@ -864,15 +864,13 @@ class German(Clauses):
     def _restricted(self, e: ce.Restriction, denied: str = "", last: bool = True) -> str:
         """Return what is said of the values of a property, denied or not."""
         label = self.name(e.property.iri)
-        name, unit = (
-            without_unit(label) if isinstance(e, ce.DataSome | ce.DataOnly | ce.Value) else (label, "")
-        )
+        name, unit = without_unit(label) if isinstance(e, ce.DataRestriction | ce.Value) else (label, "")
         r = _german_role(name if unit else label, e.property.inverse)
         if e.property in self.alike:
             r = _generic(label, e.property.inverse)
         if isinstance(e, ce.Value):
             return self._valued(e, r, unit, denied)
-        if isinstance(e, ce.DataSome | ce.DataOnly):
+        if isinstance(e, ce.DataRestriction):
             said = _german_range(e.range, unit)
             if isinstance(e, ce.DataOnly):
                 limits = said.removeprefix(_GERMAN_MOMENTS.get(e.range.datatype, "")).strip()
@@ -910,7 +908,7 @@ class German(Clauses):
                 return self._thing("nichts", negation(filler), "das", last)
             case ce.Only(_, filler):
                 return self._thing(f"nur {r.things}", filler, "von denen jedes", last)
-            case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
+            case ce.Cardinality(n, _, filler):
                 start = f"{_COUNTS['de'][type(e)]} {n}"
                 if isinstance(filler, ce.OneOf):
                     return f"{start} von {self.listed(filler)}", ""
@@ -937,7 +935,7 @@ class German(Clauses):
         if not parts:
             return thing, ""
         rest = parts[0] if len(parts) == 1 else ce.And(parts)
-        alone = last and not isinstance(rest, ce.And | ce.Or)
+        alone = last and not isinstance(rest, ce.Connective)
         return thing, f", {that} {self.clause(rest) if alone else f'({self.clause(rest)})'}"
 
     def value(self, value: str | Literal) -> str:

@@ -380,7 +380,7 @@ def shortened(
 def reduced(e: ce.Expression) -> Iterator[ce.Expression]:
     """Yield an expression with one part taken out, in every way there is."""
     parts = operands(e)
-    if isinstance(e, ce.And | ce.Or):
+    if isinstance(e, ce.Connective):
         yield from parts
         yield from (with_operands(e, parts[:at] + parts[at + 1 :]) for at in range(len(parts)))
     elif isinstance(e, ce.Some | ce.Cardinality):
