@@ -36,8 +36,6 @@ from mrag.planning.lexical.names import (
     NamedThings,
     NameMatcher,
     Span,
-    changed_things,
-    counts_of,
     is_small,
     is_value,
     links,
@@ -47,7 +45,6 @@ from mrag.planning.lexical.names import (
     unnamed_classes,
     unnamed_terms,
     valued,
-    values_of,
 )
 from mrag.planning.lexical.schema_words import SchemaName, SchemaWords, counted_measures
 from mrag.planning.profiling import (
@@ -89,6 +86,8 @@ def best(candidates: Iterable[Candidate], most: int = _BEST) -> tuple[Candidate,
 _TYPE: Final = RDF + "type"
 _KEPT: Final = 32
 """After how many changes names are kept anew: further back the record of changes hardly reaches."""
+_MOST_CHANGED: Final = 5_000
+"""Names and values that have changed from which on all are read anew."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
     if known is None and (before := kept_before(kg)) is not None:
         found, things = KnownSchema.of(*before), NamedThings.of(before[1])
         known = KnownNames(found.revision, found.predicates, found.schema, things, found.revision)
-    if known is None or not _alike(known, schema):
+    if known is None or known.things.changes > _MOST_CHANGED or not _alike(known, schema):
         return None
     changed = changed_since(kg, known.revision, known.predicates)
     if changed is None:
@@ -151,7 +150,7 @@ def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
         for entity in sorted(changed.entities)
     }
     values = _values(kg, known, changed)
-    things = changed_things(known.things, now, values)
+    things = known.things.changed(now, values)
     return replace(known, revision=revision, schema=schema, things=things)
 
 
@@ -229,14 +228,14 @@ def _values(kg: KnowledgeGraph, known: KnownNames, changed: ChangedParts) -> dic
         if len(came) == more:
             # Nothing went, so what came is all that is other.
             texts = Counter(q.object.value for q in came if isinstance(q.object, ox.Literal))
-            differ = {t: counts_of(things, t).get(at, 0) + n for t, n in texts.items() if is_value(t)}
+            differ = {t: things.counts_of(t).get(at, 0) + n for t, n in texts.items() if is_value(t)}
         else:
             # Who has lost a value is not kept, so all values of the property are counted.
-            before = values_of(things, at)
+            before = things.values_of(at)
             texts = Counter(text for _, _, text in texts_of(kg, [p]) if is_value(text))
             differ = {t: texts[t] for t in {*texts, *before} if texts[t] != before.get(t, 0)}
         for text, n in differ.items():
-            having = now.setdefault(text, counts_of(things, text))
+            having = now.setdefault(text, dict(things.counts_of(text)))
             having.pop(at, None)
             having.update({at: n} if n else {})
     return now

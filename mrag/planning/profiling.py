@@ -686,7 +686,7 @@ class _Touched:
 
 
 _KIND: Final = FolderKind(
-    "lexicon", 9, "It is built anew when a question is next asked; or delete its folder."
+    "lexicon", 10, "It is built anew when a question is next asked; or delete its folder."
 )
 
 

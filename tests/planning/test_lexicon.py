@@ -205,7 +205,7 @@ def test_every_exact_name_is_found(names: list[str], at: int, upper: bool) -> No
     name = names[at % len(names)]
     table = NameTable.of(enumerate(names))
     words = tokens(name.upper() if upper else name)
-    rows = table.named(["".join(w.key for w in words)])[0]
+    rows = table.whole.find(["".join(w.key for w in words)])[0]
     assert name in {table.texts[row] for row in rows.tolist()}
 
 

@@ -240,21 +240,6 @@ class SpellingIndex:
         every.sort()
         return cls(every)
 
-    def with_words(self, places: Places, fresh: Sequence[tuple[int, str]]) -> SpellingIndex:
-        """Return the index after some words have moved, gone or come.
-
-        Args:
-            places: The new place of each word; -1 for those that have gone.
-            fresh: The words that have come, with their places.
-        """
-        now = places[(self.forms & _LOW).astype(np.int64)]
-        kept = now >= 0
-        forms = (self.forms[kept] & _HIGH) | now[kept].astype(np.uint64)
-        new = SpellingIndex.of([word for _, word in fresh]).forms
-        at = np.array([place for place, _ in fresh], np.uint64)
-        come = np.sort((new & _HIGH) | at[(new & _LOW).astype(np.int64)]) if len(new) else new
-        return SpellingIndex(np.insert(forms, np.searchsorted(forms, come), come))
-
     def near(self, word: str, edits: int) -> Places:
         """Return the places of words that may be within some edits of a word; some are further away."""
         if not len(self.forms):

@@ -12,8 +12,6 @@ from math import log1p
 from typing import Final
 from typing import Literal as OneOf
 
-import numpy as np
-
 from mrag.language.tokens import (
     PERSON_WORDS,
     VERBS,
@@ -486,15 +484,11 @@ def _class_heads(info: PropertyInfo, schema: Schema) -> set[str]:
 
 def _few_values(schema: Schema, things: NamedThings) -> Mapping[str, list[str]]:
     """Return the values of the properties that have few."""
-    few = [
-        n for n, p in enumerate(things.predicates)
-        if (i := schema.properties.get(p)) is not None
-        and 1 < i.objects <= _MOST and i.kind == "text" and not i.flag
-    ]  # fmt: skip
-    found: dict[str, list[str]] = defaultdict(list)
-    for at in np.flatnonzero(np.isin(things.properties, np.array(few, things.properties.dtype))):
-        owner = int(np.searchsorted(things.starts, at, side="right")) - 1
-        found[things.predicates[int(things.properties[at])]].append(things.terms[things.entities + owner])
+    found = dict[str, list[str]]()
+    for n, p in enumerate(things.predicates):
+        info = schema.properties.get(p)
+        if info is not None and 1 < info.objects <= _MOST and info.kind == "text" and not info.flag:
+            found[p] = list(things.values_of(n))
     for iri, info in schema.properties.items():
         if info.kind == "number" and 1 < info.objects <= _MOST and not info.flag:
             # "1 = new, 2 = shipped": what numbers mean is only said there.
