@@ -213,9 +213,7 @@ class Block:
     @property
     def empty(self) -> bool:
         """Return whether it says nothing."""
-        return not (
-            self.patterns or self.conditions or self.without or self.either or self.optional or self.plans
-        )
+        return self == Block()
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ from mrag.planning.plan import (
     Block,
     Column,
     Comparison,
-    Contains,
     Days,
     Expression,
     Number,
@@ -113,19 +112,12 @@ def borrowed(block: pl.Block, outer: set[pl.Unknown]) -> set[pl.Unknown]:
     return (found & outer) - reached(block)
 
 
+_PARTS = ("patterns", "conditions", "without", "either", "optional", "plans")
+
+
 def merged(*blocks: pl.Block) -> pl.Block:
     """Return the block that says all that blocks say."""
-    return pl.Block(
-        tuple(dict.fromkeys(p for b in blocks for p in b.patterns)),
-        tuple(dict.fromkeys(c for b in blocks for c in b.conditions)),
-        tuple(dict.fromkeys(w for b in blocks for w in b.without)),
-        tuple(dict.fromkeys(e for b in blocks for e in b.either)),
-        tuple(dict.fromkeys(o for b in blocks for o in b.optional)),
-        tuple(dict.fromkeys(p for b in blocks for p in b.plans)),
-    )
-
-
-_PARTS = ("patterns", "conditions", "without", "either", "optional", "plans")
+    return pl.Block(*(tuple(dict.fromkeys(x for b in blocks for x in getattr(b, p))) for p in _PARTS))
 
 
 def less(block: pl.Block, other: pl.Block) -> pl.Block:
@@ -598,28 +590,6 @@ def exchange_unknowns(part: Part, names: Mapping[Unknown, Unknown]) -> Part:
     return rewritten(part, lambda v: names.get(v, v) if isinstance(v, Unknown) else v)
 
 
-def with_entity(plan: Plan, old: URIRef, new: URIRef) -> Plan:
-    """Return a plan about another thing."""
-
-    def change(value: Any) -> Any:
-        if isinstance(value, Pattern):
-            end = value.object if value.predicate == RDF.type or value.object != old else new
-            return replace(value, subject=new if value.subject == old else value.subject, object=end)
-        return _compared(value, old, new)
-
-    return rewritten(plan, change)
-
-
-def with_class(plan: Plan, old: URIRef, new: URIRef) -> Plan:
-    """Return a plan about things of another class."""
-
-    def change(value: Any) -> Any:
-        typed = isinstance(value, Pattern) and value.predicate == RDF.type and value.object == old
-        return replace(value, object=new) if typed else value
-
-    return rewritten(plan, change)
-
-
 def with_subclasses(plan: Plan, schema: Schema) -> Plan:
     """Return a plan in which things of subclasses are things of the class, where no triple says that."""
     if schema.tree is not None:
@@ -659,22 +629,3 @@ def _restricted(plan: Plan, schema: Schema) -> Plan:
         return value if len(patterns) == len(value.patterns) else replace(value, patterns=patterns)
 
     return rewritten(plan, change)
-
-
-def with_property(plan: Plan, old: URIRef, new: URIRef) -> Plan:
-    """Return a plan about another property."""
-    return rewritten(
-        plan, lambda v: replace(v, predicate=new) if isinstance(v, Pattern) and v.predicate == old else v
-    )
-
-
-def with_text(plan: Plan, old: str, new: str) -> Plan:
-    """Return a plan that asks for another text."""
-    return rewritten(plan, lambda v: replace(v, text=new) if isinstance(v, Contains) and v.text == old else v)
-
-
-def _compared(value: Any, old: URIRef, new: URIRef) -> Any:
-    if not isinstance(value, Comparison):
-        return value
-    left, right = (new if side == old else side for side in (value.left, value.right))
-    return Comparison(left, value.relation, right)

@@ -26,7 +26,7 @@ from mrag.planning.plan import (
 from mrag.planning.reader.frames import Unreadable, bounded, bounds_of, decimal, fitness
 from mrag.planning.reader.units import Unit
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.planning.scopes import plain, rewritten, walk, with_class, with_entity, with_property, with_text
+from mrag.planning.scopes import plain, rewritten, walk
 from mrag.rdf import queries
 from mrag.rdf.terms import Term
 
@@ -147,41 +147,40 @@ def filled(plan: Plan, changes: Sequence[tuple[Slot, Filling]]) -> Plan:
         plan: The plan.
         changes: Slots, each with what is put there.
     """
-    held = []
-    for number, (slot, new) in enumerate(changes):
-        if slot.bounds:
-            plan = _compared(plan, slot, new)
-            continue
-        # What one slot gets may be what another one held.
-        name = f"urn:mrag:slot:{number}"
-        mark: Term = URIRef(name) if isinstance(slot.term, URIRef) else Literal(name)
-        plan = _put(plan, slot, mark)
-        held.append((replace(slot, terms=(mark,)), new[0]))
-    for slot, term in held:
-        plan = _put(plan, slot, term)
-    return plan
+    for slot, new in changes:
+        plan = _compared(plan, slot, new) if slot.bounds else plan
+    # All names at once: what one slot gets may be what another one held.
+    terms: dict[tuple[SlotRole, object], Any] = {(s.role, s.term): n[0] for s, n in changes if not s.bounds}
 
+    def put(role: SlotRole, old: Any) -> Any:
+        return terms.get((role, old), old)
 
-def _put(plan: Plan, slot: Slot, new: Any) -> Plan:
-    if slot.role == "text":
-        return with_text(plan, str(slot.term), str(new))
-    change = {"entity": with_entity, "class": with_class, "property": with_property}[slot.role]
-    return change(plan, URIRef(slot.term), URIRef(new))
+    def change(value: Any) -> Any:
+        match value:
+            case Pattern(subject, predicate, named):
+                end = put("class" if predicate == RDF.type else "entity", named)
+                subject, predicate = put("entity", subject), put("property", predicate)
+                return replace(value, subject=subject, predicate=predicate, object=end)
+            case Comparison(left, relation, right):
+                return Comparison(put("entity", left), relation, put("entity", right))
+            case Contains(text=text):
+                return replace(value, text=str(put("text", Literal(text))))
+        return value
+
+    return rewritten(plan, change)
 
 
 def _compared(plan: Plan, slot: Slot, new: Any) -> Plan:
     """Return a plan with other conditions in the place of those on a value."""
 
-    def instead(conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
-        if (first := next((n for n, c in enumerate(conditions) if c in slot.bounds), None)) is None:
-            return conditions
-        kept = [c for c in conditions[first:] if c not in slot.bounds]
-        return (*conditions[:first], *new, *kept)
-
     def change(value: Any) -> Any:
-        if isinstance(value, Block):
-            return replace(value, conditions=instead(value.conditions))
-        return replace(value, having=instead(value.having)) if isinstance(value, Plan) else value
+        name = {Block: "conditions", Plan: "having"}.get(type(value), "")
+        conditions: tuple[Condition, ...] = getattr(value, name) if name else ()
+        first = next((n for n, c in enumerate(conditions) if c in slot.bounds), None)
+        if first is None:
+            return value
+        kept = (c for c in conditions[first:] if c not in slot.bounds)
+        return replace(value, **{name: (*conditions[:first], *new, *kept)})
 
     return rewritten(plan, change)
 
