@@ -317,17 +317,16 @@ def _denied(
 ) -> tuple[Context, list[Sentence]]:
     """Return the sentences of a no, or of an answer without rows, and the lines that they rest on."""
     first, more = (untrusted.one_line(s) for s in nothing_found(reading.plan, nothing, name))
-    context, support = Context((), ()), list[tuple[Citation, ...]]()
+    shown: tuple[Plan, Sequence[Cells]] | None = None
     if nothing.nearest is not None:
-        context, support = _proved(kg, nothing.nearest.plan, nothing.nearest.result.rows[:1], ends)
-    elif nothing.having is not None:
-        context, support = _proved(kg, nothing.having[0], nothing.having[1].rows, ends)
-        support = [tuple(c for own in support for c in own)]
-    elif nothing.compared is not None:
-        context, support = _proved(kg, nothing.compared[0], nothing.compared[1].rows, ends)
+        shown = nothing.nearest.plan, nothing.nearest.result.rows[:1]
+    elif (told := nothing.having or nothing.compared) is not None:
+        shown = told[0], told[1].rows
     elif nothing.instead and isinstance(nothing.part, Pattern):
-        told = Block((replace(nothing.part, object=nothing.instead[0]),))
-        context, support = _proved(kg, Plan(told), [()], ends)
+        shown = Plan(Block((replace(nothing.part, object=nothing.instead[0]),))), [()]
+    context, support = _proved(kg, *shown, ends) if shown is not None else (Context((), ()), [])
+    if nothing.having is not None:
+        support = [tuple(c for own in support for c in own)]
     cited = support[0] if support else ()
     if not more:
         return context, [Sentence(first, cited, True)]
@@ -500,8 +499,7 @@ def _helper(kg: KnowledgeGraph, model: str | BaseChatModel | None, planner: Plan
 def _read_again(kg: KnowledgeGraph, question: str, meant: Mapping[str, Candidate]) -> list[FoundReading]:
     """Return readings of a question of which it is known what some words mean, the most certain first."""
     readings = reader_of(kg).readings(question, meant=meant)
-    found, _ = run_readings(kg, readings, 1, time.monotonic() + _SECONDS)
-    return _ranked(kg, question, found)
+    return _ranked(kg, question, run_readings(kg, readings, 1, time.monotonic() + _SECONDS)[0])
 
 
 def _computed(
@@ -538,18 +536,19 @@ def _computed(
             helped = HELPED
             kept = [one for one in advised if in_several_units(one[0].plan, schema) is None]
         ends += time.monotonic() - began
+    explained = ends
+    if tried is None:
+        now = time.monotonic()
+        explained = now + _EXPLAINING * (ends - now)
     if not kept:
-        attempt = Attempt(None, False, why_unread(kg, question, mixed))
-        if readings:
-            soon = _soon(ends) if tried is None else ends
-            best = _accounted(kg, question, readings[0], before)
-            attempt = _nothing(kg, question, best, first, ends, soon, least)
-        return attempt
+        if not readings:
+            return Attempt(None, False, why_unread(kg, question, mixed))
+        best = _accounted(kg, question, readings[0], before)
+        return _nothing(kg, question, best, first, ends, explained, least)
     if reading > len(kept):
         raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
     taken, result = kept[reading - 1]
     others = [(n, r, p) for n, (r, p) in enumerate(kept, 1) if n != reading]
-    explained = _soon(ends) if tried is None else ends
     nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), explained)
     if nothing is not None and nothing.undecided is not None:
         # Whether it is the oldest, or older than another, cannot be told where no age is known.
@@ -582,10 +581,6 @@ def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]], 
     if none and any(not (r.ignored or is_nothing((r, found))) for r, found in others):
         return "this reading finds nothing, but another one does"
     return ""
-
-
-def _soon(ends: float) -> float:
-    return time.monotonic() + _EXPLAINING * (ends - time.monotonic())
 
 
 def _nothing(

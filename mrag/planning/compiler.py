@@ -238,8 +238,9 @@ def in_order(
             way = "whole"
         elif worth and behind and rows >= MANY:
             way = "behind"
-        elif joined and _names_class(pattern) and sizes[pattern] > max(rows, MANY):
-            way = "looked up"
+        elif joined and sizes[pattern] > max(rows, MANY):
+            named = pattern.predicate == RDF.type and isinstance(pattern.object, URIRef)
+            way = "looked up" if named else way
         found.append((pattern, way))
         rows *= _fan(pattern, known, schema) * _kept(pattern, known, conditions, schema)
         known |= _unknowns(pattern)
@@ -247,10 +248,6 @@ def in_order(
         # What is not a sub-select would be looked up in the others.
         found = [(p, "whole" if sizes[p] >= MANY else way) for p, way in found]
     return found
-
-
-def _names_class(pattern: Pattern) -> bool:
-    return pattern.predicate == RDF.type and isinstance(pattern.object, URIRef)
 
 
 def is_told_once(block: Block, by: Collection[Unknown], schema: Schema | None) -> bool:
@@ -457,7 +454,10 @@ class BlockCompiler:
             found += [self._whole((pattern,), parts)] if whole else parts
             done.append(pattern)
         for branches in block.either:
-            either = self._either(branches, _but(merged(around, positive(block)), branches))
+            # What is being compiled must not be said in itself.
+            outer = merged(around, positive(block))
+            others = tuple(e for e in outer.either if e != branches)
+            either = self._either(branches, replace(outer, either=others))
             # Behind patterns, values would be joined with all that these match.
             found = [*either, *found] if isinstance(either[0], sparql.Values) else [*found, *either]
         here = merged(around, positive(block))
@@ -547,7 +547,7 @@ class BlockCompiler:
                 # What is given leads to few things, of which each is looked at.
                 return [sparql.Filter(sparql.In(self.values.variable(unknown), nodes))]
             return [sparql.Values((self.values.variable(unknown),), tuple((node,) for node in nodes))]
-        if all(is_condition(b) for b in branches) and _shared(branches, bound(around)):
+        if all(is_condition(b) and mentioned(b) <= bound(around) for b in branches):
             found = tuple(_all([self.values.condition(c) for c in b.conditions]) for b in branches)
             return [*self.scalars(), sparql.Filter(sparql.AnyOf(found))]
         # A branch that left unbound what others share would be joined with anything, slowly or wrongly.
@@ -607,17 +607,8 @@ def _is_led_to(unknown: Unknown, around: Block) -> bool:
     return unknown in kinds and bool(chosen - kinds)
 
 
-def _shared(blocks: tuple[Block, ...], known: set[Unknown]) -> bool:
-    return all(mentioned(b) <= known for b in blocks)
-
-
 def _all(conditions: list[sparql.Expression]) -> sparql.Expression:
     return conditions[0] if len(conditions) == 1 else sparql.AllOf(tuple(conditions))
-
-
-def _but(block: Block, branches: tuple[Block, ...]) -> Block:
-    """Return a block without one choice, which is being compiled and must not be said in itself."""
-    return replace(block, either=tuple(e for e in block.either if e != branches))
 
 
 def _lent(wanted: set[Unknown], around: Block) -> Block:

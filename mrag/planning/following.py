@@ -466,7 +466,7 @@ class FollowText:
     @property
     def chosen(self) -> int:
         """Return behind which words the noun is missing: "which are in Texas", "how many"; 0 if none is."""
-        size = next((n for n in (2, 1) if _is(self.low[:n], "choose")), 0)
+        size = next((n for n in (1, 2) if _is(self.low[:n], "choose")), 0)
         return size if self.low[size:] == [] or _is(self.low[size], "open") else 0
 
     def wording(self, *, counted: bool, valued: bool) -> tuple[str, bool]:

@@ -231,23 +231,6 @@ class _Words:
             return self._related(pattern, "which", others)
         return f"whose {plural(self._predicate(pattern))} are {others}"
 
-    def _no_kind(self, block: pl.Block, main: pl.Unknown | None) -> str | None:
-        """Return that nothing of a class is related to a thing: "developed by no vendor"."""
-        if len(block.patterns) != 2 or block != pl.Block(block.patterns):
-            return None
-        typed = next((p for p in block.patterns if p.predicate == RDF.type), None)
-        pattern = next((p for p in block.patterns if p.subject == main and p.predicate != RDF.type), None)
-        if (
-            typed is None
-            or pattern is None
-            or pattern.object != typed.subject
-            or isinstance(typed.object, pl.Unknown)
-        ):
-            return None
-        if self._verb(pattern):
-            return self._related(pattern, "which", f"no {self.value(typed.object)}")
-        return f"without any {self._predicate(pattern)}"
-
     @staticmethod
     def _owned(which: str, said: str) -> str:
         """Return what is said of a property of the main thing, or of another that its name was put behind."""
@@ -333,7 +316,7 @@ class _Words:
                 a, b = (self._operand(e) for e in (left, right))
                 return f"{a} {OPERATIONS[operation]} {b}"
             case pl.Scalar(plan):
-                return self._nested(plan)
+                return _Words(plan, self._name).single()
             case pl.Aggregate():
                 return self._aggregate(value)
 
@@ -468,7 +451,7 @@ class _Words:
         """Return which rows of another plan there are."""
         things = [pl.Unknown(c.name) for c in plan.columns if isinstance(c.value, pl.Unknown)]
         named = join([self._unknown(t) for t in things if self._roles.type(t)] or ["it"])
-        return f"{named} is ({self._rows_of(plan)})"
+        return f"{named} is ({_Words(plan, self._name).plan()})"
 
     def _without(self, block: pl.Block, main: pl.Unknown | None) -> str:
         pattern = block.patterns[0] if len(block.patterns) == 1 else None
@@ -483,8 +466,6 @@ class _Words:
                 return f"whose {self._predicate(pattern)} is not {other}"
             if not (said := self._related(pattern, "which", other)).startswith("which "):
                 return f"not {said}"
-        if (kind := self._no_kind(block, main)) is not None:
-            return kind
         if (described := self._none_such(block, main)) is not None:
             return described
         said = self._block(block, main)
@@ -514,8 +495,9 @@ class _Words:
         else:
             kind, told = self._predicate(pattern), ""
             if self._verb(pattern):
-                return None
-        rest = type(self)(pl.Plan(inner, (pl.Column(other, other.name),)), self._name)._where("")
+                only = len(kinds) == 1 and inner == pl.Block() and not isinstance(kinds[0], pl.Unknown)
+                return self._related(pattern, "which", f"no {self.value(kinds[0])}") if only else None
+        rest = _Words(pl.Plan(inner, (pl.Column(other, other.name),)), self._name)._where("")
         rest = rest.removeprefix("where ") if told else rest.replace("where the thing is ", "that is ", 1)
         said = " and ".join(w for w in (told, rest.removeprefix("where ")) if w)
         return f"without any {kind} {said}".rstrip()
@@ -558,12 +540,6 @@ class _Words:
             and self._roles.only(condition, p.object)
             for p in block.patterns
         )
-
-    def _rows_of(self, plan: pl.Plan) -> str:
-        return _Words(plan, self._name).plan()
-
-    def _nested(self, plan: pl.Plan) -> str:
-        return _Words(plan, self._name).single()
 
     def plan(self) -> str:
         plan = self._plan
