@@ -56,9 +56,11 @@ from mrag.planning.profiling import (
     kept,
     kept_before,
     local_name,
+    quads,
     remembered,
     schema_array,
     schema_of,
+    types_of,
 )
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
@@ -108,22 +110,8 @@ class KnownNames:
     things: NamedThings
     kept: int
 
-    @property
-    def is_far(self) -> bool:
-        """Return whether there have been many changes since names were kept."""
-        return self.revision - self.kept >= _KEPT
-
 
 _latest: WeakKeyDictionary[KnowledgeGraph, KnownNames] = WeakKeyDictionary()
-
-
-def remember_names(
-    kg: KnowledgeGraph, schema: Schema, things: NamedThings, revision: int, kept: int | None = None
-) -> None:
-    """Keep the names of a graph in memory, for its later states, with the revision that others can read."""
-    if kg.record.kept and revision == kg.revision:
-        kept = revision if kept is None else kept
-        _latest[kg] = KnownNames(revision, kg.profile().predicates, schema, things, kept)
 
 
 def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
@@ -132,10 +120,10 @@ def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
     Returns:
         The names; None where they have to be read anew.
     """
-    known, revision = _latest.get(kg), kg.revision
+    known, revision, counts = _latest.get(kg), kg.revision, kg.profile().predicates
     if known is None and (before := kept_before(kg)) is not None:
         found, things = KnownSchema.of(*before), NamedThings.of(before[1])
-        known = KnownNames(found.revision, found.predicates, found.schema, things, found.revision)
+        known = KnownNames(before[0], found.predicates, found.schema, things, before[0])
     if known is None or known.things.changes > _MOST_CHANGED or not _alike(known, schema):
         return None
     changed = changed_since(kg, known.revision, known.predicates)
@@ -149,9 +137,8 @@ def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
         entity: set[str]() if entity in skip else _present_names(kg, schema, entity, unnamed)
         for entity in sorted(changed.entities)
     }
-    values = _values(kg, known, changed)
-    things = known.things.changed(now, values)
-    return replace(known, revision=revision, schema=schema, things=things)
+    things = known.things.changed(now, _values(kg, known, changed))
+    return KnownNames(revision, counts, schema, things, known.kept)
 
 
 def _alike(known: KnownNames, schema: Schema) -> bool:
@@ -174,15 +161,10 @@ def _unnamed(kg: KnowledgeGraph, known: KnownNames, schema: Schema, changed: Cha
     old = known.schema.classes
     again = {c for c, info in schema.classes.items() if info.count != old[c].count}
     for entity in changed.entities:
-        again.update(_types(kg, entity))
+        again.update(types_of(kg, entity))
     again &= schema.classes.keys()
     kept = (c for c in known.things.unnamed if c not in again)
     return tuple(sorted((*kept, *unnamed_classes(kg, schema, sorted(again)))))
-
-
-def _types(kg: KnowledgeGraph, entity: str) -> set[str]:
-    quads = (q for graph in kg.dataset().default for q in kg.store.edges(graph, s=entity, p=_TYPE))
-    return {quad.object.value for quad in quads if isinstance(quad.object, ox.NamedNode)}
 
 
 def _present_names(kg: KnowledgeGraph, schema: Schema, entity: str, unnamed: Collection[str]) -> set[str]:
@@ -191,23 +173,17 @@ def _present_names(kg: KnowledgeGraph, schema: Schema, entity: str, unnamed: Col
         return names
     if not is_asked(entity) or is_place(entity):
         return set()
-    own, graphs = {local_name(entity)}, kg.dataset().default
     if not is_small(schema):
-        ends = [(place, p) for p in links(schema) for place in ("s", "o")]
-        led = any(_any(kg.store.edges(g, p=p, **{place: entity})) for g in graphs for place, p in ends)
-        return own if led or not _types(kg, entity).isdisjoint(unnamed) else set()
-    for graph in graphs:
-        about = (q.predicate.value for q in kg.store.edges(graph, s=entity))
-        to = (q.predicate.value for q in kg.store.edges(graph, o=entity))
-        if any(p in schema.properties or p == _TYPE for p in about) or any(
-            p in schema.properties for p in to
-        ):
-            return own
-    return set()
-
-
-def _any(found: Iterable[ox.Quad]) -> bool:
-    return next(iter(found), None) is not None
+        ends = ((p, place) for p in links(schema) for place in ("s", "o"))
+        led = any(any(quads(kg, p=p, **{place: entity})) for p, place in ends)
+        is_thing = led or not types_of(kg, entity).isdisjoint(unnamed)
+    else:
+        is_thing = any(
+            p in schema.properties or (place == "s" and p == _TYPE)
+            for place in ("s", "o")
+            for p in (quad.predicate.value for quad in quads(kg, **{place: entity}))
+        )
+    return {local_name(entity)} if is_thing else set()
 
 
 def _values(kg: KnowledgeGraph, known: KnownNames, changed: ChangedParts) -> dict[str, dict[int, int]]:
@@ -215,16 +191,11 @@ def _values(kg: KnowledgeGraph, known: KnownNames, changed: ChangedParts) -> dic
     things, counts = known.things, kg.profile().predicates
     now = dict[str, dict[int, int]]()
     for at, p in enumerate(things.predicates):
-        quads = [
-            quad
-            for graph in kg.dataset().default
-            for entity in changed.texts
-            for quad in kg.store.edges(graph, s=entity, p=p)
-        ]
+        said = [quad for entity in changed.texts for quad in quads(kg, s=entity, p=p)]
         more = counts.get(p, 0) - known.predicates.get(p, 0)
-        if not quads and not more:
+        if not said and not more:
             continue
-        came = [q for q in quads if mark(q.subject, q.predicate, q.object) in changed.came]
+        came = [q for q in said if mark(q.subject, q.predicate, q.object) in changed.came]
         if len(came) == more:
             # Nothing went, so what came is all that is other.
             texts = Counter(q.object.value for q in came if isinstance(q.object, ox.Literal))
@@ -564,21 +535,24 @@ def _once(some: Iterable[Candidate], beside: Mapping[str, str]) -> tuple[Candida
 
 
 def _names(kg: KnowledgeGraph) -> NamedThings:
-    revision, schema = kg.revision, schema_of(kg)
+    revision, schema, counts = kg.revision, schema_of(kg), kg.profile().predicates
     if (arrays := kept(kg)) is not None:
-        things = NamedThings.of(arrays)
-        remember_names(kg, schema, things, revision)
-        return things
-    followed = names_followed(kg, schema)
-    things = named_things(kg, schema) if followed is None else followed.things
-    if followed is not None and not followed.is_far:
-        remember_names(kg, schema, things, revision, followed.kept)
-        return things
-    known = remembered(kg)
-    if known is not None and known.revision == revision:
-        keep(kg, {"schema": schema_array(schema), "known": known.array(), **things.arrays()}, revision)
-    remember_names(kg, schema, things, revision)
-    return things
+        now = KnownNames(revision, counts, schema, NamedThings.of(arrays), revision)
+    else:
+        followed = names_followed(kg, schema)
+        if followed is not None and revision - followed.kept < _KEPT:
+            now = followed
+        else:
+            things = named_things(kg, schema) if followed is None else followed.things
+            now = KnownNames(revision, counts, schema, things, revision)
+            known = remembered(kg)
+            if known is not None and known.revision == revision:
+                keep(
+                    kg, {"schema": schema_array(schema), "known": known.array(), **things.arrays()}, revision
+                )
+    if kg.record.kept and revision == kg.revision:
+        _latest[kg] = now
+    return now.things
 
 
 def _names_alone(words: Sequence[TextToken], at: int) -> bool:

@@ -279,8 +279,8 @@ class PropertyUsage:
     maximum: str = ""
     every_datatype: bool = False
     plain_dates: bool = False
-    subjects_in: list[list[str]] = field(default_factory=list)
-    objects_in: list[list[str]] = field(default_factory=list)
+    subjects_in: tuple[tuple[str, ...], ...] = ()
+    objects_in: tuple[tuple[str, ...], ...] = ()
     truth: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
     counted: int = 0
@@ -317,6 +317,17 @@ def usage_of(
 ) -> tuple[dict[str, PropertyUsage], Edges]:
     """Return how a graph uses some or all properties, and which classes they link."""
     return _Counting(kg, counts, classes, counts if only is None else only).result()
+
+
+def quads(kg: KnowledgeGraph, **place: str) -> Iterator[ox.Quad]:
+    """Yield the triples with some subject `s`, predicate `p` and object `o`, once for each graph of them."""
+    return (quad for graph in kg.dataset().default for quad in kg.store.edges(graph, **place))
+
+
+def types_of(kg: KnowledgeGraph, thing: str) -> set[str]:
+    """Return the classes that a thing is said to be in."""
+    found = (quad.object for quad in quads(kg, s=thing, p=_TYPE))
+    return {c.value for c in found if isinstance(c, ox.NamedNode)}
 
 
 class _Counting:
@@ -591,13 +602,11 @@ class _Touched:
     def quads(self) -> dict[str, list[ox.Quad]]:
         """Return the triples that came, by their predicates."""
         found: dict[str, dict[str, ox.Quad]] = defaultdict(dict)
-        for graph in self.kg.dataset().default:
-            for entity in sorted(self.entities):
-                for quad in self.store.edges(graph, s=entity):
-                    key = mark(quad.subject, quad.predicate, quad.object)
-                    if key in self.came:
-                        found[quad.predicate.value][f"{key} {quad.object}"] = quad
-        return {p: list(quads.values()) for p, quads in found.items()}
+        for quad in (quad for entity in sorted(self.entities) for quad in quads(self.kg, s=entity)):
+            key = mark(quad.subject, quad.predicate, quad.object)
+            if key in self.came:
+                found[quad.predicate.value][f"{key} {quad.object}"] = quad
+        return {p: list(some.values()) for p, some in found.items()}
 
     def retyped(self, came: Collection[ox.Quad], more: int) -> frozenset[str]:
         """Return the entities that may be in other classes than before."""
@@ -607,24 +616,18 @@ class _Touched:
 
     def have(self, predicate: str, entities: Iterable[str]) -> bool:
         """Return whether one of some entities has a property, in either direction."""
-        found = (
-            quad
-            for graph in self.kg.dataset().default
-            for entity in entities
-            for place in ("s", "o")
-            for quad in self.store.edges(graph, p=predicate, **{place: entity})
-        )
-        return next(found, None) is not None
+        ends = ((entity, place) for entity in entities for place in ("s", "o"))
+        return any(any(quads(self.kg, p=predicate, **{place: entity})) for entity, place in ends)
 
-    def added(self, use: PropertyUsage, quads: Iterable[ox.Quad]) -> PropertyUsage:
+    def added(self, use: PropertyUsage, came: Collection[ox.Quad]) -> PropertyUsage:
         """Return how a property is used with some triples more."""
-        new, quads = copy.deepcopy(use), list(quads)
-        for subject, n in Counter(quad.subject for quad in quads).items():
+        new = copy.deepcopy(use)
+        for subject, n in Counter(quad.subject for quad in came).items():
             if self._are(n, use.iri, subject, None):
                 new.subjects += 1
                 for c in self._asked_types(subject):
                     new.domains[c] = new.domains.get(c, 0) + 1
-        for value, n in Counter(quad.object for quad in quads).items():
+        for value, n in Counter(quad.object for quad in came).items():
             if self._are(n, use.iri, None, value):
                 new.objects += 1
                 for c in () if isinstance(value, ox.Literal) else self._asked_types(value):
@@ -635,14 +638,14 @@ class _Touched:
                 widen(new, value.value)
                 plain = _PLAIN.get(datatype)
                 new.plain_dates &= plain is not None and plain.fullmatch(value.value) is not None
-        new.triples += len(quads)
-        new.subjects_in = [some for some in use.subjects_in if self._all_in(use.iri, "s", some)]
-        new.objects_in = [some for some in use.objects_in if self._all_in(use.iri, "o", some)]
+        new.triples += len(came)
+        new.subjects_in = tuple(some for some in use.subjects_in if self._all_in(use.iri, "s", some))
+        new.objects_in = tuple(some for some in use.objects_in if self._all_in(use.iri, "o", some))
         return new
 
-    def links(self, quads: Iterable[ox.Quad]) -> Iterator[tuple[str, str, str]]:
+    def links(self, came: Iterable[ox.Quad]) -> Iterator[tuple[str, str, str]]:
         """Yield the classes that triples link."""
-        for quad in quads:
+        for quad in came:
             for source in () if isinstance(quad.object, ox.Literal) else self._asked_types(quad.subject):
                 for target in self._asked_types(quad.object):
                     yield source, quad.predicate.value, target
@@ -651,38 +654,22 @@ class _Touched:
         """Return whether there are no more than so many triples of a subject or a value."""
         seen = set[str]()
         for graph in self.kg.dataset().default:
-            quads = self.store.engine.quads_for_pattern(
+            for quad in self.store.engine.quads_for_pattern(
                 subject, ox.NamedNode(predicate), value, ox.NamedNode(graph)
-            )
-            for quad in quads:
+            ):
                 seen.add(f"{quad.subject} {quad.object}")
                 if len(seen) > n:
                     return False
         return True
 
-    def _types(self, thing: object) -> set[str]:
-        name = getattr(thing, "value", "")
-        return {
-            quad.object.value
-            for graph in self.kg.dataset().default
-            for quad in self.store.edges(graph, s=name, p=_TYPE)
-            if isinstance(quad.object, ox.NamedNode)
-        }
-
     def _asked_types(self, thing: object) -> list[str]:
-        return sorted(c for c in self._types(thing) if is_asked(c) or c in self.kinds) or [""]
+        types = types_of(self.kg, getattr(thing, "value", ""))
+        return sorted(c for c in types if is_asked(c) or c in self.kinds) or [""]
 
     def _all_in(self, predicate: str, place: str, classes: Collection[str]) -> bool:
         """Return whether the touched entities that have a property are in one of some classes."""
-        for entity in self.entities:
-            having = (
-                quad
-                for graph in self.kg.dataset().default
-                for quad in self.store.edges(graph, p=predicate, **{place: entity})
-            )
-            if next(having, None) is not None and self._types(ox.NamedNode(entity)).isdisjoint(classes):
-                return False
-        return True
+        having = (e for e in self.entities if any(quads(self.kg, p=predicate, **{place: e})))
+        return not any(types_of(self.kg, entity).isdisjoint(classes) for entity in having)
 
 
 _KIND: Final = FolderKind(
@@ -751,21 +738,15 @@ def schema_of_array(array: npt.NDArray[np.uint8]) -> Schema:
         >>> schema_of_array(schema_array(schema)) == schema
         True
     """
-    found: dict[str, Any] = json.loads(array.tobytes())
+    found: dict[str, Any] = _tuples(json.loads(array.tobytes()))
     return Schema(
-        {
-            c: ClassInfo(**{name: _tuples(value) for name, value in info.items()})
-            for c, info in found["classes"].items()
-        },
-        {
-            p: PropertyInfo(**{name: _tuples(value) for name, value in info.items()})
-            for p, info in found["properties"].items()
-        },
-        tuple(ClassEdge(**edge) for edge in found["edges"]),
-        tuple(found["label_properties"]),
-        found["triples"],
-        found["exact"],
-        TermTree(**found["tree"]) if found["tree"] else None,
+        **{
+            **found,
+            "classes": {c: ClassInfo(**info) for c, info in found["classes"].items()},
+            "properties": {p: PropertyInfo(**info) for p, info in found["properties"].items()},
+            "edges": tuple(ClassEdge(**edge) for edge in found["edges"]),
+            "tree": TermTree(**found["tree"]) if found["tree"] else None,
+        }
     )
 
 
@@ -797,7 +778,6 @@ class KnownSchema:
     Attributes:
         revision: The revision of the graph.
         predicates: How many triples each of its predicates has.
-        labels: The properties that name things.
         classes: How many members each class has.
         uses: How its properties are used.
         edges: Which classes they link.
@@ -806,7 +786,6 @@ class KnownSchema:
 
     revision: int
     predicates: Mapping[str, int]
-    labels: tuple[str, ...]
     classes: Mapping[str, int]
     uses: Mapping[str, PropertyUsage]
     edges: Edges
@@ -816,7 +795,6 @@ class KnownSchema:
         """Return it as an array to keep, without its schema, which is kept beside."""
         value = {
             "predicates": dict(self.predicates),
-            "labels": self.labels,
             "classes": dict(self.classes),
             "uses": [asdict(use) for use in self.uses.values()],
             "edges": [[*edge, n] for edge, n in self.edges.items()],
@@ -826,12 +804,11 @@ class KnownSchema:
     @classmethod
     def of(cls, revision: int, arrays: Arrays) -> KnownSchema:
         """Return what `array` gave, from all that is kept of a revision."""
-        value: dict[str, Any] = json.loads(arrays["known"].tobytes())
+        value: dict[str, Any] = _tuples(json.loads(arrays["known"].tobytes()))
         uses = [PropertyUsage(**use) for use in value["uses"]]
         return cls(
             revision,
             value["predicates"],
-            tuple(value["labels"]),
             value["classes"],
             {use.iri: use for use in uses},
             {(source, p, target): n for source, p, target, n in value["edges"]},
@@ -859,17 +836,10 @@ class ChangedParts:
 _latest: WeakKeyDictionary[KnowledgeGraph, KnownSchema] = WeakKeyDictionary()
 
 
-def remember(kg: KnowledgeGraph, known: KnownSchema) -> None:
-    """Keep in memory what was read of a graph, for its later states."""
-    if kg.record.kept:
-        _latest[kg] = known
-
-
 def remembered(kg: KnowledgeGraph) -> KnownSchema | None:
     """Return what was last read of a graph, in this process or before; None if nothing is known of it."""
-    if (known := _latest.get(kg)) is None and (before := kept_before(kg)) is not None:
-        known = KnownSchema.of(*before)
-    return known
+    known, before = _latest.get(kg), None if kg in _latest else kept_before(kg)
+    return known if before is None else KnownSchema.of(*before)
 
 
 def follows_changes(kg: KnowledgeGraph) -> bool:
@@ -886,9 +856,7 @@ def changed_since(kg: KnowledgeGraph, revision: int, predicates: Mapping[str, in
         return None
     now = kg.profile().predicates
     found = {p for p in {*now, *predicates} if now.get(p, 0) != predicates.get(p, 0)}
-    for graph in kg.dataset().default:
-        for entity in touched.entities:
-            found.update(quad.predicate.value for quad in kg.store.edges(graph, s=entity))
+    found.update(quad.predicate.value for entity in touched.entities for quad in quads(kg, s=entity))
     for text in queries.get("context/in-degree").batches("entity", sorted(touched.entities)):
         found.update(str(p) for _, p, _ in kg.select(text))
     return ChangedParts(frozenset(found), touched.entities, touched.texts, touched.came)
@@ -1053,11 +1021,9 @@ def find_what_holds(kg: KnowledgeGraph, uses: Iterable[PropertyUsage]) -> None:
             return
         left -= use.triples
         use.plain_dates = use.every_datatype and _has_plain_dates(kg, use)
-        guessed = _sets(use.domains, use.subjects)
-        use.subjects_in = [some for some in guessed if _all_in(kg, use, "subjects", some)]
+        use.subjects_in = _holding(kg, use, "subjects", _sets(use.domains, use.subjects))
         if use.datatypes.keys() == {""}:
-            guessed = _sets(use.ranges, use.objects)
-            use.objects_in = [some for some in guessed if _all_in(kg, use, "objects", some)]
+            use.objects_in = _holding(kg, use, "objects", _sets(use.ranges, use.objects))
 
 
 def _has_plain_dates(kg: KnowledgeGraph, use: PropertyUsage) -> bool:
@@ -1068,17 +1034,21 @@ def _has_plain_dates(kg: KnowledgeGraph, use: PropertyUsage) -> bool:
     return [int(str(n)) for (n,) in rows] == [use.triples]
 
 
-def _sets(shares: Mapping[str, int], size: int) -> list[list[str]]:
+def _sets(shares: Mapping[str, int], size: int) -> list[tuple[str, ...]]:
     """Return sets of classes that may hold all of so many things."""
     full = sorted(c for c, n in shares.items() if c and n >= _NEARLY * size)
     if full:
-        return [[c] for c in full[:_SETS]]
-    return [sorted(shares)] if shares and "" not in shares and len(shares) <= _MOST_CLASSES else []
+        return [(c,) for c in full[:_SETS]]
+    return [tuple(sorted(shares))] if shares and "" not in shares and len(shares) <= _MOST_CLASSES else []
 
 
-def _all_in(kg: KnowledgeGraph, use: PropertyUsage, end: str, classes: list[str]) -> bool:
-    text = queries.get(f"planning/{end}-outside").bind(property=[use.iri], **{"class": classes})
-    return [str(n) for (n,) in kg.select(text)] == ["0"]
+def _holding(
+    kg: KnowledgeGraph, use: PropertyUsage, end: str, guessed: Iterable[tuple[str, ...]]
+) -> tuple[tuple[str, ...], ...]:
+    """Return those of some sets of classes that all subjects or objects of a property are in."""
+    query = queries.get(f"planning/{end}-outside")
+    rows = ((some, kg.select(query.bind(property=[use.iri], **{"class": list(some)}))) for some in guessed)
+    return tuple(some for some, outside in rows if [str(n) for (n,) in outside] == ["0"])
 
 
 ALTERNATIVE: Final[tuple[str, ...]] = (
@@ -1191,7 +1161,7 @@ class _Reader:
         # A graph with more properties than that has a long tail that no schema can show.
         most = dict(sorted(counts, key=lambda pair: (-pair[1], pair[0]))[:_DESCRIBED])
         uses, edges = self._usage(most, classes)
-        known = copy.deepcopy(uses), dict(edges), dict(classes)
+        counted = dict(classes), copy.deepcopy(uses), dict(edges)
         above = self._superclasses(classes)
         unsaid = unstated(self.kg, classes, above)
         edges = raised(uses, edges, unsaid)
@@ -1200,8 +1170,8 @@ class _Reader:
         if any("" in use.domains or "" in use.ranges for use in uses.values()):
             classes[""] = self._untyped(uses)
         schema = self._assembled(uses, edges, dict(sorted(classes.items())), above, unsaid, through)
-        predicates = self.profile.predicates
-        remember(self.kg, KnownSchema(self.revision, predicates, self.labels, known[2], *known[:2], schema))
+        if self.kg.record.kept:
+            _latest[self.kg] = KnownSchema(self.revision, self.profile.predicates, *counted, schema)
         return schema
 
     def _usage(
@@ -1286,7 +1256,7 @@ class _Reader:
                 inverse_names=tuple(dict.fromkeys(self._inverse_names(p, names, inverses))),
                 datatypes=tuple(sorted(use.datatypes)) if use.every_datatype else (),
                 through=through.get(p, ""),
-                **{name: _tuples(getattr(use, name)) for name in _SHARED},
+                **{name: getattr(use, name) for name in _SHARED},
             )
             for p, use in uses.items()
         }

@@ -10,6 +10,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
+from itertools import chain
 from math import log1p, log2
 from typing import Any, Final, TypeAlias, TypeVar, get_origin, get_type_hints
 from typing import Literal as OneOf
@@ -34,7 +35,7 @@ from mrag.planning.lexical.english import (
     other_names,
     root,
 )
-from mrag.planning.profiling import local_name
+from mrag.planning.profiling import local_name, quads
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS
@@ -478,11 +479,10 @@ def texts_of(
         for text in queries.get("planning/names").batches("property", named):
             yield from ((str(s), str(p), str(o)) for s, p, o in kg.select(text))
         return
-    for graph in kg.dataset().default:
-        for p in named:
-            for quad in kg.store.edges(graph, s=entity, p=p):
-                if isinstance(quad.object, ox.Literal) and isinstance(quad.subject, ox.NamedNode):
-                    yield quad.subject.value, p, quad.object.value
+    for p in named:
+        for quad in quads(kg, p=p, **({"s": entity} if entity else {})):
+            if isinstance(quad.object, ox.Literal) and isinstance(quad.subject, ox.NamedNode):
+                yield quad.subject.value, p, quad.object.value
 
 
 def _nameless(kg: KnowledgeGraph, schema: Schema, skip: Container[str], unnamed: Iterable[str]) -> set[str]:
@@ -497,18 +497,14 @@ def _nameless(kg: KnowledgeGraph, schema: Schema, skip: Container[str], unnamed:
 
 def _things(kg: KnowledgeGraph, schema: Schema, unnamed: Iterable[str]) -> Iterator[str]:
     """Yield subjects, and what properties lead to; of a large graph only where names are missing."""
-    whole, linked = is_small(schema), links(schema)
-    for graph in kg.dataset().default:
-        if whole:
-            for quad in kg.store.edges(graph):
-                if quad.predicate.value in schema.properties or quad.predicate.value == RDF + "type":
-                    yield from _ends(quad)
-        for c in unnamed:
-            for quad in kg.store.edges(graph, p=RDF + "type", o=c):
+    if is_small(schema):
+        for quad in quads(kg):
+            if quad.predicate.value in schema.properties or quad.predicate.value == RDF + "type":
                 yield from _ends(quad)
-        for p in linked:
-            for quad in kg.store.edges(graph, p=p):
-                yield from _ends(quad)
+    for c in unnamed:
+        yield from chain.from_iterable(map(_ends, quads(kg, p=RDF + "type", o=c)))
+    for p in links(schema):
+        yield from chain.from_iterable(map(_ends, quads(kg, p=p)))
 
 
 def links(schema: Schema) -> list[str]:
