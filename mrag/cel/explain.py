@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -26,7 +27,19 @@ from mrag.cel.expressions import negation, normal
 from mrag.cel.notation import to_dl
 from mrag.cel.problem import instances_among
 from mrag.cel.sentences import is_adjective, some, verbalise
-from mrag.cel.sparql import VOCABULARY, X, batches, by_value, comparable, condition, equal, holds, members
+from mrag.cel.sparql import (
+    INTEGERS,
+    NUMBERS,
+    VOCABULARY,
+    X,
+    batches,
+    by_value,
+    comparable,
+    condition,
+    equal,
+    holds,
+    members,
+)
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph, Layer
 from mrag.rdf import patterns as pt
@@ -40,53 +53,24 @@ SCHEMA = frozenset(v.value for v in VOCABULARY)
 _TYPED = ce.Property(str(TYPE))
 _NONE: Mapping[URIRef, Collection[Term]] = {}
 _V = var("v")
-
-
-class _Read:
-    """What has been read from the graph; True stands for an inferred statement."""
-
-    def __init__(self, kg: KnowledgeGraph) -> None:
-        self.kg = kg
-        self.out: dict[Term, dict[URIRef, dict[Term, bool]]] = {}
-        self.into: dict[tuple[URIRef, Term], dict[Term, bool]] = {}
-
-    def layers(self) -> Iterator[tuple[Layer, bool]]:
-        yield "asserted", False
-        if self.kg.record.inferred:
-            yield "inferred", True
-
-    def outgoing(self, terms: Iterable[Term]) -> None:
-        missing = [str(t) for t in terms if t not in self.out and isinstance(t, URIRef)]
-        for batch in batches(dict.fromkeys(missing)):
-            for name in batch:
-                self.out[URIRef(name)] = {}
-            for layer, inferred in self.layers():
-                for s, p, o in self.kg.select(queries.get("cel/statements-of").bind(entity=batch), layer):
-                    if s is not None and o is not None:
-                        self.out.setdefault(s, {}).setdefault(URIRef(str(p)), {}).setdefault(o, inferred)
-
-    def incoming(self, p: URIRef, term: Term) -> None:
-        if isinstance(term, BNode):
-            return
-        self.into[p, term] = {}
-        for layer, inferred in self.layers():
-            for s, _, o in self.kg.select(queries.get("cel/subjects-of").bind(p_o=[(p, term)]), layer):
-                if s is not None and o is not None:
-                    self.into.setdefault((p, o), {}).setdefault(s, inferred)
+LAYERS: tuple[Layer, ...] = ("asserted", "inferred")
 
 
 class GraphFacts:
     """Statements of a graph, some left out and others put in."""
 
     def __init__(self, kg: KnowledgeGraph) -> None:
+        self.kg = kg
         self.added: frozenset[Triple] = frozenset()
-        self._read = _Read(kg)
         self._changes: dict[tuple[Term, URIRef, bool], tuple[set[Term], set[Term]]] | None = None
+        # What has been read; True stands for an inferred statement.
+        self._out: dict[Term, dict[URIRef, dict[Term, bool]]] = {}
+        self._into: dict[tuple[URIRef, Term], dict[Term, bool]] = {}
 
     def changed(self, added: Iterable[Triple], removed: Iterable[Triple]) -> GraphFacts:
         """Return the statements of the graph with these put in and those left out."""
-        found = GraphFacts.__new__(GraphFacts)
-        found.added, found._read, found._changes = frozenset(added), self._read, {}
+        found = copy(self)
+        found.added, found._changes = frozenset(added), {}
         for at, triples in enumerate((found.added, removed)):
             for s, p, o in triples:
                 found._changes.setdefault((s, p, False), (set(), set()))[at].add(o)
@@ -95,7 +79,20 @@ class GraphFacts:
 
     def fetch(self, terms: Iterable[Term]) -> None:
         """Read the statements of many terms at once."""
-        self._read.outgoing(terms)
+        missing = [str(t) for t in terms if t not in self._out and isinstance(t, URIRef)]
+        for batch in batches(dict.fromkeys(missing)):
+            for name in batch:
+                self._out[URIRef(name)] = {}
+            query = queries.get("cel/statements-of").bind(entity=batch)
+            for s, p, o, inferred in self._rows(query):
+                self._out.setdefault(s, {}).setdefault(URIRef(str(p)), {}).setdefault(o, inferred)
+
+    def _rows(self, query: str) -> Iterator[tuple[Term, Term | None, Term, bool]]:
+        """Yield the rows of a query, of each layer, without those that have no name."""
+        for layer in LAYERS[: 2 if self.kg.record.inferred else 1]:
+            for s, p, o in self.kg.select(query, layer):
+                if s is not None and o is not None:
+                    yield s, p, o, layer == "inferred"
 
     def values(self, x: Term, p: ce.Property) -> list[Term]:
         """Return the values of a property, in order of term."""
@@ -105,13 +102,14 @@ class GraphFacts:
         role = _iri(p.iri)
         known: Collection[Term]
         if p.inverse:
-            if (role, x) not in self._read.into:
-                self._read.incoming(role, x)
-            known = self._read.into.get((role, x), ())
+            if (role, x) not in self._into and not isinstance(x, BNode):
+                self._into[role, x] = {}
+                for s, _, o, inferred in self._rows(queries.get("cel/subjects-of").bind(p_o=[(role, x)])):
+                    self._into.setdefault((role, o), {}).setdefault(s, inferred)
+            known = self._into.get((role, x), ())
         else:
-            if x not in self._read.out:
-                self._read.outgoing([x])
-            known = self._read.out.get(x, _NONE).get(role, ())
+            self.fetch([x])
+            known = self._out.get(x, _NONE).get(role, ())
         if self._changes is None:
             return known
         key = x, role, p.inverse
@@ -126,8 +124,8 @@ class GraphFacts:
 
     def inferred(self, triple: Triple) -> bool:
         """Return whether a triple that is here was inferred."""
-        self._read.outgoing([triple.s])
-        return self._read.out.get(triple.s, {}).get(triple.p, {}).get(triple.o, False)
+        self.fetch([triple.s])
+        return self._out.get(triple.s, {}).get(triple.p, {}).get(triple.o, False)
 
     def holds(self, e: ce.Expression, x: Term) -> bool:
         """Decide whether a normal form holds a term, named individual or not."""
@@ -219,11 +217,6 @@ _PLAIN = {
     XSD + "date": ("2000-01-01",),
     XSD + "dateTime": ("2000-01-01T00:00:00Z",),
 }
-_WHOLE = frozenset(
-    XSD + n
-    for n in "integer int long short byte nonNegativeInteger positiveInteger unsignedInt unsignedLong".split()
-)
-_NUMBERS = _WHOLE | {XSD + "decimal", XSD + "double", XSD + "float"}
 
 
 class Candidates:
@@ -318,11 +311,11 @@ def _made(expression: ce.Expression) -> list[Literal]:
     for datatype, literals in sorted(limits.items()):
         texts: list[str] = []
         values = [v for v in map(comparable, literals) if v is not None]
-        if datatype in _NUMBERS:
+        if datatype in NUMBERS:
             numbers = sorted(Decimal(str(v)) for v in values)
             beside = [n + step for n in numbers for step in (-1, 1)] or [Decimal(0)]
-            between = [] if datatype in _WHOLE else [(a + b) / 2 for a, b in pairwise(numbers)]
-            texts = [f"{n:f}" for n in (*beside, *between) if datatype not in _WHOLE or n == int(n)]
+            between = [] if datatype in INTEGERS else [(a + b) / 2 for a, b in pairwise(numbers)]
+            texts = [f"{n:f}" for n in (*beside, *between) if datatype not in INTEGERS or n == int(n)]
         elif datatype in (XSD + "date", XSD + "dateTime"):
             moments = [v + timedelta(days=n) for v in values if isinstance(v, datetime) for n in (-1, 1)]
             texts = [m.date().isoformat() if datatype == XSD + "date" else m.isoformat() for m in moments]

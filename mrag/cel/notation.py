@@ -531,7 +531,57 @@ def to_owlready(expression: ce.Expression, ontology: Any) -> Any:
         ConfigError: If owlready2 is not installed, a name is not in the world, or owlready2 has no Python
             type for a datatype.
     """
-    return _Writer(ontology).written(expression)
+    o = _library()
+    of = [to_owlready(part, ontology) for part in ce.operands(expression)]
+    match expression:
+        case ce.Top():
+            return o.Thing
+        case ce.Bottom():
+            return o.Nothing
+        case ce.Named(iri):
+            return _named(ontology, iri)
+        case ce.Not():
+            return o.Not(of[0])
+        case ce.And():
+            return o.And(of)
+        case ce.Or():
+            return o.Or(of)
+        case ce.OneOf(members):
+            return o.OneOf([_named(ontology, m) for m in members])
+    p = expression.property
+    # The library would otherwise give a named inverse where the ontology has one.
+    role = o.Inverse(_named(ontology, p.iri), simplify=False) if p.inverse else _named(ontology, p.iri)
+    restriction = getattr(role, _METHODS[type(expression)])
+    match expression:
+        case ce.Cardinality(n):
+            return restriction(n, of[0])
+        case ce.Quantifier():
+            return restriction(of[0])
+        case ce.Value(_, value):
+            return restriction(_value(o, value) if isinstance(value, Literal) else _named(ontology, value))
+        case ce.DataRestriction(_, range):
+            return restriction(_values(o, range))
+
+
+def _named(ontology: Any, iri: str) -> Any:
+    found = ontology.world[iri]
+    if found is None:
+        raise ConfigError("The ontology of owlready2 has no such name.", term=iri)
+    return found
+
+
+def _value(o: Any, literal: Literal) -> Any:
+    if literal.language:
+        return o.locstr(str(literal), literal.language)
+    return literal.toPython() if literal.datatype is not None else str(literal)
+
+
+def _values(o: Any, range: ce.DataRange) -> Any:
+    kind = _TYPES.get(range.datatype)
+    if kind is None:
+        raise ConfigError("owlready2 has no Python type for this datatype.", term=range.datatype)
+    limits = {_OWLREADY_FACETS[f]: _value(o, v) for f, v in range.facets}
+    return o.ConstrainedDatatype(kind, **limits) if limits else kind
 
 
 def from_owlready(construct: Any) -> ce.Expression:
@@ -585,65 +635,6 @@ def _restriction_of(o: Any, r: Any) -> ce.Expression:
 def _literal(value: Any) -> Literal:
     lang = getattr(value, "lang", None)
     return Literal(str(value), lang=lang) if lang else Literal(value)
-
-
-class _Writer:
-    def __init__(self, ontology: Any) -> None:
-        self.ontology, self.o = ontology, _library()
-
-    def written(self, e: ce.Expression) -> Any:
-        o = self.o
-        match e:
-            case ce.Top():
-                return o.Thing
-            case ce.Bottom():
-                return o.Nothing
-            case ce.Named(iri):
-                return self.named(iri)
-            case ce.Not(of):
-                return o.Not(self.written(of))
-            case ce.And(parts):
-                return o.And([self.written(p) for p in parts])
-            case ce.Or(parts):
-                return o.Or([self.written(p) for p in parts])
-            case ce.OneOf(members):
-                return o.OneOf([self.named(m) for m in members])
-        restriction = getattr(self.role(e.property), _METHODS[type(e)])
-        match e:
-            case ce.Cardinality(n, _, filler):
-                return restriction(n, self.written(filler))
-            case ce.Quantifier(_, filler):
-                return restriction(self.written(filler))
-            case ce.Value(_, value):
-                return restriction(self.value(value) if isinstance(value, Literal) else self.named(value))
-            case ce.DataRestriction(_, range):
-                return restriction(self.range(range))
-
-    def named(self, iri: str) -> Any:
-        found = self.ontology.world[iri]
-        if found is None:
-            raise ConfigError("The ontology of owlready2 has no such name.", term=iri)
-        return found
-
-    def role(self, p: ce.Property) -> Any:
-        found = self.named(p.iri)
-        # The library would otherwise give a named inverse where the ontology has one.
-        return self.o.Inverse(found, simplify=False) if p.inverse else found
-
-    def value(self, literal: Literal) -> Any:
-        if literal.language:
-            return self.o.locstr(str(literal), literal.language)
-        return literal.toPython() if literal.datatype is not None else str(literal)
-
-    def range(self, range: ce.DataRange) -> Any:
-        kind = _TYPES.get(range.datatype)
-        if kind is None:
-            raise ConfigError("owlready2 has no Python type for this datatype.", term=range.datatype)
-        if not range.facets:
-            return kind
-        return self.o.ConstrainedDatatype(
-            kind, **{_OWLREADY_FACETS[f]: self.value(v) for f, v in range.facets}
-        )
 
 
 def _library() -> Any:

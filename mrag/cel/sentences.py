@@ -16,18 +16,17 @@ Example:
 from __future__ import annotations
 
 import re
-import tomllib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, get_args
 from typing import Literal as OneOfText
 
 from rdflib import Literal
 
+from mrag._tables import tables
 from mrag.cel import expressions as ce
 from mrag.cel.expressions import negation, normal, operands, with_operands
 from mrag.cel.problem import ExampleCounts, Hypothesis
@@ -41,13 +40,10 @@ from mrag.rdf.terms import XSD, curie, to_ox
 
 Language: TypeAlias = OneOfText["en", "de"]
 Name: TypeAlias = Callable[[str], str]
-KINDS = {
-    "en": {"integer": "whole number", "decimal": "decimal number", "double": "number",
-           "boolean": "truth value", "float": "short number", "date": "date", "dateTime": "time",
-           "string": "text"},
-    "de": {"integer": "ganze Zahl", "decimal": "Dezimalzahl", "double": "Zahl", "boolean": "Wahrheitswert",
-           "float": "kurze Zahl", "date": "Datum", "dateTime": "Zeitpunkt", "string": "Text"},
-}  # fmt: skip
+_DATA: Mapping[Language, Mapping[str, Any]] = {
+    language: tables(f"cel/words-{language}.toml") for language in get_args(Language)
+}
+KINDS: Mapping[Language, Mapping[str, str]] = {language: data["kinds"] for language, data in _DATA.items()}
 """What values of a datatype are called."""
 NUMERIC = frozenset(XSD + kind for kind in ("integer", "decimal", "double", "float"))
 """Datatypes of numbers, which are compared by value."""
@@ -139,8 +135,8 @@ def escaped(text: str) -> str:
 @cache
 def word_lists(language: Language) -> Mapping[str, frozenset[str]]:
     """Return the words by which names become clauses, by what they are; of pairs see `word_pairs`."""
-    text = (files("mrag") / "cel" / f"words-{language}.toml").read_text(encoding="utf-8")
-    return {name: frozenset(words.split()) for name, words in tomllib.loads(text).items()}
+    lists = ((name, words) for name, words in _DATA[language].items() if isinstance(words, str))
+    return {name: frozenset(words.split()) for name, words in lists}
 
 
 @cache
@@ -276,7 +272,10 @@ def role(label: str, *, inverse: bool = False) -> Role:
     if len(parts) == 1 and _are("related", low[0]):
         return _verb(f"is {label} to", inverse)
     if led := _lead(parts):
-        return _carry(*led, inverse)
+        carrier, called = led[0], single(" ".join(lowered(led[1])))
+        if inverse:
+            return Role(what=f"{carrier} as {called}")
+        return Role(noun=called, nouns=several(called), carrier=carrier)
     third = _third_person(low)
     kind, text = relation(label, False)
     if third:
@@ -405,13 +404,6 @@ def _deny(text: str) -> str:
     return " ".join(["does not", base, *rest]) if base else ""
 
 
-def _carry(carrier: str, noun: list[str], inverse: bool) -> Role:
-    called = single(" ".join(lowered(noun)))
-    if inverse:
-        return Role(what=f"{carrier} as {called}")
-    return Role(noun=called, nouns=several(called), carrier=carrier)
-
-
 def quoted(label: str, inverse: bool) -> Role:
     """Return a role that keeps the name of a property in quotation marks."""
     name = f"“{escaped(label)}”"
@@ -437,21 +429,6 @@ def _singulars() -> Mapping[str, str]:
     return {several: one for one, several in word_pairs("plurals").items()}
 
 
-_COUNTS: Mapping[Language, Mapping[type[ce.Cardinality], str]] = {
-    "en": {ce.AtLeast: "at least", ce.AtMost: "at most", ce.Exactly: "exactly"},
-    "de": {ce.AtLeast: "mindestens", ce.AtMost: "höchstens", ce.Exactly: "genau"},
-}
-_NUMBERS = {
-    "en": {"minInclusive": "at least", "maxInclusive": "at most",
-           "minExclusive": "more than", "maxExclusive": "less than"},
-    "de": {"minInclusive": "mindestens", "maxInclusive": "höchstens",
-           "minExclusive": "mehr als", "maxExclusive": "weniger als"},
-}  # fmt: skip
-_TIMES = {
-    "en": {"minInclusive": "not before", "maxInclusive": "not after",
-           "minExclusive": "after", "maxExclusive": "before"},
-    "de": {"minInclusive": "ab", "maxInclusive": "bis", "minExclusive": "nach", "maxExclusive": "vor"},
-}  # fmt: skip
 _SAYING = ("“Has ", "“has ", "“Is ", "“is ", "“Was ", "“was ")
 
 
@@ -536,7 +513,7 @@ class English(Clauses):
             case ce.Only(_, filler):
                 return self._only(r, filler, last)
             case ce.Cardinality(n, _, filler):
-                return self._counted(r, f"{_COUNTS['en'][type(e)]} {n}", n, filler, last)
+                return self._counted(r, f"{_DATA['en']['counts'][type(e).__name__]} {n}", n, filler, last)
 
     def _valued(self, e: ce.Value, denied: bool = False) -> str:
         """Return that a value is there, or that it is not."""
@@ -712,7 +689,7 @@ def _range(range: ce.DataRange, unit: str = "") -> str:
 def _limits(range: ce.DataRange, language: Language, unit: str) -> str:
     """Return limits in words, `more than 2 and at most 5`."""
     timed = range.datatype in _OF
-    names = (_TIMES if timed else _NUMBERS)[language]
+    names = _DATA[language]["times" if timed else "numbers"]
 
     def shown(limit: Literal) -> str:
         text = bare(limit, range.datatype)
@@ -909,7 +886,7 @@ class German(Clauses):
             case ce.Only(_, filler):
                 return self._thing(f"nur {r.things}", filler, "von denen jedes", last)
             case ce.Cardinality(n, _, filler):
-                start = f"{_COUNTS['de'][type(e)]} {n}"
+                start = f"{_DATA['de']['counts'][type(e).__name__]} {n}"
                 if isinstance(filler, ce.OneOf):
                     return f"{start} von {self.listed(filler)}", ""
                 one = n == 1

@@ -38,9 +38,9 @@ INTEGERS = frozenset(
         "unsignedLong unsignedInt unsignedShort unsignedByte"
     ).split()
 )
-_NUMBERS = INTEGERS | {XSD + "decimal", XSD + "double", XSD + "float"}
+NUMBERS = INTEGERS | {XSD + "decimal", XSD + "double", XSD + "float"}
 _DATES = frozenset((XSD + "date", XSD + "dateTime", XSD + "dateTimeStamp"))
-_DECIDED = _NUMBERS | _DATES | {XSD + "boolean", XSD + "string"}
+_DECIDED = NUMBERS | _DATES | {XSD + "boolean", XSD + "string"}
 _COMPARE: dict[str, Callable[[Comparable, Comparable], bool]] = {
     "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
@@ -57,7 +57,7 @@ def condition(range: DataRange, value: ox.Variable) -> Expression:
 
 def by_value(literal: Literal) -> bool:
     """Return whether a literal is matched by its value, not as the term it is."""
-    return str(literal.datatype or "") in _NUMBERS | _DATES | {XSD + "boolean"}
+    return str(literal.datatype or "") in NUMBERS | _DATES | {XSD + "boolean"}
 
 
 def holds(expression: Expression, value: Literal) -> bool:
@@ -94,7 +94,7 @@ def family(literal: Literal) -> str | None:
     kind = str(literal.datatype or "")
     if kind in INTEGERS:
         return XSD + "integer"
-    return kind if kind in _NUMBERS | _DATES or kind == XSD + "boolean" else None
+    return kind if kind in NUMBERS | _DATES or kind == XSD + "boolean" else None
 
 
 def by_family(terms: Iterable[Term]) -> dict[str, dict[int, Any]]:
@@ -154,7 +154,7 @@ def _compare(left: Literal, sign: str, right: Literal) -> bool | None:
             term=right.n3(),
             hint="Use numbers, booleans, texts, xsd:date or xsd:dateTime.",
         )
-    same = all(k in _NUMBERS for k in kinds) or (
+    same = all(k in NUMBERS for k in kinds) or (
         kinds[0] == kinds[1] or {*kinds} <= {XSD + "dateTime", XSD + "dateTimeStamp"}
     )
     if not same or left.language:

@@ -17,7 +17,7 @@ from typing import Final
 
 from rdflib import Literal
 
-from mrag._tables import patterns
+from mrag._tables import patterns, tables
 from mrag.context.render import Context, Line
 from mrag.generation.support.mentions import META, NAMING, ContextNames, TermMention, owned
 from mrag.generation.verbalise import TYPE, describes, is_empty
@@ -40,24 +40,16 @@ from mrag.language.tokens import (
 )
 from mrag.rdf.terms import RDFS, Term
 
+_WORDS: Final = tables("generation/asking.toml")
 _VAGUE, _LIGHT = (frozenset(map(stem, some)) for some in (VAGUE, LIGHT))
-_PLACES = stems("place city country region address location")
-_TIMES = stems("year date time age")
+_PLACES, _TIMES, _PLACED, _PARTS = (stems(_WORDS[n]) for n in ("places", "times", "placed", "parts"))
 _OTHERWISE = {"where": _TIMES, "when": _PLACES, "who": _TIMES | _PLACES, "how": _PLACES}
 """Words of relations that tell of another kind than an asking word wants: a birth year is nowhere."""
-_PLACED = stems("based located situated headquartered")
-_PARTS = stems("contains consists ingredient material component part")
-_DOING = words("what which who where when why how whom whose")
 _DEEDS = DEEDS | {f"{verb}s" for verb in DEEDS}
-_HOW = {
-    "tall": "height", "high": "height", "heavy": "mass", "old": "birth", "big": "size", "large": "size",
-    "long": "length", "fast": "speed", "far": "distance", "expensive": "price",
-}  # fmt: skip
-_ASKING = {"where": "where", "when": "when", "wo": "where", "wann": "when", "dove": "where", "quando": "when"}
-_FURTHER_NAMES = words("synonym synonyms alias aliases nickname nicknames")
-_NAMES = words("name names called known term terms")
-_FURTHER = words("another other else also alternative alternate")
-_WHICH = words("which what list many welche welcher quali quels quelles")
+_DOING, _WHICH, _NAMES, _FURTHER, _FURTHER_NAMES = (
+    words(_WORDS[name]) for name in ("doing", "which", "names", "further", "further_names")
+)
+_HOW, _ASKING = _WORDS["how"], _WORDS["asking"]
 _PATTERNS: Final = patterns("generation/patterns.toml")
 SCHEMA = (RDFS + "subClassOf", RDFS + "subPropertyOf")
 _ENTITIES: Final = 6
@@ -229,14 +221,10 @@ class QuestionNeeds:
         meant = nouns.union(*(OTHERS.get(one, frozenset()) for one in nouns))
         return bool(nouns) and need.stem not in nouns and not meant & relation and need.stem in relation
 
-    def head_of(self, term: Term) -> str:
-        """Return the stem of the last word of a term's label."""
+    def head_of(self, term: Term, *, alone: bool = False) -> str:
+        """Return the stem of the last word of a label; nothing where it is to be `alone` and is not."""
         label = self._labels.get(term, ())
-        return stem(label[-1]) if label else ""
-
-    def is_one_word(self, term: Term) -> bool:
-        """Return whether a term's label is one word."""
-        return len(self._labels.get(term, ())) == 1
+        return stem(label[-1]) if label and not (alone and len(label) > 1) else ""
 
     def joined(self, line: Line) -> frozenset[int]:
         """Return what a line covers by its predicate and its ends together: "blue" said of eyes."""
@@ -590,7 +578,7 @@ class FactSelector:
         # Of the class that "which" asks for, where there are some.
         # A graph database is a database; but what asks for graph databases does not ask for databases.
         kinds = self.asked.kinds
-        heads = {self.asked.head_of(kind) for kind in kinds if self.asked.is_one_word(kind)}
+        heads = {self.asked.head_of(kind, alone=True) for kind in kinds} - {""}
         types = {g.subject: [x for x in self._of[g.subject] if str(x.triple.p) == TYPE] for g in like}
         of_kind = set()
         for subject, own in types.items():

@@ -194,11 +194,6 @@ class FitState:
                 self.worst = min(h.quality for h in self._found.values())
         return value
 
-    def offer_classes(self) -> None:
-        """Offer the classes alone where nothing was offered yet."""
-        for named in map(ce.Named, () if self._found else self.world.named):
-            self.offer(named, self.count(named))
-
     def settle(self, found: Iterable[Hypothesis]) -> None:
         """Put hypotheses in place of those found so far, with estimates for example."""
         self._found = {h.expression: h for h in found}
@@ -294,7 +289,8 @@ class Learner(ABC):
             stopped = "interrupted"
         stopped = "time" if cut and stopped == "exhausted" else stopped
         if stopped == "time":
-            fit.offer_classes()
+            for named in map(ce.Named, () if fit.best() else world.named):
+                fit.offer(named, fit.count(named))
         found = fit.best()[: self.settings.top]
         # The store has the last word; it may take as long to count as it took to read.
         late = time.monotonic() - started + fetched >= 0.95 * seconds

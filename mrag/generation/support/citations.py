@@ -76,11 +76,6 @@ def word(low: str) -> Symbol:
     return Symbol(low, low, low, 0, 0)
 
 
-def is_yes_no(question: Sequence[Symbol]) -> bool:
-    """Return whether a question asks whether something is so."""
-    return bool(question) and question[0].low in _BE | _DO | _HAVE
-
-
 def asserted(question: Sequence[Symbol], *, denied: bool = False) -> Iterator[list[Symbol]]:
     """Yield the statements that "yes" makes of a question, or that "no" makes of it."""
     first = question[0].low if question else ""
@@ -315,7 +310,7 @@ class Citer:
         if rest[:1] not in ("", ",", ".", ":", ";", "!", "–", "—", "-"):
             return bare, None
         rest = rest[1:].strip()
-        if first.key not in NO and not is_yes_no(self._asked):
+        if first.key not in NO and not (self._asked and self._asked[0].low in _BE | _DO | _HAVE):
             return rest, None if tokens(rest) else []
         for said in islice(asserted(self._asked, denied=first.key in NO), _MOST_STATEMENTS):
             steps = derive(Derivation(said, self.facts))
@@ -620,11 +615,6 @@ def _alike(line: Line, claimed: Term) -> bool:
     return not isinstance(value, Literal) or counted[0] == counted[1]
 
 
-def _is_measure(line: Line) -> bool:
-    """Return whether a line gives a number or a date."""
-    return str(getattr(line.triple.o, "datatype", "")).removeprefix(XSD) in _MEASURED
-
-
 def _turn(citer: Citer, step: ClaimStep, graph: FactSource) -> list[Line]:
     """Return the lines that say a claim the other way round, where it cannot hold both ways."""
     for subject, one in product(sorted(step.subject, key=str), sorted(step.object, key=str)):
@@ -653,7 +643,8 @@ def _clashing(citer: Citer, text: str, before: frozenset[Term], graph: FactSourc
                 values = [] if flipped else citer.values(subject, p)
                 if not values or not all(_alike(values[0], one) for one in step.object):
                     continue  # "died in Paris" is nothing against when it was
-                one = len(values) == 1 and _is_measure(values[0])
+                datatype = str(getattr(values[0].triple.o, "datatype", "")).removeprefix(XSD)
+                one = len(values) == 1 and datatype in _MEASURED
                 if one or (graph is not None and graph.is_single(p)):
                     return values
     return []
