@@ -517,66 +517,6 @@ _Node: TypeAlias = ox.NamedNode | ox.BlankNode | ox.Triple
 _Value: TypeAlias = _Node | ox.Literal
 
 
-def alike_sized(before: Mapping[str, int], now: Mapping[str, int]) -> bool:
-    """Return whether classes are the same and have hardly more or fewer members.
-
-    Example:
-        >>> alike_sized({"urn:c": 1000}, {"urn:c": 1001}), alike_sized({"urn:c": 2}, {"urn:d": 2})
-        (True, False)
-    """
-    return before.keys() == now.keys() and all(
-        abs(now[c] - n) <= max(_FEW, _GROWN * n) for c, n in before.items()
-    )
-
-
-def adjusted(
-    kg: KnowledgeGraph,
-    uses: Mapping[str, PropertyUsage],
-    edges: Edges,
-    counts: Mapping[str, int],
-    wanted: Collection[str],
-    entities: Collection[str],
-    came: Collection[str],
-    typed: int,
-    kinds: frozenset[str],
-) -> tuple[dict[str, PropertyUsage], Edges]:
-    """Return how large properties are used to which triples came, and the edges that these make.
-
-    Args:
-        kg: The knowledge graph, in an embedded store.
-        uses: How properties were used.
-        edges: Which classes they linked.
-        counts: How many triples each property has now.
-        wanted: The properties that may have changed.
-        entities: The entities that changes touched.
-        came: Marks of the triples that came.
-        typed: How many more triples than before say of which class something is.
-        kinds: The classes of terms, where these are the things.
-    """
-    if not isinstance(kg.store, OxigraphStore):
-        return {}, {}
-    few = exactly_counted(counts) | exactly_counted({p: use.triples for p, use in uses.items()})
-    found: dict[str, PropertyUsage] = {}
-    links: Edges = {}
-    touched = _Touched(kg, kg.store, frozenset(entities), frozenset(came), kinds)
-    of = touched.quads()
-    retyped = touched.retyped(of.get(_TYPE, []), typed)
-    for p, n in counts.items():
-        use, mine = uses.get(p), of.get(p, [])
-        if use is None or p not in wanted or len(mine) != n - use.triples:
-            continue
-        if p in few:
-            if mine or touched.have(p, retyped):
-                continue
-        elif abs(n - use.counted) > _GROWN * use.counted or not all(_like(use, q.object) for q in mine):
-            continue
-        found[p] = touched.added(use, mine)
-        links.update({edge: m for edge, m in edges.items() if edge[1] == p})
-        for edge in touched.links(mine):
-            links[edge] = links.get(edge, 0) + 1
-    return found, links
-
-
 def _like(use: PropertyUsage, value: _Value) -> bool:
     """Return whether a value is of a kind that the property has."""
     if not isinstance(value, ox.Literal):
@@ -594,24 +534,22 @@ def _like(use: PropertyUsage, value: _Value) -> bool:
 @dataclass(frozen=True)
 class _Touched:
     kg: KnowledgeGraph
-    store: OxigraphStore
-    entities: frozenset[str]
-    came: frozenset[str]
+    changed: ChangedParts
     kinds: frozenset[str]
 
     def quads(self) -> dict[str, list[ox.Quad]]:
         """Return the triples that came, by their predicates."""
         found: dict[str, dict[str, ox.Quad]] = defaultdict(dict)
-        for quad in (quad for entity in sorted(self.entities) for quad in quads(self.kg, s=entity)):
+        for quad in (quad for entity in sorted(self.changed.entities) for quad in quads(self.kg, s=entity)):
             key = mark(quad.subject, quad.predicate, quad.object)
-            if key in self.came:
+            if key in self.changed.came:
                 found[quad.predicate.value][f"{key} {quad.object}"] = quad
         return {p: list(some.values()) for p, some in found.items()}
 
     def retyped(self, came: Collection[ox.Quad], more: int) -> frozenset[str]:
         """Return the entities that may be in other classes than before."""
         if len(came) != more:
-            return self.entities
+            return self.changed.entities
         return frozenset(str(getattr(quad.subject, "value", "")) for quad in came)
 
     def have(self, predicate: str, entities: Iterable[str]) -> bool:
@@ -653,8 +591,9 @@ class _Touched:
     def _are(self, n: int, predicate: str, subject: _Node | None, value: _Value | None) -> bool:
         """Return whether there are no more than so many triples of a subject or a value."""
         seen = set[str]()
+        assert isinstance(self.kg.store, OxigraphStore)
         for graph in self.kg.dataset().default:
-            for quad in self.store.engine.quads_for_pattern(
+            for quad in self.kg.store.engine.quads_for_pattern(
                 subject, ox.NamedNode(predicate), value, ox.NamedNode(graph)
             ):
                 seen.add(f"{quad.subject} {quad.object}")
@@ -668,7 +607,7 @@ class _Touched:
 
     def _all_in(self, predicate: str, place: str, classes: Collection[str]) -> bool:
         """Return whether the touched entities that have a property are in one of some classes."""
-        having = (e for e in self.entities if any(quads(self.kg, p=predicate, **{place: e})))
+        having = (e for e in self.changed.entities if any(quads(self.kg, p=predicate, **{place: e})))
         return not any(types_of(self.kg, entity).isdisjoint(classes) for entity in having)
 
 
@@ -869,22 +808,43 @@ def unchanged(
     counts: Mapping[str, int],
     classes: Mapping[str, int],
 ) -> tuple[dict[str, PropertyUsage], Edges]:
-    """Return how properties are used that need not be counted again, and the edges that these make."""
+    """Return how properties are used that need not be counted again, and the edges that these make.
+
+    What no change has touched is as it was; large properties are adjusted to the triples that came.
+    """
     # Of a property with very many triples members of classes are looked at, so these must be as they were.
-    same = alike_sized(known.classes, classes)
-    before, now = exactly_counted({p: use.triples for p, use in known.uses.items()}), exactly_counted(counts)
-    uses = {
-        p: copy.deepcopy(use)
-        for p, use in known.uses.items()
-        if p in counts and p not in changed.properties and (p in before) == (p in now) and (p in now or same)
-    }
-    edges = {edge: n for edge, n in known.edges.items() if edge[1] in uses}
-    touched = {p for p in counts if p not in uses and (p in before) == (p in now) and (p in now or same)}
-    typed = kg.profile().predicates.get(RDF + "type", 0) - known.predicates.get(RDF + "type", 0)
-    more, links = adjusted(
-        kg, known.uses, known.edges, counts, touched, changed.entities, changed.came, typed, kinds_of(classes)
+    same = known.classes.keys() == classes.keys() and all(
+        abs(classes[c] - n) <= max(_FEW, _GROWN * n) for c, n in known.classes.items()
     )
-    return {**uses, **more}, {**edges, **links}
+    before, now = exactly_counted({p: use.triples for p, use in known.uses.items()}), exactly_counted(counts)
+    touched = _Touched(kg, changed, kinds_of(classes))
+    came = touched.quads()
+    typed = kg.profile().predicates.get(_TYPE, 0) - known.predicates.get(_TYPE, 0)
+    retyped = touched.retyped(came.get(_TYPE, []), typed)
+    uses: dict[str, PropertyUsage] = {}
+    links: list[tuple[str, str, str]] = []
+    for p, use in known.uses.items():
+        if p not in counts or (p in before) != (p in now) or not (p in now or same):
+            continue
+        if p not in changed.properties:
+            uses[p] = copy.deepcopy(use)
+            continue
+        mine = came.get(p, [])
+        if len(mine) != counts[p] - use.triples:
+            continue
+        if p in now:
+            if mine or touched.have(p, retyped):
+                continue
+        elif abs(counts[p] - use.counted) > _GROWN * use.counted or not all(
+            _like(use, q.object) for q in mine
+        ):
+            continue
+        uses[p] = touched.added(use, mine)
+        links += touched.links(mine)
+    edges = {edge: n for edge, n in known.edges.items() if edge[1] in uses}
+    for edge in links:
+        edges[edge] = edges.get(edge, 0) + 1
+    return uses, edges
 
 
 Ancestors = Mapping[str, frozenset[str]]
