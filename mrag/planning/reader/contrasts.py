@@ -20,7 +20,16 @@ from mrag.planning.plan import (
     Plan,
     Unknown,
 )
-from mrag.planning.reader.frames import BY, QuestionCues, RoleItem, Unreadable, is_above, pairs, partner_of
+from mrag.planning.reader.frames import (
+    BY,
+    QuestionCues,
+    RoleItem,
+    Unreadable,
+    is_above,
+    pairs,
+    partner_of,
+    read_as,
+)
 from mrag.planning.reader.outcome import PlanDraft, assemble, difference
 from mrag.planning.reader.world import SchemaWays
 from mrag.planning.scopes import less, renamed, without_ties
@@ -54,7 +63,7 @@ def draft_of(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
     less = any(i.role == "by-" for i in items) or asked.compares == "<"
     if asked.truth:
         relation = asked.compares or ("<" if less else ">")
-        return both.draft((), (Comparison(_read(one, kind), relation, _read(other, kind)),), "truth")
+        return both.draft((), (Comparison(read_as(kind, one), relation, read_as(kind, other)),), "truth")
     if asked.ratio and kind == "number":
         turned = any(i.role == "than" and i.cue is None for i in items)  # the part comes behind the whole
         part, whole = (other, one) if turned else (one, other)
@@ -62,7 +71,7 @@ def draft_of(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
         return both.draft((Column(value, "ratio"),), (), "ratio")
     if ranked and both.keys and not asked.amount:
         relation = "<" if less else ">"
-        return both.kept((Comparison(_read(one, kind), relation, _read(other, kind)),), counted=counts)
+        return both.kept((Comparison(read_as(kind, one), relation, read_as(kind, other)),), counted=counts)
     if counts or ((ranked or asked.compares in ("<", ">")) and not asked.amount):
         raise Unreadable
     if asked.amount:
@@ -187,7 +196,7 @@ def _of_whole(both: _Both, name: str, *, percent: bool) -> PlanDraft | None:
 
 def _said_once(items: Sequence[RoleItem]) -> list[RoleItem]:
     """Return items without those that say again what is compared: "the height of A and the height of B"."""
-    own = [(i.role, i.cand.term) if i.cand is not None and i.kind == "property" else None for i in items]
+    own = [(i.role, i.text) if i.kind == "property" else None for i in items]
     return [i for n, i in enumerate(items) if own[n] is None or own[n] not in own[:n]]
 
 
@@ -234,10 +243,6 @@ def _kind(world: SchemaWays, draft: PlanDraft) -> str:
     if not found & {"number", "date"}:
         raise Unreadable
     return found.pop()
-
-
-def _read(value: Unknown, kind: str) -> Expression:
-    return Number(value) if kind == "number" else value
 
 
 def ratio(part: Expression, whole: Expression, *, percent: bool) -> Expression:

@@ -42,18 +42,17 @@ from mrag.planning.reader.frames import (
     bounded,
     decimal,
     is_under,
-    merge,
     of_class,
     pairs,
     path,
-    put,
+    read_as,
     read_frame,
     where,
 )
 from mrag.planning.reader.ties import tie
 from mrag.planning.reader.units import Unit
 from mrag.planning.reader.world import SchemaWays, WayStep
-from mrag.planning.scopes import without_ties
+from mrag.planning.scopes import bound, merged, substituted, without_ties
 
 FOLDS: Final[Mapping[str, Fold]] = {"sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}
 """What roles fold by."""
@@ -225,7 +224,7 @@ def _by_name(frame: RoleFrame, draft: PlanDraft) -> PlanDraft:
         frame.count("named by another")
     if not named:
         return draft
-    block = merge(draft.plan.where, Block(tuple(named)))
+    block = merged(draft.plan.where, Block(tuple(named)))
     return replace(draft, plan=replace(draft.plan, where=block, columns=tuple(columns)))
 
 
@@ -249,7 +248,8 @@ def _assembled(frame: RoleFrame, items: Sequence[RoleItem], asked: QuestionCues)
             raise Unreadable
         block = where(frame, frame.root)
         if len(frame.root.same) == 1 and frame.root.key is None:
-            block = put(where(frame, frame.root, named=False), frame.root.var, frame.root.same[0])
+            block = where(frame, frame.root, named=False)
+            block = substituted(block, {frame.root.var: frame.root.same[0]})
         if block.empty:
             raise Unreadable
         return PlanDraft(Plan(block), (), frame.features)
@@ -328,9 +328,8 @@ def _show_root(out: _Outcome) -> None:
     named = [i.at for n, i in enumerate(frame.items) if i.role == "focus" and frame.named.get(n) is root]
     if not named or not out.folds or out.groups or out.plain:
         return
-    folded = {u for c in out.folds for e in parts(c.value) if isinstance(e, Aggregate) for u in e.of}
     first = min((i.at for i in frame.items if i.role in ("count", *BY, *FOLDS) or "&" in i.role), default=0)
-    if root.var not in folded and named[0] < first:
+    if root.var not in _folded(out.folds) and named[0] < first:
         out.number += 1
         out.groups.append(Column(root.var, "c0"))
         out.shown.insert(0, "c0")
@@ -342,7 +341,7 @@ def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]
     role, x, node = shown.item.role, shown.value, shown.node
     if role in BY and not out.frame.asked.side:
         return _by(out, shown)
-    if role in BY and _number(out, shown) and not (node.entity or node.key):
+    if role in BY and _kind(out, shown) == "number" and not (node.entity or node.key):
         out.column(Aggregate(_fold_compared(out), Number(x), (node.var,)), out.folds)
     elif role in ("col", "much", "self", *BY):
         if x not in out.names:
@@ -378,26 +377,26 @@ def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]
 
 def _beyond(out: _Outcome, shown: Shown) -> list[FoldUse]:
     """Compare with the average: a value that each thing has once, or the sum of all that it has."""
-    assert shown.item.cand is not None
     way, x = shown.node.way, shown.value
     if all(map(out.frame.world.single, way)):
         relation = BEYOND[shown.item.role.removeprefix("beyond")]
-        add_average(out.frame, shown.node, shown.item.cand, relation)
+        add_average(out.frame, shown.node, shown.item.meant, relation)
         return []
     return [FoldUse(shown.item, shown.node, Aggregate("sum", Number(x), (shown.node.var,)), shown.item.role)]
 
 
-def _number(out: _Outcome, shown: Shown) -> bool:
-    return shown.item.cand is not None and out.frame.info(shown.item.cand).kind == "number"
+def _kind(out: _Outcome, shown: Shown) -> str:
+    """Return of which kind the values of a property are; "" of things."""
+    return out.frame.world.info(shown.item.meant.term).kind if shown.item.kind == "property" else ""
 
 
 def _by(out: _Outcome, shown: Shown) -> list[FoldUse]:
     """Rank the things of which one is to be chosen."""
-    value: Expression = Number(shown.value) if _number(out, shown) else shown.value
+    value = read_as(_kind(out, shown), shown.value)
     if shown.node is out.frame.root and not out.frame.beside:
         shown.node.key = (value, shown.item.role == "by+", 1)
         return []
-    if not _number(out, shown):
+    if _kind(out, shown) != "number":
         raise Unreadable
     fold = Aggregate(_fold_compared(out), value, (shown.node.var,))
     return [FoldUse(shown.item, shown.node, fold, "key" + shown.item.role[-1])]
@@ -424,28 +423,21 @@ def _group(out: _Outcome, x: Expression) -> None:
 
 
 def _fold(out: _Outcome, shown: Shown) -> None:
-    assert shown.item.cand is not None
-    kind = out.frame.info(shown.item.cand).kind
+    kind = _kind(out, shown)
+    value = read_as(kind, shown.value)
     for fold in shown.item.role.split("&"):
         if kind != "number" and fold in ("sum", "avg"):
             raise Unreadable
-        value: Expression = Number(shown.value) if kind == "number" else shown.value
         out.column(Aggregate(FOLDS[fold], value, (shown.node.var,)), out.folds)
 
 
 def _commonest(out: _Outcome, shown: Shown) -> None:
     """Keep the things that have the value that most things have."""
     frame, x = out.frame, shown.value
-    assert shown.item.cand is not None
     if not isinstance(x, Unknown):
         raise Unreadable
     y, name = frame.fresh("n"), "number" + x.name
-    inside = Block(
-        (
-            *of_class(y, shown.node.cls),
-            Pattern(y, URIRef(shown.item.cand.term), x),
-        )
-    )
+    inside = Block((*of_class(y, shown.node.cls), Pattern(y, URIRef(shown.item.meant.term), x)))
     columns = (Column(x, x.name), Column(Aggregate("count", of=(y,)), name))
     order = (Order(name, shown.item.role == "most"),)
     shown.node.blocks.append(Block(plans=(Plan(inside, columns, order=order, limit=1),)))
@@ -505,9 +497,9 @@ def _limit_of(frame: RoleFrame, node: FrameNode, fold: Aggregate) -> Scalar:
     block = Block(of_class(root.var, root.cls))
     for x in frame.nodes:
         if x is node or is_under(x, node) or (is_under(node, x) and x is not root):
-            block = merge(block, block_of(frame, x, tied=True))
+            block = merged(block, block_of(frame, x, tied=True))
     frame.count("amount of other")
-    return Scalar(Plan(put(block, root.var, other.entity), (Column(fold, "amount"),)))
+    return Scalar(Plan(substituted(block, {root.var: other.entity}), (Column(fold, "amount"),)))
 
 
 def _size(out: _Outcome, node: FrameNode, *, down: bool) -> None:
@@ -548,8 +540,8 @@ def _inner(
         # What is asked of the extreme one does not tell of which things it is one.
         used = {e for value, _ in order for e in parts(value)}
         own = [b for b in node.blocks if any(p.subject in used or p.object in used for p in b.patterns)]
-        inside = reduce(merge, own, Block(of_class(node.var, node.cls)))
-    inside = merge(inside, beside or Block())
+        inside = reduce(merged, own, Block(of_class(node.var, node.cls)))
+    inside = merged(inside, beside or Block())
     keys = [Column(value, frame.fresh("key").name) for value, _ in order]
     orders = tuple(Order(key.name, down) for key, (_, down) in zip(keys, order, strict=True))
     limit, offset = (most, frame.asked.offset) if order else (None, 0)
@@ -567,16 +559,16 @@ def _counted_groups(out: _Outcome) -> PlanDraft:
     columns, order = (Column(root.var, root.var.name), *out.spare), tuple(out.order)
     plan = Plan(block, columns, (), tuple(out.having), order, out.limit, frame.asked.offset, out.ties)
     inner = without_ties(plan)
-    of = {u for c in out.folds for e in parts(c.value) if isinstance(e, Aggregate) for u in _folded_of(e)}
-    around = Block() if of <= {root.var} else block
+    around = Block() if _folded(out.folds) <= {root.var} else block
     return PlanDraft(
-        Plan(merge(around, Block(plans=(inner,))), tuple(out.folds)), tuple(out.shown), frame.features
+        Plan(merged(around, Block(plans=(inner,))), tuple(out.folds)), tuple(out.shown), frame.features
     )
 
 
-def _folded_of(fold: Aggregate) -> set[Unknown]:
-    """Return the unknowns that are folded."""
-    return {*fold.of, *(e for e in parts(fold) if isinstance(e, Unknown))}
+def _folded(columns: Sequence[Column]) -> set[Unknown]:
+    """Return the unknowns that are folded in columns."""
+    folds = [e for c in columns for e in parts(c.value) if isinstance(e, Aggregate)]
+    return {u for f in folds for u in (*f.of, *(e for e in parts(f) if isinstance(e, Unknown)))}
 
 
 def _keys_of_groups(out: _Outcome) -> list[Unknown]:
@@ -720,7 +712,7 @@ def _finished(out: _Outcome) -> PlanDraft:
     block = where(frame, root)
     if frame.asked.zero or any(i.role == "fewest0" for i in frame.items):
         block = _with_nothing(out, block)
-    known = _unknowns(block)
+    known = bound(block).union(*map(bound, block.optional))
     for column in (*columns, *out.spare):
         if any(e not in known for e in parts(column.value) if isinstance(e, Unknown)):
             raise Unreadable
@@ -740,27 +732,15 @@ def _with_nothing(out: _Outcome, block: Block) -> Block:
         raise Unreadable
     frame.count("with nothing")
     for one in frame.shown:
-        ranges = frame.info(one.item.cand).ranges if one.item.cand is not None else {}
+        ranges = frame.world.info(one.item.meant.term).ranges if one.item.cand is not None else {}
         if one.value in shown and ranges and isinstance(one.value, Unknown):
             kind = max(sorted(ranges), key=lambda cls: ranges[cls])
             return Block(of_class(one.value, kind), optional=(block,))
     group = next((x for x in frame.nodes if x.var in shown), frame.root)
-    folded = {u for c in out.folds for e in parts(c.value) if isinstance(e, Aggregate) for u in _folded_of(e)}
+    folded = _folded(out.folds)
     if group.entity or (group is frame.root and (out.folds if not frame.asked.side else group.var in folded)):
         raise Unreadable
     return replace(block_of(frame, group, tied=False), optional=(block,))
-
-
-def _unknowns(block: Block) -> set[Unknown]:
-    """Return the unknowns that a block binds."""
-    found = {place for p in block.patterns for place in p.places if isinstance(place, Unknown)}
-    for some in block.either:
-        found |= set[Unknown].intersection(*map(_unknowns, some))
-    for inner in block.optional:
-        found |= _unknowns(inner)
-    for plan in block.plans:
-        found |= {Unknown(c.name) for c in plan.columns}
-    return found
 
 
 def difference(start: Expression, end: Expression, kind: str, unit: str) -> Expression:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from operator import attrgetter
+from pathlib import Path
 from typing import Final, TypeAlias, get_args
 
 from mrag.language.tokens import PREPOSITIONS
@@ -24,73 +26,23 @@ _FOLDING: Final[Mapping[str, str]] = {
     "fewest": "min",
 }  # fmt: skip
 """The fold that a cue may ask for."""
-_USES: Final[Mapping[str, tuple[str, ...]]] = {
-    "key+": ("most", "sup+", "max"),
-    "key-": ("fewest", "sup-", "min"),
-    "cond": (),
-    "sortD": ("sort", "desc", "top", "group"),
-    "sortA": ("sort", "asc", "group"),
-    "*avg": ("avg",),
-    "*max": ("max", "most", "sup+"),
-    "*min": ("min", "fewest", "sup-"),
-    "beyond+": ("cmp+", "over"),
-    "beyond-": ("cmp-", "under"),
-    "above+": ("cmp+",),
-    "above-": ("cmp-",),
-}
-"""What something that is folded for each thing is for, with the cues for it, one of them."""
-_KIND_USES: Final = ("sortD", "sortA", "*avg", "*max", "*min", "beyond+", "beyond-", "above+", "above-")
-"""What the number of things of a kind is for, beside the roles "most", "fewest" and "having"."""
-NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "count": ("count",),
-    "countd": ("count",),
-    "much": ("count",),
-    "sum": ("sum", "count"),
-    "avg": ("avg",),
-    "min": ("min", "sup-", "fewest"),
-    "max": ("max", "sup+", "most"),
-    "key+": ("most", "sup+", "max", "common"),
-    "key-": ("fewest", "sup-", "min"),
-    "group": ("group",),
-    "size+": ("common", "sup+", "most"),
-    "size-": ("uncommon", "sup-", "fewest"),
-    "most": ("most", "common", "sup+"),
-    "fewest": ("fewest", "uncommon", "sup-"),
-    "fewest0": ("fewest", "uncommon", "sup-"),
-    "none": ("not",),
-    "lacks": ("not",),
-    "unkind": ("not",),
-    "at": ("when",),
-    "during": ("running",),
-    "not": ("not",),
-    "not<": ("not",),
-    "except": ("not",),
-    "no": ("not",),
-    "or": ("or",),
-    "or<": ("or",),
-    "each": ("and", "versus", "group", "count"),
-    "sortA": ("sort", "asc", "desc", "alpha"),
-    "sortD": ("sort", "desc"),
-    "beyond+": ("cmp+", "over"),
-    "beyond-": ("cmp-", "under"),
-    "beyond>=": ("overis",),
-    "beyond<=": ("underis",),
-    "above+": ("cmp+",),
-    "above-": ("cmp-",),
-    "by+": ("cmp+",),
-    "by-": ("cmp-",),
-    "than": ("than", "versus", "and"),
-    "same": ("same",),
-    "differ": ("other",),
-    "share": ("share", "part", "ratio"),
-    "start": ("start",),
-    "start<": ("start",),
-    "end": ("end",),
-    "end<": ("end",),
-    "like": ("contain",),
-    "like<": ("contain",),
-}
-"""The cue words that a role needs, one of them; a group may do without."""
+
+
+def _table() -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]:
+    """Return the roles that units may have by their sort, and the cues that roles need, one of them."""
+    roles, needs = dict[str, tuple[str, ...]](), dict[str, tuple[str, ...]]()
+    for line in Path(__file__).with_name("roles.tsv").read_text(encoding="utf-8").splitlines():
+        if line[0] != "#":
+            role, sorts, cues = line.split("\t")
+            roles |= {sort: (*roles.get(sort, ()), role) for sort in sorts.split()}
+            needs |= {role: tuple(cues.split())} if cues else {}
+    return roles, needs
+
+
+_OF, _NEEDS = _table()
+_NAMES: Final = ("class", "entity", "value")
+_IMPLIED: Final = frozenset(("who", "thing", "un", "open", "amount"))
+"""What words do that name nothing themselves."""
 _AFTER: Final = frozenset(
     "sort asc desc alpha avg sum count group sup+ sup- over under overis underis cmp+ cmp- same".split()
 )
@@ -109,44 +61,7 @@ _DIRECTIONS: Final = ("desc", "top", "asc", "alpha")
 """Cues that tell which come first."""
 _PASSED: Final = frozenset(("skip", "hint"))
 """Roles of units that say nothing by themselves."""
-_VALUES: Final[Mapping[str, tuple[str, ...]]] = {
-    "quantity": ("is", "is<", "is>", "limit", "or", "or<"),
-    "time": ("is", "is<", "is>", "during", "or", "than"),
-    "text": ("is", "is<", "start", "start<", "end", "end<", "like", "like<", "not<", "or", "or<"),
-}
-_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "class": (
-        "focus", "count", "group", "node", "having", "none", "most", "fewest", "fewest0", "col", "again",
-        "hint",
-        "share", "size+", "size-", "sortA", "sortD", "by+", "by-", "than", "same", "differ", "kind", "unkind",
-    ),
-    "entity": ("is", "is<", "not", "not<", "or", "each", "than", "except"),
-    "value": ("is", "is<", "is>", "not", "not<", "or", "or<", "each", "than"),
-}  # fmt: skip
-_IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
-    "who": ("focus", "count", "node", "none"), "thing": ("focus", "count", "node", "none"), "un": ("no",),
-    "open": ("lacks",), "amount": ("much", "sum"),
-}  # fmt: skip
-"""What words may do that name nothing themselves."""
-_PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "number": (
-        "col", "key+", "key-", "sum", "avg", "min", "max", "beyond+", "beyond-", "beyond>=", "beyond<=",
-        "much", "above+", "above-", "by+", "by-", "than", "share",
-    ),
-    "date": ("col", "key+", "key-", "min", "max", "by+", "by-", "above+", "above-", "than", "at"),
-    "entity": ("col", "link", "than", "party", "parties"),
-}  # fmt: skip
-_ALL_PROPERTIES: Final = (
-    "same", "differ", "sortA", "sortD", "group", "cond", "countd", "has", "lacks", "most", "fewest",
-)  # fmt: skip
 _DATE_PARTS: Final = frozenset(get_args(Part))
-_OF_PARTS: Final = ("col", "group", "most", "fewest", "countd", "sortA", "sortD", "cond", "key+", "key-")
-"""What parts of dates may do."""
-_OF_SPANS: Final = (
-    "col", "key+", "key-", *_FOLDS, "beyond+", "beyond-", "by+", "by-", "cond", "sortA", "sortD", "group",
-    "much",
-)  # fmt: skip
-"""What computed numbers may do, such as the time from one date to another."""
 Features: TypeAlias = tuple[tuple[str, float], ...]
 
 
@@ -469,8 +384,11 @@ def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Op
                     yield _option(path, at, weights, role, unit, cand, cue, mask)
         if unit.kind == "property":
             run = _run(path.cues, unit)
-            for role, cand in _folds(path.world, unit, [path.cues[n].cue for n in run]):
-                yield _option(path, at, weights, role, unit, cand, -1, sum(1 << n for n in run))
+            several = tuple(dict.fromkeys(_FOLDING[path.cues[n].cue] for n in run))
+            for cand in unit.options[:3] if len(several) > 1 else ():
+                if path.world.info(cand.term).kind in ("number", "date"):
+                    role, mask = "&".join(several), sum(1 << n for n in run)
+                    yield _option(path, at, weights, role, unit, cand, -1, mask)
         if unit.kind in ("property", "class", "adjective"):
             for role, cand, inner, outer in _fold_uses(path, unit):
                 mask = sum(1 << n for n in (inner, outer) if n >= 0)
@@ -513,7 +431,11 @@ def _is_extreme(path: _Path, unit: Unit, role: str, cand: Candidate | None, cue:
 
 def _is_told(path: _Path, unit: Unit) -> bool:
     """Return whether words before a kind tell what is one of it: "is A a town", "rivers that are borders"."""
-    last = max((s for s in path.mentions if s.end <= unit.start and not s.is_soft), key=_end, default=None)
+    last = max(
+        (s for s in path.mentions if s.end <= unit.start and not s.is_soft),
+        key=attrgetter("end"),
+        default=None,
+    )
     between = path.low[0 if last is None else last.end : unit.start]
     if last is None or unit.options[0].term not in path.world.schema.classes:
         return False
@@ -527,13 +449,9 @@ def _is_told(path: _Path, unit: Unit) -> bool:
     return one is not None and list(between) == ["and"] and _is_told(path, one)
 
 
-def _end(slot: UnitSlot) -> int:
-    return slot.end
-
-
 def _choices(path: _Path, unit: Unit, role: str) -> list[int]:
     """Return the cues that a role may use, by number: -1 for none, -2 for that of the unit before."""
-    needs = NEEDS.get(role)
+    needs = _NEEDS.get(role)
     if role in ("kind", "unkind") and not (unit.options[0].way == "exact" and _is_told(path, unit)):
         return []
     if needs is None or unit.cue in ("un", "open"):
@@ -604,14 +522,6 @@ def _run(cues: Sequence[Unit], unit: Unit) -> list[int]:
     return found[::-1]
 
 
-def _folds(world: SchemaWays, unit: Unit, run: Sequence[str]) -> Iterator[tuple[str, Candidate]]:
-    """Yield the roles that a property has by several cues before it."""
-    several = tuple(dict.fromkeys(_FOLDING[c] for c in run))
-    for cand in unit.options[:3]:
-        if world.info(cand.term).kind in ("number", "date") and len(several) > 1:
-            yield "&".join(several), cand
-
-
 def _fold_uses(path: _Path, unit: Unit) -> Iterator[tuple[str, Candidate, int, int]]:
     """Yield what a kind or a number may do that is folded for each of something, with the two cues for it."""
     if unit.kind == "adjective":
@@ -633,16 +543,16 @@ def _fold_uses(path: _Path, unit: Unit) -> Iterator[tuple[str, Candidate, int, i
     ]
     for one in (*inner, -1):
         fold = "count" if kind else {"": "sum", "count": "sum"}.get(cue := _name(path, one), cue)
-        for use in _KIND_USES if kind else _USES:
-            needs = _USES[use]
+        for use in _OF["counted" if kind else "folded"]:
+            needs = _NEEDS.get(use, ())
             near = [n for n in _near(path, unit, needs, True) if n != one] if needs else [-1]
-            if use.startswith("sort") and one < 0:
+            if use.startswith("&sort") and one < 0:
                 continue
             for other in near[:1]:
                 if _name(path, other) == "group" and path.cues[other].word != "by":
                     continue
                 for cand in options:
-                    yield f"{fold}&{use}", cand, one, other
+                    yield fold + use, cand, one, other
 
 
 def _name(path: _Path, cue: int) -> str:
@@ -653,19 +563,20 @@ def _roles(
     world: SchemaWays, unit: Unit, liked: frozenset[str], near: frozenset[str]
 ) -> Iterator[tuple[str, Candidate | None]]:
     """Yield what a unit may do, with what it names then."""
-    for role in ("limit",) if unit.part == "rank" else _VALUES.get(unit.kind, ()):
-        if role != "limit" or unit.part == "rank" or (unit.op == "=" and len(unit.values) == 1):
-            yield role, None
+    if unit.part == "rank":
+        yield "limit", None
+    elif unit.kind in ("quantity", "time", "text"):
+        numbers = unit.op == "=" and len(unit.values) == 1
+        yield from ((role, None) for role in _OF[unit.kind] if role != "limit" or numbers)
     if unit.kind == "adjective":
         yield "hint", None
         yield from _measures(world, unit, near)
     if unit.cue in _IMPLIED:
         for cand in unit.options[: 1 if unit.kind == "class" else _CANDIDATES]:
-            yield from ((role, cand) for role in _IMPLIED[unit.cue])
+            yield from ((role, cand) for role in _OF[unit.cue])
         return
     for cand in unit.options[:_CANDIDATES] if unit.kind in _NAMES else ():
-        for role in _NAMES[unit.kind]:
-            yield role, cand
+        yield from ((role, cand) for role in _OF[unit.kind])
     if unit.kind == "property":
         yield from _uses(world, unit, liked)
 
@@ -700,10 +611,9 @@ def _uses(world: SchemaWays, unit: Unit, liked: frozenset[str]) -> Iterator[tupl
         info = world.info(cand.term)
         if cand.term in world.computed:
             part = world.computed[cand.term].sort in _DATE_PARTS
-            yield from ((role, cand) for role in (_OF_PARTS if part else _OF_SPANS))
+            yield from ((role, cand) for role in _OF["part" if part else "span"])
             continue
-        for role in (*_PROPERTIES.get(info.kind, ("col",)), *_ALL_PROPERTIES):
-            yield role, cand
+        yield from ((role, cand) for role in (*_OF["property"], *_OF.get(f"property:{info.kind}", ())))
         if info.kind in ("entity", "text") and not info.triples == info.subjects == info.objects:
             yield "having", cand
         if info.kind == "date":

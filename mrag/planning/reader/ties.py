@@ -103,13 +103,8 @@ def _copy(frame: RoleFrame, x: FrameNode, like: FrameNode) -> None:
 def _chosen(frame: RoleFrame, x: FrameNode, ties: list[_Tie]) -> _Tie:
     if not ties:
         raise Unreadable
-    close = [t for t in ties[1:] if t.cost - ties[0].cost < CLOSE]
-    turn = min(frame.asked.turn - frame.turned, len(close))
-    if turn <= 0:
-        return ties[0]
-    frame.turned += turn
-    frame.count("turned", close[turn - 1].cost - ties[0].cost + 0.2)
-    return close[turn - 1]
+    close = [t for t in ties if t.cost - ties[0].cost < CLOSE]
+    return close[frame.turn(len(close) - 1, lambda n: close[n].cost - ties[0].cost + 0.2)]
 
 
 def _ties(
@@ -123,10 +118,10 @@ def _ties(
             found.append(_Tie(0.3, other.way, other.parent, like=other))
         first, last = sorted((x.at, other.at))
         between = [
-            (n, i.cand, i.at)
+            (n, i.meant, i.at)
             for n, i in enumerate(frame.items)
-            if i.cand is not None and i.kind == "property" and i.role in _TIES
-            if first - 4 <= i.at <= last + 4 and frame.info(i.cand).kind == "entity"
+            if i.kind == "property" and i.role in _TIES
+            if first - 4 <= i.at <= last + 4 and frame.world.info(i.meant.term).kind == "entity"
         ]
         spoken = {cand.term for _, cand, _ in between}
         spoken |= {y.leads.property for y in (x, other) if y.leads is not None}
