@@ -338,10 +338,7 @@ def save(
 
 
 @questions_app.command("list")
-def list_(
-    place: options.LabelledPlace,
-    as_json: options.JsonOption = False,
-) -> None:
+def list_(place: options.LabelledPlace, as_json: options.JsonOption = False) -> None:
     """List the saved questions: name, template, parameters, reading, who saved them and when."""
     with place.opened() as graph:
         every = planning.list_questions(graph)
@@ -375,10 +372,7 @@ def run(
 
 
 @questions_app.command()
-def remove(
-    name: NameArgument,
-    place: options.LabelledPlace,
-) -> None:
+def remove(name: NameArgument, place: options.LabelledPlace) -> None:
     """Remove a saved question."""
     with place.opened() as graph:
         planning.remove_question(graph, name)
@@ -547,10 +541,7 @@ def show_key() -> None:
 
 
 @keys_app.command()
-def trust(
-    name: str,
-    key: str,
-) -> None:
+def trust(name: str, key: str) -> None:
     """Trust what a key has signed; ask its holder for the key in a way that nobody else can write to."""
     _key_store().trust(name, key)
 

@@ -118,12 +118,10 @@ app = Commands(
 )
 
 FunctionalOption = Annotated[
-    list[str] | None,
-    Option(help="Property (IRI or CURIE) with at most one value; repeatable."),
+    list[str] | None, Option(help="Property (IRI or CURIE) with at most one value; repeatable.")
 ]
 ShapesOption = Annotated[
-    Path | None,
-    Option(help="SHACL shapes that accepted triples must satisfy (extra `completion`)."),
+    Path | None, Option(help="SHACL shapes that accepted triples must satisfy (extra `completion`).")
 ]
 
 

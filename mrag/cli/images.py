@@ -133,11 +133,7 @@ def import_(
         _show_problems(files, reports)
 
 
-def views(
-    place: options.Place,
-    reason: ReasonOption = True,
-    as_json: JsonOption = False,
-) -> None:
+def views(place: options.Place, reason: ReasonOption = True, as_json: JsonOption = False) -> None:
     """Update the views of annotated images.
 
     With a runner, an interrupted run resumes when the command is run again.
@@ -188,13 +184,7 @@ def _reason(steps: _Steps, graph: mrag.KnowledgeGraph) -> None:
             show_groups(closure.contradictions)
 
 
-def _views(
-    steps: _Steps,
-    graph: mrag.KnowledgeGraph,
-    reason: bool,
-    *,
-    source_too: bool = False,
-) -> list[str]:
+def _views(steps: _Steps, graph: mrag.KnowledgeGraph, reason: bool, *, source_too: bool = False) -> list[str]:
     """Make the views that are out of date, some at a time, and return the graphs that changed."""
     made: list[str] = []
 

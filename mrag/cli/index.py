@@ -336,11 +336,7 @@ def search(
 
 
 @codes_app.command("show")
-def show_code(
-    iri: str,
-    place: CodesPlace,
-    as_json: JsonOption = False,
-) -> None:
+def show_code(iri: str, place: CodesPlace, as_json: JsonOption = False) -> None:
     """Show the code of an entity in words and as a matrix.
 
     --json prints the interchange format.

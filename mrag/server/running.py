@@ -36,15 +36,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.server import rdf4j, sparql
 from mrag.server.engine import Engine
 from mrag.server.metrics import Observed, ServerMetrics, ready, show
-from mrag.server.protect import (
-    RETRY_SECONDS,
-    AccessGuard,
-    Bounded,
-    OneLength,
-    crash,
-    http_error,
-    mrag_error,
-)
+from mrag.server.protect import RETRY_SECONDS, AccessGuard, Bounded, OneLength, crash, http_error, mrag_error
 from mrag.server.settings import Patience, ServerSettings
 from mrag.server.web import routes as page
 from mrag.stores.oxigraph import OxigraphStore

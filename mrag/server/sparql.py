@@ -112,11 +112,7 @@ GRAPHS: Mapping[str, str] = {
 }
 """Formats of triples, best first; at the end, names that only RDF4J has for them."""
 
-QUADS: Mapping[str, str] = {
-    "application/n-quads": "nquads",
-    "application/trig": "trig",
-    **GRAPHS,
-}
+QUADS: Mapping[str, str] = {"application/n-quads": "nquads", "application/trig": "trig", **GRAPHS}
 """Formats of statements, those with graph names first."""
 
 _READ = {m: name for m, name in {**QUADS, "text/xml": "rdfxml"}.items() if name not in ("n3", "rdfjson")}

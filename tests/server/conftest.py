@@ -104,10 +104,7 @@ def server(demo: KnowledgeGraph) -> Iterator[Running]:
 @pytest.fixture(scope="session")
 def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server of the demo graph, which is in a store that is a server itself."""
-    with (
-        oxigraph_server(tmp_path_factory.mktemp("oxigraph"), memory=True) as url,
-        mrag.connect(url) as kg,
-    ):
+    with oxigraph_server(tmp_path_factory.mktemp("oxigraph"), memory=True) as url, mrag.connect(url) as kg:
         load_demo(kg)
         with running(kg) as found:
             yield found

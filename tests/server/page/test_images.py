@@ -333,10 +333,7 @@ def test_while_many_images_are_read_the_first_are_there(tmp_path: Path) -> None:
     source.write_text("\n".join(lines))
     with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
         kg.load([source])
-        with (
-            serving(kg, ServerSettings(model="none")) as url,
-            httpx.Client(base_url=url, timeout=60) as many,
-        ):
+        with serving(kg, ServerSettings(model="none")) as url, httpx.Client(base_url=url, timeout=60) as many:
             about = many.get("/api/images").json()
             assert about["images"] == 6_000 and about["total"] == (200 if about["reading"] else 6_000)
             first = many.get("/api/images/page").json()

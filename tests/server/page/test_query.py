@@ -66,7 +66,7 @@ def test_inferred_triples_are_left_out_and_rows_are_drawn(seen: Watched) -> None
     assert int(seen.text("#query-state").split()[0]) < int(both.split()[0])
     seen.put(
         "SELECT ?who ?photo { VALUES (?who ?photo) { (ex:GraphDB <http://web.example/%3Cb%3Ea.png>)"
-        " (ex:Redis <http://web.example/b.jpg>) } }",
+        " (ex:Redis <http://web.example/b.jpg>) } }"
     )
     seen.click("Run")
     seen.click("Gallery", "#query-other .images figure")

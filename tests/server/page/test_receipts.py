@@ -38,10 +38,7 @@ def test_an_answer_is_drawn_downloaded_and_checked_again(seen: Watched, tmp_path
 
     # Whoever changes a number in it is found out, and so is whoever changes the text around it.
     made = file.read_text(encoding="utf-8")
-    for was, now in (
-        ("United States: 23", "United States: 24"),
-        ("Austria: 1", HOSTILE.replace('"', "'")),
-    ):
+    for was, now in (("United States: 23", "United States: 24"), ("Austria: 1", HOSTILE.replace('"', "'"))):
         assert was in made
         file.write_text(made.replace(was, now), encoding="utf-8")
         page.get_by_label("A receipt that was downloaded").set_input_files(file)
