@@ -27,19 +27,9 @@ from mrag.language.grammar import counted
 from mrag.storage.files import Scratch
 
 if TYPE_CHECKING:
-    from mrag.loaders.importing import ImportSettings
+    pass
 
 _EXAMPLES = 5
-
-
-def _read_records(file: str, how: ImportSettings, out: Path) -> loaders.RecordReport:
-    """Write the records of a file as N-Triples, in a process with limits."""
-    from mrag.stores.process.parsing import imported
-
-    if not Path(file).is_file():
-        raise LoadError("There is no such file.", file=file, hint="Check the path.")
-    with progress(f"Reading {Path(file).name}") as note:
-        return imported(file, out, how, note)
 
 
 def _commonest(problems: Mapping[str, int]) -> dict[str, int]:
@@ -83,11 +73,10 @@ def import_(
     """
     from mrag.loaders.importing import ImportSettings
     from mrag.loaders.tables import TableDialect
+    from mrag.stores.process import parsing
 
     dialect = TableDialect(delimiter=delimiter, encoding=encoding)
     if sketch:
-        from mrag.stores.process import parsing
-
         with status("Reading"):
             text = parsing.sketch(files, dialect)
         show_data(text.rstrip())
@@ -103,7 +92,11 @@ def import_(
                 # Named like the source, so that what is said of an interrupted load makes sense.
                 folder = stack.enter_context(Scratch("records"))
                 paths.append(folder / (name.removesuffix(".gz") + ".nt"))
-                reports.append(_read_records(file, how, paths[-1]))
+                if not Path(file).is_file():
+                    raise LoadError("There is no such file.", file=file, hint="Check the path.")
+                # In a process with limits.
+                with progress(f"Reading {name}") as note:
+                    reports.append(parsing.imported(file, paths[-1], how, note))
         with commands.kept(loading(graph)), steps("load") as done, progress("Loading") as note:
             done["triples"] = graph.load(paths, on_progress=note, replacing=replace).triples
         fashion = views and any(report.counts.get("annotations") for report in reports)
