@@ -13,7 +13,7 @@ import pyoxigraph as ox
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked, names_beside
-from mrag.graph.record import mark
+from mrag.graph.record import ALTERNATIVE, mark
 from mrag.index.embedding import Embedder, Vectors
 from mrag.index.embedding import embedder as load_embedder
 from mrag.language.names import Likeness, is_place, is_signed, likeness_at
@@ -48,7 +48,6 @@ from mrag.planning.lexical.names import (
 )
 from mrag.planning.lexical.schema_words import SchemaName, SchemaWords, counted_measures
 from mrag.planning.profiling import (
-    ALTERNATIVE,
     ChangedParts,
     KnownSchema,
     changed_since,

@@ -31,7 +31,7 @@ from mrag._tables import rows
 from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
-from mrag.graph.record import LABELS, mark, touched_since
+from mrag.graph.record import ALTERNATIVE, LABELS, mark, touched_since
 from mrag.index.backends.base import home
 from mrag.language.names import name_parts, split_identifier
 from mrag.language.possessive import compile_late
@@ -1010,16 +1010,6 @@ def _holding(
     rows = ((some, kg.select(query.bind(property=[use.iri], **{"class": list(some)}))) for some in guessed)
     return tuple(some for some, outside in rows if [str(n) for (n,) in outside] == ["0"])
 
-
-ALTERNATIVE: Final[tuple[str, ...]] = (
-    "http://www.w3.org/2004/02/skos/core#altLabel",
-    "http://www.w3.org/2004/02/skos/core#hiddenLabel",
-    "http://schema.org/alternateName",
-    "https://schema.org/alternateName",
-    "http://purl.org/dc/terms/alternative",
-    "http://xmlns.com/foaf/0.1/nick",
-)
-"""Properties of other names, beside those of `mrag.graph.record.LABELS`."""
 
 VOCABULARIES: Final[tuple[str, ...]] = (
     RDF,
