@@ -205,8 +205,9 @@ class Explanation:
     missing_edges: tuple[Edge, ...]
     unfit: tuple[str, ...]
 
-    def reasons(self, q: GraphCode, verbaliser: CodeVerbaliser) -> tuple[str, ...]:
+    def reasons(self, q: GraphCode, verbaliser: CodeVerbaliser | None = None) -> tuple[str, ...]:
         """Return the explanation in sentences."""
+        verbaliser = verbaliser or CodeVerbaliser()
 
         def node(asked: str, found: str) -> str:
             return verbaliser.name(asked, q) + (f" ({verbaliser.name(found)})" if found != asked else "")
