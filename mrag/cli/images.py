@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 from typer import Argument, Option
@@ -25,9 +25,6 @@ from mrag.cli.output import progress, say, show, show_data, show_json, status
 from mrag.errors import ConfigError, LoadError
 from mrag.language.grammar import counted
 from mrag.storage.files import Scratch
-
-if TYPE_CHECKING:
-    pass
 
 _EXAMPLES = 5
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 
 import mrag
@@ -44,6 +45,13 @@ def base() -> Iterator[str]:
     """A server of the demo graph that allows changes."""
     with mrag.demo(model="none") as kg, serving(kg, SETTINGS) as url:
         yield url
+
+
+@pytest.fixture(scope="module")
+def client(base: str) -> Iterator[httpx.Client]:
+    """A client of that server."""
+    with httpx.Client(base_url=base, timeout=60) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

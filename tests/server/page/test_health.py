@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from rdflib import RDFS, Literal, URIRef
 import mrag
 from mrag.rdf.terms import Triple
 from mrag.server.settings import ServerSettings
+from tests.conftest import PRODUCTS
 from tests.server.browsing import NARROW, SIZES, watched
 from tests.server.serving import serving
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 HOSTILE = "<img src=x onerror=document.title='owned'><b>bold</b>"
 ENDLESS = f"""
 SELECT (COUNT(*) AS ?n) {{ ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER(?c != "{HOSTILE}") }}"""
-PRODUCTS = Path(str(files("mrag") / "ontology" / "products.ttl"))
 
 
 class Asking(threading.Thread):

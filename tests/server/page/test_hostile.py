@@ -69,12 +69,6 @@ ROWS += [
 ]
 
 
-@pytest.fixture(scope="module")
-def client(base: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=base, timeout=30) as found:
-        yield found
-
-
 @pytest.mark.parametrize(("path", "status", "body"), ROWS, ids=lambda part: part[:60])
 def test_what_cannot_be_done_is_said(client: httpx.Client, path: str, status: str, body: str) -> None:
     sent = {"content": body.encode(), "headers": {"content-type": "application/json"}}
