@@ -821,10 +821,6 @@ def _change(parts: Iterable[pt.Pattern], added: _Triples, removed: _Triples) -> 
                 yield pt.Union(tuple(_block(p, added, removed) for p in inner))
             case pt.Minus(inner):
                 yield pt.Minus(_block(inner, added, removed))
-            case pt.Optional(inner):
-                yield pt.Optional(_block(inner, added, removed))
-            case pt.Graph(name, inner):
-                yield pt.Graph(name, _block(inner, added, removed))
             case pt.SubSelect(select):
                 yield pt.SubSelect(replace(select, where=_block(select.where, added, removed)))
             case _:

@@ -19,13 +19,14 @@ from typing import Any, TypeAlias, TypeVar
 import pyoxigraph as ox
 from rdflib import Literal
 
+from mrag._tables import tables
 from mrag.cel import expressions as ce
 from mrag.cel.expressions import DataRange, normal
 from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as pt
 from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Negation, iri, to_sparql, var
-from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term, to_ox
+from mrag.rdf.terms import RDF, XSD, Term, to_ox
 from mrag.reasoning.rules import within
 
 _T = TypeVar("_T")
@@ -195,18 +196,7 @@ _TYPE = pt.iri(RDF + "type")
 _FALSE = ox.Literal(False)
 VOCABULARY = tuple(
     pt.iri(namespace + name)
-    for namespace, names in (
-        (
-            OWL,
-            "AllDifferent AllDisjointClasses AllDisjointProperties Annotation AnnotationProperty "
-            "AsymmetricProperty Axiom Class DataRange DatatypeProperty DeprecatedClass DeprecatedProperty "
-            "FunctionalProperty InverseFunctionalProperty IrreflexiveProperty NegativePropertyAssertion "
-            "ObjectProperty Ontology OntologyProperty ReflexiveProperty Restriction SymmetricProperty "
-            "TransitiveProperty",
-        ),
-        (RDFS, "Class Container ContainerMembershipProperty Datatype Literal Resource"),
-        (RDF, "Alt Bag List Property Seq Statement"),
-    )
+    for namespace, names in tables("cel/schema.toml").items()
     for name in names.split()
 )
 """Classes whose instances are schema, not individuals."""
@@ -222,7 +212,8 @@ def instances_query(expression: ce.Expression, given: Sequence[str] | None = Non
         ConfigError: If a limit of data values cannot be tested.
 
     Example:
-        >>> from mrag.cel import expressions as ce
+        >>> from mrag._tables import tables
+    from mrag.cel import expressions as ce
         >>> print(instances_query(ce.And((ce.Named("urn:A"), ce.Not(ce.Named("urn:B"))))))
         SELECT DISTINCT ?x WHERE
         { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:A> . FILTER(isIRI(?x))
