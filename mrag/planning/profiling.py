@@ -37,7 +37,7 @@ from mrag.language.names import name_parts, split_identifier
 from mrag.language.possessive import compile_late
 from mrag.planning.lexical.english import TABLES, root
 from mrag.planning.question import UNITS, unit_of
-from mrag.planning.schema import ClassEdge, ClassInfo, Kind, PropertyInfo, Schema, TermTree
+from mrag.planning.schema import ClassEdge, ClassInfo, Kind, PropertyInfo, Schema, TermTree, ancestors
 from mrag.planning.values import DURATION_UNIT, measured
 from mrag.rdf import queries
 from mrag.rdf.terms import NUMBERS, OWL, RDF, RDFS, XSD, Term
@@ -875,24 +875,7 @@ def unstated(kg: KnowledgeGraph, counts: Mapping[str, int], above: Ancestors) ->
     for c, parent in looked_at:
         if (c, parent) not in lacking:
             said.setdefault(c, set()).add(parent)
-    return {c: frozenset(known[c] - ancestors(c, said)) for c in sorted(known) if known[c]}
-
-
-def ancestors(c: str, above: Mapping[str, Iterable[str]]) -> set[str]:
-    """Return all that is above a class, by what is just above each.
-
-    Example:
-        >>> sorted(ancestors("van", {"van": ["car"], "car": ["vehicle"], "ship": ["vehicle"]}))
-        ['car', 'vehicle']
-    """
-    found = set[str]()
-    ahead = [c]
-    while ahead:
-        for parent in above.get(ahead.pop(), ()):
-            if parent not in found:
-                found.add(parent)
-                ahead.append(parent)
-    return found
+    return {c: frozenset(known[c] - ancestors([c], said)) for c in sorted(known) if known[c]}
 
 
 def members(kg: KnowledgeGraph, above: Ancestors) -> dict[str, int]:
@@ -1279,9 +1262,9 @@ class _Reader:
         if RDFS + "subClassOf" in self.profile.predicates:
             for lower, parent in self.kg.select(queries.get("planning/hierarchy").text):
                 direct[str(lower)].add(str(parent))
-        found = {c: frozenset(ancestors(c, direct)) for c in counts}
+        found = {c: frozenset(ancestors([c], direct)) for c in counts}
         further = set().union(*found.values()) - found.keys()
-        return found | {c: frozenset(ancestors(c, direct)) for c in sorted(further)}
+        return found | {c: frozenset(ancestors([c], direct)) for c in sorted(further)}
 
 
 def _parents(counts: Mapping[str, int], above: Ancestors) -> dict[str, tuple[str, ...]]:
