@@ -105,10 +105,9 @@ def walkable(kg: KnowledgeGraph, plans: Iterable[Plan]) -> set[Plan]:
     for plan in plans:
         own = ends.setdefault(plan, set())
         for p in plan.where.patterns if plan.columns else ():
-            own |= {(str(p.subject), WayStep(str(p.predicate)))} if isinstance(p.subject, URIRef) else set()
-            own |= (
-                {(str(p.object), WayStep(str(p.predicate), True))} if isinstance(p.object, URIRef) else set()
-            )
+            for end, inverse in ((p.subject, False), (p.object, True)):
+                if isinstance(end, URIRef):
+                    own.add((str(end), WayStep(str(p.predicate), inverse)))
     had = _steps_of(kg, (thing for own in ends.values() for thing, _ in own))
     return {plan for plan, own in ends.items() if all(step in had[thing] for thing, step in own)}
 
@@ -177,10 +176,8 @@ def _unlisted(lexicon: Lexicon, word: TextToken) -> dict[str, float]:
     """Return the relations that a word names though no name is like it: a "screenwriter" is a writer."""
     low, plain, own = word.raw.lower(), positive(word.raw.lower()), root(word.key)
     names = [n for n in lexicon.words.names if n.kind == "property" and n.term in lexicon.schema.properties]
-    roots, worth = (
-        {r for n in names for r in n.weighty if 3 < len(r) < len(own) - 1 and own.endswith(r)},
-        0.85,
-    )
+    roots = {r for n in names for r in n.weighty if 3 < len(r) < len(own) - 1 and own.endswith(r)}
+    worth = 0.85
     if low == "when":
         roots, worth = {*map(root, ("year", "date", "time"))}, 0.7
     elif low == "about":

@@ -229,12 +229,10 @@ def _kind(world: SchemaWays, draft: PlanDraft) -> str:
     keys = _keys(draft)
     value = next(c.value for c in draft.plan.columns if c.name in draft.shown and c not in keys)
     if not isinstance(value, Unknown):
-        inside = (
-            value.value if isinstance(value, Aggregate) and value.function in ("minimum", "maximum") else None
-        )
-        if not isinstance(inside, Unknown):
+        extreme = isinstance(value, Aggregate) and value.function in ("minimum", "maximum")
+        if not isinstance(value, Aggregate) or not extreme or not isinstance(value.value, Unknown):
             return "number"
-        value = inside
+        value = value.value
     found = {
         info.kind
         for p in draft.plan.where.patterns

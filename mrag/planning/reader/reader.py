@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -200,7 +200,10 @@ class RoleReader:
         gloss = self.glosses.of(question)
         low = [t.raw.lower().replace("\u2019", "'") for t in gloss.words]
         units = units_of(self.lexicon, gloss.text, gloss.words, gloss.names)
-        units = [*(u for u in units if not meant or low[u.start] not in meant), *_meant(low, meant or {})]
+        for at in (at for at, word in enumerate(low) if meant and word in meant):
+            # What points to what was asked before means that alone.
+            one = (meant or {})[low[at]]
+            units = [*(u for u in units if u.start != at), Unit(one.kind, at, at + 1, (one,), score=1.0)]
         units += self.implied.units(gloss.words, low, units)
         return QuestionUnits(gloss, low, units)
 
@@ -216,14 +219,6 @@ class RoleReader:
         score = label.score + sum(self.weights.get(name, 0.0) * value for name, value in more.items())
         measured = {**label.features, **more}
         return QuestionDerivation(draft, label.items, label.left, measured, score, label.cues, label.passed)
-
-
-def _meant(low: Sequence[str], meant: Mapping[str, Candidate]) -> Iterator[Unit]:
-    """Yield what is known of words that point to what was asked before."""
-    for at, word in enumerate(low):
-        if word in meant:
-            one = meant[word]
-            yield Unit(one.kind, at, at + 1, (one,), score=1.0)
 
 
 def _placed(

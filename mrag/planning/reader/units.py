@@ -167,18 +167,7 @@ def _is_longer(unit: Unit, low: Sequence[str]) -> bool:
     """Return whether a word behind a property belongs to its name: the "phone number" is the phone."""
     if unit.kind != "property" or unit.score < 0.85 or unit.end >= len(low):
         return False
-    return low[unit.end] in (
-        "number",
-        "numbers",
-        "name",
-        "names",
-        "code",
-        "codes",
-        "date",
-        "dates",
-        "value",
-        "id",
-    )
+    return "ending" in meanings("words.tsv").get((low[unit.end],), ())
 
 
 def _elided(lexicon: Lexicon, words: Sequence[TextToken], found: Sequence[Unit]) -> Iterator[Unit]:
@@ -208,9 +197,8 @@ _USUAL: Final[Mapping[str, str]] = {
     "much": "price cost amount fee salary rent total fare value",
 }
 """What a property is called that question words ask for, the likeliest first."""
-_SEXES: Final[Mapping[str, tuple[str, str]]] = dict.fromkeys(
-    "male males man men boy boys".split(), ("M", "Male")
-) | dict.fromkeys("female females woman women girl girls".split(), ("F", "Female"))
+_SEXES: Final[Mapping[str, tuple[str, str]]] = {"male": ("M", "Male"), "female": ("F", "Female")}
+"""How a sex is written."""
 
 
 def _usual(lexicon: Lexicon, low: Sequence[str]) -> Iterator[Unit]:
@@ -219,11 +207,10 @@ def _usual(lexicon: Lexicon, low: Sequence[str]) -> Iterator[Unit]:
         some = sorted(_asked_for(lexicon, low, at), key=lambda c: (-c.score, c.term))[:_MOST_PROPERTIES]
         if some:
             yield Unit("property", at, at + 1, tuple(some), score=some[0].score)
-        if word not in _SEXES:
-            continue
-        for iri, p in lexicon.schema.properties.items():
+        texts = [t for m in meanings("words.tsv").get((word,), ()) for t in _SEXES.get(m, ())]
+        for iri, p in lexicon.schema.properties.items() if texts else ():
             if {"sex", "gender"} & {w for n in p.names for w in n.lower().split()}:
-                both = (Candidate("value", text, 0.9, text, "synonym", (iri,)) for text in _SEXES[word])
+                both = (Candidate("value", text, 0.9, text, "synonym", (iri,)) for text in texts)
                 yield Unit("value", at, at + 1, tuple(both), score=0.9)
 
 

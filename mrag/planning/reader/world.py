@@ -105,10 +105,8 @@ class SchemaWays:
         for cls in sorted(self.schema.classes):
             alike: dict[tuple[str, object], list[PropertyInfo]] = {}
             for p in numbers:
-                head = (
-                    root(p.names[-1].split()[-1]) if cls in p.domains and len(p.names[-1].split()) > 1 else ""
-                )
-                if head:
+                words = p.names[-1].split()
+                if cls in p.domains and len(words) > 1 and (head := root(words[-1])):
                     alike.setdefault((head, unit_of(p.names, p.comment)), []).append(p)
             for some in alike.values():
                 if 1 < len(some) < 5:
