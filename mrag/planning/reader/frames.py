@@ -22,6 +22,7 @@ from mrag.planning.plan import (
     Contains,
     DatePart,
     Expression,
+    Fold,
     Number,
     Pattern,
     Plan,
@@ -117,7 +118,7 @@ class QuestionCues:
         compares: ">", "<" or "=" where one side is compared with the other.
         unit: "year" or "day" where a time is to be counted in them.
         side: Whether it is only one side of a comparison.
-        mean: Whether averages are compared rather than sums.
+        fold: How what is compared is folded.
         amount: Whether it is asked by how much one side is beyond the other.
     """
 
@@ -133,7 +134,7 @@ class QuestionCues:
     compares: Relation | OneOf[""] = ""
     unit: str = ""
     side: bool = False
-    mean: bool = False
+    fold: Fold = "sum"
     amount: bool = False
 
 
@@ -753,12 +754,11 @@ def add_average(
         node.blocks.append(Block((), (Comparison(Number(x), relation, limit),)))
         return
     shared = frame.fresh()
-    within = Plan(
-        Block((*patterns, *_shared(frame, node, z, group, shared))), (Column(shared, shared.name), average)
-    )
-    inside = tuple(_shared(frame, node, node.var, group, shared))
+    inside = Block((*patterns, *_shared(frame, node, z, group, shared)))
+    within = Plan(inside, (Column(shared, shared.name), average))
+    own = tuple(_shared(frame, node, node.var, group, shared))
     condition = Comparison(Number(x), relation, Unknown(average.name))
-    node.blocks.append(Block(inside, (condition,), plans=(within,)))
+    node.blocks.append(Block(own, (condition,), plans=(within,)))
     frame.count("average of group")
 
 
@@ -784,7 +784,7 @@ def _add_same(frame: RoleFrame, item: RoleItem) -> None:
     try:
         node, other = _two(frame, item)
     except Unreadable:
-        _relate(frame, item, differ=False)
+        _relate(frame, item)
         return
     assert other.entity is not None
     other.aside, shared = True, frame.fresh()
@@ -800,13 +800,9 @@ def _add_same(frame: RoleFrame, item: RoleItem) -> None:
     frame.count("compared")
 
 
-def _add_difference(frame: RoleFrame, item: RoleItem) -> None:
-    """Say that two things that are spoken of have not the same: "from another town"."""
-    _relate(frame, item, differ=True)
-
-
-def _relate(frame: RoleFrame, item: RoleItem, *, differ: bool) -> None:
-    """Say that two things that are spoken of have the same, or one thing by two relations: "its own"."""
+def _relate(frame: RoleFrame, item: RoleItem) -> None:
+    """Say that two things have the same, or one by two relations, or not: "its own", "from another town"."""
+    differ = item.role == "differ"
     found = [(x, own) for x in frame.nodes if not x.aside and (own := _own_item(frame, x, item))]
     found.sort(key=lambda f: (f[0] is not frame.root, abs(f[0].at - item.at)))
     one = frame.fresh()
@@ -817,13 +813,12 @@ def _relate(frame: RoleFrame, item: RoleItem, *, differ: bool) -> None:
     elif found and item.kind == "property":
         x, ends = found[0][0], frame.world.info(item.meant.term).ranges
         links = {i.meant.term for i in frame.items if i.role == "link"}
-        ways = [
-            w for end in ends for w in frame.world.ways(x.cls, end) if any(s.property in links for s in w)
-        ]
-        if not ways:
+        ways = (way for end in ends for way in frame.world.ways(x.cls, end))
+        linked = next((way for way in ways if any(s.property in links for s in way)), None)
+        if linked is None:
             raise Unreadable
         x.blocks.append(Block(tuple(_shared(frame, x, x.var, item, one))))
-        x.blocks.append(Block(tuple(path(frame, x.var, ways[0], other))))
+        x.blocks.append(Block(tuple(path(frame, x.var, linked, other))))
     else:
         raise Unreadable
     if differ:
@@ -847,11 +842,8 @@ def _own_item(frame: RoleFrame, x: FrameNode, item: RoleItem) -> RoleItem | None
 def _two_of(frame: RoleFrame, item: RoleItem) -> None:
     """Set the thing aside with which others are compared by what belongs to them."""
     root = frame.root
-    others = [
-        x
-        for x in frame.nodes
-        if x.entity and not x.either and x is not root and frame.world.related(x.cls, root.cls)
-    ]
+    named = (x for x in frame.nodes if x.entity and not x.either and x is not root)
+    others = [x for x in named if frame.world.related(x.cls, root.cls)]
     if not others or root.entity:
         raise Unreadable
     min(others, key=lambda x: (x.at < item.at, abs(x.at - item.at), x.at)).aside = True
@@ -865,11 +857,8 @@ def _two(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, FrameNode]:
             return bool(frame.world.ways(x.cls, item.meant.term))
         return frame.world.has(x.cls, item.meant.term)
 
-    others = [
-        x
-        for x in frame.nodes
-        if x.entity and not x.either and x is not frame.root and not x.aside and fits(x)
-    ]
+    named = (x for x in frame.nodes if x.entity and not x.either and x is not frame.root)
+    others = [x for x in named if not x.aside and fits(x)]
     if not others:
         raise Unreadable
     other = min(others, key=lambda x: (abs(x.at - item.at), x.at))
@@ -941,7 +930,7 @@ def _than(frame: RoleFrame, node: FrameNode, item: RoleItem, n: int) -> tuple[Ex
 
 _SAYINGS: Final[Mapping[str, Callable[[RoleFrame, RoleItem], None]]] = {
     "has": _add_existence, "lacks": _add_existence, "yes": _add_flag, "no": _add_flag, "key": _add_extreme,
-    "beyond": _add_average, "same": _add_same, "differ": _add_difference,
+    "beyond": _add_average, "same": _add_same, "differ": _relate,
     "above": _add_comparison, "than": _pass, "at": _add_time,
 }  # fmt: skip
 """What says something of a node and shows nothing."""

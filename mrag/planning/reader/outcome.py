@@ -342,7 +342,7 @@ def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]
     if role in BY and not out.frame.asked.side:
         return _by(out, shown)
     if role in BY and _kind(out, shown) == "number" and not (node.entity or node.key):
-        out.column(Aggregate(_fold_compared(out), Number(x), (node.var,)), out.folds)
+        out.column(Aggregate(out.frame.asked.fold, Number(x), (node.var,)), out.folds)
     elif role in ("col", "much", "self", *BY):
         if x not in out.names:
             out.column(x, out.plain)
@@ -398,12 +398,8 @@ def _by(out: _Outcome, shown: Shown) -> list[FoldUse]:
         return []
     if _kind(out, shown) != "number":
         raise Unreadable
-    fold = Aggregate(_fold_compared(out), value, (shown.node.var,))
+    fold = Aggregate(out.frame.asked.fold, value, (shown.node.var,))
     return [FoldUse(shown.item, shown.node, fold, "key" + shown.item.role[-1])]
-
-
-def _fold_compared(out: _Outcome) -> Fold:
-    return "average" if out.frame.asked.mean else "sum"
 
 
 def _number_of(x: Expression) -> Aggregate:
@@ -473,14 +469,11 @@ def _use(out: _Outcome, use: FoldUse) -> None:
         elif use.use.startswith("above"):
             having.append(Comparison(use.fold, BEYOND[use.use[-1]], _limit_of(frame, node, use.fold)))
         elif use.use.startswith("beyond"):
-            mean = Aggregate("average", Number(Unknown("each")), (top.var,))
-            each = Plan(
-                where(frame, top, below=True), (Column(top.var, top.var.name), Column(use.fold, "each"))
-            )
-            relation = BEYOND[use.use.removeprefix("beyond")]
-            having.append(
-                Comparison(use.fold, relation, Scalar(Plan(Block(plans=(each,)), (Column(mean, "mean"),))))
-            )
+            shown = (Column(top.var, top.var.name), Column(use.fold, "each"))
+            each = Plan(where(frame, top, below=True), shown)
+            mean = Column(Aggregate("average", Number(Unknown("each")), (top.var,)), "mean")
+            limit = Scalar(Plan(Block(plans=(each,)), (mean,)))
+            having.append(Comparison(use.fold, BEYOND[use.use.removeprefix("beyond")], limit))
         else:
             at = next(n for n, i in enumerate(frame.items) if i is use.item)
             unit: Unit = frame.items[pairs(frame.items)[at]].unit
@@ -553,8 +546,6 @@ def _inner(
 def _counted_groups(out: _Outcome) -> PlanDraft:
     """Return the plan that folds over the groups that fulfil a bound, or the first ones."""
     frame, root = out.frame, out.frame.root
-    if out.plain or out.groups:
-        raise Unreadable
     block = where(frame, root)
     columns, order = (Column(root.var, root.var.name), *out.spare), tuple(out.order)
     plan = Plan(block, columns, (), tuple(out.having), order, out.limit, frame.asked.offset, out.ties)
@@ -639,7 +630,8 @@ def _extreme(out: _Outcome, node: FrameNode) -> None:
     value, down, most = node.key
     if out.groups and node is frame.root and not out.folds:
         fold = Aggregate("maximum" if down else "minimum", value, (node.var,))
-        keys = [Column(c.value, _key(frame, c.value)) for c in out.groups]
+        names = (v if isinstance(v := c.value, Unknown) else frame.fresh("g") for c in out.groups)
+        keys = [Column(c.value, x.name) for c, x in zip(out.groups, names, strict=True)]
         inner = Plan(where(frame, node), (*keys, Column(fold, "top")))
         same = (Comparison(k.value, "=", Unknown(k.name)) for k in keys if not isinstance(k.value, Unknown))
         node.blocks.append(Block((), (Comparison(value, "=", Unknown("top")), *same), plans=(inner,)))
@@ -651,10 +643,6 @@ def _extreme(out: _Outcome, node: FrameNode) -> None:
     else:
         node.blocks.append(Block(plans=(_inner(frame, node, order=[(value, down)], most=most),)))
         frame.count("inner extreme")
-
-
-def _key(frame: RoleFrame, value: Expression) -> str:
-    return value.name if isinstance(value, Unknown) else frame.fresh("g").name
 
 
 def _repeated(out: _Outcome, node: FrameNode) -> bool:
@@ -724,11 +712,8 @@ def _with_nothing(out: _Outcome, block: Block) -> Block:
     """Return a block that holds as well for things of a group to which nothing belongs."""
     frame = out.frame
     shown = {c.value for c in (*out.groups, *out.plain)}
-    if (
-        block.plans
-        or block.optional
-        or not any(isinstance(c.value, Aggregate) for c in (*out.folds, *out.spare))
-    ):
+    folds = any(isinstance(c.value, Aggregate) for c in (*out.folds, *out.spare))
+    if block.plans or block.optional or not folds:
         raise Unreadable
     frame.count("with nothing")
     for one in frame.shown:

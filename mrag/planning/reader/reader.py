@@ -273,7 +273,7 @@ def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
         compares=compares,
         unit=next((unit for unit in ("year", "day") if unit in cues), ""),
         amount="difference" in cues or any({c.start, c.start - 1} & asking for c in compared),
-        mean=any(c.cue == "avg" for c in label.said),
+        fold="average" if any(c.cue == "avg" for c in label.said) else "sum",
     )
 
 

@@ -268,12 +268,10 @@ def _may_stand(
         return any(o.role[-1] == "<" and goes_with(world, item, o) for o in behind) or any(
             o.role[-1] == ">" and goes_with(world, item, o) for o in before
         )
-    if option.role[-1] in "<>":
-        return any(
-            _waits(o.role) and goes_with(world, o, item)
-            for o in (before if option.role[-1] == "<" else behind)
-        )
-    return True
+    if option.role[-1] not in "<>":
+        return True
+    beside = before if option.role[-1] == "<" else behind
+    return any(_waits(o.role) and goes_with(world, o, item) for o in beside)
 
 
 def _cues(slots: Sequence[UnitSlot]) -> list[Unit]:
