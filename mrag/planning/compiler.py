@@ -34,6 +34,7 @@ from mrag.planning.scopes import (
     borrowed,
     bound,
     check,
+    folds_of,
     is_condition,
     keys,
     mentioned,
@@ -173,9 +174,8 @@ def solutions_of(block: Block, schema: Schema) -> int:
 
 def work_of(plan: Plan, schema: Schema) -> int:
     """Return about how many triples are gone through to compute a plan."""
-    folded = {a.where for c in plan.columns for a in aggregates(c.value)}
-    folded |= {a.where for h in plan.having for s in sides(h) for a in aggregates(s)}
-    return sum(_work_of(merged(plan.where, where), schema) for where in folded or {Block()})
+    folded = {a.where for a in folds_of(plan)} or {Block()}
+    return sum(_work_of(merged(plan.where, where), schema) for where in folded)
 
 
 def _work_of(block: Block, schema: Schema) -> int:
@@ -709,8 +709,7 @@ class FoldCompiler:
             self._keys[variable if fits and variable is not None else sparql.var(key.name)] = value
         self._foldings: dict[_Key, _Folding] = {}
         columns = {c.value: c.name for c in plan.columns}
-        values = [*columns, *(s for h in plan.having for s in sides(h))]
-        for aggregate in (a for v in values for a in aggregates(v)):
+        for aggregate in folds_of(plan):
             found = self._foldings.setdefault(_key(aggregate), _Folding(aggregate))
             if aggregate.function not in found.results:
                 direct = aggregate in columns and self._is_direct(aggregate)

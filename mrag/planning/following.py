@@ -185,19 +185,15 @@ def _class_of(unknown: Unknown, plan: Plan, schema: Schema) -> str:
         info = schema.properties.get(str(pattern.predicate))
         if info is None or unknown not in (pattern.subject, pattern.object):
             continue
-        ends = info.domains if pattern.subject == unknown else info.ranges
-        best = most_of(ends)
-        if best:
+        if best := most_of(info.domains if pattern.subject == unknown else info.ranges):
             return best
     return ""
 
 
 def among(last: LastAnswer, topic: Topic, things: Sequence[URIRef]) -> Block:
     """Return the block of the last plan for these things alone."""
-    conditions = [Comparison(topic.unknown, "=", thing) for thing in things]
-    if len(conditions) == 1:
-        return merged(last.plan.where, Block(conditions=tuple(conditions)))
-    return merged(last.plan.where, Block(either=(tuple(Block(conditions=(c,)) for c in conditions),)))
+    each = tuple(Block(conditions=(Comparison(topic.unknown, "=", thing),)) for thing in things)
+    return merged(last.plan.where, each[0] if len(each) == 1 else Block(either=(each,)))
 
 
 def over(last: LastAnswer, topic: Topic, base: Block, asked: Asked, schema: Schema) -> LastAnswer | None:
@@ -308,16 +304,14 @@ def _fresh(unknown: Unknown, taken: set[Unknown]) -> Unknown:
 
 def _related_already(topic: Topic, base: Block, inner: Block) -> bool:
     """Return whether things are to be related to another thing in a way in which they are to one already."""
-    said = {(p.subject == topic.unknown, p.predicate): p for p in base.patterns if _named_end(topic, p)}
-    new = [p for p in inner.patterns if _named_end(topic, p)]
-    return any(said.get((p.subject == topic.unknown, p.predicate), p) != p for p in new)
 
+    def named(block: Block) -> list[tuple[tuple[bool, object], Pattern]]:
+        of = ((p, (p.subject, p.object)) for p in block.patterns if p.predicate != RDF.type)
+        some = (p for p, ends in of if topic.unknown in ends and any(isinstance(e, URIRef) for e in ends))
+        return [((p.subject == topic.unknown, p.predicate), p) for p in some]
 
-def _named_end(topic: Topic, pattern: Pattern) -> bool:
-    ends = (pattern.subject, pattern.object)
-    return (
-        topic.unknown in ends and any(isinstance(e, URIRef) for e in ends) and pattern.predicate != RDF.type
-    )
+    said = dict(named(base))
+    return any(said.get(way, p) != p for way, p in named(inner))
 
 
 def freed(base: Block, instead: Sequence[Condition], *, adds: bool) -> Block:

@@ -50,6 +50,12 @@ def aggregates(expression: pl.Expression) -> list[pl.Aggregate]:
     return [e for e in _outside(expression) if isinstance(e, pl.Aggregate)]
 
 
+def folds_of(plan: pl.Plan) -> list[pl.Aggregate]:
+    """Return the aggregates in the columns of a plan and in its conditions on groups."""
+    values = (*(c.value for c in plan.columns), *(s for h in plan.having for s in sides(h)))
+    return [a for v in values for a in aggregates(v)]
+
+
 def _outside(expression: pl.Expression) -> Iterator[pl.Expression]:
     """Yield an expression and what is in it, without what is in its aggregates."""
     hidden: set[int] = set()
@@ -390,8 +396,7 @@ class PlanRoles:
 
     def __init__(self, plan: pl.Plan) -> None:
         self._plan = plan
-        values = [*(c.value for c in plan.columns), *(s for h in plan.having for s in sides(h))]
-        self._blocks = [plan.where, *(a.where for v in values for a in aggregates(v))]
+        self._blocks = [plan.where, *(a.where for a in folds_of(plan))]
         self._patterns = [p for b in self._blocks for p in b.patterns]
         self._optional = [p for b in plan.where.optional for p in b.patterns]
         self.subject = self._main()
@@ -411,7 +416,7 @@ class PlanRoles:
         for p in self._patterns:
             if p.subject == unknown and p.predicate == RDF.type and isinstance(p.object, URIRef):
                 return p.object
-        for column, inner in self._joined():
+        for column, inner in ((c, plan) for plan in self._plan.where.plans for c in plan.columns):
             if column.name == unknown.name and isinstance(column.value, pl.Unknown):
                 return PlanRoles(inner).type(column.value)
         return None
@@ -423,10 +428,7 @@ class PlanRoles:
 
     def is_joined(self, unknown: pl.Unknown) -> bool:
         """Return whether an unknown is a column of a plan that is joined with this one."""
-        return any(column.name == unknown.name for column, _ in self._joined())
-
-    def _joined(self) -> list[tuple[pl.Column, pl.Plan]]:
-        return [(c, plan) for plan in self._plan.where.plans for c in plan.columns]
+        return any(c.name == unknown.name for plan in self._plan.where.plans for c in plan.columns)
 
     def is_kind(self, pattern: pl.Pattern) -> bool:
         """Return whether a pattern says the class that an unknown is called by."""
