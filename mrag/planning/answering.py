@@ -60,7 +60,7 @@ from mrag.planning.results import (
     CERTAIN,
     EVEN,
     Planner,
-    namer,
+    TermNamer,
     next_rows,
     of_none,
     offered,
@@ -257,31 +257,31 @@ def answer_of(
         nothing: Why there is nothing, if that is known already.
     """
     display = Display(kg)
-    rows = rows_of(display, reading, result)
+    name, rows = TermNamer(kg, display), rows_of(display, reading, result)
     if not result.holds:
         why = nothing or why_nothing(kg, reading.plan, schema_of(kg), ends)
-        context, said = _denied(kg, reading, why, namer(kg, display), ends)
+        context, said = _denied(kg, reading, why, name, ends)
     else:
         context, support = _proved(kg, reading.plan, result.rows, ends)
         both = values_compared(kg, reading.plan, schema_of(kg), ends)
         if both is not None and not context.lines:
             context, support = _proved(kg, both[0], both[1].rows, ends)
-        told = untrusted.one_line(values_in_words(*both, namer(kg, display))) if both is not None else ""
+        told = untrusted.one_line(values_in_words(*both, name)) if both is not None else ""
         said = [*sentences(reading, rows, support, told), *_other_names(kg, reading.plan, ends)]
     runners_up, last = next_rows(display, reading, result)
     computed = Computed(
-        untrusted.one_line(to_words(reading.plan, namer(kg, display))),
+        untrusted.one_line(to_words(reading.plan, name)),
         plan_to_json(reading.plan),
         result.query,
         reading.shown,
         tuple(rows),
         reading.confidence,
         reading.ignored,
-        tuple(others_of(display, rows, others, namer(kg, display))),
+        tuple(others_of(display, rows, others, name)),
         result.truncated,
         runners_up,
         last,
-        words=tuple(_shown(use, namer(kg, display)) for use in reading.words),
+        words=tuple(_shown(use, name) for use in reading.words),
     )
     given = Answer.of(question, said, context, None, None)
     notice = UNCERTAIN if reading.confidence < CERTAIN else None
@@ -522,7 +522,7 @@ def _computed(
         replace(r, plan=with_subclasses(r.plan, schema))
         for r, info in zip(readings, mixed, strict=True) if info is None
     ]  # fmt: skip
-    helped = ""
+    helped, name = "", TermNamer(kg)
     found, first = run_readings(kg, readings, reading, ends, tried)
     if of_none(readings, first) and isinstance(first, PlanResult):
         # That nothing is of both is the answer; what is of either is another reading.
@@ -552,12 +552,12 @@ def _computed(
     nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), explained)
     if nothing is not None and nothing.undecided is not None:
         # Whether it is the oldest, or older than another, cannot be told where no age is known.
-        said = looked_for(nothing.undecided, namer(kg))
+        said = looked_for(nothing.undecided, name)
         return Attempt(None, False, untrusted.one_line(said))
     other = None if nothing is None else nothing.part
     if wanted is None and isinstance(other, Pattern) and may_be_meant(taken.plan, other, schema):
-        told = to_words(Plan(Block((other,))), namer(kg)).removeprefix("whether ")
-        return Attempt(None, False, untrusted.one_line(f"{looked_for(taken.plan, namer(kg))}, but {told}"))
+        told = to_words(Plan(Block((other,))), name).removeprefix("whether ")
+        return Attempt(None, False, untrusted.one_line(f"{looked_for(taken.plan, name)}, but {told}"))
     given = answer_of(kg, question, taken, result, others, ends, nothing)
     doubt = _doubt(taken, result, [one for _, *one in others], least)
     if doubt:
@@ -599,7 +599,7 @@ def _nothing(
     counts = all(aggregates(c.value) for c in plan.columns)
     if found.rows or best.ignored or counts:
         return Attempt(None, False, "nothing in this graph fits the question")
-    said = untrusted.one_line(looked_for(plan, namer(kg)))
+    said = untrusted.one_line(looked_for(plan, TermNamer(kg)))
     ((best, _),) = weighed(kg, [(best, found)])
     if best.confidence < least:
         return Attempt(None, False, said)

@@ -172,11 +172,6 @@ class TermNamer:
         return URIRef(known[0]) if len(known) == 1 else None
 
 
-def namer(kg: KnowledgeGraph, display: Display | None = None) -> TermNamer:
-    """Return how the terms of a plan are named in words."""
-    return TermNamer(kg, display)
-
-
 def rows_of(display: Display, reading: Reading, result: PlanResult) -> list[tuple[AnswerCell, ...]]:
     """Return the rows of the columns that are asked for."""
     if reading.plan.yes_or_no:

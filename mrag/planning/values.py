@@ -136,10 +136,7 @@ def _duration_seconds(value: sparql.Expression) -> sparql.Expression:
         )
         for group, size in _SECONDS
     ]
-    found: sparql.Expression = parts[0]
-    for part in parts[1:]:
-        found = sparql.Calculation(found, "+", part)
-    return found
+    return _sum(*parts)
 
 
 def measured(text: str) -> tuple[str, str] | None:

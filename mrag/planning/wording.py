@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -94,23 +95,15 @@ _OF_TIME = {"<": "is before", "<=": "is no later than", ">": "is after", ">=": "
 _TIMES = ("year", "date", "year-month")
 
 
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-    "November", "December",
-)  # fmt: skip
-
-
 def _calendar(condition: pl.Comparison) -> str:
     """Return when a date is whose month or day of the week is given, "in May"; "" for other conditions."""
     part, number = condition.left, condition.right
     if condition.relation not in ("=", "!=") or not isinstance(part, pl.DatePart):
         return ""
-    names = {"weekday": _DAYS, "month": _MONTHS}.get(part.part, ())
-    at = number.value if isinstance(number, Literal) else None
-    if not isinstance(at, int) or not 1 <= at <= len(names):
-        return ""
-    return f"{'on a' if part.part == 'weekday' else 'in'} {names[at - 1]}"
+    at = number.value if isinstance(number, Literal) and isinstance(number.value, int) else 0
+    if part.part == "weekday" and 1 <= at <= 7:
+        return f"on a {calendar.day_name[at - 1]}"
+    return f"in {calendar.month_name[at]}" if part.part == "month" and 1 <= at <= 12 else ""
 
 
 def _of(which: str) -> str:

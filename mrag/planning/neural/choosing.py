@@ -33,7 +33,7 @@ from mrag.planning.neural.writer import written
 from mrag.planning.plan import Days, Plan
 from mrag.planning.question import cut
 from mrag.planning.readings import Reading
-from mrag.planning.results import MOST_JUDGED, Planner, brief, found_something, namer, rows_of
+from mrag.planning.results import MOST_JUDGED, Planner, TermNamer, brief, found_something, rows_of
 from mrag.planning.run import PlanResult, run
 from mrag.planning.scopes import rewritten, walk
 from mrag.planning.wording import to_words
@@ -373,7 +373,7 @@ class ModelAdvice:
             return found
         answers = [self._answer(one) for one in found]
         first = {answer: found[answers.index(answer)] for answer in answers}
-        shown = [(to_words(r.plan, namer(self.kg)), brief(answer)) for answer, (r, _) in first.items()]
+        shown = [(to_words(r.plan, TermNamer(self.kg)), brief(answer)) for answer, (r, _) in first.items()]
         verdicts = dict(zip(first, judge(self.model, question, shown), strict=True))
         rivals = {a: max((0.0, *(v for b, v in verdicts.items() if b != a))) for a in verdicts}
         return _sorted(
