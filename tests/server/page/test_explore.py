@@ -14,7 +14,6 @@ import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, RDF, Triple
 from mrag.rdf.terms import RDFS as SCHEMA
-from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
 from tests.server.browsing import HOSTILE, NARROW, SIZES, Watched, watched
 from tests.server.serving import serving
@@ -70,8 +69,11 @@ def test_files_are_added_and_hostile_names_stay_text(browser: Browser, tmp_path:
     file.write_text(f"""@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
         <urn:h:a> a <urn:h:C> ; rdfs:label {label} ; <urn:h:p> <urn:h:b> . <urn:h:b> rdfs:label {label} .
         <urn:h:p> rdfs:label {label} . <urn:h:C> rdfs:label {label} .""")
-    settings = ServerSettings(model="none", update=True)
-    with KnowledgeGraph(OxigraphStore()) as kg, serving(kg, settings) as url, watched(browser, url) as seen:
+    with (
+        KnowledgeGraph(OxigraphStore()) as kg,
+        serving(kg, update=True) as url,
+        watched(browser, url) as seen,
+    ):
         page = seen.open("/#/explore")
         page.locator("#import-file").set_input_files(file)
         page.wait_for_selector(".import:has-text('6 triples added')")

@@ -12,7 +12,6 @@ from rdflib import RDFS, Literal, URIRef
 
 import mrag
 from mrag.rdf.terms import Triple
-from mrag.server.settings import ServerSettings
 from tests.conftest import PRODUCTS
 from tests.server.browsing import NARROW, SIZES, watched
 from tests.server.serving import serving
@@ -44,10 +43,9 @@ def test_what_is_missing_is_said_on_every_view_and_mended(
     browser: Browser, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MRAG_EMBEDDER", "none")
-    settings = ServerSettings(model="none", update=True, workers=2, seconds=60)
     with mrag.connect() as kg:
         kg.load([PRODUCTS])
-        with serving(kg, settings) as url, watched(browser, url, size) as seen:
+        with serving(kg, update=True, workers=2, seconds=60) as url, watched(browser, url, size) as seen:
             page = seen.open()
             for view in ("ask", "query", "explore"):
                 page.evaluate("(view) => { location.hash = `#/${view}` }", view)

@@ -31,7 +31,7 @@ FILLED = {"SCRIPT": SCRIPT, "PICTURE": json.dumps(HOSTILE + ".png"), "NAME": jso
 def served() -> Iterator[str]:
     with mrag.connect() as kg:
         kg.insert([Triple(URIRef(SCRIPT), RDFS.label, Literal(HOSTILE))])
-        with serving(kg, SETTINGS) as url:
+        with serving(kg, **SETTINGS) as url:
             yield url
 
 

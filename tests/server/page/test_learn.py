@@ -47,7 +47,7 @@ def hostile() -> Iterator[str]:
         kg.insert(triples)
         reason(kg)
         SimilarityIndexes.of(kg).build("main", model="none")
-        with serving(kg, SETTINGS) as url:
+        with serving(kg, **SETTINGS) as url:
             yield url
 
 
