@@ -79,21 +79,22 @@ def excludes_by_reading(plan: Plan, nothing: Nothing) -> bool:
     """
     bounds = [c for c in (*plan.where.conditions, *plan.having) if isinstance(c, Comparison)]
     for one in bounds:
-        least = _number(one.right) if one.relation in (">", ">=") else None
-        mosts = [_number(c.right) for c in bounds if c.left == one.left and c.relation in ("<", "<=")]
+        least = number_in(one.right) if one.relation in (">", ">=") else None
+        mosts = [number_in(c.right) for c in bounds if c.left == one.left and c.relation in ("<", "<=")]
         if least is not None and any(most is not None and most <= least for most in mosts):
             return True
     bound, nearest = nothing.part, nothing.nearest
-    if nearest is None or not isinstance(bound, Comparison) or (limit := _number(bound.right)) is None:
+    if nearest is None or not isinstance(bound, Comparison) or (limit := number_in(bound.right)) is None:
         return False
     at = next(n for n, column in enumerate(nearest.plan.columns) if column.value == nearest.value)
-    values = [_number(row[at]) for row in nearest.result.rows]
+    values = [number_in(row[at]) for row in nearest.result.rows]
     return any(
         value is not None and (value > limit if nearest.greatest else value < limit) for value in values
     )
 
 
-def _number(value: object) -> float | None:
+def number_in(value: object) -> float | None:
+    """Return the number that a term writes; None for other terms."""
     if not isinstance(value, Literal) or value.datatype is None:
         return None
     try:

@@ -86,25 +86,8 @@ class SavedQuestion:
 
     def values_in(self, question: str) -> Iterator[dict[str, str]]:
         """Yield what may stand in the place of each parameter in a question that `asked` gave."""
-        ways: list[tuple[int, int, dict[str, str]]] = [(0, 0, {})]
-        for _ in range(_WAYS):
-            if not ways:
-                return
-            part, at, values = ways.pop()
-            if part == len(self.template):
-                if at == len(question):
-                    yield values
-                continue
-            said = self.template[part]
-            if isinstance(said, str):
-                ways += [(part + 1, at + len(said), values)] if question.startswith(said, at) else []
-                continue
-            name = self.parameters[said].name
-            # The shortest value is tried first, and at the end there is but one.
-            ends = range(len(question) if part + 1 == len(self.template) else at, len(question) + 1)
-            behind = self.template[part + 1] if part + 1 < len(self.template) else ""
-            fits = [end for end in ends if not isinstance(behind, str) or question.startswith(behind, end)]
-            ways += [(part + 1, end, {**values, name: question[at:end]}) for end in reversed(fits)]
+        for spans in _aligned(self.template, question, 0, len(question)):
+            yield {self.parameters[n].name: question[i:j] for n, (i, j) in spans.items()}
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -293,7 +276,8 @@ def taught(kg: KnowledgeGraph, reader: RoleReader, text: str) -> list[Reading]:
 
 
 def _filled(saved: SavedQuestion, values: SaidValues) -> Iterator[Reading]:
-    for spans in _aligned(list(_pattern(saved)), [word.key for word in values.words], 0):
+    pattern = [p if isinstance(p, int) else [word.key for word in tokens(p)] for p in saved.template]
+    for spans in _aligned(pattern, [word.key for word in values.words], 1, _LONGEST):
         changes, score = [], 1.0
         for number, span in spans.items():
             slot = saved.parameters[number].slot
@@ -308,27 +292,28 @@ def _filled(saved: SavedQuestion, values: SaidValues) -> Iterator[Reading]:
             yield reading_of(plan, saved.computed.shown, _SURE * score, note)
 
 
-def _pattern(saved: SavedQuestion) -> Iterator[str | int]:
-    for part in saved.template:
-        if isinstance(part, int):
-            yield part
-        else:
-            yield from (word.key for word in tokens(part))
-
-
 def _aligned(
-    pattern: Sequence[str | int], keys: Sequence[str], at: int
+    pattern: Sequence[Sequence[str] | int], said: Sequence[str], least: int, most: int
 ) -> Iterator[Mapping[int, tuple[int, int]]]:
-    """Yield the spans of words that parameters take if all other words are the same."""
-    if not pattern:
-        if at == len(keys):
-            yield {}
-        return
-    first, rest = pattern[0], pattern[1:]
-    if isinstance(first, str):
-        if at < len(keys) and keys[at] == first:
-            yield from _aligned(rest, keys, at + 1)
-        return
-    for end in range(at + 1, min(len(keys), at + _LONGEST) + 1):
-        for spans in _aligned(rest, keys, end):
-            yield {first: (at, end), **spans}
+    """Yield the spans of letters or words that parameters take if all others are the same, shortest first."""
+    ways: list[tuple[int, int, dict[int, tuple[int, int]]]] = [(0, 0, {})]
+    for _ in range(_WAYS):
+        if not ways:
+            return
+        part, at, spans = ways.pop()
+        if part == len(pattern):
+            if at == len(said):
+                yield spans
+            continue
+        here, behind = pattern[part], pattern[part + 1] if part + 1 < len(pattern) else None
+        if not isinstance(here, int):
+            end = at + len(here)
+            ways += [(part + 1, end, spans)] if said[at:end] == here else []
+            continue
+        for end in range(min(len(said), at + most), at + least - 1, -1):
+            if behind is None:
+                fits = end == len(said)
+            else:
+                fits = isinstance(behind, int) or said[end : end + len(behind)] == behind
+            if fits:
+                ways.append((part + 1, end, {**spans, here: (at, end)}))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -17,7 +14,6 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
-from mrag.planning.compiler import to_sparql
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.neural.card import Asked, SchemaCard, gbnf
 from mrag.planning.neural.choosing import unread
@@ -25,7 +21,7 @@ from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.writer import asked_for, card_for
 from mrag.planning.run import run
 from mrag.planning.scopes import with_subclasses
-from tests.planning.grammars import Grammar, accepts
+from tests.planning.grammars import accepts
 from tests.planning.questions import agree, lines_of, loaded
 
 ABOUT = "calls of vessels like Anna, Bela and Cora, ferries and tankers, at ports, with crew, beds and cars"
@@ -86,6 +82,7 @@ def test_statements_say_what_they_say_in_sql(
             ["Lund | 2"],
         ),
         ("SELECT COUNT(1) FROM vessel", ["3"]),
+        ("SELECT vessel.name FROM vessel WHERE vessel.yard LIKE '%ie%'", ["cora"]),
         ("select vessel.name from vessel where vessel.crew = 12;", ["cora"]),
     ],
 )
@@ -224,22 +221,6 @@ def test_only_what_is_asked_for_or_described_may_be_said_otherwise(fleet: Knowle
 def test_a_card_has_what_its_tables_lead_to(fleet: KnowledgeGraph) -> None:
     made = card_for(lexicon_of(fleet), "When were the calls due?")
     assert {table.name for table in made.tables} == {"call", "port", "vessel"}
-
-
-@given(seed=st.integers(0, 10**9))
-@settings(max_examples=100, deadline=None)
-def test_every_statement_of_the_mask_is_a_plan_that_compiles(fleet: KnowledgeGraph, seed: int) -> None:
-    rng = random.Random(seed)
-    lexicon = lexicon_of(fleet)
-    made = card_for(lexicon, rng.choice((ABOUT, "Is any tanker late in Dover?", "calls", "yards of ferries")))
-    statement = Grammar(gbnf(made, rng.choice(("anything", "things", "whether")))).draw(rng)
-    try:
-        plan, _ = read_statement(made, statement)
-    except ConfigError as error:
-        # A calendar is beyond a grammar, and so is an order by what is grouped away.
-        assert "Not a statement" not in error.message, statement
-        return
-    assert to_sparql(with_subclasses(plan, lexicon.schema), lexicon.schema)
 
 
 def test_what_is_asked_for_is_what_may_be_selected(fleet: KnowledgeGraph) -> None:

@@ -9,26 +9,26 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from rdflib import Literal, URIRef
+from rdflib import URIRef
 
 from mrag import untrusted
 from mrag.context.display import Display
 from mrag.errors import ConfigError, ModelError, StoreError
-from mrag.generation.models import Told, bounded, resolve, takes_grammar, told
+from mrag.generation.models import Told, resolve, takes_grammar
 from mrag.generation.result import AnswerCell
 from mrag.generation.support.sentences import without_thoughts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.possessive import compile_late
 from mrag.language.tokens import is_stopword, tokens
 from mrag.planning.accounting import Gap, account
-from mrag.planning.certainty import FoundReading
+from mrag.planning.certainty import FoundReading, number_in
 from mrag.planning.lexical import Candidate
 from mrag.planning.lexicon import Lexicon, lexicon_of
 from mrag.planning.neural.exploring import explore
-from mrag.planning.neural.prompts import PROMPTS
+from mrag.planning.neural.prompts import PROMPTS, answer_of
 from mrag.planning.neural.writer import written
 from mrag.planning.plan import Days, Plan
 from mrag.planning.question import cut
@@ -128,10 +128,7 @@ def _verdicts(
 
 def _probabilities(model: BaseChatModel, system: str, asked: str, letters: str) -> Mapping[str, float]:
     """Return the logarithm of the probability of each letter; nothing where none was told."""
-    from langchain_core.messages import HumanMessage, SystemMessage
-
-    messages = [SystemMessage(system), HumanMessage(asked)]
-    said = told(bounded(model, _JUDGE_TOKENS), messages, f"root ::= [{letters}]", afresh=True)
+    said = answer_of(model, system, asked, f"root ::= [{letters}]", _JUDGE_TOKENS, afresh=True)
     for token in said.tokens:
         if str(token["token"]).strip() in letters and token.get("top_logprobs"):
             mass = dict.fromkeys(letters, math.exp(-2 * _STRONGEST))
@@ -269,16 +266,12 @@ def retold(model: BaseChatModel, question: str, statement: str) -> tuple[frozens
     Raises:
         ModelError: If the model cannot be reached or fails.
     """
-    from langchain_core.messages import HumanMessage, SystemMessage
-
     asked = untrusted.one_line(question)
     if not takes_grammar(model) or not 0 < len(asked) <= _LONGEST:
         return frozenset(), frozenset()
-    human = HumanMessage(f"SQL: {untrusted.one_line(statement)}\nQuestion:")
+    told_of = f"SQL: {untrusted.one_line(statement)}\nQuestion:"
     grammar = f"root ::= {json.dumps(asked, ensure_ascii=False)}\n"
-    words = surprises(
-        told(bounded(model, _RETELLING_TOKENS), [SystemMessage(_RETELLING_SYSTEM), human], grammar)
-    )
+    words = surprises(answer_of(model, _RETELLING_SYSTEM, told_of, grammar, _RETELLING_TOKENS))
     return (
         frozenset(word for word, at in words.items() if at >= EXPECTED),
         frozenset(word for word, at in words.items() if at < SURPRISING),
@@ -295,19 +288,14 @@ def surprises(said: Told) -> Mapping[str, float]:
         >>> surprises(Told("".join(parts), tuple({"token": t, "logprob": -2.0} for t in parts)))
         {'courier': -4.0}
     """
-    ends: list[tuple[int, float]] = []
-    length = 0
-    for token in said.tokens:
-        length += len(token["token"])
-        ends.append((length, token["logprob"]))
-    if length != len(said.text):
+    ends = [0, *accumulate(len(token["token"]) for token in said.tokens)]
+    if ends[-1] != len(said.text):
         return {}
     found: dict[str, float] = {}
     for word in tokens(said.text)[1:]:
-        begins = [0, *(end for end, _ in ends)]
         whole = sum(
-            logprob
-            for begin, (end, logprob) in zip(begins, ends, strict=False)
+            token["logprob"]
+            for (begin, end), token in zip(pairwise(ends), said.tokens, strict=True)
             if begin < word.end and end > word.start
         )
         low = word.raw.lower()
@@ -472,13 +460,10 @@ class ModelAdvice:
         result = self._tried(reading)
         if result is None or not any(isinstance(part, Days) for part in walk(reading.plan)):
             return None if result is None else (reading, result)
-        numbers = [cell for row in result.rows for cell in row if isinstance(cell, Literal)]
-        if any(_number(cell) > 0 for cell in numbers):
+        if any((number_in(cell) or 0) > 0 for row in result.rows for cell in row):
             return reading, result
-        turned = replace(
-            reading,
-            plan=rewritten(reading.plan, lambda v: Days(v.end, v.start) if isinstance(v, Days) else v),
-        )
+        plan = rewritten(reading.plan, lambda v: Days(v.end, v.start) if isinstance(v, Days) else v)
+        turned = replace(reading, plan=plan)
         other = self._tried(turned)
         return (reading, result) if other is None else (turned, other)
 
@@ -494,11 +479,6 @@ class ModelAdvice:
         """Return an answer as it is shown, whatever the order of its rows."""
         rows = (tuple(AnswerCell(None, c.label) for c in row) for row in rows_of(Display(self.kg), *one))
         return tuple(sorted(rows, key=lambda row: [cell.label for cell in row]))
-
-
-def _number(cell: Literal) -> float:
-    value = cell.toPython()
-    return float(value) if isinstance(value, int | float | Decimal) else 0.0
 
 
 def _likelier(reading: Reading, by: float) -> Reading:

@@ -92,10 +92,7 @@ def parsed(text: str) -> SqlSelect:
     """
     if len(text) > _LONGEST:
         raise ConfigError(f"The statement has more than {_LONGEST:,} characters.")
-    parser = _Parser(list(_tokens(text)))
-    found = parser.select()
-    parser.end()
-    return found
+    return _Parser(list(_tokens(text))).whole()
 
 
 _LONGEST: Final = 2_000
@@ -149,9 +146,17 @@ class _Parser:
         limit = self._number() if self._taken("LIMIT") else None
         return SqlSelect(items, table, tuple(joins), where, tuple(group), having, tuple(order), limit)
 
-    def end(self) -> None:
+    def whole(self) -> SqlSelect:
+        found = self.select()
         if self._at < len(self._tokens):
             raise self._wrong("not expected")
+        return found
+
+    def _within(self, read: Callable[[], T]) -> T | SqlSelect:
+        """Read what ends with a bracket: another statement, or something else."""
+        found = self.select() if self._is("SELECT") else read()
+        self._skip(")")
+        return found
 
     def _item(self) -> SqlPart:
         found = self._part()
@@ -191,20 +196,15 @@ class _Parser:
         sign = "NOT IN" if self._taken("NOT") else "IN"
         if self._taken("IN"):
             self._skip("(")
-            one_of = (
-                self.select() if self._is("SELECT") else SqlCall("LIST", tuple(self._several(self._atom)))
-            )
-            self._skip(")")
-            return SqlPair(sign, left, one_of)
+            listed = self._within(lambda: SqlCall("LIST", tuple(self._several(self._atom))))
+            return SqlPair(sign, left, listed)
         if sign == "NOT IN":
             raise self._wrong("not IN")
         return left
 
     def _atom(self) -> SqlPart:
         if self._taken("("):
-            found = self.select() if self._is("SELECT") else self._part()
-            self._skip(")")
-            return found
+            return self._within(self._part)
         if self._peek()[:1] == "'":
             return self._text()
         if self._is("-") or self._peek()[:1].isdigit():
@@ -227,18 +227,13 @@ class _Parser:
 
     def _call(self, name: str) -> SqlCall:
         different = self._taken("DISTINCT")
-        if self._is("SELECT"):
-            parts: list[SqlPart] = [self.select()]
-        else:
-            parts = [] if self._taken("*") else self._several(self._part)
-        self._skip(")")
-        only = None
+        found = self._within(lambda: [] if self._taken("*") else self._several(self._part))
+        parts, only = ((found,) if isinstance(found, SqlSelect) else tuple(found)), None
         if self._taken("FILTER"):
             self._skip("(")
             self._skip("WHERE")
-            only = self._part()
-            self._skip(")")
-        return SqlCall(name, tuple(parts), different, only)
+            only = self._within(self._part)
+        return SqlCall(name, parts, different, only)
 
     def _case(self) -> SqlCall:
         self._skip("WHEN")

@@ -9,7 +9,7 @@ a link, too, and two paths that begin alike speak of the same things. The gramma
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final, TypeAlias, cast
 from typing import Literal as OneOf
@@ -89,13 +89,8 @@ class Solutions:
     def afresh(self) -> Solutions:
         """Return these solutions for paths that lead from what is selected to other things than before."""
         kept = self.kept or set(self.tables[:1])
-        places: dict[SqlPath, Unknown] = {
-            (name,): self.places[(name,)] for name in kept if (name,) in self.places
-        }
-        return Solutions(
-            self.tables, self.joins, self.kept, self.patterns, places, self.conditions, self.without,
-            self.either, self.named, self.plans,
-        )  # fmt: skip
+        places = {path: place for path, place in self.places.items() if len(path) == 1 and path[0] in kept}
+        return replace(self, places=places)
 
     def within(self, *, known: bool = True) -> Solutions:
         """Return solutions of a part of these; where they do not know their paths, only of their things."""

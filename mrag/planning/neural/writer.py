@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
 from mrag.errors import ConfigError
-from mrag.generation.models import Told, bounded, told, varied
+from mrag.generation.models import Told, varied
 from mrag.generation.support.sentences import without_thoughts
 from mrag.language.possessive import compile_late
 from mrag.language.tokens import tokens
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.card import WHETHER, Asked, SchemaCard, card_of, gbnf, vocabulary_of
-from mrag.planning.neural.prompts import PROMPTS
+from mrag.planning.neural.prompts import PROMPTS, answer_of
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.plan import Plan
 from mrag.planning.readings import Reading
@@ -25,7 +25,6 @@ from mrag.planning.values import kind_of
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import BaseMessage
 
 logger = logging.getLogger(__name__)
 _SELECT = compile_late(r"SELECT\b.*?(?=```|;\s*$|\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -52,10 +51,8 @@ def card_for(lexicon: Lexicon, question: str) -> SchemaCard:
     return card_of(lexicon.schema, question, mentions, vocabulary=few)
 
 
-def messages(card: SchemaCard, question: str) -> list[BaseMessage]:
+def asked_of(card: SchemaCard, question: str) -> str:
     """Return what a model is asked."""
-    from langchain_core.messages import HumanMessage, SystemMessage
-
     named = card.named()
     filled = {
         "card": untrusted.lines(card.text()),
@@ -65,7 +62,7 @@ def messages(card: SchemaCard, question: str) -> list[BaseMessage]:
     text = PROMPTS["writer-asked"]
     for place, value in filled.items():
         text = text.replace("{" + place + "}", value, 1)
-    return [SystemMessage(PROMPTS["writer"]), HumanMessage(text)]
+    return text
 
 
 def asked_for(question: str) -> Asked:
@@ -102,7 +99,7 @@ def written(model: BaseChatModel, lexicon: Lexicon, question: str) -> Iterator[t
     for one in (model, *(varied(model, _WARM, seed) for seed in range(1, _OTHERS + 1))):
         if one is None:
             return
-        said = told(bounded(one, MOST_TOKENS), messages(card, question), grammar)
+        said = answer_of(one, PROMPTS["writer"], asked_of(card, question), grammar, MOST_TOKENS)
         if said.text in seen:
             continue
         seen.add(said.text)
