@@ -23,7 +23,7 @@ from mrag.language.tokens import tokens
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Plan
-from mrag.planning.precedents import questions_graph
+from mrag.planning.precedents import change_kept, questions_graph
 from mrag.planning.profiling import schema_of
 from mrag.planning.reader.reader import LONGEST
 from mrag.planning.readings import Reading, alike_named
@@ -423,7 +423,6 @@ def why_unread(kg: KnowledgeGraph, question: str, mixed: Sequence[PropertyInfo |
 
 _CALIBRATION: Final = "urn:mrag:calibration:"
 _PART_OF: Final = URIRef("http://purl.org/dc/terms/isPartOf")
-_CACHED: Final = "certainty"
 
 
 def weighed(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[FoundReading]:
@@ -444,7 +443,7 @@ def weighed(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[FoundRead
 
 def certainty_of(kg: KnowledgeGraph) -> Certainty:
     """Return the weights of a graph: those that it was calibrated to, else those that are shipped."""
-    return kg.cached(_CACHED, lambda: _kept(kg) or shipped())
+    return kg.cached("certainty", lambda: _kept(kg) or shipped())
 
 
 def keep_certainty(kg: KnowledgeGraph, model: Certainty | None) -> None:
@@ -454,13 +453,9 @@ def keep_certainty(kg: KnowledgeGraph, model: Certainty | None) -> None:
         ConfigError: If nothing can be written.
     """
     kg.require_writable()
-    graph = URIRef(questions_graph(kg))
-    old = [(graph, *triple) for text in _texts(kg) for triple in _triples(kg, text)]
+    old = [triple for text in _texts(kg) for triple in _triples(kg, text)]
     new = [] if model is None else list(_triples(kg, json.dumps(model.to_json(), sort_keys=True)))
-    kg.store.update(kg.changes(old, [(graph, *triple) for triple in new]))
-    if kg.store.capabilities.reasoning:
-        kg.recount()
-    kg.cache.pop(_CACHED, None)
+    change_kept(kg, old, new)
 
 
 def _kept(kg: KnowledgeGraph) -> Certainty | None:

@@ -30,7 +30,6 @@ SAVED: Final = "urn:mrag:question:"
 
 _HIDDEN: Final = URIRef(MRAG + "verbatim")
 _PART_OF: Final = URIRef("http://purl.org/dc/terms/isPartOf")
-_CACHED: Final = "saved questions"
 _WAYS: Final = 1_000
 """Ways that are tried of finding the parameters of a question in its text."""
 
@@ -152,12 +151,17 @@ def list_questions(kg: KnowledgeGraph) -> list[SavedQuestion]:
 
     They are read once for each state of the graph, and again when one is saved or removed here.
     """
-    return kg.cached(_CACHED, lambda: list(_read(kg)))
+    return kg.cached("saved questions", lambda: list(_read(kg)))
 
 
-def forget_questions(kg: KnowledgeGraph) -> None:
-    """Read the saved questions anew when they are next asked for."""
-    kg.cache.pop(_CACHED, None)
+def change_kept(kg: KnowledgeGraph, old: Sequence[Triple], new: Sequence[Triple]) -> None:
+    """Replace triples in the graph of saved questions at once, and forget what was read of it."""
+    graph = URIRef(questions_graph(kg))
+    kg.store.update(kg.changes([(graph, *triple) for triple in old], [(graph, *triple) for triple in new]))
+    if kg.store.capabilities.reasoning:
+        kg.recount()
+    for name in ("saved questions", "certainty"):
+        kg.cache.pop(name, None)
 
 
 def _read(kg: KnowledgeGraph) -> Iterator[SavedQuestion]:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain, count
 
-from rdflib import Literal, URIRef
+from rdflib import Literal
 
 from mrag.errors import ConfigError, TermError
 from mrag.generation.result import Answer
@@ -20,10 +21,9 @@ from mrag.planning.precedents import (
     QuestionParameter,
     SaidValues,
     SavedQuestion,
-    forget_questions,
+    change_kept,
     list_questions,
     question_triples,
-    questions_graph,
 )
 from mrag.planning.profiling import schema_of
 from mrag.planning.reader.frames import stem_of
@@ -195,12 +195,9 @@ def _called(kg: KnowledgeGraph, reader: RoleReader, slot: Slot, taken: set[str])
         names = [n for info in sorted(known, key=lambda i: (i.count, i.iri)) for n in info.names]
     elif slot.role != "time":
         names = [n for p in slot.object_of if p in schema.properties for n in schema.properties[p].names]
-    base = name = stem_of(names[0] if names else slot.role)
-    number = 1
-    while name in taken:
-        number += 1
-        name = f"{base}_{number}"
-    return name
+    base = stem_of(names[0] if names else slot.role)
+    options = chain((base,), (f"{base}_{number}" for number in count(2)))
+    return next(name for name in options if name not in taken)
 
 
 def _name(text: str) -> str:
@@ -211,13 +208,9 @@ def _name(text: str) -> str:
 
 def _change(kg: KnowledgeGraph, out: Sequence[SavedQuestion], into: Sequence[SavedQuestion]) -> None:
     """Take questions out of their graph and put others in, in one transaction."""
-    graph = URIRef(questions_graph(kg))
     stay = [saved for saved in list_questions(kg) if saved not in out]
     old, new, kept = (
-        [(graph, *triple) for saved in some for triple in question_triples(kg, saved)]
+        [triple for saved in some for triple in question_triples(kg, saved)]
         for some in (out, into, [*stay, *into])
     )
-    kg.store.update(kg.changes([quad for quad in old if quad not in kept], new))
-    if kg.store.capabilities.reasoning:
-        kg.recount()
-    forget_questions(kg)
+    change_kept(kg, [triple for triple in old if triple not in kept], new)

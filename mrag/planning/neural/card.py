@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, count, islice
 from typing import Final, TypeAlias
 from typing import Literal as OneOf
 
@@ -311,15 +311,14 @@ class _Card:
             c: tuple(kept[c][one] for one in columns[c] if one in kept[c] and one.target in (None, *there))
             for c in there
         }
+        words = (
+            t.raw
+            for at, t in enumerate(words_of(self._question))
+            if t.raw.isalnum() and not is_stopword(t.key) and at not in self._said
+        )
         return SchemaCard(
             tuple(CardTable(self._names[c], c, shown[c]) for c in there),
-            tuple(
-                dict.fromkeys(
-                    t.raw
-                    for at, t in enumerate(words_of(self._question))
-                    if t.raw.isalnum() and not is_stopword(t.key) and at not in self._said
-                )
-            ),
+            tuple(dict.fromkeys(words)),
         )
 
     def _ranked(self) -> list[str]:
@@ -388,9 +387,7 @@ class _Card:
         for info in own:
             name = named[info.iri]
             if info.kind != "entity":
-                texts = tuple(self._values[info.iri].items()) + (
-                    self._entities(cls) if name == "name" else ()
-                )
+                texts = [*self._values[info.iri].items(), *(self._entities(cls) if name == "name" else ())]
                 yield CardColumn(name, info.iri, info.kind, values=tuple(dict(reversed(texts)).items()))
             elif (target := self._end(cls, info, ranked)) is not None:
                 yield CardColumn(name, info.iri, "entity", target)
@@ -464,22 +461,15 @@ def _identifier(name: str) -> str:
     return found if found[:1].isalpha() else f"t_{found}".strip("_")
 
 
-def _unique(
-    named: Iterator[tuple[str, tuple[str, ...]]] | Sequence[tuple[str, tuple[str, ...]]],
-    taken: set[str] | None = None,
-) -> Mapping[str, str]:
+def _unique(named: Iterable[tuple[str, tuple[str, ...]]], taken: set[str] | None = None) -> Mapping[str, str]:
     """Return a name for each IRI: its first one that no other has, or one with a number."""
     taken = set() if taken is None else taken
-    found = {}
+    found: dict[str, str] = {}
     for iri, names in named:
         options = [_identifier(name) for name in names] or ["thing"]
-        name = next((o for o in options if o not in taken), "")
-        number = 2
-        while not name:
-            name = "" if f"{options[0]}_{number}" in taken else f"{options[0]}_{number}"
-            number += 1
-        taken.add(name)
-        found[iri] = name
+        numbered = (f"{options[0]}_{number}" for number in count(2))
+        found[iri] = next(name for name in chain(options, numbered) if name not in taken)
+        taken.add(found[iri])
     return found
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import chain, count
 from typing import Final, TypeAlias, cast
 from typing import Literal as OneOf
 
@@ -89,7 +90,7 @@ class Solutions:
     def afresh(self) -> Solutions:
         """Return these solutions for paths that lead from what is selected to other things than before."""
         kept = self.kept or set(self.tables[:1])
-        places = {path: place for path, place in self.places.items() if len(path) == 1 and path[0] in kept}
+        places = {path: place for path, place in self.places.items() if path[1:] == () and path[0] in kept}
         return replace(self, places=places)
 
     def within(self, *, known: bool = True) -> Solutions:
@@ -244,9 +245,8 @@ class _Statement:
         return found
 
     def _unknown(self, name: str) -> Unknown:
-        number, found = 2, name
-        while found in self._names:
-            found, number = f"{name}_{number}", number + 1
+        numbered = (f"{name}_{number}" for number in count(2))
+        found = next(one for one in chain((name,), numbered) if one not in self._names)
         self._names.add(found)
         return Unknown(found)
 
@@ -319,8 +319,8 @@ class _Statement:
                 self._join(where, join)
         return where.places[(name,)]
 
-    def _first(self, where: Solutions, table: CardTable) -> Unknown:
-        thing = where.places[(table.name,)] = self._unknown(table.name)
+    def _first(self, where: Solutions, table: CardTable, thing: Unknown | None = None) -> Unknown:
+        thing = where.places[(table.name,)] = thing or self._unknown(table.name)
         if table.iri:
             where.patterns.append(Pattern(thing, RDF.type, URIRef(table.iri)))
         return thing
@@ -329,9 +329,7 @@ class _Statement:
         """Join two tables of which one is there already."""
         one, column, other = join
         if (one.name,) in where.places:
-            thing = where.places[(other.name,)] = self._walk(where, (one.name, column.name))
-            if other.iri:
-                where.patterns.append(Pattern(thing, RDF.type, URIRef(other.iri)))
+            self._first(where, other, self._walk(where, (one.name, column.name)))
         else:
             there = where.places[(other.name,)]
             thing = self._first(where, one)
