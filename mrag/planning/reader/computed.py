@@ -56,11 +56,8 @@ def computed_units(world: SchemaWays, found: Sequence[Unit], low: Sequence[str])
 def _calculations(world: SchemaWays, found: Sequence[Unit], low: Sequence[str]) -> Iterator[Unit]:
     """Yield words for a sum, a product or a ratio of numbers of a thing."""
     numbers = {p.iri: p for p in world.schema.properties.values() if p.kind == "number" and not p.flag}
-    named = [
-        (u, [numbers[c.term] for c in u.options[:3] if c.term in numbers])
-        for u in found
-        if u.kind == "property"
-    ]
+    properties = [u for u in found if u.kind == "property"]
+    named = [(u, [numbers[c.term] for c in u.options[:3] if c.term in numbers]) for u in properties]
     named = [(u, some) for u, some in named if some]
     for one, some in named:
         for other, others in named:
@@ -83,10 +80,9 @@ def _calculations(world: SchemaWays, found: Sequence[Unit], low: Sequence[str]) 
         yield from _unit_of("property", i, i + size, sums, 0.7)
     for u in found:
         if u.kind == "adjective" and u.word in _LASTING:
-            spans = [
-                p for p in numbers.values() if (unit := unit_of(p.names, p.comment)) and unit.sort == "span"
-            ]
-            lasting = [c for c in world.sums if numbers[c.bases[0]] in spans]
+            bases = [numbers[c.bases[0]] for c in world.sums]
+            units = [unit_of(p.names, p.comment) for p in bases]
+            lasting = [c for c, unit in zip(world.sums, units, strict=True) if unit and unit.sort == "span"]
             yield from _measuring(u, lasting, 0.7, least=_LASTING[u.word] < 0)
 
 
@@ -193,12 +189,8 @@ def mainly(info: PropertyInfo) -> float:
     """Return how likely a date is the one that is meant where none is named."""
     sorts = {sort for w in _called(info) for sort in meanings("spans.tsv").get((w,), ())}
     shared = info.subjects / max([1, *info.domains.values()])
-    return (
-        shared
-        + 0.3 * ("begin" in sorts)
-        - 0.3 * ("end" in sorts)
-        + 0.3 * bool({"date", "year"} & _called(info))
-    )
+    plain = bool({"date", "year"} & _called(info))
+    return shared + 0.3 * ("begin" in sorts) - 0.3 * ("end" in sorts) + 0.3 * plain
 
 
 def _called(info: PropertyInfo) -> set[str]:

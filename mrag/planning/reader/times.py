@@ -55,9 +55,7 @@ def _written(stamp: Stamp) -> str:
     year, month, day, weekday, minute = stamp
     clock = "" if minute is None else f"{minute // 60:02}:{minute % 60:02}:00"
     if year is not None:
-        date = "-".join(
-            [f"{year:04}", *(f"{n:02}" for n in (month, day) if n is not None)],
-        )
+        date = "-".join([f"{year:04}", *(f"{n:02}" for n in (month, day) if n is not None)])
         return f"{date}T{clock}" if clock else date
     if month is not None and day is not None:
         return str(100 * month + day)

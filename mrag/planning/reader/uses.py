@@ -87,11 +87,8 @@ def word_uses(
         at = [place for _, place in run]
         found.append(WordUse(written(at[0], at[-1] + 1), said["left"]))
     named = {use.iri for use in found}
-    implied = [
-        WordUse(None, said["from" if iri in computed else "implied"], iri=iri)
-        for iri in predicates
-        if iri not in named
-    ]
+    silent = {iri: said["from" if iri in computed else "implied"] for iri in predicates if iri not in named}
+    implied = [WordUse(None, does, iri=iri) for iri, does in silent.items()]
     return (*sorted(found, key=lambda use: use.places[0].start), *implied)
 
 
