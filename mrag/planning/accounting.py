@@ -30,7 +30,9 @@ from mrag.language.tokens import (
     PREPOSITIONS,
     VERBS,
     alike,
+    is_stopword,
     stem,
+    tokens,
     words,
     words_in,
 )
@@ -63,7 +65,8 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.planning.question import SCALE, UNITS, Cue, cues, cut, meaningful
+from mrag.planning.reader.quantities import amounts_in, converted, unit_called
+from mrag.planning.reader.units import Unit, units_of
 from mrag.planning.readings import Reading
 from mrag.planning.run import PlanResult
 from mrag.planning.schema import PropertyInfo, Schema, most_of
@@ -274,6 +277,7 @@ _ENDS: Final = PREPOSITIONS | AUXILIARIES | (_QUESTION_WORDS - {"what"}) | words
 )  # fmt: skip
 """Words that end the noun that is asked for."""
 _NOT: Final = words("not no never without none")
+_MORE: Final = words("more less fewer")
 _PLACES: Final = frozenset(map(root, _TABLE["place"]))
 _TIMES: Final = frozenset(map(root, _TABLE["time"]))
 _PERSONAL: Final = frozenset(map(root, _TABLE["personal"]))
@@ -333,15 +337,46 @@ class _Sides:
 
     def __init__(self, question: str, use: PlanUse, lexicon: Lexicon, before: PlanUse | None) -> None:
         self.use, self.lexicon, self.schema, self.before = use, lexicon, lexicon.schema, before
-        self.asked = cut(question)
-        self.low = [
-            w.token.key if w.token.key == "id" else w.low.removesuffix("'s") for w in self.asked.words
-        ]
+        self.words = tokens(question)
+        low = [t.raw.lower().replace("\u2019", "'").removesuffix("'s") for t in self.words]
+        self.low = ["id" if w == "ids" else w for w in low]
         self.roots = [root(w) for w in self.low]
         # The very call of what reads the question: its names are looked for once.
-        self.mentions = lexicon.match([w.token for w in self.asked.words])
-        every = list(cues(self.low))
+        self.mentions = lexicon.match(self.words, question)
+        units = units_of(lexicon, question, self.words, self.mentions)
+        every = [u for u in units if u.kind == "cue" and u.cue in _TABLE["cues"]]
         self.cues = [c for c in every if not any(_is_within(c, o) for o in every)]
+        self.bounds = [u for u in units if u.kind == "quantity" and u.op != "="]
+        self.ranks = [u for u in units if u.part == "rank" and len(u.values) == 1]
+        times = [
+            u for u in units if u.kind == "time" and "a" not in self.low[max(0, u.start - 1) : u.start + 1]
+        ]
+        self.times = [u for u in times if not any(_is_within(u, o) for o in times)]
+        # A year may be any number.
+        self.dates = [u for u in self.times if u.part != "year" or len(u.values) > 1]
+        dated = {at for u in self.dates for at in range(u.start, u.end)}
+        self.amounts = [a for a in amounts_in(self.words, self.low) if a.start not in dated]
+        spans = [(u.start, u.end) for u in (*self.ranks, *self.times, *self.bounds)]
+        spans += [(a.start, a.end) for a in self.amounts]
+        places = {at for start, end in spans for at in range(start, end)}
+        self.numbered = {at for at in places if not _is_counted(self.low[at])}
+        """The places of numbers, times, and what says how they compare."""
+
+    def mark(self, at: int) -> str:
+        """Return what stands between a word and the one before."""
+        return self.words[at - 1].after.strip() if at else self.words[0].before.strip() if self.words else ""
+
+    def said(self, start: int, end: int) -> str:
+        """Return words as they are written."""
+        return " ".join(t.raw for t in self.words[start:end])
+
+    def is_full(self, at: int) -> bool:
+        """Return whether a word carries meaning."""
+        word, raw = self.low[at], self.words[at].raw
+        if raw.isupper() and len(raw) > 1 and raw.isalpha():
+            return True  # "US" is no pronoun
+        key = self.words[at].key
+        return not (word in _TABLE["empty"] or key in _TABLE["empty"] or is_stopword(key))
 
     def names(self, iris: Iterable[str]) -> set[str]:
         """Return the roots of the words by which classes, properties and things go."""
@@ -495,12 +530,11 @@ class _Sides:
         to the one that has it; what is rarely one, as a tag "film" of few of many films, is none in earnest.
         """
         word, properties = self.low[at], self.schema.properties
-        behind = self.asked.words[at + 1 : at + 3]
-        behind = behind[: 2 if any(w.before == "-" for w in behind[1:]) else 1]
+        end = at + 3 if at + 2 < len(self.low) and self.mark(at + 2) == "-" else at + 2
         # "Film co-writers" are no films, and a role tells one from another.
-        beside = [w for w in (self.asked.words[at], *behind) if w.token.raw.islower()]
-        roles = any(is_role(w.low) and w.low not in _FUNCTION for w in beside)
-        if self.asked.words[at] not in beside or roles or any(self.schema.classes) or self.is_called(at):
+        beside = [t.raw for t in self.words[at:end] if t.raw.islower()]
+        roles = any(is_role(w) and w not in _FUNCTION for w in beside)
+        if not self.words[at].raw.islower() or roles or any(self.schema.classes) or self.is_called(at):
             return False
         exact = [c for c in self.covering(at) if c.kind != "property" and c.way in ("exact", "inflected")]
         things = sorted({c.term for c in exact if c.kind == "entity" and root(c.name) == self.roots[at]})
@@ -526,18 +560,11 @@ class _Sides:
         return any(self.lexicon.likeness(said, name) >= _ALIKE for said in (*self.low, *pairs))
 
     @cached_property
-    def numbered(self) -> set[int]:
-        """Return the places of numbers and times."""
-        scales = {at for at, word in enumerate(self.low) if word in SCALE or word == "half"}
-        numbers = {at for n in self.asked.quantities for at in range(n.start, n.end)}
-        return scales | numbers | {at for p in self.asked.periods for at in range(p.start, p.end)}
-
-    @cached_property
     def reasoned(self) -> bool:
         """Return whether the question names each relation of the plan, or what is at both of its ends."""
         said = set(self.roots) | {other for own in self.roots for other in synonym_roots().get(own, ())}
         known = self.before.properties if self.before is not None else set()
-        timed = bool(self.asked.periods) or "when" in self.low or not _SPANS.isdisjoint(self.use.done)
+        timed = bool(self.times) or "when" in self.low or not _SPANS.isdisjoint(self.use.done)
         for p in self.use.patterns:
             iri = str(p.predicate)
             info = self.schema.properties.get(iri)
@@ -573,7 +600,7 @@ class _Sides:
     def is_verb(self, at: int) -> bool:
         """Return whether a word is rather a verb than a noun, by its form and its place."""
         word, before = self.low[at], self.low[at - 1] if at else ""
-        if at and not self.asked.words[at].token.raw.islower():
+        if at and not self.words[at].raw.islower():
             return False
         if before in _BEFORE_VERBS or is_done(word) or (word.endswith("ing") and len(word) > 5):
             return True
@@ -586,7 +613,7 @@ class _Sides:
         asking = _IMPERATIVES | {"which", "what", "whose", "many", "much"}
         if self.low[at + 1 : at + 2] == ["of"]:
             return True
-        while at and meaningful(self.asked.words[at - 1]) and not self.is_verb(at - 1):
+        while at and self.is_full(at - 1) and not self.is_verb(at - 1):
             at -= 1
             if self.low[at] in asking:
                 return True
@@ -598,8 +625,7 @@ class _Sides:
 
 def _words(sides: _Sides) -> Iterator[Gap]:
     """Yield words that carry meaning and have no counterpart in the plan."""
-    said = {at for c in sides.cues if c.kind != "and" or c.end - c.start > 1 for at in range(c.start, c.end)}
-    said |= sides.numbered
+    said = sides.numbered.union(*(range(c.start, c.end) for c in sides.cues))
     open_ = [at for at in range(len(sides.low)) if at not in said and _carries(sides, at)]
     open_ = [at for at in open_ if not sides.covers(at) and not _is_code(sides, at)]
     if open_ and (sides.use.texts or sides.use.numbers):
@@ -621,8 +647,8 @@ def _words(sides: _Sides) -> Iterator[Gap]:
         roles |= {"near"} if near >= _NEAR else set()
         roles |= {"counted"} if "many" in sides.low[max(0, at - 3) : at] else set()
         named = any(c.way == "exact" and c.kind in ("entity", "value") for c in sides.covering(at))
-        proper = named and not sides.asked.words[at].token.raw.islower()
-        yield Gap(sides.asked.words[at].token.raw, "name" if proper else "word", frozenset(roles), loose)
+        proper = named and not sides.words[at].raw.islower()
+        yield Gap(sides.words[at].raw, "name" if proper else "word", frozenset(roles), loose)
 
 
 def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> bool:
@@ -632,7 +658,7 @@ def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> b
     named = any(c.way == "exact" and c.kind in ("entity", "value") for c in sides.covering(at))
     if (
         named
-        or not sides.asked.words[at].token.raw.islower()
+        or not sides.words[at].raw.islower()
         or (sides.low[at].endswith("ly") and len(sides.low[at]) > 6)
     ):
         return False
@@ -645,7 +671,7 @@ def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> b
     everything = two[1:] in (["the"], ["our"], ["this"]) and two[0] in PREPOSITIONS
     if everything and not sides.low[at].endswith("s"):
         return True  # "in the league" is all that a graph is about
-    beside = at > 0 and not sides.asked.words[at].before and sides.covers(at - 1)
+    beside = at > 0 and not sides.mark(at) and sides.covers(at - 1)
     if beside and _carries(sides, at - 1):
         return True  # "faculty members" are the faculty
     if sides.low[at] in _TABLE["persons"]:
@@ -656,11 +682,11 @@ def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> b
 
 def _carries(sides: _Sides, at: int) -> bool:
     """Return whether a word needs a counterpart: one that is no function word, and asks nothing."""
-    word, raw = sides.asked.words[at], sides.asked.words[at].token.raw
-    if len(raw) < 2 or sides.low[at] in UNITS or sides.low[at].removesuffix("s") in UNITS:
+    raw = sides.words[at].raw
+    if len(raw) < 2 or (unit_called(sides.low[at]) is not None and not _is_counted(sides.low[at])):
         return False
-    if at and raw[0].isupper() and word.before[-1:] not in tuple(".?!"):
-        return not raw[1:].islower() or meaningful(word)
+    if at and raw[0].isupper() and sides.mark(at)[-1:] not in tuple(".?!"):
+        return not raw[1:].islower() or sides.is_full(at)
     if sides.low[at] == "us" and sides.low[at - 1 : at] == ["the"]:
         return True
     low, before = sides.low[at], sides.low[at - 1 : at]
@@ -675,7 +701,7 @@ def _carries(sides: _Sides, at: int) -> bool:
     ) or (positive(low) not in (None, low)):
         return False  # what is measured is held against the plan by itself
     return (
-        meaningful(word)
+        sides.is_full(at)
         and low not in _FUNCTION
         and low not in _IMPERATIVES | ({"state"} if not at else set())
     )
@@ -689,8 +715,8 @@ def _is_code(sides: _Sides, at: int) -> bool:
 
 def _describes(sides: _Sides, at: int, open_: Sequence[int]) -> bool:
     """Return whether a word stands before a noun that is accounted for."""
-    behind = sides.asked.words[at + 1 : at + 2]
-    return bool(behind) and at + 1 not in open_ and meaningful(behind[0]) and not sides.is_verb(at + 1)
+    full = at + 1 < len(sides.low) and sides.is_full(at + 1)
+    return full and at + 1 not in open_ and not sides.is_verb(at + 1)
 
 
 def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
@@ -702,49 +728,60 @@ def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
     if not called and at and (at - 1 in sides.numbered or "per" in low[at - 1 : at]):
         return True  # a unit, or what one costs
     goes_on = follows or sides.covers(at - 1)
-    if goes_on and (word in _TABLE["measured"] or sides.asked.words[at].before == "-"):
+    if goes_on and (word in _TABLE["measured"] or sides.mark(at) == "-"):
         return True  # the "snatch score" of a "snatch", "check-ins"
     return sides.is_kind(at) or _is_apposed(sides, at)
 
 
 def _is_apposed(sides: _Sides, at: int) -> bool:
     """Return whether a name is told again by what stands in brackets behind it: "Chicago (ORD)"."""
-    all_, end = sides.asked.words, at + 1
-    while end < len(all_) and all_[end].token.raw[0].isupper() and "(" not in all_[end].before:
+    end = at + 1
+    while end < len(sides.words) and sides.words[end].raw[0].isupper() and "(" not in sides.mark(end):
         end += 1
-    return end < len(all_) and "(" in all_[end].before and sides.covers(end)
+    return end < len(sides.words) and "(" in sides.mark(end) and sides.covers(end)
 
 
 def _numbers(sides: _Sides) -> Iterator[Gap]:
     use, low = sides.use, sides.low
     digits, coded = (set(re.findall(r"\d+", " ".join(some))) for some in (sides.labels, use.things))
-    bounds = {c.end for c in sides.cues if c.kind == "compare"}
-    units = [UNITS[w] for word in low for w in {word, word.removesuffix("s")} & UNITS.keys()]
-    years = _years(sides)
-    for p in dict.fromkeys(p for p in sides.asked.periods if p.low is not None or p.high is not None):
-        both = {float(d.year) for d in (p.low, p.high) if d is not None}
-        if not (both & use.numbers or sides.read.issuperset(range(p.start, p.end))):
-            yield Gap(sides.asked.said(p.start, p.end), "number")
-    for q in sides.asked.quantities:
-        said, value = sides.asked.said(q.start, q.end), q.value
-        named = said in digits or (said in coded and q.start not in bounds) or value in years
-        if named or any(sides.is_own(at) for at in range(q.start, q.end)):
+    for time in sides.dates:
+        told = sides.read.issuperset(range(time.start, time.end))
+        if not told and any(_is_missed(value, use.numbers) for value in time.values):
+            yield Gap(sides.said(time.start, time.end), "number")
+    for rank in sides.ranks:
+        if "order" not in use.done and not (float(rank.values[0]) in use.numbers or sides.is_own(rank.start)):
+            yield Gap(sides.said(rank.start, rank.end), "number")
+    for a in sides.amounts:
+        said, value = sides.said(a.start, a.end), float(a.value)
+        bounded = any(u.start < a.start < u.end for u in sides.bounds)
+        named = said in digits or (said in coded and not bounded)
+        if named or any(sides.is_own(at) for at in range(a.start, a.end)):
             continue
-        if low[q.start] in ("one", "zero", "a", "an") or low[max(0, q.start - 2) : q.start] == ["of", "the"]:
-            continue
-        if q.ordinal and (value == 1 or "order" in use.done):
+        if low[a.start] in ("one", "zero", "a", "an") or low[max(0, a.start - 2) : a.start] == ["of", "the"]:
             continue
         same = {value * f for f in _FACTORS} | {value / f for f in _FACTORS}
         # After 2020 is from 2021 on, as is behind a day or an hour.
-        same |= {value - 1, value + 1} if value in _YEARS or sides.asked.periods else set()
-        same |= {value + 12} if low[q.end : q.end + 1] in (["pm"], ["p"]) else set()
-        same |= {value * size / other for kind, size in units for one, other in UNITS.values() if one == kind}
+        dated = any(time.values[0] == said for time in sides.times)
+        same |= {value + 1, value if dated else value - 1} if value in _YEARS or sides.times else set()
+        if (unit := unit_called(a.unit)) is not None:
+            same |= {float(a.value * unit.factor)}
+            same |= {float(converted(info, a.value, a.unit)) for info in use.infos(use.properties)}
         if not any(abs(w - n) < 1e-6 * max(1.0, abs(w)) for w in same for n in use.numbers):
             yield Gap(said, "number")
 
 
+def _is_missed(value: str, numbers: Set[float]) -> bool:
+    """Return whether numbers have not the year, or not the day, of a time or of the day behind it."""
+    year, _, rest = value.partition("-")
+    if len(year) < 4 or not year.isdigit():
+        return False
+    day = int(rest[3:5] or 0)
+    return not {float(year), float(year) + 1} & numbers or not (not day or {day, day + 1, 1} & numbers)
+
+
 def _years(sides: _Sides) -> set[float]:
-    return {float(d.year) for p in sides.asked.periods for d in (p.low, p.high) if d is not None}
+    years = (v[:4] for time in sides.times for v in time.values if len(v) > 3)
+    return {float(year) for year in years if year.isdigit()}
 
 
 def _number(value: Expression) -> float | None:
@@ -769,7 +806,8 @@ def _unasked(sides: _Sides) -> Iterator[Gap]:
         Gap(cls, "unasked", loose=True) for cls in sorted(use.classes) if not _is_said_kind(sides, cls)
     )
     numbers = {n for c in use.comparisons for n in (_number(c.left), _number(c.right)) if n is not None}
-    have = {q.value for q in sides.asked.quantities} | _years(sides) | {0.0, 1.0, 2.0, 100.0}
+    have = {float(v) for u in sides.ranks for v in u.values} | {float(a.value) for a in sides.amounts}
+    have |= _years(sides) | {0.0, 1.0, 2.0, 100.0}
     near = {h * f for h in have for f in _FACTORS} | {h / f for h in have for f in _FACTORS}
     yield from (Gap(f"{n:g}", "unasked", loose=True) for n in sorted(numbers - near))
     schema_words = {own for name in sides.lexicon.words.names for own in name.roots}
@@ -782,7 +820,7 @@ def _unasked(sides: _Sides) -> Iterator[Gap]:
         if not found or any(c.way not in ("tokens", "spelling") for _, c in found):
             continue
         mention, best = max(found, key=lambda f: f[1].score)
-        mine = [w.token.raw for w in sides.asked.words[mention.start : mention.end]]
+        mine = [w.raw for w in sides.words[mention.start : mention.end]]
         own = {root(w) for w in mine}
         left = {root(w) for w in words_in(best.name) if len(w) > 2} - own
         exact = sides.before is None and any(c.way == "exact" for c in mention.candidates)
@@ -798,45 +836,45 @@ def _unasked(sides: _Sides) -> Iterator[Gap]:
 def _operations(sides: _Sides) -> Iterator[Gap]:
     """Yield the words that say how to compute and that the plan leaves out, and what it computes unasked."""
     for cue in sides.cues:
-        kind = cue.value if cue.kind == "fold" else cue.kind
-        holds = _CHECKS.get(kind)
-        own = any(sides.is_own(at) for at in range(cue.start, cue.end)) and kind != "not"
+        holds = _CHECKS.get(cue.cue)
+        own = any(sides.is_own(at) for at in range(cue.start, cue.end)) and cue.cue != "not"
         titled = sides.titled.issuperset(range(cue.start, cue.end))
         if holds is not None and not own and not titled and not holds(sides, cue):
             said = sides.low[cue.start : cue.end]
-            said = [w for w in said if kind == "not" and w in _NOT][:1] or said
-            yield Gap(" ".join(said), kind)
+            said = [w for w in said if cue.cue == "not" and w in _NOT][:1] or said
+            yield Gap(" ".join(said), cue.cue)
+    yield from (Gap(w, "unsupported") for w in sides.low if w in _TABLE["not computed"] - sides.own)
     yield from _superlatives(sides)
     yield from _compared(sides)
     yield from _not_said(sides)
 
 
-def _averages(sides: _Sides, cue: Cue) -> bool:
+def _averages(sides: _Sides, cue: Unit) -> bool:
     return not {"average", "/"}.isdisjoint(sides.use.done)
 
 
-def _shares(sides: _Sides, cue: Cue) -> bool:
+def _shares(sides: _Sides, cue: Unit) -> bool:
     # To share something with somebody is no share, nor is a rate.
     near = sides.low[cue.start - 1 : cue.start] in (["the"], ["what"])
     return "/" in sides.use.done or not (near or "of" in sides.low[cue.start : cue.end + 1])
 
 
-def _totals(sides: _Sides, cue: Cue) -> bool:
+def _totals(sides: _Sides, cue: Unit) -> bool:
     return "total" not in sides.low[cue.start : cue.end] or bool({"sum", "count", "/"} & sides.use.done)
 
 
-def _differs(sides: _Sides, cue: Cue) -> bool:
+def _differs(sides: _Sides, cue: Unit) -> bool:
     return bool({"-", "days"} & sides.use.done)
 
 
-def _denies(sides: _Sides, cue: Cue) -> bool:
+def _denies(sides: _Sides, cue: Unit) -> bool:
     use, low = sides.use, sides.low
     said, behind = low[cue.start : cue.end], low[cue.end : cue.end + 1]
     if {"without", "!=", "<", "<="} & use.done or 0.0 in use.numbers or "longer" in said:
         return True  # "no longer alive" is said by a date
     if behind in (["only"], ["of"], ["exceeding"]) or low[cue.start - 1 : cue.start] == ["or"]:
         return True
-    if any(c.start == cue.end and c.kind == "compare" for c in sides.cues):
+    if any(u.start <= cue.end < u.end for u in sides.bounds) or said == ["out", "of"]:
         return True
     off = [p for p in use.patterns if (i := sides.schema.properties.get(str(p.predicate))) and i.flag
            and p.object == i.truth_value(False)]  # fmt: skip
@@ -847,12 +885,11 @@ def _denies(sides: _Sides, cue: Cue) -> bool:
     return bool(off or no) and not (having and kinds)
 
 
-def _groups(sides: _Sides, cue: Cue) -> bool:
+def _groups(sides: _Sides, cue: Unit) -> bool:
     use, top = sides.use, sides.use.plan
     keys = any(not folds(c.value) for c in top.columns) or bool(top.group_by)
     done = (
-        cue.value == "by"
-        or sides.low[cue.end - 1] == "all"
+        sides.low[cue.end - 1] in _TABLE["loose group"]
         or keys
         or len(use.plans) > 1
         or bool({"/", "average"} & use.done)
@@ -860,7 +897,7 @@ def _groups(sides: _Sides, cue: Cue) -> bool:
     return done or not any(map(folds, use.shown))
 
 
-def _chooses(sides: _Sides, cue: Cue) -> bool:
+def _chooses(sides: _Sides, cue: Unit) -> bool:
     use = sides.use
     named, behind = sides.read_as(use.things | use.texts | use.properties), sides.low[cue.end : cue.end + 1]
     between = {cue.start - 1, cue.end} <= named or not _ENDS.isdisjoint(behind)
@@ -869,20 +906,17 @@ def _chooses(sides: _Sides, cue: Cue) -> bool:
     return bool(done) or use.plan.yes_or_no or not between or compares
 
 
-def _unsupported(sides: _Sides, cue: Cue) -> bool:
-    return sides.low[cue.start] in ("why", "how")
-
-
-_CHECKS: Final[Mapping[str, Callable[[_Sides, Cue], bool]]] = {
-    "average": _averages,
+_CHECKS: Final[Mapping[str, Callable[[_Sides, Unit], bool]]] = {
+    "avg": _averages,
     "sum": _totals,
-    "percentage": _shares,
+    "share": _shares,
+    "part": _shares,
     "ratio": _shares,
+    **dict.fromkeys(("over", "under", "overis", "underis"), _averages),
     "difference": _differs,
     "not": _denies,
     "group": _groups,
     "or": _chooses,
-    "unsupported": _unsupported,
 }
 """Whether a plan does what the words of a cue say."""
 
@@ -893,7 +927,7 @@ def _superlatives(sides: _Sides) -> Iterator[Gap]:
     great, small = "maximum" in use.done or True in ends, "minimum" in use.done or False in ends
     keyed = top.grouped and (bool(top.group_by) or any(not folds(c.value) for c in top.columns))
     # The least of each group is not that of all.
-    whole = not keyed or bool(top.having) or len(use.plans) > 1 or any(c.kind == "group" for c in sides.cues)
+    whole = not keyed or bool(top.having) or len(use.plans) > 1 or any(c.cue == "group" for c in sides.cues)
     extreme = bool(ends) or ((great or small) and whole) or "without" in use.done
     found = [at for at in range(len(low)) if is_superlative(low[at]) and low[at - 1 : at] != ["at"]]
     found = [at for at in found if not sides.is_own(at)]
@@ -935,29 +969,31 @@ def _compared(sides: _Sides) -> Iterator[Gap]:
     than = low.index("than") if "than" in low else 0
     if than and not (measures or ordered or sides.is_own(than - 1)):
         yield Gap("than", "comparison")
-    for cue in (c for c in sides.cues if c.kind == "compare"):
-        said = low[cue.start : cue.end]
-        number = any(at in sides.numbered for at in range(cue.start, cue.end + 3))
-        called = {r for w in said for r in (root(w), *map(root, CONVERSES.get(w, ())))} & sides.own
-        own = bool(called) or use.done & {"without", "!=", "-"}
-        if "than" in said and not own and (not measures or not (number or both or "$" in sides.asked.text)):
-            yield Gap(" ".join(said), "comparison")
-        counted = [q for q in sides.asked.quantities if q.start == cue.end and not q.ordinal and q.value >= 2]
-        if said == ["at", "least"] and not measures and counted:
-            yield Gap(" ".join(said), "comparison")
-        if cue.value in "<=>=" and cue.value != "=" and not _is_bounded(sides, cue):
-            yield Gap(" ".join(low[cue.start : cue.end + 1]), "comparison")
+    for at in (at for at, word in enumerate(low) if word == "than"):
+        more = [w for w in low[max(0, at - 3) : at] if w in _MORE or positive(w) not in (None, w)][-1:]
+        number = any(near in sides.numbered for near in range(at, at + 4))
+        own = {r for w in more for r in (root(w), *map(root, CONVERSES.get(w, ())))} & sides.own
+        if not more or own or use.done & {"without", "!=", "-"}:
+            continue
+        if not measures or not (number or both):
+            yield Gap(f"{more[0]} than", "comparison")
+    for u in sides.bounds:
+        if low[u.start : u.start + 2] == ["at", "least"] and not measures and float(u.values[0]) >= 2:
+            yield Gap("at least", "comparison")
+        if not _is_bounded(sides, u):
+            yield Gap(sides.said(u.start, u.end), "comparison")
 
 
-def _is_bounded(sides: _Sides, cue: Cue) -> bool:
+def _is_bounded(sides: _Sides, bound: Unit) -> bool:
     """Return whether a number that is compared with is so in the direction that is said."""
-    use, found = sides.use, [q for q in sides.asked.quantities if q.start == cue.end and not q.ordinal]
-    turned = {"without", "!=", "-", "days"} & use.done or any(c.kind == "not" for c in sides.cues)
-    if not found or turned or sides.low[cue.start - 1 : cue.start] == ["or"]:
+    use, first = sides.use, sides.low[bound.start]
+    turned = {"without", "!=", "-", "days"} & use.done or any(c.cue == "not" for c in sides.cues)
+    if turned or sides.low[bound.start - 1 : bound.start] == ["or"] or first == "than":
         return True
-    known = {c.relation[0] for c in use.comparisons if _number(c.right) == found[0].value} & {"<", ">"}
-    sized = positive(sides.low[cue.start]) in (None, "great", "large", "high", "low", "small", "few")
-    return not known or cue.value[0] in known or not sized
+    value = float(bound.values[0])
+    known = {c.relation[0] for c in use.comparisons if _number(c.right) == value} & {"<", ">"}
+    sized = positive(first) in (None, "great", "large", "high", "low", "small", "few")
+    return not known or bound.op[0] in known or not sized
 
 
 def _not_said(sides: _Sides) -> Iterator[Gap]:
@@ -1018,7 +1054,7 @@ def _goes_on(sides: _Sides, at: int) -> bool:
 
 def _begins(sides: _Sides, at: int) -> bool:
     """Return whether a question begins at a word."""
-    before = sides.asked.words[at].before[-1:]
+    before = sides.mark(at)[-1:]
     return not at or sides.low[at - 1] in ("and", "about", "or") or before in tuple(",-;–—")
 
 
@@ -1061,17 +1097,15 @@ class _Asked:
 
 def _wanted(sides: _Sides) -> Iterator[_Asked]:
     """Yield the nouns that are asked for, "name" and "age" of "list the name and age of all players"."""
-    low, at, every = sides.low, 0, sides.asked.words
+    low, at = sides.low, 0
     while at < len(low):
         word, counted = low[at], low[at : at + 2] in (["how", "many"], ["how", "much"])
         begins = (
-            not at
-            or low[at - 1] in ("and", "also", "then", "please")
-            or every[at].before[:1] in tuple(".?!;,")
+            not at or low[at - 1] in ("and", "also", "then", "please") or sides.mark(at)[:1] in tuple(".?!;,")
         )
         several = word in _IMPERATIVES or low[at + 1 : at + 2] in (["is"], ["are"], ["was"], ["were"])
         first = at - (low[at - 1] == "please")
-        later = at > 1 and every[first].before[:1] in tuple(".?!;") and word in (_IMPERATIVES | {"what"})
+        later = at > 1 and sides.mark(first)[:1] in tuple(".?!;") and word in (_IMPERATIVES | {"what"})
         at += 1 + counted
         if not (
             counted
@@ -1084,8 +1118,8 @@ def _wanted(sides: _Sides) -> Iterator[_Asked]:
         places: list[int] = []
         while at < len(low):
             joint, ends = (
-                "," in every[at].before or low[at] == "and",
-                low[at] in _ENDS or every[at].before[:1] in tuple(".?!;:("),
+                "," in sides.mark(at) or low[at] == "and",
+                low[at] in _ENDS or sides.mark(at)[:1] in tuple(".?!;:("),
             )
             if (joint or ends) and places:
                 yield _Asked(tuple(places), counted, later)
@@ -1118,7 +1152,7 @@ def _is_noun(sides: _Sides, at: int) -> bool:
     if word in PREPOSITIONS:
         return False  # though a property may be called "of"
     cued = any(c.start <= at < c.end for c in sides.cues) and not sides.is_own(at)
-    told = (meaningful(sides.asked.words[at]) and word not in _FUNCTION) or sides.is_own(at)
+    told = (sides.is_full(at) and word not in _FUNCTION) or sides.is_own(at)
     return told and positive(word) is None and not cued and at not in sides.numbered
 
 
@@ -1177,7 +1211,7 @@ def _untold(sides: _Sides, wanted: Sequence[_Asked]) -> Iterator[Gap]:
                 and noun not in names
                 and (telling or not any(sides.is_in(at, names) for at in one.places[:-1]))
             ):
-                yield Gap(sides.asked.words[head].token.raw, "told")
+                yield Gap(sides.words[head].raw, "told")
                 continue
         places = [at for at in one.places if sides.low[at].removesuffix("s") not in _GENERAL]
         covered = [at for at in places if sides.covers(at)]
@@ -1186,10 +1220,10 @@ def _untold(sides: _Sides, wanted: Sequence[_Asked]) -> Iterator[Gap]:
         room = one.counted and sides.low[places[-1] + 1 : places[-1] + 2] in (["can"], ["could"])
         of = names | own if general else names  # "student ids" are told of students
         if not (room or any(sides.is_in(at, of) for at in places) or set(places) & told):
-            yield Gap(sides.asked.said(covered[0], covered[-1] + 1), "told")
+            yield Gap(sides.said(covered[0], covered[-1] + 1), "told")
     several = [o for o in wanted if not o.counted and not all(sides.roots[at] in values for at in o.places)]
     if 1 < len(several) > len(use.shown):
-        yield Gap(sides.asked.words[several[-1].places[-1]].token.raw, "told")
+        yield Gap(sides.words[several[-1].places[-1]].raw, "told")
 
 
 # -- what people are --------------------------------------------------------------------------------------
@@ -1239,7 +1273,7 @@ def of_the_kind(lexicon: Lexicon, question: str, found: Sequence[FoundReading]) 
     Raises:
         StoreError: If the store fails.
     """
-    low = cut(question).low
+    low = [t.raw.lower() for t in tokens(question)]
     who = "who" in low[:1]
     if not found or not (who or (low[:1] == ["what"] and low[1:2] and low[1] in _DOING)):
         return list(found)
@@ -1333,7 +1367,13 @@ def is_superlative(word: str) -> bool:
     return plain not in (None, word) and word.endswith("est")
 
 
-def _is_within(one: Cue, other: Cue) -> bool:
+def _is_counted(word: str) -> bool:
+    """Return whether a unit is a name of things that are counted: people, points."""
+    unit = unit_called(word)
+    return unit is not None and unit.counts
+
+
+def _is_within(one: Unit, other: Unit) -> bool:
     """Return whether words are part of longer ones that say something else: "no more than"."""
     longer = other.end - other.start > one.end - one.start
     return longer and other.start <= one.start and one.end <= other.end

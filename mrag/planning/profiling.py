@@ -36,7 +36,7 @@ from mrag.index.backends.base import home
 from mrag.language.names import name_parts, split_identifier
 from mrag.language.possessive import compile_late
 from mrag.planning.lexical.english import TABLES, root
-from mrag.planning.question import UNITS, unit_of
+from mrag.planning.reader.quantities import unit_called
 from mrag.planning.schema import ClassEdge, ClassInfo, Kind, PropertyInfo, Schema, TermTree, ancestors
 from mrag.planning.values import DURATION_UNIT, measured
 from mrag.rdf import queries
@@ -227,7 +227,8 @@ def _size(unit: str) -> object:
         return unit.casefold()
     if unit.startswith("°") or unit in ("%", DURATION_UNIT):
         return unit
-    return UNITS.get(unit_of([unit]))
+    size = unit_called(unit.casefold().strip("().,"))
+    return None if size is None or size.counts else size
 
 
 def _share(texts: Sequence[str], holds: Callable[[str], bool]) -> float:

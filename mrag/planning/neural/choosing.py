@@ -31,7 +31,6 @@ from mrag.planning.neural.exploring import explore
 from mrag.planning.neural.prompts import PROMPTS, answer_of
 from mrag.planning.neural.writer import written
 from mrag.planning.plan import Days, Plan
-from mrag.planning.question import cut
 from mrag.planning.readings import Reading
 from mrag.planning.results import MOST_JUDGED, Planner, TermNamer, brief, found_something, rows_of
 from mrag.planning.run import PlanResult, run
@@ -236,7 +235,9 @@ def unread(lexicon: Lexicon, question: str, plan: Plan) -> Unread:
     open_ = [g for g in words if "near" not in g.roles]
     asked = [g for g in open_ if "asked" in g.roles]
     places: defaultdict[str, int] = defaultdict(int)
-    places.update({word: at for at, word in reversed(list(enumerate(cut(question).low)))})
+    places.update(
+        {word: at for at, word in reversed(list(enumerate(t.raw.lower() for t in tokens(question))))}
+    )
 
     def said(some: Iterable[Gap]) -> tuple[str, ...]:
         return tuple(sorted({word for g in some for word in g.words.lower().split()}, key=places.__getitem__))

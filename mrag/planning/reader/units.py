@@ -113,16 +113,20 @@ def units_of(
     found += _times(question, words, low)
     found += _texts(question, words)
     found += _adjectives(lexicon, low)
-    cues = meanings("cues.tsv")
+    terms = lexicon.schema.tree is not None
+    found += (u for u in cues_in(low) if terms or not (u.cue in _OF_TERMS or u.cue[:5] == "lang:"))
+    return found
+
+
+def cues_in(low: Sequence[str]) -> Iterator[Unit]:
+    """Yield what the cue words among words in lower case may say."""
     for i in range(len(low)):
         for j in range(i + 1, min(len(low), i + _LONGEST) + 1):
-            for cue in cues.get(tuple(low[i:j]), ()):
+            for cue in meanings("cues.tsv").get(tuple(low[i:j]), ()):
                 if cue == "many":
-                    found.append(Unit("quantity", i, j, values=("1",), op=">"))
-                    continue
-                if (cue not in _OF_TERMS and cue[:5] != "lang:") or lexicon.schema.tree is not None:
-                    found.append(Unit("cue", i, j, cue=cue, word=" ".join(low[i:j])))
-    return found
+                    yield Unit("quantity", i, j, values=("1",), op=">")
+                else:
+                    yield Unit("cue", i, j, cue=cue, word=" ".join(low[i:j]))
 
 
 def is_free(word: str) -> bool:
