@@ -348,9 +348,7 @@ class _Sides:
         self.cues = [c for c in every if not any(_is_within(c, o) for o in every)]
         self.bounds = [u for u in units if u.kind == "quantity" and u.op != "="]
         self.ranks = [u for u in units if u.part == "rank" and len(u.values) == 1]
-        times = [
-            u for u in units if u.kind == "time" and "a" not in self.low[max(0, u.start - 1) : u.start + 1]
-        ]
+        times = [u for u in units if u.kind == "time" and not self._is_noun(u)]
         self.times = [u for u in times if not any(_is_within(u, o) for o in times)]
         # A year may be any number.
         self.dates = [u for u in self.times if u.part != "year" or len(u.values) > 1]
@@ -361,6 +359,10 @@ class _Sides:
         places = {at for start, end in spans for at in range(start, end)}
         self.numbered = {at for at in places if not _is_counted(self.low[at])}
         """The places of numbers, times, and what says how they compare."""
+
+    def _is_noun(self, time: Unit) -> bool:
+        """Return whether what may be a season is a noun: "ended with a fall"."""
+        return time.part == "month" and "a" in self.low[max(0, time.start - 1) : time.start + 1]
 
     def mark(self, at: int) -> str:
         """Return what stands between a word and the one before."""
