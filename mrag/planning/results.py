@@ -30,8 +30,8 @@ from mrag.planning.wording import to_words
 from mrag.rdf.terms import XSD, Term
 from mrag.stores.base import Limits
 
-EVEN = 0.5
-"""Certainty below which nothing is given as computed unasked: it would be wrong as often as right."""
+EVEN = 0.6
+"""Certainty below which nothing is given as computed unasked: of what is less certain half is wrong."""
 
 _TRUSTED = 0.9
 """How likely a reading is whose counting nothing is an answer."""
