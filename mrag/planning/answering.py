@@ -34,6 +34,7 @@ from mrag.planning.certainty import (
     is_nothing,
     may_be_absent,
     weighed,
+    unconverted,
     why_unread,
 )
 from mrag.planning.compiler import other_named
@@ -560,6 +561,8 @@ def _computed(
         return Attempt(None, False, untrusted.one_line(f"{looked_for(taken.plan, name)}, but {told}"))
     given = answer_of(kg, question, taken, result, others, ends, nothing)
     doubt = _doubt(taken, result, [one for _, *one in others], least)
+    if doubt and (units := unconverted(kg, question)):
+        return Attempt(None, False, units)
     if doubt:
         instead = () if given.computed is None or taken.ignored else offered(given.computed, reading)
         given = replace(given, why=helped)

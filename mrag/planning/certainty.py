@@ -186,8 +186,14 @@ def is_nothing(one: FoundReading) -> bool:
     """Return whether an answer is a zero, an empty list or a no."""
     reading, result = one
     if reading.plan.yes_or_no:
-        return not result.holds
+        # Of two numbers that are compared a no tells as much as a yes.
+        return not result.holds and not _compares_numbers(reading.plan)
     return _is_zero(result) or not any(cell is not None for row in result.rows for cell in row)
+
+
+def _compares_numbers(plan: Plan) -> bool:
+    only = Block(conditions=plan.where.conditions)
+    return plan.where == only and all(isinstance(c, Comparison) for c in only.conditions)
 
 
 def _is_zero(result: PlanResult) -> bool:
@@ -409,16 +415,26 @@ def why_unread(kg: KnowledgeGraph, question: str, mixed: Sequence[PropertyInfo |
     """
     if len(question.split()) > LONGEST:
         return f"a question of more than {LONGEST} words is not computed"
+    if units := unconverted(kg, question, mixed):
+        return units
+    if _named(kg, question):
+        return "what the question names could not be put together to what it asks"
+    return "no part of the question names anything in this graph"
+
+
+def _named(kg: KnowledgeGraph, question: str) -> list[str]:
     best = (mention.candidates[0] for mention in lexicon_of(kg).match(tokens(question)))
-    named = [candidate for candidate in best if candidate.score > _NAMED]
+    return [candidate.term for candidate in best if candidate.score > _NAMED]
+
+
+def unconverted(kg: KnowledgeGraph, question: str, mixed: Sequence[PropertyInfo | None] = ()) -> str:
+    """Return that a property that a question names, or one of some, is told in several units; "" if none is."""
     known = schema_of(kg).properties
-    for info in (*mixed, *(known.get(one.term) for one in named)):
+    for info in (*mixed, *map(known.get, _named(kg, question))):
         if info is not None and len(info.units) > 1:
             units = ", ".join(info.units)
             return f"“{info.names[0]}” is told in several units, which are not converted: {units}"
-    if named:
-        return "what the question names could not be put together to what it asks"
-    return "no part of the question names anything in this graph"
+    return ""
 
 
 _CALIBRATION: Final = "urn:mrag:calibration:"

@@ -164,7 +164,7 @@ def test_what_does_not_go_on_from_the_answer_is_not_computed(
     talk = graphs[name].conversation(model="none", how="plan")
     talk.ask(first)
     refused = talk.ask(then)
-    assert refused.computed is None and refused.text.startswith("Not in this graph: ")
+    assert refused.computed is None and refused.text.startswith(("Not in this graph: ", "Not answered: "))
     # The answer before stays what is gone on from.
     assert talk.last is not None and talk.last.question == first
 
@@ -204,7 +204,7 @@ def test_what_points_back_is_never_read_in_similar_entities(graphs: dict[str, Kn
     talk = graphs["demo"].conversation(model="none")
     talk.ask("How many triple stores are there?")
     refused = talk.ask("and of Mars?")
-    assert refused.way == "plan" and refused.text.startswith("Not in this graph: ")
+    assert refused.way == "plan" and refused.text.startswith(("Not in this graph: ", "Not answered: "))
 
 
 def test_counted_things_are_called_what_they_are(graphs: dict[str, KnowledgeGraph]) -> None:

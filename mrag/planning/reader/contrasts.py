@@ -18,6 +18,7 @@ from mrag.planning.plan import (
     Expression,
     Number,
     Plan,
+    Scalar,
     Unknown,
 )
 from mrag.planning.reader.frames import (
@@ -63,6 +64,9 @@ def draft_of(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
     less = any(i.role == "by-" for i in items) or asked.compares == "<"
     if asked.truth:
         relation = asked.compares or ("<" if less else ">")
+        if not both.keys and all(len(plan.columns) == 1 for plan in both.plans):
+            left, right = map(Scalar, both.plans)
+            return replace(both, plans=()).draft((), (Comparison(left, relation, right),), "truth")
         return both.draft((), (Comparison(read_as(kind, one), relation, read_as(kind, other)),), "truth")
     if asked.ratio and kind == "number":
         turned = any(i.role == "than" and i.cue is None for i in items)  # the part comes behind the whole
