@@ -207,7 +207,7 @@ def test_all_expressions_are_collected() -> None:
     places = {one.place.partition(":")[0] for one in found}
     assert len(found) > 300
     # Of modules, of tuples in them, of calls with a text, and behind the links of the package.
-    assert {"mrag/untrusted.py", "mrag/planning/reader/contrasts.py", "mrag/loaders/sketch.py"} <= places
+    assert {"mrag/untrusted.py", "mrag/planning/reader/quantities.py", "mrag/loaders/sketch.py"} <= places
 
 
 def test_no_expression_is_slow() -> None:

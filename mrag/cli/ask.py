@@ -429,7 +429,8 @@ def save_reading(
     """Save a question in one of its readings."""
     # What was taught before must not hide what else may be right.
     attempt = planning.compute(graph, question, reading=reading or 1, learnt=False)
-    if attempt.answer is None or attempt.answer.computed is None:
+    unread = attempt.reading is not None and attempt.reading.ignored
+    if attempt.answer is None or attempt.answer.computed is None or unread:
         raise ConfigError(f"There is no plan to save: {attempt.why}.")
     answer, computed = attempt.answer, attempt.answer.computed
     if reading is None:

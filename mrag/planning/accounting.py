@@ -234,6 +234,8 @@ def folds(value: Expression) -> bool:
 
 _NEAR: Final = 0.45
 """How near in meaning a word is to a name that may stand for it, as a cosine."""
+_HINT: Final = 0.35
+"""The same of a verb between what both ends of its relation are called."""
 _VERY_NEAR: Final = 0.67
 """The same of what is asked for."""
 _ALIKE: Final = 0.55
@@ -665,7 +667,7 @@ def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> b
     ):
         return False
     if not noun:
-        return sides.roots[at] in _LIGHT or sides.reasoned
+        return sides.roots[at] in _LIGHT or (near >= _HINT and sides.reasoned)
     known = any(c.way in ("exact", "inflected", "synonym") and c.score > _CLEAR for c in sides.covering(at))
     if known or sides.is_called(at):
         return False

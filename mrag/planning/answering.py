@@ -33,8 +33,8 @@ from mrag.planning.certainty import (
     excludes_by_reading,
     is_nothing,
     may_be_absent,
-    weighed,
     unconverted,
+    weighed,
     why_unread,
 )
 from mrag.planning.compiler import other_named

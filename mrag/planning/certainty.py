@@ -428,7 +428,7 @@ def _named(kg: KnowledgeGraph, question: str) -> list[str]:
 
 
 def unconverted(kg: KnowledgeGraph, question: str, mixed: Sequence[PropertyInfo | None] = ()) -> str:
-    """Return that a property that a question names, or one of some, is told in several units; "" if none is."""
+    """Return that a property which a question names is told in several units; "" if none is."""
     known = schema_of(kg).properties
     for info in (*mixed, *map(known.get, _named(kg, question))):
         if info is not None and len(info.units) > 1:

@@ -6,7 +6,8 @@ are parted by ` » `, and the last one counts. Rows come in any order but behind
 at its end or start has further cells there. `refused` says that nothing is answered for certain, and
 `nothing` that, if it is, nothing is found. Of the questions below `# not read yet` no answer is demanded,
 but none may be answered by other rows; there cells may come in another order, and with further ones. Those
-below `# read wrongly` are known faults: they are answered by other rows, but never for certain. Other lines with a `#` tell what the questions below them are about.
+below `# read wrongly` are known faults: they are answered by other rows, but never for certain. Other lines
+with a `#` tell what the questions below them are about.
 """
 
 from __future__ import annotations

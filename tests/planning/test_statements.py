@@ -163,7 +163,7 @@ class Drawing(BaseChatModel):
 def test_where_a_statement_finds_nothing_another_is_drawn(fleet: KnowledgeGraph) -> None:
     nothing = "SELECT vessel.name FROM vessel WHERE vessel.crew > 400"
     model = Drawing(statements=[nothing, nothing, "SELECT MAX(vessel.crew) FROM vessel"])
-    answer = compute(fleet, "crew headcount, topmost", model=model, planner="writer").answer
+    answer = compute(fleet, "crew headcount, at the very top", model=model, planner="writer").answer
     assert answer is not None and answer.computed is not None
     assert [cell.label for cell in answer.computed.rows[0]] == ["50"]
     statements = ["SELECT SUM(vessel.crew) FROM vessel", nothing, nothing]

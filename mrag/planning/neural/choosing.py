@@ -216,7 +216,7 @@ class Unread:
         )
 
 
-_MISSING: Final = frozenset("name number average percentage ratio not superlative".split())
+_MISSING: Final = frozenset("name number avg share part ratio not superlative".split())
 """Kinds of gaps of which a plan has to have the counterpart itself."""
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from rdflib import Literal, URIRef
 
+from mrag.language.grammar import plural
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -197,7 +198,8 @@ def _name_of(value: Expression) -> str:
         return _name_of(value.value)
     if isinstance(value, Aggregate):
         of = value.value if value.value is not None else value.of[0] if value.of else Unknown("thing")
-        return f"{_FOLDED[value.function]}_{_name_of(of)}"
+        name = _name_of(of)
+        return f"{_FOLDED[value.function]}_{plural(name) if value.function == 'count' else name}"
     if isinstance(value, DatePart):
         return str(value.part)
     if isinstance(value, Arithmetic) and value.operation == "/" and isinstance(value.left, Days):
@@ -616,9 +618,10 @@ def _folded_twice(out: _Outcome) -> PlanDraft:
     if not keys and root.var in fold.of:
         raise Unreadable
     keys = keys or [root.var]
-    columns = (*(Column(k, k.name) for k in keys), Column(fold, "each"))
+    each = _name_of(fold)
+    columns = (*(Column(k, k.name) for k in keys), Column(fold, each))
     inner = Plan(where(frame, root), columns, having=tuple(out.having))
-    value = Aggregate(outer, Number(Unknown("each")), tuple(keys))
+    value = Aggregate(outer, Number(Unknown(each)), tuple(keys))
     frame.count("fold of folds")
     return PlanDraft(Plan(Block(plans=(inner,)), (Column(value, "c1"),)), ("c1",), frame.features)
 
