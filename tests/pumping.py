@@ -105,8 +105,9 @@ def expressions() -> list[Expression]:
             uses = (own if name.startswith("_") else shared).get(name, {""})
             if isinstance(value, dict) and "" not in own.get(name, set()):  # each is asked for by its key
                 for key, one in value.items():
-                    if isinstance(one, re.Pattern) and isinstance(one.pattern, str):
-                        add(one.pattern, one.flags, uses_of_keys.get(key, set()), f"{where}: {name}[{key}]")
+                    # Another module may ask for it by the same key.
+                    if isinstance(one, re.Pattern) and isinstance(one.pattern, str) and key in uses_of_keys:
+                        add(one.pattern, one.flags, uses_of_keys[key], f"{where}: {name}[{key}]")
                 continue
             alone = isinstance(value, re.Pattern | LatePattern) and "" not in uses
             for one in _held(value, 3):

@@ -466,13 +466,13 @@ class _Sides:
         return {
             at
             for m in self.mentions
-            if any(
-                (c.term in used or c.term.lower() in lower)
-                and (c.way != "meaning" or c.score >= 0.7 * _VERY_NEAR)
-                and not self._is_comment(m.start, c)
-                for c in m.candidates
-            )
+            for c in m.candidates
+            if (c.term in used or c.term.lower() in lower)
+            and (c.way != "meaning" or c.score >= 0.7 * _VERY_NEAR)
+            and not self._is_comment(m.start, c)
+            # Of "triple stores" a document store says but the last word.
             for at in range(m.start, m.end)
+            if c.way != "tokens" or c.kind != "class" or self.roots[at] in roots_in([c.name])
         }
 
     def _is_comment(self, at: int, candidate: Candidate) -> bool:

@@ -133,7 +133,7 @@ def test_the_certainty_of_an_answer_is_that_of_its_graph(company: KnowledgeGraph
     with pytest.raises(MissingIndex, match="reading 1 would give"):
         mrag.ask(company, COUNT, model="none")
     assert mrag.ask(company, COUNT, model="none", reading=1).text == first.text
-    keep_certainty(company, Certainty(0.3, dict.fromkeys(FEATURES, 0.0)))
+    keep_certainty(company, Certainty(0.5, dict.fromkeys(FEATURES, 0.0)))
     perhaps = mrag.ask(company, COUNT, model="none")
     assert perhaps.told == f"Perhaps: {perhaps.text}" and str(perhaps).startswith("Perhaps: ")
     keep_certainty(company, Certainty(1.5, dict.fromkeys(FEATURES, 0.0)))

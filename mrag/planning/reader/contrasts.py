@@ -64,7 +64,7 @@ def draft_of(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
     less = any(i.role == "by-" for i in items) or asked.compares == "<"
     if asked.truth:
         relation = asked.compares or ("<" if less else ">")
-        if not both.keys and all(len(plan.columns) == 1 for plan in both.plans):
+        if not both.keys and all(_is_count(plan) for plan in both.plans):
             left, right = map(Scalar, both.plans)
             return replace(both, plans=()).draft((), (Comparison(left, relation, right),), "truth")
         return both.draft((), (Comparison(read_as(kind, one), relation, read_as(kind, other)),), "truth")
@@ -226,6 +226,11 @@ def _named(draft: PlanDraft, keys: Mapping[str, str], name: str) -> Plan:
     names |= keys
     names |= {old: name for old in draft.shown if old not in keys}
     return without_ties(renamed(draft.plan, names))
+
+
+def _is_count(plan: Plan) -> bool:
+    values = [c.value for c in plan.columns]
+    return len(values) == 1 and isinstance(values[0], Aggregate) and values[0].function == "count"
 
 
 def _kind(world: SchemaWays, draft: PlanDraft) -> str:
