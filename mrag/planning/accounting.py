@@ -729,7 +729,8 @@ def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
     word = low[at].removesuffix("s")
     if not called and any(low[at].removesuffix("ly") in _DONE.get(name, ()) for name in sides.use.done):
         return True  # "in alphabetical order", "contains the letter a"
-    if not called and at and (at - 1 in sides.numbered or "per" in low[at - 1 : at]):
+    kind = any(c.kind == "class" and c.way in ("exact", "inflected") for c in sides.covering(at))
+    if not (called or kind) and at and (at - 1 in sides.numbered or "per" in low[at - 1 : at]):
         return True  # a unit, or what one costs
     goes_on = follows or sides.covers(at - 1)
     if goes_on and (word in _TABLE["measured"] or sides.mark(at) == "-"):
