@@ -21,7 +21,7 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -41,7 +41,7 @@ from structured_questions import GRAPHS, loaded
 import mrag.planning
 from mrag.evaluation import GoldQuestion, read_questions
 from mrag.evaluation.answers import solved_readings
-from mrag.planning.certainty import SolvedReading, fitted, reliability, without_roles
+from mrag.planning.certainty import SolvedReading, fitted, reliability
 
 FITTED_TO = ("relational", "unseen", "public")
 """Makers whose failures nobody looked at."""
@@ -176,8 +176,6 @@ def main() -> None:
             if kind in FITTED_TO:
                 digest.update(text.encode())
     every = [one for kind in FITTED_TO for one in solved[kind]]
-    # Where the reader by roles is not asked, the score of the other one says more.
-    every += [replace(o, features=without_roles(o.features)) for o in every if not o.features["roles alone"]]
     model = fitted(every)
     print(json.dumps(model.to_json()))
     certainties: dict[str, list[float]] = {}

@@ -24,7 +24,7 @@ from common import peak_memory, processor_time, row
 
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.answering import compute, parser_of
+from mrag.planning.answering import compute, reader_of
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.profiling import schema_of
 
@@ -127,7 +127,7 @@ def main() -> None:
             kg.load([path])
             print(f"loaded in {time.perf_counter() - started:.1f} s", flush=True)
         print(f"{kg.profile().triples} triples", flush=True)
-        for name, read in (("schema", schema_of), ("names", lexicon_of), ("parser", parser_of)):
+        for name, read in (("schema", schema_of), ("names", lexicon_of), ("parser", reader_of)):
             started, begun = time.perf_counter(), processor_time()
             read(kg)
             took, used = time.perf_counter() - started, processor_time() - begun

@@ -34,7 +34,7 @@ def judged(
     kg: KnowledgeGraph, questions: Sequence[GoldQuestion], *, wrong: bool
 ) -> list[tuple[GoldQuestion, Outcome, Prediction]]:
     """Return what came of questions, and print what was wrong or refused if that is wanted."""
-    predictions = [Prediction.from_json(p) for p in evaluate_questions(kg, questions, how="plan").predictions]
+    predictions = [Prediction(**p) for p in evaluate_questions(kg, questions, how="plan").predictions]
     every = [(q, outcome(q, p), p) for q, p in zip(questions, predictions, strict=True)]
     for question, come, prediction in every if wrong else ():
         if question.answerable != come.score.exact or (

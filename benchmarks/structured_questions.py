@@ -20,6 +20,7 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 
@@ -82,10 +83,10 @@ def graphs(folder: Path, only: Sequence[str], out: Path | None) -> None:
             found = evaluate_questions(kg, [*asked, *others], how="plan", title=name)
         prepared[name] = found.prepared
         for question, line in zip([*asked, *others], found.predictions, strict=True):
-            told = Prediction.from_json(line)
+            told = Prediction(**line)
             every.append((name, question, outcome(question, told), told, can.get(question.id, False)))
     if out is not None:
-        out.write_text("".join(json.dumps(told.to_json()) + "\n" for *_, told, _ in every), encoding="utf-8")
+        out.write_text("".join(json.dumps(asdict(told)) + "\n" for *_, told, _ in every), encoding="utf-8")
     columns = "graph questions said of_these exact best F1 given certain refused".split()
     print(f"| {' | '.join(columns)} |")
     print("|---" * len(columns) + "|")

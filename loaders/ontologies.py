@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
@@ -300,10 +300,9 @@ def convert_kb(text: str, file: str) -> bytes:
 class KnowledgeBase(AxiomGraph):
     """Statements of a knowledge base, read one after the other."""
 
-    def __init__(self, tokens: SourceTokens, names: Callable[[str], str] | None = None) -> None:
+    def __init__(self, tokens: SourceTokens) -> None:
         super().__init__()
         self._tokens = tokens
-        self._iri = names or internal_iri
 
     def statement(self) -> None:
         """Read a statement up to its dot."""
@@ -495,21 +494,17 @@ class KnowledgeBase(AxiomGraph):
 
     def _name(self, words: str) -> ox.NamedNode:
         token = self._tokens.expect_kind("name", "string", words=words, reserved=_RESERVED)
-        return self.iri(token)
-
-    def iri(self, token: Token) -> ox.NamedNode:
-        """Return the IRI of a name."""
         try:
-            return named(self._iri(token.text))
+            return named(internal_iri(token.text))
         except ValueError as error:
             raise LoadError(f"{token} makes no IRI.", file=self._tokens.file, line=token.line) from error
 
 
-def internal_iri(name: str, prefixes: Mapping[str, str] | None = None, base: str = NAMESPACE) -> str:
+def internal_iri(name: str, prefixes: Mapping[str, str] | None = None) -> str:
     """Return the IRI that DL-Learner gives a name."""
     prefix, colon, local = name.partition(":")
     if not colon:
-        return base + name
+        return NAMESPACE + name
     return (prefixes or {}).get(prefix, prefix + ":") + local
 
 

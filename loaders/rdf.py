@@ -82,9 +82,7 @@ class Source:
         return _again, (self.path, self.format.media_type, self.gzipped, self.base_iri, self.syntax)
 
     @classmethod
-    def of(
-        cls, path: str | os.PathLike[str], *, format: str | None = None, base_iri: str | None = None
-    ) -> Source:
+    def of(cls, path: str | os.PathLike[str], *, format: str | None = None) -> Source:
         """Describe a file, guessing its format from the name."""
         p = Path(path)
         if not p.is_file():
@@ -96,7 +94,7 @@ class Source:
         if found is None:
             hint = f"Name it with format= or --format, one of: {', '.join(sorted(_ENDINGS))}."
             raise LoadError("The RDF format cannot be told from the file name.", file=str(p), hint=hint)
-        return cls(p, found, gzipped, base_iri or p.resolve().as_uri(), syntax)
+        return cls(p, found, gzipped, p.resolve().as_uri(), syntax)
 
     def size(self) -> int:
         """Return the bytes on disk."""

@@ -100,9 +100,15 @@ def expressions() -> list[Expression]:
 
     for file, module, tree in files:
         where = str(file.relative_to(ROOT.parent))
-        own = _uses([tree])
+        own, uses_of_keys = _uses([tree]), _uses_of_keys(tree)
         for name, value in vars(module).items() if module is not None else ():
             uses = (own if name.startswith("_") else shared).get(name, {""})
+            if isinstance(value, dict) and "" not in own.get(name, set()):  # each is asked for by its key
+                for key, one in value.items():
+                    # Another module may ask for it by the same key.
+                    if isinstance(one, re.Pattern) and isinstance(one.pattern, str) and key in uses_of_keys:
+                        add(one.pattern, one.flags, uses_of_keys[key], f"{where}: {name}[{key}]")
+                continue
             alone = isinstance(value, re.Pattern | LatePattern) and "" not in uses
             for one in _held(value, 3):
                 if isinstance(one.pattern, str):
@@ -152,8 +158,22 @@ def _uses(trees: Sequence[ast.Module]) -> dict[str, set[str]]:
                 asked.add(id(node.value))
         for node in ast.walk(tree):
             # Where it is passed on, anything may be done with it.
+            if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+                asked.add(id(node.value))
+        for node in ast.walk(tree):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in asked:
                 found.setdefault(node.id, set()).add("")
+    return found
+
+
+def _uses_of_keys(tree: ast.Module) -> dict[str, set[str]]:
+    """Return which attributes of what stands in a table are used, by its key."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Subscript):
+            key = node.value.slice
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                found.setdefault(key.value, set()).add(node.attr)
     return found
 
 

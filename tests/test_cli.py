@@ -52,6 +52,29 @@ def test_ask_prints_what_it_computed_and_how(home: Path) -> None:
     assert "No language model" not in done.stderr
 
 
+def test_it_is_told_which_words_became_which_part_of_the_plan(home: Path) -> None:
+    products = "https://w3id.org/mrag/demo/products#"
+    done = run("ask", "--explain-reading", "How many vendors are there per country?", cwd=home)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    at = lines.index("Read as: the number of vendors based in each country")
+    assert lines[at + 1 : at + 4] == [
+        f"  How many vendors  counted: vendor <{products}Vendor>",
+        f"  per country       grouped by: country <{products}Country>",
+        f"  (no words)        assumed: based in <{products}basedIn>",
+    ]
+    german = run("ask", "--explain-reading", "Wie viele Produkte hat Ontotext?", cwd=home)
+    assert f"counted: product <{products}Product> (“products” in English)" in german.stdout
+    # What a question before it says, its note tells.
+    both = ("How many triple stores are there?", "And vector databases?")
+    follow = run("ask", "--explain-reading", "--follow", *both, cwd=home).stdout
+    assert "\n  How many triple stores  counted: triple store" in follow
+    assert "\n  read as a follow-up, with “vector database” in place of “triple store”" in follow
+    # Whoever takes a reading that leaves words out sees which.
+    left = run("ask", "--explain-reading", "--reading", "1", "Which vendors of Mars are there?", cwd=home)
+    assert left.returncode == 0 and "  Not understood: Mars" in left.stdout.splitlines()
+
+
 def test_the_way_of_an_answer_is_an_option(home: Path) -> None:
     question = "How many employees does GraphDB have?"
     done = run("ask", "--how", "plan", question, cwd=home)
@@ -117,7 +140,7 @@ def test_the_right_reading_is_taught(home: Path) -> None:
             assert f"Read as: {first['readings'][0]['reading']}" in done.stdout
     (one,) = json.loads(run("questions", "list", "--json", cwd=home).stdout)
     assert one["reading"] == first["readings"][0]["reading"]
-    assert run("ask", "--teach", "--reading", "1", "Tell me something nice.", cwd=home).returncode == 1
+    assert run("ask", "--teach", "--reading", "1", "What is the price of GraphDB?", cwd=home).returncode == 1
     assert run("questions", "remove", one["name"], cwd=home).returncode == 0
 
 

@@ -171,7 +171,7 @@ def test_a_question_loads_few_modules(tmp_path: Path) -> None:
     )
     question = ("ask", "Who develops GraphDB?", "--model", "none", "--store", str(tmp_path))
     answer, *_, count = python(script, *question).stdout.splitlines()
-    assert answer == "Ontotext [t1]"
+    assert answer.removeprefix("Probably: ") == "Ontotext [t1]"
     assert int(count) <= 160
 
 
@@ -205,9 +205,9 @@ def test_what_is_fast_is_let_through(pattern: str) -> None:
 def test_all_expressions_are_collected() -> None:
     found = expressions()
     places = {one.place.partition(":")[0] for one in found}
-    assert len(found) > 500
+    assert len(found) > 250
     # Of modules, of tuples in them, of calls with a text, and behind the links of the package.
-    assert {"mrag/untrusted.py", "mrag/planning/reading/comparing.py", "mrag/loaders/sketch.py"} <= places
+    assert {"mrag/untrusted.py", "mrag/planning/reader/quantities.py", "mrag/loaders/sketch.py"} <= places
 
 
 def test_no_expression_is_slow() -> None:

@@ -132,7 +132,7 @@ def test_what_can_be_computed_is_computed_cited_and_verified() -> None:
         ("Which vendor develops the most products?", "Apache Software Foundation"),
     ):
         given = ask(kg, question, model="none")
-        assert given.way == "plan" and given.why and given.computed is not None and given.notice is None
+        assert given.way == "plan" and given.why and given.computed is not None
         assert word in given.text and word in given.computed.rows[0][0].label
         assert given.citations and verify(kg, given).ok, verify(kg, given)
         value = given.to_json()
@@ -156,7 +156,7 @@ def test_the_way_and_the_reading_are_arguments() -> None:
     refused = ask(kg, "How many employees does GraphDB have?", model="none", how="plan")
     assert refused.text.startswith("Not in this graph: ") and refused.computed is None
     read = ask(kg, "Which products are written in Java?", model="none")
-    assert read.way == "read" and "written" in read.why
+    assert read.way == "read" and "Java" in read.why
 
 
 def test_what_the_graph_does_not_say_is_not_answered() -> None:

@@ -72,7 +72,7 @@ def definition(iri: str, expression: ce.Expression, key: str) -> list[Triple]:
 
 def _is_found_by_rules(e: ce.Expression) -> bool:
     match e:
-        case ce.Top() | ce.Named() | ce.And() | ce.Or() | ce.Some() | ce.OneOf():
+        case ce.Top() | ce.Named() | ce.Connective() | ce.Some() | ce.OneOf():
             return True
         case ce.Value(_, value):
             # A rule matches the literal as it is written, the query by its value.
@@ -89,7 +89,7 @@ def _is_found_by_rules(e: ce.Expression) -> bool:
 
 def _safe(e: ce.Expression) -> ce.Expression:
     match e:
-        case ce.And() | ce.Or() | ce.Some():
+        case ce.Connective() | ce.Some():
             return ce.with_operands(e, [_safe(part) for part in ce.operands(e)])
         case ce.AtLeast(n, p, filler) | ce.Exactly(n, p, filler):
             return ce.AtLeast(n, p, _safe(filler))
@@ -289,11 +289,11 @@ def _declare(graph: Graph, expression: ce.Expression) -> None:
                 role(p, isinstance(value, Literal))
                 if not isinstance(value, Literal):
                     declare(value, OWL.NamedIndividual)
-            case ce.DataSome(p, range) | ce.DataOnly(p, range):
+            case ce.DataRestriction(p, range):
                 role(p, True)
                 if not range.datatype.startswith(str(XSD)):
                     declare(range.datatype, RDFS.Datatype)
-            case ce.Some() | ce.Only() | ce.AtLeast() | ce.AtMost() | ce.Exactly():
+            case ce.Quantifier() | ce.Cardinality():
                 role(e.property, False)
             case _:
                 pass

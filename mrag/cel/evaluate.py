@@ -367,7 +367,7 @@ class World:
                 return self.classes.get(name, self._marks([]))
             case ce.Not(of):
                 return ~self._extension(of)
-            case ce.And(parts) | ce.Or(parts):
+            case ce.Connective(parts):
                 neutral = np.full(self.size, isinstance(e, ce.And))
                 join = np.logical_and if isinstance(e, ce.And) else np.logical_or
                 found: Mask = join.reduce([neutral, *map(self._extension, parts)])
@@ -380,10 +380,10 @@ class World:
                 return self.exists(p, self._marked(value))
             case ce.OneOf(names):
                 return self._mask(URIRef(n) for n in names)
-            case ce.AtLeast(n, p, filler) | ce.AtMost(n, p, filler) | ce.Exactly(n, p, filler):
+            case ce.Cardinality(n, p, filler):
                 enough: Mask = ce.COMPARE[type(e)](self.counts(p, self._extension(filler)), n)
                 return enough
-            case ce.DataSome(p, range) | ce.DataOnly(p, range):
+            case ce.DataRestriction(p, range):
                 test = condition(range, _V)
                 inside = self._where(lambda v: holds(test, v))
                 return self.exists(p, inside) if isinstance(e, ce.DataSome) else ~self.exists(p, ~inside)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -26,7 +27,19 @@ from mrag.cel.expressions import negation, normal
 from mrag.cel.notation import to_dl
 from mrag.cel.problem import instances_among
 from mrag.cel.sentences import is_adjective, some, verbalise
-from mrag.cel.sparql import VOCABULARY, X, batches, by_value, comparable, condition, equal, holds, members
+from mrag.cel.sparql import (
+    INTEGERS,
+    NUMBERS,
+    VOCABULARY,
+    X,
+    batches,
+    by_value,
+    comparable,
+    condition,
+    equal,
+    holds,
+    members,
+)
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph, Layer
 from mrag.rdf import patterns as pt
@@ -40,53 +53,24 @@ SCHEMA = frozenset(v.value for v in VOCABULARY)
 _TYPED = ce.Property(str(TYPE))
 _NONE: Mapping[URIRef, Collection[Term]] = {}
 _V = var("v")
-
-
-class _Read:
-    """What has been read from the graph; True stands for an inferred statement."""
-
-    def __init__(self, kg: KnowledgeGraph) -> None:
-        self.kg = kg
-        self.out: dict[Term, dict[URIRef, dict[Term, bool]]] = {}
-        self.into: dict[tuple[URIRef, Term], dict[Term, bool]] = {}
-
-    def layers(self) -> Iterator[tuple[Layer, bool]]:
-        yield "asserted", False
-        if self.kg.record.inferred:
-            yield "inferred", True
-
-    def outgoing(self, terms: Iterable[Term]) -> None:
-        missing = [str(t) for t in terms if t not in self.out and isinstance(t, URIRef)]
-        for batch in batches(dict.fromkeys(missing)):
-            for name in batch:
-                self.out[URIRef(name)] = {}
-            for layer, inferred in self.layers():
-                for s, p, o in self.kg.select(queries.get("cel/statements-of").bind(entity=batch), layer):
-                    if s is not None and o is not None:
-                        self.out.setdefault(s, {}).setdefault(URIRef(str(p)), {}).setdefault(o, inferred)
-
-    def incoming(self, p: URIRef, term: Term) -> None:
-        if isinstance(term, BNode):
-            return
-        self.into[p, term] = {}
-        for layer, inferred in self.layers():
-            for s, _, o in self.kg.select(queries.get("cel/subjects-of").bind(p_o=[(p, term)]), layer):
-                if s is not None and o is not None:
-                    self.into.setdefault((p, o), {}).setdefault(s, inferred)
+LAYERS: tuple[Layer, ...] = ("asserted", "inferred")
 
 
 class GraphFacts:
     """Statements of a graph, some left out and others put in."""
 
     def __init__(self, kg: KnowledgeGraph) -> None:
+        self.kg = kg
         self.added: frozenset[Triple] = frozenset()
-        self._read = _Read(kg)
         self._changes: dict[tuple[Term, URIRef, bool], tuple[set[Term], set[Term]]] | None = None
+        # What has been read; True stands for an inferred statement.
+        self._out: dict[Term, dict[URIRef, dict[Term, bool]]] = {}
+        self._into: dict[tuple[URIRef, Term], dict[Term, bool]] = {}
 
     def changed(self, added: Iterable[Triple], removed: Iterable[Triple]) -> GraphFacts:
         """Return the statements of the graph with these put in and those left out."""
-        found = GraphFacts.__new__(GraphFacts)
-        found.added, found._read, found._changes = frozenset(added), self._read, {}
+        found = copy(self)
+        found.added, found._changes = frozenset(added), {}
         for at, triples in enumerate((found.added, removed)):
             for s, p, o in triples:
                 found._changes.setdefault((s, p, False), (set(), set()))[at].add(o)
@@ -95,7 +79,20 @@ class GraphFacts:
 
     def fetch(self, terms: Iterable[Term]) -> None:
         """Read the statements of many terms at once."""
-        self._read.outgoing(terms)
+        missing = [str(t) for t in terms if t not in self._out and isinstance(t, URIRef)]
+        for batch in batches(dict.fromkeys(missing)):
+            for name in batch:
+                self._out[URIRef(name)] = {}
+            query = queries.get("cel/statements-of").bind(entity=batch)
+            for s, p, o, inferred in self._rows(query):
+                self._out.setdefault(s, {}).setdefault(URIRef(str(p)), {}).setdefault(o, inferred)
+
+    def _rows(self, query: str) -> Iterator[tuple[Term, Term | None, Term, bool]]:
+        """Yield the rows of a query, of each layer, without those that have no name."""
+        for layer in LAYERS[: 2 if self.kg.record.inferred else 1]:
+            for s, p, o in self.kg.select(query, layer):
+                if s is not None and o is not None:
+                    yield s, p, o, layer == "inferred"
 
     def values(self, x: Term, p: ce.Property) -> list[Term]:
         """Return the values of a property, in order of term."""
@@ -105,13 +102,14 @@ class GraphFacts:
         role = _iri(p.iri)
         known: Collection[Term]
         if p.inverse:
-            if (role, x) not in self._read.into:
-                self._read.incoming(role, x)
-            known = self._read.into.get((role, x), ())
+            if (role, x) not in self._into and not isinstance(x, BNode):
+                self._into[role, x] = {}
+                for s, _, o, inferred in self._rows(queries.get("cel/subjects-of").bind(p_o=[(role, x)])):
+                    self._into.setdefault((role, o), {}).setdefault(s, inferred)
+            known = self._into.get((role, x), ())
         else:
-            if x not in self._read.out:
-                self._read.outgoing([x])
-            known = self._read.out.get(x, _NONE).get(role, ())
+            self.fetch([x])
+            known = self._out.get(x, _NONE).get(role, ())
         if self._changes is None:
             return known
         key = x, role, p.inverse
@@ -126,8 +124,8 @@ class GraphFacts:
 
     def inferred(self, triple: Triple) -> bool:
         """Return whether a triple that is here was inferred."""
-        self._read.outgoing([triple.s])
-        return self._read.out.get(triple.s, {}).get(triple.p, {}).get(triple.o, False)
+        self.fetch([triple.s])
+        return self._out.get(triple.s, {}).get(triple.p, {}).get(triple.o, False)
 
     def holds(self, e: ce.Expression, x: Term) -> bool:
         """Decide whether a normal form holds a term, named individual or not."""
@@ -152,7 +150,7 @@ class GraphFacts:
                 return self.count(x, p, filler, 1) == 1
             case ce.Only(p, filler):
                 return self.count(x, p, filler) == len(self._values(x, p))
-            case ce.AtLeast(n, p, filler) | ce.AtMost(n, p, filler) | ce.Exactly(n, p, filler):
+            case ce.Cardinality(n, p, filler):
                 found = self.count(x, p, filler, n if isinstance(e, ce.AtLeast) else n + 1)
                 return bool(ce.COMPARE[type(e)](found, n))
             case ce.DataSome(p, range):
@@ -219,11 +217,6 @@ _PLAIN = {
     XSD + "date": ("2000-01-01",),
     XSD + "dateTime": ("2000-01-01T00:00:00Z",),
 }
-_WHOLE = frozenset(
-    XSD + n
-    for n in "integer int long short byte nonNegativeInteger positiveInteger unsignedInt unsignedLong".split()
-)
-_NUMBERS = _WHOLE | {XSD + "decimal", XSD + "double", XSD + "float"}
 
 
 class Candidates:
@@ -261,7 +254,7 @@ class Candidates:
             self.complete = False
             wanted = [filler, *self._together.get(filler, ())]
             positive = ce.Named | ce.Some | ce.Value | ce.AtLeast | ce.DataSome
-            if left > 1 and isinstance(filler, ce.And | ce.Or):
+            if left > 1 and isinstance(filler, ce.Connective):
                 wanted += [p for p in filler.parts if isinstance(p, positive)]
             for e in wanted:
                 found.update(dict.fromkeys(self._holding(e)))
@@ -309,7 +302,7 @@ def _made(expression: ce.Expression) -> list[Literal]:
     """Return literals at, beside and between the limits of an expression, and of each datatype."""
     limits: dict[str, list[Literal]] = {}
     for e in ce.walk(expression):
-        if isinstance(e, ce.DataSome | ce.DataOnly):
+        if isinstance(e, ce.DataRestriction):
             given = (_literal(str(limit), e.range.datatype) for _, limit in e.range.facets)
             limits.setdefault(e.range.datatype, []).extend(given)
         elif isinstance(e, ce.Value) and isinstance(e.value, Literal):
@@ -318,11 +311,11 @@ def _made(expression: ce.Expression) -> list[Literal]:
     for datatype, literals in sorted(limits.items()):
         texts: list[str] = []
         values = [v for v in map(comparable, literals) if v is not None]
-        if datatype in _NUMBERS:
+        if datatype in NUMBERS:
             numbers = sorted(Decimal(str(v)) for v in values)
             beside = [n + step for n in numbers for step in (-1, 1)] or [Decimal(0)]
-            between = [] if datatype in _WHOLE else [(a + b) / 2 for a, b in pairwise(numbers)]
-            texts = [f"{n:f}" for n in (*beside, *between) if datatype not in _WHOLE or n == int(n)]
+            between = [] if datatype in INTEGERS else [(a + b) / 2 for a, b in pairwise(numbers)]
+            texts = [f"{n:f}" for n in (*beside, *between) if datatype not in INTEGERS or n == int(n)]
         elif datatype in (XSD + "date", XSD + "dateTime"):
             moments = [v + timedelta(days=n) for v in values if isinstance(v, datetime) for n in (-1, 1)]
             texts = [m.date().isoformat() if datatype == XSD + "date" else m.isoformat() for m in moments]
@@ -687,7 +680,7 @@ class _Explainer:
     def reason(self, e: ce.Expression, x: Term, by: SupportingTriple | None = None) -> Reason:
         found = Reason(e, x, self.facts.holds(e, x), by)
         match e:
-            case ce.And(parts) | ce.Or(parts):
+            case ce.Connective(parts):
                 if found.holds and isinstance(e, ce.Or):
                     parts = tuple(p for p in parts if self.facts.holds(p, x))
                 return replace(found, parts=tuple(self.reason(p, x) for p in parts))
@@ -697,12 +690,7 @@ class _Explainer:
                 term = value if isinstance(value, Literal) else URIRef(value)
                 values = [v for v in self.facts.values(x, p) if same(v, value)]
                 return self.by_triples(found, [edge(x, p, v) for v in values or [term]])
-            case (
-                ce.DataSome(p, range)
-                | ce.DataOnly(p, range)
-                | ce.Not(ce.DataSome(p, range))
-                | ce.Not(ce.DataOnly(p, range))
-            ):
+            case ce.DataRestriction(p, range) | ce.Not(ce.DataRestriction(p, range)):
                 # What decides is in the range, or beyond it.
                 inside = isinstance(e, ce.DataSome) or (
                     isinstance(e, ce.Not) and isinstance(e.of, ce.DataSome)
@@ -715,12 +703,7 @@ class _Explainer:
                 if not found.holds:
                     values = [v for v in values if not self.facts.holds(filler, v)]
                 return self.by_values(found, e, values)
-            case (
-                ce.Some(p, filler)
-                | ce.AtLeast(_, p, filler)
-                | ce.AtMost(_, p, filler)
-                | ce.Exactly(_, p, filler)
-            ):
+            case ce.Some(p, filler) | ce.Cardinality(_, p, filler):
                 values = self.facts.matching(x, p, filler)
                 if not values and not found.holds:
                     values = self.facts.values(x, p)
@@ -838,10 +821,6 @@ def _change(parts: Iterable[pt.Pattern], added: _Triples, removed: _Triples) -> 
                 yield pt.Union(tuple(_block(p, added, removed) for p in inner))
             case pt.Minus(inner):
                 yield pt.Minus(_block(inner, added, removed))
-            case pt.Optional(inner):
-                yield pt.Optional(_block(inner, added, removed))
-            case pt.Graph(name, inner):
-                yield pt.Graph(name, _block(inner, added, removed))
             case pt.SubSelect(select):
                 yield pt.SubSelect(replace(select, where=_block(select.where, added, removed)))
             case _:

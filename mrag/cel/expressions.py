@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 from typing import Literal as OneOfText
@@ -60,33 +60,38 @@ class Not:
 
 
 @dataclass(frozen=True, slots=True)
-class And:
+class Connective:
+    """Several expressions together."""
+
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class And(Connective):
     """What all parts hold."""
 
-    parts: tuple[Expression, ...]
-
 
 @dataclass(frozen=True, slots=True)
-class Or:
+class Or(Connective):
     """What one of the parts holds."""
 
-    parts: tuple[Expression, ...]
+
+@dataclass(frozen=True, slots=True)
+class Quantifier:
+    """A restriction whose values are in a class."""
+
+    property: Property
+    filler: Expression
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
+class Some(Quantifier):
     """What has a value of the property in the filler."""
 
-    property: Property
-    filler: Expression
-
 
 @dataclass(frozen=True, slots=True)
-class Only:
+class Only(Quantifier):
     """What has values of the property in the filler only, or none."""
-
-    property: Property
-    filler: Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,30 +110,27 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
-class AtLeast:
+class Cardinality:
+    """A restriction on the number of values in a class."""
+
+    n: int
+    property: Property
+    filler: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast(Cardinality):
     """What has at least so many values of the property in the filler."""
 
-    n: int
-    property: Property
-    filler: Expression
+
+@dataclass(frozen=True, slots=True)
+class AtMost(Cardinality):
+    """What has at most so many."""
 
 
 @dataclass(frozen=True, slots=True)
-class AtMost:
-    """What has at most so many values of the property in the filler."""
-
-    n: int
-    property: Property
-    filler: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Exactly:
-    """What has exactly so many values of the property in the filler."""
-
-    n: int
-    property: Property
-    filler: Expression
+class Exactly(Cardinality):
+    """What has exactly so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,19 +142,21 @@ class DataRange:
 
 
 @dataclass(frozen=True, slots=True)
-class DataSome:
-    """What has a value in the range."""
+class DataRestriction:
+    """A restriction whose values are in a range."""
 
     property: Property
     range: DataRange
 
 
 @dataclass(frozen=True, slots=True)
-class DataOnly:
-    """What has values in the range only, or none."""
+class DataSome(DataRestriction):
+    """What has a value in the range."""
 
-    property: Property
-    range: DataRange
+
+@dataclass(frozen=True, slots=True)
+class DataOnly(DataRestriction):
+    """What has values in the range only, or none."""
 
 
 Expression: TypeAlias = (
@@ -161,10 +165,7 @@ Expression: TypeAlias = (
 )  # fmt: skip
 """Any class expression."""
 
-Cardinality: TypeAlias = AtLeast | AtMost | Exactly
-"""A restriction on the number of values."""
-
-Quantified: TypeAlias = Some | Only | Cardinality
+Quantified: TypeAlias = Some | Only | AtLeast | AtMost | Exactly
 """A restriction whose values are in a class."""
 
 Restriction: TypeAlias = Quantified | Value | DataSome | DataOnly
@@ -210,15 +211,15 @@ def length(expression: Expression) -> int:
     match expression:
         case Not(of):
             return 1 + length(of)
-        case And(parts) | Or(parts):
+        case Connective(parts):
             return sum(map(length, parts)) + len(parts) - 1
-        case Some(p, filler) | Only(p, filler):
+        case Quantifier(p, filler):
             return 1 + _width(p) + length(filler)
-        case AtLeast(_, p, filler) | AtMost(_, p, filler) | Exactly(_, p, filler):
+        case Cardinality(_, p, filler):
             return 2 + _width(p) + length(filler)
         case Value(p, _):
             return 2 + _width(p)
-        case DataSome(p, range) | DataOnly(p, range):
+        case DataRestriction(p, range):
             return 1 + _width(p) + max(1, len(range.facets))
         case _:
             return 1
@@ -243,15 +244,15 @@ def key(expression: Expression) -> str:
             return f"<{iri}>"
         case OneOf(members):
             inside = map(term_key, members)
-        case Not() | And() | Or():
+        case Not() | Connective():
             inside = map(key, operands(expression))
         case Value(p, value):
             inside = iter((_role(p), term_key(value)))
-        case Some(p, filler) | Only(p, filler):
+        case Quantifier(p, filler):
             inside = iter((_role(p), key(filler)))
-        case AtLeast(n, p, filler) | AtMost(n, p, filler) | Exactly(n, p, filler):
+        case Cardinality(n, p, filler):
             inside = iter((str(n), _role(p), key(filler)))
-        case DataSome(p, range) | DataOnly(p, range):
+        case DataRestriction(p, range):
             limits = (f"{name} {term_key(limit)}" for name, limit in range.facets)
             inside = iter((_role(p), f"<{range.datatype}>", *limits))
     return f"({' '.join((_KEYWORDS[type(expression)], *inside))})"
@@ -262,12 +263,9 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
     match expression:
         case Not(of):
             return (of,)
-        case And(parts) | Or(parts):
+        case Connective(parts):
             return parts
-        case (
-            Some(_, filler) | Only(_, filler) | AtLeast(_, _, filler)
-            | AtMost(_, _, filler) | Exactly(_, _, filler)
-        ):  # fmt: skip
+        case Quantifier(_, filler) | Cardinality(_, _, filler):
             return (filler,)
         case _:
             return ()
@@ -278,12 +276,10 @@ def with_operands(expression: Expression, new: Sequence[Expression]) -> Expressi
     match expression:
         case Not():
             return Not(new[0])
-        case And() | Or():
-            return type(expression)(tuple(new))
-        case Some(p, _) | Only(p, _):
-            return type(expression)(p, new[0])
-        case AtLeast(n, p, _) | AtMost(n, p, _) | Exactly(n, p, _):
-            return type(expression)(n, p, new[0])
+        case Connective():
+            return replace(expression, parts=tuple(new))
+        case Quantifier() | Cardinality():
+            return replace(expression, filler=new[0])
         case _:
             return expression
 
@@ -340,10 +336,8 @@ def normal(expression: Expression) -> Expression:
             return _exactly(n, p, normal(filler))
         case OneOf(members):
             return OneOf(tuple(sorted(set(members)))) if members else Bottom()
-        case DataSome(p, range):
-            return DataSome(p, _sort(range))
-        case DataOnly(p, range):
-            return DataOnly(p, _sort(range))
+        case DataRestriction(_, range):
+            return replace(expression, range=_sort(range))
         case _:
             return expression
 
@@ -401,7 +395,7 @@ def _join(parts: list[Expression], *, conjunction: bool) -> Expression:
 
 
 def _operands(expression: Expression) -> tuple[Expression, ...]:
-    return expression.parts if isinstance(expression, And | Or) else ()
+    return expression.parts if isinstance(expression, Connective) else ()
 
 
 def _counted(parts: list[Expression], *, conjunction: bool) -> list[Expression]:

@@ -390,13 +390,13 @@ def _print(e: ce.Expression, name: Name, notation: _Notation) -> str:
             return name(iri)
         case ce.Not(of):
             return signs[ce.Not] + _operand(of, name, notation)
-        case ce.And(parts) | ce.Or(parts):
+        case ce.Connective(parts):
             return signs[type(e)].join(_operand(p, name, notation) for p in parts)
         case ce.OneOf(members):
             return "{" + ", ".join(to_term(m, name) for m in members) + "}"
         case ce.Value(p, value):
             filler = to_term(value, name)
-        case ce.DataSome(p, range) | ce.DataOnly(p, range):
+        case ce.DataRestriction(p, range):
             limits = ", ".join(f"{notation.facets[f]} {to_term(limit, name)}" for f, limit in range.facets)
             filler = name(range.datatype) + (f"[{limits}]" if limits else "")
         case _:
@@ -464,17 +464,17 @@ def to_graph(expression: ce.Expression, graph: Graph) -> _Resource:
             return URIRef(iri)
         case ce.Not(of):
             return _node(graph, ns.OWL.Class, {predicate: to_graph(of, graph)})
-        case ce.And(parts) | ce.Or(parts):
+        case ce.Connective(parts):
             return _node(graph, ns.OWL.Class, {predicate: _list(graph, [to_graph(p, graph) for p in parts])})
         case ce.OneOf(members):
             return _node(graph, ns.OWL.Class, {predicate: _list(graph, [URIRef(m) for m in members])})
-        case ce.Some(_, filler) | ce.Only(_, filler):
+        case ce.Quantifier(_, filler):
             more: dict[URIRef, Node] = {predicate: to_graph(filler, graph)}
         case ce.Value(_, value):
             more = {predicate: value if isinstance(value, Literal) else URIRef(value)}
-        case ce.DataSome(_, range) | ce.DataOnly(_, range):
+        case ce.DataRestriction(_, range):
             more = {predicate: _range(graph, range)}
-        case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
+        case ce.Cardinality(n, _, filler):
             count = Literal(n, datatype=ns.XSD.nonNegativeInteger)
             more = {predicate: count, ns.OWL.onClass: to_graph(filler, graph)}
     to_ox(expression.property.iri)
@@ -531,7 +531,57 @@ def to_owlready(expression: ce.Expression, ontology: Any) -> Any:
         ConfigError: If owlready2 is not installed, a name is not in the world, or owlready2 has no Python
             type for a datatype.
     """
-    return _Writer(ontology).written(expression)
+    o = _library()
+    of = [to_owlready(part, ontology) for part in ce.operands(expression)]
+    match expression:
+        case ce.Top():
+            return o.Thing
+        case ce.Bottom():
+            return o.Nothing
+        case ce.Named(iri):
+            return _named(ontology, iri)
+        case ce.Not():
+            return o.Not(of[0])
+        case ce.And():
+            return o.And(of)
+        case ce.Or():
+            return o.Or(of)
+        case ce.OneOf(members):
+            return o.OneOf([_named(ontology, m) for m in members])
+    p = expression.property
+    # The library would otherwise give a named inverse where the ontology has one.
+    role = o.Inverse(_named(ontology, p.iri), simplify=False) if p.inverse else _named(ontology, p.iri)
+    restriction = getattr(role, _METHODS[type(expression)])
+    match expression:
+        case ce.Cardinality(n):
+            return restriction(n, of[0])
+        case ce.Quantifier():
+            return restriction(of[0])
+        case ce.Value(_, value):
+            return restriction(_value(o, value) if isinstance(value, Literal) else _named(ontology, value))
+        case ce.DataRestriction(_, range):
+            return restriction(_values(o, range))
+
+
+def _named(ontology: Any, iri: str) -> Any:
+    found = ontology.world[iri]
+    if found is None:
+        raise ConfigError("The ontology of owlready2 has no such name.", term=iri)
+    return found
+
+
+def _value(o: Any, literal: Literal) -> Any:
+    if literal.language:
+        return o.locstr(str(literal), literal.language)
+    return literal.toPython() if literal.datatype is not None else str(literal)
+
+
+def _values(o: Any, range: ce.DataRange) -> Any:
+    kind = _TYPES.get(range.datatype)
+    if kind is None:
+        raise ConfigError("owlready2 has no Python type for this datatype.", term=range.datatype)
+    limits = {_OWLREADY_FACETS[f]: _value(o, v) for f, v in range.facets}
+    return o.ConstrainedDatatype(kind, **limits) if limits else kind
 
 
 def from_owlready(construct: Any) -> ce.Expression:
@@ -574,7 +624,9 @@ def _restriction_of(o: Any, r: Any) -> ce.Expression:
             return ce.DataSome(p, range) if r.type == o.SOME else ce.DataOnly(p, range)
         filler = from_owlready(r.value)
         return ce.Some(p, filler) if r.type == o.SOME else ce.Only(p, filler)
-    kinds: dict[int, type[ce.Cardinality]] = {o.MIN: ce.AtLeast, o.MAX: ce.AtMost, o.EXACTLY: ce.Exactly}
+    kinds: dict[int, Callable[[int, ce.Property, ce.Expression], ce.Expression]] = {
+        o.MIN: ce.AtLeast, o.MAX: ce.AtMost, o.EXACTLY: ce.Exactly,
+    }  # fmt: skip
     if r.type not in kinds:
         raise ConfigError("This restriction is not of this language.", term=str(r))
     return kinds[r.type](int(r.cardinality), p, ce.Top() if r.value is None else from_owlready(r.value))
@@ -583,65 +635,6 @@ def _restriction_of(o: Any, r: Any) -> ce.Expression:
 def _literal(value: Any) -> Literal:
     lang = getattr(value, "lang", None)
     return Literal(str(value), lang=lang) if lang else Literal(value)
-
-
-class _Writer:
-    def __init__(self, ontology: Any) -> None:
-        self.ontology, self.o = ontology, _library()
-
-    def written(self, e: ce.Expression) -> Any:
-        o = self.o
-        match e:
-            case ce.Top():
-                return o.Thing
-            case ce.Bottom():
-                return o.Nothing
-            case ce.Named(iri):
-                return self.named(iri)
-            case ce.Not(of):
-                return o.Not(self.written(of))
-            case ce.And(parts):
-                return o.And([self.written(p) for p in parts])
-            case ce.Or(parts):
-                return o.Or([self.written(p) for p in parts])
-            case ce.OneOf(members):
-                return o.OneOf([self.named(m) for m in members])
-        restriction = getattr(self.role(e.property), _METHODS[type(e)])
-        match e:
-            case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
-                return restriction(n, self.written(filler))
-            case ce.Some(_, filler) | ce.Only(_, filler):
-                return restriction(self.written(filler))
-            case ce.Value(_, value):
-                return restriction(self.value(value) if isinstance(value, Literal) else self.named(value))
-            case ce.DataSome(_, range) | ce.DataOnly(_, range):
-                return restriction(self.range(range))
-
-    def named(self, iri: str) -> Any:
-        found = self.ontology.world[iri]
-        if found is None:
-            raise ConfigError("The ontology of owlready2 has no such name.", term=iri)
-        return found
-
-    def role(self, p: ce.Property) -> Any:
-        found = self.named(p.iri)
-        # The library would otherwise give a named inverse where the ontology has one.
-        return self.o.Inverse(found, simplify=False) if p.inverse else found
-
-    def value(self, literal: Literal) -> Any:
-        if literal.language:
-            return self.o.locstr(str(literal), literal.language)
-        return literal.toPython() if literal.datatype is not None else str(literal)
-
-    def range(self, range: ce.DataRange) -> Any:
-        kind = _TYPES.get(range.datatype)
-        if kind is None:
-            raise ConfigError("owlready2 has no Python type for this datatype.", term=range.datatype)
-        if not range.facets:
-            return kind
-        return self.o.ConstrainedDatatype(
-            kind, **{_OWLREADY_FACETS[f]: self.value(v) for f, v in range.facets}
-        )
 
 
 def _library() -> Any:

@@ -16,18 +16,17 @@ Example:
 from __future__ import annotations
 
 import re
-import tomllib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, get_args
 from typing import Literal as OneOfText
 
 from rdflib import Literal
 
+from mrag._tables import tables
 from mrag.cel import expressions as ce
 from mrag.cel.expressions import negation, normal, operands, with_operands
 from mrag.cel.problem import ExampleCounts, Hypothesis
@@ -41,13 +40,10 @@ from mrag.rdf.terms import XSD, curie, to_ox
 
 Language: TypeAlias = OneOfText["en", "de"]
 Name: TypeAlias = Callable[[str], str]
-KINDS = {
-    "en": {"integer": "whole number", "decimal": "decimal number", "double": "number",
-           "boolean": "truth value", "float": "short number", "date": "date", "dateTime": "time",
-           "string": "text"},
-    "de": {"integer": "ganze Zahl", "decimal": "Dezimalzahl", "double": "Zahl", "boolean": "Wahrheitswert",
-           "float": "kurze Zahl", "date": "Datum", "dateTime": "Zeitpunkt", "string": "Text"},
-}  # fmt: skip
+_DATA: Mapping[Language, Mapping[str, Any]] = {
+    language: tables(f"cel/words-{language}.toml") for language in get_args(Language)
+}
+KINDS: Mapping[Language, Mapping[str, str]] = {language: data["kinds"] for language, data in _DATA.items()}
 """What values of a datatype are called."""
 NUMERIC = frozenset(XSD + kind for kind in ("integer", "decimal", "double", "float"))
 """Datatypes of numbers, which are compared by value."""
@@ -71,7 +67,7 @@ class Clauses(ABC):
 
     def part(self, e: ce.Expression, last: bool) -> str:
         """Return the clause of a part of a conjunction or a disjunction, in brackets if it is one itself."""
-        return f"({self.clause(e)})" if isinstance(e, ce.And | ce.Or) else self.clause(e, last)
+        return f"({self.clause(e)})" if isinstance(e, ce.Connective) else self.clause(e, last)
 
     def listed(self, names: ce.OneOf) -> str:
         """Return the names of individuals in brackets."""
@@ -139,8 +135,8 @@ def escaped(text: str) -> str:
 @cache
 def word_lists(language: Language) -> Mapping[str, frozenset[str]]:
     """Return the words by which names become clauses, by what they are; of pairs see `word_pairs`."""
-    text = (files("mrag") / "cel" / f"words-{language}.toml").read_text(encoding="utf-8")
-    return {name: frozenset(words.split()) for name, words in tomllib.loads(text).items()}
+    lists = ((name, words) for name, words in _DATA[language].items() if isinstance(words, str))
+    return {name: frozenset(words.split()) for name, words in lists}
 
 
 @cache
@@ -276,7 +272,10 @@ def role(label: str, *, inverse: bool = False) -> Role:
     if len(parts) == 1 and _are("related", low[0]):
         return _verb(f"is {label} to", inverse)
     if led := _lead(parts):
-        return _carry(*led, inverse)
+        carrier, called = led[0], single(" ".join(lowered(led[1])))
+        if inverse:
+            return Role(what=f"{carrier} as {called}")
+        return Role(noun=called, nouns=several(called), carrier=carrier)
     third = _third_person(low)
     kind, text = relation(label, False)
     if third:
@@ -405,13 +404,6 @@ def _deny(text: str) -> str:
     return " ".join(["does not", base, *rest]) if base else ""
 
 
-def _carry(carrier: str, noun: list[str], inverse: bool) -> Role:
-    called = single(" ".join(lowered(noun)))
-    if inverse:
-        return Role(what=f"{carrier} as {called}")
-    return Role(noun=called, nouns=several(called), carrier=carrier)
-
-
 def quoted(label: str, inverse: bool) -> Role:
     """Return a role that keeps the name of a property in quotation marks."""
     name = f"“{escaped(label)}”"
@@ -437,21 +429,6 @@ def _singulars() -> Mapping[str, str]:
     return {several: one for one, several in word_pairs("plurals").items()}
 
 
-_COUNTS: Mapping[Language, Mapping[type[ce.Cardinality], str]] = {
-    "en": {ce.AtLeast: "at least", ce.AtMost: "at most", ce.Exactly: "exactly"},
-    "de": {ce.AtLeast: "mindestens", ce.AtMost: "höchstens", ce.Exactly: "genau"},
-}
-_NUMBERS = {
-    "en": {"minInclusive": "at least", "maxInclusive": "at most",
-           "minExclusive": "more than", "maxExclusive": "less than"},
-    "de": {"minInclusive": "mindestens", "maxInclusive": "höchstens",
-           "minExclusive": "mehr als", "maxExclusive": "weniger als"},
-}  # fmt: skip
-_TIMES = {
-    "en": {"minInclusive": "not before", "maxInclusive": "not after",
-           "minExclusive": "after", "maxExclusive": "before"},
-    "de": {"minInclusive": "ab", "maxInclusive": "bis", "minExclusive": "nach", "maxExclusive": "vor"},
-}  # fmt: skip
 _SAYING = ("“Has ", "“has ", "“Is ", "“is ", "“Was ", "“was ")
 
 
@@ -498,13 +475,13 @@ class English(Clauses):
                 return self._lacking(of)
             case ce.Not(of):
                 return f"is nothing that ({self.clause(of)})"
-            case ce.And(parts) | ce.Or(parts):
+            case ce.Connective(parts):
                 return self._several_parts(e, sorted(parts, key=_kind), last)
             case ce.OneOf(members):
                 return f"is {self._either(members, 'one')}"
         return self._restriction(e, last)
 
-    def _several_parts(self, e: ce.And | ce.Or, parts: list[ce.Expression], last: bool) -> str:
+    def _several_parts(self, e: ce.Connective, parts: list[ce.Expression], last: bool) -> str:
         counts = between(parts) if isinstance(e, ce.And) else {}
         left = [p for p in parts if p not in counts.values()]
         made = []
@@ -535,8 +512,8 @@ class English(Clauses):
                 return self._some(r, filler, last)
             case ce.Only(_, filler):
                 return self._only(r, filler, last)
-            case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
-                return self._counted(r, f"{_COUNTS['en'][type(e)]} {n}", n, filler, last)
+            case ce.Cardinality(n, _, filler):
+                return self._counted(r, f"{_DATA['en']['counts'][type(e).__name__]} {n}", n, filler, last)
 
     def _valued(self, e: ce.Value, denied: bool = False) -> str:
         """Return that a value is there, or that it is not."""
@@ -641,7 +618,7 @@ class English(Clauses):
 
     def _inner(self, filler: ce.Expression, last: bool) -> str:
         text = self.clause(filler)
-        return text if last and not isinstance(filler, ce.And | ce.Or) else f"({text})"
+        return text if last and not isinstance(filler, ce.Connective) else f"({text})"
 
     def _one(self, iri: str) -> str:
         """Return a class with its article, if it has one: `a shirt`, `jeans`."""
@@ -712,7 +689,7 @@ def _range(range: ce.DataRange, unit: str = "") -> str:
 def _limits(range: ce.DataRange, language: Language, unit: str) -> str:
     """Return limits in words, `more than 2 and at most 5`."""
     timed = range.datatype in _OF
-    names = (_TIMES if timed else _NUMBERS)[language]
+    names = _DATA[language]["times" if timed else "numbers"]
 
     def shown(limit: Literal) -> str:
         text = bare(limit, range.datatype)
@@ -731,7 +708,7 @@ def _limits(range: ce.DataRange, language: Language, unit: str) -> str:
 
 def _datatype(e: ce.Restriction) -> str:
     """Return the datatype of the values of which a restriction speaks, empty if they are no literals."""
-    if isinstance(e, ce.DataSome | ce.DataOnly):
+    if isinstance(e, ce.DataRestriction):
         return e.range.datatype
     if isinstance(e, ce.Value) and isinstance(e.value, Literal):
         return str(e.value.datatype or XSD + "string")
@@ -850,7 +827,7 @@ class German(Clauses):
                 return self._restricted(of, "nicht ")
             case ce.Not(of):
                 return f"nicht erfüllt: ({self.clause(of)})"
-            case ce.And(parts) | ce.Or(parts):
+            case ce.Connective(parts):
                 made = [self.part(p, last and p is parts[-1]) for p in parts]
                 return f"{', '.join(made[:-1])} {'und' if isinstance(e, ce.And) else 'oder'} {made[-1]}"
             case ce.OneOf(members):
@@ -864,15 +841,13 @@ class German(Clauses):
     def _restricted(self, e: ce.Restriction, denied: str = "", last: bool = True) -> str:
         """Return what is said of the values of a property, denied or not."""
         label = self.name(e.property.iri)
-        name, unit = (
-            without_unit(label) if isinstance(e, ce.DataSome | ce.DataOnly | ce.Value) else (label, "")
-        )
+        name, unit = without_unit(label) if isinstance(e, ce.DataRestriction | ce.Value) else (label, "")
         r = _german_role(name if unit else label, e.property.inverse)
         if e.property in self.alike:
             r = _generic(label, e.property.inverse)
         if isinstance(e, ce.Value):
             return self._valued(e, r, unit, denied)
-        if isinstance(e, ce.DataSome | ce.DataOnly):
+        if isinstance(e, ce.DataRestriction):
             said = _german_range(e.range, unit)
             if isinstance(e, ce.DataOnly):
                 limits = said.removeprefix(_GERMAN_MOMENTS.get(e.range.datatype, "")).strip()
@@ -910,8 +885,8 @@ class German(Clauses):
                 return self._thing("nichts", negation(filler), "das", last)
             case ce.Only(_, filler):
                 return self._thing(f"nur {r.things}", filler, "von denen jedes", last)
-            case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
-                start = f"{_COUNTS['de'][type(e)]} {n}"
+            case ce.Cardinality(n, _, filler):
+                start = f"{_DATA['de']['counts'][type(e).__name__]} {n}"
                 if isinstance(filler, ce.OneOf):
                     return f"{start} von {self.listed(filler)}", ""
                 one = n == 1
@@ -937,7 +912,7 @@ class German(Clauses):
         if not parts:
             return thing, ""
         rest = parts[0] if len(parts) == 1 else ce.And(parts)
-        alone = last and not isinstance(rest, ce.And | ce.Or)
+        alone = last and not isinstance(rest, ce.Connective)
         return thing, f", {that} {self.clause(rest) if alone else f'({self.clause(rest)})'}"
 
     def value(self, value: str | Literal) -> str:

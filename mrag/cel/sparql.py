@@ -19,13 +19,14 @@ from typing import Any, TypeAlias, TypeVar
 import pyoxigraph as ox
 from rdflib import Literal
 
+from mrag._tables import tables
 from mrag.cel import expressions as ce
 from mrag.cel.expressions import DataRange, normal
 from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as pt
 from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Negation, iri, to_sparql, var
-from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term, to_ox
+from mrag.rdf.terms import RDF, XSD, Term, to_ox
 from mrag.reasoning.rules import within
 
 _T = TypeVar("_T")
@@ -38,9 +39,9 @@ INTEGERS = frozenset(
         "unsignedLong unsignedInt unsignedShort unsignedByte"
     ).split()
 )
-_NUMBERS = INTEGERS | {XSD + "decimal", XSD + "double", XSD + "float"}
+NUMBERS = INTEGERS | {XSD + "decimal", XSD + "double", XSD + "float"}
 _DATES = frozenset((XSD + "date", XSD + "dateTime", XSD + "dateTimeStamp"))
-_DECIDED = _NUMBERS | _DATES | {XSD + "boolean", XSD + "string"}
+_DECIDED = NUMBERS | _DATES | {XSD + "boolean", XSD + "string"}
 _COMPARE: dict[str, Callable[[Comparable, Comparable], bool]] = {
     "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
@@ -57,7 +58,7 @@ def condition(range: DataRange, value: ox.Variable) -> Expression:
 
 def by_value(literal: Literal) -> bool:
     """Return whether a literal is matched by its value, not as the term it is."""
-    return str(literal.datatype or "") in _NUMBERS | _DATES | {XSD + "boolean"}
+    return str(literal.datatype or "") in NUMBERS | _DATES | {XSD + "boolean"}
 
 
 def holds(expression: Expression, value: Literal) -> bool:
@@ -94,7 +95,7 @@ def family(literal: Literal) -> str | None:
     kind = str(literal.datatype or "")
     if kind in INTEGERS:
         return XSD + "integer"
-    return kind if kind in _NUMBERS | _DATES or kind == XSD + "boolean" else None
+    return kind if kind in NUMBERS | _DATES or kind == XSD + "boolean" else None
 
 
 def by_family(terms: Iterable[Term]) -> dict[str, dict[int, Any]]:
@@ -154,7 +155,7 @@ def _compare(left: Literal, sign: str, right: Literal) -> bool | None:
             term=right.n3(),
             hint="Use numbers, booleans, texts, xsd:date or xsd:dateTime.",
         )
-    same = all(k in _NUMBERS for k in kinds) or (
+    same = all(k in NUMBERS for k in kinds) or (
         kinds[0] == kinds[1] or {*kinds} <= {XSD + "dateTime", XSD + "dateTimeStamp"}
     )
     if not same or left.language:
@@ -195,18 +196,7 @@ _TYPE = pt.iri(RDF + "type")
 _FALSE = ox.Literal(False)
 VOCABULARY = tuple(
     pt.iri(namespace + name)
-    for namespace, names in (
-        (
-            OWL,
-            "AllDifferent AllDisjointClasses AllDisjointProperties Annotation AnnotationProperty "
-            "AsymmetricProperty Axiom Class DataRange DatatypeProperty DeprecatedClass DeprecatedProperty "
-            "FunctionalProperty InverseFunctionalProperty IrreflexiveProperty NegativePropertyAssertion "
-            "ObjectProperty Ontology OntologyProperty ReflexiveProperty Restriction SymmetricProperty "
-            "TransitiveProperty",
-        ),
-        (RDFS, "Class Container ContainerMembershipProperty Datatype Literal Resource"),
-        (RDF, "Alt Bag List Property Seq Statement"),
-    )
+    for namespace, names in tables("cel/schema.toml").items()
     for name in names.split()
 )
 """Classes whose instances are schema, not individuals."""
@@ -222,7 +212,8 @@ def instances_query(expression: ce.Expression, given: Sequence[str] | None = Non
         ConfigError: If a limit of data values cannot be tested.
 
     Example:
-        >>> from mrag.cel import expressions as ce
+        >>> from mrag._tables import tables
+    from mrag.cel import expressions as ce
         >>> print(instances_query(ce.And((ce.Named("urn:A"), ce.Not(ce.Named("urn:B"))))))
         SELECT DISTINCT ?x WHERE
         { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:A> . FILTER(isIRI(?x))

@@ -107,20 +107,8 @@ def summarise(model: ChatModel, texts: Sequence[str]) -> str:
     # The line breaks between the texts count too.
     share = max(1, (_CHARACTERS - len(texts) + 1) // len(texts))
     material = "\n".join(text[:share] for text in numbered)[:_CHARACTERS]
-    answer = ask_model(_require(model), TASK, material)
-    summary = " ".join(answer.split())[:_LONGEST].strip()
-    if not summary:
-        raise ModelError(
-            "The language model answered nothing where a summary was asked for.",
-            hint="Try another model, or re-rank without `order`.",
-        )
-    return summary
-
-
-def ask_model(model: ChatModel, task: str, text: str) -> str:
-    """Ask a chat model once, and leave out what it thought aloud."""
     try:
-        reply = model.invoke([("system", task), ("human", text)])
+        reply = _require(model).invoke([("system", TASK), ("human", material)])
         answer = str(reply if isinstance(reply, str) else reply.text)
     except MragError:
         raise
@@ -129,7 +117,14 @@ def ask_model(model: ChatModel, task: str, text: str) -> str:
             f"The language model did not answer: {error}",
             hint="Run `mrag doctor` to see which models can be had, or do without one.",
         ) from error
-    return _THOUGHT.sub("", answer).strip()
+    answer = _THOUGHT.sub("", answer)  # what it thought aloud
+    summary = " ".join(answer.split())[:_LONGEST].strip()
+    if not summary:
+        raise ModelError(
+            "The language model answered nothing where a summary was asked for.",
+            hint="Try another model, or re-rank without `order`.",
+        )
+    return summary
 
 
 def _require(model: ChatModel | None) -> ChatModel:

@@ -44,6 +44,7 @@ def show_answer(
     way: bool = False,
     as_json: bool = False,
     more: bool = False,
+    words: bool = False,
 ) -> None:
     """Print an answer."""
     if as_json:
@@ -51,7 +52,7 @@ def show_answer(
         return
     show_lines(given.told)
     if given.computed is not None:
-        _show_reading(given.computed, sparql)
+        _show_reading(given.computed, sparql, given.why if words else None)
     elif given.offered:
         show("")
         for one in given.offered:
@@ -78,12 +79,27 @@ def show_answer(
         say(given.notice, style="dim")
 
 
-def _show_reading(computed: Computed, sparql: bool) -> None:
-    """Show how a question was read, and what other readings would give."""
+def _show_reading(computed: Computed, sparql: bool, why: str | None) -> None:
+    """Show how a question was read, and what other readings would give.
+
+    Args:
+        computed: How the answer was computed.
+        sparql: Whether the query is shown too.
+        why: Why, where what the words became is shown too.
+    """
     show("")
     if computed.runners_up:
         show(f"Next: {computed.next}")
     show(f"Read as: {computed.reading}")
+    if why is not None:
+        said = [(one.said or "(no words)", one) for one in computed.words]
+        width = max((len(words) for words, _ in said), default=0)
+        for words, one in said:
+            show(f"  {words:<{width}}  {one}")
+        if not said:
+            show(f"  {why}")
+        if computed.ignored:
+            show(f"  Not understood: {', '.join(computed.ignored)}")
     for other in computed.readings:
         show(f"Also (--reading {other.number}): {other}")
     if sparql:
@@ -179,6 +195,7 @@ def ask(
     reading: Annotated[int | None, Option(min=1)] = None,
     planner: Annotated[str | None, Option(metavar="judge|writer|tools|parser")] = None,
     sparql: bool = False,
+    explain_reading: bool = False,
     texts: Annotated[list[Path] | None, Option(metavar="FOLDER|FILE")] = None,
     follow: bool = False,
     teach: bool = False,
@@ -222,12 +239,16 @@ def ask(
             for number, given in enumerate(follow_ups(talk, asked)):
                 if number and not as_json:
                     show("")
-                show_answer(given, sparql=sparql, context=context, as_json=as_json, more=True)
+                show_answer(
+                    given, sparql=sparql, context=context, as_json=as_json, more=True, words=explain_reading
+                )
                 shown()
             return
         query = text if pictures.image is None else mrag.Question(text, pictures.image)
         given = talk.ask(query, reading=reading)
-    show_answer(given, sparql=sparql, context=context, way=how == "auto", as_json=as_json)
+    show_answer(
+        given, sparql=sparql, context=context, way=how == "auto", as_json=as_json, words=explain_reading
+    )
 
 
 def search(
@@ -317,10 +338,7 @@ def save(
 
 
 @questions_app.command("list")
-def list_(
-    place: options.LabelledPlace,
-    as_json: options.JsonOption = False,
-) -> None:
+def list_(place: options.LabelledPlace, as_json: options.JsonOption = False) -> None:
     """List the saved questions: name, template, parameters, reading, who saved them and when."""
     with place.opened() as graph:
         every = planning.list_questions(graph)
@@ -354,10 +372,7 @@ def run(
 
 
 @questions_app.command()
-def remove(
-    name: NameArgument,
-    place: options.LabelledPlace,
-) -> None:
+def remove(name: NameArgument, place: options.LabelledPlace) -> None:
     """Remove a saved question."""
     with place.opened() as graph:
         planning.remove_question(graph, name)
@@ -414,7 +429,8 @@ def save_reading(
     """Save a question in one of its readings."""
     # What was taught before must not hide what else may be right.
     attempt = planning.compute(graph, question, reading=reading or 1, learnt=False)
-    if attempt.answer is None or attempt.answer.computed is None:
+    unread = attempt.reading is not None and attempt.reading.ignored
+    if attempt.answer is None or attempt.answer.computed is None or unread:
         raise ConfigError(f"There is no plan to save: {attempt.why}.")
     answer, computed = attempt.answer, attempt.answer.computed
     if reading is None:
@@ -526,10 +542,7 @@ def show_key() -> None:
 
 
 @keys_app.command()
-def trust(
-    name: str,
-    key: str,
-) -> None:
+def trust(name: str, key: str) -> None:
     """Trust what a key has signed; ask its holder for the key in a way that nobody else can write to."""
     _key_store().trust(name, key)
 

@@ -124,7 +124,10 @@ def _flat(function: Callable[..., Any]) -> Callable[..., None]:
 
 def _parameters(owner: Any, given: Iterable[inspect.Parameter]) -> Iterator[inspect.Parameter]:
     """Yield parameters of a function or a group with what typer should know of them."""
-    hints, helps = get_type_hints(owner, include_extras=True), _helps(owner)
+    hints = get_type_hints(owner, include_extras=True)
+    # A group has the help texts of those that it extends, too.
+    owners = reversed(owner.__mro__) if isinstance(owner, type) else [owner]
+    helps = {name: text for each in owners for name, text in _table().get(_name(each), {}).items()}
     for each in given:
         kind: Any = hints[each.name]
         if kind is not typer.Context:
@@ -138,12 +141,6 @@ def _parameters(owner: Any, given: Iterable[inspect.Parameter]) -> Iterator[insp
                 info.metavar = info.metavar or each.name.upper()
             kind = Annotated[plain, info]
         yield each.replace(annotation=kind, kind=each.KEYWORD_ONLY)
-
-
-def _helps(owner: Any) -> dict[str, str]:
-    """Return the help texts of the options of a function, or of a group and those that it extends."""
-    owners = reversed(owner.__mro__) if isinstance(owner, type) else [owner]
-    return {name: text for each in owners for name, text in _table().get(_name(each), {}).items()}
 
 
 def _name(owner: Any) -> str:

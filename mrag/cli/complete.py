@@ -45,15 +45,6 @@ def _passages(
         return completion.Passages.of(graph, collections, model, more=described, on_progress=note)
 
 
-def show_decision(graph: mrag.KnowledgeGraph, report: completion.WriteReport) -> None:
-    """Print what became of a run, and what was not written."""
-    gone = f", {len(report.removed)} triples removed" if report.removed else ""
-    came = f", {len(report.entered)} triples written" if report.entered else ""
-    show(f"CompletionRun {report.run.id} is {report.run.state}{came}{gone}.")
-    if report.run.state == "accepted":
-        _say_refused(graph, report.run, "not written")
-
-
 def _say_refused(graph: mrag.KnowledgeGraph, run: completion.CompletionRun, what: str) -> None:
     for one in run.refused:
         say(f"  {what}: {_statement(graph, one, run)}: {'; '.join(one.objections)}", style="yellow")
@@ -118,12 +109,10 @@ app = Commands(
 )
 
 FunctionalOption = Annotated[
-    list[str] | None,
-    Option(help="Property (IRI or CURIE) with at most one value; repeatable."),
+    list[str] | None, Option(help="Property (IRI or CURIE) with at most one value; repeatable.")
 ]
 ShapesOption = Annotated[
-    Path | None,
-    Option(help="SHACL shapes that accepted triples must satisfy (extra `completion`)."),
+    Path | None, Option(help="SHACL shapes that accepted triples must satisfy (extra `completion`).")
 ]
 
 
@@ -284,4 +273,8 @@ def _decide(
         show_json({"decided": [report.to_json() for report in reports]})
         return
     for report in reports:
-        show_decision(graph, report)
+        gone = f", {len(report.removed)} triples removed" if report.removed else ""
+        came = f", {len(report.entered)} triples written" if report.entered else ""
+        show(f"CompletionRun {report.run.id} is {report.run.state}{came}{gone}.")
+        if report.run.state == "accepted":
+            _say_refused(graph, report.run, "not written")

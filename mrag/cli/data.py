@@ -124,11 +124,7 @@ def load(
         say('Next: `mrag index`, then `mrag ask "…"`.', style="dim")
 
 
-def create(
-    url: str,
-    ruleset: str = "owl2-rl-optimized",
-    kind: str = "tdb2",
-) -> None:
+def create(url: str, ruleset: str = "owl2-rl-optimized", kind: str = "tdb2") -> None:
     """Create a GraphDB repository or a Fuseki dataset."""
     from mrag.graph.connection import open_store
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 from typer import Argument, Option
@@ -26,20 +26,7 @@ from mrag.errors import ConfigError, LoadError
 from mrag.language.grammar import counted
 from mrag.storage.files import Scratch
 
-if TYPE_CHECKING:
-    from mrag.loaders.importing import ImportSettings
-
 _EXAMPLES = 5
-
-
-def _read_records(file: str, how: ImportSettings, out: Path) -> loaders.RecordReport:
-    """Write the records of a file as N-Triples, in a process with limits."""
-    from mrag.stores.process.parsing import imported
-
-    if not Path(file).is_file():
-        raise LoadError("There is no such file.", file=file, hint="Check the path.")
-    with progress(f"Reading {Path(file).name}") as note:
-        return imported(file, out, how, note)
 
 
 def _commonest(problems: Mapping[str, int]) -> dict[str, int]:
@@ -83,11 +70,10 @@ def import_(
     """
     from mrag.loaders.importing import ImportSettings
     from mrag.loaders.tables import TableDialect
+    from mrag.stores.process import parsing
 
     dialect = TableDialect(delimiter=delimiter, encoding=encoding)
     if sketch:
-        from mrag.stores.process import parsing
-
         with status("Reading"):
             text = parsing.sketch(files, dialect)
         show_data(text.rstrip())
@@ -103,7 +89,11 @@ def import_(
                 # Named like the source, so that what is said of an interrupted load makes sense.
                 folder = stack.enter_context(Scratch("records"))
                 paths.append(folder / (name.removesuffix(".gz") + ".nt"))
-                reports.append(_read_records(file, how, paths[-1]))
+                if not Path(file).is_file():
+                    raise LoadError("There is no such file.", file=file, hint="Check the path.")
+                # In a process with limits.
+                with progress(f"Reading {name}") as note:
+                    reports.append(parsing.imported(file, paths[-1], how, note))
         with commands.kept(loading(graph)), steps("load") as done, progress("Loading") as note:
             done["triples"] = graph.load(paths, on_progress=note, replacing=replace).triples
         fashion = views and any(report.counts.get("annotations") for report in reports)
@@ -133,11 +123,7 @@ def import_(
         _show_problems(files, reports)
 
 
-def views(
-    place: options.Place,
-    reason: ReasonOption = True,
-    as_json: JsonOption = False,
-) -> None:
+def views(place: options.Place, reason: ReasonOption = True, as_json: JsonOption = False) -> None:
     """Update the views of annotated images.
 
     With a runner, an interrupted run resumes when the command is run again.
@@ -188,13 +174,7 @@ def _reason(steps: _Steps, graph: mrag.KnowledgeGraph) -> None:
             show_groups(closure.contradictions)
 
 
-def _views(
-    steps: _Steps,
-    graph: mrag.KnowledgeGraph,
-    reason: bool,
-    *,
-    source_too: bool = False,
-) -> list[str]:
+def _views(steps: _Steps, graph: mrag.KnowledgeGraph, reason: bool, *, source_too: bool = False) -> list[str]:
     """Make the views that are out of date, some at a time, and return the graphs that changed."""
     made: list[str] = []
 

@@ -306,7 +306,7 @@ def search(
     if not question.strip() and not edge and not node and like is None:
         hint = "Give a question, --edge, --node or --like."
         raise ConfigError("There is nothing to search for.", hint=hint)
-    how = _comparison(metric, excess)
+    how = graphcodes.CodeComparison(metric, excess=excess)  # type: ignore[arg-type]  # it checks the name
     with place.codes() as (graph, index):
         if ontology and metric == "structural":
             how = replace(how, ontology=graphcodes.Ontology.of_graph(graph))
@@ -336,11 +336,7 @@ def search(
 
 
 @codes_app.command("show")
-def show_code(
-    iri: str,
-    place: CodesPlace,
-    as_json: JsonOption = False,
-) -> None:
+def show_code(iri: str, place: CodesPlace, as_json: JsonOption = False) -> None:
     """Show the code of an entity in words and as a matrix.
 
     --json prints the interchange format.
@@ -373,11 +369,6 @@ def _writable(folder: Path) -> graphcodes.GraphCodeIndex:
         say(f"{error.message} It is rebuilt.", style="yellow")
         return graphcodes.GraphCodeIndex(folder, anew=True)
     return index
-
-
-def _comparison(metric: str, excess: float | None = None) -> graphcodes.CodeComparison:
-    how = graphcodes.CodeComparison(metric)  # type: ignore[arg-type]  # it checks the name
-    return how if excess is None else replace(how, excess=excess)
 
 
 def _expand(graph: mrag.KnowledgeGraph, text: str) -> str:

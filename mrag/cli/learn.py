@@ -30,8 +30,7 @@ FORMATS = ("dl", "manchester", "turtle")
 LIST_FORMATS = (*FORMATS, "rdfxml", "functional")
 FormatOption = Annotated[str, Option(help="Notation of concepts: dl, manchester or turtle.")]
 ConceptArgument = Annotated[
-    str,
-    Argument(metavar="CONCEPT", help="Name of a kept concept, or a concept in DL or Manchester syntax."),
+    str, Argument(metavar="CONCEPT", help="Name of a kept concept, or a concept in DL or Manchester syntax.")
 ]
 
 
@@ -143,12 +142,7 @@ def problem_of(
     return problem
 
 
-def fitted(
-    graph: mrag.KnowledgeGraph,
-    problem: cel.LearningProblem,
-    how: Learning,
-    k: int,
-) -> Learnt:
+def fitted(graph: mrag.KnowledgeGraph, problem: cel.LearningProblem, how: Learning, k: int) -> Learnt:
     """Learn, with a bar, and return the hypotheses, best first, with the report."""
     asked = {"steps": how.steps, "max_length": how.max_length}
     given = {key: value for key, value in asked.items() if value is not None}
@@ -294,10 +288,7 @@ def explain(
 
 @learn_app.command()
 def keep(
-    name: str,
-    concept: ConceptArgument,
-    place: options.LabelledPlace,
-    as_json: options.JsonOption = False,
+    name: str, concept: ConceptArgument, place: options.LabelledPlace, as_json: options.JsonOption = False
 ) -> None:
     """Keep a concept as a class of the graph."""
     with place.opened() as graph:
@@ -307,11 +298,7 @@ def keep(
 
 
 @learn_app.command()
-def concepts(
-    place: options.LabelledPlace,
-    format: str = "dl",
-    as_json: options.JsonOption = False,
-) -> None:
+def concepts(place: options.LabelledPlace, format: str = "dl", as_json: options.JsonOption = False) -> None:
     """List the kept concepts.
 
     In Turtle, RDF/XML and functional syntax they form an ontology.
@@ -344,10 +331,7 @@ def concepts(
 
 
 @learn_app.command()
-def forget(
-    name: str,
-    place: options.Place,
-) -> None:
+def forget(name: str, place: options.Place) -> None:
     """Remove a kept concept."""
     with place.opened() as graph:
         if not cel.remove_concept(graph, name):

@@ -20,7 +20,6 @@ from rdflib import BNode, Literal, URIRef
 from mrag.completion import patterns
 from mrag.completion.checks import SchemaFacts
 from mrag.completion.names import (
-    ALTERNATIVE,
     NEARLY,
     Best,
     EntityNames,
@@ -34,7 +33,7 @@ from mrag.context.display import Display
 from mrag.errors import ConfigError, MissingIndex, TermError
 from mrag.generation.verbalise import DESCRIBING
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import LABELS
+from mrag.graph.record import ALTERNATIVE, LABELS
 from mrag.index.embedding import Embedder, embedder
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.language.tokens import FUNCTION_WORDS, content, fold, language_of, tokens, words

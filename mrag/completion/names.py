@@ -19,22 +19,12 @@ from mrag.completion.patterns import TermCandidate
 from mrag.context.display import Display
 from mrag.generation.verbalise import DESCRIBING
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import LABELS
+from mrag.graph.record import ALTERNATIVE, LABELS
 from mrag.index.embedding import Embedder
 from mrag.language.names import split_identifier
 from mrag.language.tokens import TextToken, is_stopword, normalised, words, words_of
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM, XSD
-
-ALTERNATIVE: tuple[str, ...] = (
-    "http://www.w3.org/2004/02/skos/core#altLabel",
-    "http://www.w3.org/2004/02/skos/core#hiddenLabel",
-    "http://schema.org/alternateName",
-    "https://schema.org/alternateName",
-    "http://purl.org/dc/terms/alternative",
-    "http://xmlns.com/foaf/0.1/nick",
-)
-"""Properties of other names, beside those of `mrag.graph.record.LABELS`."""
 
 NEARLY = 0.98
 """Score of a name that differs in case, accents or punctuation alone."""

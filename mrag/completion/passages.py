@@ -23,7 +23,7 @@ from mrag.errors import IndexError_, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment import EnrichProgress, EnrichReport, EnrichSettings, describe
 from mrag.images.files import part_of
-from mrag.images.graph import EX, ImageVocabulary, file_names, image_texts
+from mrag.images.graph import EX, file_names, image_texts
 from mrag.index.backends.base import home
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding import Embedder
@@ -251,10 +251,10 @@ class Passages:
 class RetrievedPassages:
     """Passages from a retriever of LangChain, such as that of a vector store; what it gives is kept."""
 
-    def __init__(self, kg: KnowledgeGraph, retriever: BaseRetriever, name: str = "retriever") -> None:
+    def __init__(self, kg: KnowledgeGraph, retriever: BaseRetriever) -> None:
         self.kg = kg
         self.retriever = retriever
-        self.collection = "urn:mrag:collection:" + hashlib.sha256(name.encode()).hexdigest()[:32]
+        self.collection = "urn:mrag:collection:" + hashlib.sha256(b"retriever").hexdigest()[:32]
 
     def search(self, query: str, names: Sequence[Sequence[str]], k: int) -> list[Passage]:
         """Return what the retriever gives for a text, where it names each known entity."""
@@ -319,14 +319,13 @@ def describe_folder(
     return describe(side, model, folder=root, settings=settings, on_progress=on_progress, **options)
 
 
-def image_passages(kg: KnowledgeGraph, *, own: bool = True) -> list[Passage]:
-    """Return what was said of images and of parts of them, as passages; its `own` beside those of folders."""
+def image_passages(kg: KnowledgeGraph) -> list[Passage]:
+    """Return what was said of images and of parts of them, as passages; its own beside those of folders."""
     found: list[Passage] = []
-    graphs = [_side(kg), *([kg] if own else [])]
-    for graph in graphs:
+    for graph in (_side(kg), kg):
         files = file_names(graph)
         labels = graph.labels(files)
-        for texts in image_texts(graph, ImageVocabulary()):
+        for texts in image_texts(graph):
             name = files.get(texts.image, texts.image)
             title = labels.get(texts.image) or _title(Path(name))
             for text in (*texts.sentences, *texts.generated):

@@ -11,12 +11,12 @@ from typing import Literal as OneOf
 from rdflib.term import Node
 
 from mrag import untrusted
-from mrag.errors import ConfigError, ModelError
+from mrag.errors import ModelError
 from mrag.generation.models import invoke_json, json_values, repair_messages
 from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Status
-from mrag.planning.plan import Block, Column, Comparison, Pattern, Plan, Unknown
+from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term
 
 if TYPE_CHECKING:
@@ -94,25 +94,6 @@ class TriplePlan:
     score: float = 1.0
     unread: tuple[str, ...] = ()
     unasked: tuple[str, ...] = ()
-
-    def query_plan(self) -> Plan:
-        """Return the query plan that finds what the graph has of it: its values of the answer.
-
-        Raises:
-            ConfigError: If a text has not been grounded yet.
-
-        Example:
-            >>> from rdflib import URIRef
-            >>> x = Unknown("x")
-            >>> triple = IncompleteTriple(URIRef("urn:crash"), URIRef("urn:director"), x)
-            >>> print(TriplePlan("Who?", (), (triple,), x, "hand").query_plan().where.patterns[0])
-            (urn:crash, urn:director, ?x)
-        """
-        if self.texts():
-            raise ConfigError("A plan with texts is no query yet.", hint="Ground it first.")
-        patterns = tuple(Pattern(t.subject, t.predicate, t.object) for t in self.triples)  # type: ignore[arg-type]
-        others = tuple(Comparison(self.answer, "!=", term) for term in self.excluded)  # type: ignore[arg-type]
-        return Plan(Block(patterns, others), (Column(self.answer, self.answer.name),))
 
     def texts(self) -> dict[tuple[str, Role], None]:
         """Return the texts to ground with their roles, each once, in order of first use."""

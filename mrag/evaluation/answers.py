@@ -38,7 +38,7 @@ from mrag.planning.certainty import (
     shipped,
 )  # fmt: skip
 from mrag.planning.plan import Plan
-from mrag.planning.results import Planner, rows_of
+from mrag.planning.results import rows_of
 from mrag.retrieval.answering import ask
 from mrag.retrieval.routing import How
 from mrag.terminal import inline
@@ -257,15 +257,6 @@ class Prediction:
     seconds: float
     guess: Table | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as a line of a file of predictions."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Prediction:
-        """Read what `to_json` wrote."""
-        return cls(**value)
-
 
 def evaluate_questions(
     kg: KnowledgeGraph,
@@ -314,18 +305,18 @@ def evaluate_questions(
     done: dict[str, Prediction] = {}
     with nullcontext() if journal is None else RunJournal(journal, about) as kept:
         for record in kept.records if kept is not None else ():
-            done[record["id"]] = Prediction.from_json(record)
+            done[record["id"]] = Prediction(**record)
         for question in questions:
             if question.id not in done:
                 done[question.id] = predict(kg, question, how=how, model=model, index=index)
                 if kept is not None:
-                    kept.add(done[question.id].to_json())
+                    kept.add(asdict(done[question.id]))
             if on_progress is not None:
                 on_progress(len(done), len(questions))
     outcomes = [outcome(question, done[question.id]) for question in questions]
     return summarised(
         outcomes, title=title, how=how, model=name, prepared=prepared, resampling=resampling,
-        predictions=[done[question.id].to_json() for question in questions],
+        predictions=[asdict(done[question.id]) for question in questions],
     )  # fmt: skip
 
 
@@ -336,13 +327,12 @@ def predict(
     how: How = "auto",
     model: str | BaseChatModel | None = "none",
     index: str = "main",
-    planner: Planner = "judge",
 ) -> Prediction:
     """Answer one question, as `evaluate_questions` does."""
     named = named_in(question)
     started = time.perf_counter()
     try:
-        given = ask(kg, question.text, how=how, model=model, index=index, planner=planner)
+        given = ask(kg, question.text, how=how, model=model, index=index)
     except (ConfigError, TermError) as error:
         seconds = time.perf_counter() - started
         return Prediction(question.id, None, "error", "", True, None, str(error), seconds)

@@ -9,7 +9,6 @@ keyword search over graphs: it reads no grammar, and says so when words stay wit
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from typing import Final
 
 from rdflib import Literal
 
+from mrag._tables import patterns, tables
 from mrag.context.render import Context, Line
 from mrag.generation.support.mentions import META, NAMING, ContextNames, TermMention, owned
 from mrag.generation.verbalise import TYPE, describes, is_empty
@@ -40,43 +40,17 @@ from mrag.language.tokens import (
 )
 from mrag.rdf.terms import RDFS, Term
 
+_WORDS: Final = tables("generation/asking.toml")
 _VAGUE, _LIGHT = (frozenset(map(stem, some)) for some in (VAGUE, LIGHT))
-_PLACES = stems("place city country region address location")
-_TIMES = stems("year date time age")
+_PLACES, _TIMES, _PLACED, _PARTS = (stems(_WORDS[n]) for n in ("places", "times", "placed", "parts"))
 _OTHERWISE = {"where": _TIMES, "when": _PLACES, "who": _TIMES | _PLACES, "how": _PLACES}
 """Words of relations that tell of another kind than an asking word wants: a birth year is nowhere."""
-_PLACED = stems("based located situated headquartered")
-_PARTS = stems("contains consists ingredient material component part")
-_DOING = words("what which who where when why how whom whose")
 _DEEDS = DEEDS | {f"{verb}s" for verb in DEEDS}
-_HOW = {
-    "tall": "height", "high": "height", "heavy": "mass", "old": "birth", "big": "size", "large": "size",
-    "long": "length", "fast": "speed", "far": "distance", "expensive": "price",
-}  # fmt: skip
-_ASKING = {"where": "where", "when": "when", "wo": "where", "wann": "when", "dove": "where", "quando": "when"}
-_FURTHER_NAMES = words("synonym synonyms alias aliases nickname nicknames")
-_NAMES = words("name names called known term terms")
-_FURTHER = words("another other else also alternative alternate")
-_WHICH = words("which what list many welche welcher quali quels quelles")
-_LISTY = re.compile(
-    r"\b(?:which|list|all|every|any|how many|welche\w*|quali|quels|quelles|cuáles"
-    r"|what (?!is\b|are\b|was\b|were\b|does\b|do\b|did\b|can\b|has\b|have\b))\b",
-    re.I,
+_DOING, _WHICH, _NAMES, _FURTHER, _FURTHER_NAMES = (
+    words(_WORDS[name]) for name in ("doing", "which", "names", "further", "further_names")
 )
-_CONTRACTED = re.compile(r"\w+(?:n't|'(?:d|ll|re|ve|m))\Z")
-_COUNTING = re.compile(r"\b(?:how many|number of|count|wie ?viele|quanti|quante|combien)\b", re.I)
-_YES_OR_NO = re.compile(
-    r"\s*(?:is|are|was|were|does|do|did|has|have|had|can|could|ist|sind|hat|haben|kann|è|sono|est)\b", re.I
-)
-_COMPARING = re.compile(r"\b(?:differen(?:ce|t)|differs?|compared?|comparison|versus|vs)\b", re.I)
-_DEFINING = re.compile(
-    r"\s*(?:(?:what|who|wer|was|chi|qui|quién)(?:['’]s| is| are| ist| sind| was| è| est| es)\b"
-    r"|(?:please )?(?:tell|describe|explain|define|what does)\b|(?:cos['’]è|qu['’]est)|\w+ (?:me )?about\b)",
-    re.I,
-)
-
-
-_FILE = re.compile(r"://|%20|\.(?:jpe?g|png|svg|gif|pdf|html?)\b", re.IGNORECASE)
+_HOW, _ASKING = _WORDS["how"], _WORDS["asking"]
+_PATTERNS: Final = patterns("generation/patterns.toml")
 SCHEMA = (RDFS + "subClassOf", RDFS + "subPropertyOf")
 _ENTITIES: Final = 6
 """Subjects that are told in full."""
@@ -120,10 +94,10 @@ class QuestionNeeds:
         self._labels = {x.triple.o: keys(x.labels[2]) for x in context.lines}
         self._labels |= {x.triple.s: keys(x.labels[0]) for x in context.lines}
         self.stems = {line.id: self._stems(line, above) for line in context.lines}
-        self.listy = bool(_LISTY.search(question))
-        self.yes_or_no = bool(_YES_OR_NO.match(question))
-        self.comparing = bool(_COMPARING.search(question))
-        self.defining = self.comparing or bool(_DEFINING.match(question))
+        self.listy = bool(_PATTERNS["listing"].search(question))
+        self.yes_or_no = bool(_PATTERNS["yes_or_no"].match(question))
+        self.comparing = bool(_PATTERNS["comparing"].search(question))
+        self.defining = self.comparing or bool(_PATTERNS["defining"].match(question))
         # The words of an English question are compared with those of relations.
         self.english = language_of(question) == "en"
         asked = tokens(question)
@@ -202,7 +176,7 @@ class QuestionNeeds:
                 continue
             mention, behind = place.get(i), place.get(i + 1)
             vague = mention is None and self.english and key in _VAGUE
-            if vague or key not in useful or _CONTRACTED.match(word.key):
+            if vague or key not in useful or _PATTERNS["contracted"].match(word.key):
                 continue
             others = OTHERS.get(key, frozenset()) - {key}
             if word.key == "made" and any(after.key in ("of", "from") for after in asked[i + 1 : i + 2]):
@@ -247,14 +221,10 @@ class QuestionNeeds:
         meant = nouns.union(*(OTHERS.get(one, frozenset()) for one in nouns))
         return bool(nouns) and need.stem not in nouns and not meant & relation and need.stem in relation
 
-    def head_of(self, term: Term) -> str:
-        """Return the stem of the last word of a term's label."""
+    def head_of(self, term: Term, *, alone: bool = False) -> str:
+        """Return the stem of the last word of a label; nothing where it is to be `alone` and is not."""
         label = self._labels.get(term, ())
-        return stem(label[-1]) if label else ""
-
-    def is_one_word(self, term: Term) -> bool:
-        """Return whether a term's label is one word."""
-        return len(self._labels.get(term, ())) == 1
+        return stem(label[-1]) if label and not (alone and len(label) > 1) else ""
 
     def joined(self, line: Line) -> frozenset[int]:
         """Return what a line covers by its predicate and its ends together: "blue" said of eyes."""
@@ -570,7 +540,7 @@ class FactSelector:
 
         A context is bounded, so the things in it that are alike are never known to be all that there are.
         """
-        if not _COUNTING.search(self.question):
+        if not _PATTERNS["counting"].search(self.question):
             return True
         numbers = (x.triple.o for g in groups for x in g.lines if isinstance(x.triple.o, Literal))
         all_of_one = groups[0].subject in self.asked.named and not self.cut
@@ -608,7 +578,7 @@ class FactSelector:
         # Of the class that "which" asks for, where there are some.
         # A graph database is a database; but what asks for graph databases does not ask for databases.
         kinds = self.asked.kinds
-        heads = {self.asked.head_of(kind) for kind in kinds if self.asked.is_one_word(kind)}
+        heads = {self.asked.head_of(kind, alone=True) for kind in kinds} - {""}
         types = {g.subject: [x for x in self._of[g.subject] if str(x.triple.p) == TYPE] for g in like}
         of_kind = set()
         for subject, own in types.items():
@@ -673,7 +643,7 @@ class FactSelector:
         kind = 0 if p == TYPE else 1 if describes(line) else 5 if p in NAMING else 2
         if kind == 2 and isinstance(o, Literal):
             kind = 3
-        if _FILE.search(line.labels[2]):
+        if _PATTERNS["file"].search(line.labels[2]):
             kind = 4
         return (kind, line.inferred, -line.score, self._order[line.id])
 

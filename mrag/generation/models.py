@@ -372,10 +372,6 @@ def _name(model: Mapping[str, Any]) -> str:
     return str(model.get("name") or model.get("model"))
 
 
-def _is_remote(model: Mapping[str, Any]) -> bool:
-    return bool(model.get("remote_host") or model.get("remote_model")) or _name(model).endswith("cloud")
-
-
 def _can_chat(model: Mapping[str, Any], timeout: float) -> bool:
     details = model.get("details")
     family = str(details.get("family", "")) if isinstance(details, dict) else ""
@@ -404,7 +400,12 @@ def _unreachable(error: Exception) -> ModelStatus:
 def any_ollama() -> ModelStatus:
     """Return which chat model Ollama has, if it answers at once: a preferred one, else the first by name."""
     try:
-        models = [m for m in _models(_QUICK) if not _is_remote(m)]
+        # Not those that are elsewhere.
+        models = [
+            m
+            for m in _models(_QUICK)
+            if not (m.get("remote_host") or m.get("remote_model") or _name(m).endswith("cloud"))
+        ]
     except (OSError, ValueError) as error:
         return _unreachable(error)
 

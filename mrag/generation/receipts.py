@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mrag._tables import tables
 from mrag.errors import ConfigError, ModelError
 from mrag.generation.result import canonical, form_of, parse
 from mrag.generation.verification import HOW, CheckedPart, VerifyReport, differences, verify
@@ -197,16 +198,8 @@ def _need() -> None:
         ) from error
 
 
-_CONTEXT: dict[str, Any] = {
-    "prov": "http://www.w3.org/ns/prov#",
-    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-    "schema": "https://schema.org/",
-    "xsd": "http://www.w3.org/2001/XMLSchema#",
-    "at": {"@id": "prov:generatedAtTime", "@type": "xsd:dateTime"},
-    "text": "schema:text",
-    "name": "schema:name",
-    "json": {"@id": "rdf:value", "@type": "@json"},
-}
+_CONTEXT: dict[str, Any] = tables("generation/receipt.toml")
+"""The context of the JSON-LD of receipts."""
 _KIND = "schema:Answer"
 _FIELD_NAME = "urn:mrag:receipt:"
 

@@ -90,6 +90,61 @@ class OtherReading:
         return cls(int(value["number"]), str(value["reading"]), str(value["answer"]))
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionWords:
+    """Words of a question."""
+
+    text: str  # As they are written
+    start: int  # Where they begin, in characters
+    end: int  # Where they end
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> QuestionWords:
+        """Read what `json_fields` gave."""
+        return cls(str(value["text"]), int(value["start"]), int(value["end"]))
+
+
+@dataclass(frozen=True, slots=True)
+class WordUse:
+    """What words of a question became in the plan that was computed."""
+
+    words: QuestionWords | None  # The words; None of what is in the plan and no word says
+    does: str  # What they do, such as "counted" or "not read"
+    name: str = ""  # What in the graph they stand for
+    iri: str = ""  # Its IRI
+    value: str = ""  # The number, the time or the text that they state, with how it compares
+    how: str = ""  # How they match; "" where they are its name
+    cues: tuple[QuestionWords, ...] = ()  # The words that made it so, such as "how many"
+
+    @property
+    def places(self) -> tuple[QuestionWords, ...]:
+        """Return all the words, in their order."""
+        own = () if self.words is None else (self.words,)
+        return tuple(sorted((*own, *self.cues), key=lambda one: one.start))
+
+    @property
+    def said(self) -> str:
+        """Return all the words in a line, "" if there are none."""
+        text, end = "", 0
+        for one in self.places:
+            text += f"{'' if not text else ' ' if one.start <= end + 1 else ' … '}{one.text}"
+            end = one.end
+        return text
+
+    def __str__(self) -> str:
+        what = " ".join(filter(None, (self.name, self.value, self.iri and f"<{self.iri}>")))
+        told = f"{self.does}: {what}" if what else self.does
+        return f"{told} ({self.how})" if self.how else told
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> WordUse:
+        """Read what `json_fields` gave."""
+        words, cues = value["words"], tuple(map(QuestionWords.from_json, value["cues"]))
+        does, name, iri, stated, how = (str(value[n]) for n in ("does", "name", "iri", "value", "how"))
+        place = None if words is None else QuestionWords.from_json(words)
+        return cls(place, does, name, iri, stated, how, cues)
+
+
 def doubt_of(confidence: float) -> str:
     """Return what an answer begins with that is not certain: "Probably" or, below .7, "Perhaps"."""
     return "" if confidence >= CERTAIN else "Probably" if confidence >= PROBABLE else "Perhaps"
@@ -111,6 +166,7 @@ class Computed:
     runners_up: tuple[tuple[AnswerCell, ...], ...] = ()  # The rows that come next
     last: tuple[AnswerCell, ...] = ()  # The last of `rows` in the same columns
     follows: Mapping[str, Any] | None = None  # What the question goes on from, as JSON values
+    words: tuple[WordUse, ...] = ()  # What the words of the question became; empty of a follow-up
 
     @property
     def next(self) -> str:
@@ -122,7 +178,7 @@ class Computed:
         """Return it as JSON values."""
         sure = self.confidence
         found = json_fields(self) | {"confidence": round(sure, 4), "doubt": doubt_of(sure)}
-        return {name: part for name, part in found.items() if name != "follows" or part is not None}
+        return {name: part for name, part in found.items() if part or name not in ("follows", "words")}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Computed:
@@ -138,6 +194,7 @@ class Computed:
                 rows, float(value["confidence"]), _texts(value["ignored"]),
                 tuple(map(OtherReading.from_json, value["readings"])), bool(value["truncated"]),
                 runners_up, last[0], None if follows is None else dict(follows),
+                tuple(map(WordUse.from_json, value.get("words", ()))),
             )  # fmt: skip
 
 

@@ -238,7 +238,9 @@ def verbalise(
         parts = [part for part in parts if part] + [rest[i : i + 3] for i in range(0, len(rest), 3)]
     for part in parts:
         subject = name if person or not found else "It"
-        found.append(_tell(f"{_starting(subject)} {join([c.text for c in part])}", part))
+        if " " in subject and subject[:1].islower():
+            subject = subject[:1].upper() + subject[1:]
+        found.append(_tell(f"{subject} {join([c.text for c in part])}", part))
     nouns = [c for c in clauses if c.kind == "noun"]
     for start in range(0, len(nouns), 3):
         part = nouns[start : start + 3]
@@ -378,10 +380,6 @@ def _shorten(text: str, wanted: frozenset[str]) -> str:
     if len(text) > _CUT:
         text = text[:_CUT].rsplit(" ", 1)[0].rstrip(",;:") + " …"
     return text.removesuffix(".")
-
-
-def _starting(name: str) -> str:
-    return name[:1].upper() + name[1:] if " " in name and name[:1].islower() else name
 
 
 def _sentence(text: str) -> str:

@@ -60,15 +60,6 @@ def read_form(value: Mapping[str, Any]) -> tuple[dict[str, Any] | None, list[str
     return (None if wrong else written), [*wrong, *more]
 
 
-def wrong_layout(sentences: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return where something else than layout stands between the sentences of an answer."""
-    return [
-        f"words stand between the sentences: {s['before'].strip()[:80]}"
-        for s in sentences
-        if untrusted.layout(s["before"]) != s["before"]
-    ]
-
-
 def odd_signs(text: str, known: str) -> bool:
     """Return whether a text has signs that cannot be seen, or that stand for words or other letters."""
     new = {sign for sign in text if ord(sign) > 127} - {*known}
@@ -332,7 +323,11 @@ def verify(
     value = answer.to_json() if isinstance(answer, Answer) else answer
     context, sentences, citations = _parts(value)
     read_back, altered = read_form(value)
-    altered += wrong_layout(sentences)
+    altered += [
+        f"words stand between the sentences: {s['before'].strip()[:80]}"
+        for s in sentences
+        if untrusted.layout(s["before"]) != s["before"]
+    ]
     lines: dict[str, Line] = {}
     for line in context.lines:
         if line.id in lines:
@@ -351,7 +346,7 @@ def verify(
             altered.append(f"the citation {one} is not the line {one}")
     for line in context.lines:
         altered += [f"{line.id}: {what}" for what in wrong_line(line, labels, said)]
-    evidence = _evidence(value)
+    evidence = set(value.get("evidence") or ()) if value.get("way") == "complete" else set[str]()
     there = {one: ask is None or ask(lines[one].triple, lines[one].graph) for one in cited if one in lines}
     read = [one for one, found in there.items() if one in evidence and (ask is None or not found)]
     present = {one for one, found in there.items() if found} | {*read}
@@ -419,11 +414,6 @@ def _again(value: Mapping[str, Any], recompute: Callable[[Mapping[str, Any]], Re
         return Recomputed(altered=(f"it cannot be answered again: {error}",))
 
 
-def _evidence(value: Mapping[str, Any]) -> set[str]:
-    """Return the ids of the lines that were read in texts or images."""
-    return set(value.get("evidence") or ()) if value.get("way") == "complete" else set()
-
-
 def _parts(value: Mapping[str, Any]) -> tuple[Context, list[dict[str, Any]], Sequence[Mapping[str, Any]]]:
     """Read the parts of an answer in JSON form that are to be checked."""
     with form_of("JSON form of an answer"):
@@ -450,14 +440,6 @@ def _parts(value: Mapping[str, Any]) -> tuple[Context, list[dict[str, Any]], Seq
         return context, sentences, value["citations"]
 
 
-def _citer(value: Mapping[str, Any], context: Context) -> Citer:
-    question, images = str(value["question"]), value.get("images") or ()
-    if value.get("way") != "images":
-        return Citer(question, context)
-    with form_of("JSON form of an answer"):
-        return PictureCiter(question, context, [str(image["name"]) for image in images])
-
-
 def _unsupported(
     value: Mapping[str, Any],
     context: Context,
@@ -466,7 +448,11 @@ def _unsupported(
     altered: list[str],
     facts: FactSource | None,
 ) -> list[str]:
-    citer = _citer(value, context)
+    citer = Citer(str(value["question"]), context)
+    if value.get("way") == "images":
+        with form_of("JSON form of an answer"):
+            names = [str(image["name"]) for image in value.get("images") or ()]
+        citer = PictureCiter(citer.question, context, names)
     found = []
     pieces = [(s["before"], s["text"], [x for x in s["citations"] if x in present]) for s in sentences]
     limited = supports(citer, pieces, cited=True)

@@ -231,7 +231,7 @@ class GgufTokeniser:
 class GgufModel:
     """A model file in GGUF format, run in this process."""
 
-    def __init__(self, path: str | Path, *, n_ctx: int = 4096, n_threads: int = 1) -> None:
+    def __init__(self, path: str | Path, *, n_ctx: int = 4096) -> None:
         from mrag.generation.models import check
 
         self.path = check(path)
@@ -253,7 +253,7 @@ class GgufModel:
         params.n_ctx = n_ctx
         params.n_batch = params.n_ubatch = _BATCH
         params.n_seq_max = _SEQUENCES
-        params.n_threads = params.n_threads_batch = n_threads
+        params.n_threads = params.n_threads_batch = 1  # more than idle cores are slower
         # One memory for all sequences, so that copies cost nothing. Flash attention sums in the order of its
         # cells, so that a beam's probabilities depend on its neighbours much more than without.
         params.kv_unified = True

@@ -119,13 +119,12 @@ class PictureModel(LanguageModel, Protocol):
         """Read a picture and a prompt and give one beam behind them."""
 
 
-def language_model(name: str, *, n_threads: int = 1) -> LanguageModel:
+def language_model(name: str) -> LanguageModel:
     """Open a model by its name.
 
     Args:
         name: `local:PATH.gguf`, a model file run in this process by llama.cpp, or `hf:FOLDER_OR_NAME`,
             a model of Hugging Face transformers.
-        n_threads: Threads for the arithmetic; more than there are idle cores makes it many times slower.
 
     Raises:
         ModelError: If there is no such model, or a package is missing.
@@ -139,9 +138,9 @@ def language_model(name: str, *, n_threads: int = 1) -> LanguageModel:
     if kind == "local" and rest:
         from mrag.generative.llama import GgufModel
 
-        return GgufModel(rest, n_threads=n_threads)
+        return GgufModel(rest)
     if kind == "hf" and rest:
-        return TransformersModel.open(rest, n_threads=n_threads)
+        return TransformersModel.open(rest)
     raise ModelError(
         f"{name!r} gives no probabilities of tokens.",
         hint="Clues are decoded by local:PATH.gguf (a file) or hf:NAME (Hugging Face transformers).",
@@ -230,10 +229,10 @@ class TransformersModel:
         self.tokeniser = TransformersTokeniser(tokeniser, vocabulary, name)
 
     @classmethod
-    def open(cls, name: str, *, n_threads: int = 1, **options: Any) -> TransformersModel:
-        """Load a model."""
-        library("torch").set_num_threads(n_threads)
-        return cls(*pretrained(name, name, **options), name)
+    def open(cls, name: str) -> TransformersModel:
+        """Load a model; more threads than there are idle cores make it many times slower."""
+        library("torch").set_num_threads(1)
+        return cls(*pretrained(name, name), name)
 
     def start(self, prompt: Sequence[int]) -> TransformersBeams:
         """Read a prompt and give one beam behind it."""
@@ -262,10 +261,8 @@ class SeeingTransformersModel(TransformersModel):
             model's input embeddings.
     """
 
-    def __init__(
-        self, model: Any, tokeniser: Any, see: Callable[[Path], Any], name: str = "transformers"
-    ) -> None:
-        super().__init__(model, tokeniser, name)
+    def __init__(self, model: Any, tokeniser: Any, see: Callable[[Path], Any]) -> None:
+        super().__init__(model, tokeniser)
         self._see = see
 
     def start_with_picture(self, picture: Path, prompt: Sequence[int]) -> TransformersBeams:

@@ -70,10 +70,10 @@ def build_clues(
     )
 
 
-def clue_folder(kg: KnowledgeGraph, name: str = "main") -> Path | None:
+def clue_folder(kg: KnowledgeGraph) -> Path | None:
     """Return where a knowledge graph's clue index lies; None for a store in memory."""
     beside = home(kg)
-    return None if beside is None else beside.with_name("clues") / name
+    return None if beside is None else beside.with_name("clues") / "main"
 
 
 def open_clues(kg: KnowledgeGraph, *, folder: Path | None = None) -> ClueIndex:

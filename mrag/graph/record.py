@@ -44,6 +44,16 @@ LABELS: tuple[str, ...] = (
 )
 """Properties that label an entity, best first."""
 
+ALTERNATIVE: tuple[str, ...] = (
+    "http://www.w3.org/2004/02/skos/core#altLabel",
+    "http://www.w3.org/2004/02/skos/core#hiddenLabel",
+    "http://schema.org/alternateName",
+    "https://schema.org/alternateName",
+    "http://purl.org/dc/terms/alternative",
+    "http://xmlns.com/foaf/0.1/nick",
+)
+"""Properties of other names, beside `LABELS`."""
+
 
 _GRAPHS = {
     "asserted": "assertedGraph", "inferred": "inferredGraph", "added": "addedGraph", "came": "cameGraph",

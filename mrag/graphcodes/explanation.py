@@ -118,6 +118,7 @@ DEFAULT_TEMPLATES: Final[Mapping[str, str]] = {
 }
 """Templates by relation; all others are said as source, relation, target."""
 
+_MAX_THINGS: Final = 8
 _PLACES: Final = {"source", "relation", "target"}
 
 
@@ -127,7 +128,6 @@ class CodeVerbaliser:
 
     Attributes:
         templates: Templates by relation, with the places `{source}`, `{relation}` and `{target}`.
-        plain: The template of all other relations.
         names: Names by id, of nodes and relations, used where a node has no label of its own.
 
     Raises:
@@ -142,11 +142,10 @@ class CodeVerbaliser:
     """
 
     templates: Mapping[str, str] = field(default_factory=lambda: DEFAULT_TEMPLATES)
-    plain: str = "{source} {relation} {target}"
     names: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for template in (*self.templates.values(), self.plain):
+        for template in self.templates.values():
             try:
                 places = {name for _, name, _, _ in Formatter().parse(template) if name is not None}
             except ValueError as error:
@@ -177,7 +176,7 @@ class CodeVerbaliser:
 
     def edge(self, edge: Edge, code: GraphCode | None = None) -> str:
         """Return an edge in words, without a full stop."""
-        template = self.templates.get(edge.relation, self.plain)
+        template = self.templates.get(edge.relation, "{source} {relation} {target}")
         return template.format(
             source=self.name(edge.source, code),
             relation=self.relation(edge.relation),
@@ -206,9 +205,7 @@ class Explanation:
     missing_edges: tuple[Edge, ...]
     unfit: tuple[str, ...]
 
-    def reasons(
-        self, q: GraphCode, verbaliser: CodeVerbaliser | None = None, *, max_things: int = 8
-    ) -> tuple[str, ...]:
+    def reasons(self, q: GraphCode, verbaliser: CodeVerbaliser | None = None) -> tuple[str, ...]:
         """Return the explanation in sentences."""
         verbaliser = verbaliser or CodeVerbaliser()
 
@@ -229,8 +226,8 @@ class Explanation:
         ]
         found = []
         for what, things in groups:
-            more = f" and {len(things) - max_things} more" if len(things) > max_things else ""
-            found += [f"{what}: {', '.join(things[:max_things])}{more}."] if things else []
+            more = f" and {len(things) - _MAX_THINGS} more" if len(things) > _MAX_THINGS else ""
+            found += [f"{what}: {', '.join(things[:_MAX_THINGS])}{more}."] if things else []
         return tuple(found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +12,7 @@ from mrag import untrusted
 from mrag.errors import ModelError, MragError
 from mrag.generation.models import invoke, invoke_json, json_values, repair_messages
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
-from mrag.images.files import Box, PictureLimits, open_picture
+from mrag.images.files import open_picture
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -45,6 +45,7 @@ _SHOT: Final = (
     '"target": "bench"}, {"source": "bench", "relation": "is", "target": "red"}]}',
 )
 _TEXT: Final = {"type": "string"}
+_MOST_CHARS: Final = 8000  # how much of a text a model is shown
 
 
 def _object(required: str, **properties: Any) -> dict[str, Any]:
@@ -73,7 +74,6 @@ class ModelExtractor:
 
     Args:
         structured: Whether its server is held to the form of a code, where it can be.
-        most_chars: How much of a text it is shown.
 
     Example:
         >>> from langchain_core.language_models import FakeListChatModel
@@ -84,8 +84,6 @@ class ModelExtractor:
 
     model: BaseChatModel
     structured: bool = True
-    instructions: str = INSTRUCTIONS
-    most_chars: int = 8000
 
     def extract(self, text: str) -> GraphCode:
         """Read one text; an empty one gives the empty code, and the model is not asked.
@@ -98,9 +96,9 @@ class ModelExtractor:
         if not text.strip():
             return GraphCode()
         said, answer = _SHOT
-        shown = untrusted.lines(text[: self.most_chars])
+        shown = untrusted.lines(text[:_MOST_CHARS])
         examples: list[BaseMessage] = [HumanMessage(f"Text: {said}"), AIMessage(answer)]
-        messages = [SystemMessage(self.instructions), *examples, HumanMessage(f"Text: {shown}")]
+        messages = [SystemMessage(INSTRUCTIONS), *examples, HumanMessage(f"Text: {shown}")]
         return _asked(self.model, messages, self.structured)
 
 
@@ -113,15 +111,10 @@ class PictureExtractor:
     """
 
     model: BaseChatModel
-    limits: PictureLimits = field(default_factory=PictureLimits)
     structured: bool = True
 
-    def extract_picture(self, path: Path | str, box: Box | None = None) -> GraphCode:
-        """Read one picture.
-
-        Args:
-            path: The file: JPEG, PNG, WebP or GIF.
-            box: The part that is wanted; the whole by default.
+    def extract_picture(self, path: Path | str) -> GraphCode:
+        """Read one picture: JPEG, PNG, WebP or GIF.
 
         Raises:
             LoadError: If the file cannot be read or is over a limit.
@@ -129,7 +122,7 @@ class PictureExtractor:
         """
         from langchain_core.messages import HumanMessage
 
-        picture = open_picture(Path(path), self.limits, box)
+        picture = open_picture(Path(path))
         message = HumanMessage([{"type": "text", "text": PICTURE_INSTRUCTIONS}, dict(picture.block())])
         return _asked(self.model, [message], self.structured)
 

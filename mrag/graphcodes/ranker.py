@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -54,7 +54,6 @@ class GraphCodeRanker:
     index: GraphCodeIndex
     extractor: Extractor | None = None
     comparison: CodeComparison | None = None
-    verbaliser: CodeVerbaliser = field(default_factory=CodeVerbaliser)
     meaning: CodeMeaning | None = None
 
     @cached_property
@@ -104,7 +103,7 @@ class GraphCodeRanker:
         """Return at most `k` hits for a code, such as that of another image, best first."""
         matches = self._matches(q, k)
         parts = [self.index.part(match.id, q, self.how)[0] for match in matches]
-        verbaliser = self.verbaliser if self.kg is None else self.verbaliser.with_names(self.kg, [q, *parts])
+        verbaliser = self._verbaliser([q, *parts])
         return [
             Hit(match.id, match.score, rank, self._reasons(q, part, verbaliser))
             for rank, (match, part) in enumerate(zip(matches, parts, strict=True), start=1)
@@ -128,9 +127,7 @@ class GraphCodeRanker:
         how = self.how
         keys = {doc: _falling(how.aggregate(how.scores(asked, d))) for doc, d in others.items()}
         ranked = sorted(keys, key=lambda doc: (keys[doc], doc))[:k]
-        verbaliser = self.verbaliser
-        if self.kg is not None:
-            verbaliser = verbaliser.with_names(self.kg, [asked, *(others[doc] for doc in ranked)])
+        verbaliser = self._verbaliser([asked, *(others[doc] for doc in ranked)])
         return [
             Hit(doc, -keys[doc][0], rank, self._reasons(asked, others[doc], verbaliser))
             for rank, doc in enumerate(ranked, start=1)
@@ -155,6 +152,9 @@ class GraphCodeRanker:
             order, scores = self.meaning.aggregate, self.meaning.scores
             found = [_match(match.id, scores(q, self.index.code(match.id)), order) for match in found]
         return sorted(found, key=lambda match: (_falling(order(match.scores)), match.id))[:k]
+
+    def _verbaliser(self, codes: Sequence[GraphCode]) -> CodeVerbaliser:
+        return CodeVerbaliser() if self.kg is None else CodeVerbaliser().with_names(self.kg, codes)
 
     def _reasons(self, q: GraphCode, part: GraphCode, verbaliser: CodeVerbaliser) -> tuple[str, ...]:
         labels = {node.id: node.label for node in part.nodes if node.label}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.images.answer import AnswerSettings, ask_pictures
+    from mrag.images.answer import ask_pictures
     from mrag.images.embedding import ConseEmbedder, image_embedder
     from mrag.images.enrichment import EnrichProgress, EnrichReport, EnrichSettings, describe
     from mrag.images.files import PictureLimits
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mrag.images.rankers import ImageLooksRanker, ImageTextRanker, image_ranker
 
 __all__ = [
-    "AnswerSettings", "ConseEmbedder", "EnrichProgress", "EnrichReport", "EnrichSettings", "ImageLooksRanker",
+    "ConseEmbedder", "EnrichProgress", "EnrichReport", "EnrichSettings", "ImageLooksRanker",
     "ImageTextRanker", "ImageVocabulary", "PictureLimits", "ask_pictures", "describe",
     "image_embedder", "image_ranker", "of_class", "of_query",
 ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.images.enrichment import default_model
 from mrag.images.files import Picture, PictureLimits, open_picture
-from mrag.images.graph import PUBLISHED, ImageVocabulary, file_names, files_of, names_of, regions_of
+from mrag.images.graph import EX, PUBLISHED, ImageVocabulary, file_names, files_of, names_of, regions_of
 from mrag.images.prompts import answer_messages, wanted
 from mrag.rdf.terms import RDF
 from mrag.retrieval.rankers import Hit, Question, Ranker
@@ -73,7 +73,6 @@ def _origin(line: Line) -> str:
     return " (said by a model)" if status_of(line.graph) == "enriched" else ""
 
 
-_EX = "http://example.org/"
 _PARTS = 6
 FOUND_ONLY = "These images were found; the graph has no facts about them."
 _NUMBER = re.compile(
@@ -81,28 +80,15 @@ _NUMBER = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class AnswerSettings:
-    """Every knob of an answer with pictures.
-
-    Attributes:
-        send: Most pictures that a model gets to see; 0 sends it the facts alone.
-        limits: What may be read and sent.
-        context: The knobs of the context; by default what an image is the subject of, but for its file,
-            size and classes, with texts cut at 800 characters.
-    """
-
-    send: int = 4
-    limits: PictureLimits = field(default_factory=lambda: PictureLimits(max_side=768))
-    context: ContextSettings = field(
-        default_factory=lambda: ContextSettings(
-            directions=("out",),
-            denied=(_EX + "hasFileName", _EX + "hasWidth", _EX + "hasHeight", RDF + "type"),
-            schema=False,
-            per_predicate=20,
-            text_length=800,
-        )
-    )
+_SENT = PictureLimits(max_side=768)
+_CONTEXT = ContextSettings(
+    directions=("out",),
+    denied=(EX + "hasFileName", EX + "hasWidth", EX + "hasHeight", RDF + "type"),
+    schema=False,
+    per_predicate=20,
+    text_length=800,
+)
+"""What an image is the subject of, but for its file, size and classes."""
 
 
 def ask_pictures(
@@ -113,7 +99,7 @@ def ask_pictures(
     folder: Path | str | None = None,
     model: str | BaseChatModel | None = None,
     k: int = 5,
-    settings: AnswerSettings | None = None,
+    send: int = 4,
     vocabulary: ImageVocabulary = PUBLISHED,
 ) -> Answer:
     """Find images for a question and answer with them.
@@ -126,7 +112,7 @@ def ask_pictures(
         model: As for `mrag.ask`. A model that is named is taken to see, and gets the first pictures too; by
             default one of Ollama's that sees, else what `mrag.ask` takes, which gets the facts alone.
         k: Most images.
-        settings: The knobs.
+        send: Most pictures that a model gets to see; 0 sends it the facts alone.
         vocabulary: How the graph speaks of images.
 
     Returns:
@@ -149,9 +135,8 @@ def ask_pictures(
         [(1, 'Contains coat')]
         >>> kg.close()
     """
-    settings = settings or AnswerSettings()
     asked = question if isinstance(question, Question) else Question(question)
-    chat, send = _chat(model, settings.send)
+    chat, send = _chat(model, send)
     # What is asked for is described after the words that ask.
     sought = wanted(asked.text) or asked.text
     hits = ranker.rank(replace(asked, text=sought), k)
@@ -159,7 +144,7 @@ def ask_pictures(
     files: Mapping[str, Path] = {}
     if folder is not None:
         files, _ = files_of(kg, Path(folder), vocabulary, iris)
-    shown = _show(kg, hits, files, asked, settings, vocabulary)
+    shown = _show(kg, hits, files, asked, vocabulary)
     lines = [line for image in shown for line in image.lines]
     context = Context(tuple(lines), tuple(iris))
     words = asked.text.strip() or "Which images are like the picture?"
@@ -170,12 +155,13 @@ def ask_pictures(
     if chat is None or not shown:
         said = answer(sought.strip() or words, context, chat)
         return replace(said, question=words, way="images", images=shown)
-    blocks = [_block(image.path, settings.limits) for image in shown[:send]]
+    pictures = [picture_of(image.path, _SENT) for image in shown[:send]]
+    blocks = [None if picture is None else picture.block() for picture in pictures]
     found = [
         (image.name, "\n".join(map(render, image.lines)), block)
         for image, block in zip(shown, [*blocks, *[None] * len(shown)], strict=False)
     ]
-    own = open_picture(asked.image, settings.limits).block() if asked.image and send else None
+    own = open_picture(asked.image, _SENT).block() if asked.image and send else None
     text = _say(chat, asked.text.strip(), found, own)
     names = [image.name for image in shown]
     said = cite(words, text, context, model=model_name(chat), pictures=names)
@@ -197,7 +183,6 @@ def _show(
     hits: Sequence[Hit],
     files: Mapping[str, Path],
     asked: Question,
-    settings: AnswerSettings,
     vocabulary: ImageVocabulary,
 ) -> tuple[ShownImage, ...]:
     """Gather the lines of each image, those about parts of it among them."""
@@ -209,24 +194,17 @@ def _show(
     of = {region: image for image, regions in parts.items() for region in regions[:_PARTS]}
     seeds = [(hit.iri, hit.score) for hit in hits]
     seeds += [(region, hit.score) for hit in hits for region in parts.get(hit.iri, ())[:_PARTS]]
-    denied = (*settings.context.denied, *vocabulary.files, "http://purl.org/dc/terms/isPartOf")
-    knobs = replace(settings.context, denied=denied)
-    context = recorded(expand(kg, seeds, knobs, question=asked.text))
+    denied = (*_CONTEXT.denied, *vocabulary.files, "http://purl.org/dc/terms/isPartOf")
+    context = recorded(expand(kg, seeds, replace(_CONTEXT, denied=denied), question=asked.text))
     by_image: dict[str, list[Line]] = {}
     for line in context.lines:
         image = of.get(line.entity, line.entity)
         by_image.setdefault(image, []).append(_name(line, image, names[image]) if image in names else line)
     return tuple(
         ShownImage(
-            hit.iri,
-            names[hit.iri],
-            files.get(hit.iri),
-            hit.score,
-            hit.rank,
-            hit.reasons,
-            tuple(by_image.get(hit.iri, ())),
+            h.iri, names[h.iri], files.get(h.iri), h.score, h.rank, h.reasons, tuple(by_image.get(h.iri, ()))
         )
-        for hit in hits
+        for h in hits
     )
 
 
@@ -259,8 +237,3 @@ def _call(match: re.Match[str], names: Mapping[str, str]) -> str:
     if any(number not in names for number in re.findall(r"\d+", match[1])):
         return match[0]
     return re.sub(r"(?:image )?#?(\d+)", lambda m: names[m[1]], match[1], flags=re.IGNORECASE)
-
-
-def _block(path: Path | None, limits: PictureLimits) -> dict[str, str] | None:
-    picture = picture_of(path, limits)
-    return None if picture is None else picture.block()

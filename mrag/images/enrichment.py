@@ -152,7 +152,8 @@ class Work:
 
         message = HumanMessage([{"type": "text", "text": self.prompt}, dict(picture.block())])
         answer = self.opened().invoke([message])
-        return clean(without_thoughts(str(answer.text)))
+        said = without_thoughts(str(answer.text)).encode("utf-8", "ignore").decode("utf-8")
+        return _CONTROL.sub("", said).strip()  # RDF or a terminal could not hold the rest
 
     def opened(self) -> BaseChatModel:
         """Return the model, made when it is first asked for."""
@@ -210,11 +211,6 @@ def default_model() -> str:
 def refuses(text: str) -> bool:
     """Return whether a text is a refusal instead of a description."""
     return _REFUSAL.match(text) is not None
-
-
-def clean(text: str) -> str:
-    """Take out of a model's text what RDF or a terminal could not hold."""
-    return _CONTROL.sub("", text.encode("utf-8", "ignore").decode("utf-8")).strip()
 
 
 Regions = typing.Literal["none", "boxes", "quarters"]
@@ -674,19 +670,8 @@ class _Run:
         task = outcome.task
         self._tries[task] += 1
         if outcome.kind is None:
-            model, prompt, options = self.same
-            entry = JournalEntry(
-                image=task.image,
-                region=task.region,
-                text=outcome.text,
-                model=model,
-                prompt=prompt,
-                options=options,
-                time=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-                software=_software(),
-                digest=outcome.digest,
-                source=task.source,
-            )
+            about, now = (task.image, task.region, outcome.text), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+            entry = JournalEntry(*about, *self.same, now, _software(), outcome.digest, task.source)
             self.journal.append(entry)
             self._unwritten.append(entry)
             self.described += 1

@@ -240,7 +240,7 @@ def open_picture(
     return Picture(small, "image/jpeg", width, height, digest)
 
 
-def pixels(picture: Picture, name: str = "") -> Any:
+def pixels(picture: Picture) -> Any:
     """Return a picture as an array of 8-bit red, green and blue, shape (height, width, 3)."""
     import numpy as np
 
@@ -249,7 +249,7 @@ def pixels(picture: Picture, name: str = "") -> Any:
     try:
         values, shape = perform("mrag.images.files:values", picture.data)
     except StoreError as error:
-        raise _of_file(error, Path(name)) from error
+        raise _of_file(error, Path()) from error
     return np.frombuffer(values, np.uint8).reshape(shape)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from mrag.errors import ConfigError, DamagedIndex, IndexMismatch, LoadError, MissingIndex
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.embedding import ImageEmbedder, image_embedder
-from mrag.images.files import PictureLimits, open_picture
+from mrag.images.files import open_picture
 from mrag.images.graph import PUBLISHED, Allowed, ImageVocabulary, files_of, image_texts
 from mrag.index.backends.base import home
 from mrag.index.bm25 import Bm25Params
@@ -124,7 +124,6 @@ class ImageLooksRanker:
         model: A model of pictures and words, as for `mrag.images.embedding.image_embedder`.
         allowed: Gives the only images that may be found.
         vocabulary: How the graph speaks of images.
-        limits: What may be read.
         keep: Whether the index is kept beside the store; else it is made in memory, unless one that is
             there is current.
 
@@ -143,7 +142,6 @@ class ImageLooksRanker:
         *,
         allowed: Allowed | None = None,
         vocabulary: ImageVocabulary = PUBLISHED,
-        limits: PictureLimits | None = None,
         keep: bool = True,
     ) -> None:
         found = image_embedder(model)
@@ -155,8 +153,7 @@ class ImageLooksRanker:
         self.vocabulary = vocabulary
         self.bad: dict[str, str] = {}
         self._model = found
-        self._limits = limits or PictureLimits()
-        self._pictures = _Pictures(self._model, self._limits)
+        self._pictures = _Pictures(self._model)
         self._index: DocumentIndex | None = None
         self._seen: int | None = None
         self._keep = keep
@@ -198,7 +195,7 @@ class ImageLooksRanker:
                 with path.open("rb") as stream:
                     digest = hashlib.file_digest(stream, "sha256").hexdigest()
                 if iri not in index or index.text_of(iri) != digest:
-                    open_picture(path, self._limits)
+                    open_picture(path)
             except LoadError as error:
                 bad[iri] = str(error)
             except OSError as error:
@@ -243,10 +240,7 @@ def image_ranker(
     mode: Mode = "hybrid",
     text: str | Embedder | Any | None = "minilm",
     looks: str | ImageEmbedder | Any | None = "none",
-    bm25: Bm25Params | None = None,
     allowed: Allowed | None = None,
-    vocabulary: ImageVocabulary = PUBLISHED,
-    weights: Sequence[float] | None = None,
 ) -> Ranker:
     """Return a ranker of images by their sentences and, with a model for pictures, by their looks.
 
@@ -256,40 +250,35 @@ def image_ranker(
         mode: How sentences are ranked: `bm25`, `dense` or `hybrid`.
         text: The text model.
         looks: The model for pictures: `none`, `conse`, `clip:MODEL/WEIGHTS`, or an object.
-        bm25: The knobs of BM25.
         allowed: Gives the only images that may be found.
-        vocabulary: How the graph speaks of images.
-        weights: Weights of sentences and looks in the fusion.
 
     Raises:
         ConfigError: If there is a model for pictures and no folder.
     """
-    by_text = ImageTextRanker(kg, mode, text=text, bm25=bm25, allowed=allowed, vocabulary=vocabulary)
+    by_text = ImageTextRanker(kg, mode, text=text, allowed=allowed)
     model = image_embedder(looks)
     if model is None:
         return by_text
     if folder is None:
         raise ConfigError("Where the pictures are is not known.", hint="Give the folder.")
-    by_looks = ImageLooksRanker(kg, folder, model, allowed=allowed, vocabulary=vocabulary)
-    return FusedRanker((by_text, by_looks), weights)
+    return FusedRanker((by_text, ImageLooksRanker(kg, folder, model, allowed=allowed)))
 
 
 class _Pictures:
     """Embeds the file that has a digest; as the vector of a query it gives what the thread has put there."""
 
-    def __init__(self, model: ImageEmbedder, limits: PictureLimits) -> None:
+    def __init__(self, model: ImageEmbedder) -> None:
         self.name = model.name
         self.files: dict[str, Path] = {}
         self.here = threading.local()
         self._model = model
-        self._limits = limits
 
     @property
     def dim(self) -> int:
         return self._model.dim
 
     def embed_file(self, path: Path) -> Vectors:
-        vector: Vectors = self._model.embed_images([open_picture(path, self._limits)])[0]
+        vector: Vectors = self._model.embed_images([open_picture(path)])[0]
         return vector
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:

@@ -142,7 +142,10 @@ def _unlike(signs: SignRows | Lazy, rows: npt.NDArray[np.int64], rotated: Vector
     """Return how much the signs of some rows differ from those of a query."""
     size = np.abs(rotated)
     weight = np.minimum(np.rint(size / (size.mean() or 1.0)), 3).astype(np.uint8)
-    asked, once, twice = (_bits_of(flags) for flags in (rotated > 0, weight & 1 > 0, weight & 2 > 0))
+    asked, once, twice = (
+        np.packbits(flags, bitorder="little").view(np.uint64)
+        for flags in (rotated > 0, weight & 1 > 0, weight & 2 > 0)
+    )
     whole = signs.whole() if isinstance(signs, Lazy) else signs  # a search reads of nearly all blocks
     words = whole.view(np.uint64)
     found = np.empty(len(rows), np.int64)
@@ -156,10 +159,6 @@ def _unlike(signs: SignRows | Lazy, rows: npt.NDArray[np.int64], rotated: Vector
         counts += np.bitwise_count(differ)  # of 64 signs that weigh 3 at most the sum fits into a byte
         found[start : start + _FEW] = byte_sums(counts)
     return found
-
-
-def _bits_of(flags: Mask) -> Words:
-    return np.packbits(flags, bitorder="little").view(np.uint64)
 
 
 def _sum(

@@ -43,10 +43,7 @@ def candidates(k: int) -> int:
 
 
 def reciprocal_rank_fusion(
-    rankings: Sequence[Sequence[T]],
-    *,
-    weights: Sequence[float] | None = None,
-    k: int = RRF_K,
+    rankings: Sequence[Sequence[T]], *, weights: Sequence[float] | None = None, k: int = RRF_K
 ) -> list[tuple[T, float]]:
     """Fuse rankings: each gives its item at rank r the score `weight / (k + r)`, counted from 1.
 

@@ -153,12 +153,6 @@ def searches(query: ReadQuery) -> Iterator[Search]:
     yield from seen
 
 
-def results_wanted(parameters: Literal | None) -> int:
-    """Return how many results the parameters of a search ask for."""
-    wanted = _RESULTS.search(str(parameters)) if parameters is not None else None
-    return min(int(wanted[1]), _MOST_RESULTS) if wanted else _DEFAULT_RESULTS
-
-
 def as_triples(number: int, search: Search, results: Sequence[tuple[str, float]]) -> list[str]:
     """Return a search and its results as N-Triples, a line each."""
     index, by, sought, parameters = search
@@ -470,7 +464,8 @@ class SimilarityIndexes:
             if self._on_server(name):
                 continue  # the server answers that itself
             index = self.get(name)
-            k = results_wanted(parameters)
+            wanted = None if parameters is None else _RESULTS.search(str(parameters))
+            k = min(int(wanted[1]), _MOST_RESULTS) if wanted else _DEFAULT_RESULTS
             words = " ".join(str(sought).split())
             by_text = by == "searchTerm"
             found = index.search(words, k) if by_text else index.search_document(str(sought), k)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Sequence
+from typing import Final
 
 from mrag.language.possessive import compile_late
 from mrag.language.tokens import FUNCTION_WORDS, PREPOSITIONS, VERBS, fold, words
@@ -182,24 +182,3 @@ def asks(text: str) -> bool:
         [True, False, True]
     """
     return text.rstrip().endswith(_MARKS) or _FIRST.match(text) is not None
-
-
-Rule: TypeAlias = tuple[re.Pattern[str], str]
-"""What is looked for, and what is put in its place, as in `re.sub`."""
-
-
-def rules(*pairs: tuple[str, str], end: str = "") -> tuple[Rule, ...]:
-    """Return rules of patterns that are found whatever the case, with what is put in their place."""
-    return tuple((compile_late(pattern + end, re.IGNORECASE), words) for pattern, words in pairs)
-
-
-def reworded(text: str, by: Iterable[Rule]) -> str:
-    """Return a text in which each rule is followed in turn, wherever it applies.
-
-    Example:
-        >>> reworded("Half an hour of half a year", rules((r"half an? (hour|year)", r"one \\1")))
-        'one hour of one year'
-    """
-    for pattern, instead in by:
-        text = pattern.sub(instead, text)
-    return text

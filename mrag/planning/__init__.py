@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from mrag.planning.answering import Attempt, compute
     from mrag.planning.compiler import to_sparql
     from mrag.planning.interchange import plan_from_json, plan_to_json
-    from mrag.planning.interpreter import evaluate
     from mrag.planning.plan import (
         Aggregate,
         Arithmetic,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Aggregate", "Arithmetic", "Attempt", "Block", "Column", "Comparison", "Contains", "DatePart", "Days",
     "Number", "Order", "Pattern", "Plan", "PlanResult", "RowProof", "SavedQuestion", "Scalar", "Unknown",
-    "compute", "evaluate", "list_questions", "plan_from_json", "plan_to_json", "prove", "remove_question",
+    "compute", "list_questions", "plan_from_json", "plan_to_json", "prove", "remove_question",
     "run_question", "save_question", "to_sparql", "to_words",
 ]  # fmt: skip
 

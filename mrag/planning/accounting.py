@@ -3,10 +3,11 @@
 Each word of a question is a function word, a number or a time, a word that says how to compute, a name, a
 verb or another word that carries meaning. Each but the first has its counterpart in the plan: a name of a
 property, of a class, of a thing, a value, a number, an operation, a column. A word is what an element of the
-plan goes by if it is a form of a word of its names, a synonym, is matched by the lexicon, or is near in
-meaning. A verb needs none of its own where the relations of the plan are named by other words, or by what is
-at both ends. What is left over is named, and nothing is given as computed then. What is told of, and its
-kind, is held against what is asked for, by the plan and then by the rows.
+plan goes by if it is a form of a word of its names, a synonym, or is matched by the lexicon. What is left
+over is named, and nothing is given as computed then. What may well be said otherwise is told apart: verbs,
+where the relations of the plan are named by other words or by what is at both ends; the end of a name that
+is read; and what is near in meaning to a name. What is told of, and its kind, is held against what is asked
+for, by the plan and then by the rows.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from rdflib import RDF, Literal, URIRef
@@ -28,7 +30,9 @@ from mrag.language.tokens import (
     PREPOSITIONS,
     VERBS,
     alike,
+    is_stopword,
     stem,
+    tokens,
     words,
     words_in,
 )
@@ -37,6 +41,8 @@ from mrag.planning.lexical.english import (
     AUXILIARIES,
     CONVERSES,
     DIMENSIONS,
+    distance,
+    edits_allowed,
     is_done,
     is_role,
     positive,
@@ -59,8 +65,9 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.planning.reading.drafts import Reading
-from mrag.planning.reading.question import SCALE, UNITS, Cue, cues, cut, meaningful
+from mrag.planning.reader.quantities import amounts_in, converted, unit_called
+from mrag.planning.reader.units import Unit, units_of
+from mrag.planning.readings import Reading
 from mrag.planning.run import PlanResult
 from mrag.planning.schema import PropertyInfo, Schema, most_of
 from mrag.planning.scopes import walk
@@ -84,7 +91,8 @@ class PlanUse:
         numbers: Numbers and parts of dates that are named, and how many rows there are to be.
         done: What is computed: folds, "order", operations of arithmetic, parts of dates, "days", relations
             of comparisons, "without" and "either".
-        patterns: All triples; `plans`, `comparisons` are all plans and comparisons.
+        patterns: All triples; `plans`, `comparisons` are all plans and comparisons, and `bounds` what of
+            them, and of what texts are sought in, is held against a constant.
     """
 
     plan: Plan
@@ -99,6 +107,7 @@ class PlanUse:
     patterns: list[Pattern] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
+    bounds: list[tuple[Set[Unknown], Literal]] = field(default_factory=list)
 
     @classmethod
     def of(cls, plan: Plan, shown: Sequence[str], schema: Schema) -> PlanUse:
@@ -124,9 +133,12 @@ class PlanUse:
                 self.done.add(relation)
                 self._constant(left)
                 self._constant(right)
-            case Contains(text=text):
+                if isinstance(right, Literal):
+                    self.bounds.append((self.unknowns(left), right))
+            case Contains(value=value, text=text):
                 self.done.add("contains")
                 self._constant(Literal(text))
+                self.bounds.append((self.unknowns(value), Literal(text)))
             case Aggregate(function=function):
                 self.done.add(function)
             case Arithmetic(left, operation, right):
@@ -220,10 +232,12 @@ def folds(value: Expression) -> bool:
     return any(isinstance(part, Aggregate) for part in walk(value))
 
 
-_GIVEN: Final = 0.6
-"""How likely a reading is at least that may be given unasked."""
 _NEAR: Final = 0.45
-"""How near in meaning a word is to a name that stands for it, as a cosine."""
+"""How near in meaning a word is to a name that may stand for it, as a cosine."""
+_HINT: Final = 0.35
+"""The same of a verb between what both ends of its relation are called."""
+_VERY_NEAR: Final = 0.67
+"""The same of what is asked for."""
 _ALIKE: Final = 0.55
 """The same of what a name of the plan is to words of the question."""
 _RARE: Final = 1000
@@ -238,66 +252,39 @@ _FACTORS: Final = (1.0, 7.0, 12.0, 24.0, 60.0, 100.0, 365.0, 1e3, 3_600.0, 86_40
 """What numbers differ by in other units."""
 _YEARS: Final = range(1000, 2200)
 
-_LIGHT: Final = frozenset(
-    map(root, LIGHT | words("bring work happen occur get put set spend begin end start last live"))
-)
+_TABLE: Final[Mapping[str, frozenset[str]]] = {
+    role: words(some)
+    for role, some in (
+        line.split("\t")
+        for line in Path(__file__).with_name("accounting.tsv").read_text(encoding="utf-8").splitlines()
+        if line[0] != "#"
+    )
+}
+"""Words by what they do where a question is held against a plan."""
+_DONE: Final = {role.removeprefix("done: "): some for role, some in _TABLE.items() if role[:6] == "done: "}
+"""Words that an operation goes by, beside those that ask for it."""
+_LIGHT: Final = frozenset(map(root, LIGHT | _TABLE["light"]))
 _VERB_ROOTS: Final = frozenset(map(root, VERBS))
-_FUNCTION: Final = PREPOSITIONS | words(
-    "along together apart nor neither too common charge way gimme often full single up out down off away "
-    "back vs versus true right correct hey hi hello thanks thank exact respect"
-)
-_QUESTION_WORDS: Final = words("who what which where when whose whom how")
-_IMPERATIVES: Final = words(
-    "list show find give compare return display tell get provide name identify report"
-)
+_FUNCTION: Final = PREPOSITIONS | _TABLE["function"]
+_GENERAL: Final = _TABLE["general"]
+"""Heads of nouns that may be asked for of any thing."""
+_QUESTION_WORDS: Final = _TABLE["question"]
+_IMPERATIVES: Final = _TABLE["imperative"]
 _BEFORE_VERBS: Final = words(
     "to not never who that do does did has have had being can could will would they i"
 )
+_BEFORE_NOUNS: Final = words("the a an each every any all some no their its his her what of")
 _ENDS: Final = PREPOSITIONS | AUXILIARIES | (_QUESTION_WORDS - {"what"}) | words(
     "that than both each per as can could will would if among not be been having named called or"
 )  # fmt: skip
 """Words that end the noun that is asked for."""
-_TELLING: Final = words("type kind result status")
-_OF_THINGS: Final = words("type kind result status date description detail")
-_GENERAL: Final = words(
-    "name number amount count type kind id code detail result status date description title"
-)
-"""Heads of nouns that may be asked for of any thing."""
-_ANY: Final = words("large big small great high low good bad few many first last long short late early")
-"""Adjectives that go with a number of any kind."""
 _NOT: Final = words("not no never without none")
-_MEASURED: Final = words("score rate level figure size value point price cost quantity year date time string")
-"""Nouns behind the name of a number or a time that add nothing."""
-_DIVIDING: Final = words(
-    "percentage percent share proportion fraction ratio rate average mean avg density densely thinly "
-    "sparsely capita against per times each half quarter third fold twice double every compared out"
-)
-"""Words by which a plan may divide one number by another."""
-_NAMES_OF: Final = {
-    "days": "duration time days age long",
-    "year": "date time year",
-    "month": "date time month",
-    "day": "date time day",
-    "weekday": "date weekday",
-    "hour": "time hour",
-    "clock": "time",
-    "/": "density densely thinly sparsely populated share rate ratio per",
-    "-": "difference gap",
-}
-"""What operations go by beside the words that ask for them."""
-_NOUNS_OF: Final = {"sum": "sum total", "without": "unknown missing absent"}
-"""The same of what is no time and no quotient."""
-_PLACES: Final = frozenset(
-    map(root, "place location city country region address area room building site venue state".split())
-)
-_TIMES: Final = frozenset(
-    map(root, "date time year month day born died founded opened started ended".split())
-)
-_PERSONAL: Final = frozenset(map(root, "birth surname salary wage hire gender nationality firstname".split()))
-_EACH: Final = words(
-    "each every per by different distinct their and respective for with both or various vs versus"
-)
-_SEXES: Final = {"m": "male man men boy boys", "f": "female woman women girl girls", "w": "woman women"}
+_MORE: Final = words("more less fewer")
+_PLACES: Final = frozenset(map(root, _TABLE["place"]))
+_TIMES: Final = frozenset(map(root, _TABLE["time"]))
+_PERSONAL: Final = frozenset(map(root, _TABLE["personal"]))
+_SPANS: Final = words("days year month day weekday hour clock / -")
+"""Operations on times, and by which two numbers are one."""
 
 
 _HOW: Final = compile_late(
@@ -320,11 +307,13 @@ class Gap:
         kind: What is missing, or what is there and not asked for.
         roles: Of a word: whether it is a "noun", is "asked" for, "counted", or only "near" to what the plan
             says.
+        loose: Whether it may well be said otherwise.
     """
 
     words: str
     kind: str
     roles: frozenset[str] = frozenset()
+    loose: bool = False
 
 
 @dataclass(frozen=True)
@@ -333,9 +322,11 @@ class Verdict:
 
     Attributes:
         gaps: Each with the words that it is about.
+        loose: Those that may well be said otherwise.
     """
 
     gaps: tuple[Gap, ...] = ()
+    loose: tuple[Gap, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -346,20 +337,50 @@ class Verdict:
 class _Sides:
     """A question and a plan side by side."""
 
-    def __init__(
-        self, question: str, use: PlanUse, lexicon: Lexicon, before: PlanUse | None, strict: bool
-    ) -> None:
+    def __init__(self, question: str, use: PlanUse, lexicon: Lexicon, before: PlanUse | None) -> None:
         self.use, self.lexicon, self.schema, self.before = use, lexicon, lexicon.schema, before
-        self.strict = strict
-        self.asked = cut(question)
-        self.low = [
-            w.token.key if w.token.key == "id" else w.low.removesuffix("'s") for w in self.asked.words
-        ]
+        self.words = tokens(question)
+        low = [t.raw.lower().replace("\u2019", "'").removesuffix("'s") for t in self.words]
+        self.low = ["id" if w == "ids" else w for w in low]
         self.roots = [root(w) for w in self.low]
         # The very call of what reads the question: its names are looked for once.
-        self.mentions = lexicon.match([w.token for w in self.asked.words])
-        every = list(cues(self.low))
+        self.mentions = lexicon.match(self.words, question)
+        units = units_of(lexicon, question, self.words, self.mentions)
+        every = [u for u in units if u.kind == "cue" and u.cue in _TABLE["cues"]]
         self.cues = [c for c in every if not any(_is_within(c, o) for o in every)]
+        self.bounds = [u for u in units if u.kind == "quantity" and u.op != "="]
+        self.ranks = [u for u in units if u.part == "rank" and len(u.values) == 1]
+        times = [u for u in units if u.kind == "time" and not self._is_noun(u)]
+        self.times = [u for u in times if not any(_is_within(u, o) for o in times)]
+        # A year may be any number.
+        self.dates = [u for u in self.times if u.part != "year" or len(u.values) > 1]
+        dated = {at for u in self.dates for at in range(u.start, u.end)}
+        self.amounts = [a for a in amounts_in(self.words, self.low) if a.start not in dated]
+        spans = [(u.start, u.end) for u in (*self.ranks, *self.times, *self.bounds)]
+        spans += [(a.start, a.end) for a in self.amounts]
+        places = {at for start, end in spans for at in range(start, end)}
+        self.numbered = {at for at in places if not _is_counted(self.low[at])}
+        """The places of numbers, times, and what says how they compare."""
+
+    def _is_noun(self, time: Unit) -> bool:
+        """Return whether what may be a season is a noun: "ended with a fall"."""
+        return time.part == "month" and "a" in self.low[max(0, time.start - 1) : time.start + 1]
+
+    def mark(self, at: int) -> str:
+        """Return what stands between a word and the one before."""
+        return self.words[at - 1].after.strip() if at else self.words[0].before.strip() if self.words else ""
+
+    def said(self, start: int, end: int) -> str:
+        """Return words as they are written."""
+        return " ".join(t.raw for t in self.words[start:end])
+
+    def is_full(self, at: int) -> bool:
+        """Return whether a word carries meaning."""
+        word, raw = self.low[at], self.words[at].raw
+        if raw.isupper() and len(raw) > 1 and raw.isalpha():
+            return True  # "US" is no pronoun
+        key = self.words[at].key
+        return not (word in _TABLE["empty"] or key in _TABLE["empty"] or is_stopword(key))
 
     def names(self, iris: Iterable[str]) -> set[str]:
         """Return the roots of the words by which classes, properties and things go."""
@@ -397,7 +418,7 @@ class _Sides:
     @cached_property
     def done(self) -> set[str]:
         """Return the roots of the words by which what is computed of times goes."""
-        return {root(w) for name in self.use.done for w in (_NAMES_OF | _NOUNS_OF).get(name, "").split()}
+        return {root(w) for name in self.use.done for w in _DONE.get(name, ())}
 
     def is_own(self, at: int) -> bool:
         """Return whether a word that may say how to compute is part of a name that the plan has."""
@@ -416,7 +437,23 @@ class _Sides:
         if not vocabulary.isdisjoint(self.heads(at)):
             return True
         short = stem(word)
-        return len(short) > 3 and any(alike(short, other) for other in vocabulary if other[:3] == short[:3])
+        if len(short) > 3 and any(alike(short, other) for other in vocabulary if other[:3] == short[:3]):
+            return True
+        return self._is_misspelt(at)
+
+    def _is_misspelt(self, at: int) -> bool:
+        """Return whether a word that names nothing is spelt like a word of the plan, but for a slip."""
+        word, most = self.low[at], edits_allowed(self.low[at])
+        if not most or is_done(word) or any(c.way in ("exact", "inflected") for c in self.covering(at)):
+            return False
+        return any(distance(word, name, most) <= most for name in self.written)
+
+    @cached_property
+    def written(self) -> list[str]:
+        """Return the words of the names of the plan as they are written, in the singular and the plural."""
+        named = (n for iri in (*self.use.properties, *self.kin) for n in self._named(iri))
+        own = {w.lower() for n in named for w in words_in(n)[:_LONG] if len(w) > 3}
+        return sorted(own | {w + "s" for w in own})
 
     def heads(self, at: int) -> set[str]:
         """Return the roots of what a noun for somebody may be made with: "screenwriter" tells a writer."""
@@ -425,17 +462,17 @@ class _Sides:
 
     def read_as(self, used: Set[str]) -> set[int]:
         """Return the places of words that name something of what is used."""
-        lower, least = {text.lower() for text in self.use.texts & used}, 0.5 if self.strict else 0.0
+        lower = {text.lower() for text in self.use.texts & used}
         return {
             at
             for m in self.mentions
-            if any(
-                c.score >= least
-                and (c.term in used or c.term.lower() in lower)
-                and not self._is_comment(m.start, c)
-                for c in m.candidates
-            )
+            for c in m.candidates
+            if (c.term in used or c.term.lower() in lower)
+            and (c.way != "meaning" or c.score >= 0.7 * _VERY_NEAR)
+            and not self._is_comment(m.start, c)
+            # Of "triple stores" a document store says but the last word.
             for at in range(m.start, m.end)
+            if c.way != "tokens" or c.kind != "class" or self.roots[at] in roots_in([c.name])
         }
 
     def _is_comment(self, at: int, candidate: Candidate) -> bool:
@@ -470,12 +507,14 @@ class _Sides:
             for c in self.covering(at, alone=True)
         )
 
-    def is_near(self, at: int) -> bool:
-        """Return whether a word is near in meaning to a name that the plan has, and tells no other."""
+    def nearness(self, at: int) -> float:
+        """Return how near in meaning a word is to a name that the plan has; 0 if it tells another."""
         if (heads := self.heads(at)) and not heads.isdisjoint(self.names(self.schema.properties) - self.own):
-            return False
+            return 0.0
         names = {n for iri in self.use.properties | self.use.classes for n in list(self._named(iri))[:2]}
-        return any(self.lexicon.likeness(self.low[at], name) >= _NEAR for name in sorted(names))
+        used = self.use.properties | self.use.classes | self.kin
+        known = [c.score / 0.7 for c in self.covering(at) if c.way == "meaning" and c.term in used]
+        return max([*known, *(self.lexicon.likeness(self.low[at], n) for n in sorted(names))], default=0.0)
 
     @cached_property
     def titled(self) -> set[int]:
@@ -494,36 +533,29 @@ class _Sides:
         On a graph without classes that is a noun near in meaning to several of its relations. A value is near
         to the one that has it; what is rarely one, as a tag "film" of few of many films, is none in earnest.
         """
-        word = self.low[at]
-        behind = self.asked.words[at + 1 : at + 3]
-        behind = behind[: 2 if any(w.before == "-" for w in behind[1:]) else 1]
+        word, properties = self.low[at], self.schema.properties
+        end = at + 3 if at + 2 < len(self.low) and self.mark(at + 2) == "-" else at + 2
         # "Film co-writers" are no films, and a role tells one from another.
-        roles = (
-            w.token.raw.islower() and is_role(w.low) and w.low not in _FUNCTION
-            for w in (self.asked.words[at], *behind)
-        )
-        if not self.classless or any(self.schema.classes) or any(roles) or self.is_called(at):
+        beside = [t.raw for t in self.words[at:end] if t.raw.islower()]
+        roles = any(is_role(w) and w not in _FUNCTION for w in beside)
+        if not self.words[at].raw.islower() or roles or any(self.schema.classes) or self.is_called(at):
             return False
         exact = [c for c in self.covering(at) if c.kind != "property" and c.way in ("exact", "inflected")]
         things = sorted({c.term for c in exact if c.kind == "entity" and root(c.name) == self.roots[at]})
-        if len(things) < len(exact) or self.asked.words[at].token.raw != word:
-            return False
+        forms = {word, word.removesuffix("s")}
         near = {
             iri
-            for iri, info in self.schema.properties.items()
-            if any(
-                self.lexicon.likeness(w, n) >= _NEAR
-                for n in info.names[:2]
-                for w in {word, word.removesuffix("s")}
-            )
+            for iri, info in properties.items()
+            if any(self.lexicon.likeness(w, n) >= _NEAR for n in info.names[:2] for w in sorted(forms))
         }
-        if len(near) > 1 and things:
-            for text in queries.get("context/in-degree").batches("entity", list(map(URIRef, things))):
-                for _, iri, uses in self.lexicon.kg.select(text):
-                    info = self.schema.properties.get(str(iri))
-                    if info is None or _RARE * int(str(uses)) > info.triples:
-                        return False
-                    near.discard(str(iri))
+        if len(things) < len(exact) or not self.classless or len(near) < 2:
+            return False
+        for text in queries.get("context/in-degree").batches("entity", list(map(URIRef, things))):
+            for _, iri, uses in self.lexicon.kg.select(text):
+                info = properties.get(str(iri))
+                if info is None or _RARE * int(str(uses)) > info.triples:
+                    return False
+                near.discard(str(iri))
         return len(near) > 1
 
     def is_like(self, name: str) -> bool:
@@ -532,32 +564,17 @@ class _Sides:
         return any(self.lexicon.likeness(said, name) >= _ALIKE for said in (*self.low, *pairs))
 
     @cached_property
-    def numbered(self) -> set[int]:
-        """Return the places of numbers and times."""
-        spans = [(s.start, s.end) for s in self.asked.quantities] + [
-            (s.start, s.end) for s in self.asked.periods
-        ]
-        scales = {at for at, word in enumerate(self.low) if word in SCALE or word == "half"}
-        return scales | {at for start, end in spans for at in range(start, end)}
-
-    @cached_property
     def reasoned(self) -> bool:
         """Return whether the question names each relation of the plan, or what is at both of its ends."""
         said = set(self.roots) | {other for own in self.roots for other in synonym_roots().get(own, ())}
         known = self.before.properties if self.before is not None else set()
-        timed = (
-            bool(self.asked.periods) or "when" in self.low or not _NAMES_OF.keys().isdisjoint(self.use.done)
-        )
+        timed = bool(self.times) or "when" in self.low or not _SPANS.isdisjoint(self.use.done)
         for p in self.use.patterns:
             iri = str(p.predicate)
             info = self.schema.properties.get(iri)
-            if (
-                info is None
-                or iri in known
-                or (timed and (info.kind == "date" or roots_in(info.names) & _TIMES))
-            ):
+            if info is None or iri in known or self.names([iri]) & said or self.read_as({iri}):
                 continue
-            if self.names([iri]) & said or self.read_as({iri}):
+            if timed and (info.kind == "date" or roots_in(info.names) & _TIMES):
                 continue
             if not all(self._is_said(end, said) for end in (p.subject, p.object)):
                 return False
@@ -569,8 +586,7 @@ class _Sides:
             return bool(self.read_as({str(end)})) or roots_in([str(end)]) <= said
         if self.names(self.use.kinds(end)) & said or not isinstance(end, Unknown):
             return True
-        if any(c.left == end and isinstance(c.right, Literal) and self._is_said(c.right, said)
-               for c in self.use.comparisons):  # fmt: skip
+        if any(end in some and self._is_said(value, said) for some, value in self.use.bounds):
             return True
         links = [p for p in self.use.patterns if end in (p.subject, p.object) and p.predicate != RDF.type]
         return len(links) > 1 and end not in self.use.shown
@@ -586,24 +602,22 @@ class _Sides:
         return any(isinstance(u, Unknown) and not self.use.kinds(u) for u in nodes)
 
     def is_verb(self, at: int) -> bool:
-        """Return whether a word is rather a verb or an adverb than a noun, by its form and its place."""
-        word = self.low[at]
-        if word.endswith("ly") and not self.is_in(at, {"dai", "week", "month", "year", "quarter", "hour"}):
+        """Return whether a word is rather a verb than a noun, by its form and its place."""
+        word, before = self.low[at], self.low[at - 1] if at else ""
+        if at and not self.words[at].raw.islower():
+            return False
+        if before in _BEFORE_VERBS or is_done(word) or (word.endswith("ing") and len(word) > 5):
             return True
-        done = (
-            is_done(word)
-            or self.roots[at] in _LIGHT
-            or (word.endswith("ing") and len(word) > 5)
-            or self.roots[at] in _VERB_ROOTS
-        )
-        return done or bool(set(self.low[max(0, at - 1) : at]) & _BEFORE_VERBS)
+        noun = is_role(word) or before in _BEFORE_NOUNS or (before == "which" and at == 1)
+        roots = _LIGHT if noun else _LIGHT | _VERB_ROOTS
+        return self.roots[at] in roots
 
     def is_asked(self, at: int) -> bool:
         """Return whether a noun is what is asked for: behind "which" or "list", first, or "of" something."""
         asking = _IMPERATIVES | {"which", "what", "whose", "many", "much"}
         if self.low[at + 1 : at + 2] == ["of"]:
             return True
-        while at and meaningful(self.asked.words[at - 1]) and not self.is_verb(at - 1):
+        while at and self.is_full(at - 1) and not self.is_verb(at - 1):
             at -= 1
             if self.low[at] in asking:
                 return True
@@ -615,7 +629,7 @@ class _Sides:
 
 def _words(sides: _Sides) -> Iterator[Gap]:
     """Yield words that carry meaning and have no counterpart in the plan."""
-    said = {at for c in sides.cues if c.kind != "and" for at in range(c.start, c.end)} | sides.numbered
+    said = sides.numbered.union(*(range(c.start, c.end) for c in sides.cues))
     open_ = [at for at in range(len(sides.low)) if at not in said and _carries(sides, at)]
     open_ = [at for at in open_ if not sides.covers(at) and not _is_code(sides, at)]
     if open_ and (sides.use.texts or sides.use.numbers):
@@ -624,27 +638,59 @@ def _words(sides: _Sides) -> Iterator[Gap]:
         open_ = [at for at in open_ if sides.roots[at] not in comments]
     passed = set[int]()
     for at in open_:
-        noun = not sides.is_verb(at)
-        near = sides.is_near(at)
-        if (near and not sides.strict) or _is_passed(sides, at, at - 1 in passed):
+        if _is_passed(sides, at, at - 1 in passed):
             passed.add(at)
             continue
+        noun, near = not sides.is_verb(at), sides.nearness(at)
+        asked = noun and sides.is_asked(at) and not _describes(sides, at, open_)
+        loose = _is_loose(sides, at, noun, asked, near)
+        if loose:
+            passed.add(at)
         roles = {"noun"} if noun else set()
-        roles |= {"asked"} if noun and sides.is_asked(at) and not _describes(sides, at, open_) else set()
-        roles |= {"near"} if near else set()
+        roles |= {"asked"} if asked else set()
+        roles |= {"near"} if near >= _NEAR else set()
         roles |= {"counted"} if "many" in sides.low[max(0, at - 3) : at] else set()
         named = any(c.way == "exact" and c.kind in ("entity", "value") for c in sides.covering(at))
-        proper = named and not sides.asked.words[at].token.raw.islower()
-        yield Gap(sides.asked.words[at].token.raw, "name" if proper else "word", frozenset(roles))
+        proper = named and not sides.words[at].raw.islower()
+        yield Gap(sides.words[at].raw, "name" if proper else "word", frozenset(roles), loose)
+
+
+def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> bool:
+    """Return whether a word that nothing in the plan goes by may well be said otherwise there."""
+    if near >= (_VERY_NEAR if asked else _NEAR):
+        return True
+    named = any(c.way == "exact" and c.kind in ("entity", "value") for c in sides.covering(at))
+    if (
+        named
+        or not sides.words[at].raw.islower()
+        or (sides.low[at].endswith("ly") and len(sides.low[at]) > 6)
+    ):
+        return False
+    if not noun:
+        return sides.roots[at] in _LIGHT or (near >= _HINT and sides.reasoned)
+    known = any(c.way in ("exact", "inflected", "synonym") and c.score > _CLEAR for c in sides.covering(at))
+    if known or sides.is_called(at):
+        return False
+    two = sides.low[max(0, at - 2) : at]
+    everything = two[1:] in (["the"], ["our"], ["this"]) and two[0] in PREPOSITIONS
+    if everything and not sides.low[at].endswith("s"):
+        return True  # "in the league" is all that a graph is about
+    beside = at > 0 and not sides.mark(at) and sides.covers(at - 1)
+    if beside and _carries(sides, at - 1):
+        return True  # "faculty members" are the faculty
+    if sides.low[at] in _TABLE["persons"]:
+        return True
+    # On a graph without classes nothing is called a song; but what is asked for "of" something is a relation.
+    return sides.classless and sides.reasoned and sides.low[at + 1 : at + 2] != ["of"]
 
 
 def _carries(sides: _Sides, at: int) -> bool:
     """Return whether a word needs a counterpart: one that is no function word, and asks nothing."""
-    word, raw = sides.asked.words[at], sides.asked.words[at].token.raw
-    if len(raw) < 2 or sides.low[at] in UNITS or sides.low[at].removesuffix("s") in UNITS:
+    raw = sides.words[at].raw
+    if len(raw) < 2 or (unit_called(sides.low[at]) is not None and not _is_counted(sides.low[at])):
         return False
-    if at and raw[0].isupper() and word.before[-1:] not in tuple(".?!"):
-        return not raw[1:].islower() or meaningful(word)
+    if at and raw[0].isupper() and sides.mark(at)[-1:] not in tuple(".?!"):
+        return not raw[1:].islower() or sides.is_full(at)
     if sides.low[at] == "us" and sides.low[at - 1 : at] == ["the"]:
         return True
     low, before = sides.low[at], sides.low[at - 1 : at]
@@ -652,11 +698,14 @@ def _carries(sides: _Sides, at: int) -> bool:
         return False
     if (
         positive(low) == low
-        and (low in _ANY or (before and before[0] in ("how", "more", "most", "less", "least", "as")))
+        and (
+            low in _TABLE["any measure"]
+            or (before and before[0] in ("how", "more", "most", "less", "least", "as"))
+        )
     ) or (positive(low) not in (None, low)):
         return False  # what is measured is held against the plan by itself
     return (
-        meaningful(word)
+        sides.is_full(at)
         and low not in _FUNCTION
         and low not in _IMPERATIVES | ({"state"} if not at else set())
     )
@@ -664,133 +713,80 @@ def _carries(sides: _Sides, at: int) -> bool:
 
 def _is_code(sides: _Sides, at: int) -> bool:
     """Return whether the plan has a short code that a word begins with: "M" for men."""
-    word = sides.low[at]
-    codes = [text.lower() for text in sides.use.texts if 0 < len(text) < 4]
-    return any(word.startswith(code) or word in _SEXES.get(code, "").split() for code in codes)
+    word, codes = sides.low[at], [text.lower() for text in sides.use.texts if 0 < len(text) < 4]
+    return any(word.startswith(code) or word in _TABLE.get(f"code: {code}", ()) for code in codes)
 
 
 def _describes(sides: _Sides, at: int, open_: Sequence[int]) -> bool:
     """Return whether a word stands before a noun that is accounted for."""
-    behind = sides.asked.words[at + 1 : at + 2]
-    return bool(behind) and at + 1 not in open_ and meaningful(behind[0]) and not sides.is_verb(at + 1)
+    full = at + 1 < len(sides.low) and sides.is_full(at + 1)
+    return full and at + 1 not in open_ and not sides.is_verb(at + 1)
 
 
 def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
-    """Return whether a word that nothing in the plan is called like may be left aside."""
-    word, low, raw = sides.low[at], sides.low, sides.asked.words[at].token.raw
-    common, called = raw.islower(), sides.is_called(at)
-    if not called and sides.use.done & {d for d, some in _SAY_HOW.items() if word.removesuffix("ly") in some}:
+    """Return whether a word needs no counterpart beside what the plan does and the words before it say."""
+    low, called = sides.low, sides.is_called(at)
+    word = low[at].removesuffix("s")
+    if not called and any(low[at].removesuffix("ly") in _DONE.get(name, ()) for name in sides.use.done):
         return True  # "in alphabetical order", "contains the letter a"
-    if not called and at and (at - 1 in sides.numbered or "per" in low[at - 1 : at]):
+    kind = any(c.kind == "class" and c.way in ("exact", "inflected") for c in sides.covering(at))
+    if not (called or kind) and at and (at - 1 in sides.numbered or "per" in low[at - 1 : at]):
         return True  # a unit, or what one costs
-    if word.removesuffix("s") in _MEASURED and (follows or sides.covers(at - 1)):
-        return True  # the "snatch score" of a "snatch"
-    if sides.asked.words[at].before == "-" and (follows or sides.covers(at - 1)):
-        return True  # "check-ins"
-    if ["or", "other"] in (low[at + 1 : at + 3], low[at + 2 : at + 4]):
-        return True  # "captain, mate or other sailor"
-    room = {"can", "could"} & set(low) and {"many", "most", "more", "than"} & set(low[max(0, at - 2) : at])
-    if (
-        sides.is_kind(at)
-        or _is_stranded(sides, at)
-        or _is_apposed(sides, at)
-        or (room and any(i.kind == "number" for i in sides.use.infos(sides.use.properties)))
-    ):
-        return True
-    if any(c.way == "exact" and (c.kind == "entity" or (c.kind == "value" and not common))
-           for c in sides.covering(at)):  # fmt: skip
-        return False  # a name is never left aside
-    dated = any(text[:4].isdigit() for text in sides.use.texts) or not _NAMES_OF.keys().isdisjoint(
-        sides.use.done
-    )
-    if not common or sides.strict:
-        return False
-    if dated and not called and low[at - 1 : at] in (["is"], ["are"], ["was"], ["were"]):
-        return True  # "were active in 2019"
-    if sides.is_verb(at) and not (called and not sides.reasoned):
-        return (
-            sides.roots[at] in _LIGHT or sides.reasoned
-        )  # a verb says no more than the relation that other words name
-    known = any(c.way in ("exact", "inflected", "synonym") and c.score > _CLEAR for c in sides.covering(at))
-    two = low[max(0, at - 2) : at]
-    everything = two[1:] in (["the"], ["our"], ["this"]) and two[0] in PREPOSITIONS and not word.endswith("s")
-    # On a graph without classes nothing is called a song; "in the league" is all that a graph is about.
-    return not known and ((sides.classless and sides.reasoned) or everything)
-
-
-_SAY_HOW: Final[Mapping[str, Set[str]]] = {
-    "order": words(
-        "alphabetic alphabetical lexicographic lexicographical ascending descending increasing decreasing"
-        " chronological reverse"
-    ),
-    "contains": words("letter letters substring string initial"),
-}
-"""Words that only say how it is computed, by what has to be done then."""
-
-
-def _is_stranded(sides: _Sides, at: int) -> bool:
-    """Return whether a word is the verb before a last preposition: "which genres does it fall under"."""
-    low = sides.low
-    asks = not {"do", "does", "did"}.isdisjoint(low[:at])
-    last = at + 2 == len(low) and low[-1] in PREPOSITIONS and not low[at].endswith("s")
-    common = (
-        sides.asked.words[at].token.raw.islower() and sides.asked.text[:-1] != sides.asked.text[:-1].lower()
-    )
-    called = any(c.name.islower() for c in sides.covering(at, alone=True) if c.way == "exact")
-    return asks and last and common and not called and sides.reasoned and not sides.strict
+    goes_on = follows or sides.covers(at - 1)
+    if goes_on and (word in _TABLE["measured"] or sides.mark(at) == "-"):
+        return True  # the "snatch score" of a "snatch", "check-ins"
+    return sides.is_kind(at) or _is_apposed(sides, at)
 
 
 def _is_apposed(sides: _Sides, at: int) -> bool:
     """Return whether a name is told again by what stands in brackets behind it: "Chicago (ORD)"."""
-    all_, end = sides.asked.words, at + 1
-    while end < len(all_) and all_[end].token.raw[0].isupper() and "(" not in all_[end].before:
+    end = at + 1
+    while end < len(sides.words) and sides.words[end].raw[0].isupper() and "(" not in sides.mark(end):
         end += 1
-    return end < len(all_) and "(" in all_[end].before and sides.covers(end)
-
-
-def _quotations(sides: _Sides) -> Iterator[Gap]:
-    said = roots_in([*sides.labels, *(n for i in sides.use.infos(sides.use.properties) for n in i.names)], 99)
-    for start, end, text in sides.asked.quotations:
-        if not (roots_in([text], 99) <= said or sides.read.issuperset(range(start, end))):
-            yield Gap(text.strip(), "quotation")
+    return end < len(sides.words) and "(" in sides.mark(end) and sides.covers(end)
 
 
 def _numbers(sides: _Sides) -> Iterator[Gap]:
     use, low = sides.use, sides.low
     digits, coded = (set(re.findall(r"\d+", " ".join(some))) for some in (sides.labels, use.things))
-    bounds = {c.end for c in sides.cues if c.kind == "compare"}
-    units = [UNITS[w] for word in low for w in {word, word.removesuffix("s")} & UNITS.keys()]
-    years = _years(sides)
-    wanted = [(q.start, q.end, q.value, q.ordinal) for q in sides.asked.quantities]
-    spans = {(p.start, p.end): p for p in sides.asked.periods if p.low is not None or p.high is not None}
-    for (start, end), p in spans.items():
-        both = {float(d.year) for d in (p.low, p.high) if d is not None}
-        if not (both & use.numbers or sides.read.issuperset(range(start, end))):
-            yield Gap(sides.asked.said(start, end), "number")
-    for start, end, value, ordinal in wanted:
-        said, behind = sides.asked.said(start, end), low[end : end + 1]
-        if (
-            said in (coded if start not in bounds else set())
-            or said in digits
-            or any(sides.is_own(at) for at in range(start, end))
-            or value in years
-        ):
+    for time in sides.dates:
+        told = sides.read.issuperset(range(time.start, time.end))
+        if not told and any(_is_missed(value, use.numbers) for value in time.values):
+            yield Gap(sides.said(time.start, time.end), "number")
+    for rank in sides.ranks:
+        if "order" not in use.done and not (float(rank.values[0]) in use.numbers or sides.is_own(rank.start)):
+            yield Gap(sides.said(rank.start, rank.end), "number")
+    for a in sides.amounts:
+        said, value = sides.said(a.start, a.end), float(a.value)
+        bounded = any(u.start < a.start < u.end for u in sides.bounds)
+        named = said in digits or (said in coded and not bounded)
+        if named or any(sides.is_own(at) for at in range(a.start, a.end)):
             continue
-        if low[start] in ("one", "zero", "a", "an") or (ordinal and (value == 1 or use.done & {"order"})):
-            continue
-        if low[max(0, start - 2) : start] == ["of", "the"]:
+        if low[a.start] in ("one", "zero", "a", "an") or low[max(0, a.start - 2) : a.start] == ["of", "the"]:
             continue
         same = {value * f for f in _FACTORS} | {value / f for f in _FACTORS}
-        same |= {value - 1, value + 1} if value in _YEARS else set()  # after 2020 is from 2021 on
-        same |= {value * size / other for kind, size in units for one, other in UNITS.values() if one == kind}
-        same |= {value - 1, value + 1} if value <= 31 and sides.asked.periods else set()
-        same |= {value + 12} if value <= 12 and behind in (["pm"], ["p"]) else set()
+        # After 2020 is from 2021 on, as is behind a day or an hour.
+        dated = any(time.values[0] == said for time in sides.times)
+        same |= {value + 1, value if dated else value - 1} if value in _YEARS or sides.times else set()
+        if (unit := unit_called(a.unit)) is not None:
+            same |= {float(a.value * unit.factor)}
+            same |= {float(converted(info, a.value, a.unit)) for info in use.infos(use.properties)}
         if not any(abs(w - n) < 1e-6 * max(1.0, abs(w)) for w in same for n in use.numbers):
             yield Gap(said, "number")
 
 
+def _is_missed(value: str, numbers: Set[float]) -> bool:
+    """Return whether numbers have not the year, or not the day, of a time or of the day behind it."""
+    year, _, rest = value.partition("-")
+    if len(year) < 4 or not year.isdigit():
+        return False
+    day = int(rest[3:5] or 0)
+    return not {float(year), float(year) + 1} & numbers or not (not day or {day, day + 1, 1} & numbers)
+
+
 def _years(sides: _Sides) -> set[float]:
-    return {float(d.year) for p in sides.asked.periods for d in (p.low, p.high) if d is not None}
+    years = (v[:4] for time in sides.times for v in time.values if len(v) > 3)
+    return {float(year) for year in years if year.isdigit()}
 
 
 def _number(value: Expression) -> float | None:
@@ -808,40 +804,34 @@ def _is_said_kind(sides: _Sides, cls: str) -> bool:
 
 def _unasked(sides: _Sides) -> Iterator[Gap]:
     """Yield names of things and values in the plan that the question does not say, or says only in part."""
-    show, said = Display(sides.lexicon.kg), set(sides.roots) | set(map(stem, sides.low))
+    use, show = sides.use, Display(sides.lexicon.kg)
+    said = set(sides.roots) | set(map(stem, sides.low))
     before = sides.before.things | sides.before.texts if sides.before is not None else set()
+    yield from (
+        Gap(cls, "unasked", loose=True) for cls in sorted(use.classes) if not _is_said_kind(sides, cls)
+    )
+    numbers = {n for c in use.comparisons for n in (_number(c.left), _number(c.right)) if n is not None}
+    have = {float(v) for u in sides.ranks for v in u.values} | {float(a.value) for a in sides.amounts}
+    have |= _years(sides) | {0.0, 1.0, 2.0, 100.0}
+    near = {h * f for h in have for f in _FACTORS} | {h / f for h in have for f in _FACTORS}
+    yield from (Gap(f"{n:g}", "unasked", loose=True) for n in sorted(numbers - near))
     schema_words = {own for name in sides.lexicon.words.names for own in name.roots}
-    if sides.strict:
-        yield from (Gap(cls, "unasked") for cls in sorted(sides.use.classes) if not _is_said_kind(sides, cls))
-        numbers = {
-            n for c in sides.use.comparisons for n in (_number(c.left), _number(c.right)) if n is not None
-        }
-        have = {q.value for q in sides.asked.quantities} | _years(sides) | {0.0, 1.0, 2.0, 100.0}
-        near = {h * f for h in have for f in _FACTORS} | {h / f for h in have for f in _FACTORS}
-        yield from (Gap(f"{n:g}", "unasked") for n in sorted(numbers - near))
-    for term in sorted((sides.use.things | sides.use.texts) - before):
+    for term in sorted((use.things | use.texts) - before - sides.schema.properties.keys()):
         found = [(m, c) for m in sides.mentions for c in m.candidates if c.term == term]
         if not found and sides.before is None:  # what was found before may stand for "them"
-            name = show.entity(term) if term in sides.use.things else term if sides.strict else ""
+            name = show.entity(term) if term in use.things else term
             if name and not roots_in([name]) & said and not (name[:4].isdigit() or sides.is_like(name)):
-                yield Gap(name, "unasked")
-        if not found:
-            continue
-        if any(c.way not in ("tokens", "spelling") for _, c in found):
+                yield Gap(name, "unasked", loose=term in use.texts)
+        if not found or any(c.way not in ("tokens", "spelling") for _, c in found):
             continue
         mention, best = max(found, key=lambda f: f[1].score)
-        mine, own = [w.token.raw for w in sides.asked.words[mention.start : mention.end]], words_in(best.name)
-        left = {root(w) for w in own if len(w) > 2} - {root(w) for w in mine}
-        # Who writes with capitals calls nobody by a common word: "health insurance" is not Unita Health.
-        capital = sides.asked.text[:1].isupper() and any(w[0].isupper() for w in own)
-        common = capital and all(w.islower() for w in mine)
-        kinds = not {root(w) for w in mine}.isdisjoint(schema_words) or any(
-            c.kind == "not" for c in sides.cues
-        )
-        if len(left) > 3 * len(mine) or (
-            len(left) >= len(mine)
-            and (any(c.way == "exact" for c in mention.candidates) or (common and kinds))
-        ):
+        mine = [w.raw for w in sides.words[mention.start : mention.end]]
+        own = {root(w) for w in mine}
+        left = {root(w) for w in words_in(best.name) if len(w) > 2} - own
+        exact = sides.before is None and any(c.way == "exact" for c in mention.candidates)
+        # A common word of the graph calls nobody by name: "health insurance" is not Unita Health.
+        common = all(w.islower() for w in mine) and not own.isdisjoint(schema_words)
+        if len(left) > 3 * len(mine) or (len(left) >= len(mine) and (exact or common)):
             yield Gap(best.name, "unasked")
 
 
@@ -851,163 +841,87 @@ def _unasked(sides: _Sides) -> Iterator[Gap]:
 def _operations(sides: _Sides) -> Iterator[Gap]:
     """Yield the words that say how to compute and that the plan leaves out, and what it computes unasked."""
     for cue in sides.cues:
-        holds = _CHECKS.get(cue.value if cue.kind == "fold" else cue.kind)
-        own = any(sides.is_own(at) for at in range(cue.start, cue.end)) and cue.kind not in ("not", "compare")
+        holds = _CHECKS.get(cue.cue)
+        own = any(sides.is_own(at) for at in range(cue.start, cue.end)) and cue.cue != "not"
         titled = sides.titled.issuperset(range(cue.start, cue.end))
         if holds is not None and not own and not titled and not holds(sides, cue):
-            both = [c for c in sides.cues if (c.start, c.end) == (cue.start, cue.end) and c != cue]
-            if not any(
-                (h := _CHECKS.get(c.value if c.kind == "fold" else c.kind)) and h(sides, c) for c in both
-            ):
-                said = sides.low[cue.start : cue.end]
-                said = [w for w in said if cue.kind == "not" and w in _NOT][:1] or said
-                yield Gap(" ".join(said), cue.value if cue.kind == "fold" else cue.kind)
-    different = ("for", "different") in zip(sides.low, sides.low[1:], strict=False)
-    if different and not _groups(sides, Cue(0, 0, "group", "each")):
-        yield Gap("for different", "group")
-    yield from _folds_of_two(sides)
+            said = sides.low[cue.start : cue.end]
+            said = [w for w in said if cue.cue == "not" and w in _NOT][:1] or said
+            yield Gap(" ".join(said), cue.cue)
+    yield from (Gap(w, "unsupported") for w in sides.low if w in _TABLE["not computed"] - sides.own)
     yield from _superlatives(sides)
     yield from _compared(sides)
     yield from _not_said(sides)
 
 
-def _folds_of_two(sides: _Sides) -> Iterator[Gap]:
-    """Yield a second number that is to be folded as the first is: "the average age and weight"."""
-    use, low = sides.use, sides.low
-    plain = [v for v in use.shown if not folds(v) and use.is_number(v)]
-    told = sides.names(use.told_by(*(u for v in plain for u in use.unknowns(v))))
-    for cue in sides.cues:
-        near = low[cue.end : cue.end + 3]
-        if (
-            cue.kind not in ("fold", "count", "most")
-            or "and" not in near[1:]
-            or not any(map(folds, use.shown))
-        ):
-            continue
-        at = cue.end + near.index("and", 1) + 1
-        cued = any(c.start <= at < c.end for c in sides.cues)
-        if at < len(low) and not cued and sides.roots[at] in told and low[at + 1 : at + 2] != ["and"]:
-            yield Gap(f"{low[cue.start]} … {low[at]}", "told")
-
-
-def _averages(sides: _Sides, cue: Cue) -> bool:
+def _averages(sides: _Sides, cue: Unit) -> bool:
     return not {"average", "/"}.isdisjoint(sides.use.done)
 
 
-def _shares(sides: _Sides, cue: Cue) -> bool:
+def _shares(sides: _Sides, cue: Unit) -> bool:
     # To share something with somebody is no share, nor is a rate.
-    noun = (
-        sides.low[cue.start - 1 : cue.start] in (["the"], ["what"])
-        or "of" in sides.low[cue.start : cue.end + 1]
-    )
-    return "/" in sides.use.done or not noun
+    near = sides.low[cue.start - 1 : cue.start] in (["the"], ["what"])
+    return "/" in sides.use.done or not (near or "of" in sides.low[cue.start : cue.end + 1])
 
 
-def _totals(sides: _Sides, cue: Cue) -> bool:
+def _totals(sides: _Sides, cue: Unit) -> bool:
     return "total" not in sides.low[cue.start : cue.end] or bool({"sum", "count", "/"} & sides.use.done)
 
 
-def _differs(sides: _Sides, cue: Cue) -> bool:
+def _differs(sides: _Sides, cue: Unit) -> bool:
     return bool({"-", "days"} & sides.use.done)
 
 
-def _orders(sides: _Sides, cue: Cue) -> bool:
-    return "order" in sides.use.done or (
-        cue.kind == "order" and sides.low[cue.start] in ("order", "sort", "rank")
-    )
-
-
-def _denies(sides: _Sides, cue: Cue) -> bool:
+def _denies(sides: _Sides, cue: Unit) -> bool:
     use, low = sides.use, sides.low
-    if {"without", "!="} & use.done or 0.0 in use.numbers:
-        return True
-    behind = low[cue.end : cue.end + 1]
-    if {"<", "<="} & use.done and {"more", "over", "above", "least"} & set(low):
-        return True
-    if "longer" in low[cue.start : cue.end]:
+    said, behind = low[cue.start : cue.end], low[cue.end : cue.end + 1]
+    if {"without", "!=", "<", "<="} & use.done or 0.0 in use.numbers or "longer" in said:
         return True  # "no longer alive" is said by a date
-    if behind and (behind[0] in ("only", "exceeding") or (positive(behind[0]) and "than" in low)):
+    if behind in (["only"], ["of"], ["exceeding"]) or low[cue.start - 1 : cue.start] == ["or"]:
         return True
-    if low[max(0, cue.start - 1) : cue.start] == ["or"] or (low[cue.start] == "no" and behind == ["of"]):
-        return True
-    if any(c.start == cue.end and c.kind == "compare" for c in sides.cues):
+    if any(u.start <= cue.end < u.end for u in sides.bounds) or said == ["out", "of"]:
         return True
     off = [p for p in use.patterns if (i := sides.schema.properties.get(str(p.predicate))) and i.flag
            and p.object == i.truth_value(False)]  # fmt: skip
-    off += [c for c in use.comparisons if str(c.right).lower() in ("false", "n", "no", "f")]  # type: ignore[misc]
+    no = any(str(value).lower() in ("false", "n", "no", "f") for _, value in use.bounds)
     # Who does not have any discontinued products may have no other ones either.
-    having = low[cue.start : cue.end][-1:] in (["any"], ["no"]) or low[cue.end : cue.end + 1] == ["any"]
+    having = said[-1:] in (["any"], ["no"]) or behind == ["any"]
     kinds = sides.names(use.classes) & set(sides.roots[cue.end : cue.end + 4])
-    return bool(off) and not (having and kinds)
+    return bool(off or no) and not (having and kinds)
 
 
-def _groups(sides: _Sides, cue: Cue) -> bool:
+def _groups(sides: _Sides, cue: Unit) -> bool:
     use, top = sides.use, sides.use.plan
     keys = any(not folds(c.value) for c in top.columns) or bool(top.group_by)
-    if sides.low[cue.start : cue.end] == ["across", "all"]:
-        return not (keys and any(map(folds, use.shown)) and not (top.order or top.limit or top.having))
-    if cue.value == "by" or keys or not any(map(folds, use.shown)) or len(use.plans) > 1 or "/" in use.done:
-        return True
-    return "per" in sides.low[cue.start : cue.end] and "average" in use.done
-
-
-def _chooses(sides: _Sides, cue: Cue) -> bool:
-    use, low, at = sides.use, sides.low, cue.start
-    near = low[max(0, at - 1) : at] + low[cue.end : cue.end + 1]
-    single = any(positive(w) for w in near) or not {
-        "not",
-        "more",
-        "less",
-        "over",
-        "under",
-        "other",
-        "after",
-    }.isdisjoint(near)
     done = (
-        use.done & {"either", "without", "!="} or any(p.narrower for p in use.patterns) or use.plan.yes_or_no
+        sides.low[cue.end - 1] in _TABLE["loose group"]
+        or keys
+        or len(use.plans) > 1
+        or bool({"/", "average"} & use.done)
     )
-    named = sides.read_as(use.things | use.texts | use.properties)
-    relevant = not 0 < at < len(low) - 1 or {at - 1, at + 1} <= named or low[at + 1] in _ENDS
-    return bool(done) or single or not relevant
+    return done or not any(map(folds, use.shown))
 
 
-def _counts(sides: _Sides, cue: Cue) -> bool:
-    use, low, told = sides.use, sides.low, [v for v in sides.use.shown if not folds(v)]
-    if {"count", "sum", "days"} & use.done or use.plan.yes_or_no:
-        return True
-    if "total" in low[cue.start : cue.end]:
-        return "/" in use.done or any(map(use.is_number, told))
-    before = low[: cue.start][-1:] if low[cue.start - 1 : cue.start] != ["the"] else low[: cue.start - 1][-1:]
-    if not any(map(use.is_number, use.shown)) and (not before or before[0] in _IMPERATIVES | {"and", "is"}):
-        return any(map(sides.is_own, range(cue.start, cue.end)))
-    noun = next((at for at in range(cue.end, len(low)) if meaningful(sides.asked.words[at])), None)
-    if low[cue.start : cue.end] != ["how", "many"] or noun is None or not sides.is_called(noun):
-        return True
-    # A number that is told instead of a count has to be that of what is counted.
-    if {"can", "could"} & set(low[noun : noun + 3]):
-        return True
-    told_by = use.told_by(*(u for v in use.shown if use.is_number(v) for u in use.unknowns(v)))
-    return not told_by or sides.is_in(noun, sides.names(told_by)) or noun in sides.read_as(told_by)
+def _chooses(sides: _Sides, cue: Unit) -> bool:
+    use = sides.use
+    named, behind = sides.read_as(use.things | use.texts | use.properties), sides.low[cue.end : cue.end + 1]
+    between = {cue.start - 1, cue.end} <= named or not _ENDS.isdisjoint(behind)
+    compares = positive(behind[0]) is not None if behind else True  # "three or more"
+    done = use.done & {"either", "without", "!="} or any(p.narrower for p in use.patterns)
+    return bool(done) or use.plan.yes_or_no or not between or compares
 
 
-def _unsupported(sides: _Sides, cue: Cue) -> bool:
-    return sides.low[cue.start] in ("why", "how")
-
-
-_Check: TypeAlias = Callable[[_Sides, Cue], bool]
-_CHECKS: Final[dict[str, _Check]] = {
-    "average": _averages,
+_CHECKS: Final[Mapping[str, Callable[[_Sides, Unit], bool]]] = {
+    "avg": _averages,
     "sum": _totals,
-    "percentage": _shares,
+    "share": _shares,
+    "part": _shares,
     "ratio": _shares,
+    **dict.fromkeys(("over", "under", "overis", "underis"), _averages),
     "difference": _differs,
-    "order": _orders,
-    "direction": _orders,
     "not": _denies,
     "group": _groups,
     "or": _chooses,
-    "count": _counts,
-    "unsupported": _unsupported,
 }
 """Whether a plan does what the words of a cue say."""
 
@@ -1018,16 +932,15 @@ def _superlatives(sides: _Sides) -> Iterator[Gap]:
     great, small = "maximum" in use.done or True in ends, "minimum" in use.done or False in ends
     keyed = top.grouped and (bool(top.group_by) or any(not folds(c.value) for c in top.columns))
     # The least of each group is not that of all.
-    whole = not keyed or bool(top.having) or len(use.plans) > 1 or any(c.kind == "group" for c in sides.cues)
+    whole = not keyed or bool(top.having) or len(use.plans) > 1 or any(c.cue == "group" for c in sides.cues)
     extreme = bool(ends) or ((great or small) and whole) or "without" in use.done
     found = [at for at in range(len(low)) if is_superlative(low[at]) and low[at - 1 : at] != ["at"]]
-    mine = [low[at] for at in found if not sides.is_own(at)]
-    if {"maximum", "minimum"} <= set(mine) and "from" not in low and not (great and small):
+    found = [at for at in found if not sides.is_own(at)]
+    mine = {low[at] for at in found}
+    if {"maximum", "minimum"} <= mine and "from" not in low and not (great and small):
         yield Gap("maximum and minimum", "superlative")
     for at in found:
         near = {*low[max(0, at - 2) : at], *low[at + 1 : at + 4]}
-        if sides.is_own(at) and not _is_of_all(sides, at):
-            continue
         if low[at] == "most" and ({"*", "/"} & use.done or low[at + 1 : at + 2] == ["of"]):
             continue  # more than half
         if not (("order" in use.done) if {"first", "from", "to"} & near else extreme):
@@ -1039,34 +952,17 @@ def _superlatives(sides: _Sides) -> Iterator[Gap]:
 def _is_measured(sides: _Sides, at: int) -> bool:
     """Return whether a plan has what an adjective is a measure of, where not any number will do."""
     use, plain = sides.use, positive(sides.low[at])
-    if (
-        plain is None
-        or plain in _ANY
-        or {"count", "days"} & use.done
-        or sides.covers(at)
-        or sides.is_near(at)
-    ):
+    if plain is None or plain in _TABLE["any measure"] or {"count", "days", "/"} & use.done:
         return True
-    if any(d.property in use.properties for d in sides.lexicon.dimension(plain)):
+    if (
+        sides.covers(at)
+        or sides.nearness(at) >= _NEAR
+        or any(i.kind == "date" for i in use.infos(use.properties))
+    ):
         return True
     if sides.low[at + 1 : at + 2] == ["to"] and sides.covers(at + 2):
         return True  # "quickest to pack"
-    dated = any(info.kind == "date" for info in use.infos(use.properties))
-    return dated or ("/" in use.done and bool(set(DIMENSIONS[plain][1].split()) & _DIVIDING))
-
-
-def _is_of_all(sides: _Sides, at: int) -> bool:
-    """Return whether the "highest point" of nothing that is named is told of each thing that has one."""
-    use = sides.use
-    for p in use.patterns:
-        info = sides.schema.properties.get(str(p.predicate))
-        if info is None or p.object not in use.shown or sides.roots[at] not in roots_in(info.names):
-            continue
-        about = [q for q in use.patterns if p.subject in (q.subject, q.object) and q != p]
-        named = not isinstance(p.subject, Unknown) or any(q.predicate != RDF.type for q in about)
-        said = sides.names(use.kinds(p.subject)) & set(sides.roots)
-        return not (named or said or use.comparisons or use.texts)
-    return False
+    return any(d.property in use.properties for d in sides.lexicon.dimension(plain))
 
 
 def _compared(sides: _Sides) -> Iterator[Gap]:
@@ -1074,70 +970,40 @@ def _compared(sides: _Sides) -> Iterator[Gap]:
     use, low = sides.use, sides.low
     measures = [c for c in use.comparisons if c.relation not in ("=", "!=")]
     both = any(not isinstance(c.left, Literal) and not isinstance(c.right, Literal) for c in measures)
-    for cue in (c for c in sides.cues if c.kind == "compare"):
-        said = low[cue.start : cue.end]
-        number = any(at in sides.numbered for at in range(cue.start, cue.end + 3))
-        called = {r for w in said for r in (root(w), *map(root, CONVERSES.get(w, ())))} & sides.own
-        own = bool(called) or use.done & {"without", "!=", "-"}
-        if "than" in said and not own and (not measures or not (number or both or "$" in sides.asked.text)):
-            yield Gap(" ".join(said), "comparison")
-        counted = [q for q in sides.asked.quantities if q.start == cue.end and not q.ordinal and q.value >= 2]
-        if said == ["at", "least"] and not measures and counted:
-            yield Gap(" ".join(said), "comparison")
-        if cue.value in "<=>=" and cue.value != "=" and not _is_bounded(sides, cue):
-            yield Gap(" ".join(low[cue.start : cue.end + 1]), "comparison")
-        at = cue.end + 1
-        if not counted or {"count", "sum"} & use.done or at >= len(low):
+    ordered = {"order", "maximum", "minimum", "without", "!=", "-", "/"} & use.done
+    than = low.index("than") if "than" in low else 0
+    if than and not (measures or ordered or sides.is_own(than - 1)):
+        yield Gap("than", "comparison")
+    for at in (at for at, word in enumerate(low) if word == "than"):
+        more = [w for w in low[max(0, at - 3) : at] if w in _MORE or positive(w) not in (None, w)][-1:]
+        number = any(near in sides.numbered for near in range(at, at + 4))
+        own = {r for w in more for r in (root(w), *map(root, CONVERSES.get(w, ())))} & sides.own
+        if not more or own or use.done & {"without", "!=", "-"}:
             continue
-        kinds = any(c.kind == "class" and c.way in ("exact", "inflected") and c.score > _SURE
-                    for c in sides.covering(at, alone=True))  # fmt: skip
-        compared = use.told_by(*(u for c in use.comparisons for u in use.unknowns(c.left)))
-        if kinds and sides.roots[at] not in sides.names(compared):
-            yield Gap(f"{low[cue.end]} {low[at]}", "count")
+        if not measures or not (number or both):
+            yield Gap(f"{more[0]} than", "comparison")
+    for u in sides.bounds:
+        if low[u.start : u.start + 2] == ["at", "least"] and not measures and float(u.values[0]) >= 2:
+            yield Gap("at least", "comparison")
+        if not _is_bounded(sides, u):
+            yield Gap(sides.said(u.start, u.end), "comparison")
 
 
-def _is_split(sides: _Sides) -> bool:
-    """Return whether one number is asked for, of all, and several are told."""
-    use, low, top = sides.use, sides.low, sides.use.plan
-    keyed = any(not folds(c.value) for c in top.columns) or bool(top.group_by)
-    if not keyed or not any(map(folds, use.shown)) or top.having or top.limit or top.order or sides.before:
-        return False
-    first = next((c for c in sides.cues if c.kind in ("count", "fold")), None)
-    start = (
-        ["what", "is", "the"],
-        ["what", "was", "the"],
-        ["find", "the"],
-        ["count", "the"],
-        ["return", "the"],
-    )
-    if first is None or not (
-        first.start == 0 or low[: first.start] in [s[:n] for s in start for n in (1, 2, 3)]
-    ):
-        return False
-    return _EACH.isdisjoint(low[first.end :]) and not any(w.endswith("ly") for w in low)
-
-
-def _is_bounded(sides: _Sides, cue: Cue) -> bool:
+def _is_bounded(sides: _Sides, bound: Unit) -> bool:
     """Return whether a number that is compared with is so in the direction that is said."""
-    use, found = sides.use, [q for q in sides.asked.quantities if q.start == cue.end and not q.ordinal]
-    turned = {"without", "!=", "-", "days"} & use.done or any(c.kind == "not" for c in sides.cues)
-    if not found or turned or sides.low[cue.start - 1 : cue.start] == ["or"]:
+    use, first = sides.use, sides.low[bound.start]
+    turned = {"without", "!=", "-", "days"} & use.done or any(c.cue == "not" for c in sides.cues)
+    if turned or sides.low[bound.start - 1 : bound.start] == ["or"] or first == "than":
         return True
-    known = {c.relation for c in use.comparisons for n in (_number(c.right),) if n == found[0].value}
-    same = {r for r in known if r[0] == cue.value[0]}
-    return not known & {"<", ">", "<=", ">="} or bool(same) or positive(sides.low[cue.start]) not in (
-        None, "great", "large", "high", "low", "small", "few"
-    )  # fmt: skip
+    value = float(bound.values[0])
+    known = {c.relation[0] for c in use.comparisons if _number(c.right) == value} & {"<", ">"}
+    sized = positive(first) in (None, "great", "large", "high", "low", "small", "few")
+    return not known or bound.op[0] in known or not sized
 
 
 def _not_said(sides: _Sides) -> Iterator[Gap]:
     """Yield operations of the plan for which no word of the question is a reason."""
-    use, low, before = sides.use, sides.low, sides.before
-    divides = [at for at, word in enumerate(low) if word in _DIVIDING or word.removesuffix("s") in _DIVIDING]
-    if "/" in use.done and all(map(sides.is_own, divides)) and not (before and "/" in before.done):
-        yield Gap(" ".join(low[at] for at in divides) or "a quotient", "operation")
-    if _is_split(sides):
-        yield Gap(" ".join(low[:2]), "one number")
+    use, low = sides.use, sides.low
     for part in walk(use.plan):
         if isinstance(part, Aggregate) and part.function in ("sum", "average"):
             value = part.value.value if isinstance(part.value, Number) else part.value
@@ -1145,7 +1011,7 @@ def _not_said(sides: _Sides) -> Iterator[Gap]:
             if isinstance(value, Unknown) and not use.is_number(value) and {*told} & {"date", "entity"}:
                 yield Gap(f"the {part.function} of {told[0]} values", "operation")
     asks = not _QUESTION_WORDS.isdisjoint(low[1:])
-    if low and low[0] in AUXILIARIES and not use.plan.yes_or_no and not asks and before is None:
+    if low and low[0] in AUXILIARIES and not use.plan.yes_or_no and not asks and sides.before is None:
         yield Gap(low[0], "yes or no")
     if use.plan.yes_or_no and low and low[0] in _QUESTION_WORDS:
         yield Gap(low[0], "more than yes or no")
@@ -1169,6 +1035,9 @@ def _kinds(sides: _Sides) -> Iterator[Gap]:
     for at, word in enumerate(low):
         if word == "how" and low[at + 1 : at + 2] in (["many"], ["much"]) and not any(numbers):
             yield Gap(" ".join(low[at : at + 2]), "number told")
+        measured = word == "how" and at + 1 < len(low) and positive(low[at + 1]) == low[at + 1]
+        if measured and not (any(numbers) or _tells_time(sides)):
+            yield Gap(" ".join(low[at : at + 2]), "number told")
         if at and (low[at - 1] not in ("and", "about") or (word == "who" and _goes_on(sides, at))):
             continue
         if word == "who" and all(numbers):
@@ -1190,7 +1059,7 @@ def _goes_on(sides: _Sides, at: int) -> bool:
 
 def _begins(sides: _Sides, at: int) -> bool:
     """Return whether a question begins at a word."""
-    before = sides.asked.words[at].before[-1:]
+    before = sides.mark(at)[-1:]
     return not at or sides.low[at - 1] in ("and", "about", "or") or before in tuple(",-;–—")
 
 
@@ -1233,17 +1102,15 @@ class _Asked:
 
 def _wanted(sides: _Sides) -> Iterator[_Asked]:
     """Yield the nouns that are asked for, "name" and "age" of "list the name and age of all players"."""
-    low, at, every = sides.low, 0, sides.asked.words
+    low, at = sides.low, 0
     while at < len(low):
         word, counted = low[at], low[at : at + 2] in (["how", "many"], ["how", "much"])
         begins = (
-            not at
-            or low[at - 1] in ("and", "also", "then", "please")
-            or every[at].before[:1] in tuple(".?!;,")
+            not at or low[at - 1] in ("and", "also", "then", "please") or sides.mark(at)[:1] in tuple(".?!;,")
         )
         several = word in _IMPERATIVES or low[at + 1 : at + 2] in (["is"], ["are"], ["was"], ["were"])
         first = at - (low[at - 1] == "please")
-        later = at > 1 and every[first].before[:1] in tuple(".?!;") and word in (_IMPERATIVES | {"what"})
+        later = at > 1 and sides.mark(first)[:1] in tuple(".?!;") and word in (_IMPERATIVES | {"what"})
         at += 1 + counted
         if not (
             counted
@@ -1256,8 +1123,8 @@ def _wanted(sides: _Sides) -> Iterator[_Asked]:
         places: list[int] = []
         while at < len(low):
             joint, ends = (
-                "," in every[at].before or low[at] == "and",
-                low[at] in _ENDS or every[at].before[:1] in tuple(".?!;:("),
+                "," in sides.mark(at) or low[at] == "and",
+                low[at] in _ENDS or sides.mark(at)[:1] in tuple(".?!;:("),
             )
             if (joint or ends) and places:
                 yield _Asked(tuple(places), counted, later)
@@ -1290,7 +1157,7 @@ def _is_noun(sides: _Sides, at: int) -> bool:
     if word in PREPOSITIONS:
         return False  # though a property may be called "of"
     cued = any(c.start <= at < c.end for c in sides.cues) and not sides.is_own(at)
-    told = (meaningful(sides.asked.words[at]) and word not in _FUNCTION) or sides.is_own(at)
+    told = (sides.is_full(at) and word not in _FUNCTION) or sides.is_own(at)
     return told and positive(word) is None and not cued and at not in sides.numbered
 
 
@@ -1325,6 +1192,8 @@ def _untold(sides: _Sides, wanted: Sequence[_Asked]) -> Iterator[Gap]:
         sides.names(shown) | roots_in(inverse) | sides.done,
         set[str]().union(*map(use.kinds, subjects)),
     )
+    owners = {p.subject for p in use.patterns if p.object in subjects}
+    own = sides.names(set[str]().union(*map(use.kinds, owners)))
     told = sides.read_as(shown) | {
         at for m in sides.mentions for c in m.candidates if c.term in relations and c.way != "tokens"
         for at in range(m.start, m.end)
@@ -1334,29 +1203,32 @@ def _untold(sides: _Sides, wanted: Sequence[_Asked]) -> Iterator[Gap]:
     for one in wanted:
         head = one.places[-1]
         general = sides.low[head].removesuffix("s") in _GENERAL
-        if general and (len(one.places) > 1 or sides.low[head].removesuffix("s") in _OF_THINGS):
-            own = sides.roots[head]
+        if general and (len(one.places) > 1 or sides.low[head].removesuffix("s") in _TABLE["of things"]):
+            noun = sides.roots[head]
             has = any(
-                own in roots_in(i.names) for i in sides.schema.properties.values() if kinds & i.domains.keys()
+                noun in roots_in(i.names)
+                for i in sides.schema.properties.values()
+                if kinds & i.domains.keys()
             )
-            telling = sides.low[head].removesuffix("s") in _TELLING
+            telling = sides.low[head].removesuffix("s") in _TABLE["telling"]
             if (
                 has
-                and own not in names
+                and noun not in names
                 and (telling or not any(sides.is_in(at, names) for at in one.places[:-1]))
             ):
-                yield Gap(sides.asked.words[head].token.raw, "told")
+                yield Gap(sides.words[head].raw, "told")
                 continue
         places = [at for at in one.places if sides.low[at].removesuffix("s") not in _GENERAL]
         covered = [at for at in places if sides.covers(at)]
         if not covered or covered[0] != places[0] or all(sides.roots[at] in values for at in covered):
             continue
         room = one.counted and sides.low[places[-1] + 1 : places[-1] + 2] in (["can"], ["could"])
-        if not (room or any(sides.is_in(at, names) for at in places) or set(places) & told):
-            yield Gap(sides.asked.said(covered[0], covered[-1] + 1), "told")
+        of = names | own if general else names  # "student ids" are told of students
+        if not (room or any(sides.is_in(at, of) for at in places) or set(places) & told):
+            yield Gap(sides.said(covered[0], covered[-1] + 1), "told")
     several = [o for o in wanted if not o.counted and not all(sides.roots[at] in values for at in o.places)]
     if 1 < len(several) > len(use.shown):
-        yield Gap(sides.asked.words[several[-1].places[-1]].token.raw, "told")
+        yield Gap(sides.words[several[-1].places[-1]].raw, "told")
 
 
 # -- what people are --------------------------------------------------------------------------------------
@@ -1406,7 +1278,7 @@ def of_the_kind(lexicon: Lexicon, question: str, found: Sequence[FoundReading]) 
     Raises:
         StoreError: If the store fails.
     """
-    low = cut(question).low
+    low = [t.raw.lower() for t in tokens(question)]
     who = "who" in low[:1]
     if not found or not (who or (low[:1] == ["what"] and low[1:2] and low[1] in _DOING)):
         return list(found)
@@ -1443,7 +1315,6 @@ def account(
     plan: Plan,
     shown: Sequence[str],
     before: Plan | None = None,
-    strict: bool = False,
 ) -> Verdict:
     """Return what of a question a plan leaves out, and what it adds.
 
@@ -1453,7 +1324,6 @@ def account(
         plan: A plan of it.
         shown: Names of the plan's columns that are told.
         before: The plan that the question goes on from; what it has counts as said.
-        strict: Whether verbs, and what is only near in meaning, are named as well.
 
     Example:
         >>> import mrag
@@ -1472,36 +1342,10 @@ def account(
     """
     use = PlanUse.of(plan, shown, lexicon.schema)
     carried = None if before is None else PlanUse.of(before, (), lexicon.schema)
-    sides = _Sides(_HOW.sub("", question), use, lexicon, carried, strict)
-    found = (
-        *_words(sides), *_quotations(sides), *_numbers(sides), *_operations(sides), *_told(sides),
-        *_unasked(sides),
-    )  # fmt: skip
-    return Verdict(tuple(dict.fromkeys(found)))
-
-
-def accounted(
-    lexicon: Lexicon, question: str, readings: Sequence[Reading], before: Plan | None = None
-) -> list[Reading]:
-    """Return readings, those first that say all that a question says.
-
-    The others name what they leave out as ignored; nothing is given as computed by them.
-
-    Args:
-        lexicon: The names of the graph.
-        question: The question.
-        readings: Its readings, likeliest first.
-        before: The plan that the question goes on from.
-    """
-    kept, short = list[Reading](), list[Reading]()
-    for reading in readings:
-        left: tuple[str, ...] = ()
-        if reading is readings[0] or reading.probability >= _GIVEN:
-            left = account(lexicon, question, reading.plan, reading.shown, before).words
-        (short if left else kept).append(
-            replace(reading, ignored=tuple(dict.fromkeys((*reading.ignored, *left))))
-        )
-    return kept + short
+    sides = _Sides(_HOW.sub("", question), use, lexicon, carried)
+    parts = (_words, _numbers, _operations, _told, _unasked)
+    found = dict.fromkeys(gap for part in parts for gap in part(sides))
+    return Verdict(tuple(g for g in found if not g.loose), tuple(g for g in found if g.loose))
 
 
 def roots_in(names: Iterable[str], most: int = _LONG) -> set[str]:
@@ -1522,25 +1366,19 @@ def is_superlative(word: str) -> bool:
         >>> [w for w in ("highest", "cheap", "cheapest", "fewest", "most") if is_superlative(w)]
         ['highest', 'cheapest', 'fewest', 'most']
     """
-    if word in (
-        "most",
-        "least",
-        "fewest",
-        "maximum",
-        "minimum",
-        "max",
-        "min",
-        "top",
-        "bottom",
-        "leading",
-        "worst",
-    ):
+    if word in _TABLE["superlative"]:
         return True
     plain = positive(word)
     return plain not in (None, word) and word.endswith("est")
 
 
-def _is_within(one: Cue, other: Cue) -> bool:
+def _is_counted(word: str) -> bool:
+    """Return whether a unit is a name of things that are counted: people, points."""
+    unit = unit_called(word)
+    return unit is not None and unit.counts
+
+
+def _is_within(one: Unit, other: Unit) -> bool:
     """Return whether words are part of longer ones that say something else: "no more than"."""
     longer = other.end - other.start > one.end - one.start
     return longer and other.start <= one.start and one.end <= other.end

@@ -14,23 +14,33 @@ from mrag import untrusted
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
 from mrag.errors import ConfigError, MragError, StoreError
-from mrag.generation.result import Answer, AnswerCell, Citation, Computed, OtherReading, Sentence, recorded
+from mrag.generation.result import (
+    Answer,
+    AnswerCell,
+    Citation,
+    Computed,
+    OtherReading,
+    Sentence,
+    WordUse,
+    recorded,
+)
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import twins_of
 from mrag.language.grammar import join, plural
-from mrag.planning.accounting import account, accounted, of_the_kind
+from mrag.planning.accounting import account, of_the_kind
 from mrag.planning.certainty import (
     FoundReading,
     excludes_by_reading,
     is_nothing,
     may_be_absent,
-    together,
+    unconverted,
     weighed,
     why_unread,
 )
 from mrag.planning.compiler import other_named
 from mrag.planning.following import LastAnswer, asked_after
 from mrag.planning.interchange import plan_to_json
+from mrag.planning.lexical import Candidate
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import (
     Nearest,
@@ -45,32 +55,24 @@ from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Scal
 from mrag.planning.precedents import taught
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import proofs
-from mrag.planning.reader.reader import QuestionDerivation, RoleReader
-from mrag.planning.reading.composing import alike_named
-from mrag.planning.reading.derived import in_several_units
-from mrag.planning.reading.drafts import Reading
-from mrag.planning.reading.parser import Parser
+from mrag.planning.reader.reader import RoleReader
+from mrag.planning.readings import Reading, alike_named
 from mrag.planning.results import (
     CERTAIN,
     EVEN,
-    LIKELY,
-    MOST_BESIDE,
-    MOST_JUDGED,
-    OFFERED_SECONDS,
-    SURE,
     Planner,
-    namer,
+    TermNamer,
     next_rows,
     of_none,
     offered,
     others_of,
     rows_of,
-    run_beside,
     run_readings,
     with_either,
 )
 from mrag.planning.run import PlanResult, run
 from mrag.planning.scopes import aggregates, unit_of_days, with_subclasses
+from mrag.planning.units import in_several_units
 from mrag.planning.values import Cells
 from mrag.planning.wording import Name, part_to_words, to_words, value_to_words
 from mrag.rdf.terms import Term, Triple
@@ -256,34 +258,41 @@ def answer_of(
         nothing: Why there is nothing, if that is known already.
     """
     display = Display(kg)
-    rows = rows_of(display, reading, result)
+    name, rows = TermNamer(kg, display), rows_of(display, reading, result)
     if not result.holds:
         why = nothing or why_nothing(kg, reading.plan, schema_of(kg), ends)
-        context, said = _denied(kg, reading, why, namer(kg, display), ends)
+        context, said = _denied(kg, reading, why, name, ends)
     else:
         context, support = _proved(kg, reading.plan, result.rows, ends)
         both = values_compared(kg, reading.plan, schema_of(kg), ends)
         if both is not None and not context.lines:
             context, support = _proved(kg, both[0], both[1].rows, ends)
-        told = untrusted.one_line(values_in_words(*both, namer(kg, display))) if both is not None else ""
+        told = untrusted.one_line(values_in_words(*both, name)) if both is not None else ""
         said = [*sentences(reading, rows, support, told), *_other_names(kg, reading.plan, ends)]
     runners_up, last = next_rows(display, reading, result)
     computed = Computed(
-        untrusted.one_line(to_words(reading.plan, namer(kg, display))),
+        untrusted.one_line(to_words(reading.plan, name)),
         plan_to_json(reading.plan),
         result.query,
         reading.shown,
         tuple(rows),
         reading.confidence,
         reading.ignored,
-        tuple(others_of(display, rows, others, namer(kg, display))),
+        tuple(others_of(display, rows, others, name)),
         result.truncated,
         runners_up,
         last,
+        words=tuple(_shown(use, name) for use in reading.words),
     )
     given = Answer.of(question, said, context, None, None)
     notice = UNCERTAIN if reading.confidence < CERTAIN else None
     return replace(given, way="plan", computed=computed, notice=notice)
+
+
+def _shown(use: WordUse, name: Name) -> WordUse:
+    """Return what words became as it is shown: by the name that the graph has for it."""
+    told = name(URIRef(use.iri)) if use.iri else use.name
+    return replace(use, name=untrusted.one_line(told), value=untrusted.one_line(use.value))
 
 
 def _other_names(kg: KnowledgeGraph, plan: Plan, ends: float) -> list[Sentence]:
@@ -309,17 +318,16 @@ def _denied(
 ) -> tuple[Context, list[Sentence]]:
     """Return the sentences of a no, or of an answer without rows, and the lines that they rest on."""
     first, more = (untrusted.one_line(s) for s in nothing_found(reading.plan, nothing, name))
-    context, support = Context((), ()), list[tuple[Citation, ...]]()
+    shown: tuple[Plan, Sequence[Cells]] | None = None
     if nothing.nearest is not None:
-        context, support = _proved(kg, nothing.nearest.plan, nothing.nearest.result.rows[:1], ends)
-    elif nothing.having is not None:
-        context, support = _proved(kg, nothing.having[0], nothing.having[1].rows, ends)
-        support = [tuple(c for own in support for c in own)]
-    elif nothing.compared is not None:
-        context, support = _proved(kg, nothing.compared[0], nothing.compared[1].rows, ends)
+        shown = nothing.nearest.plan, nothing.nearest.result.rows[:1]
+    elif (told := nothing.having or nothing.compared) is not None:
+        shown = told[0], told[1].rows
     elif nothing.instead and isinstance(nothing.part, Pattern):
-        told = Block((replace(nothing.part, object=nothing.instead[0]),))
-        context, support = _proved(kg, Plan(told), [()], ends)
+        shown = Plan(Block((replace(nothing.part, object=nothing.instead[0]),))), [()]
+    context, support = _proved(kg, *shown, ends) if shown is not None else (Context((), ()), [])
+    if nothing.having is not None:
+        support = [tuple(c for own in support for c in own)]
     cited = support[0] if support else ()
     if not more:
         return context, [Sentence(first, cited, True)]
@@ -357,14 +365,6 @@ READ: Final = "every word was read, and the graph can compute it"
 """Why a question is computed."""
 HELPED: Final = "; a language model helped to read it"
 """What is added where it did."""
-ALONE: Final = 0.9
-"""Certainty from which on a reading that frames do not have is given."""
-_STAYS: Final = 0.2
-"""How much more certain another reading is that goes before the likeliest one by frames."""
-_OFFERED: Final = 0.3
-"""Certainty from which on such a reading is offered where frames find nothing."""
-_WORTH: Final = 0.3
-"""How certain a reading by roles is that is shown beside the best, as a part of its certainty."""
 _PLAIN: Final = 0.9
 """How likely a reading must be for "there is none" to be the answer where no bound excludes everything."""
 
@@ -394,25 +394,20 @@ class Attempt:
     found: tuple[FoundReading, ...] = field(default=(), compare=False, repr=False)
 
 
-def parser_of(kg: KnowledgeGraph) -> Parser:
-    """Return the parser of a graph, made once for its present state.
+def reader_of(kg: KnowledgeGraph) -> RoleReader:
+    """Return the reader of a graph, made once for its present state.
 
     What the first question would wait for is made ready beside it: a process that runs queries, and the
     embedding model.
     """
 
-    def make() -> Parser:
+    def make() -> RoleReader:
         kg.profile()  # it may be stored first, and what runs queries sees the store as it was copied
         ready = kg.store.workers.ahead if isinstance(kg.store, OxigraphStore) else nullcontext
         with ready():
-            return Parser(schema_of(kg), lexicon_of(kg))
+            return RoleReader(lexicon_of(kg))
 
-    return kg.cached("planning parser", make)
-
-
-def roles_of(kg: KnowledgeGraph) -> RoleReader:
-    """Return the reader of a graph by the roles of words, made once for its present state."""
-    return kg.cached("planning roles", lambda: RoleReader(lexicon_of(kg)))
+    return kg.cached("planning reader", make)
 
 
 def compute(
@@ -455,70 +450,44 @@ def compute(
         11 triple stores
     """
     # The names of the graph are read once, however long that takes.
-    parser = parser_of(kg)
+    reader = reader_of(kg)
     ends = time.monotonic() + seconds
-    saved = taught(kg, parser, question) if learnt else []
-    readings = [*saved, *parser.readings(question)]
+    saved = taught(kg, reader, question) if learnt else []
+    readings = [*saved, *reader.readings(question)]
     if follows is not None:
-        readings, why = asked_after(kg, parser, question, follows, readings)
+        readings, why = asked_after(kg, reader, question, follows, readings)
         if why:
-            readings = accounted(parser.lexicon, question, readings, follows.plan)
-            attempt = _computed(kg, question, readings, reading, ends, least, tried=tried)
+            attempt = _computed(
+                kg, question, readings, reading, ends, least, tried=tried, before=follows.plan
+            )
             given = attempt.answer
             if given is not None and given.computed is not None:
                 given = replace(given, computed=replace(given.computed, follows=follows.to_json()))
             return replace(attempt, answer=given, alone=False, why=attempt.why if readings else why)
-    readings = with_either(readings, question)
-    # Where nothing has a class the reader by roles has learnt too little yet.
-    apart = bool(saved) or not any(parser.lexicon.schema.classes)
-    beside = () if apart else roles_of(kg).derivations(question, MOST_BESIDE)
-    # What was saved is held against what was saved, where it is matched.
-    checked = accounted(parser.lexicon, question, [r for r in readings if r not in saved])
     return _computed(
-        kg, question, [*(r for r in readings if r in saved), *checked], reading, ends, least,
-        lambda: None if planner == "parser" else _helper(kg, model, planner), tried=tried, beside=beside,
+        kg, question, with_either(readings, question), reading, ends, least,
+        lambda: None if planner == "parser" else _helper(kg, model, planner), tried=tried,
     )  # fmt: skip
 
 
-def _weighed(
-    kg: KnowledgeGraph, question: str, found: Sequence[FoundReading], beside: Sequence[FoundReading]
+def _ranked(
+    kg: KnowledgeGraph, question: str, found: Sequence[FoundReading], before: Plan | None = None
 ) -> list[FoundReading]:
-    """Return readings, and those beside them by the roles of words, the most certain first."""
-    if not beside:
-        return weighed(kg, found)
-    lexicon, merged = lexicon_of(kg), list[FoundReading]()
-    said = roles_of(kg).glosses.of(question).text  # in English, whatever it is asked in
-    for reading, result in together(found, beside):
-        if not reading.is_framed:
-            left = account(lexicon, said, reading.plan, reading.shown).words
-            reading = replace(reading, ignored=left)
-        merged.append((reading, result))
-    weighed_ = weighed(kg, merged)
-    # What frames do not read is given where it is all but certain, else offered at most.
-
-    def order(one: FoundReading) -> tuple[int, bool, float]:
-        return len(one[0].ignored), not _is_likely(one[0]), -_preferred(one[0])
-
-    return sorted(weighed_, key=order)
+    """Return readings with their certainty, and the words that they leave out; the most certain first."""
+    told = [(_accounted(kg, question, reading, before), result) for reading, result in found]
+    return sorted(
+        of_the_kind(lexicon_of(kg), question, weighed(kg, told)),
+        key=lambda one: (len(one[0].ignored), -one[0].confidence),
+    )
 
 
-def _preferred(reading: Reading) -> float:
-    """Return how certain a reading is, and a little more of the likeliest by frames."""
-    first = reading.measured is not None and reading.measured["first"]
-    return reading.confidence + (_STAYS if first else 0.0)
-
-
-def _is_likely(reading: Reading) -> bool:
-    return reading.is_framed or reading.confidence >= ALONE
-
-
-def _worth_showing(found: Sequence[FoundReading], framed: bool) -> list[FoundReading]:
-    """Return readings without those by the roles of words that are much less certain than the best.
-
-    Where frames find nothing, that may be the answer, which no unlikely reading replaces.
-    """
-    least = _WORTH * max((one[0].confidence for one in found), default=0.0) if framed else ALONE
-    return [one for one in found if one[0].is_framed or one[0].confidence >= least]
+def _accounted(kg: KnowledgeGraph, question: str, reading: Reading, before: Plan | None = None) -> Reading:
+    """Return a reading with the words of its question that it leaves out; what was saved knows them."""
+    if "score" not in reading.features and before is None:
+        return reading
+    said = reader_of(kg).glosses.of(question).text  # in English, whatever it is asked in
+    left = account(lexicon_of(kg), said, reading.plan, reading.shown, before).words
+    return replace(reading, ignored=tuple(dict.fromkeys((*reading.ignored, *left))))
 
 
 def _helper(kg: KnowledgeGraph, model: str | BaseChatModel | None, planner: Planner) -> ModelAdvice | None:
@@ -526,6 +495,12 @@ def _helper(kg: KnowledgeGraph, model: str | BaseChatModel | None, planner: Plan
     from mrag.planning.neural.choosing import helper_of
 
     return helper_of(kg, model, planner)
+
+
+def _read_again(kg: KnowledgeGraph, question: str, meant: Mapping[str, Candidate]) -> list[FoundReading]:
+    """Return readings of a question of which it is known what some words mean, the most certain first."""
+    readings = reader_of(kg).readings(question, meant=meant)
+    return _ranked(kg, question, run_readings(kg, readings, 1, time.monotonic() + _SECONDS)[0])
 
 
 def _computed(
@@ -538,7 +513,7 @@ def _computed(
     help_: Callable[[], ModelAdvice | None] = lambda: None,
     *,
     tried: int | None = None,
-    beside: Sequence[QuestionDerivation] = (),
+    before: Plan | None = None,
 ) -> Attempt:
     schema, reading = schema_of(kg), wanted or 1
     mixed = [in_several_units(r.plan, schema) for r in readings]
@@ -548,54 +523,46 @@ def _computed(
         replace(r, plan=with_subclasses(r.plan, schema))
         for r, info in zip(readings, mixed, strict=True) if info is None
     ]  # fmt: skip
-    soon, helped = ends, ""
-    if readings and readings[0].probability < SURE and wanted is None and tried is None:
-        # It will not be given unasked, so it may not hold up what is given instead.
-        soon = min(ends, time.monotonic() + OFFERED_SECONDS)
-    found, first = run_readings(kg, readings, reading, soon, tried)
-    none = of_none(readings, first)
-    if none and isinstance(first, PlanResult):
+    helped, name = "", TermNamer(kg)
+    found, first = run_readings(kg, readings, reading, ends, tried)
+    if of_none(readings, first) and isinstance(first, PlanResult):
         # That nothing is of both is the answer; what is of either is another reading.
         found.insert(0, (readings[0], first))
-    own = [] if none else of_the_kind(lexicon_of(kg), question, run_beside(kg, beside, ends))
-    every = _weighed(kg, question, of_the_kind(lexicon_of(kg), question, found), own)
-    kept = _worth_showing(every, bool(found))
+    every = kept = _ranked(kg, question, found, before)
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
-        more, first = run_readings(kg, readings, max(reading, MOST_JUDGED), ends)
-        began, alone_ = time.monotonic(), weighed(kg, more)
-        advised = helper.advised(question, alone_)
-        if advised is not alone_:
+        began = time.monotonic()
+        advised = helper.advised(question, kept, lambda meant: _read_again(kg, question, meant))
+        if advised is not kept:
             helped = HELPED
             kept = [one for one in advised if in_several_units(one[0].plan, schema) is None]
         ends += time.monotonic() - began
-    else:
-        ends = soon
+    explained = ends
+    if tried is None:
+        now = time.monotonic()
+        explained = now + _EXPLAINING * (ends - now)
     if not kept:
-        attempt = Attempt(None, False, why_unread(kg, question, mixed))
-        if readings:
-            soon = _soon(ends) if tried is None else ends
-            attempt = _nothing(kg, question, readings[0], first, ends, soon, least)
-        # What frames do not read may be offered, unless that there is nothing is the answer.
-        kept = [one for one in every if not one[0].ignored and one[0].confidence >= _OFFERED]
-        if attempt.sure or not kept:
-            return replace(attempt, found=tuple(every))
+        if not readings:
+            return Attempt(None, False, why_unread(kg, question, mixed))
+        best = _accounted(kg, question, readings[0], before)
+        return _nothing(kg, question, best, first, ends, explained, least)
     if reading > len(kept):
         raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
     taken, result = kept[reading - 1]
     others = [(n, r, p) for n, (r, p) in enumerate(kept, 1) if n != reading]
-    explained = _soon(ends) if tried is None else ends
     nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), explained)
     if nothing is not None and nothing.undecided is not None:
         # Whether it is the oldest, or older than another, cannot be told where no age is known.
-        said = looked_for(nothing.undecided, namer(kg))
+        said = looked_for(nothing.undecided, name)
         return Attempt(None, False, untrusted.one_line(said))
     other = None if nothing is None else nothing.part
     if wanted is None and isinstance(other, Pattern) and may_be_meant(taken.plan, other, schema):
-        told = to_words(Plan(Block((other,))), namer(kg)).removeprefix("whether ")
-        return Attempt(None, False, untrusted.one_line(f"{looked_for(taken.plan, namer(kg))}, but {told}"))
+        told = to_words(Plan(Block((other,))), name).removeprefix("whether ")
+        return Attempt(None, False, untrusted.one_line(f"{looked_for(taken.plan, name)}, but {told}"))
     given = answer_of(kg, question, taken, result, others, ends, nothing)
     doubt = _doubt(taken, result, [one for _, *one in others], least)
+    if doubt and (units := unconverted(kg, question)):
+        return Attempt(None, False, units)
     if doubt:
         instead = () if given.computed is None or taken.ignored else offered(given.computed, reading)
         given = replace(given, why=helped)
@@ -611,19 +578,12 @@ def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]], 
         return f"not understood: {words}"
     if taken.measured is not None and taken.measured["unnamed"]:
         return "what it finds has no name"
-    # What frames hold unlikely is right as often as wrong, whatever else tells for it.
-    sure = taken.probability if taken.is_framed else 1.0
-    least = least if taken.is_framed else max(least, ALONE)
-    if sure < SURE or taken.confidence < least:
-        return f"the reading is not certain enough ({min(sure, taken.confidence):.2f})"
+    if taken.confidence < least:
+        return f"the reading is not certain enough ({taken.confidence:.2f})"
     none = is_nothing((taken, result)) and not alike_named(taken.plan)
-    if none and any(r.is_framed and not (r.ignored or is_nothing((r, found))) for r, found in others):
+    if none and any(not (r.ignored or is_nothing((r, found))) for r, found in others):
         return "this reading finds nothing, but another one does"
     return ""
-
-
-def _soon(ends: float) -> float:
-    return time.monotonic() + _EXPLAINING * (ends - time.monotonic())
 
 
 def _nothing(
@@ -640,14 +600,14 @@ def _nothing(
     if isinstance(found, str):
         return Attempt(None, False, found)
     counts = all(aggregates(c.value) for c in plan.columns)
-    if found.rows or best.ignored or best.probability < SURE or counts:
+    if found.rows or best.ignored or counts:
         return Attempt(None, False, "nothing in this graph fits the question")
-    said = untrusted.one_line(looked_for(plan, namer(kg)))
+    said = untrusted.one_line(looked_for(plan, TermNamer(kg)))
     ((best, _),) = weighed(kg, [(best, found)])
     if best.confidence < least:
         return Attempt(None, False, said)
     listed = best.probability >= _PLAIN and may_be_absent(kg, plan, schema_of(kg))
-    if best.probability < LIKELY or not (listed or has_bounds(plan) or denies(plan)):
+    if not (listed or has_bounds(plan) or denies(plan)):
         return Attempt(None, False, said)
     nothing = why_nothing(kg, plan, schema_of(kg), explained)
     shown = listed or nothing.nearest is not None or nothing.having is not None

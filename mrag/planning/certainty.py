@@ -23,11 +23,10 @@ from mrag.language.tokens import tokens
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Plan
-from mrag.planning.precedents import questions_graph
+from mrag.planning.precedents import change_kept, questions_graph
 from mrag.planning.profiling import schema_of
-from mrag.planning.reading.composing import alike_named
-from mrag.planning.reading.drafts import Reading
-from mrag.planning.reading.parser import LONGEST
+from mrag.planning.reader.reader import LONGEST
+from mrag.planning.readings import Reading, alike_named
 from mrag.planning.run import PlanResult
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.rdf import queries
@@ -80,21 +79,22 @@ def excludes_by_reading(plan: Plan, nothing: Nothing) -> bool:
     """
     bounds = [c for c in (*plan.where.conditions, *plan.having) if isinstance(c, Comparison)]
     for one in bounds:
-        least = _number(one.right) if one.relation in (">", ">=") else None
-        mosts = [_number(c.right) for c in bounds if c.left == one.left and c.relation in ("<", "<=")]
+        least = number_in(one.right) if one.relation in (">", ">=") else None
+        mosts = [number_in(c.right) for c in bounds if c.left == one.left and c.relation in ("<", "<=")]
         if least is not None and any(most is not None and most <= least for most in mosts):
             return True
     bound, nearest = nothing.part, nothing.nearest
-    if nearest is None or not isinstance(bound, Comparison) or (limit := _number(bound.right)) is None:
+    if nearest is None or not isinstance(bound, Comparison) or (limit := number_in(bound.right)) is None:
         return False
     at = next(n for n, column in enumerate(nearest.plan.columns) if column.value == nearest.value)
-    values = [_number(row[at]) for row in nearest.result.rows]
+    values = [number_in(row[at]) for row in nearest.result.rows]
     return any(
         value is not None and (value > limit if nearest.greatest else value < limit) for value in values
     )
 
 
-def _number(value: object) -> float | None:
+def number_in(value: object) -> float | None:
+    """Return the number that a term writes; None for other terms."""
     if not isinstance(value, Literal) or value.datatype is None:
         return None
     try:
@@ -107,46 +107,35 @@ Features: TypeAlias = Mapping[str, float]
 FoundReading: TypeAlias = tuple[Reading, PlanResult]
 
 FEATURES: Final[Mapping[str, int]] = {
-    "score": 1, "guesses": -1, "rivals": -1, "agreeing": 1, "nothing": -1, "single": 1, "ones": -1,
-    "joins": -1, "unnamed": -1, "first": 1, "framed alone": 0, "roles alone": 0, "role share": 1,
-    "role first": 1, "role score": 1, "role best": 1, "role left": -1, "role guesses": -1, "agreed": 1,
-    "contradicted": -1, "worst match": 1, "role matches": 1, "unheard": 0, "unheard score": 1,
+    "share": 1, "first": 1, "score": 1, "best": 1, "left": -1, "guesses": -1, "matches": 1, "rivals": -1,
+    "nothing": -1, "no": 0, "yes": 0, "single": 1, "ones": -1, "unnamed": -1, "empty": -1, "skipped": -1,
 }  # fmt: skip
 """What is measured, and whether more of it may make an answer only more certain, only less, or either:
 
-- score: the parser's own score of the reading, as a logarithm of odds: how like its words the names are, what
-  its joins cost, how much is guessed
-- guesses: choices that no word of the question decides
-- rivals: readings nearly as likely that give another answer
-- agreeing: other readings nearly as likely that give the same answer
+- share: how likely the reader holds readings with this answer among all, as a logarithm of odds
+- first: whether its answer is the one that the reader holds the likeliest
+- score, best: what the reader scored it, and the best reading of the question
+- left: words that were left unread
+- guesses: what was joined or chosen without a word for it
+- matches: how unlike their words all names together are, as a number below zero
+- rivals: how likely readings with other answers are, beside this one
 - nothing: whether the answer is a zero, or that nothing is of several names
+- no, yes: whether it is a no or a yes
 - single: whether the answer is one row
 - ones: whether all of several counts are 1, as where a wrong thing is counted for each
-- joins: what joins cost that the question does not name, up to a half: the score counts the rest
 - unnamed: whether a thing is shown that has no name, in the graph or in its IRI
-- first: whether it is the likeliest reading by frames
-- framed alone, roles alone: whether only one of the two readers read it
-- role share: how likely the other reader, which gives words roles, holds its answer, as a logarithm of odds
-- role first: whether its answer is the one that this reader holds the likeliest
-- role score, role best: what this reader scored it, and the best of its readings
-- role left: words that this reader left unread
-- role guesses: what this reader joined or chose without a word for it
-- agreed: whether both readers hold it the likeliest
-- unheard: whether the reader by roles was not asked, or found nothing; unheard score: the score then
-- worst match: how unlike its words the least like name is that is used, as a number below zero; role matches:
-  the same of all names together by the other reader
-- contradicted: whether the reader by roles holds other answers only, by how it scored the best of them
+- empty: how likely the readings are that find nothing
+- skipped: names and values of the question that were passed over
 """
 
 _BOUNDS: Final = {1: (0, None), 0: (None, None), -1: (None, 0)}
 _LEAST: Final = 1e-4
-_HALF: Final = 0.5
 _LOOKED_AT: Final = 20
 """Rows in which things without a name are looked for."""
 
 
 def measured(kg: KnowledgeGraph, one: FoundReading, found: Sequence[FoundReading]) -> Features | None:
-    """Return the features of a reading that was run; None if it was not scored by the parser.
+    """Return the features of a reading that was run; None if it was not scored by the reader.
 
     Args:
         kg: The graph.
@@ -155,54 +144,33 @@ def measured(kg: KnowledgeGraph, one: FoundReading, found: Sequence[FoundReading
     """
     reading, result = one
     own = reading.features
-    framed, roles = "guesses" in own, "role score" in own
-    if not framed and not roles:
+    if "score" not in own:
         return None
     answer = _answer(one)
-    # A reading that leaves more words unread is no rival.
-    others = [other for other in found if len(other[0].ignored) <= len(reading.ignored)]
-    if alike_named(reading.plan):
-        # What is of any of several names is offered beside what is of all, whatever is meant.
-        either = len(reading.plan.where.either)
-        others = [other for other in others if len(other[0].plan.where.either) == either]
-    others = [other for other in others if "guesses" in other[0].features]
-    first = bool(framed and others and others[0][0] is reading)
-    chosen = bool(roles and not own["role rank"])
-    best = max(own.get("role best", -10.0), -10.0) / 5
-    told = {
-        "score": _logit(reading.probability) if framed else 0.0,
-        "guesses": float(own.get("guesses", 0.0)),
-        "rivals": float(sum(_answer(other) != answer for other in others)),
-        "agreeing": float(sum(other[0] is not reading and _answer(other) == answer for other in found)),
+    # What is of any of several names is offered beside what is of all, whatever is meant.
+    either = bool(alike_named(reading.plan)) and len(reading.plan.where.either)
+    others = [o for o in found if either is False or len(o[0].plan.where.either) == either]
+    same = sum(other.probability for other, rows in found if _answer((other, rows)) == answer)
+    rivals = sum(o[0].probability for o in others if _answer(o) != answer)
+    holds = reading.plan.yes_or_no and result.holds
+    return {
+        "share": _logit(same),
+        "first": float(_answer(found[0]) == answer) if found else 1.0,
+        "score": max(own["score"], -10.0) / 5,
+        "best": max(own["best"], -10.0) / 5,
+        "left": min(own["left"], 3.0),
+        "guesses": sum(own.get(name, 0.0) for name in _GUESSES),
+        "matches": sum(value for name, value in own.items() if name.startswith("match:")),
+        "rivals": min(rivals / max(same, _LEAST), 3.0),
         "nothing": float(_is_zero(result) or bool(not result.rows and alike_named(reading.plan))),
+        "no": float(reading.plan.yes_or_no and not holds),
+        "yes": float(holds),
         "single": float(len(result.rows) == 1),
         "ones": float(_counts_ones(one)),
-        "joins": min(float(own.get("joins", 0.0)), _HALF),
         "unnamed": float(_shows_unnamed(kg, one)),
-        "first": float(first),
-        "framed alone": float(not roles),
-        "roles alone": float(not framed),
-        "role share": _logit(own["role share"]) if roles else 0.0,
-        "role first": float(chosen),
-        "role score": max(own["role score"], -10.0) / 5 if roles else 0.0,
-        "role best": best,
-        "worst match": float(own.get("worst match", 0.0)),
-        "role matches": sum(v for name, v in own.items() if name.startswith("match:")) if roles else 0.0,
-        "contradicted": 0.0 if roles else 1 / (1 + math.exp(-5 * best)),
-        "role left": min(own["role left"], 3.0) if roles else 0.0,
-        "role guesses": sum(own.get(name, 0.0) for name in _GUESSES) if roles else 0.0,
-        "agreed": float(first and chosen),
-        "unheard": 0.0,
-        "unheard score": 0.0,
+        "empty": min(own.get("empty", 0.0), 1.0),
+        "skipped": min(own.get("skip", 0.0), 2.0),
     }
-    return told if "role best" in own else without_roles(told)
-
-
-def without_roles(features: Features) -> Features:
-    """Return the features of a reading by frames where the reader by roles is not heard."""
-    of_roles = [name for name in FEATURES if name.startswith("role")]
-    none = dict.fromkeys([*of_roles, "score", "framed alone", "agreed", "contradicted"], 0.0)
-    return {**features, **none, "unheard": 1.0, "unheard score": features["score"]}
 
 
 def _logit(p: float) -> float:
@@ -211,41 +179,21 @@ def _logit(p: float) -> float:
 
 
 _GUESSES: Final = ("implied node", "implied focus", "silent hops", "guessed property")
-"""What the reader by roles counts as guesses."""
-
-
-def together(found: Sequence[FoundReading], beside: Sequence[FoundReading]) -> list[FoundReading]:
-    """Return readings by frames with what the reader by roles says of their answers, its own others behind.
-
-    Args:
-        found: Readings by frames, with what they found.
-        beside: Readings by roles, likeliest first.
-    """
-    by_answer: dict[object, list[FoundReading]] = {}
-    for one in beside:
-        by_answer.setdefault(_answer(one), []).append(one)
-    roles = {
-        answer: {**some[0][0].features, "role share": sum(r.features["role share"] for r, _ in some)}
-        for answer, some in by_answer.items()
-    }
-    best = {"role best": beside[0][0].features["role best"]} if beside else {}
-    if any(reading.plan.yes_or_no for reading, _ in found):
-        return list(found)  # that both say no, of whatever, tells little
-    kept = []
-    for reading, result in found:
-        own = roles.get(_answer((reading, result)), best) if "guesses" in reading.features else {}
-        kept.append((replace(reading, features={**own, **reading.features}), result))
-    known = {_answer(one) for one in kept}
-    fresh = [(answer, some[0]) for answer, some in by_answer.items() if answer not in known]
-    return kept + [(replace(r, features=roles[answer]), result) for answer, (r, result) in fresh]
+"""What the reader counts as guesses."""
 
 
 def is_nothing(one: FoundReading) -> bool:
     """Return whether an answer is a zero, an empty list or a no."""
     reading, result = one
     if reading.plan.yes_or_no:
-        return not result.holds
+        # Of two numbers that are compared a no tells as much as a yes.
+        return not result.holds and not _compares_numbers(reading.plan)
     return _is_zero(result) or not any(cell is not None for row in result.rows for cell in row)
+
+
+def _compares_numbers(plan: Plan) -> bool:
+    only = Block(conditions=plan.where.conditions)
+    return plan.where == only and all(isinstance(c, Comparison) for c in only.conditions)
 
 
 def _is_zero(result: PlanResult) -> bool:
@@ -467,21 +415,30 @@ def why_unread(kg: KnowledgeGraph, question: str, mixed: Sequence[PropertyInfo |
     """
     if len(question.split()) > LONGEST:
         return f"a question of more than {LONGEST} words is not computed"
-    best = (mention.candidates[0] for mention in lexicon_of(kg).match(tokens(question)))
-    named = [candidate for candidate in best if candidate.score > _NAMED]
-    known = schema_of(kg).properties
-    for info in (*mixed, *(known.get(one.term) for one in named)):
-        if info is not None and len(info.units) > 1:
-            units = ", ".join(info.units)
-            return f"“{info.names[0]}” is told in several units, which are not converted: {units}"
-    if named:
+    if units := unconverted(kg, question, mixed):
+        return units
+    if _named(kg, question):
         return "what the question names could not be put together to what it asks"
     return "no part of the question names anything in this graph"
 
 
+def _named(kg: KnowledgeGraph, question: str) -> list[str]:
+    best = (mention.candidates[0] for mention in lexicon_of(kg).match(tokens(question)))
+    return [candidate.term for candidate in best if candidate.score > _NAMED]
+
+
+def unconverted(kg: KnowledgeGraph, question: str, mixed: Sequence[PropertyInfo | None] = ()) -> str:
+    """Return that a property which a question names is told in several units; "" if none is."""
+    known = schema_of(kg).properties
+    for info in (*mixed, *map(known.get, _named(kg, question))):
+        if info is not None and len(info.units) > 1:
+            units = ", ".join(info.units)
+            return f"“{info.names[0]}” is told in several units, which are not converted: {units}"
+    return ""
+
+
 _CALIBRATION: Final = "urn:mrag:calibration:"
 _PART_OF: Final = URIRef("http://purl.org/dc/terms/isPartOf")
-_CACHED: Final = "certainty"
 
 
 def weighed(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[FoundReading]:
@@ -502,7 +459,7 @@ def weighed(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[FoundRead
 
 def certainty_of(kg: KnowledgeGraph) -> Certainty:
     """Return the weights of a graph: those that it was calibrated to, else those that are shipped."""
-    return kg.cached(_CACHED, lambda: _kept(kg) or shipped())
+    return kg.cached("certainty", lambda: _kept(kg) or shipped())
 
 
 def keep_certainty(kg: KnowledgeGraph, model: Certainty | None) -> None:
@@ -512,13 +469,9 @@ def keep_certainty(kg: KnowledgeGraph, model: Certainty | None) -> None:
         ConfigError: If nothing can be written.
     """
     kg.require_writable()
-    graph = URIRef(questions_graph(kg))
-    old = [(graph, *triple) for text in _texts(kg) for triple in _triples(kg, text)]
+    old = [triple for text in _texts(kg) for triple in _triples(kg, text)]
     new = [] if model is None else list(_triples(kg, json.dumps(model.to_json(), sort_keys=True)))
-    kg.store.update(kg.changes(old, [(graph, *triple) for triple in new]))
-    if kg.store.capabilities.reasoning:
-        kg.recount()
-    kg.cache.pop(_CACHED, None)
+    change_kept(kg, old, new)
 
 
 def _kept(kg: KnowledgeGraph) -> Certainty | None:

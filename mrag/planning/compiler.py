@@ -34,6 +34,7 @@ from mrag.planning.scopes import (
     borrowed,
     bound,
     check,
+    folds_of,
     is_condition,
     keys,
     mentioned,
@@ -66,12 +67,7 @@ _NUMBERS: Final = frozenset(str(n) for n in NUMBERS) - {XSD + "float"}
 
 
 def forms(blocks: Iterable[Block], schema: Schema) -> dict[Unknown, Form]:
-    """Return the unknowns whose values are all known to be of one form.
-
-    Args:
-        blocks: The blocks of a plan.
-        schema: What is known of the graph.
-    """
+    """Return the unknowns whose values are all known to be of one form."""
     found: dict[Unknown, set[Form]] = {}
     for block in blocks:
         for column in (c for plan in block.plans for c in plan.columns):
@@ -90,10 +86,6 @@ def forms(blocks: Iterable[Block], schema: Schema) -> dict[Unknown, Form]:
 
 def without_implied(patterns: Sequence[Pattern], schema: Schema | None) -> list[Pattern]:
     """Return patterns without the classes that things are in because of what else the patterns say of them.
-
-    Args:
-        patterns: Patterns that hold together.
-        schema: What is known of the graph.
 
     Example:
         >>> order, who = Unknown("order"), Unknown("who")
@@ -150,12 +142,7 @@ through as a whole behind the solutions of those before it."""
 
 
 def size_of(pattern: Pattern, schema: Schema) -> int:
-    """Return about how many triples a pattern matches.
-
-    Args:
-        pattern: The pattern.
-        schema: What is known of the graph.
-    """
+    """Return about how many triples a pattern matches."""
     fixed = not isinstance(pattern.subject, Unknown), not isinstance(pattern.object, Unknown)
     if pattern.predicate == RDF.type and fixed == (False, True):
         known = schema.classes.get(str(pattern.object))
@@ -176,12 +163,7 @@ def size_of(pattern: Pattern, schema: Schema) -> int:
 
 
 def solutions_of(block: Block, schema: Schema) -> int:
-    """Return about how many solutions the patterns of a block have, at most.
-
-    Args:
-        block: The block.
-        schema: What is known of the graph.
-    """
+    """Return about how many solutions the patterns of a block have, at most."""
     for branches in block.either:
         if (one := one_of(branches)) is not None:
             about = [p for p in block.patterns if one[0] in (p.subject, p.object) and p.predicate != RDF.type]
@@ -191,15 +173,9 @@ def solutions_of(block: Block, schema: Schema) -> int:
 
 
 def work_of(plan: Plan, schema: Schema) -> int:
-    """Return about how many triples are gone through to compute a plan.
-
-    Args:
-        plan: The plan.
-        schema: What is known of the graph.
-    """
-    folded = {a.where for c in plan.columns for a in aggregates(c.value)}
-    folded |= {a.where for h in plan.having for s in sides(h) for a in aggregates(s)}
-    return sum(_work_of(merged(plan.where, where), schema) for where in folded or {Block()})
+    """Return about how many triples are gone through to compute a plan."""
+    folded = {a.where for a in folds_of(plan)} or {Block()}
+    return sum(_work_of(merged(plan.where, where), schema) for where in folded)
 
 
 def _work_of(block: Block, schema: Schema) -> int:
@@ -262,8 +238,9 @@ def in_order(
             way = "whole"
         elif worth and behind and rows >= MANY:
             way = "behind"
-        elif joined and _names_class(pattern) and sizes[pattern] > max(rows, MANY):
-            way = "looked up"
+        elif joined and sizes[pattern] > max(rows, MANY):
+            named = pattern.predicate == RDF.type and isinstance(pattern.object, URIRef)
+            way = "looked up" if named else way
         found.append((pattern, way))
         rows *= _fan(pattern, known, schema) * _kept(pattern, known, conditions, schema)
         known |= _unknowns(pattern)
@@ -273,18 +250,8 @@ def in_order(
     return found
 
 
-def _names_class(pattern: Pattern) -> bool:
-    return pattern.predicate == RDF.type and isinstance(pattern.object, URIRef)
-
-
 def is_told_once(block: Block, by: Collection[Unknown], schema: Schema | None) -> bool:
-    """Return whether no two solutions of a block are alike in some unknowns.
-
-    Args:
-        block: The block.
-        by: The unknowns.
-        schema: What is known of the graph.
-    """
+    """Return whether no two solutions of a block are alike in some unknowns."""
     if schema is None or not schema.exact or block.either or block.optional or block.plans:
         return False
     patterns = without_implied(block.patterns, schema)
@@ -293,13 +260,7 @@ def is_told_once(block: Block, by: Collection[Unknown], schema: Schema | None) -
 
 
 def determined(patterns: Sequence[Pattern], by: Collection[Unknown], schema: Schema) -> set[Unknown]:
-    """Return the unknowns that have one value at most where some others are given, and those others.
-
-    Args:
-        patterns: Patterns that hold together.
-        by: The unknowns that are given.
-        schema: What is known of the graph.
-    """
+    """Return the unknowns that have one value at most where some others are given, and those others."""
     known, size = set(by), -1
     while size != len(known):
         size = len(known)
@@ -427,11 +388,7 @@ def said_of(patterns: Iterable[Pattern], thing: Unknown, name: Unknown) -> list[
 
 
 def other_named(plan: Plan) -> Plan | None:
-    """Return the plan that counts those of the things a plan counts that have other names, if it counts any.
-
-    Args:
-        plan: A plan.
-    """
+    """Return the plan that counts those of the things that a plan counts which have other names, if any."""
     value = plan.columns[0].value if len(plan.columns) == 1 else None
     counts = isinstance(value, Aggregate) and value.function == "count" and value.value is None
     if not counts or len(value.of) != 1 or plan.group_by or plan.having:  # type: ignore[union-attr]
@@ -497,7 +454,10 @@ class BlockCompiler:
             found += [self._whole((pattern,), parts)] if whole else parts
             done.append(pattern)
         for branches in block.either:
-            either = self._either(branches, _but(merged(around, positive(block)), branches))
+            # What is being compiled must not be said in itself.
+            outer = merged(around, positive(block))
+            others = tuple(e for e in outer.either if e != branches)
+            either = self._either(branches, replace(outer, either=others))
             # Behind patterns, values would be joined with all that these match.
             found = [*either, *found] if isinstance(either[0], sparql.Values) else [*found, *either]
         here = merged(around, positive(block))
@@ -587,7 +547,7 @@ class BlockCompiler:
                 # What is given leads to few things, of which each is looked at.
                 return [sparql.Filter(sparql.In(self.values.variable(unknown), nodes))]
             return [sparql.Values((self.values.variable(unknown),), tuple((node,) for node in nodes))]
-        if all(is_condition(b) for b in branches) and _shared(branches, bound(around)):
+        if all(is_condition(b) and mentioned(b) <= bound(around) for b in branches):
             found = tuple(_all([self.values.condition(c) for c in b.conditions]) for b in branches)
             return [*self.scalars(), sparql.Filter(sparql.AnyOf(found))]
         # A branch that left unbound what others share would be joined with anything, slowly or wrongly.
@@ -647,17 +607,8 @@ def _is_led_to(unknown: Unknown, around: Block) -> bool:
     return unknown in kinds and bool(chosen - kinds)
 
 
-def _shared(blocks: tuple[Block, ...], known: set[Unknown]) -> bool:
-    return all(mentioned(b) <= known for b in blocks)
-
-
 def _all(conditions: list[sparql.Expression]) -> sparql.Expression:
     return conditions[0] if len(conditions) == 1 else sparql.AllOf(tuple(conditions))
-
-
-def _but(block: Block, branches: tuple[Block, ...]) -> Block:
-    """Return a block without one choice, which is being compiled and must not be said in itself."""
-    return replace(block, either=tuple(e for e in block.either if e != branches))
 
 
 def _lent(wanted: set[Unknown], around: Block) -> Block:
@@ -672,10 +623,6 @@ _RARE: Final = 2
 
 def least_of(having: Sequence[Condition], aggregate: Aggregate) -> int:
     """Return the least count of a group that meets all conditions; 0 where they do not tell one.
-
-    Args:
-        having: The conditions on groups.
-        aggregate: What is counted.
 
     Example:
         >>> orders = Aggregate("count", of=(Unknown("order"),))
@@ -762,8 +709,7 @@ class FoldCompiler:
             self._keys[variable if fits and variable is not None else sparql.var(key.name)] = value
         self._foldings: dict[_Key, _Folding] = {}
         columns = {c.value: c.name for c in plan.columns}
-        values = [*columns, *(s for h in plan.having for s in sides(h))]
-        for aggregate in (a for v in values for a in aggregates(v)):
+        for aggregate in folds_of(plan):
             found = self._foldings.setdefault(_key(aggregate), _Folding(aggregate))
             if aggregate.function not in found.results:
                 direct = aggregate in columns and self._is_direct(aggregate)

@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 import pyoxigraph as ox
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.naming import is_asked, name_part, names_beside, whole_name
-from mrag.graph.record import mark
+from mrag.graph.naming import is_asked, names_beside
+from mrag.graph.record import ALTERNATIVE, mark
 from mrag.index.embedding import Embedder, Vectors
 from mrag.index.embedding import embedder as load_embedder
 from mrag.language.names import Likeness, is_place, is_signed, likeness_at
@@ -36,22 +36,18 @@ from mrag.planning.lexical.names import (
     NamedThings,
     NameMatcher,
     Span,
-    changed_things,
-    counts_of,
-    is_name,
     is_small,
     is_value,
     links,
+    named,
     named_things,
     texts_of,
     unnamed_classes,
     unnamed_terms,
     valued,
-    values_of,
 )
 from mrag.planning.lexical.schema_words import SchemaName, SchemaWords, counted_measures
 from mrag.planning.profiling import (
-    ALTERNATIVE,
     ChangedParts,
     KnownSchema,
     changed_since,
@@ -59,9 +55,11 @@ from mrag.planning.profiling import (
     kept,
     kept_before,
     local_name,
+    quads,
     remembered,
     schema_array,
     schema_of,
+    types_of,
 )
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
@@ -89,6 +87,8 @@ def best(candidates: Iterable[Candidate], most: int = _BEST) -> tuple[Candidate,
 _TYPE: Final = RDF + "type"
 _KEPT: Final = 32
 """After how many changes names are kept anew: further back the record of changes hardly reaches."""
+_MOST_CHANGED: Final = 5_000
+"""Names and values that have changed from which on all are read anew."""
 
 
 @dataclass(frozen=True)
@@ -109,47 +109,21 @@ class KnownNames:
     things: NamedThings
     kept: int
 
-    @property
-    def is_far(self) -> bool:
-        """Return whether there have been many changes since names were kept."""
-        return self.revision - self.kept >= _KEPT
-
 
 _latest: WeakKeyDictionary[KnowledgeGraph, KnownNames] = WeakKeyDictionary()
-
-
-def remember_names(
-    kg: KnowledgeGraph, schema: Schema, things: NamedThings, revision: int, kept: int | None = None
-) -> None:
-    """Keep the names of a graph in memory, for its later states.
-
-    Args:
-        kg: The knowledge graph.
-        schema: Its schema.
-        things: Its names.
-        revision: The revision that they are of.
-        kept: The revision whose names are kept for other processes; this one by default.
-    """
-    if kg.record.kept and revision == kg.revision:
-        kept = revision if kept is None else kept
-        _latest[kg] = KnownNames(revision, kg.profile().predicates, schema, things, kept)
 
 
 def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
     """Return the names of a graph by those that were last read of it and what has changed since.
 
-    Args:
-        kg: The knowledge graph.
-        schema: Its present schema.
-
     Returns:
         The names; None where they have to be read anew.
     """
-    known, revision = _latest.get(kg), kg.revision
+    known, revision, counts = _latest.get(kg), kg.revision, kg.profile().predicates
     if known is None and (before := kept_before(kg)) is not None:
         found, things = KnownSchema.of(*before), NamedThings.of(before[1])
-        known = KnownNames(found.revision, found.predicates, found.schema, things, found.revision)
-    if known is None or not _alike(known, schema):
+        known = KnownNames(before[0], found.predicates, found.schema, things, before[0])
+    if known is None or known.things.changes > _MOST_CHANGED or not _alike(known, schema):
         return None
     changed = changed_since(kg, known.revision, known.predicates)
     if changed is None:
@@ -162,9 +136,8 @@ def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
         entity: set[str]() if entity in skip else _present_names(kg, schema, entity, unnamed)
         for entity in sorted(changed.entities)
     }
-    values = _values(kg, known, changed)
-    things = changed_things(known.things, now, values)
-    return replace(known, revision=revision, schema=schema, things=things)
+    things = known.things.changed(now, _values(kg, known, changed))
+    return KnownNames(revision, counts, schema, things, known.kept)
 
 
 def _alike(known: KnownNames, schema: Schema) -> bool:
@@ -187,46 +160,29 @@ def _unnamed(kg: KnowledgeGraph, known: KnownNames, schema: Schema, changed: Cha
     old = known.schema.classes
     again = {c for c, info in schema.classes.items() if info.count != old[c].count}
     for entity in changed.entities:
-        again.update(_types(kg, entity))
+        again.update(types_of(kg, entity))
     again &= schema.classes.keys()
     kept = (c for c in known.things.unnamed if c not in again)
     return tuple(sorted((*kept, *unnamed_classes(kg, schema, sorted(again)))))
 
 
-def _types(kg: KnowledgeGraph, entity: str) -> set[str]:
-    quads = (q for graph in kg.dataset().default for q in kg.store.edges(graph, s=entity, p=_TYPE))
-    return {quad.object.value for quad in quads if isinstance(quad.object, ox.NamedNode)}
-
-
 def _present_names(kg: KnowledgeGraph, schema: Schema, entity: str, unnamed: Collection[str]) -> set[str]:
     """Return the names of a term that is no vocabulary."""
-    graphs = kg.dataset().default
-    quads = (
-        q for graph in graphs for p in schema.label_properties for q in kg.store.edges(graph, s=entity, p=p)
-    )
-    told = [(q.predicate.value, q.object.value) for q in quads if isinstance(q.object, ox.Literal)]
-    if names := {" ".join(text.split()) for _, text in told if is_name(text)}:
-        whole = whole_name([(p, text) for p, text in told if name_part(p) and is_name(text)])
-        return names | {whole} if whole else names
+    if names := {name for _, name in named(kg, schema, (), entity)}:
+        return names
     if not is_asked(entity) or is_place(entity):
         return set()
-    own = {local_name(entity)}
     if not is_small(schema):
-        ends = [(place, p) for p in links(schema) for place in ("s", "o")]
-        led = any(_any(kg.store.edges(g, p=p, **{place: entity})) for g in graphs for place, p in ends)
-        return own if led or not _types(kg, entity).isdisjoint(unnamed) else set()
-    for graph in graphs:
-        about = (q.predicate.value for q in kg.store.edges(graph, s=entity))
-        to = (q.predicate.value for q in kg.store.edges(graph, o=entity))
-        if any(p in schema.properties or p == _TYPE for p in about) or any(
-            p in schema.properties for p in to
-        ):
-            return own
-    return set()
-
-
-def _any(found: Iterable[ox.Quad]) -> bool:
-    return next(iter(found), None) is not None
+        ends = ((p, place) for p in links(schema) for place in ("s", "o"))
+        led = any(any(quads(kg, p=p, **{place: entity})) for p, place in ends)
+        is_thing = led or not types_of(kg, entity).isdisjoint(unnamed)
+    else:
+        is_thing = any(
+            p in schema.properties or (place == "s" and p == _TYPE)
+            for place in ("s", "o")
+            for p in (quad.predicate.value for quad in quads(kg, **{place: entity}))
+        )
+    return {local_name(entity)} if is_thing else set()
 
 
 def _values(kg: KnowledgeGraph, known: KnownNames, changed: ChangedParts) -> dict[str, dict[int, int]]:
@@ -234,27 +190,22 @@ def _values(kg: KnowledgeGraph, known: KnownNames, changed: ChangedParts) -> dic
     things, counts = known.things, kg.profile().predicates
     now = dict[str, dict[int, int]]()
     for at, p in enumerate(things.predicates):
-        quads = [
-            quad
-            for graph in kg.dataset().default
-            for entity in changed.texts
-            for quad in kg.store.edges(graph, s=entity, p=p)
-        ]
+        said = [quad for entity in changed.texts for quad in quads(kg, s=entity, p=p)]
         more = counts.get(p, 0) - known.predicates.get(p, 0)
-        if not quads and not more:
+        if not said and not more:
             continue
-        came = [q for q in quads if mark(q.subject, q.predicate, q.object) in changed.came]
+        came = [q for q in said if mark(q.subject, q.predicate, q.object) in changed.came]
         if len(came) == more:
             # Nothing went, so what came is all that is other.
             texts = Counter(q.object.value for q in came if isinstance(q.object, ox.Literal))
-            differ = {t: counts_of(things, t).get(at, 0) + n for t, n in texts.items() if is_value(t)}
+            differ = {t: things.counts_of(t).get(at, 0) + n for t, n in texts.items() if is_value(t)}
         else:
             # Who has lost a value is not kept, so all values of the property are counted.
-            before = values_of(things, at)
+            before = things.values_of(at)
             texts = Counter(text for _, _, text in texts_of(kg, [p]) if is_value(text))
             differ = {t: texts[t] for t in {*texts, *before} if texts[t] != before.get(t, 0)}
         for text, n in differ.items():
-            having = now.setdefault(text, counts_of(things, text))
+            having = now.setdefault(text, dict(things.counts_of(text)))
             having.pop(at, None)
             having.update({at: n} if n else {})
     return now
@@ -334,16 +285,6 @@ class Lexicon:
         text = queries.get("planning/children" if tree.inverse else "planning/parents")
         return frozenset(str(term) for (term,) in self.kg.select(text.bind(property=[tree.above])))
 
-    def similar(self, words: str, kind: Named, k: int = 5) -> list[Candidate]:
-        """Return the properties or classes nearest in meaning to some words, nearest first.
-
-        Args:
-            words: A phrase.
-            kind: "property" or "class".
-            k: Most candidates; their scores are cosines.
-        """
-        return list(self._similar(words, kind)[:k])
-
     def likeness(self, one: str, other: str) -> float:
         """Return how near two phrases are in meaning, as a cosine; 0 without an embedding model."""
         first, second = self._vector(one), self._vector(other)
@@ -373,7 +314,8 @@ class Lexicon:
                     replace(c, score=round(c.score * 0.7, 4)) for c in near
                 )
 
-    def _similar(self, words: str, kind: Named) -> tuple[Candidate, ...]:
+    def similar(self, words: str, kind: Named, most: int = 5) -> tuple[Candidate, ...]:
+        """Return the properties or classes nearest in meaning to some words, by their cosines."""
         model = load_embedder(self._embedder)
         if model is None:
             return ()
@@ -389,7 +331,7 @@ class Lexicon:
                 Candidate(kind, n.term, round(max(0.0, min(1.0, s)), 4), n.name, "meaning", inverse=n.inverse)
                 for n, s in zip(known, cosines, strict=True)
             ),
-            50,
+            most,
         )
 
     def _vector(self, words: str) -> Vectors | None:
@@ -592,21 +534,24 @@ def _once(some: Iterable[Candidate], beside: Mapping[str, str]) -> tuple[Candida
 
 
 def _names(kg: KnowledgeGraph) -> NamedThings:
-    revision, schema = kg.revision, schema_of(kg)
+    revision, schema, counts = kg.revision, schema_of(kg), kg.profile().predicates
     if (arrays := kept(kg)) is not None:
-        things = NamedThings.of(arrays)
-        remember_names(kg, schema, things, revision)
-        return things
-    followed = names_followed(kg, schema)
-    things = named_things(kg, schema) if followed is None else followed.things
-    if followed is not None and not followed.is_far:
-        remember_names(kg, schema, things, revision, followed.kept)
-        return things
-    known = remembered(kg)
-    if known is not None and known.revision == revision:
-        keep(kg, {"schema": schema_array(schema), "known": known.array(), **things.arrays()}, revision)
-    remember_names(kg, schema, things, revision)
-    return things
+        now = KnownNames(revision, counts, schema, NamedThings.of(arrays), revision)
+    else:
+        followed = names_followed(kg, schema)
+        if followed is not None and revision - followed.kept < _KEPT:
+            now = followed
+        else:
+            things = named_things(kg, schema) if followed is None else followed.things
+            now = KnownNames(revision, counts, schema, things, revision)
+            known = remembered(kg)
+            if known is not None and known.revision == revision:
+                keep(
+                    kg, {"schema": schema_array(schema), "known": known.array(), **things.arrays()}, revision
+                )
+    if kg.record.kept and revision == kg.revision:
+        _latest[kg] = now
+    return now.things
 
 
 def _names_alone(words: Sequence[TextToken], at: int) -> bool:

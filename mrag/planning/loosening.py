@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from rdflib import RDF, Literal, URIRef
 
@@ -31,18 +32,14 @@ from mrag.planning.schema import Schema
 from mrag.planning.scopes import PlanRoles, aggregates, check, merged, plain, renamed, sides
 from mrag.stores.base import Limits
 
+Seek = Callable[..., PlanResult | None]
+"""Runs a plan, as long as there is time: `_run` of a graph."""
+
 _KIND, _THING = Unknown("other_kind"), "other_thing"
 
 
-def of_another_kind(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> Pattern | None:
-    """Return that something by the name that a question says is of another kind; None where nothing is.
-
-    Args:
-        kg: The graph.
-        plan: A plan that asks whether something is of a kind, and finds nothing.
-        schema: The schema.
-        ends: When to give up, by the clock of `time.monotonic`.
-    """
+def _of_another_kind(seek: Seek, plan: Plan, schema: Schema) -> Pattern | None:
+    """Return that something by the name that a question says is of another kind; None where nothing is."""
     where = plan.where
     typed = [p for p in where.patterns if p.predicate == RDF.type and isinstance(p.object, URIRef)]
     if not plan.yes_or_no or len(typed) != 1 or where.without or where.plans or where.either:
@@ -56,12 +53,8 @@ def of_another_kind(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float)
     other = replace(where, patterns=(*rest, replace(kind, object=_KIND, narrower=())))
     things = (Column(kind.subject, _THING),) if isinstance(kind.subject, Unknown) else ()
     asked = Plan(other, (*things, Column(_KIND, _KIND.name)), limit=5)
-    try:
-        left = max(0.001, ends - time.monotonic())
-        rows = run(kg, asked, schema=schema, limits=Limits(left, 5), settled=False).rows
-    except (ConfigError, StoreError):
-        return None
-    for *thing, cls in rows:
+    found = seek(asked, settled=False)
+    for *thing, cls in found.rows if found is not None else ():
         subject = thing[0] if thing else kind.subject
         if isinstance(cls, URIRef) and str(cls) in schema.classes and isinstance(subject, URIRef):
             return Pattern(subject, RDF.type, cls)
@@ -171,35 +164,36 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
         rdflib.term.URIRef('urn:b')
         >>> kg.close()
     """
+    seek = partial(_run, kg, schema, ends)
     if (same := _identity(plan)) is not None:
         rest = replace(plan.where, conditions=())
-        found = _run(kg, Plan(rest, (Column(same.left, _VALUE),), limit=_TOLD + 1), schema, ends)
+        found = seek(Plan(rest, (Column(same.left, _VALUE),), limit=_TOLD + 1))
         if found is None:
             return Nothing()
         terms = tuple(t for (t,) in found.rows if isinstance(t, URIRef))
         return Nothing(
             same, None, terms if len(terms) <= _TOLD else (), None if terms else plan.where.plans[0]
         )
-    if (other := of_another_kind(kg, plan, schema, ends)) is not None:
+    if (other := _of_another_kind(seek, plan, schema)) is not None:
         assert isinstance(other.object, URIRef)
         return Nothing(other, None, (other.object,))
-    if (undecided := _undecided(kg, plan, schema, ends)) is not None:
+    if (undecided := _undecided(seek, plan)) is not None:
         return Nothing(undecided=undecided)
     for _, (part, loose) in zip(range(_MOST), _loosened(plan), strict=False):
         asked = replace(loose, order=(), limit=None if loose.grouped else 1, offset=0, ties=False)
-        found = _run(kg, asked, schema, ends, settled=False)
+        found = seek(asked, settled=False)
         if found is None:
             break
         if found.holds:
-            if isinstance(part, Comparison) and (values := _compared(kg, loose, part, schema, ends)):
+            if isinstance(part, Comparison) and (values := _compared(seek, loose, part)):
                 return Nothing(part, compared=values)
-            if value := _other_value(kg, loose, part, schema, ends):
+            if value := _other_value(seek, loose, part):
                 return value
-            if isinstance(part, Block) and (all_have := _having(kg, loose, part, schema, ends)):
+            if isinstance(part, Block) and (all_have := _having(seek, loose, part)):
                 return Nothing(part, having=all_have)
             if isinstance(part, Pattern) and isinstance(part.subject, URIRef):
-                return Nothing(part, None, _instead(kg, loose, schema, ends))
-            return Nothing(part, _nearest(kg, loose, part, schema, ends))
+                return Nothing(part, None, _instead(seek, loose))
+            return Nothing(part, _nearest(seek, loose, part))
     return Nothing()
 
 
@@ -210,9 +204,7 @@ def denies(plan: Plan) -> bool:
     return not more and len(where.without) == 1 and all(p.predicate == RDF.type for p in where.patterns)
 
 
-def _having(
-    kg: KnowledgeGraph, loose: Plan, lacking: Block, schema: Schema, ends: float
-) -> tuple[Plan, PlanResult] | None:
+def _having(seek: Seek, loose: Plan, lacking: Block) -> tuple[Plan, PlanResult] | None:
     """Return the things that have what a plan looks for things without, and the plan that finds them."""
     if loose.yes_or_no or loose.grouped or loose.where.without:
         return None
@@ -221,7 +213,7 @@ def _having(
         check(plan)
     except ConfigError:
         return None
-    found = _run(kg, plan, schema, ends)
+    found = seek(plan)
     return (plan, found) if found is not None and found.rows else None
 
 
@@ -236,7 +228,7 @@ def _identity(plan: Plan) -> Comparison | None:
     return None
 
 
-def _undecided(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> Plan | None:
+def _undecided(seek: Seek, plan: Plan) -> Plan | None:
     """Return what no value to be compared is known of: "Is Ada older than Ben?", whose age nothing tells."""
     where = plan.where
     compared = [c for c in where.conditions if isinstance(c, Comparison)]
@@ -245,14 +237,14 @@ def _undecided(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> P
     values = {u for c in compared for s in sides(c) for u in parts(s) if isinstance(u, Unknown)}
     rest = replace(where, conditions=tuple(c for c in where.conditions if c not in compared))
     bare = replace(rest, patterns=tuple(p for p in where.patterns if p.object not in values))
-    known = _run(kg, Plan(rest), schema, ends)
+    known = seek(Plan(rest))
     if known is None or known.holds or len(bare.patterns) == len(rest.patterns):
         return None
-    if not bare.empty and not ((found := _run(kg, Plan(bare), schema, ends)) and found.holds):
+    if not bare.empty and not ((found := seek(Plan(bare))) and found.holds):
         return None  # there is nothing whose value could be known
     for pattern in where.patterns:
         if isinstance(pattern.subject, URIRef) and pattern.object in values:
-            found = _run(kg, Plan(Block((pattern,))), schema, ends)
+            found = seek(Plan(Block((pattern,))))
             if found is not None and not found.holds:
                 return Plan(Block((pattern,)))
     return Plan(rest)
@@ -285,7 +277,7 @@ def _loosened(plan: Plan) -> Iterator[tuple[Loosened, Plan]]:
         yield pattern, replace(plan, where=replace(where, patterns=patterns))
 
 
-def _nearest(kg: KnowledgeGraph, loose: Plan, part: Loosened, schema: Schema, ends: float) -> Nearest | None:
+def _nearest(seek: Seek, loose: Plan, part: Loosened) -> Nearest | None:
     """Return what comes nearest to a bound."""
     if (
         not isinstance(part, Comparison)
@@ -304,7 +296,7 @@ def _nearest(kg: KnowledgeGraph, loose: Plan, part: Loosened, schema: Schema, en
     columns = (*(Column(thing, thing.name) for thing in things[:1]), Column(value, _VALUE))
     having = loose.having if aggregates(value) else ()
     plan = Plan(loose.where, columns, (), having, (Order(_VALUE, greatest),), 1)
-    result = _run(kg, plan, schema, ends)
+    result = seek(plan)
     return Nearest(plan, value, greatest, result) if result is not None and result.rows else None
 
 
@@ -324,12 +316,10 @@ def values_compared(
         return None
     rest = tuple(c for c in plan.where.conditions if c is not parts[0])
     loose = replace(plan, where=replace(plan.where, conditions=rest), having=())
-    return _compared(kg, loose, parts[0], schema, ends)
+    return _compared(partial(_run, kg, schema, ends), loose, parts[0])
 
 
-def _compared(
-    kg: KnowledgeGraph, loose: Plan, part: Comparison, schema: Schema, ends: float
-) -> tuple[Plan, PlanResult] | None:
+def _compared(seek: Seek, loose: Plan, part: Comparison) -> tuple[Plan, PlanResult] | None:
     """Return the two values of named things, or the two numbers, that a question for yes or no compares."""
     both = (part.left, part.right)
     if isinstance(part.left, Scalar) and isinstance(part.right, Scalar) and loose.yes_or_no:
@@ -337,7 +327,7 @@ def _compared(
         rows = tuple(renamed(p, {p.columns[0].name: f"side_{n}"}) for n, p in enumerate(of))
         columns = tuple(Column(Unknown(p.columns[0].name), p.columns[0].name) for p in rows)
         plan = replace(loose, where=replace(loose.where, plans=(*loose.where.plans, *rows)), columns=columns)
-        found = _run(kg, plan, schema, ends)
+        found = seek(plan)
         return (plan, found) if found is not None and len(found.rows) == 1 else None
     bound = [PlanRoles(loose).binding(v) for side in both if isinstance(v := plain(side), Unknown)]
     named = [p for p in bound if p is not None and isinstance(p.subject, URIRef)]
@@ -346,14 +336,12 @@ def _compared(
         return None
     columns = tuple(Column(plain(side), f"side_{n}") for n, side in enumerate(both))
     plan = Plan(loose.where, columns)
-    found = _run(kg, plan, schema, ends)
+    found = seek(plan)
     # None of several values compares as was asked.
     return (plan, found) if found is not None and len(found.rows) == 1 and None not in found.rows[0] else None
 
 
-def _other_value(
-    kg: KnowledgeGraph, loose: Plan, part: Loosened, schema: Schema, ends: float
-) -> Nothing | None:
+def _other_value(seek: Seek, loose: Plan, part: Loosened) -> Nothing | None:
     """Return the one value that a named thing has in place of the text or the number that was asked for."""
     if not loose.yes_or_no or not isinstance(part, Contains | Comparison):
         return None
@@ -362,21 +350,21 @@ def _other_value(
     pattern = PlanRoles(loose).binding(value) if same and isinstance(value, Unknown) else None
     if pattern is None or not isinstance(pattern.subject, URIRef):
         return None
-    found = _run(kg, Plan(Block((pattern,)), (Column(value, _VALUE),), limit=2), schema, ends)
+    found = seek(Plan(Block((pattern,)), (Column(value, _VALUE),), limit=2))
     if found is None or len(found.rows) != 1 or not isinstance(term := found.rows[0][0], URIRef | Literal):
         return None
     return Nothing(pattern, None, (term,))
 
 
-def _instead(kg: KnowledgeGraph, loose: Plan, schema: Schema, ends: float) -> tuple[URIRef | Literal, ...]:
+def _instead(seek: Seek, loose: Plan) -> tuple[URIRef | Literal, ...]:
     unknown = (p.object for p in loose.where.patterns if isinstance(p.object, Unknown))
     free = next(u for u in unknown if u.name in _FREE)
-    found = _run(kg, Plan(loose.where, (Column(free, free.name),), limit=1), schema, ends)
+    found = seek(Plan(loose.where, (Column(free, free.name),), limit=1))
     return () if found is None else tuple(t for (t,) in found.rows if isinstance(t, URIRef | Literal))
 
 
 def _run(
-    kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float, *, settled: bool = True
+    kg: KnowledgeGraph, schema: Schema, ends: float, plan: Plan, *, settled: bool = True
 ) -> PlanResult | None:
     left = ends - time.monotonic()
     if left <= 0:

@@ -1,7 +1,7 @@
 """What a question asks of a graph, as a typed value.
 
 A plan is data: patterns with unknowns, conditions, groups, aggregates and order. It prints to SPARQL
-(`compiler`), to words (`wording`) and runs in a plain interpreter (`interpreter`).
+(`compiler`) and to words (`wording`).
 
 The semantics is that of sets. The solutions of a block are the *distinct* bindings of its unknowns. An
 aggregate folds, for each group, the distinct values that its `of` and its expression take together, so a join
@@ -10,7 +10,7 @@ never counts a thing twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -22,10 +22,6 @@ Operation: TypeAlias = OneOf["+", "-", "*", "/"]
 Fold: TypeAlias = OneOf["count", "sum", "average", "minimum", "maximum"]
 Relation: TypeAlias = OneOf["=", "!=", "<", "<=", ">", ">="]
 Position: TypeAlias = OneOf["anywhere", "start", "end", "whole", "language"]
-NEGATED: Mapping[Relation, Relation] = {
-    "<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "!=": "=",
-}  # fmt: skip
-"""What holds where a relation does not."""
 
 
 @dataclass(frozen=True, order=True)
@@ -217,9 +213,7 @@ class Block:
     @property
     def empty(self) -> bool:
         """Return whether it says nothing."""
-        return not (
-            self.patterns or self.conditions or self.without or self.either or self.optional or self.plans
-        )
+        return self == Block()
 
 
 @dataclass(frozen=True)

@@ -6,21 +6,23 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from rdflib import PROV, RDF, RDFS, XSD, Literal, URIRef
 
 from mrag.errors import ConfigError, StoreError, TermError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.tokens import tokens
 from mrag.planning.accounting import account
-from mrag.planning.following import LastAnswer, Slot, SlotFitter, filled, options, reading_of, slots_of
+from mrag.planning.following import LastAnswer
 from mrag.planning.interchange import plan_to_json
-from mrag.planning.lexical import NameMention
-from mrag.planning.reading.drafts import Reading
-from mrag.planning.reading.parser import Parser
-from mrag.planning.reading.question import QuestionItem, QuestionText, cut
+from mrag.planning.lexicon import Lexicon
+from mrag.planning.reader.reader import RoleReader
+from mrag.planning.reader.units import units_of
+from mrag.planning.readings import Reading, reading_of
+from mrag.planning.slots import Slot, SlotFitter, SlotOption, filled, slots_of
 from mrag.rdf import queries
-from mrag.rdf.terms import MRAG, Term, Triple, term_from_json, term_to_json
+from mrag.rdf.terms import MRAG, Triple, term_from_json, term_to_json
 from mrag.stores.base import Dataset
 
 SAVED: Final = "urn:mrag:question:"
@@ -28,7 +30,6 @@ SAVED: Final = "urn:mrag:question:"
 
 _HIDDEN: Final = URIRef(MRAG + "verbatim")
 _PART_OF: Final = URIRef("http://purl.org/dc/terms/isPartOf")
-_CACHED: Final = "saved questions"
 _WAYS: Final = 1_000
 """Ways that are tried of finding the parameters of a question in its text."""
 
@@ -84,25 +85,8 @@ class SavedQuestion:
 
     def values_in(self, question: str) -> Iterator[dict[str, str]]:
         """Yield what may stand in the place of each parameter in a question that `asked` gave."""
-        ways: list[tuple[int, int, dict[str, str]]] = [(0, 0, {})]
-        for _ in range(_WAYS):
-            if not ways:
-                return
-            part, at, values = ways.pop()
-            if part == len(self.template):
-                if at == len(question):
-                    yield values
-                continue
-            said = self.template[part]
-            if isinstance(said, str):
-                ways += [(part + 1, at + len(said), values)] if question.startswith(said, at) else []
-                continue
-            name = self.parameters[said].name
-            # The shortest value is tried first, and at the end there is but one.
-            ends = range(len(question) if part + 1 == len(self.template) else at, len(question) + 1)
-            behind = self.template[part + 1] if part + 1 < len(self.template) else ""
-            fits = [end for end in ends if not isinstance(behind, str) or question.startswith(behind, end)]
-            ways += [(part + 1, end, {**values, name: question[at:end]}) for end in reversed(fits)]
+        for spans in _aligned(self.template, question, 0, len(question)):
+            yield {self.parameters[n].name: question[i:j] for n, (i, j) in spans.items()}
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -167,12 +151,17 @@ def list_questions(kg: KnowledgeGraph) -> list[SavedQuestion]:
 
     They are read once for each state of the graph, and again when one is saved or removed here.
     """
-    return kg.cached(_CACHED, lambda: list(_read(kg)))
+    return kg.cached("saved questions", lambda: list(_read(kg)))
 
 
-def forget_questions(kg: KnowledgeGraph) -> None:
-    """Read the saved questions anew when they are next asked for."""
-    kg.cache.pop(_CACHED, None)
+def change_kept(kg: KnowledgeGraph, old: Sequence[Triple], new: Sequence[Triple]) -> None:
+    """Replace triples in the graph of saved questions at once, and forget what was read of it."""
+    graph = URIRef(questions_graph(kg))
+    kg.store.update(kg.changes([(graph, *triple) for triple in old], [(graph, *triple) for triple in new]))
+    if kg.store.capabilities.reasoning:
+        kg.recount()
+    for name in ("saved questions", "certainty"):
+        kg.cache.pop(name, None)
 
 
 def _read(kg: KnowledgeGraph) -> Iterator[SavedQuestion]:
@@ -225,31 +214,63 @@ _LONGEST: Final = 10
 _FILLED: Final = ("name", "number", "unasked", "quotation")
 """What the words in the places of parameters may leave out, or have too much."""
 
-Value: TypeAlias = tuple[Sequence[Term], str, float]
-"""Terms for a slot, what they are called, and how like the words that is."""
+
+class SaidValues:
+    """What words of a question may stand for in the places of parameters.
+
+    Args:
+        lexicon: The names of the graph.
+        fitter: Tells what fits where.
+        text: The question.
+    """
+
+    def __init__(self, lexicon: Lexicon, fitter: SlotFitter, text: str) -> None:
+        self.text, self.words = text, tokens(text)
+        self._fitter, self._units = fitter, units_of(lexicon, text, self.words)
+
+    def said(self, start: int, end: int) -> str:
+        """Return the text of some words."""
+        return self.text[self.words[start].start : self.words[end - 1].end]
+
+    def options(self, slot: Slot, start: int, end: int) -> list[SlotOption]:
+        """Return what some words, and none beside, may stand for in a slot, likeliest first."""
+        units = [u for u in self._units if (u.start, u.end) == (start, end)]
+        said = self.said(start, end) if units else ""
+        found = {o.filling: o for u in units for o in self._fitter.options(u, said, [slot])}
+        return sorted(found.values(), key=lambda o: (-o.score, str(o.filling[0])))
+
+    def places(self, slot: Slot) -> list[tuple[int, int]]:
+        """Return which words say what stands in a slot: the longest names, the shortest values."""
+        found = {(u.start, u.end) for u in self._units}
+        same = [(i, j) for i, j in found if any(not o.changes for o in self.options(slot, i, j))]
+
+        def inside(one: tuple[int, int], other: tuple[int, int]) -> bool:
+            return one != other and other[0] <= one[0] and one[1] <= other[1]
+
+        if slot.bounds:
+            return [at for at in same if not any(inside(other, at) for other in same)]
+        return [at for at in same if not any(inside(at, other) for other in same)]
 
 
-def taught(kg: KnowledgeGraph, parser: Parser, text: str) -> list[Reading]:
+def taught(kg: KnowledgeGraph, reader: RoleReader, text: str) -> list[Reading]:
     """Return the readings of a question that questions saved before teach, best first.
 
     Args:
         kg: The graph.
-        parser: Its parser.
+        reader: Its reader.
         text: The question.
     """
     every = list_questions(kg)
     if not every:
         return []
-    question = cut(text)
-    mentions = parser.lexicon.match([word.token for word in question.words])
-    fitter = SlotFitter(kg, parser.schema)
+    values = SaidValues(reader.lexicon, SlotFitter(kg, reader.schema), text)
     found = []
     for saved in every:
-        best = max(_filled(saved, question, mentions, fitter), key=lambda r: r.probability, default=None)
+        best = max(_filled(saved, values), key=lambda r: r.probability, default=None)
         if best is not None:
             # The words of the saved question count as said, and so does what its plan has.
-            known = {word.low for word in cut(saved.question).words}
-            gaps = account(parser.lexicon, text, best.plan, best.shown, saved.computed.plan).gaps
+            known = {word.raw.lower() for word in tokens(saved.question)}
+            gaps = account(reader.lexicon, text, best.plan, best.shown, saved.computed.plan).gaps
             gaps = tuple(
                 g for g in gaps if g.kind in _FILLED and not known.issuperset(g.words.lower().split())
             )
@@ -258,71 +279,45 @@ def taught(kg: KnowledgeGraph, parser: Parser, text: str) -> list[Reading]:
     return [reading for *_, reading in sorted(found, key=lambda f: f[:3])]
 
 
-def _filled(
-    saved: SavedQuestion, question: QuestionText, mentions: Sequence[NameMention], fitter: SlotFitter
-) -> Iterator[Reading]:
-    keys = [word.token.key for word in question.words]
-    for spans in _aligned(list(_pattern(saved)), keys, 0):
+def _filled(saved: SavedQuestion, values: SaidValues) -> Iterator[Reading]:
+    pattern = [p if isinstance(p, int) else [word.key for word in tokens(p)] for p in saved.template]
+    for spans in _aligned(pattern, [word.key for word in values.words], 1, _LONGEST):
         changes, score = [], 1.0
-        for number, (start, end) in spans.items():
-            item = item_at(question, mentions, start, end)
-            values = named(item, saved, number, fitter, question) if item is not None else []
-            if not values:
+        for number, span in spans.items():
+            slot = saved.parameters[number].slot
+            found = values.options(slot, *span)
+            if not found:
                 break
-            terms, _, likeness = values[0]
-            rivals = sum(v[2] == likeness for v in values)
-            changes.append((saved.parameters[number].slot, terms))
-            score = min(score, likeness / rivals)
+            changes.append((slot, found[0].filling))
+            score = min(score, found[0].score / sum(o.score == found[0].score for o in found))
         else:
             plan = filled(saved.computed.plan, changes)
             note = f"read like the saved question “{saved.name}”"
             yield reading_of(plan, saved.computed.shown, _SURE * score, note)
 
 
-def named(
-    item: QuestionItem, saved: SavedQuestion, number: int, fitter: SlotFitter, question: QuestionText
-) -> list[Value]:
-    """Return what words may stand for in the place of a parameter, likeliest first."""
-    slot = saved.parameters[number].slot
-    found = [(terms, name, score) for _, terms, name, score in options(item, [slot], fitter, question)]
-    return sorted(found, key=lambda v: (-v[2], str(v[0][0])))
-
-
-def item_at(
-    question: QuestionText, mentions: Sequence[NameMention], start: int, end: int
-) -> QuestionItem | None:
-    """Return the time, the number or the name that stands in some words of a question, and nothing beside."""
-    for period in question.periods:
-        if (period.start, period.end) == (start, end):
-            return QuestionItem(start, end, period=period)
-    for quantity in question.quantities:
-        if (quantity.start, quantity.end) == (start, end):
-            return QuestionItem(start, end, quantity=quantity)
-    mention = next((m for m in mentions if (m.start, m.end) == (start, end)), None)
-    return QuestionItem(start, end, mention=mention) if mention is not None else None
-
-
-def _pattern(saved: SavedQuestion) -> Iterator[str | int]:
-    for part in saved.template:
-        if isinstance(part, int):
-            yield part
-        else:
-            yield from (word.token.key for word in cut(part).words)
-
-
 def _aligned(
-    pattern: Sequence[str | int], keys: Sequence[str], at: int
+    pattern: Sequence[Sequence[str] | int], said: Sequence[str], least: int, most: int
 ) -> Iterator[Mapping[int, tuple[int, int]]]:
-    """Yield the spans of words that parameters take if all other words are the same."""
-    if not pattern:
-        if at == len(keys):
-            yield {}
-        return
-    first, rest = pattern[0], pattern[1:]
-    if isinstance(first, str):
-        if at < len(keys) and keys[at] == first:
-            yield from _aligned(rest, keys, at + 1)
-        return
-    for end in range(at + 1, min(len(keys), at + _LONGEST) + 1):
-        for spans in _aligned(rest, keys, end):
-            yield {first: (at, end), **spans}
+    """Yield the spans of letters or words that parameters take if all others are the same, shortest first."""
+    ways: list[tuple[int, int, dict[int, tuple[int, int]]]] = [(0, 0, {})]
+    for _ in range(_WAYS):
+        if not ways:
+            return
+        part, at, spans = ways.pop()
+        if part == len(pattern):
+            if at == len(said):
+                yield spans
+            continue
+        here, behind = pattern[part], pattern[part + 1] if part + 1 < len(pattern) else None
+        if not isinstance(here, int):
+            end = at + len(here)
+            ways += [(part + 1, end, spans)] if said[at:end] == here else []
+            continue
+        for end in range(min(len(said), at + most), at + least - 1, -1):
+            if behind is None:
+                fits = end == len(said)
+            else:
+                fits = isinstance(behind, int) or said[end : end + len(behind)] == behind
+            if fits:
+                ways.append((part + 1, end, {**spans, here: (at, end)}))

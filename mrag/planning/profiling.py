@@ -15,11 +15,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import takewhile
-from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import unquote
 from weakref import WeakKeyDictionary
 
@@ -28,18 +27,17 @@ import numpy.typing as npt
 import pyoxigraph as ox
 from rdflib import URIRef
 
+from mrag._tables import rows
 from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
-from mrag.graph.record import LABELS, mark, touched_since
+from mrag.graph.record import ALTERNATIVE, LABELS, mark, touched_since
 from mrag.index.backends.base import home
 from mrag.language.names import name_parts, split_identifier
 from mrag.language.possessive import compile_late
-from mrag.language.tokens import stem
-from mrag.planning.lexical import NameMention
-from mrag.planning.lexical.english import root
-from mrag.planning.reading.question import UNITS, unit_of
-from mrag.planning.schema import ClassEdge, ClassInfo, Kind, PropertyInfo, Schema, TermTree
+from mrag.planning.lexical.english import TABLES, root
+from mrag.planning.reader.quantities import unit_called
+from mrag.planning.schema import ClassEdge, ClassInfo, Kind, PropertyInfo, Schema, TermTree, ancestors
 from mrag.planning.values import DURATION_UNIT, measured
 from mrag.rdf import queries
 from mrag.rdf.terms import NUMBERS, OWL, RDF, RDFS, XSD, Term
@@ -48,29 +46,11 @@ from mrag.storage.folder import Committed, Folder
 from mrag.storage.folder import Kind as FolderKind
 from mrag.stores.oxigraph import OxigraphStore
 
-_SHORT_WORDS: Final = frozenset(
-    "age day sex tax fee pay job art law zip map tag key row end sum max min id name of in on by at to for "
-    "no and or the set bid bed bar sea air gas oil ore cat dog car bus war way aid ad url".split()
-)
+_SHORT_WORDS: Final = frozenset(word for (line,) in TABLES["short"] for word in line.split())
 """Words of three letters or fewer that are no abbreviations."""
 _OF_WHAT: Final = frozenset("on in during for by at from when that which".split())
 """Words behind which a comment says what a number is of, which is no part of its name."""
-_USUAL: Final = dict(
-    pair.split(":")
-    for pair in (
-        "acct:account addr:address amt:amount avg:average bal:balance bldg:building "
-        "cnt:count cust:customer ctry:country curr:currency dep:departure dept:department "
-        "desc:description dest:destination dist:distance dob:birth-date dt:date dur:duration emp:employee "
-        "eval:evaluation exp:experience freq:frequency fname:first-name grp:group hgt:height hrs:hours "
-        "inv:invoice lang:language len:length lname:last-name loc:location lvl:level max:maximum "
-        "meth:method mfr:manufacturer mgr:manager min:minimum nat:nationality nbr:number num:number "
-        "org:organisation pct:percentage ph:phone pos:position prc:price prod:product "
-        "pwr:power qty:quantity rcpt:receipt ref:reference reg:region ret:return "
-        "sal:salary sched:schedule sem:semester sess:session spd:speed src:source stat:status "
-        "std:standard tel:telephone temp:temperature tot:total trx:transaction txn:transaction vol:volume "
-        "wgt:weight wt:weight yr:year yrs:years"
-    ).split()
-)
+_USUAL: Final = dict(TABLES["abbreviation"])
 """Abbreviations of names of columns and tables; none is a word that a kind of things may be called by."""
 _UNITS: Final = frozenset(
     "euro euros dollar dollars pounds usd eur gbp minutes hours days years seconds metres meters feet "
@@ -86,10 +66,6 @@ _VOWELS: Final = frozenset("aeiouy")
 def spelt_out(name: str, comment: str) -> tuple[str, ...]:
     """Return further names of something whose own name is an abbreviation, by its comment and as is usual.
 
-    Args:
-        name: How it is called.
-        comment: What is said of it.
-
     Example:
         >>> spelt_out("att", "Attendance: number of spectators.")
         ('attendance',)
@@ -101,7 +77,7 @@ def spelt_out(name: str, comment: str) -> tuple[str, ...]:
         ()
     """
     words = [part.lower() for word in re.split(r"[\W_]+", name) for part in name_parts(word)]
-    usual = " ".join(_USUAL.get(word, word).replace("-", " ") for word in words)
+    usual = " ".join(_USUAL.get(word, word) for word in words)
     found = (usual,) * (usual != " ".join(words))
     return tuple(dict.fromkeys((*found, *_told(words, comment))))
 
@@ -133,16 +109,10 @@ def _abbreviates(word: str, said: list[str]) -> bool:
 
 
 _VALUE: Final = root("value")
-_MANY: Final = frozenset("many most more fewest fewer least".split())
-_COUNTED: Final = frozenset("count number num".split())
 
 
 def plain_names(names: Iterable[str], holders: Iterable[str]) -> tuple[str, ...]:
     """Return more names of a number which is called the value of what has it.
-
-    Args:
-        names: The names of its property.
-        holders: Names of the class of things that have it.
 
     Example:
         >>> plain_names(["rating value", "best rating"], ["aggregate rating"])
@@ -158,47 +128,6 @@ def plain_names(names: Iterable[str], holders: Iterable[str]) -> tuple[str, ...]
         if words and root(last.lower()) == _VALUE and any(words <= holder for holder in held):
             found[" ".join(first)] = None
     return tuple(found)
-
-
-def is_value(names: Iterable[str]) -> bool:
-    """Return whether a number is called the value of something, so that it is no number of things.
-
-    Example:
-        >>> is_value(["rating value"]), is_value(["review count"])
-        (True, False)
-    """
-    return any(root(name.lower().split()[-1]) == _VALUE for name in names if name.strip())
-
-
-def is_count(names: Iterable[str]) -> bool:
-    """Return whether a number is called a count of something.
-
-    Example:
-        >>> is_count(["review count"]), is_count(["num employees"]), is_count(["flight number"])
-        (True, True, False)
-    """
-    words = [name.lower().split() for name in names if " " in name]
-    return any(w[0] in _COUNTED or w[-1] == "count" for w in words)
-
-
-def without_likened(mention: NameMention, before: str, properties: Mapping[str, PropertyInfo]) -> NameMention:
-    """Return a mention without what only means the like, where it is asked how many and a number tells that.
-
-    "The most reviews" are told by a "review count", neither by a "rating value" nor by how many ratings there
-    are.
-
-    Args:
-        mention: What words may name.
-        before: The word before them.
-        properties: The properties of the graph.
-    """
-    if before not in _MANY:
-        return mention
-    own = [c for c in mention.candidates if c.way != "synonym"]
-    infos = (properties[c.term] for c in own if c.kind == "property")
-    if not any(info.kind == "number" and is_count(info.names) for info in infos):
-        return mention
-    return replace(mention, candidates=tuple(own))
 
 
 DATES: Final = frozenset(XSD + name for name in ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
@@ -227,9 +156,6 @@ def kind_of_texts(texts: Sequence[str]) -> tuple[Kind, bool]:
 
     Numbers in several units are text: they can be neither compared nor added.
 
-    Args:
-        texts: Distinct values of a property.
-
     Example:
         >>> kind_of_texts(["12 kg", "7 kg"]), kind_of_texts(["2024-01-31"]), kind_of_texts(["a", "12"])
         (('number', True), ('date', False), ('text', False))
@@ -250,9 +176,6 @@ def kind_of_texts(texts: Sequence[str]) -> tuple[Kind, bool]:
 
 def truth_of_texts(texts: Sequence[str]) -> tuple[str, ...]:
     """Return how texts write yes and no, as they most often do; nothing if they say anything else.
-
-    Args:
-        texts: Distinct values of a property.
 
     Example:
         >>> truth_of_texts(["no", "Yes"]), truth_of_texts(["Y"]), truth_of_texts(["yes", "maybe"])
@@ -304,7 +227,8 @@ def _size(unit: str) -> object:
         return unit.casefold()
     if unit.startswith("°") or unit in ("%", DURATION_UNIT):
         return unit
-    return UNITS.get(unit_of([unit]))
+    size = unit_called(unit.casefold().strip("().,"))
+    return None if size is None or size.counts else size
 
 
 def _share(texts: Sequence[str], holds: Callable[[str], bool]) -> float:
@@ -319,6 +243,7 @@ def _codes(texts: Sequence[str]) -> bool:
     return len(units) > max(3, len(texts) // 10)
 
 
+_T = TypeVar("_T")
 Edges = dict[tuple[str, str, str], int]
 """How many triples lead from a class by a property to a class; "" is no class."""
 
@@ -351,12 +276,12 @@ class PropertyUsage:
     ranges: dict[str, int] = field(default_factory=dict)
     kind: Kind = "entity"
     text_numbers: bool = False
-    least: str = ""
-    greatest: str = ""
+    minimum: str = ""
+    maximum: str = ""
     every_datatype: bool = False
     plain_dates: bool = False
-    subjects_in: list[list[str]] = field(default_factory=list)
-    objects_in: list[list[str]] = field(default_factory=list)
+    subjects_in: tuple[tuple[str, ...], ...] = ()
+    objects_in: tuple[tuple[str, ...], ...] = ()
     truth: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
     counted: int = 0
@@ -367,12 +292,15 @@ class PropertyUsage:
         return min(self.datatypes, key=lambda d: (-self.datatypes[d], d), default="")
 
 
-def exactly_counted(counts: Mapping[str, int]) -> set[str]:
-    """Return the properties that are counted through: those with few triples, as far as all are few together.
+_SHARED: Final = (
+    "kind", "datatype", "triples", "subjects", "objects", "minimum", "maximum", "text_numbers", "plain_dates",
+    "subjects_in", "objects_in", "truth", "units",
+)  # fmt: skip
+"""What is told of a property as it is counted."""
 
-    Args:
-        counts: How many triples each property has.
-    """
+
+def exactly_counted(counts: Mapping[str, int]) -> set[str]:
+    """Return the properties that are counted through: those with few triples, if all are few together."""
     found, total = set[str](), 0
     for p in sorted(counts, key=lambda p: (counts[p], p)):
         total += counts[p]
@@ -388,15 +316,19 @@ def usage_of(
     classes: Mapping[str, int],
     only: Collection[str] | None = None,
 ) -> tuple[dict[str, PropertyUsage], Edges]:
-    """Return how a graph uses some properties, and which classes they link.
-
-    Args:
-        kg: The knowledge graph.
-        counts: How many triples each property has.
-        classes: How many members each class has.
-        only: The properties that are wanted; None for all.
-    """
+    """Return how a graph uses some or all properties, and which classes they link."""
     return _Counting(kg, counts, classes, counts if only is None else only).result()
+
+
+def quads(kg: KnowledgeGraph, **place: str) -> Iterator[ox.Quad]:
+    """Yield the triples with some subject `s`, predicate `p` and object `o`, once for each graph of them."""
+    return (quad for graph in kg.dataset().default for quad in kg.store.edges(graph, **place))
+
+
+def types_of(kg: KnowledgeGraph, thing: str) -> set[str]:
+    """Return the classes that a thing is said to be in."""
+    found = (quad.object for quad in quads(kg, s=thing, p=_TYPE))
+    return {c.value for c in found if isinstance(c, ox.NamedNode)}
 
 
 class _Counting:
@@ -439,20 +371,8 @@ class _Counting:
             counts[cls] = counts.get(cls, 0) + n
 
     def _rows(self, query: str, properties: Iterable[str]) -> Iterator[tuple[Term | None, ...]]:
-        for batch in self._batches(properties):
+        for batch in _in_batches(properties, lambda p: self.uses[p].triples):
             yield from self.kg.select(queries.get(f"planning/{query}").bind(property=batch))
-
-    def _batches(self, properties: Iterable[str]) -> Iterator[list[str]]:
-        batch: list[str] = []
-        size = 0
-        for p in properties:
-            if batch and (size + self.uses[p].triples > _BATCH or len(batch) == 500):
-                yield batch
-                batch, size = [], 0
-            batch.append(p)
-            size += self.uses[p].triples
-        if batch:
-            yield batch
 
     def _count_datatypes(self, properties: Sequence[str]) -> None:
         for name in properties:
@@ -529,7 +449,7 @@ class _Counting:
         """Find the numbers that are nothing but 0 and 1; numbers of things may happen to be no more."""
         for use in self.uses.values():
             whole = use.kind == "number" and use.datatype in INTEGERS and use.objects == 2
-            if whole and (use.least, use.greatest) == ("0", "1"):
+            if whole and (use.minimum, use.maximum) == ("0", "1"):
                 use.truth = ("1", "0")
 
     def _look_at_texts(self, use: PropertyUsage) -> None:
@@ -579,10 +499,10 @@ def widen(use: PropertyUsage, text: str) -> None:
 
     if not text or (use.kind == "number" and number_in(text) is None):
         return
-    if not use.least or key(text) < key(use.least):
-        use.least = text
-    if not use.greatest or key(text) > key(use.greatest):
-        use.greatest = text
+    if not use.minimum or key(text) < key(use.minimum):
+        use.minimum = text
+    if not use.maximum or key(text) > key(use.maximum):
+        use.maximum = text
 
 
 _GROWN: Final = 0.05
@@ -596,66 +516,6 @@ _PLAIN: Final = {
 _TYPE: Final = RDF + "type"
 _Node: TypeAlias = ox.NamedNode | ox.BlankNode | ox.Triple
 _Value: TypeAlias = _Node | ox.Literal
-
-
-def alike_sized(before: Mapping[str, int], now: Mapping[str, int]) -> bool:
-    """Return whether classes are the same and have hardly more or fewer members.
-
-    Example:
-        >>> alike_sized({"urn:c": 1000}, {"urn:c": 1001}), alike_sized({"urn:c": 2}, {"urn:d": 2})
-        (True, False)
-    """
-    return before.keys() == now.keys() and all(
-        abs(now[c] - n) <= max(_FEW, _GROWN * n) for c, n in before.items()
-    )
-
-
-def adjusted(
-    kg: KnowledgeGraph,
-    uses: Mapping[str, PropertyUsage],
-    edges: Edges,
-    counts: Mapping[str, int],
-    wanted: Collection[str],
-    entities: Collection[str],
-    came: Collection[str],
-    typed: int,
-    kinds: frozenset[str],
-) -> tuple[dict[str, PropertyUsage], Edges]:
-    """Return how large properties are used to which triples came, and the edges that these make.
-
-    Args:
-        kg: The knowledge graph, in an embedded store.
-        uses: How properties were used.
-        edges: Which classes they linked.
-        counts: How many triples each property has now.
-        wanted: The properties that may have changed.
-        entities: The entities that changes touched.
-        came: Marks of the triples that came.
-        typed: How many more triples than before say of which class something is.
-        kinds: The classes of terms, where these are the things.
-    """
-    if not isinstance(kg.store, OxigraphStore):
-        return {}, {}
-    few = exactly_counted(counts) | exactly_counted({p: use.triples for p, use in uses.items()})
-    found: dict[str, PropertyUsage] = {}
-    links: Edges = {}
-    touched = _Touched(kg, kg.store, frozenset(entities), frozenset(came), kinds)
-    of = touched.quads()
-    retyped = touched.retyped(of.get(_TYPE, []), typed)
-    for p, n in counts.items():
-        use, mine = uses.get(p), of.get(p, [])
-        if use is None or p not in wanted or len(mine) != n - use.triples:
-            continue
-        if p in few:
-            if mine or touched.have(p, retyped):
-                continue
-        elif abs(n - use.counted) > _GROWN * use.counted or not all(_like(use, q.object) for q in mine):
-            continue
-        found[p] = touched.added(use, mine)
-        links.update({edge: m for edge, m in edges.items() if edge[1] == p})
-        for edge in touched.links(mine):
-            links[edge] = links.get(edge, 0) + 1
-    return found, links
 
 
 def _like(use: PropertyUsage, value: _Value) -> bool:
@@ -675,48 +535,38 @@ def _like(use: PropertyUsage, value: _Value) -> bool:
 @dataclass(frozen=True)
 class _Touched:
     kg: KnowledgeGraph
-    store: OxigraphStore
-    entities: frozenset[str]
-    came: frozenset[str]
+    changed: ChangedParts
     kinds: frozenset[str]
 
     def quads(self) -> dict[str, list[ox.Quad]]:
         """Return the triples that came, by their predicates."""
         found: dict[str, dict[str, ox.Quad]] = defaultdict(dict)
-        for graph in self.kg.dataset().default:
-            for entity in sorted(self.entities):
-                for quad in self.store.edges(graph, s=entity):
-                    key = mark(quad.subject, quad.predicate, quad.object)
-                    if key in self.came:
-                        found[quad.predicate.value][f"{key} {quad.object}"] = quad
-        return {p: list(quads.values()) for p, quads in found.items()}
+        for quad in (quad for entity in sorted(self.changed.entities) for quad in quads(self.kg, s=entity)):
+            key = mark(quad.subject, quad.predicate, quad.object)
+            if key in self.changed.came:
+                found[quad.predicate.value][f"{key} {quad.object}"] = quad
+        return {p: list(some.values()) for p, some in found.items()}
 
     def retyped(self, came: Collection[ox.Quad], more: int) -> frozenset[str]:
         """Return the entities that may be in other classes than before."""
         if len(came) != more:
-            return self.entities
+            return self.changed.entities
         return frozenset(str(getattr(quad.subject, "value", "")) for quad in came)
 
     def have(self, predicate: str, entities: Iterable[str]) -> bool:
         """Return whether one of some entities has a property, in either direction."""
-        found = (
-            quad
-            for graph in self.kg.dataset().default
-            for entity in entities
-            for place in ("s", "o")
-            for quad in self.store.edges(graph, p=predicate, **{place: entity})
-        )
-        return next(found, None) is not None
+        ends = ((entity, place) for entity in entities for place in ("s", "o"))
+        return any(any(quads(self.kg, p=predicate, **{place: entity})) for entity, place in ends)
 
-    def added(self, use: PropertyUsage, quads: Iterable[ox.Quad]) -> PropertyUsage:
+    def added(self, use: PropertyUsage, came: Collection[ox.Quad]) -> PropertyUsage:
         """Return how a property is used with some triples more."""
-        new, quads = copy.deepcopy(use), list(quads)
-        for subject, n in Counter(quad.subject for quad in quads).items():
+        new = copy.deepcopy(use)
+        for subject, n in Counter(quad.subject for quad in came).items():
             if self._are(n, use.iri, subject, None):
                 new.subjects += 1
                 for c in self._asked_types(subject):
                     new.domains[c] = new.domains.get(c, 0) + 1
-        for value, n in Counter(quad.object for quad in quads).items():
+        for value, n in Counter(quad.object for quad in came).items():
             if self._are(n, use.iri, None, value):
                 new.objects += 1
                 for c in () if isinstance(value, ox.Literal) else self._asked_types(value):
@@ -727,14 +577,14 @@ class _Touched:
                 widen(new, value.value)
                 plain = _PLAIN.get(datatype)
                 new.plain_dates &= plain is not None and plain.fullmatch(value.value) is not None
-        new.triples += len(quads)
-        new.subjects_in = [some for some in use.subjects_in if self._all_in(use.iri, "s", some)]
-        new.objects_in = [some for some in use.objects_in if self._all_in(use.iri, "o", some)]
+        new.triples += len(came)
+        new.subjects_in = tuple(some for some in use.subjects_in if self._all_in(use.iri, "s", some))
+        new.objects_in = tuple(some for some in use.objects_in if self._all_in(use.iri, "o", some))
         return new
 
-    def links(self, quads: Iterable[ox.Quad]) -> Iterator[tuple[str, str, str]]:
+    def links(self, came: Iterable[ox.Quad]) -> Iterator[tuple[str, str, str]]:
         """Yield the classes that triples link."""
-        for quad in quads:
+        for quad in came:
             for source in () if isinstance(quad.object, ox.Literal) else self._asked_types(quad.subject):
                 for target in self._asked_types(quad.object):
                     yield source, quad.predicate.value, target
@@ -742,43 +592,28 @@ class _Touched:
     def _are(self, n: int, predicate: str, subject: _Node | None, value: _Value | None) -> bool:
         """Return whether there are no more than so many triples of a subject or a value."""
         seen = set[str]()
+        assert isinstance(self.kg.store, OxigraphStore)
         for graph in self.kg.dataset().default:
-            quads = self.store.engine.quads_for_pattern(
+            for quad in self.kg.store.engine.quads_for_pattern(
                 subject, ox.NamedNode(predicate), value, ox.NamedNode(graph)
-            )
-            for quad in quads:
+            ):
                 seen.add(f"{quad.subject} {quad.object}")
                 if len(seen) > n:
                     return False
         return True
 
-    def _types(self, thing: object) -> set[str]:
-        name = getattr(thing, "value", "")
-        return {
-            quad.object.value
-            for graph in self.kg.dataset().default
-            for quad in self.store.edges(graph, s=name, p=_TYPE)
-            if isinstance(quad.object, ox.NamedNode)
-        }
-
     def _asked_types(self, thing: object) -> list[str]:
-        return sorted(c for c in self._types(thing) if is_asked(c) or c in self.kinds) or [""]
+        types = types_of(self.kg, getattr(thing, "value", ""))
+        return sorted(c for c in types if is_asked(c) or c in self.kinds) or [""]
 
     def _all_in(self, predicate: str, place: str, classes: Collection[str]) -> bool:
         """Return whether the touched entities that have a property are in one of some classes."""
-        for entity in self.entities:
-            having = (
-                quad
-                for graph in self.kg.dataset().default
-                for quad in self.store.edges(graph, p=predicate, **{place: entity})
-            )
-            if next(having, None) is not None and self._types(ox.NamedNode(entity)).isdisjoint(classes):
-                return False
-        return True
+        having = (e for e in self.changed.entities if any(quads(self.kg, p=predicate, **{place: e})))
+        return not any(types_of(self.kg, entity).isdisjoint(classes) for entity in having)
 
 
 _KIND: Final = FolderKind(
-    "lexicon", 8, "It is built anew when a question is next asked; or delete its folder."
+    "lexicon", 10, "It is built anew when a question is next asked; or delete its folder."
 )
 
 
@@ -816,13 +651,7 @@ def _read(kg: KnowledgeGraph, fits: Callable[[Mapping[str, Any]], bool]) -> tupl
 
 
 def keep(kg: KnowledgeGraph, arrays: Arrays, revision: int) -> None:
-    """Keep arrays for a state of a graph, unless it has changed meanwhile or cannot be written beside.
-
-    Args:
-        kg: The knowledge graph.
-        arrays: The arrays.
-        revision: The revision of the graph that they were made from.
-    """
+    """Keep arrays for a state of a graph, unless it has changed meanwhile or cannot be written beside."""
     folder = _folder(kg)
     if folder is None or not kg.keeps_counts or kg.revision != revision:
         return
@@ -849,24 +678,23 @@ def schema_of_array(array: npt.NDArray[np.uint8]) -> Schema:
         >>> schema_of_array(schema_array(schema)) == schema
         True
     """
-    found: dict[str, Any] = json.loads(array.tobytes())
+    found: dict[str, Any] = _tuples(json.loads(array.tobytes()))
     return Schema(
-        {c: ClassInfo(**_tuples(info)) for c, info in found["classes"].items()},
-        {p: PropertyInfo(**_tuples(info)) for p, info in found["properties"].items()},
-        tuple(ClassEdge(**edge) for edge in found["edges"]),
-        tuple(found["label_properties"]),
-        found["triples"],
-        found["exact"],
-        TermTree(**found["tree"]) if found["tree"] else None,
+        **{
+            **found,
+            "classes": {c: ClassInfo(**info) for c, info in found["classes"].items()},
+            "properties": {p: PropertyInfo(**info) for p, info in found["properties"].items()},
+            "edges": tuple(ClassEdge(**edge) for edge in found["edges"]),
+            "tree": TermTree(**found["tree"]) if found["tree"] else None,
+        }
     )
 
 
-def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: _tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-
-
-def _tuple(values: list[Any]) -> tuple[Any, ...]:
-    return tuple(_tuple(value) if isinstance(value, list) else value for value in values)
+def _tuples(value: Any) -> Any:
+    """Return lists as tuples, also those within."""
+    if isinstance(value, dict):
+        return {key: _tuples(inner) for key, inner in value.items()}
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _folder(kg: KnowledgeGraph) -> Folder | None:
@@ -890,7 +718,6 @@ class KnownSchema:
     Attributes:
         revision: The revision of the graph.
         predicates: How many triples each of its predicates has.
-        labels: The properties that name things.
         classes: How many members each class has.
         uses: How its properties are used.
         edges: Which classes they link.
@@ -899,7 +726,6 @@ class KnownSchema:
 
     revision: int
     predicates: Mapping[str, int]
-    labels: tuple[str, ...]
     classes: Mapping[str, int]
     uses: Mapping[str, PropertyUsage]
     edges: Edges
@@ -909,7 +735,6 @@ class KnownSchema:
         """Return it as an array to keep, without its schema, which is kept beside."""
         value = {
             "predicates": dict(self.predicates),
-            "labels": self.labels,
             "classes": dict(self.classes),
             "uses": [asdict(use) for use in self.uses.values()],
             "edges": [[*edge, n] for edge, n in self.edges.items()],
@@ -919,12 +744,11 @@ class KnownSchema:
     @classmethod
     def of(cls, revision: int, arrays: Arrays) -> KnownSchema:
         """Return what `array` gave, from all that is kept of a revision."""
-        value: dict[str, Any] = json.loads(arrays["known"].tobytes())
+        value: dict[str, Any] = _tuples(json.loads(arrays["known"].tobytes()))
         uses = [PropertyUsage(**use) for use in value["uses"]]
         return cls(
             revision,
             value["predicates"],
-            tuple(value["labels"]),
             value["classes"],
             {use.iri: use for use in uses},
             {(source, p, target): n for source, p, target, n in value["edges"]},
@@ -952,17 +776,10 @@ class ChangedParts:
 _latest: WeakKeyDictionary[KnowledgeGraph, KnownSchema] = WeakKeyDictionary()
 
 
-def remember(kg: KnowledgeGraph, known: KnownSchema) -> None:
-    """Keep in memory what was read of a graph, for its later states."""
-    if kg.record.kept:
-        _latest[kg] = known
-
-
 def remembered(kg: KnowledgeGraph) -> KnownSchema | None:
     """Return what was last read of a graph, in this process or before; None if nothing is known of it."""
-    if (known := _latest.get(kg)) is None and (before := kept_before(kg)) is not None:
-        known = KnownSchema.of(*before)
-    return known
+    known, before = _latest.get(kg), None if kg in _latest else kept_before(kg)
+    return known if before is None else KnownSchema.of(*before)
 
 
 def follows_changes(kg: KnowledgeGraph) -> bool:
@@ -971,13 +788,7 @@ def follows_changes(kg: KnowledgeGraph) -> bool:
 
 
 def changed_since(kg: KnowledgeGraph, revision: int, predicates: Mapping[str, int]) -> ChangedParts | None:
-    """Return what may be other than it was at a revision; None where that is not known.
-
-    Args:
-        kg: The knowledge graph.
-        revision: The earlier revision.
-        predicates: How many triples each predicate had.
-    """
+    """Return what may be other than it was at a revision; None where that is not known."""
     if not follows_changes(kg) or revision > kg.revision:
         return None
     touched = touched_since(kg.store, kg.iri, revision, kg.revision)
@@ -985,9 +796,7 @@ def changed_since(kg: KnowledgeGraph, revision: int, predicates: Mapping[str, in
         return None
     now = kg.profile().predicates
     found = {p for p in {*now, *predicates} if now.get(p, 0) != predicates.get(p, 0)}
-    for graph in kg.dataset().default:
-        for entity in touched.entities:
-            found.update(quad.predicate.value for quad in kg.store.edges(graph, s=entity))
+    found.update(quad.predicate.value for entity in touched.entities for quad in quads(kg, s=entity))
     for text in queries.get("context/in-degree").batches("entity", sorted(touched.entities)):
         found.update(str(p) for _, p, _ in kg.select(text))
     return ChangedParts(frozenset(found), touched.entities, touched.texts, touched.came)
@@ -1002,28 +811,41 @@ def unchanged(
 ) -> tuple[dict[str, PropertyUsage], Edges]:
     """Return how properties are used that need not be counted again, and the edges that these make.
 
-    Args:
-        kg: The knowledge graph.
-        known: What was read of the earlier state.
-        changed: What has changed since.
-        counts: How many triples each property has now.
-        classes: How many members each class has now.
+    What no change has touched is as it was; large properties are adjusted to the triples that came.
     """
     # Of a property with very many triples members of classes are looked at, so these must be as they were.
-    same = alike_sized(known.classes, classes)
-    before, now = exactly_counted({p: use.triples for p, use in known.uses.items()}), exactly_counted(counts)
-    uses = {
-        p: copy.deepcopy(use)
-        for p, use in known.uses.items()
-        if p in counts and p not in changed.properties and (p in before) == (p in now) and (p in now or same)
-    }
-    edges = {edge: n for edge, n in known.edges.items() if edge[1] in uses}
-    touched = {p for p in counts if p not in uses and (p in before) == (p in now) and (p in now or same)}
-    typed = kg.profile().predicates.get(RDF + "type", 0) - known.predicates.get(RDF + "type", 0)
-    more, links = adjusted(
-        kg, known.uses, known.edges, counts, touched, changed.entities, changed.came, typed, kinds_of(classes)
+    same = known.classes.keys() == classes.keys() and all(
+        abs(classes[c] - n) <= max(_FEW, _GROWN * n) for c, n in known.classes.items()
     )
-    return {**uses, **more}, {**edges, **links}
+    before, now = exactly_counted({p: use.triples for p, use in known.uses.items()}), exactly_counted(counts)
+    touched = _Touched(kg, changed, kinds_of(classes))
+    came = touched.quads()
+    typed = kg.profile().predicates.get(_TYPE, 0) - known.predicates.get(_TYPE, 0)
+    retyped = touched.retyped(came.get(_TYPE, []), typed)
+    uses: dict[str, PropertyUsage] = {}
+    links: list[tuple[str, str, str]] = []
+    for p, use in known.uses.items():
+        if p not in counts or (p in before) != (p in now) or not (p in now or same):
+            continue
+        if p not in changed.properties:
+            uses[p] = copy.deepcopy(use)
+            continue
+        mine = came.get(p, [])
+        if len(mine) != counts[p] - use.triples:
+            continue
+        if p in now:
+            if mine or touched.have(p, retyped):
+                continue
+        elif abs(counts[p] - use.counted) > _GROWN * use.counted or not all(
+            _like(use, q.object) for q in mine
+        ):
+            continue
+        uses[p] = touched.added(use, mine)
+        links += touched.links(mine)
+    edges = {edge: n for edge, n in known.edges.items() if edge[1] in uses}
+    for edge in links:
+        edges[edge] = edges.get(edge, 0) + 1
+    return uses, edges
 
 
 Ancestors = Mapping[str, frozenset[str]]
@@ -1037,17 +859,12 @@ def unstated(kg: KnowledgeGraph, counts: Mapping[str, int], above: Ancestors) ->
     """Return for each class the superclasses that some of its members are not said to be in.
 
     Where the inferences of subclasses are in the store, these are none.
-
-    Args:
-        kg: The knowledge graph.
-        counts: How many members classes have.
-        above: The superclasses of each of them.
     """
     known = {c: {a for a in above.get(c, ()) if a != c and is_asked(a)} for c in counts}
     stated = {c: {a for a in known[c] if 0 < counts[c] <= counts.get(a, 0)} for c in known}
     looked_at = _direct(stated)
     lacking = set[tuple[str, str]]()
-    for batch in _batches(looked_at, counts):
+    for batch in _in_batches(looked_at, lambda pair: counts[pair[0]]):
         if counts[batch[0][0]] > _BATCH:
             ((c, parent),) = batch
             one = queries.get("planning/unstated-sample")
@@ -1059,24 +876,7 @@ def unstated(kg: KnowledgeGraph, counts: Mapping[str, int], above: Ancestors) ->
     for c, parent in looked_at:
         if (c, parent) not in lacking:
             said.setdefault(c, set()).add(parent)
-    return {c: frozenset(known[c] - ancestors(c, said)) for c in sorted(known) if known[c]}
-
-
-def ancestors(c: str, above: Mapping[str, Iterable[str]]) -> set[str]:
-    """Return all that is above a class, by what is just above each.
-
-    Example:
-        >>> sorted(ancestors("van", {"van": ["car"], "car": ["vehicle"], "ship": ["vehicle"]}))
-        ['car', 'vehicle']
-    """
-    found = set[str]()
-    ahead = [c]
-    while ahead:
-        for parent in above.get(ahead.pop(), ()):
-            if parent not in found:
-                found.add(parent)
-                ahead.append(parent)
-    return found
+    return {c: frozenset(known[c] - ancestors([c], said)) for c in sorted(known) if known[c]}
 
 
 def members(kg: KnowledgeGraph, above: Ancestors) -> dict[str, int]:
@@ -1086,11 +886,14 @@ def members(kg: KnowledgeGraph, above: Ancestors) -> dict[str, int]:
         kg: The knowledge graph.
         above: The superclasses that members of a class are not said to be in.
     """
-    pairs = sorted({(a, c) for c, over in above.items() for a in over})
-    pairs += [(a, a) for a in sorted({a for a, _ in pairs})]
+    below: defaultdict[str, list[str]] = defaultdict(list)
+    for c, a in sorted((c, a) for c, over in above.items() for a in over):
+        below[a].append(c)
     found: dict[str, int] = {}
-    for batch in _of_parents(pairs):
-        text = queries.get("planning/members").bind(parent_class=batch)
+    # What is in a class is counted at once.
+    for batch in _in_batches(sorted(below), lambda a: len(below[a]) + 1, 500):
+        pairs = [(a, c) for a in batch for c in (*below[a], a)]
+        text = queries.get("planning/members").bind(parent_class=pairs)
         found.update((str(parent), int(str(n))) for parent, n in kg.select(text))
     return found
 
@@ -1127,31 +930,18 @@ def _direct(stated: Mapping[str, set[str]]) -> list[tuple[str, str]]:
     ]
 
 
-def _batches(pairs: Iterable[tuple[str, str]], counts: Mapping[str, int]) -> Iterator[list[tuple[str, str]]]:
-    """Yield pairs in batches of so many members; a class of more has a batch of its own."""
-    batch: list[tuple[str, str]] = []
-    size = 0
-    for pair in pairs:
-        if batch and (size + counts[pair[0]] > _BATCH or len(batch) == 500):
+def _in_batches(
+    things: Iterable[_T], size: Callable[[_T], int], most: int = _BATCH, many: int = 500
+) -> Iterator[list[_T]]:
+    """Yield things in batches, of some size together; what is larger has a batch of its own."""
+    batch: list[_T] = []
+    total = 0
+    for one in things:
+        if batch and (total + size(one) > most or len(batch) == many):
             yield batch
-            batch, size = [], 0
-        batch.append(pair)
-        size += counts[pair[0]]
-    if batch:
-        yield batch
-
-
-def _of_parents(pairs: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    """Yield the pairs of one superclass together."""
-    by: dict[str, list[tuple[str, str]]] = {}
-    for pair in pairs:
-        by.setdefault(pair[0], []).append(pair)
-    batch: list[tuple[str, str]] = []
-    for own in by.values():
-        if batch and len(batch) + len(own) > 500:
-            yield batch
-            batch = []
-        batch += own
+            batch, total = [], 0
+        batch.append(one)
+        total += size(one)
     if batch:
         yield batch
 
@@ -1166,12 +956,7 @@ _SETS: Final = 4
 
 
 def find_what_holds(kg: KnowledgeGraph, uses: Iterable[PropertyUsage]) -> None:
-    """Find classes that all subjects or objects of properties are in, and whether all dates are plain.
-
-    Args:
-        kg: The knowledge graph.
-        uses: How properties are used; what is found is put there.
-    """
+    """Find classes that all subjects or objects of properties are in, and whether all dates are plain."""
     left = _MOST_EDGES
     for use in sorted(uses, key=lambda use: (use.triples, use.iri)):
         if use.triples < _WORTH:
@@ -1180,11 +965,9 @@ def find_what_holds(kg: KnowledgeGraph, uses: Iterable[PropertyUsage]) -> None:
             return
         left -= use.triples
         use.plain_dates = use.every_datatype and _has_plain_dates(kg, use)
-        guessed = _sets(use.domains, use.subjects)
-        use.subjects_in = [some for some in guessed if _all_in(kg, use, "subjects", some)]
+        use.subjects_in = _holding(kg, use, "subjects", _sets(use.domains, use.subjects))
         if use.datatypes.keys() == {""}:
-            guessed = _sets(use.ranges, use.objects)
-            use.objects_in = [some for some in guessed if _all_in(kg, use, "objects", some)]
+            use.objects_in = _holding(kg, use, "objects", _sets(use.ranges, use.objects))
 
 
 def _has_plain_dates(kg: KnowledgeGraph, use: PropertyUsage) -> bool:
@@ -1195,76 +978,22 @@ def _has_plain_dates(kg: KnowledgeGraph, use: PropertyUsage) -> bool:
     return [int(str(n)) for (n,) in rows] == [use.triples]
 
 
-def _sets(shares: Mapping[str, int], size: int) -> list[list[str]]:
+def _sets(shares: Mapping[str, int], size: int) -> list[tuple[str, ...]]:
     """Return sets of classes that may hold all of so many things."""
     full = sorted(c for c, n in shares.items() if c and n >= _NEARLY * size)
     if full:
-        return [[c] for c in full[:_SETS]]
-    return [sorted(shares)] if shares and "" not in shares and len(shares) <= _MOST_CLASSES else []
+        return [(c,) for c in full[:_SETS]]
+    return [tuple(sorted(shares))] if shares and "" not in shares and len(shares) <= _MOST_CLASSES else []
 
 
-def _all_in(kg: KnowledgeGraph, use: PropertyUsage, end: str, classes: list[str]) -> bool:
-    text = queries.get(f"planning/{end}-outside").bind(property=[use.iri], **{"class": classes})
-    return [str(n) for (n,) in kg.select(text)] == ["0"]
+def _holding(
+    kg: KnowledgeGraph, use: PropertyUsage, end: str, guessed: Iterable[tuple[str, ...]]
+) -> tuple[tuple[str, ...], ...]:
+    """Return those of some sets of classes that all subjects or objects of a property are in."""
+    query = queries.get(f"planning/{end}-outside")
+    rows = ((some, kg.select(query.bind(property=[use.iri], **{"class": list(some)}))) for some in guessed)
+    return tuple(some for some, outside in rows if [str(n) for (n,) in outside] == ["0"])
 
-
-_PLACES = ("location", "located", "place", "city", "town", "state", "region", "country", "site", "area")
-_PLACING = ("in", "at", "on", "near")
-_ADDRESSED = frozenset((*_PLACES, "address", "street", "county", "province", "district"))
-
-PLACE_WORDS = (
-    "address", "location", "residence", "city", "town", "place", "country", "state", "region", "county",
-    "district", "origin",
-)  # fmt: skip
-"""Words of properties that tell a place by its name alone, the surest first."""
-
-NOWHERE = len(_PLACES)
-"""The rank of a property that does not say where something is."""
-
-
-def place_rank(info: PropertyInfo, schema: Schema, asked: Collection[str]) -> int:
-    """Return how surely a property says where something is, the surest first.
-
-    Args:
-        info: The property.
-        schema: The schema.
-        asked: Stems of the question's words; "works in" says where, if it asks where somebody works.
-    """
-    words = info.names[0].lower().split()
-    if len(words) == 2 and words[1] in _PLACING and stem(words[0]) in asked:
-        return -1
-    names = [*info.names[:1], *(schema.classes[c].names[0] for c in info.ranges if c in schema.classes)]
-    said = {w for name in names for w in name.lower().split()}
-    return next((n for n, word in enumerate(_PLACES) if word in said), NOWHERE)
-
-
-def ways_to_say_where(cls: str, schema: Schema) -> int:
-    """Return how many properties say where a thing of a class is, or where something that tells of it is.
-
-    A restaurant has a city, and its location has a street and a city; but that a city is in a state which is
-    in a country says one thing.
-    """
-    own = [info for info in schema.properties.values() if cls in info.domains]
-    ends = {c for info in own for c in info.ranges}
-    tells = {e.source for e in schema.edges if e.target == cls} - ends | {cls}
-    return sum(
-        bool(tells & set(info.domains))
-        and cls not in info.ranges
-        and not _ADDRESSED.isdisjoint(info.names[0].lower().split())
-        for info in schema.properties.values()
-        if info.kind in ("entity", "text")
-    )
-
-
-ALTERNATIVE: Final[tuple[str, ...]] = (
-    "http://www.w3.org/2004/02/skos/core#altLabel",
-    "http://www.w3.org/2004/02/skos/core#hiddenLabel",
-    "http://schema.org/alternateName",
-    "https://schema.org/alternateName",
-    "http://purl.org/dc/terms/alternative",
-    "http://xmlns.com/foaf/0.1/nick",
-)
-"""Properties of other names, beside those of `mrag.graph.record.LABELS`."""
 
 VOCABULARIES: Final[tuple[str, ...]] = (
     RDF,
@@ -1301,10 +1030,8 @@ _FEWEST_TERMS: Final = 5
 def usual_names() -> Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return what classes and properties of common vocabularies are called, and from object to subject."""
     found: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
-    for line in Path(__file__).with_name("vocabularies.tsv").read_text(encoding="utf-8").splitlines():
-        if line and line[0] != "#":
-            iri, names, inverse = line.split("\t")
-            found[iri] = tuple(filter(None, names.split("|"))), tuple(filter(None, inverse.split("|")))
+    for iri, names, inverse in rows("planning/vocabularies.tsv"):
+        found[iri] = tuple(filter(None, names.split("|"))), tuple(filter(None, inverse.split("|")))
     return found
 
 
@@ -1317,10 +1044,6 @@ def tree_of(kg: KnowledgeGraph, counts: Mapping[str, int]) -> TermTree | None:
     """Return how the terms of a graph are in order if they are its things; None where others are.
 
     They are its things where at least as many of them have a name as there are members of other classes.
-
-    Args:
-        kg: The knowledge graph.
-        counts: How many members each class has, also those of vocabularies.
     """
     predicates, labels = kg.profile().predicates, kg.profile().labels
     least = max(_FEWEST_TERMS, sum(n for c, n in counts.items() if is_asked(c) and c not in _TREES))
@@ -1338,9 +1061,6 @@ def tree_of(kg: KnowledgeGraph, counts: Mapping[str, int]) -> TermTree | None:
 
 def schema_of(kg: KnowledgeGraph) -> Schema:
     """Return the classes, properties and edges of a graph, read once for each state of it.
-
-    Args:
-        kg: The knowledge graph.
 
     Example:
         >>> import mrag
@@ -1375,7 +1095,7 @@ class _Reader:
         # A graph with more properties than that has a long tail that no schema can show.
         most = dict(sorted(counts, key=lambda pair: (-pair[1], pair[0]))[:_DESCRIBED])
         uses, edges = self._usage(most, classes)
-        known = copy.deepcopy(uses), dict(edges), dict(classes)
+        counted = dict(classes), copy.deepcopy(uses), dict(edges)
         above = self._superclasses(classes)
         unsaid = unstated(self.kg, classes, above)
         edges = raised(uses, edges, unsaid)
@@ -1384,8 +1104,8 @@ class _Reader:
         if any("" in use.domains or "" in use.ranges for use in uses.values()):
             classes[""] = self._untyped(uses)
         schema = self._assembled(uses, edges, dict(sorted(classes.items())), above, unsaid, through)
-        predicates = self.profile.predicates
-        remember(self.kg, KnownSchema(self.revision, predicates, self.labels, known[2], *known[:2], schema))
+        if self.kg.record.kept:
+            _latest[self.kg] = KnownSchema(self.revision, self.profile.predicates, *counted, schema)
         return schema
 
     def _usage(
@@ -1465,33 +1185,12 @@ class _Reader:
                 iri=p,
                 names=_named(p, use, names),
                 comment=comments.get(p, ""),
-                kind=use.kind,
-                datatype=use.datatype,
-                triples=use.triples,
-                subjects=use.subjects,
-                objects=use.objects,
                 domains=_ordered(use.domains),
                 ranges=_ordered(use.ranges) if use.kind == "entity" else {},
-                minimum=use.least,
-                maximum=use.greatest,
-                text_numbers=use.text_numbers,
-                truth=tuple(use.truth),
-                units=tuple(use.units),
-                inverse_names=tuple(
-                    dict.fromkeys(
-                        n
-                        for some in (
-                            self._usual(p)[1],
-                            *(names.get(q, ()) or self._names(q) for q in inverses.get(p, ())),
-                        )
-                        for n in some
-                    )
-                ),
+                inverse_names=tuple(dict.fromkeys(self._inverse_names(p, names, inverses))),
                 datatypes=tuple(sorted(use.datatypes)) if use.every_datatype else (),
-                plain_dates=use.plain_dates,
-                subjects_in=tuple(map(tuple, use.subjects_in)),
-                objects_in=tuple(map(tuple, use.objects_in)),
                 through=through.get(p, ""),
+                **{name: getattr(use, name) for name in _SHARED},
             )
             for p, use in uses.items()
         }
@@ -1499,12 +1198,16 @@ class _Reader:
         exact = follows_changes(self.kg) and len(self.kg.dataset().default) == 1
         return Schema(classes, properties, links, self.labels, self.profile.triples, exact, self.tree)
 
+    def _inverse_names(
+        self, p: str, names: Mapping[str, tuple[str, ...]], inverses: Mapping[str, Sequence[str]]
+    ) -> Iterator[str]:
+        yield from self._usual(p)[1]
+        for q in inverses.get(p, ()):
+            yield from names.get(q, ()) or self._texts([q])[0].get(q, ())
+
     def _usual(self, term: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return what a class or a property of a common vocabulary is called, from either side."""
         return usual_names().get(term, ((), ())) if self.tree is not None else ((), ())
-
-    def _names(self, term: str) -> tuple[str, ...]:
-        return self._texts([term])[0].get(term, ())
 
     def _texts(self, terms: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
         order = {p: at for at, p in enumerate((*self.profile.labels, *ALTERNATIVE))}
@@ -1560,9 +1263,9 @@ class _Reader:
         if RDFS + "subClassOf" in self.profile.predicates:
             for lower, parent in self.kg.select(queries.get("planning/hierarchy").text):
                 direct[str(lower)].add(str(parent))
-        found = {c: frozenset(ancestors(c, direct)) for c in counts}
+        found = {c: frozenset(ancestors([c], direct)) for c in counts}
         further = set().union(*found.values()) - found.keys()
-        return found | {c: frozenset(ancestors(c, direct)) for c in sorted(further)}
+        return found | {c: frozenset(ancestors([c], direct)) for c in sorted(further)}
 
 
 def _parents(counts: Mapping[str, int], above: Ancestors) -> dict[str, tuple[str, ...]]:

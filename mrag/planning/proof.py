@@ -36,6 +36,7 @@ from mrag.planning.run import LIMITS, run
 from mrag.planning.scopes import (
     aggregates,
     bound,
+    folds_of,
     keys,
     mentioned,
     merged,
@@ -71,7 +72,9 @@ def witnesses(plan: Plan, row: Cells) -> Iterator[tuple[Block, int | None]]:
     seen: set[tuple[Block, Aggregate | None]] = set()
     for aggregate, cell in folds:
         block = _fixed(merged(plan.where, aggregate.where), grouped)
-        best = aggregate.function in ("minimum", "maximum") and aggregate.value in _direct(plan, aggregate)
+        best = aggregate.function in ("minimum", "maximum") and any(
+            c.value == aggregate for c in plan.columns
+        )
         if best and cell is not None and aggregate.value is not None:
             that = Block(conditions=tuple(_equal(aggregate.value, cell)))
             yield _fixed(merged(plan.where, aggregate.where, that), grouped), 1
@@ -93,8 +96,7 @@ def blocks_of_rows(plan: Plan, rows: Sequence[Cells]) -> list[tuple[Block, int |
         Blocks, with how many of their solutions each row needs; none where a row is not told by those alone.
     """
     listed = [c.value for c in plan.columns if not aggregates(c.value)]
-    folds = [a for c in plan.columns for a in aggregates(c.value)]
-    folds += [a for h in plan.having for s in sides(h) for a in aggregates(s)]
+    folds = folds_of(plan)
     best = any(a.function in ("minimum", "maximum") for a in folds)
     found = one_of_rows(plan, rows)
     if found is None or best or plan.where.plans or not all(isinstance(v, Unknown) for v in listed):
@@ -156,11 +158,6 @@ def _without_met(block: Block, told: Collection[Unknown]) -> Block:
         return block  # a no has no row
     outer = reached(positive(block))
     return replace(block, without=tuple(b for b in block.without if not mentioned(b) & outer <= set(told)))
-
-
-def _direct(plan: Plan, aggregate: Aggregate) -> list[Expression | None]:
-    """Return the value of an aggregate that a column shows as it is."""
-    return [aggregate.value] if any(c.value == aggregate for c in plan.columns) else []
 
 
 def _fixed(block: Block, values: Mapping[Expression, Term]) -> Block:
@@ -303,7 +300,11 @@ def with_groups(
         taken.add(name)
         columns.append(Column(unknown, name))
     shown = replace(plan, columns=tuple(columns), order=(), limit=None, offset=0, ties=False)
-    some = of_row(shown, (*rows[0], *(None for _ in hidden))) if len(rows) == 1 else _of_rows(shown, rows)
+    if len(rows) == 1:
+        some = of_row(shown, (*rows[0], *(None for _ in hidden)))
+    else:
+        these = one_of_rows(plan, rows)
+        some = shown if these is None else replace(shown, where=merged(shown.where, these[1]))
     if plan.yes_or_no:
         some = replace(some, limit=1)
     groups = run(kg, some, schema=schema_of(kg), limits=replace(limits, rows=_GROUPS))
@@ -312,12 +313,6 @@ def with_groups(
         return plan, list(rows)  # each alone has fewer to look through
     known = [group for group in found if group is not None]
     return (shown, known) if len(known) == len(rows) else (plan, list(rows))
-
-
-def _of_rows(plan: Plan, rows: Sequence[Cells]) -> Plan:
-    """Return a plan for the groups of which one of several rows may be."""
-    found = one_of_rows(replace(plan, columns=plan.columns[: len(rows[0])]), rows)
-    return plan if found is None else replace(plan, where=merged(plan.where, found[1]))
 
 
 def _group_of(plan: Plan, row: Cells, groups: Sequence[Cells]) -> Cells | None:

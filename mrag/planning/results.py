@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,60 +21,49 @@ from mrag.language.grammar import as_noun
 from mrag.planning.compiler import work_of
 from mrag.planning.plan import Unknown
 from mrag.planning.profiling import schema_of
-from mrag.planning.reader.reader import QuestionDerivation
-from mrag.planning.reading.composing import alike_named, united
-from mrag.planning.reading.derived import in_several_units, units_shown, with_unit
-from mrag.planning.reading.drafts import Reading
+from mrag.planning.readings import Reading, alike_named, united
 from mrag.planning.run import Found, PlanResult, run
-from mrag.planning.scopes import plain, with_subclasses
+from mrag.planning.scopes import plain
+from mrag.planning.units import units_shown, with_unit
 from mrag.planning.values import measured
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import XSD, Term
 from mrag.stores.base import Limits
 
-SURE = 0.6
-"""Probability from which on a reading is taken without being asked for."""
-
-EVEN = 0.5
-"""Certainty below which nothing is given as computed unasked: it would be wrong as often as right."""
+EVEN = 0.6
+"""Certainty below which nothing is given as computed unasked: of what is less certain half is wrong."""
 
 _TRUSTED = 0.9
-"""How likely the likeliest reading is whose finding nothing is an answer."""
+"""How likely a reading is whose counting nothing is an answer."""
 
-LIKELY = 0.8
-_OFFERED = 0.8
-"""How likely a reading is that is tried, beside the likeliest, and one that is only offered."""
 OFFERED_SECONDS = 0.4
 """How long the readings that are only offered may take together, however busy the machine is."""
-_OFFERED_WORK = 40_000
+_OFFERED_WORK = 100_000
 """How many triples the readings that are only offered may go through together: some tens of milliseconds."""
-_BESIDE_WORK = 400_000
-"""The same of the likeliest derivation by the roles of words, without which the others tell nothing."""
+_FURTHER_WORK = 400_000
+"""The same of readings that are run where likelier ones find nothing."""
 _TOO_LONG = "computing it takes longer than the time that is given"
 Planner: TypeAlias = OneOf["parser", "judge", "writer", "tools"]
 """Who reads a question: the parser alone, or a model too, which judges its readings or has one of its own."""
-MOST_BESIDE: Final = 6
-"""Derivations by the roles of words that are run."""
 MOST_JUDGED: Final = 4
 """Readings that a model is shown."""
-TRIED = 5
-"""How many readings are run at most."""
+TRIED = 8
+"""How many readings are run at most, beside one that finds something."""
 _NEXT = 2
 """Rows that are told behind those that were asked for."""
 _EITHER = 0.5
-"""How much of a guess it is that "and" means "or"."""
+"""How much less likely it is that "and" means "or"."""
 _SMALL = Decimal("0.0001")
 """Least number that is shown with four digits."""
-_FURTHER = 0.3
-"""How much more the joins of an offered reading may cost: what joins widely is slow, and seldom meant."""
 
 
 def run_readings(
     kg: KnowledgeGraph, readings: Sequence[Reading], wanted: int, ends: float, tried: int | None = None
 ) -> tuple[list[tuple[Reading, PlanResult]], PlanResult | str]:
-    """Run readings until as many as are wanted have found something, then those that are offered beside.
+    """Run readings until as many as are wanted have found something, then others that are little work.
 
-    What the likeliest one gave is returned beside them, or why nothing was found.
+    What the likeliest one gave is returned beside them, or why nothing was found. Each that found something
+    is told, as `empty`, how likely those are that found nothing.
 
     Args:
         kg: The graph.
@@ -86,96 +74,56 @@ def run_readings(
     """
     found: list[tuple[Reading, PlanResult]] = []
     first: PlanResult | str = "nothing in this graph fits the question"
-    schema, work, known = schema_of(kg), 0, Found()
-    for reading in readings[: TRIED if tried is None else tried]:
-        least = _OFFERED if len(found) >= wanted else LIKELY
-        left = ends - time.monotonic()
-        if left <= 0 and reading is readings[0]:
+    schema, work, known, empty = schema_of(kg), 0, Found(), 0.0
+    for number, reading in enumerate(readings[: None if tried is None else tried]):
+        left, enough = ends - time.monotonic(), len(found) >= wanted
+        if left <= 0 and not number:
             first = _TOO_LONG
-        if left <= 0 or reading.probability < least * readings[0].probability:
+        if left <= 0 or (enough and number >= TRIED and tried is None):
             break
-        # Whichever reading is wanted, the same ones are left out: their numbers must stay what was offered.
-        if found and reading.features["joins"] > found[0][0].features["joins"] + _FURTHER:
-            continue
-        if len(found) >= wanted and (work := work + work_of(reading.plan, schema)) > _OFFERED_WORK:
-            # What is only offered must not hold up what was asked for.
+        # What is only offered must not hold up what was asked for.
+        if number and (work := work + work_of(reading.plan, schema)) > (
+            _OFFERED_WORK if enough else _FURTHER_WORK
+        ):
             break
         try:
             limits = Limits(left, 5_000, 8 << 20)
-            wait = len(found) < wanted or tried is not None
-            result = run(kg, reading.plan, schema=schema, limits=limits, known=known, patient=wait)
+            result = run(
+                kg, reading.plan, schema=schema, limits=limits, known=known,
+                patient=not number or tried is not None,
+            )  # fmt: skip
         except QueryTimeout:
-            first = _TOO_LONG
+            first = _TOO_LONG if not number else first
             break
         except (StoreError, ConfigError) as error:
-            first = f"it could not be computed: {error.message}"
+            first = f"it could not be computed: {error.message}" if not number else first
             continue
-        first = result if reading is readings[0] else first
-        # A reading that finds something is likelier than one that finds nothing.
-        sure = reading is readings[0] and reading.probability >= _TRUSTED
-        if sure and reading.plan.where.without and not (result.rows or reading.plan.yes_or_no):
-            # Nothing lacks what was asked for: another reading would answer another question.
-            break
-        if found_something(reading, result):
+        first = result if not number else first
+        # What is likeliest tells as well that it is not so.
+        if found_something(reading, result) or (not number and reading.plan.yes_or_no):
             found.append((reading, result))
             if len(found) == wanted and tried is None:
                 ends = min(ends, time.monotonic() + OFFERED_SECONDS)
-    return found, first
-
-
-def run_beside(
-    kg: KnowledgeGraph, derivations: Sequence[QuestionDerivation], ends: float
-) -> list[tuple[Reading, PlanResult]]:
-    """Run derivations by the roles of words, while that is little work; return those that find something.
-
-    Args:
-        kg: The graph.
-        derivations: The derivations of a question, likeliest first.
-        ends: When no more may be run.
-    """
-    found: list[tuple[Reading, PlanResult]] = []
-    schema, work, known = schema_of(kg), 0, Found()
-    total = sum(math.exp(d.score - derivations[0].score) for d in derivations)
-    for rank, one in enumerate(derivations):
-        plan, left = with_subclasses(one.draft.plan, schema), ends - time.monotonic()
-        if left <= 0 or (work := work + work_of(plan, schema)) > (_OFFERED_WORK if rank else _BESIDE_WORK):
-            break
-        features = {
-            **one.features,
-            "role score": one.score,
-            "role best": derivations[0].score,
-            "role share": math.exp(one.score - derivations[0].score) / total,
-            "role rank": float(rank),
-            "role left": float(len(one.left)),
-        }
-        reading = Reading(plan, one.draft.shown, 1.0, (), features)
-        try:
-            if in_several_units(plan, schema) is not None:
-                continue
-            result = run(kg, plan, schema=schema, limits=Limits(left, 5_000, 8 << 20), known=known)
-        except (StoreError, ConfigError):
-            continue
-        if found_something(reading, result):
-            found.append((reading, result))
-    return found
+        else:
+            empty += reading.probability
+    return [(replace(r, features={**r.features, "empty": empty}), rows) for r, rows in found], first
 
 
 def of_none(readings: Sequence[Reading], first: PlanResult | str) -> bool:
     """Return whether the likeliest reading asks for what is related to several names, and nothing is."""
-    if not readings or isinstance(first, str) or readings[0].ignored or readings[0].plan.yes_or_no:
+    if not readings or isinstance(first, str) or readings[0].plan.yes_or_no:
         return False
     none = not first.rows or (len(first.rows) == 1 and all(str(cell) == "0" for cell in first.rows[0]))
-    return none and readings[0].probability >= SURE and bool(alike_named(readings[0].plan))
+    return none and readings[0].probability >= EVEN and bool(alike_named(readings[0].plan))
 
 
 def with_either(readings: Sequence[Reading], question: str) -> list[Reading]:
     """Return readings with that for any of several names behind the likeliest, if that is for all of them."""
     best = readings[0] if readings else None
-    plan = united(best.plan, question) if best is not None and "guesses" in best.features else None
+    plan = united(best.plan, question) if best is not None else None
     if best is None or plan is None:
         return list(readings)
-    features = {**best.features, "guesses": best.features["guesses"] + _EITHER}
-    other = replace(best, plan=plan, probability=best.probability * _OFFERED, features=features)
+    other = replace(best, plan=plan, probability=best.probability * _EITHER)
     return sorted((*readings, other), key=lambda r: -r.probability)
 
 
@@ -222,11 +170,6 @@ class TermNamer:
         info = self._properties.get(predicate)
         known = [] if info is None else [c for c in info.domains if c]
         return URIRef(known[0]) if len(known) == 1 else None
-
-
-def namer(kg: KnowledgeGraph, display: Display | None = None) -> TermNamer:
-    """Return how the terms of a plan are named in words."""
-    return TermNamer(kg, display)
 
 
 def rows_of(display: Display, reading: Reading, result: PlanResult) -> list[tuple[AnswerCell, ...]]:

@@ -6,46 +6,33 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain, count
 
-from rdflib import Literal, URIRef
+from rdflib import Literal
 
 from mrag.errors import ConfigError, TermError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.possessive import compile_late
-from mrag.planning.answering import answered, parser_of
-from mrag.planning.following import (
-    FollowText,
-    LastAnswer,
-    Slot,
-    SlotFitter,
-    filled,
-    in_period,
-    pointing,
-    slots_of,
-    term_of,
-)
+from mrag.planning.answering import answered, reader_of
+from mrag.planning.following import LastAnswer, goes_on
 from mrag.planning.lexical import Candidate
 from mrag.planning.precedents import (
     QuestionParameter,
+    SaidValues,
     SavedQuestion,
-    Value,
-    forget_questions,
-    item_at,
+    change_kept,
     list_questions,
-    named,
     question_triples,
-    questions_graph,
 )
 from mrag.planning.profiling import schema_of
-from mrag.planning.reading.graph import identifier, number_literal
-from mrag.planning.reading.parser import Parser
-from mrag.planning.reading.question import QuestionItem, cut
+from mrag.planning.reader.frames import stem_of
+from mrag.planning.reader.reader import RoleReader
+from mrag.planning.slots import Filling, Slot, SlotFitter, filled, slots_of, term_of
 from mrag.rdf import queries
 from mrag.rdf.terms import iri
 
 _NAME = compile_late(r"[^\W_][\w \-]*\Z")
-_LONGEST = 10
 
 
 def save_question(
@@ -132,38 +119,36 @@ def run_question(kg: KnowledgeGraph, name: str, values: Mapping[str, str] | None
     for unknown in values.keys() - {p.name for p in saved.parameters}:
         names = ", ".join(p.name for p in saved.parameters) or "none"
         raise ConfigError("There is no such parameter.", term=unknown, hint=f"The parameters are: {names}.")
-    parser = parser_of(kg)
-    fitter = SlotFitter(kg, parser.schema)
+    reader = reader_of(kg)
+    fitter = SlotFitter(kg, reader.schema)
     given = {
-        p.name: _value(kg, parser, fitter, saved, n, values[p.name])
+        p.name: _value(kg, reader, fitter, saved, n, values[p.name])
         for n, p in enumerate(saved.parameters)
         if values.get(p.name, p.label) != p.label
     }
     plan = filled(
         saved.computed.plan, [(p.slot, given[p.name][0]) for p in saved.parameters if p.name in given]
     )
-    question = saved.asked({n: label for n, (_, label, _) in given.items()})
+    question = saved.asked({n: label for n, (_, label) in given.items()})
     return answered(kg, question, replace(saved.computed, plan=plan), f"saved as “{saved.name}”")
 
 
 def _value(
-    kg: KnowledgeGraph, parser: Parser, fitter: SlotFitter, saved: SavedQuestion, number: int, text: str
-) -> Value:
-    """Return what a text stands for in the place of a parameter."""
+    kg: KnowledgeGraph, reader: RoleReader, fitter: SlotFitter, saved: SavedQuestion, number: int, text: str
+) -> tuple[Filling, str]:
+    """Return what a text stands for, and what that is called, in the place of a parameter."""
     parameter = saved.parameters[number]
     if parameter.slot.role == "text":
-        return (Literal(text),), text, 1.0
+        return (Literal(text),), text
     thing = _by_iri(kg, text) if parameter.slot.role == "entity" else None
     if thing is not None and fitter.fits(thing, parameter.slot):
-        return (term_of(thing),), text, 1.0
-    question = cut(text)
-    mentions = parser.lexicon.match([word.token for word in question.words])
-    item = item_at(question, mentions, 0, len(question.words))
-    found = named(item, saved, number, fitter, question) if item is not None else []
-    if not found or (len(found) > 1 and found[1][2] == found[0][2]):
+        return (term_of(thing),), text
+    values = SaidValues(reader.lexicon, fitter, text)
+    found = values.options(parameter.slot, 0, len(values.words))
+    if not found or (len(found) > 1 and found[1].score == found[0].score):
         what = "Several things are" if found else "Nothing of the right kind is"
         raise ConfigError(f"{what} called so.", term=text, hint=f"It is given for {parameter.name}.")
-    return found[0]
+    return found[0].filling, found[0].name
 
 
 def _by_iri(kg: KnowledgeGraph, text: str) -> Candidate | None:
@@ -180,64 +165,39 @@ def _template(
     kg: KnowledgeGraph, computed: LastAnswer, text: str
 ) -> tuple[tuple[QuestionParameter, ...], tuple[str | int, ...]]:
     """Return the parameters of a question, and its parts: text, and numbers of parameters."""
-    parser, question = parser_of(kg), cut(text)
-    mentions = parser.lexicon.match([word.token for word in question.words])
-    first = min((m.start for m in mentions if m.candidates[0].kind == "class"), default=len(question.words))
-    said = FollowText.of(text)
-    if said.leads or said.only or pointing(question, first)[0]:
+    reader = reader_of(kg)
+    if goes_on(reader, text):
         return (), (text,)  # it makes sense after another one only, so it teaches nothing
+    said = SaidValues(reader.lexicon, SlotFitter(kg, reader.schema), text)
     spans: dict[tuple[int, int], Slot] = {}
     for slot in slots_of(computed.plan):
-        places = [
-            (i, j)
-            for i in range(len(question.words))
-            for j in range(i + 1, min(len(question.words), i + _LONGEST) + 1)
-            if (item := item_at(question, mentions, i, j)) is not None and _says(item, slot)
-        ]
-        longest = [
-            (i, j) for i, j in places if not any(a <= i and j <= b and (a, b) != (i, j) for a, b in places)
-        ]
-        free = all(j <= a or b <= i for i, j in longest for a, b in spans)
-        if slot.role not in ("class", "property") and len(longest) == 1 and free:
-            spans[longest[0]] = slot
+        places = said.places(slot) if slot.role not in ("class", "property") else []
+        if len(places) == 1 and all(j <= a or b <= i for i, j in places for a, b in spans):
+            spans[places[0]] = slot
     parameters: list[QuestionParameter] = []
     template: list[str | int] = []
     at = 0
     for (i, j), slot in sorted(spans.items()):
-        start, end = question.words[i].token.start, question.words[j - 1].token.end
-        label = question.text[start:end]
-        parameters.append(
-            QuestionParameter(_called(kg, parser, slot, {p.name for p in parameters}), label, slot)
-        )
-        template += [question.text[at:start], len(parameters) - 1]
+        start, end = said.words[i].start, said.words[j - 1].end
+        name = _called(kg, reader, slot, {p.name for p in parameters})
+        parameters.append(QuestionParameter(name, text[start:end], slot))
+        template += [text[at:start], len(parameters) - 1]
         at = end
-    return tuple(parameters), tuple(part for part in (*template, question.text[at:]) if part != "")
+    return tuple(parameters), tuple(part for part in (*template, text[at:]) if part != "")
 
 
-def _says(item: QuestionItem, slot: Slot) -> bool:
-    """Return whether words of a question are what stands in a slot."""
-    if item.mention is not None:
-        return any(term_of(c) == slot.term for c in item.mention.candidates)
-    if item.period is not None:
-        return in_period(slot, item.period) == slot.terms
-    return item.quantity is not None and number_literal(item.quantity.value) == slot.term
-
-
-def _called(kg: KnowledgeGraph, parser: Parser, slot: Slot, taken: set[str]) -> str:
+def _called(kg: KnowledgeGraph, reader: RoleReader, slot: Slot, taken: set[str]) -> str:
     """Return the name of a parameter: the class of a thing, the property of a value."""
-    schema, names = parser.schema, list[str]()
+    schema, names = reader.schema, list[str]()
     if slot.role == "entity":
         rows = kg.select(queries.get("planning/classes-of").bind(thing=[slot.term]))
         known = [schema.classes[str(c)] for _, c in rows if str(c) in schema.classes]
         names = [n for info in sorted(known, key=lambda i: (i.count, i.iri)) for n in info.names]
     elif slot.role != "time":
         names = [n for p in slot.object_of if p in schema.properties for n in schema.properties[p].names]
-    base = name = identifier(names[0] if names else slot.role)
-    number = 1
-    while name in taken:
-        number += 1
-        name = f"{base}_{number}"
-    return name
+    base = stem_of(names[0] if names else slot.role)
+    options = chain((base,), (f"{base}_{number}" for number in count(2)))
+    return next(name for name in options if name not in taken)
 
 
 def _name(text: str) -> str:
@@ -248,13 +208,9 @@ def _name(text: str) -> str:
 
 def _change(kg: KnowledgeGraph, out: Sequence[SavedQuestion], into: Sequence[SavedQuestion]) -> None:
     """Take questions out of their graph and put others in, in one transaction."""
-    graph = URIRef(questions_graph(kg))
     stay = [saved for saved in list_questions(kg) if saved not in out]
     old, new, kept = (
-        [(graph, *triple) for saved in some for triple in question_triples(kg, saved)]
+        [triple for saved in some for triple in question_triples(kg, saved)]
         for some in (out, into, [*stay, *into])
     )
-    kg.store.update(kg.changes([quad for quad in old if quad not in kept], new))
-    if kg.store.capabilities.reasoning:
-        kg.recount()
-    forget_questions(kg)
+    change_kept(kg, [triple for triple in old if triple not in kept], new)

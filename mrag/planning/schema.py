@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal as OneOf
 from typing import TypeAlias
 
@@ -112,14 +113,25 @@ class PropertyInfo:
         return self.triples == self.subjects
 
 
+def ancestors(classes: Iterable[str], above: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return all that is above some classes, by what is just above each.
+
+    Example:
+        >>> sorted(ancestors(["van"], {"van": ["car"], "car": ["vehicle"], "ship": ["vehicle"]}))
+        ['car', 'vehicle']
+    """
+    found: set[str] = set()
+    ahead = list(classes)
+    while ahead:
+        new = {*above.get(ahead.pop(), ())} - found
+        found |= new
+        ahead += new
+    return found
+
+
 def most_of(classes: Mapping[str, int]) -> str:
     """Return that of some classes with counts which has most; of those with as many the last; "" of none."""
     return max(classes, key=lambda c: (classes[c], c), default="")
-
-
-def by_number(classes: Mapping[str, int]) -> list[str]:
-    """Return classes with counts, greatest first."""
-    return sorted(classes, key=lambda c: (-classes[c], c))
 
 
 @dataclass(frozen=True)
@@ -165,21 +177,19 @@ class Schema:
     exact: bool = False
     tree: TermTree | None = None
 
+    @cached_property
+    def parents(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the direct superclasses of each class."""
+        return {c: info.parents for c, info in self.classes.items()}
+
     def above(self, cls: str) -> set[str]:
         """Return the superclasses of a class, direct and indirect."""
-        found: set[str] = set()
-        ahead = [cls]
-        while ahead:
-            info = self.classes.get(ahead.pop())
-            new = set(info.parents if info else ()) - found
-            found |= new
-            ahead += new
-        return found
+        return ancestors([cls], self.parents)
 
     def with_superclasses(self, classes: Iterable[str]) -> tuple[str, ...]:
         """Return those of some classes that are in the schema with their superclasses, in order of IRI."""
         known = {c for c in classes if c in self.classes}
-        return tuple(sorted(known.union(*map(self.above, known))))
+        return tuple(sorted(known | ancestors(known, self.parents)))
 
     def likeliest(self, classes: Mapping[str, int]) -> list[str]:
         """Return classes with counts, greatest first; of those with as many the narrower ones first."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import count
 from operator import is_
 from typing import Any, TypeAlias, TypeVar
 
@@ -19,9 +18,6 @@ from mrag.planning.plan import (
     Block,
     Column,
     Comparison,
-    Condition,
-    Contains,
-    DatePart,
     Days,
     Expression,
     Number,
@@ -52,6 +48,12 @@ def unknowns(expression: pl.Expression) -> set[pl.Unknown]:
 def aggregates(expression: pl.Expression) -> list[pl.Aggregate]:
     """Return the aggregates in an expression."""
     return [e for e in _outside(expression) if isinstance(e, pl.Aggregate)]
+
+
+def folds_of(plan: pl.Plan) -> list[pl.Aggregate]:
+    """Return the aggregates in the columns of a plan and in its conditions on groups."""
+    values = (*(c.value for c in plan.columns), *(s for h in plan.having for s in sides(h)))
+    return [a for v in values for a in aggregates(v)]
 
 
 def _outside(expression: pl.Expression) -> Iterator[pl.Expression]:
@@ -116,24 +118,12 @@ def borrowed(block: pl.Block, outer: set[pl.Unknown]) -> set[pl.Unknown]:
     return (found & outer) - reached(block)
 
 
-def merged(*blocks: pl.Block) -> pl.Block:
-    """Return the block that says all that blocks say."""
-    return pl.Block(
-        tuple(dict.fromkeys(p for b in blocks for p in b.patterns)),
-        tuple(dict.fromkeys(c for b in blocks for c in b.conditions)),
-        tuple(dict.fromkeys(w for b in blocks for w in b.without)),
-        tuple(dict.fromkeys(e for b in blocks for e in b.either)),
-        tuple(dict.fromkeys(o for b in blocks for o in b.optional)),
-        tuple(dict.fromkeys(p for b in blocks for p in b.plans)),
-    )
-
-
 _PARTS = ("patterns", "conditions", "without", "either", "optional", "plans")
 
 
-def common(one: pl.Block, other: pl.Block) -> pl.Block:
-    """Return what two blocks both say."""
-    return pl.Block(*(tuple(x for x in getattr(one, p) if x in getattr(other, p)) for p in _PARTS))
+def merged(*blocks: pl.Block) -> pl.Block:
+    """Return the block that says all that blocks say."""
+    return pl.Block(*(tuple(dict.fromkeys(x for b in blocks for x in getattr(b, p))) for p in _PARTS))
 
 
 def less(block: pl.Block, other: pl.Block) -> pl.Block:
@@ -339,91 +329,12 @@ def substituted(block: Block, by: Replacement, in_conditions: Replacement | None
 
     return Block(
         tuple(map(pattern, block.patterns)),
-        tuple(_condition(c, compared) for c in block.conditions),
+        tuple(_exchanged(c, compared) for c in block.conditions),
         inner(block.without),
         tuple(map(inner, block.either)),
         inner(block.optional),
         block.plans,
     )
-
-
-def with_unknowns(plan: Plan, by: Mapping[Place, Unknown]) -> Plan:
-    """Return a plan with unknowns in some places; its columns keep their names.
-
-    Args:
-        plan: The plan.
-        by: The unknowns by what stands in their places now.
-    """
-
-    def unknown(u: Unknown) -> Unknown:
-        return by.get(u, u)
-
-    return replace(
-        plan,
-        where=substituted(plan.where, by),
-        columns=tuple(Column(_value(c.value, by), c.name) for c in plan.columns),
-        group_by=tuple(map(unknown, plan.group_by)),
-        having=tuple(_condition(c, by) for c in plan.having),
-    )
-
-
-def names_of(plan: Plan) -> set[str]:
-    """Return the names that a plan uses: those of its unknowns and of its columns."""
-    return {u.name for u in mentioned(plan.where)} | {c.name for c in plan.columns}
-
-
-def unused(name: str, taken: Collection[str]) -> Unknown:
-    """Return an unknown called by a name, or like it where that is taken."""
-    return Unknown(next(n for n in (name, *(f"{name}_{i}" for i in range(1, 99))) if n not in taken))
-
-
-def numbered(name: str, taken: Collection[str], start: int = 1) -> Iterator[str]:
-    """Yield names with a number behind, without those that are taken."""
-    return (found for n in count(start) if (found := f"{name}_{n}") not in taken)
-
-
-def kept_apart(
-    block: Block, taken: Collection[str], fresh: Iterator[str], known: Replacement
-) -> dict[Place, Place]:
-    """Return what the unknowns of a block are called beside a plan that uses some names already.
-
-    Args:
-        block: The block.
-        taken: The names that the plan uses.
-        fresh: Names for the unknowns that are called like one of these.
-        known: What some of the unknowns stand for in the plan.
-    """
-    return {
-        u: known[u] if u in known else Unknown(next(fresh) if u.name in taken else u.name)
-        for u in sorted(mentioned(block))
-    }
-
-
-def set_aside(
-    value: Expression, where: Block, prefix: str, known: Replacement | None = None
-) -> tuple[Block, Expression]:
-    """Return a block and a value in it, with names for its unknowns that no other side of a comparison has.
-
-    An aggregate takes the block with it, so that it can stand beside folds of other things.
-
-    Args:
-        value: The value.
-        where: The block.
-        prefix: What the names begin with.
-        known: What some of the unknowns stand for.
-    """
-    ends = (u for p in all_patterns(where) for u in (p.subject, p.object) if isinstance(u, Unknown))
-    by: dict[Place, Place] = {u: Unknown(f"{prefix}{u.name}") for u in ends} | dict(known or {})
-    if isinstance(value, Aggregate):
-        return Block(), _value(replace(value, where=merged(where, value.where)), by)
-    return substituted(where, by), _value(value, by)
-
-
-def folded_aside(fold: Aggregate, where: Block, prefix: str, known: Replacement | None = None) -> Aggregate:
-    """Return a fold over a block of its own, as `set_aside` does."""
-    _, found = set_aside(fold, where, prefix, known)
-    assert isinstance(found, Aggregate)
-    return found
 
 
 def renamed(plan: Plan, names: Mapping[str, str]) -> Plan:
@@ -432,7 +343,7 @@ def renamed(plan: Plan, names: Mapping[str, str]) -> Plan:
     return replace(
         plan,
         columns=tuple(Column(c.value, names.get(c.name, c.name)) for c in plan.columns),
-        having=tuple(_condition(c, by) for c in plan.having),
+        having=tuple(_exchanged(c, by) for c in plan.having),
         order=tuple(Order(names.get(o.column, o.column), o.descending) for o in plan.order),
     )
 
@@ -461,37 +372,23 @@ def without_ties(plan: Plan) -> Plan:
     return Plan(replace(plan.where, conditions=(*plan.where.conditions, equal)), kept)
 
 
-def _value(value: Expression, by: Mapping[Place, Place]) -> Expression:
+def _exchanged(value: Any, by: Replacement) -> Any:
+    """Return an expression or a condition with other places; what is within scalars stays as it is."""
     match value:
         case Unknown() | URIRef() | Literal():
             return by.get(value, value)
-        case Number(inner):
-            return Number(_value(inner, by))
-        case DatePart(part, inner):
-            return DatePart(part, _value(inner, by))
-        case Days(start, end):
-            return Days(_value(start, by), _value(end, by))
-        case Arithmetic(left, operation, right):
-            return Arithmetic(_value(left, by), operation, _value(right, by))
-        case Aggregate(function, inner, of, where):
-            folded = None if inner is None else _value(inner, by)
-            named = tuple(u for o in of if isinstance(u := by.get(o, o), Unknown))
-            return Aggregate(function, folded, named, substituted(where, by))
+        case Block():
+            return substituted(value, by)
+        case tuple():  # what is counted, which only unknowns can be
+            return tuple(u for one in value if isinstance(u := by.get(one, one), Unknown))
         case Scalar():
             return value
-
-
-def _condition(condition: Condition, by: Mapping[Place, Place]) -> Condition:
-    if isinstance(condition, Contains):
-        return replace(condition, value=_value(condition.value, by))
-    return Comparison(_value(condition.left, by), condition.relation, _value(condition.right, by))
+    fields = {name: getattr(value, name) for name in _names(value)}
+    return replace(value, **{name: _exchanged(one, by) for name, one in fields.items()}) if fields else value
 
 
 class PlanRoles:
     """What is known of the unknowns of a plan.
-
-    Args:
-        plan: The plan.
 
     Attributes:
         subject: What the plan is about: what is counted or shown, else the first thing.
@@ -499,8 +396,7 @@ class PlanRoles:
 
     def __init__(self, plan: pl.Plan) -> None:
         self._plan = plan
-        values = [*(c.value for c in plan.columns), *(s for h in plan.having for s in sides(h))]
-        self._blocks = [plan.where, *(a.where for v in values for a in aggregates(v))]
+        self._blocks = [plan.where, *(a.where for a in folds_of(plan))]
         self._patterns = [p for b in self._blocks for p in b.patterns]
         self._optional = [p for b in plan.where.optional for p in b.patterns]
         self.subject = self._main()
@@ -520,7 +416,7 @@ class PlanRoles:
         for p in self._patterns:
             if p.subject == unknown and p.predicate == RDF.type and isinstance(p.object, URIRef):
                 return p.object
-        for column, inner in self._joined():
+        for column, inner in ((c, plan) for plan in self._plan.where.plans for c in plan.columns):
             if column.name == unknown.name and isinstance(column.value, pl.Unknown):
                 return PlanRoles(inner).type(column.value)
         return None
@@ -532,10 +428,7 @@ class PlanRoles:
 
     def is_joined(self, unknown: pl.Unknown) -> bool:
         """Return whether an unknown is a column of a plan that is joined with this one."""
-        return any(column.name == unknown.name for column, _ in self._joined())
-
-    def _joined(self) -> list[tuple[pl.Column, pl.Plan]]:
-        return [(c, plan) for plan in self._plan.where.plans for c in plan.columns]
+        return any(c.name == unknown.name for plan in self._plan.where.plans for c in plan.columns)
 
     def is_kind(self, pattern: pl.Pattern) -> bool:
         """Return whether a pattern says the class that an unknown is called by."""
@@ -699,35 +592,8 @@ def exchange_unknowns(part: Part, names: Mapping[Unknown, Unknown]) -> Part:
     return rewritten(part, lambda v: names.get(v, v) if isinstance(v, Unknown) else v)
 
 
-def with_entity(plan: Plan, old: URIRef, new: URIRef) -> Plan:
-    """Return a plan about another thing."""
-
-    def change(value: Any) -> Any:
-        if isinstance(value, Pattern):
-            end = value.object if value.predicate == RDF.type or value.object != old else new
-            return replace(value, subject=new if value.subject == old else value.subject, object=end)
-        return _compared(value, old, new)
-
-    return rewritten(plan, change)
-
-
-def with_class(plan: Plan, old: URIRef, new: URIRef) -> Plan:
-    """Return a plan about things of another class."""
-
-    def change(value: Any) -> Any:
-        typed = isinstance(value, Pattern) and value.predicate == RDF.type and value.object == old
-        return replace(value, object=new) if typed else value
-
-    return rewritten(plan, change)
-
-
 def with_subclasses(plan: Plan, schema: Schema) -> Plan:
-    """Return a plan in which things of subclasses are things of the class, where no triple says that.
-
-    Args:
-        plan: The plan.
-        schema: What is known of the graph.
-    """
+    """Return a plan in which things of subclasses are things of the class, where no triple says that."""
     if schema.tree is not None:
         plan = _restricted(plan, schema)
     if not any(info.narrower for info in schema.classes.values()):
@@ -765,34 +631,3 @@ def _restricted(plan: Plan, schema: Schema) -> Plan:
         return value if len(patterns) == len(value.patterns) else replace(value, patterns=patterns)
 
     return rewritten(plan, change)
-
-
-def with_property(plan: Plan, old: URIRef, new: URIRef) -> Plan:
-    """Return a plan about another property."""
-    return rewritten(
-        plan, lambda v: replace(v, predicate=new) if isinstance(v, Pattern) and v.predicate == old else v
-    )
-
-
-def with_text(plan: Plan, old: str, new: str) -> Plan:
-    """Return a plan that asks for another text."""
-    return rewritten(plan, lambda v: replace(v, text=new) if isinstance(v, Contains) and v.text == old else v)
-
-
-def with_literals(plan: Plan, names: Mapping[Literal, Literal]) -> Plan:
-    """Return a plan with other numbers or dates in its comparisons."""
-
-    def change(value: Any) -> Any:
-        # One at a time would change the end of a year that is the beginning of the next.
-        if isinstance(value, Comparison) and isinstance(value.right, Literal):
-            return replace(value, right=names.get(value.right, value.right))
-        return value
-
-    return rewritten(plan, change)
-
-
-def _compared(value: Any, old: URIRef, new: URIRef) -> Any:
-    if not isinstance(value, Comparison):
-        return value
-    left, right = (new if side == old else side for side in (value.left, value.right))
-    return Comparison(left, value.relation, right)

@@ -17,9 +17,9 @@ from rdflib import Literal, URIRef
 
 from mrag.language.possessive import compile_late
 from mrag.planning import plan as pl
-from mrag.planning.plan import Comparison, DatePart, Expression, Part, Plan, Relation
+from mrag.planning.plan import Part, Plan, Relation
 from mrag.rdf import patterns as sparql
-from mrag.rdf.terms import XSD, Term, to_ox
+from mrag.rdf.terms import NUMBERS, XSD, Term, to_ox
 
 DOUBLE = ox.NamedNode(XSD + "double")
 DECIMAL = ox.NamedNode(XSD + "decimal")
@@ -136,10 +136,7 @@ def _duration_seconds(value: sparql.Expression) -> sparql.Expression:
         )
         for group, size in _SECONDS
     ]
-    found: sparql.Expression = parts[0]
-    for part in parts[1:]:
-        found = sparql.Calculation(found, "+", part)
-    return found
+    return _sum(*parts)
 
 
 def measured(text: str) -> tuple[str, str] | None:
@@ -168,28 +165,6 @@ Value: TypeAlias = Term | float | str | None
 """A term, or what was computed: a number, the text of a date, or nothing."""
 
 
-def number_in(value: Value) -> float | None:
-    """Return the number that a value is, with a unit or without.
-
-    Example:
-        >>> number_in("1,200 kg"), number_in("kg"), number_in("12,5")
-        (1200.0, None, None)
-    """
-    if value is None or (isinstance(value, float | int) and not isinstance(value, Literal)):
-        return value
-    found = measured(str(value))
-    return float(found[0]) if found else None
-
-
-def calculated(left: float | None, operation: str, right: float | None) -> float | None:
-    """Return the result of a calculation; None where it has none."""
-    if left is None or right is None or (operation == "/" and right == 0):
-        return None
-    if operation == "/":
-        return left / right
-    return {"+": left + right, "-": left - right, "*": left * right}[operation]
-
-
 _DATE = compile_late(r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?!\d)", re.A)
 _MONTH_PATTERN = compile_late(r"(\d{4})-(0[1-9]|1[0-2])(?=Z?\Z|-(0[1-9]|[12]\d|3[01]))", re.A)
 _TIME = compile_late(r"[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.A)
@@ -204,14 +179,6 @@ def moment(value: Value) -> tuple[int, int] | None:
     time = _TIME.match(str(value), 10)
     hours, minutes, seconds = (int(n or 0) for n in time.groups()) if time else (0, 0, 0)
     return day.toordinal(), hours * 3600 + minutes * 60 + seconds
-
-
-def days_between(start: Value, end: Value) -> float | None:
-    """Return the days from one date to another, with the fraction of the last."""
-    first, last = moment(start), moment(end)
-    if first is None or last is None:
-        return None
-    return last[0] - first[0] + (last[1] - first[1]) / 86400
 
 
 def date_part(part: Part, value: Value) -> Value:
@@ -246,84 +213,6 @@ def stamp(value: Value) -> str | None:
     return f"{text[:10]}T" + (f"{time[1]}:{time[2]}:{time[3] or '00'}" if time else "00:00:00")
 
 
-def lower(value: Value) -> str | None:
-    """Return the text of a literal in lower case; a thing has none."""
-    return None if value is None or isinstance(value, URIRef) else str(value).lower()
-
-
-def has_text(text: str, sought: str, position: str) -> bool:
-    """Return whether a text has another at a position."""
-    match position:
-        case "start":
-            return text.startswith(sought)
-        case "end":
-            return text.endswith(sought)
-        case "whole":
-            return text == sought
-        case _:
-            return sought in text
-
-
-def compared(
-    left: Value, right: Value, kinds: tuple[Kind, Kind], sides: tuple[Expression, ...], how: Comparison
-) -> bool:
-    """Compare two values by what they are known to be."""
-    relation = how.relation
-    a: Value
-    b: Value
-    if "year" in kinds:
-        years = zip((left, right), kinds, strict=True)
-        a, b = (number_in(v) if k == "number" else date_part("year", v) for v, k in years)
-    elif "number" in kinds:
-        a, b = number_in(left), number_in(right)
-    elif {"date", "year-month", "time"} & set(kinds):
-        finest = next(k for k in ("year-month", "date", "time") if k in kinds)
-        a, b = (
-            v if isinstance(s, DatePart) else stamp(v) if finest == "time" else date_part(finest, v)
-            for v, s in zip((left, right), sides, strict=True)
-        )
-    elif "boolean" in kinds:
-        if relation not in ("=", "!="):
-            return False
-        a, b = (_TRUTH_NUMBERS.get(str(v).lower()) for v in (left, right))
-    elif "entity" in kinds:
-        return relation in ("=", "!=") and (left == right) == (relation == "=")
-    elif kinds == ("any", "any"):
-        return _any(left, right, relation)
-    else:
-        a, b = lower(left), lower(right)
-    return a is not None and b is not None and _related(a, b, relation)
-
-
-_TRUTH_NUMBERS = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
-_WHOLE = compile_late(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,2})?\Z", re.A)
-
-
-def _any(left: Value, right: Value, relation: str) -> bool:
-    if isinstance(left, URIRef) or isinstance(right, URIRef):
-        return relation in ("=", "!=") and (str(left) == str(right)) == (relation == "=")
-    first, second = str(left), str(right)
-    if _WHOLE.match(first) and _WHOLE.match(second):
-        return _related(float(first), float(second), relation)
-    return _related(first.lower(), second.lower(), relation)
-
-
-def _related(a: Value, b: Value, relation: str) -> bool:
-    match relation:
-        case "=":
-            return a == b
-        case "!=":
-            return a != b
-        case "<":
-            return a < b  # type: ignore[operator]
-        case "<=":
-            return a <= b  # type: ignore[operator]
-        case ">":
-            return a > b  # type: ignore[operator]
-        case _:
-            return a >= b  # type: ignore[operator]
-
-
 Precision: TypeAlias = OneOf["date", "year-month", "time"]
 
 TURNED: Mapping[Relation, Relation] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
@@ -355,8 +244,8 @@ def part_of_date(name: Part | OneOf["time"], given: Given) -> Given:
         return Given(_number(int(found)) if isinstance(found, float) else ox.Literal(str(found)))
     if given.dated:
         return _known(name, given)
-    pattern = _PATTERNS[name]
-    return Given(_VALUES[name](text), (*given.guards, matches(text, pattern)))
+    pattern, part = _PARTS[name]
+    return Given(part(text), (*given.guards, matches(text, pattern)))
 
 
 def _known(name: Part | OneOf["time"], given: Given) -> Given:
@@ -366,7 +255,7 @@ def _known(name: Part | OneOf["time"], given: Given) -> Given:
     if name in _NATIVE and isinstance(given.value, sparql.Call):
         return Given(sparql.Call(_NATIVE[name], given.value.arguments), given.guards)
     whole = (name, given.form) in (("date", "date"), ("time", "time"))
-    return Given(given.value if whole else _VALUES[name](given.value), given.guards)
+    return Given(given.value if whole else _PARTS[name][1](given.value), given.guards)
 
 
 def typed(
@@ -536,30 +425,19 @@ def _number(value: int) -> ox.Literal:
     return ox.Literal(str(value), datatype=INTEGER)
 
 
-_VALUES: Mapping[str, Callable[[sparql.Expression], sparql.Expression]] = {
-    "year": _year,
-    "quarter": _quarter,
-    "month": partial(_digits, 6, 2),
-    "day": partial(_digits, 9, 2),
-    "weekday": _weekday,
-    "hour": partial(_digits, 12, 2),
-    "clock": _clock,
-    "date": partial(_cut, 1, 10),
-    "year-month": partial(_cut, 1, 7),
-    "time": _time,
+_PARTS: Mapping[str, tuple[str, Callable[[sparql.Expression], sparql.Expression]]] = {
+    "year": (YEAR, _year),
+    "quarter": (MONTH, _quarter),
+    "month": (MONTH, partial(_digits, 6, 2)),
+    "day": (DATE, partial(_digits, 9, 2)),
+    "weekday": (DATE, _weekday),
+    "hour": (HOUR, partial(_digits, 12, 2)),
+    "clock": (HOUR, _clock),
+    "date": (DATE, partial(_cut, 1, 10)),
+    "year-month": (MONTH, partial(_cut, 1, 7)),
+    "time": (DATE, _time),
 }
-_PATTERNS = {
-    "year": YEAR,
-    "quarter": MONTH,
-    "month": MONTH,
-    "day": DATE,
-    "weekday": DATE,
-    "hour": HOUR,
-    "clock": HOUR,
-    "date": DATE,
-    "year-month": MONTH,
-    "time": DATE,
-}
+"""How what has each part is written, and the part."""
 
 
 Kind: TypeAlias = OneOf["number", "date", "year-month", "time", "year", "boolean", "entity", "text", "any"]
@@ -568,16 +446,7 @@ Kind: TypeAlias = OneOf["number", "date", "year-month", "time", "year", "boolean
 FoldedAs: TypeAlias = OneOf["itself", "number", "text"]
 
 _TYPES: Mapping[str, Kind] = {
-    **dict.fromkeys(
-        (
-            XSD + t
-            for t in (
-                "integer decimal double float int long short byte nonNegativeInteger positiveInteger "
-                "nonPositiveInteger negativeInteger unsignedInt unsignedLong unsignedShort unsignedByte"
-            ).split()
-        ),
-        "number",
-    ),
+    **dict.fromkeys(map(str, NUMBERS), "number"),
     XSD + "date": "date",
     XSD + "dateTime": "time",
     XSD + "gYear": "year",
@@ -684,7 +553,7 @@ class ValueCompiler:
         quotient = sparql.Calculation(sparql.Cast(DOUBLE, a.value), "/", b.value)
         if isinstance(b.value, ox.Literal):
             return Given(quotient, guards) if float(b.value.value or 0) else NOTHING
-        return Given(quotient, (*guards, sparql.Compare(b.value, "!=", _zero())))
+        return Given(quotient, (*guards, sparql.Compare(b.value, "!=", _number(0))))
 
     def _contains(self, condition: pl.Contains) -> Given:
         if condition.position == "language":
@@ -795,7 +664,7 @@ class ValueCompiler:
         if kind != "any":
             return [sparql.Descending(variable) if descending else variable]
         written = text(variable)
-        numeric, zero = whole(written), _zero()
+        numeric, zero = whole(written), _number(0)
         number = sparql.Call("if", (numeric, sparql.Cast(DOUBLE, written), sparql.Cast(DOUBLE, zero)))
         found: list[_Key] = [sparql.Call("if", (numeric, zero, ox.Literal(1)))]
         for key in (number, sparql.Call("lcase", (written,))):
@@ -871,10 +740,6 @@ def _sortable(given: Given) -> Given:
     return Given(text(given.value), given.guards)
 
 
-def _zero() -> ox.Literal:
-    return ox.Literal("0", datatype=INTEGER)
-
-
 Cell: TypeAlias = Term | None
 Cells: TypeAlias = tuple[Cell, ...]
 
@@ -885,12 +750,7 @@ _NUMBER = compile_late(r"[-+]?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,2})?\Z")
 
 
 def shown_as(cell: Cell, kind: Kind) -> Cell:
-    """Return a cell as it is shown: numbers and dates that were computed have one spelling.
-
-    Args:
-        cell: The cell as a store has it.
-        kind: What its column is known to be.
-    """
+    """Return a cell as it is shown: numbers and dates that were computed have one spelling."""
     if cell is None or not isinstance(cell, Literal):
         return cell
     if kind == "number":
@@ -923,45 +783,27 @@ def in_order(rows: Iterable[Cells], plan: Plan) -> list[Cells]:
     names = [c.name for c in plan.columns]
     for order in reversed(plan.order):
         at = names.index(order.column)
-        found.sort(key=lambda row, at=at, down=order.descending: sort_key(row[at], down))  # type: ignore[misc]
+        down = order.descending
+        found.sort(key=lambda row, at=at, down=down: sort_key(row[at], down), reverse=down)  # type: ignore[misc]
     return found
 
 
-class Reversed:
-    """A text that sorts from Z to A."""
-
-    __slots__ = ("_text",)
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def __lt__(self, other: Reversed) -> bool:
-        return other._text < self._text
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Reversed) and self._text == other._text
-
-    def __hash__(self) -> int:
-        return hash(self._text)
-
-
-def sort_key(cell: Cell, descending: bool = False) -> tuple[int, float, str | Reversed]:
-    """Return the key that a cell sorts by.
+def sort_key(cell: Cell, descending: bool = False) -> tuple[int, float, str]:
+    """Return the key that a cell sorts by, backwards if descending.
 
     Example:
         >>> from rdflib import Literal, URIRef
         >>> cells = [None, Literal("unknown"), Literal("9"), Literal(10)]
-        >>> [str(c) for c in sorted(cells, key=lambda c: sort_key(c, descending=True))]
+        >>> [str(c) for c in sorted(cells, key=lambda c: sort_key(c, descending=True), reverse=True)]
         ['10', '9', 'unknown', 'None']
     """
     if cell is None:
-        return (2, 0.0, "")
-    text = str(cell)
-    if _NUMBER.match(text):
-        value = float(text)
-        return (0, -value if descending else value, "")
-    lower = text.lower()
-    return (1, 0.0, Reversed(lower) if descending else lower)
+        kind, value, text = 2, 0.0, ""
+    elif _NUMBER.match(str(cell)):
+        kind, value, text = 0, float(str(cell)), ""
+    else:
+        kind, value, text = 1, 0.0, str(cell).lower()
+    return (-kind if descending else kind), value, text
 
 
 def tied(one: Cells, other: Cells, columns: Sequence[int]) -> bool:

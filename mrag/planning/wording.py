@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -68,11 +69,7 @@ def by_group(found: str, keys: Sequence[str], each: str) -> tuple[str, list[str]
 
 
 def of_each_group(plan: pl.Plan) -> tuple[pl.Plan, str]:
-    """Return the plan that a plan takes the extreme of each group of, and words for that; else the plan.
-
-    Args:
-        plan: The plan.
-    """
+    """Return the plan that a plan takes the extreme of each group of, and words for that; else the plan."""
     told, extreme = plan.where.plans if len(plan.where.plans) == 2 else (plan, plan)
     folds = [c.value for c in extreme.columns if isinstance(c.value, pl.Aggregate)]
     if extreme.where != pl.Block(plans=(told,)) or len(folds) != 1 or folds[0].value is None:
@@ -98,23 +95,15 @@ _OF_TIME = {"<": "is before", "<=": "is no later than", ">": "is after", ">=": "
 _TIMES = ("year", "date", "year-month")
 
 
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-    "November", "December",
-)  # fmt: skip
-
-
 def _calendar(condition: pl.Comparison) -> str:
     """Return when a date is whose month or day of the week is given, "in May"; "" for other conditions."""
     part, number = condition.left, condition.right
     if condition.relation not in ("=", "!=") or not isinstance(part, pl.DatePart):
         return ""
-    names = {"weekday": _DAYS, "month": _MONTHS}.get(part.part, ())
-    at = number.value if isinstance(number, Literal) else None
-    if not isinstance(at, int) or not 1 <= at <= len(names):
-        return ""
-    return f"{'on a' if part.part == 'weekday' else 'in'} {names[at - 1]}"
+    at = number.value if isinstance(number, Literal) and isinstance(number.value, int) else 0
+    if part.part == "weekday" and 1 <= at <= 7:
+        return f"on a {calendar.day_name[at - 1]}"
+    return f"in {calendar.month_name[at]}" if part.part == "month" and 1 <= at <= 12 else ""
 
 
 def _of(which: str) -> str:
@@ -177,23 +166,12 @@ def part_to_words(plan: pl.Plan, part: pl.Condition | pl.Block | pl.Pattern, nam
 
 
 def value_to_words(plan: pl.Plan, value: pl.Expression, name: Name) -> tuple[str, bool]:
-    """Return what a value of a plan is called, without an article, and whether it is a date or a year.
-
-    Args:
-        plan: The plan.
-        value: One of its values.
-        name: Returns the name of a term.
-    """
+    """Return what a value of a plan is called, without an article, and whether it is a date or a year."""
     return _Words(plan, name).called(value)
 
 
 class _Words:
-    """Words of one plan: of its values, of what must hold, and of what is asked for.
-
-    Args:
-        plan: The plan.
-        name: Returns the name of an entity, a class, a property or a value.
-    """
+    """Words of one plan: of its values, of what must hold, and of what is asked for."""
 
     def __init__(self, plan: pl.Plan, name: Name) -> None:
         self._plan = plan
@@ -245,23 +223,6 @@ class _Words:
         if self._verb(pattern):
             return self._related(pattern, "which", others)
         return f"whose {plural(self._predicate(pattern))} are {others}"
-
-    def _no_kind(self, block: pl.Block, main: pl.Unknown | None) -> str | None:
-        """Return that nothing of a class is related to a thing: "developed by no vendor"."""
-        if len(block.patterns) != 2 or block != pl.Block(block.patterns):
-            return None
-        typed = next((p for p in block.patterns if p.predicate == RDF.type), None)
-        pattern = next((p for p in block.patterns if p.subject == main and p.predicate != RDF.type), None)
-        if (
-            typed is None
-            or pattern is None
-            or pattern.object != typed.subject
-            or isinstance(typed.object, pl.Unknown)
-        ):
-            return None
-        if self._verb(pattern):
-            return self._related(pattern, "which", f"no {self.value(typed.object)}")
-        return f"without any {self._predicate(pattern)}"
 
     @staticmethod
     def _owned(which: str, said: str) -> str:
@@ -348,7 +309,7 @@ class _Words:
                 a, b = (self._operand(e) for e in (left, right))
                 return f"{a} {OPERATIONS[operation]} {b}"
             case pl.Scalar(plan):
-                return self._nested(plan)
+                return _Words(plan, self._name).single()
             case pl.Aggregate():
                 return self._aggregate(value)
 
@@ -483,7 +444,7 @@ class _Words:
         """Return which rows of another plan there are."""
         things = [pl.Unknown(c.name) for c in plan.columns if isinstance(c.value, pl.Unknown)]
         named = join([self._unknown(t) for t in things if self._roles.type(t)] or ["it"])
-        return f"{named} is ({self._rows_of(plan)})"
+        return f"{named} is ({_Words(plan, self._name).plan()})"
 
     def _without(self, block: pl.Block, main: pl.Unknown | None) -> str:
         pattern = block.patterns[0] if len(block.patterns) == 1 else None
@@ -498,8 +459,6 @@ class _Words:
                 return f"whose {self._predicate(pattern)} is not {other}"
             if not (said := self._related(pattern, "which", other)).startswith("which "):
                 return f"not {said}"
-        if (kind := self._no_kind(block, main)) is not None:
-            return kind
         if (described := self._none_such(block, main)) is not None:
             return described
         said = self._block(block, main)
@@ -529,8 +488,9 @@ class _Words:
         else:
             kind, told = self._predicate(pattern), ""
             if self._verb(pattern):
-                return None
-        rest = type(self)(pl.Plan(inner, (pl.Column(other, other.name),)), self._name)._where("")
+                only = len(kinds) == 1 and inner == pl.Block() and not isinstance(kinds[0], pl.Unknown)
+                return self._related(pattern, "which", f"no {self.value(kinds[0])}") if only else None
+        rest = _Words(pl.Plan(inner, (pl.Column(other, other.name),)), self._name)._where("")
         rest = rest.removeprefix("where ") if told else rest.replace("where the thing is ", "that is ", 1)
         said = " and ".join(w for w in (told, rest.removeprefix("where ")) if w)
         return f"without any {kind} {said}".rstrip()
@@ -573,12 +533,6 @@ class _Words:
             and self._roles.only(condition, p.object)
             for p in block.patterns
         )
-
-    def _rows_of(self, plan: pl.Plan) -> str:
-        return _Words(plan, self._name).plan()
-
-    def _nested(self, plan: pl.Plan) -> str:
-        return _Words(plan, self._name).single()
 
     def plan(self) -> str:
         plan = self._plan

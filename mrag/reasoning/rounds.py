@@ -683,14 +683,13 @@ def materialise(
     on_inconsistency: OnInconsistency = "error",
     label: Label | None = None,
     threads: int = 2,
-    ruleset: Ruleset | None = None,
 ) -> Closure:
     """Infer everything that follows from the asserted graphs, which must not share triples.
 
     It is written to graphs `{prefix}:1` and so on; on any error some of these may be left behind, but
     nothing else is touched. Semi-naive evaluation: Abiteboul, Hull and Vianu, Foundations of Databases, 13.1.
     """
-    rules = ruleset or compile_rules(store, asserted)
+    rules = compile_rules(store, asserted)
     run = Rounds(store, asserted.default, (), prefix, rules, on_round, threads)
     run.first(plain=rules.rules)
     return run.finish(on_inconsistency, label)

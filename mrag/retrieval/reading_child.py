@@ -23,7 +23,7 @@ from mrag.errors import ModelError, MragError, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Record
 from mrag.index.embedding import MiniLmEmbedder
-from mrag.planning.answering import parser_of
+from mrag.planning.answering import reader_of
 from mrag.rdf.terms import Triple
 from mrag.redaction import brief
 from mrag.retrieval.routing import MAX_TRIPLES, computed
@@ -158,7 +158,7 @@ class ChildReader:
             cast(CopiedStore, self._kg.store).take(Path(copy))
         self._kg.written(note)
         if whole or self._kg.profile().triples <= MAX_TRIPLES:
-            parser_of(self._kg)
+            reader_of(self._kg)
             # It has been begun to load; no question waits for it.
             with suppress(ModelError, OSError, RuntimeError):
                 MiniLmEmbedder()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypedDict, Unpack, get_args
 from typing import Literal as OneOf
 
 from mrag.errors import ConfigError, MragError, QuestionTooLong, StoreError
@@ -16,9 +17,11 @@ from mrag.generation.prompts import NAMES_APART, PENDING
 from mrag.generation.result import Answer, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import twins_of
+from mrag.language.tokens import words
 from mrag.planning.answering import HELPED, Attempt, abstained, compute
 from mrag.planning.following import LastAnswer
-from mrag.planning.reading.question import CueKind, computing_words, cues
+from mrag.planning.lexical.english import positive
+from mrag.planning.reader.units import cues_in, meanings
 from mrag.planning.results import Planner
 from mrag.retrieval.rankers import Question, Ranker
 from mrag.retrieval.registry import check_ranker
@@ -48,10 +51,11 @@ MAX_COMPUTED = 500
 ASKED_FOR = "this way was asked for"
 FOLDER_GIVEN = "the folder of the images is given"
 
-_COMPUTING: frozenset[CueKind] = frozenset(
-    ("count", "fold", "most", "top", "compare", "between", "group", "not", "ratio", "percentage",
-     "difference", "out of", "exists", "unsupported")
-)  # fmt: skip
+_COMPUTING: Final = words(
+    "sum avg max min most fewest common uncommon group not share ratio over under overis underis"
+)
+"""What cue words say that no single fact tells."""
+_COUNTING: Final = _COMPUTING | words("count top part difference exists")
 
 
 class Routed(NamedTuple):
@@ -181,13 +185,41 @@ def computed(
 
 
 def uncomputed(text: str) -> tuple[str, ...]:
-    """Return the words of a question that ask to compute, which facts alone do not answer."""
-    return computing_words(_words(text))
+    """Return the words of a question that ask to compute, which facts alone do not answer.
+
+    These are superlatives, comparisons with a number or with "than", folds, shares, "per" and negations.
+
+    Example:
+        >>> uncomputed("Who develops the newest database that is not free?")
+        ('newest', 'not')
+        >>> uncomputed("Who trained under Obi-Wan?")
+        ()
+    """
+    low = _words(text)
+    found = [w for w in low if positive(w) not in (None, w) and (w.endswith("est") or w == "worst")]
+    for cue in cues_in(low):
+        said = low[cue.start : cue.end]
+        meant = said == ["mean"] and not {"do", "does", "did"}.isdisjoint(low[: cue.start])
+        if cue.cue in _COMPUTING and not meant and said not in (["by"], ["how", "much"]):
+            found += said[-1:] if cue.cue == "group" else said
+    found += (word for said in _compared(low) for word in said)
+    small = words("the of in on for do does did have has is are what by")
+    return tuple(dict.fromkeys(word for word in found if word not in small))
+
+
+def _compared(low: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield words that compare with what stands behind them: with a number, or with "than"."""
+    for start, end in combinations(range(len(low) + 1), 2):
+        op = meanings("comparisons.tsv").get(tuple(low[start:end]), ("=",))[0]
+        number = any(c.isdigit() for c in "".join(low[end : end + 2]))
+        if op in ("<", ">", "<=", ">=") and (low[end - 1] == "than" or number):
+            yield low[start:end]
 
 
 def _computes(text: str) -> bool:
     """Return whether a question asks to compute, by its words."""
-    return any(cue.kind in _COMPUTING for cue in cues(_words(text)))
+    low = _words(text)
+    return bool(uncomputed(text)) or any(cue.cue in _COUNTING for cue in cues_in(low)) or "between" in low
 
 
 def _words(text: str) -> list[str]:

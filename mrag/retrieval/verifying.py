@@ -211,10 +211,15 @@ def _compute_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
     parts = [CheckedPart(READING, "recomputed"), soft, told]
     # A model moves the certainty, of which a notice tells.
     apart = ("why", "readings", "confidence", *(("notice",) if said != why else ()))
+    own = () if read.given.computed is None else read.given.computed.ignored
+    if said != why and {*own} != {*value.get("ignored", ())}:
+        # It may know what a word means that was not understood, and where in the plan that stands.
+        apart = (*apart, "ignored", "words")
+        doubtful += _not_said(kg, question, known, value.get("ignored", ()), {word.lower() for word in own})
     return _compare(kg, value, read.given, parts, [*wrong, *doubtful], apart)
 
 
-_OF_READING = ("why", "readings", "confidence", "ignored", "notice", "follows")
+_OF_READING = ("why", "readings", "confidence", "ignored", "notice", "follows", "words")
 
 
 def _read(
@@ -275,15 +280,27 @@ def _unread(
     if said.startswith(_GOES_ON) and known.before is None:
         return _Read(note=_UNTOLD)
     if said.endswith(HELPED):
-        left = [w for w in unread(lexicon_of(kg), question, known.plan).missing if w not in ignored]
-        words = ", ".join(f"“{word}”" for word in left)
-        wrong = f"the query says nothing of {words}" if left else ""
+        wrong = "".join(_not_said(kg, question, known, ignored))
         return _Read(note="a language model is said to have read it", wrong=wrong)
     first = _attempt(kg, question, known.before, 1)
     other = first.answer.computed if first is not None and first.sure and first.answer is not None else None
     wrong = "the query is no reading of the question"
     wrong = wrong if other is None else f"the question is read otherwise: {other.reading}"
     return _Read(note=wrong, wrong=wrong)
+
+
+def _not_said(
+    kg: KnowledgeGraph,
+    question: str,
+    known: LastAnswer,
+    ignored: Collection[str],
+    own: Collection[str] | None = None,
+) -> list[str]:
+    """Return that a query says nothing of what a model cannot have read otherwise, if so."""
+    missing = unread(lexicon_of(kg), question, known.plan).missing
+    told = {word.lower() for word in ignored}
+    left = [f"“{w}”" for w in missing if w not in told and (own is None or w in own)]
+    return [f"the query says nothing of {', '.join(left)}"] if left else []
 
 
 _SAVED = re.compile(r"(?:saved as|read like the saved question) “(.+)”\Z")
@@ -350,8 +367,8 @@ def _compare(
         apart, silent = (*apart, "notice"), True
     hurried = _hurry(value, now)
     now = {**now, **hurried}
-    # Its doubt is that of its certainty, or it is not written as answers are.
-    apart = (*apart, "doubt")
+    # Its doubt is that of its certainty, or it is not written as answers are; older ones have no words.
+    apart = (*apart, "doubt", *(() if "words" in value else ("words",)))
     known, told = (
         _timeless({name: part for name, part in some.items() if name not in apart}) for some in (now, value)
     )

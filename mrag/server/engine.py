@@ -426,11 +426,7 @@ class Engine:
         return answer
 
     async def run(
-        self,
-        job: Callable[[Record], dict[str, Any]],
-        query: str,
-        limits: Limits,
-        until: float | None = None,
+        self, job: Callable[[Record], dict[str, Any]], query: str, limits: Limits, until: float | None = None
     ) -> ResultStream:
         """Run a request in a worker."""
         pieces = self._pieces(job, query, limits, until)

@@ -260,12 +260,8 @@ class ActiveQueries:
         with self._lock:
             found = sorted(self._active.values(), key=lambda one: (one.began, one.id))
             return [
-                {
-                    "id": one.id,
-                    "text": one.text[:_SHOWN],
-                    "seconds": round(now - one.began, 1),
-                    "stoppable": one.process is not None,
-                }
+                {"id": one.id, "text": one.text[:_SHOWN], "seconds": round(now - one.began, 1)}
+                | {"stoppable": one.process is not None}
                 for one in found
                 if not one.stopped
             ]
@@ -284,22 +280,14 @@ class RecentErrors:
         """Keep an error, unless the client is to blame for it."""
         if status is not None and status < 500:
             return
-        message = "An error that nobody expected; the server's log says more."
+        message, hint = "An error that nobody expected; the server's log says more.", None
         # The text of any other error may quote what was asked.
         if isinstance(error, MragError):
-            message = redact(error.message)
+            message, hint = redact(error.message), error.hint
         elif isinstance(error, HTTPException):
             message = error.detail
-        self._errors.append(
-            {
-                "time": _now(),
-                "where": where[:200],
-                "status": status,
-                "type": type(error).__name__,
-                "message": message,
-                "hint": error.hint if isinstance(error, MragError) else None,
-            }
-        )
+        about = {"time": _now(), "where": where[:200], "status": status, "type": type(error).__name__}
+        self._errors.append({**about, "message": message, "hint": hint})
 
     def listed(self) -> list[dict[str, Any]]:
         """Return the errors, the newest first."""

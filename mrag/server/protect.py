@@ -146,7 +146,9 @@ class AccessGuard:
         host = headers.get("host", "")
         if host and not _is_host(host):
             return failure(400, f"{host[:100]!r} is not a host.", "Host: NAME or NAME:PORT.")
-        if self._settings.token is None and self._settings.local and not _is_local(host):
+        name = urlsplit(f"//{host}").hostname if host else None
+        here = name in ("localhost", "127.0.0.1", "::1")
+        if self._settings.token is None and self._settings.local and not here:
             # A page of another site may reach this machine under a name of its own (DNS rebinding).
             return failure(
                 421, f"{host[:100]!r} is not a name of this server.", "Use localhost or 127.0.0.1."
@@ -272,11 +274,6 @@ def _is_host(host: str) -> bool:
         return found["six"] is None or bool(ipaddress.IPv6Address(found["six"]))
     except ValueError:
         return False
-
-
-def _is_local(host: str) -> bool:
-    name = urlsplit(f"//{host}").hostname if host else None
-    return name in ("localhost", "127.0.0.1", "::1")
 
 
 _BODIES = 4  # all bodies together may take this many times what one may

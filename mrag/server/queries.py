@@ -298,12 +298,7 @@ class RemoteAnswers:
         self.follower = RecordFollower(kg)
 
     def answer(
-        self,
-        read: CheckedQuery,
-        seen: Callable[[], Dataset],
-        format: str,
-        limits: Limits,
-        extra: bytes,
+        self, read: CheckedQuery, seen: Callable[[], Dataset], format: str, limits: Limits, extra: bytes
     ) -> bytes:
         """Return the answer to a query."""
         base = read.asked.base

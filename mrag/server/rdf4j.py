@@ -24,6 +24,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 import mrag
+from mrag._tables import tables
 from mrag.rdf.terms import DEFAULT_PREFIXES, Term, from_ox
 from mrag.server import sparql
 from mrag.server.engine import Engine
@@ -51,6 +52,7 @@ _BODIES = 4  # all open ones may hold this many times the largest body
 _LATER = {"Retry-After": "10"}
 _MOST_JSON = 1 << 20
 _CONFIG = "https://www.openrdf.org/config/repository#"
+_SAID = tables("server/graphdb.toml")
 
 
 def always(make: Callable[[], Response]) -> Callable[[Request, Engine], Awaitable[Response]]:
@@ -74,15 +76,10 @@ free_access = always(lambda: JSONResponse({"enabled": False, "authorities": [], 
 
 async def list_repositories(request: Request, engine: Engine) -> Response:
     """Handle `/repositories`: the one repository, as a table."""
-    name = engine.kg.name
-    row = (
-        URIRef(f"{str(request.url).partition('?')[0].rstrip('/')}/{name}"),
-        Literal(name),
-        Literal(f"mrag: {name}"),
-        Literal(True),
-        Literal(engine.settings.update),
-    )
-    return _table(request, ("uri", "id", "title", "readable", "writable"), [row])
+    url = f"{str(request.url).partition('?')[0].rstrip('/')}/{engine.kg.name}"
+    about = _entry(request, engine)
+    rest = ("id", "title", "readable", "writable")
+    return _table(request, ("uri", *rest), [(URIRef(url), *(Literal(about[name]) for name in rest))])
 
 
 async def query(request: Request, engine: Engine) -> Response:
@@ -469,46 +466,21 @@ async def similarity(request: Request, engine: Engine) -> Response:
 
 def _index(info: Any) -> dict[str, Any]:
     about = info.definition
-    return {
-        "name": info.name,
-        "type": "text",
-        "status": "OUTDATED" if info.stale else "BUILT",
-        "documents": info.documents,
-        "embedder": info.embedder,
-        "options": "",
-        "infer": True,
-        "sameAs": True,
-        "selectQuery": "" if about is None else about.select or ", ".join(about.queries),
-    }
+    query = "" if about is None else about.select or ", ".join(about.queries)
+    found = {"name": info.name, "documents": info.documents, "embedder": info.embedder, "selectQuery": query}
+    return {**_SAID["index"], **found, "status": "OUTDATED" if info.stale else "BUILT"}
 
 
 def _entry(request: Request, engine: Engine) -> dict[str, Any]:
     name = engine.kg.name
     url = f"{str(request.base_url).rstrip('/')}/repositories/{name}"
-    return {
-        "id": name,
-        "title": f"mrag: {name}",
-        "uri": url,
-        "externalUrl": url,
-        "local": True,
-        "type": "graphdb",
-        "sesameType": "graphdb:SailRepository",
-        "location": "",
-        "readable": True,
-        "writable": engine.settings.update,
-        "unsupported": False,
-        "state": "RUNNING",
-    }
+    found = {"id": name, "title": f"mrag: {name}", "uri": url, "externalUrl": url}
+    return {**_SAID["repository"], **found, "writable": engine.settings.update}
 
 
 def _user(engine: Engine, name: str) -> dict[str, Any]:
     roles = ["ROLE_USER", *([f"WRITE_REPO_{engine.kg.name}"] if engine.settings.update else [])]
-    return {
-        "username": name,
-        "authorities": [*roles, f"READ_REPO_{engine.kg.name}"],
-        "appSettings": {},
-        "external": False,
-    }
+    return {**_SAID["user"], "username": name, "authorities": [*roles, f"READ_REPO_{engine.kg.name}"]}
 
 
 def _config(engine: Engine) -> bytes:

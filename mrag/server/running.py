@@ -36,15 +36,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.server import rdf4j, sparql
 from mrag.server.engine import Engine
 from mrag.server.metrics import Observed, ServerMetrics, ready, show
-from mrag.server.protect import (
-    RETRY_SECONDS,
-    AccessGuard,
-    Bounded,
-    OneLength,
-    crash,
-    http_error,
-    mrag_error,
-)
+from mrag.server.protect import RETRY_SECONDS, AccessGuard, Bounded, OneLength, crash, http_error, mrag_error
 from mrag.server.settings import Patience, ServerSettings
 from mrag.server.web import routes as page
 from mrag.stores.oxigraph import OxigraphStore
@@ -345,9 +337,13 @@ def serve(
 
     Running requests then get `settings.grace` seconds more, and no process is left behind.
     """
-    _share_arenas()
+    # glibc gives each thread an arena of its own, and what one has freed is of no use to another: memory
+    # would grow with the number of threads, not with what is needed.
+    if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):
+        mallopt(_M_ARENA_MAX, 2)
     bound = listen(settings)
-    url = address_of(bound)
+    host, port = bound.getsockname()[:2]
+    url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
     export_spans()
     app = create_app(kg, settings)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
@@ -407,12 +403,6 @@ def config_of(app: ASGIApp, settings: ServerSettings) -> uvicorn.Config:
     )
 
 
-def address_of(bound: socket.socket) -> str:
-    """Return the address of a server that listens on a socket."""
-    host, port = bound.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
 def listen(settings: ServerSettings) -> socket.socket:
     """Open the server's port."""
     try:
@@ -443,14 +433,3 @@ def _exit_after(seconds: float, kg: KnowledgeGraph) -> None:
         os._exit(0)
 
     threading.Thread(target=wait, daemon=True).start()
-
-
-def _share_arenas() -> None:
-    """Let threads share what they free, where the C library is glibc.
-
-    It gives each thread an arena of its own by default, and what one has freed is of no use to another:
-    memory grows with the number of threads, not with what is needed.
-    """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(_M_ARENA_MAX, 2)

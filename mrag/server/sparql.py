@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 import pyoxigraph as ox
@@ -26,7 +26,7 @@ from mrag.server.parsing import pairs
 from mrag.server.queries import WITH_PREFIXES, GraphView, QueryRequest, ResultStream
 from mrag.server.settings import ServerSettings
 from mrag.stores.base import Limits
-from mrag.stores.process.parsing import Bounds, parts_of, perform
+from mrag.stores.process.parsing import parts_of, perform
 from mrag.stores.process.query_child import serialized
 
 logger = logging.getLogger(__name__)
@@ -112,11 +112,7 @@ GRAPHS: Mapping[str, str] = {
 }
 """Formats of triples, best first; at the end, names that only RDF4J has for them."""
 
-QUADS: Mapping[str, str] = {
-    "application/n-quads": "nquads",
-    "application/trig": "trig",
-    **GRAPHS,
-}
+QUADS: Mapping[str, str] = {"application/n-quads": "nquads", "application/trig": "trig", **GRAPHS}
 """Formats of statements, those with graph names first."""
 
 _READ = {m: name for m, name in {**QUADS, "text/xml": "rdfxml"}.items() if name not in ("n3", "rdfjson")}
@@ -293,17 +289,18 @@ async def read_fields(request: Request, engine: Engine) -> tuple[Fields, str, st
         raise HTTPException(415, f"A body is {FORM}, {QUERY} or {UPDATE}, {given}.")
     body = await request.body()
     if kind == FORM:
-        more = pairs(body) if len(body) <= _LARGE else await engine.writer.read(_pairs_of_large, body)
+        more = (
+            pairs(body)
+            if len(body) <= _LARGE
+            else await engine.writer.read(
+                lambda large, bounds: perform("mrag.server.parsing:pairs", large, bounds=bounds), body
+            )
+        )
         return ImmutableMultiDict([*fields.multi_items(), *more]), kind, None
     try:
         return fields, kind, body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise HTTPException(400, f"The body is not UTF-8: {error.reason}.") from error
-
-
-def _pairs_of_large(body: bytes, bounds: Bounds) -> list[tuple[str, str]]:
-    """Read the parameters of a large form in a child process."""
-    return cast(list[tuple[str, str]], perform("mrag.server.parsing:pairs", body, bounds=bounds))
 
 
 def one(fields: Fields, name: str, default: str | None = None) -> str:

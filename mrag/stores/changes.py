@@ -146,8 +146,11 @@ class Changes:
         """Take note of triples that will be changed; a store that is far away looks them up together."""
 
     def kept(self, t: ox.Triple) -> ox.Triple:
-        """Return a triple as the store keeps it."""
-        return _as_stored(t)
+        """Return a triple as the store keeps it; the engine stores numbers and times by their value."""
+        o = t.object
+        if not isinstance(o, ox.Literal) or o.language or o.datatype.value == _STRING:
+            return t
+        return ox.Triple(t.subject, t.predicate, _kept(o))
 
     def contexts(self) -> list[str]:
         """Return the clients' named graphs that hold a triple."""
@@ -256,14 +259,6 @@ class Changes:
                 yield quad
         if not self._apply:
             yield from (q for q, there in self._log.items() if there and q.graph_name == node)
-
-
-def _as_stored(t: ox.Triple) -> ox.Triple:
-    """Return a triple as the engine keeps it, which stores numbers and times by their value."""
-    o = t.object
-    if not isinstance(o, ox.Literal) or o.language or o.datatype.value == _STRING:
-        return t
-    return ox.Triple(t.subject, t.predicate, _kept(o))
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import RDFS, SKOS, XSD, Literal, URIRef
 
-from mrag.completion.graph import complete_from_graph
 from mrag.completion.grounding import Grounder, GroundingSettings, ground
 from mrag.completion.names import NEARLY, EntityNames, Relations
 from mrag.completion.patterns import (
@@ -25,7 +24,6 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.language.tokens import normalised
 from mrag.planning.plan import Unknown
-from mrag.planning.run import run
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 from tests.completion.films import BY, GENRE, STARS, WROTE, YEAR, F, f, films
@@ -254,17 +252,3 @@ def test_a_grounded_plan_gives_the_terms_of_any_slot() -> None:
     assert grounded.terms("Alien", "relation") == ()
     assert grounded.terms(MADE, "relation") == (MADE,)
     assert grounded.terms(X, "entity") == ()
-
-
-def test_a_grounded_plan_is_a_query_plan() -> None:
-    maker, sold, acme, shop, stall = (URIRef(f"urn:{n}") for n in ("maker", "sold", "acme", "shop", "stall"))
-    a, b = URIRef("urn:a"), URIRef("urn:b")
-    triples = (IncompleteTriple(X, maker, acme), IncompleteTriple(X, sold, Y))
-    plan = TriplePlan("Where else?", (), triples, Y, "hand", excluded=(shop,))
-    with KnowledgeGraph(OxigraphStore()) as kg:
-        kg.insert([Triple(one, maker, acme) for one in (a, b)])
-        kg.insert([Triple(a, sold, shop), Triple(b, sold, stall)])
-        assert run(kg, plan.query_plan()).rows == ((stall,),)
-        assert complete_from_graph(kg, GroundedPlan(plan)).answers == [stall]
-    with pytest.raises(ConfigError, match="no query yet"):
-        TriplePlan("?", (), (IncompleteTriple("Alien", maker, X),), X, "hand").query_plan()

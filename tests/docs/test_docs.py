@@ -114,7 +114,7 @@ def test_what_is_completed_is_read_accepted_and_found(tmp_path: Path) -> None:
 def test_what_extends_mrag_fits_the_files_that_it_names() -> None:
     """The lines that a diff of the page keeps or removes are in its file."""
     shown = blocks(ROOT / "docs" / "extending.md", "diff")
-    assert len(shown) == 4
+    assert len(shown) == 5
     for diff in shown:
         assert len(diff.splitlines()) < 60
         for file, hunks in re.findall(r"^\+\+\+ b/(\S+)\n((?:(?!--- ).*\n)+)", diff, re.M):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
@@ -17,6 +17,9 @@ from rdflib import Literal, URIRef
 
 import mrag
 from mrag.context.render import Context, Line
+from mrag.generation.answering import answer, stream_answer
+from mrag.generation.result import Answer
+from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, RDFS, Term, Triple
 from tests.cases import cases
@@ -124,3 +127,15 @@ def local_server(gguf: Path) -> Iterator[LocalServer]:
 
     with LocalServer(gguf, n_ctx=2048) as server:
         yield server
+
+
+def check_cited(model: Any, few: Context, name: str) -> None:
+    """Have a real model answer, whole and piece by piece, and hold what it says to the lines."""
+    given = answer("Who develops GraphDB?", few, model)
+    assert given.model == name and given.notice is None and given.text
+    assert {c.line_id for c in given.citations} <= {line.id for line in few.lines}
+    report = verify(given, ask_in(few))
+    assert not (report.missing or report.unknown or report.altered)
+    *pieces, last = stream_answer("Who develops GraphDB?", few, model)
+    assert isinstance(last, Answer)
+    assert last.text and all(isinstance(p, str) for p in pieces)

@@ -23,7 +23,7 @@ from mrag.retrieval.verifying import receipt_of, verified
 from tests.cases import cases
 from tests.generation.forging import EMPTY, changes, kind_of
 from tests.images.conftest import draw, turtle
-from tests.planning.test_questions import DATA
+from tests.planning.questions import GRAPHS
 
 pytestmark = pytest.mark.filterwarnings("ignore:Parsing weird boolean")
 
@@ -74,7 +74,7 @@ class Graphs:
                 (self._folder / "images.ttl").write_text(turtle(), encoding="utf-8")
                 kg.load([self._folder / "images.ttl"])
             elif name != "demo":
-                kg.load([DATA / f"{name}.ttl"])
+                kg.load([GRAPHS / f"{name}.ttl"])
                 kg.reason()
             if name != "demo":
                 kg.index(model="none")

@@ -65,6 +65,10 @@ def from_another(value: dict[str, Any], answers: Answers, question: str, fields:
     value.update({name: answers[question][name] for name in fields.split()})
 
 
+def lose(value: dict[str, Any], _: Answers, field: str) -> None:
+    del value[field]
+
+
 def says(value: dict[str, Any], _: Answers, words: str) -> None:
     """Add a sentence that is marked as supported, with a citation that is listed."""
     line = value["context"]["lines"][0]
@@ -125,7 +129,7 @@ def helped(value: dict[str, Any], _: Answers) -> None:
 
 CITED = ("id", "triple", "graph", "inferred", "text")
 FORGES: dict[str, Callable[..., None]] = {f.__name__: f for f in (
-    before, put, everywhere, from_another, says, cites, named, turned, first_row_only, before_it, helped,
+    before, put, lose, everywhere, from_another, says, cites, named, turned, first_row_only, before_it, helped,
 )}  # fmt: skip
 UNCHECKED = {"found": FOUND, "notice": NOTICE, "writer": WRITER, "why": WHY, "reading": READING}
 

@@ -16,12 +16,10 @@ from pydantic import BaseModel
 
 from mrag.context.render import Context
 from mrag.errors import ModelError
-from mrag.generation.answering import answer, stream_answer
+from mrag.generation.answering import answer
 from mrag.generation.models import LocalServer, check, resolve, serve, status, stop_all
-from mrag.generation.result import Answer
-from mrag.generation.verification import verify
 from tests.conftest import ROOT
-from tests.generation.conftest import ask_in
+from tests.generation.conftest import check_cited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,15 +107,7 @@ def test_too_long_a_prompt_is_a_typed_error(products: Context, local_server: Loc
 @pytest.mark.slow
 @pytest.mark.model
 def test_answers_have_computed_citations(few: Context, local_server: LocalServer) -> None:
-    model = local_server.chat_model(max_tokens=40)
-    given = answer("Who develops GraphDB?", few, model)
-    assert given.model == "local" and given.notice is None and given.text
-    assert {c.line_id for c in given.citations} <= {line.id for line in few.lines}
-    report = verify(given, ask_in(few))
-    assert not (report.missing or report.unknown or report.altered)
-    *pieces, last = stream_answer("Who develops GraphDB?", few, model)
-    assert isinstance(last, Answer)
-    assert last.text and all(isinstance(p, str) for p in pieces)
+    check_cited(local_server.chat_model(max_tokens=40), few, "local")
 
 
 @pytest.mark.model

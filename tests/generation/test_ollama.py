@@ -18,7 +18,7 @@ from mrag.generation.answering import answer, stream_answer
 from mrag.generation.models import LocalServer, resolve, status
 from mrag.generation.result import Answer
 from mrag.generation.verification import verify
-from tests.generation.conftest import ask_in
+from tests.generation.conftest import ask_in, check_cited
 from tests.generation.ollama_server import OllamaServer, Served
 
 pytestmark = pytest.mark.model
@@ -89,13 +89,7 @@ def test_image_blocks(model: ChatOllama, server: OllamaServer) -> None:
 
 @pytest.mark.slow
 def test_answers_have_computed_citations(model: ChatOllama, few: Context) -> None:
-    given = answer("Who develops GraphDB?", few, model)
-    assert given.model == NAME and given.text
-    assert {c.line_id for c in given.citations} <= {line.id for line in few.lines}
-    report = verify(given, ask_in(few))
-    assert not (report.missing or report.unknown or report.altered)
-    *_, last = stream_answer("Who develops GraphDB?", few, model)
-    assert isinstance(last, Answer) and last.text
+    check_cited(model, few, NAME)
 
 
 def test_the_prompt_reaches_the_model(model: ChatOllama, few: Context, server: OllamaServer) -> None:

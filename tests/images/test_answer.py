@@ -21,7 +21,7 @@ from mrag.errors import LoadError, ModelError
 from mrag.generation.result import Answer
 from mrag.generation.support.citations import PictureCiter
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.answer import FOUND_ONLY, AnswerSettings, ask_pictures
+from mrag.images.answer import FOUND_ONLY, ask_pictures
 from mrag.images.enrichment import EnrichSettings, describe
 from mrag.images.rankers import ImageLooksRanker, ImageTextRanker
 from mrag.rdf import queries
@@ -107,8 +107,8 @@ def test_a_model_sees_the_first_pictures_and_is_held_to_the_facts(
 ) -> None:
     picture = photos.parent / "asked.png"
     Image.new("RGB", (2000, 1000), (40, 60, 200)).save(picture)
-    question, settings = Question("a coat with sleeves", picture), AnswerSettings(send=2)
-    found = asked(wardrobe, question, photos, model="ollama:llava", k=3, settings=settings)
+    question = Question("a coat with sleeves", picture)
+    found = asked(wardrobe, question, photos, model="ollama:llava", k=3, send=2)
     assert [colour_of(one) for one in looking.looked] == ["red", "green", "blue"]
     assert Image.open(io.BytesIO(looking.looked[2])).size == (768, 384)
     system, human = looking.prompt
@@ -273,9 +273,8 @@ def kg() -> Iterator[KnowledgeGraph]:
 
 def said(kg: KnowledgeGraph, text: str) -> Answer:
     return ask_pictures(
-        kg, "a hat or a dog", InOrder(), model=FakeListChatModel(responses=[text]),
-        settings=AnswerSettings(send=0), k=3,
-    )  # fmt: skip
+        kg, "a hat or a dog", InOrder(), model=FakeListChatModel(responses=[text]), send=0, k=3
+    )
 
 
 @pytest.mark.parametrize(("kind", "text"), SENTENCES)

@@ -36,8 +36,6 @@ from tests.conftest import PRODUCTS, ROOT
 from tests.index.search_server import SearchServer, serving, stored_length
 
 REAL = {"qdrant": "MRAG_TEST_QDRANT", "opensearch": "MRAG_TEST_OPENSEARCH"}
-
-
 """Variables that name servers on which the suite runs too."""
 
 

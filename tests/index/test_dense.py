@@ -9,14 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.index.dense import (
-    DenseIndex,
-    DenseParams,
-    SegmentSigns,
-    _rotate,
-    nearest_by_signs,
-    sign_planes,
-)
+from mrag.index.dense import DenseIndex, DenseParams, SegmentSigns, _rotate, nearest_by_signs, sign_planes
 from mrag.index.embedding import WordLlamaEmbedder
 from mrag.index.rows import Rows, StringTable
 from mrag.storage.bits import packed, set_bits

@@ -18,12 +18,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from mrag.errors import ConfigError, ModelError
 from mrag.index import embedding
-from mrag.index.embedding import (
-    LangChainEmbedder,
-    MiniLmEmbedder,
-    WordLlamaEmbedder,
-    embedder,
-)
+from mrag.index.embedding import LangChainEmbedder, MiniLmEmbedder, WordLlamaEmbedder, embedder
 from tests.cases import cases
 from tests.commands import python
 from tests.servers import Quiet, answering

@@ -271,10 +271,7 @@ def test_a_graph_learns_its_share_again_when_much_has_changed(tmp_path: Path) ->
 
 def test_vectors_count_for_more_where_texts_are_short(wordllama: WordLlamaEmbedder) -> None:
     short = [
-        (
-            f"ex:{n:03}",
-            f"{TRAITS[n % 10]} {THINGS[n // 10]} beside {TRAITS[n * 7 % 9]} {THINGS[n * 3 % 10]}",
-        )
+        (f"ex:{n:03}", f"{TRAITS[n % 10]} {THINGS[n // 10]} beside {TRAITS[n * 7 % 9]} {THINGS[n * 3 % 10]}")
         for n in range(100)
     ]
     learnt = index_of(wordllama, short).learnt_weight()

@@ -76,14 +76,11 @@ def test_bytes_of_another_encoding_are_an_error_that_says_so(tmp_path: Path, end
     assert caught.value.file == str(path)
 
 
-@pytest.mark.parametrize(
-    ("declared", "codec", "message"),
-    [("x-none", "utf-8", "x-none, which is not known"), ("hex", "utf-8", "hex"), ("utf-7", "utf-8", "utf-7")],
-)
-def test_encodings_that_are_not_read(tmp_path: Path, declared: str, codec: str, message: str) -> None:
+@pytest.mark.parametrize("declared", ["x-none", "hex", "utf-7"])
+def test_encodings_that_are_not_read(tmp_path: Path, declared: str) -> None:
     path = tmp_path / "a.owl"
-    path.write_bytes(XML.format(declared=declared, text="a").encode(codec))
-    with mrag.connect() as kg, pytest.raises(LoadError, match=message):
+    path.write_text(XML.format(declared=declared, text="a"), encoding="utf-8")
+    with mrag.connect() as kg, pytest.raises(LoadError, match=f"{declared}, which is not known"):
         kg.load([path])
 
 

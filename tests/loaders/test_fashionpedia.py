@@ -77,18 +77,12 @@ def test_the_real_sample_of_the_older_ontology() -> None:
     assert records.report.problems == {}
 
 
-def test_boxes_are_kept_where_asked_for(tmp_path: Path) -> None:
-    found = triples(written(tmp_path, GOOD), boxes=True) - expected(GOOD)
-    assert found == {
-        f'<{B}annotation_5> <{B}hasBoundingBox> "1 2.5 3 4"',
-        f'<{B}annotation_6> <{B}hasBoundingBox> "0 0 1 1"',
-    }
-
-
-def test_masks_are_kept_where_asked_for(tmp_path: Path) -> None:
-    found = triples(written(tmp_path, GOOD), masks=True) - expected(GOOD)
+def test_boxes_and_masks_are_kept_where_asked_for(tmp_path: Path) -> None:
+    path, first, second = written(tmp_path, GOOD), f"<{B}annotation_5> <{B}", f"<{B}annotation_6> <{B}"
+    boxes = {f'{first}hasBoundingBox> "1 2.5 3 4"', f'{second}hasBoundingBox> "0 0 1 1"'}
+    assert triples(path, boxes=True) - expected(GOOD) == boxes
     # The other segment is a run length.
-    assert found == {f'<{B}annotation_5> <{B}hasSegmentation> "1,2 3,4 5,6"'}
+    assert triples(path, masks=True) - expected(GOOD) == {f'{first}hasSegmentation> "1,2 3,4 5,6"'}
 
 
 @pytest.mark.parametrize(

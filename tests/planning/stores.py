@@ -13,13 +13,13 @@ from rdflib.namespace import RDF, XSD
 
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.interpreter import evaluate
 from mrag.planning.plan import Plan
 from mrag.planning.run import run
 from mrag.planning.schema import ClassInfo, PropertyInfo, Schema
 from mrag.planning.values import Cell, Cells
 from mrag.rdf.terms import Term, Triple
 from tests.planning.graphs import CLASSES, GRAPHS
+from tests.planning.interpreter import evaluate
 from tests.servers import oxigraph_server, virtuoso_server
 
 _PLAIN = {str(XSD.date): r"\d{4}-\d\d-\d\d", str(XSD.dateTime): r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"}

@@ -17,7 +17,7 @@ from mrag.planning.following import LastAnswer
 from mrag.planning.interchange import plan_from_json
 from mrag.rdf.terms import Triple
 from tests.planning.graphs import HOSTILE
-from tests.planning.test_questions import opened
+from tests.planning.questions import loaded as opened
 
 CITIES = "which cities are in texas"
 RIVERS = "how many rivers run through texas"
@@ -40,7 +40,7 @@ GOES_ON = [
     ("company", ACME, "and by Cortex?", ["S7 Heat Sensor"]),
     ("company", "How many suppliers are from Spain?", "Germany?", ["1"]),
     ("company", "Who works in Engineering?", "and in Marketing?", ["Brant, Heinrich", "Miller, Anna"]),
-    ("company", "What is the price of the X20 pump?", "and the heat sensor?", ["9.9 EUR"]),
+    ("company", "What is the price of the X20 pump?", "and the heat sensor?", ["9.90 EUR"]),
     (
         "company",
         "What is the average price of hardware per category?",
@@ -60,11 +60,13 @@ GOES_ON = [
     ("company", "Which products cost more than 5 euros?", "between 5 and 20?",
      ["S7 Heat Sensor", "X20-11873 - Pump, blue"]),
     ("company", "How many suppliers are there per country?", "only Spain", ["Spain | 2"]),
+    ("company", "How many suppliers are there per country?", "and per city?",
+     ["Berlin | 1", "Boston | 1", "Madrid | 1", "Sevilla | 1"]),
     # of what was cut off, only what was shown
-    ("states", LARGEST, "only those in texas", ["Dallas | 904078", "Houston | 1595138"]),
-    ("states", LARGEST, "in texas?", ["Austin | 345496", "Dallas | 904078", "Houston | 1595138"]),
+    ("states", LARGEST, "only those in texas", ["Dallas", "Houston"]),
+    ("states", LARGEST, "in texas?", ["Austin", "Dallas", "Houston"]),
     ("states", LARGEST, "how many of them are in texas?", ["2"]),
-    ("states", LARGEST, "and the smallest?", ["Santa Fe | 48953"]),
+    ("states", LARGEST, "and the smallest?", ["Santa Fe"]),
     # something else about the same
     ("states", RIVERS, "which ones?", ["Pecos", "Red", "Rio Grande"]),
     ("states", RIVERS, "which of them is the longest?", ["Rio Grande"]),
@@ -72,8 +74,9 @@ GOES_ON = [
     ("states", CITIES, "how many?", ["3"]),
     ("states", CITIES, "which is the largest?", ["Houston"]),
     ("states", CITIES, "what is the average population?", ["948237.3333"]),
-    ("states", CITIES, "the two largest", ["Dallas | 904078", "Houston | 1595138"]),
-    ("states", CITIES, "in which state are they?", ["Austin | Texas", "Dallas | Texas", "Houston | Texas"]),
+    ("states", CITIES, "the two largest", ["Dallas", "Houston"]),
+    ("company", ACME, "in which category are they?",
+     ["R100-2 Strain Resistor | Resistor", "X20-11873 - Pump, blue | Pump"]),
     ("states", LONG, "how many per state?",
      ["Louisiana | 2", "New Mexico | 2", "Oklahoma | 1", "Texas | 2"]),
     ("states", "what is the longest river", "which states does it run through?", ["Louisiana"]),
@@ -92,6 +95,7 @@ GOES_ON = [
 ]  # fmt: skip
 
 STANDS_ALONE = [
+    ("states", "what is the longest river", "and the highest mountain?", ["Mauna Kea"]),
     ("states", RIVERS, "how many states are there?", ["5"]),
     ("states", "what is the longest river", "what is the highest mountain?", ["Mauna Kea"]),
     ("company", "Who works in Engineering?", "What is Heinrich Brant's email address?", ["h.b@c.example"]),
@@ -101,12 +105,10 @@ REFUSED = [
     ("states", RIVERS, "and Houston?"),
     ("states", RIVERS, "and cities?"),
     ("states", RIVERS, "of oklahoma and hawaii?"),
-    ("states", "what is the longest river", "and the highest mountain?"),
     ("states", "which states border texas", "which states border them?"),
     ("states", CITIES, "except the largest"),
     ("company", ACME, "and employees?"),
     ("company", ACME, "and the red ones?"),
-    ("company", "How many suppliers are there per country?", "and per city?"),
 ]
 
 
@@ -162,7 +164,7 @@ def test_what_does_not_go_on_from_the_answer_is_not_computed(
     talk = graphs[name].conversation(model="none", how="plan")
     talk.ask(first)
     refused = talk.ask(then)
-    assert refused.computed is None and refused.text.startswith("Not in this graph: ")
+    assert refused.computed is None and refused.text.startswith(("Not in this graph: ", "Not answered: "))
     # The answer before stays what is gone on from.
     assert talk.last is not None and talk.last.question == first
 
@@ -178,7 +180,7 @@ def test_a_conversation_goes_on_over_several_questions(graphs: dict[str, Knowled
         talk.ask(q).text.split(" [")[0]
         for q in (RIVERS, "which ones?", "and of oklahoma?", "how long is it?")
     ]
-    assert said == ["3 rivers", "- Pecos", "Red", "The length is 1638"]
+    assert said == ["3 rivers", "- Pecos", "Red", "1638"]
 
 
 def test_another_reading_can_be_taken_in_a_conversation(graphs: dict[str, KnowledgeGraph]) -> None:
@@ -202,7 +204,7 @@ def test_what_points_back_is_never_read_in_similar_entities(graphs: dict[str, Kn
     talk = graphs["demo"].conversation(model="none")
     talk.ask("How many triple stores are there?")
     refused = talk.ask("and of Mars?")
-    assert refused.way == "plan" and refused.text.startswith("Not in this graph: ")
+    assert refused.way == "plan" and refused.text.startswith(("Not in this graph: ", "Not answered: "))
 
 
 def test_counted_things_are_called_what_they_are(graphs: dict[str, KnowledgeGraph]) -> None:

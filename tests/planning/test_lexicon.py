@@ -21,26 +21,11 @@ from mrag.planning.lexicon import Candidate, Lexicon, lexicon_of
 from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import slow
+from tests.planning.questions import GRAPHS
 from tests.planning.test_schema import PREFIXES, e, graph
 from tests.servers import oxigraph_server, virtuoso_server
 
-COMPANY = """
-:Supplier a owl:Class ; rdfs:label "vendor" ; rdfs:comment "A firm that the warehouse deals with." .
-:supplier a owl:ObjectProperty ; rdfs:label "supplier" .
-:price a owl:DatatypeProperty ; rdfs:label "unit price" .
-:mass a owl:DatatypeProperty ; rdfs:label "mass" .
-:Employee a owl:Class ; rdfs:label "employee" .
-:p1 a :Product ; rdfs:label "X20-11873 - Pump, blue" ; :supplier :s1 ; :price 5 ; :mass 3.5 ; :colour "blue" .
-:p2 a :Product ; rdfs:label "X30-200 - Pump, red" ; :supplier :s2 ; :price 8 ; :mass 1.5 ; :colour "red" .
-:p3 a :Product ; rdfs:label "Hammer drill" ; :supplier :s2 ; :price 80 ; :mass 7 ; :colour "dark red" .
-:s1 a :Supplier ; rdfs:label "Blum & Sons" ; :country "Spain" ; :region "CA" ; :founded "1990-01-01" .
-:s2 a :Supplier ; rdfs:label "World Tool Organization" ; :country "United Kingdom" ; :founded "2003-05-01" .
-:e1 a :Employee ; rdfs:label "Lopez, Maria" ; :manages :e2 ; :worksAt :s1 .
-:e2 a :Employee ; rdfs:label "Smith, John Albert" ; :worksAt :s2 .
-:e3 a :Employee ; rdfs:label "Smith, Anna" ; :worksAt :s2 .
-:f1 a :Film ; rdfs:label "The Who" . :f2 a :Film ; rdfs:label "Seven Samurai"@en, "Shichinin no samurai"@ja .
-:f3 a :Film ; rdfs:label "Hush! 2" .
-"""
+COMPANY = (GRAPHS / "warehouse.ttl").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +205,7 @@ def test_every_exact_name_is_found(names: list[str], at: int, upper: bool) -> No
     name = names[at % len(names)]
     table = NameTable.of(enumerate(names))
     words = tokens(name.upper() if upper else name)
-    rows = table.named(["".join(w.key for w in words)])[0]
+    rows = table.whole.find(["".join(w.key for w in words)])[0]
     assert name in {table.texts[row] for row in rows.tolist()}
 
 
@@ -391,7 +376,7 @@ def test_meaning_is_the_last_resort(tmp_path: Path) -> None:
         near = lexicon.similar("birthplace", "property", 3)
         assert len(near) == 3 and near[0].score >= near[1].score >= near[2].score
         assert {c.way for c in near} == {"meaning"}
-        assert lexicon_of(kg, None).similar("birthplace", "property") == []
+        assert lexicon_of(kg, None).similar("birthplace", "property") == ()
 
 
 def test_places_have_other_names() -> None:

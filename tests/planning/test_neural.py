@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.language_models import BaseChatModel, FakeListChatModel
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from rdflib import RDF, RDFS, Literal, URIRef
 
@@ -24,41 +23,34 @@ from mrag.language.tokens import tokens
 from mrag.planning.answering import compute
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard, card_of, gbnf
-from mrag.planning.neural.choosing import Unread, judge, retold, unread
+from mrag.planning.neural.choosing import Unread, judge, meant_by, retold, unread
 from mrag.planning.neural.statement import read_statement
-from mrag.planning.neural.writer import card_for, messages, written
+from mrag.planning.neural.writer import asked_of, card_for, written
 from mrag.planning.plan import Plan
 from mrag.planning.run import run
 from mrag.planning.scopes import with_subclasses
 from mrag.rdf.terms import Triple
 from tests.generation import conftest
 from tests.planning.grammars import Grammar
+from tests.planning.questions import loaded
 
 gguf, local_server = conftest.gguf, conftest.local_server
 
-DATA = Path(__file__).parent / "data"
 HOSTILE = ("O\"Brien's \\ pump", "} FILTER(1=1) #", "'; DROP TABLE film; --")
 
 
 @pytest.fixture(scope="module")
 def company() -> Iterator[KnowledgeGraph]:
-    with mrag.connect("oxigraph:") as kg:
-        kg.load([DATA / "company.ttl"])
+    with loaded("company") as kg:
         yield kg
 
 
 @pytest.fixture(scope="module")
 def hostile() -> Iterator[KnowledgeGraph]:
-    with mrag.connect("oxigraph:") as kg:
-        kg.load([DATA / "company.ttl"])
+    with loaded("company") as kg:
         for number, name in enumerate(HOSTILE):
-            thing = URIRef(f"urn:hostile{number}")
-            kg.insert(
-                [
-                    Triple(thing, RDF.type, URIRef("http://example.org/company/Supplier")),
-                    Triple(thing, RDFS.label, Literal(name)),
-                ]
-            )
+            thing, supplier = URIRef(f"urn:hostile{number}"), URIRef("http://example.org/company/Supplier")
+            kg.insert([Triple(thing, RDF.type, supplier), Triple(thing, RDFS.label, Literal(name))])
         yield kg
 
 
@@ -108,73 +100,28 @@ def test_tables_are_joined_both_ways(company: KnowledgeGraph) -> None:
 # --- Statements ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("statement", "rows"),
-    [
-        ("SELECT COUNT(*) FROM supplier WHERE supplier.country.name = 'Spain'", [["2"]]),
-        (
-            "SELECT supplier.city FROM supplier WHERE supplier.id NOT IN (SELECT product.has_supplier "
-            "FROM product)",
-            [["Sevilla"]],
-        ),
-        ("SELECT MAX(product.weight_g) FROM product", [["300"]]),
-        ("SELECT product.weight_g FROM product ORDER BY product.height_mm DESC LIMIT 1", [["300"]]),
-        ("SELECT supplier.city FROM supplier WHERE supplier.city LIKE '%berlin%'", [["Berlin"]]),
-        ("SELECT AVG(product.weight_g) / COUNT(*) FROM product", [["37"]]),
-        ("SELECT COUNT(*) FILTER (WHERE product.weight_g > 100) FROM product", [["1"]]),
-        (
-            "SELECT 100 * COUNT(*) FILTER (WHERE product.weight_g > 100) / COUNT(*) FROM product "
-            "WHERE product.type = 'Hardware'",
-            [["33.3333333333"]],
-        ),
-        (
-            "SELECT product.weight_g FROM product WHERE (product.weight_g < 5 OR product.weight_g > 100)",
-            [["3"], ["300"]],
-        ),
-        (
-            "SELECT supplier.country.name, COUNT(*) FROM supplier GROUP BY supplier.country.name "
-            "HAVING COUNT(*) > 1",
-            [["http://example.org/company/es", "2"]],
-        ),
-    ],
-)
-def test_statements_are_computed(company: KnowledgeGraph, statement: str, rows: list[list[str]]) -> None:
-    question = "suppliers in Spain with city, product, country and hardware weight, height"
-    plan, _ = read(company, card(company, question), statement)
-    found = run(company, plan)
-    shown = [[str(cell) for cell in row] for row in found.rows]
-    assert [row[: len(rows[0])] for row in shown] == rows
-
-
-def test_two_names_at_once_are_of_two_things(company: KnowledgeGraph) -> None:
-    with mrag.connect("oxigraph:") as kg:
-        place = "http://example.org/clubs/"
-        kg.load([DATA / "clubs.ttl"])
+def test_two_names_at_once_are_of_two_things() -> None:
+    with loaded("clubs") as kg:
         made = card(kg, "Which members play both chess and golf?")
         both = (
             "SELECT member.name FROM member WHERE member.plays.name = 'chess' AND member.plays.name = 'golf'"
         )
-        assert [str(row[0]) for row in run(kg, read_statement(made, both)[0]).rows] == [place + "ann"]
+        found = run(kg, read_statement(made, both)[0]).rows
+        assert [str(row[0]).rsplit("/", 1)[-1] for row in found] == ["ann"]
 
 
 @pytest.mark.parametrize(
     ("question", "statement", "fits"),
     [
-        (
-            "How many suppliers are in each city?",
-            "SELECT supplier.name, COUNT(*) FROM supplier GROUP BY supplier.name",
-            False,
-        ),
-        (
-            "How many suppliers are in each city?",
-            "SELECT supplier.city, COUNT(*) FROM supplier GROUP BY supplier.city",
-            True,
-        ),
+        ("How many suppliers are in each city?",
+         "SELECT supplier.name, COUNT(*) FROM supplier GROUP BY supplier.name", False),
+        ("How many suppliers are in each city?",
+         "SELECT supplier.city, COUNT(*) FROM supplier GROUP BY supplier.city", True),
         ("How many suppliers are in Berlin?", "SELECT supplier.name FROM supplier", False),
         ("Which suppliers are in Berlin?", "SELECT supplier.name FROM supplier", True),
         ("What is the number of grams of hardware?", "SELECT product.weight_g FROM product", True),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_the_answer_is_not_taken(
     company: KnowledgeGraph, question: str, statement: str, fits: bool
 ) -> None:
@@ -187,7 +134,7 @@ def test_dates_are_not_added(company: KnowledgeGraph) -> None:
     rules = gbnf(SchemaCard((CardTable("film", "urn:Film", (day,)),)))
     sums = [line for line in rules.splitlines() if line.startswith("sum ")]
     assert '("MIN(" | "MAX(") date ")"' in rules and sums == ["sum ::= term (sign (term | num)){0,2}"]
-    assert 'term ::= "DATEDIFF(" date ", " date ")"' in rules
+    assert 'term ::= "DATEDIFF(" date ", " date ")"\n' in rules
 
 
 @pytest.mark.parametrize(
@@ -219,7 +166,7 @@ def test_any_text_is_read_or_refused(company: KnowledgeGraph, text: str) -> None
 
 
 @given(seed=st.integers(0, 10**9))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_whatever_the_mask_lets_through_is_a_plan_that_runs(hostile: KnowledgeGraph, seed: int) -> None:
     rng = random.Random(seed)
     questions = (
@@ -228,14 +175,14 @@ def test_whatever_the_mask_lets_through_is_a_plan_that_runs(hostile: KnowledgeGr
         f"employees and {HOSTILE[2]}",
     )
     made = card_for(lexicon_of(hostile), rng.choice(questions))
-    statement = Grammar(gbnf(made)).draw(rng)
+    statement = Grammar(gbnf(made, rng.choice(("anything", "things", "whether")))).draw(rng)
     try:
-        plan, shown = read_statement(made, statement)
+        plan, shown = read(hostile, made, statement)
     except ConfigError as error:
         # What the grammar cannot say: a sum of texts, an order by what is grouped away, a day without a date.
         assert "Not a statement" not in error.message, statement
         return
-    assert shown
+    assert shown or plan.yes_or_no
     run(hostile, plan)
 
 
@@ -271,11 +218,38 @@ def test_a_judge_refuses_what_fits_none(company: KnowledgeGraph) -> None:
     alone = compute(company, question)
     assert alone.answer is not None and alone.answer.computed is not None
     assert 0.6 < alone.answer.computed.confidence < 0.9 and alone.sure
-    refused = compute(company, question, model=FakeListChatModel(responses=["B"]))
-    assert not refused.sure and "not certain" in refused.why
+    for other in "BE":  # another reading, and none of them
+        refused = compute(company, question, model=FakeListChatModel(responses=[other]))
+        assert not refused.sure and "not certain" in refused.why
     kept = compute(company, question, model=FakeListChatModel(responses=["A"]))
     assert kept.sure and kept.answer is not None and kept.answer.computed is not None
     assert kept.answer.computed.confidence > alone.answer.computed.confidence
+
+
+def test_a_judge_knows_a_word_that_the_graph_does_not_have(company: KnowledgeGraph) -> None:
+    question = "Which employees kissed Heinrich Brant?"
+    alone = compute(company, question)
+    assert not alone.sure and alone.why == "not understood: “kissed”"
+    known = compute(company, question, model=FakeListChatModel(responses=["C", "B"]))
+    assert known.sure and known.why.startswith("“kissed” is read as “manager”")
+    assert known.answer is not None and known.answer.text.startswith("Miller, Anna")
+    assert mrag.verify(company, known.answer).ok
+    # Both times the first: it has chosen by place.
+    for said in (["C", "C"], ["E", "E"], ["C", "E"], ["?", "?"]):
+        assert compute(company, question, model=FakeListChatModel(responses=said)) == alone
+
+
+@pytest.mark.parametrize("question", ["Which elephants oversee Heinrich Brant?", "Who mentors Zoe Brown?"])
+def test_only_a_single_verb_is_asked_of_a_model(company: KnowledgeGraph, question: str) -> None:
+    for said in (["A", "D"], ["B", "C"]):
+        assert not compute(company, question, model=FakeListChatModel(responses=said)).sure
+
+
+@pytest.mark.slow
+def test_a_small_model_says_what_a_word_means(local_server: Any) -> None:
+    names = ["birth place", "manager", "phone"]
+    found = [meant_by(local_server.chat_model(), "Who oversees Ada?", "oversees", names) for _ in range(2)]
+    assert found[0] == found[1] and len(found[0]) == 3 and all(-4 <= v <= 4 for v in found[0])
 
 
 def test_a_judge_that_fails_leaves_the_answer_as_it_is(company: KnowledgeGraph) -> None:
@@ -309,7 +283,7 @@ def test_a_model_writes_what_the_parser_does_not_read(company: KnowledgeGraph) -
         "product.has_supplier = supplier.id GROUP BY supplier.city\n```"
     )
     model = FakeListChatModel(responses=[statement])
-    question = "Per city of the supplier, tally up hardware"
+    question = "Tally the products per city of the supplier"
     attempt = compute(company, question, model=model, planner="writer")
     assert attempt.answer is not None and attempt.answer.computed is not None
     rows = {tuple(cell.label for cell in row) for row in attempt.answer.computed.rows}
@@ -338,7 +312,7 @@ def test_the_mask_holds_a_small_model(hostile: KnowledgeGraph, local_server: Any
         made = card_for(lexicon_of(hostile), question)
 
         # It holds whatever else the model was told; to read how to write takes most of the time.
-        said = told(model, messages(made, question)[1:], gbnf(made))
+        said = told(model, [HumanMessage(asked_of(made, question))], gbnf(made))
         assert said.text.startswith("SELECT ") and said.tokens
         try:
             read_statement(made, said.text)

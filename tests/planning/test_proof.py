@@ -15,13 +15,13 @@ from rdflib import Literal, URIRef
 
 from mrag.generation.result import Citation
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.interpreter import evaluate
 from mrag.planning.plan import Aggregate, Block, Column, Comparison, Number, Pattern, Plan, Relation, Unknown
 from mrag.planning.proof import blocks_of_rows, proofs, prove
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 from tests.planning.graphs import GRAPHS, KNOWS, NAME, SIZE, THINGS, WHEN
+from tests.planning.interpreter import evaluate
 from tests.planning.stores import graphs, value
 from tests.planning.strategies import plans
 

@@ -19,17 +19,18 @@ from mrag.generation.result import Answer
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import answered, compute
-from mrag.planning.following import LastAnswer, filled, slots_of
+from mrag.planning.following import LastAnswer
 from mrag.planning.interchange import plan_to_json
-from mrag.planning.interpreter import evaluate
 from mrag.planning.plan import Block, Column, Contains, Pattern, Plan, Unknown
 from mrag.planning.precedents import questions_graph
 from mrag.planning.run import run
 from mrag.planning.saved import find_question, list_questions, remove_question, run_question, save_question
+from mrag.planning.slots import filled, slots_of
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset
 from tests.planning.graphs import HOSTILE
-from tests.planning.test_questions import opened
+from tests.planning.interpreter import evaluate
+from tests.planning.questions import loaded as opened
 from tests.servers import oxigraph_server
 
 
@@ -114,15 +115,15 @@ def test_names_numbers_and_texts_are_parameters(
 
 
 def test_a_later_question_with_the_same_words_is_read_like_it(kg: KnowledgeGraph) -> None:
-    question = "Which stuff do we get from Acme Ltd?"
+    question = "Which stuff reaches us through Acme Ltd?"
     assert not compute(kg, question).sure
     plan = LastAnswer.from_json(solved(kg, "Which products are supplied by Acme Ltd?").to_json())
     save_question(kg, answered(kg, question, plan))
-    attempt = compute(kg, "Which stuff do we get from Bolt GmbH?")
+    attempt = compute(kg, "Which stuff reaches us through Bolt GmbH?")
     assert attempt.sure and attempt.why.startswith("read like the saved question")
     assert attempt.answer is not None and rows(attempt.answer) == ["R100-2 Strain Resistor"]
-    assert not compute(kg, "Which stuff do we get from Marketing?").sure
-    assert not compute(kg, "Which stuff do we get?").sure
+    assert not compute(kg, "Which stuff reaches us through Marketing?").sure
+    assert not compute(kg, "Which stuff reaches us?").sure
 
 
 def test_what_goes_on_from_an_answer_teaches_nothing(kg: KnowledgeGraph) -> None:
@@ -199,14 +200,14 @@ def test_what_was_saved_badly_is_left_out(kg: KnowledgeGraph) -> None:
 def test_saved_questions_are_there_after_a_restart_and_on_servers(tmp_path: Path) -> None:
     url = f"oxigraph:{tmp_path / 'store'}"
     with mrag.connect(url) as kg:
-        kg.load([Path(__file__).parent / "data" / "company.ttl"])
+        kg.load([Path(__file__).parent / "graphs" / "company.ttl"])
         saved = save_question(kg, solved(kg, "How many suppliers are from Spain?"), author="Ada")
     with mrag.connect(url) as kg:
         assert list_questions(kg) == [saved]
     with oxigraph_server(tmp_path, memory=True, seconds=20) as server:
         store, _ = open_store(server)
         with KnowledgeGraph(store) as kg:
-            kg.load([Path(__file__).parent / "data" / "company.ttl"])
+            kg.load([Path(__file__).parent / "graphs" / "company.ttl"])
             there = save_question(kg, solved(kg, "How many suppliers are from Spain?"), author="Ada")
             kg.cache.clear()
             assert list_questions(kg) == [there]

@@ -14,6 +14,7 @@ from mrag.planning.profiling import kind_of_texts, number_in, schema_of
 from mrag.planning.schema import ClassEdge
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import shared_data
+from tests.planning.questions import loaded
 
 PREFIXES = """
 @prefix : <http://example.org/> .
@@ -23,21 +24,6 @@ PREFIXES = """
 @prefix schema: <http://schema.org/> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 @prefix prov: <http://www.w3.org/ns/prov#> .
-"""
-SHOP = """
-:Product a owl:Class ; rdfs:label "product"@en, "Produkt"@de ; rdfs:comment "What is sold." .
-:Pump a owl:Class ; rdfs:subClassOf [ rdfs:subClassOf :Product ], :Tool .
-:Tool a owl:Class ; rdfs:subClassOf :Product .
-:Unused a owl:Class .
-:suppliedBy a owl:ObjectProperty ; rdfs:label "supplied by" ; owl:inverseOf :supplies ; rdfs:range :Place .
-:supplies a owl:ObjectProperty ; rdfs:label "supplies" .
-:neverUsed a owl:ObjectProperty ; rdfs:domain :Product .
-:p1 a :Pump, :Tool, :Product, owl:NamedIndividual, owl:Thing ; rdfs:label "X20-1 - Pump, blue" ;
-  :suppliedBy :v1 ; :price 12.5 ; :weight "12 kg" ; :launched "2020-01-31" ; :code "007" ; :on_sale true .
-:p2 a :Tool, :Product ; rdfs:label "Hammer" ; :suppliedBy :v1, :v2 ; :price 7 ; :weight "900 g" ;
-  :launched "2021-12-01" ; :code "008" ; :on_sale false ; prov:wasDerivedFrom :p1 .
-:v1 a :Vendor ; schema:name "Lopez, Maria" ; :since "1999-05-05"^^xsd:date .
-:v2 a :Vendor ; skos:prefLabel "Blum" ; skos:altLabel "Blum & Sons" ; :since "2003-01-01"^^xsd:date .
 """
 
 
@@ -53,8 +39,8 @@ def e(name: str) -> str:
     return f"http://example.org/{name}"
 
 
-def test_classes_are_those_with_members(tmp_path: Path) -> None:
-    with graph(tmp_path, SHOP) as kg:
+def test_classes_are_those_with_members() -> None:
+    with loaded("tools_sold") as kg:
         schema = schema_of(kg)
     assert {c: info.count for c, info in schema.classes.items()} == {
         e("Product"): 2,
@@ -68,8 +54,8 @@ def test_classes_are_those_with_members(tmp_path: Path) -> None:
     assert pump.parents == (e("Tool"),), "a parent that is reached by another is not direct"
 
 
-def test_properties_are_as_the_data_use_them(tmp_path: Path) -> None:
-    with graph(tmp_path, SHOP) as kg:
+def test_properties_are_as_the_data_use_them() -> None:
+    with loaded("tools_sold") as kg:
         schema = schema_of(kg)
     kinds = {p.removeprefix("http://example.org/"): info.kind for p, info in schema.properties.items()}
     assert kinds == {

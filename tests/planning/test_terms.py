@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from rdflib import RDF, RDFS, Literal, URIRef
@@ -11,17 +10,16 @@ from rdflib import RDF, RDFS, Literal, URIRef
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.interchange import plan_from_json, plan_to_json
-from mrag.planning.interpreter import evaluate
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.plan import Block, Column, Contains, Pattern, Plan, Unknown
-from mrag.planning.profiling import schema_of
+from mrag.planning.profiling import schema_of, spelt_out
 from mrag.planning.run import run
 from mrag.planning.schema import TermTree
 from mrag.planning.scopes import check
 from mrag.rdf.terms import OWL, Triple
-from mrag.stores.oxigraph import OxigraphStore
+from tests.planning.interpreter import evaluate
+from tests.planning.questions import loaded
 
-HERE = Path(__file__).parent / "reader"
 INSECTS = "http://insects.example/"
 ABOVE = URIRef(RDFS.subClassOf)
 X, Y = Unknown("x"), Unknown("y")
@@ -29,8 +27,7 @@ X, Y = Unknown("x"), Unknown("y")
 
 @pytest.fixture
 def insects() -> Iterator[KnowledgeGraph]:
-    with KnowledgeGraph(OxigraphStore()) as kg:
-        kg.load([HERE / "insects.ttl"])
+    with loaded("insects") as kg:
         yield kg
 
 
@@ -68,8 +65,7 @@ def test_a_schema_of_terms_follows_changes(insects: KnowledgeGraph) -> None:
         Triple(new, URIRef(RDFS.label), Literal("mason bee")),
     ]
     insects.insert(more)
-    with KnowledgeGraph(OxigraphStore()) as fresh:
-        fresh.load([HERE / "insects.ttl"])
+    with loaded("insects") as fresh:
         fresh.insert(more)
         assert schema_of(insects).properties == schema_of(fresh).properties
         assert schema_of(insects).classes == schema_of(fresh).classes
@@ -98,8 +94,7 @@ def test_texts_are_chosen_by_their_language() -> None:
     label = URIRef("http://www.w3.org/2004/02/skos/core#prefLabel")
     spoken = Block((Pattern(X, label, Y),), (Contains(Y, "de", "language"),))
     plan = Plan(spoken, (Column(Y, "y"),))
-    with KnowledgeGraph(OxigraphStore()) as kg:
-        kg.load([HERE / "rocks.ttl"])
+    with loaded("rocks") as kg:
         rows = set(run(kg, plan, schema=schema_of(kg)).rows)
         assert rows == set(evaluate(plan, triples_of(kg)))
         assert {str(text) for (text,) in rows} >= {"Kreide", "Jura"}
@@ -111,3 +106,11 @@ def test_only_a_named_relation_is_followed_several_times() -> None:
     for predicate in (Y, RDF.type):
         with pytest.raises(ConfigError, match="Only a named relation"):
             check(Plan(Block((Pattern(X, predicate, Unknown("z"), repeated=True),)), (Column(X, "x"),)))
+
+
+def test_short_names_are_spelt_out_by_their_comments() -> None:
+    told = ("distance nm", "nautical miles sailed")
+    assert spelt_out("dist_nm", "Nautical miles sailed on the charter.") == told
+    assert spelt_out("lvl", "U = undergraduate") == ("level",)
+    assert spelt_out("genre", "Genre") == spelt_out("length", "in minutes") == ()
+    assert spelt_out("cap", "Maximum number of participants") == ("maximum number of participants",)

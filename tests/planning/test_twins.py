@@ -14,23 +14,16 @@ import mrag
 from mrag.index.similarity import SimilarityIndexes
 from mrag.language.tokens import tokens
 from mrag.planning.answering import compute
-from mrag.planning.interpreter import evaluate
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.plan import Aggregate, Block, Column, Comparison, Number, Order, Pattern, Plan, Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple
 from mrag.reasoning.sameness import same_groups
+from tests.planning.interpreter import evaluate
+from tests.planning.questions import GRAPHS, loaded
 from tests.servers import oxigraph_server
 
-CONCEPTS = """
-@prefix : <http://example.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix wd: <http://its.example.com/entity/> .
-:food a skos:Concept ; skos:prefLabel "Food"@en ; owl:sameAs wd:Q2095 .
-:bread a skos:Concept ; skos:prefLabel "Bread"@en ; skos:broader :food ; owl:sameAs wd:Q7802 .
-:oil a skos:Concept ; skos:prefLabel "Oil"@en ; skos:broader :food ; owl:sameAs wd:Q42962 .
-:wine a skos:Concept ; skos:prefLabel "Wine"@en ; skos:broader :food .
-"""
 x, y, n = Unknown("x"), Unknown("y"), Unknown("n")
 KIND, OTHER, LINK, SIZE = (URIRef(f"urn:x:{name}") for name in ("Kind", "Other", "link", "size"))
 MEMBER, LINKED, SIZED = Pattern(x, RDF.type, KIND), Pattern(x, LINK, y), Pattern(x, SIZE, n)
@@ -113,10 +106,8 @@ def test_members_are_counted_once_without_reasoning_too(said: list[Triple], same
 
 
 @pytest.mark.parametrize("reasoned", [True, False])
-def test_concepts_with_twins_elsewhere_are_counted_once(tmp_path: Path, reasoned: bool) -> None:
-    (tmp_path / "concepts.ttl").write_text(CONCEPTS)
-    with mrag.connect() as kg:
-        kg.load([tmp_path / "concepts.ttl"])
+def test_concepts_with_twins_elsewhere_are_counted_once(reasoned: bool) -> None:
+    with loaded("concepts") as kg:
         if reasoned:
             mrag.reason(kg)
         told = [s.text for s in compute(kg, "How many concepts are there?").answer.sentences]  # type: ignore[union-attr]
@@ -131,19 +122,16 @@ def test_concepts_with_twins_elsewhere_are_counted_once(tmp_path: Path, reasoned
 
 
 def test_concepts_are_counted_once_on_a_server(tmp_path: Path) -> None:
-    (tmp_path / "concepts.ttl").write_text(CONCEPTS)
     with oxigraph_server(tmp_path, memory=True) as url, mrag.connect(url) as kg:
-        kg.load([tmp_path / "concepts.ttl"])
+        kg.load([GRAPHS / "concepts.ttl"])
         for _ in range(2):
             answer = compute(kg, "How many concepts are there?").answer
             assert answer is not None and answer.sentences[0].text == "4 concepts"
             mrag.reason(kg)
 
 
-def test_twins_are_one_in_search_and_contexts(tmp_path: Path) -> None:
-    (tmp_path / "concepts.ttl").write_text(CONCEPTS)
-    with mrag.connect() as kg:
-        kg.load([tmp_path / "concepts.ttl"])
+def test_twins_are_one_in_search_and_contexts() -> None:
+    with loaded("concepts") as kg:
         mrag.reason(kg)
         SimilarityIndexes.of(kg).build("main")
         found = mrag.TripleStoreRetriever(kg=kg, k=4).retrieve("Food or bread")

@@ -28,7 +28,7 @@ from tests.servers import oxigraph_server
 # next server may have it.
 engine.close_all = lambda: None
 
-SETTINGS = ServerSettings(port=0, workers=2, seconds=10.0)
+SETTINGS = ServerSettings(port=0, workers=2, seconds=10.0, model="none")
 
 
 class Running:
@@ -40,7 +40,7 @@ class Running:
         self.url = f"http://127.0.0.1:{bound.getsockname()[1]}"
         app = create_app(kg, settings)
         self.engine: Any = app.state.engine
-        self._server = uvicorn.Server(config_of(app, replace(settings, grace=3)))
+        self._server = uvicorn.Server(config_of(app, settings))
         self._thread = threading.Thread(target=self._run, args=([bound],))
         self._thread.start()
         while not self._server.started:
@@ -48,7 +48,7 @@ class Running:
                 raise RuntimeError("The server did not start.")
             self._thread.join(0.01)
         headers = {"Authorization": f"Bearer {settings.token}"} if settings.token else {}
-        self.client = httpx.Client(base_url=self.url, timeout=30, headers=headers)
+        self.client = httpx.Client(base_url=self.url, timeout=60, headers=headers)
 
     def _run(self, sockets: list[socket.socket]) -> None:
         async def serve() -> None:
@@ -104,10 +104,7 @@ def server(demo: KnowledgeGraph) -> Iterator[Running]:
 @pytest.fixture(scope="session")
 def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server of the demo graph, which is in a store that is a server itself."""
-    with (
-        oxigraph_server(tmp_path_factory.mktemp("oxigraph"), memory=True) as url,
-        mrag.connect(url) as kg,
-    ):
+    with oxigraph_server(tmp_path_factory.mktemp("oxigraph"), memory=True) as url, mrag.connect(url) as kg:
         load_demo(kg)
         with running(kg) as found:
             yield found

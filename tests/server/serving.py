@@ -9,26 +9,22 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 import pytest
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.server.settings import ServerSettings
-from tests.server.conftest import Running
+from tests.server.conftest import running
 from tests.servers import Quiet, answering
 
 
 @contextmanager
-def serving(kg: KnowledgeGraph, settings: ServerSettings | None = None) -> Iterator[str]:
-    """Serve a knowledge graph as `mrag serve` does, and give the server's address."""
-    server = Running(kg, replace(settings or ServerSettings(model="none"), port=0))
-    try:
+def serving(kg: KnowledgeGraph, **settings: Any) -> Iterator[str]:
+    """Serve a knowledge graph with time enough for a page, and give the server's address."""
+    with running(kg, **{"seconds": 30.0, **settings}) as server:
         yield server.url
-    finally:
-        server.close()
 
 
 @contextmanager

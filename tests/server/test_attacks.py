@@ -25,12 +25,10 @@ from mrag.errors import QueryTimeout, QuestionTooLong, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.retrieval import reading, reading_child
 from mrag.retrieval.routing import MAX_COMPUTED, computed
-from mrag.server.settings import ServerSettings
 from tests.conftest import ROOT
 from tests.server.attacks import ATTACKS, Memory, others, send
-from tests.server.attacks import others as other_client
 from tests.server.conftest import load_demo, running
-from tests.server.serving import command, serving
+from tests.server.serving import command
 from tests.server.test_serving import ENDLESS, until
 from tests.servers import oxigraph_server
 
@@ -90,22 +88,20 @@ def test_waiting_for_another_change_counts_against_the_deadline() -> None:
             begun.set()
             go_on.wait(60)
 
+        def send() -> httpx.Response:
+            return server.client.post("/update", data={"update": "INSERT DATA { <urn:a> <urn:b> 1 }"})
+
         waiting = server.engine.writer._alone(slow, time.monotonic() + 30)
         asyncio.run_coroutine_threadsafe(waiting, server.loop)
         assert begun.wait(30)
         try:
-            reply = server.client.post("/update", data={"update": "INSERT DATA { <urn:a> <urn:b> 1 }"})
+            reply = send()
             assert reply.status_code == 503 and int(reply.headers["retry-after"]) > 0
             # Reading goes on.
             assert server.select("SELECT (1 AS ?n) {}") == [{"n": "1"}]
         finally:
             go_on.set()
-        assert until(
-            lambda: (
-                server.client.post("/update", data={"update": "INSERT DATA { <urn:a> <urn:b> 1 }"}).is_success
-            ),
-            30,
-        )
+        assert until(lambda: send().is_success, 30)
         assert kg.count() == 1
 
 
@@ -195,8 +191,8 @@ with mrag.demo(model="none") as kg:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(reading, "CHILD", "tests.server.endless_child")
-    with mrag.demo(model="none") as kg, serving(kg, ServerSettings(model="none", seconds=_SECONDS)) as url:
-        yield url
+    with mrag.demo(model="none") as kg, running(kg, seconds=_SECONDS) as found:
+        yield found.url
 
 
 def ask(url: str, question: str) -> tuple[int, str, float]:
@@ -209,7 +205,7 @@ def ask(url: str, question: str) -> tuple[int, str, float]:
 def test_a_hostile_question_holds_up_nobody(server: str, question: str) -> None:
     status, text, _ = ask(server, "How many triple stores are there?")
     assert status == 200 and "11 triple stores" in text
-    with ThreadPoolExecutor(8) as pool, other_client(server) as busy:
+    with ThreadPoolExecutor(8) as pool, others(server) as busy:
         answers = list(pool.map(lambda _: ask(server, question), range(4)))
     assert len(busy.took) > 3 and not busy.failed and busy.share(0.5) < 0.5 and busy.share(1) < 1.5
     for status, text, seconds in answers:
@@ -358,9 +354,9 @@ def test_questions_that_say_the_same_again_hold_up_nobody(tmp_path: Path) -> Non
     options = ("--store", store, "--workers", "2", "--timeout", "20")
     with command(*options) as (_, url), ThreadPoolExecutor(12) as pool:
         assert ask(url, _COUNT)[0] == 200
-        with other_client(url) as free:
+        with others(url) as free:
             time.sleep(2)
-        with other_client(url) as busy:
+        with others(url) as busy:
             for asked in made:
                 answers = list(pool.map(lambda question: ask(url, question), [asked] * 12))
                 assert {status for status, *_ in answers} <= {200, 400, 503}, asked[:9]
@@ -389,10 +385,10 @@ def test_many_large_bodies_take_bounded_memory_and_hold_up_nobody(tmp_path: Path
 
     options = ("--store", "oxigraph:", "--workers", "2", "--body", "8", "--timeout", "5")
     with command(*options) as (process, url):
-        with other_client(url) as free:
+        with others(url) as free:
             time.sleep(1)
         before = psutil.Process(process.pid).memory_info().rss
-        with Memory(process.pid) as memory, other_client(url) as busy, ThreadPoolExecutor(50) as pool:
+        with Memory(process.pid) as memory, others(url) as busy, ThreadPoolExecutor(50) as pool:
             found = set(pool.map(lambda number: send(url, number), range(50)))
         assert found <= {200, 400, 413, 503}
         # Four bodies at once, and what is made of each.

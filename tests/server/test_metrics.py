@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,14 @@ from mrag.errors import QueryRefused
 from mrag.rdf.terms import Triple
 from mrag.tracing import export_spans, span
 from tests.commands import python
-from tests.server.conftest import SETTINGS, Running
+from tests.server.conftest import Running, running
 from tests.server.serving import command
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
-    with mrag.demo(model="none") as kg:
-        running = Running(kg, replace(SETTINGS, seconds=4.0, token="a-secret-of-this-test"))
-        yield running
-        running.close()
+    with mrag.demo(model="none") as kg, running(kg, seconds=4.0, token="a-secret-of-this-test") as found:
+        yield found
 
 
 def values(text: str, name: str) -> dict[tuple[str, ...], float]:
@@ -145,16 +142,9 @@ def test_a_computed_answer(spans: Any) -> None:
 
 
 def test_a_request_continues_the_trace_of_its_client(spans: Any) -> None:
-    with mrag.demo(model="none") as kg:
-        running = Running(kg, SETTINGS)
-        try:
-            running.client.post(
-                "/api/ask",
-                json={"question": "How many triple stores are there?"},
-                headers={"traceparent": PARENT},
-            ).raise_for_status()
-        finally:
-            running.close()
+    asked = {"question": "How many triple stores are there?"}
+    with mrag.demo(model="none") as kg, running(kg) as server:
+        server.client.post("/api/ask", json=asked, headers={"traceparent": PARENT}).raise_for_status()
     (request,) = [one for one in spans() if one.name == "POST request"]
     assert f"{request.context.trace_id:032x}" == PARENT.split("-")[1]
     assert f"{request.parent.span_id:016x}" == PARENT.split("-")[2]

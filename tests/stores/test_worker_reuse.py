@@ -12,7 +12,7 @@ import pytest
 import mrag
 from mrag.errors import QueryTimeout
 from mrag.graph.updates import preview
-from mrag.planning.answering import compute, parser_of
+from mrag.planning.answering import compute, reader_of
 from mrag.rdf.parser import parse_update as parse
 from mrag.stores import OxigraphStore
 from mrag.stores.process.workers import RESERVE
@@ -71,7 +71,7 @@ def test_one_is_ready_before_the_first_question() -> None:
     with mrag.connect("oxigraph:") as kg:
         assert isinstance(kg.store, OxigraphStore)
         kg.update("INSERT DATA { <urn:a> a <urn:Cat> . <urn:b> a <urn:Cat> }")
-        parser_of(kg)
+        reader_of(kg)
         (first,) = processes(kg)
         assert kg.store.workers.shown is not None
         answer = compute(kg, "How many cats are there?").answer

@@ -194,11 +194,6 @@ class FitState:
                 self.worst = min(h.quality for h in self._found.values())
         return value
 
-    def offer_classes(self) -> None:
-        """Offer the classes alone where nothing was offered yet."""
-        for named in map(ce.Named, () if self._found else self.world.named):
-            self.offer(named, self.count(named))
-
     def settle(self, found: Iterable[Hypothesis]) -> None:
         """Put hypotheses in place of those found so far, with estimates for example."""
         self._found = {h.expression: h for h in found}
@@ -294,7 +289,8 @@ class Learner(ABC):
             stopped = "interrupted"
         stopped = "time" if cut and stopped == "exhausted" else stopped
         if stopped == "time":
-            fit.offer_classes()
+            for named in map(ce.Named, () if fit.best() else world.named):
+                fit.offer(named, fit.count(named))
         found = fit.best()[: self.settings.top]
         # The store has the last word; it may take as long to count as it took to read.
         late = time.monotonic() - started + fetched >= 0.95 * seconds
@@ -380,7 +376,7 @@ def shortened(
 def reduced(e: ce.Expression) -> Iterator[ce.Expression]:
     """Yield an expression with one part taken out, in every way there is."""
     parts = operands(e)
-    if isinstance(e, ce.And | ce.Or):
+    if isinstance(e, ce.Connective):
         yield from parts
         yield from (with_operands(e, parts[:at] + parts[at + 1 :]) for at in range(len(parts)))
     elif isinstance(e, ce.Some | ce.Cardinality):

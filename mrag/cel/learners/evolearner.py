@@ -29,7 +29,7 @@ from mrag.cel.learners.refinement import Signature
 from mrag.cel.problem import Bits, Numbers
 from mrag.errors import ConfigError
 
-_BOOLEAN = ce.And | ce.Or | ce.Not
+_BOOLEAN = ce.Connective | ce.Not
 _MASK_BYTES = 200_000_000  # up to so much memory the sets of terms below properties are kept in
 
 
@@ -105,13 +105,13 @@ class Forest:
     def rebuilt(self, tree: Tree, parts: Sequence[Tree]) -> Tree:
         """Return a tree with other parts below its root."""
         match tree.expression:
-            case (ce.And() | ce.Or()) as e:
+            case ce.Connective() as e:
                 return self.joined(type(e), parts[0], parts[1])
             case ce.Not():
                 return self.negated(parts[0])
             case (ce.Some(p) | ce.Only(p)) as e:
                 return self.quantified(type(e), p, parts[0])
-            case (ce.AtLeast(n, p) | ce.AtMost(n, p) | ce.Exactly(n, p)) as e:
+            case ce.Cardinality(n, p) as e:
                 return self.quantified(type(e), p, parts[0], n)
         return tree
 
@@ -205,7 +205,7 @@ class Forest:
                 return self.world.exists(p, inner)
             case ce.Only(p):
                 return ~self.world.exists(p, ~inner)
-            case (ce.AtLeast(n, p) | ce.AtMost(n, p) | ce.Exactly(n, p)) as e:
+            case ce.Cardinality(n, p) as e:
                 found: Mask = ce.COMPARE[type(e)](self.world.counts(p, inner), n)
                 return found
         return ~inner

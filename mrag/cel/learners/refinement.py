@@ -213,7 +213,7 @@ class RefinementOperator:
 
     def _inside(self, e: ce.Expression, limit: int) -> Iterator[ce.Expression]:
         """Yield an expression with one of its operands refined, where that makes it narrower."""
-        if isinstance(e, ce.And | ce.Or | ce.Some | ce.Only | ce.AtLeast):
+        if isinstance(e, ce.Connective | ce.Some | ce.Only | ce.AtLeast):
             parts = operands(e)
             for at, part in enumerate(parts):
                 room = limit - length(e) + length(part)

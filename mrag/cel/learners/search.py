@@ -686,7 +686,9 @@ class CombinationSearch:
         first = self.round()
         first.alone()
         states = self.chosen(first)
-        while states and not self.flawless():
+        # Nothing longer can be better than this.
+        enough = 1.0 - self.settings.penalty * (2 + int(self.costs.min(initial=1)))
+        while states and self.best < enough:
             before = self.best
             combined = self.round()
             for counted in combined.combined(states):
@@ -700,10 +702,6 @@ class CombinationSearch:
     def round(self) -> BeamRound:
         """Return a round without combinations."""
         return BeamRound(self.bits, self.rows, self.lengths, self.costs, self.settings.max_length)
-
-    def flawless(self) -> bool:
-        """Return whether no longer combination can be better."""
-        return self.best >= 1.0 - self.settings.penalty * (2 + int(self.costs.min(initial=1)))
 
     def extend(self, states: list[State]) -> None:
         """Add combinations to the conditions."""

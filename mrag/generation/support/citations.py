@@ -19,6 +19,7 @@ from typing import Literal as OneOf
 
 from rdflib import Literal
 
+from mrag._tables import patterns
 from mrag.context.render import Context, Line, by_subject
 from mrag.generation.support.grammar import (
     COUNTS,
@@ -73,11 +74,6 @@ _LONGEST_QUESTION: Final = 4
 def word(low: str) -> Symbol:
     """Return a function word as a symbol."""
     return Symbol(low, low, low, 0, 0)
-
-
-def is_yes_no(question: Sequence[Symbol]) -> bool:
-    """Return whether a question asks whether something is so."""
-    return bool(question) and question[0].low in _BE | _DO | _HAVE
 
 
 def asserted(question: Sequence[Symbol], *, denied: bool = False) -> Iterator[list[Symbol]]:
@@ -151,52 +147,13 @@ def _statements(
     yield [*bare, *rest]
 
 
+_PATTERNS: Final = patterns("generation/patterns.toml")
 _CAVEAT: Final = re.compile(caveats())
 """What answers without a model say of themselves."""
-_SOURCE: Final = r"(?:context|facts?|lines?|information|(?:the|this|given) (?:knowledge )?graph)"
-_NOTHING_SAID: Final = re.compile(
-    r"\b(?:i (?:do not|don['’]t|cannot|can['’]t|could not) (?:know|answer|tell|say|find|determine)"
-    rf"|{_SOURCE}(?: (?:given|provided|above|here|found|of it))?"
-    r" (?:does|do|did|is|are|was|has|have|says?|holds?|contains?|mentions?|gives?|provides?)"
-    r"(?: not|n['’]t| no| nothing)\b"
-    rf"|(?:not|nothing|no \w+)(?: \w+){{0,4}} in (?:the |this |my )?(?:\w+ ){{0,2}}{_SOURCE}\b"
-    r"|no (?:information|answer|mention|matching)\b"
-    r"|not (?:specified|mentioned|given|known|provided|stated)\b"
-    r"|weiß (?:ich |es )?nicht|keine (?:information|angabe)|je ne sais pas|non (?:lo )?so\b|no (?:lo )?sé\b"
-    r"|non è (?:specificato|indicato)|kontext (?:\w+ ){0,4}(?:nicht|keine))",
-    re.IGNORECASE,
-)
 _OF_REFUSALS: Final = stems(WORDS["refusals"])
-_OPENER: Final = re.compile(
-    r"(?:(?:according to|based on|from|as per|in|per|as stated in|as shown in) (?:the |this |these )?"
-    r"(?:given |provided |above |listed )?"
-    r"(?:knowledge graph|context|facts?|graph|information|lines?|data)(?: given| provided| above)?,? ?"
-    r"|(?:the )?(?:given |provided )?(?:knowledge graph|context|facts|graph|information|data) "
-    r"(?:says?|states?|shows?|indicates?|tells? us) that "
-    r"|(?:in addition|additionally|furthermore|moreover|also|however|specifically|in summary|in short|"
-    r"note that|finally|here),? |(?:the )?(?:final )?answer(?: is(?: that)?|:) )",
-    re.IGNORECASE,
-)
-_CLOSER: Final = re.compile(
-    r",? (?:according to|based on|as stated in|in) (?:the )?(?:given |provided )?"
-    r"(?:context|facts|graph|information)\.?\Z",
-    re.IGNORECASE,
-)
-_PARTS: Final = re.compile(
-    r"[,;:] (?:and |but |which |though |although |however,? )?| (?:but|and|because|since) "
-)
-_MARKS: Final = re.compile(r" \((?:all )?inferred\)")
-_IT_IS: Final = re.compile(
-    r"(?:it is|it['’]s|that is|that['’]s|this is|they are|these are|he is|she is)\s+(?!not\b)", re.IGNORECASE
-)
-_QUOTED: Final = re.compile(r"[\"“„«]([^\W\d_]++)[\"”“»]")
-_DOES: Final = re.compile(
-    r"(?<!\s)\s++(?:does|do|did|is|are|was|were|has|have)\s*+[.!]?\s*+\Z", re.IGNORECASE
-)
 _HOLDING: Final = PREPOSITIONS | words(WORDS["holding"])
 """Words that hold a sentence together, and say nothing alone."""
 _LEADING: Final = stems(WORDS["leading"])
-_FOLLOWING: Final = re.compile(r" (?:the )?following(?= )| as follows(?= )|:", re.IGNORECASE)
 _MEASURED: Final = words(WORDS["measured"])
 _MOST_STATEMENTS: Final = 48
 _NUMBERS: Final = {word: n for word, n in COUNTS.items() if n}
@@ -310,9 +267,9 @@ class Citer:
             return list(self.lines)  # the product makes it of them itself
         if text.rstrip("\"'”’»)*_ ").endswith("?"):
             return None  # what asks says nothing
-        if any(finite(one[1].casefold()) for one in _QUOTED.finditer(text)):
+        if any(finite(one[1].casefold()) for one in _PATTERNS["quoted"].finditer(text)):
             return None  # Ontotext "develops" it: a verb in quotation marks is not meant
-        bare, answered = self._bare(_MARKS.sub("", text))
+        bare, answered = self._bare(_PATTERNS["inferred"].sub("", text))
         if answered is not None and not answered:
             return None
         for said, things in self._readings(bare, before):
@@ -328,7 +285,7 @@ class Citer:
 
     def _item(self, text: str, under: str) -> list[Line] | None:
         """Return the lines of what an item of a list says together with what leads in to it."""
-        led = _FOLLOWING.sub(" ", f" {self._bare(under)[0].rstrip(': ')} ").strip()
+        led = _PATTERNS["following"].sub(" ", f" {self._bare(under)[0].rstrip(': ')} ").strip()
         symbols = symbols_of(led, self.names)
         ends = [*(x.start for x in symbols[1:]), len(led)]
         uncounted = [
@@ -342,9 +299,9 @@ class Citer:
 
     def _bare(self, text: str) -> tuple[str, list[Line] | None]:
         """Return a sentence without what leads in to it, and what its "yes" rests on, if it has one."""
-        bare = _CLOSER.sub("", text.strip())
+        bare = _PATTERNS["closer"].sub("", text.strip())
         for _ in range(3):
-            if opener := _OPENER.match(bare):
+            if opener := _PATTERNS["opener"].match(bare):
                 bare = bare[opener.end() :]
         first = next(iter(tokens(bare[:40])), None)
         if first is None or first.key not in YES | NO:
@@ -353,7 +310,7 @@ class Citer:
         if rest[:1] not in ("", ",", ".", ":", ";", "!", "–", "—", "-"):
             return bare, None
         rest = rest[1:].strip()
-        if first.key not in NO and not is_yes_no(self._asked):
+        if first.key not in NO and not (self._asked and self._asked[0].low in _BE | _DO | _HAVE):
             return rest, None if tokens(rest) else []
         for said in islice(asserted(self._asked, denied=first.key in NO), _MOST_STATEMENTS):
             steps = derive(Derivation(said, self.facts))
@@ -369,7 +326,7 @@ class Citer:
         if not symbols:
             return
         # "It is comedy" names an answer, "It is a comedy" tells of what was asked about.
-        bare = _IT_IS.sub("", text, count=1)
+        bare = _PATTERNS["it_is"].sub("", text, count=1)
         names = bare != text and bool(tokens(bare)) and tokens(bare)[0].key not in ("a", "an") and not before
         listed = all(
             named or s.is_mark or s.low in ("and", "by")
@@ -379,7 +336,7 @@ class Citer:
         yield symbols, (before or self._asked_things) if whole else frozenset()
         if before and symbols[0].low not in PRONOUNS and self._asked_things:
             yield symbols, self._asked_things
-        for fragment in dict.fromkeys([text, bare, _DOES.sub("", text)]):
+        for fragment in dict.fromkeys([text, bare, _PATTERNS["does"].sub("", text)]):
             parts = symbols_of(fragment, self.names)
             if not parts or len(parts) > 60:
                 continue
@@ -435,7 +392,7 @@ class Citer:
             return Support(tuple(verbatim), True, _reject(written, verbatim), subjects)
         if _CAVEAT.fullmatch(text):
             return Support((), True, tuple(written), before)
-        lines = self._refusal(text, before) if _NOTHING_SAID.search(text) else None
+        lines = self._refusal(text, before) if _PATTERNS["nothing_said"].search(text) else None
         return None if lines is None else Support(tuple(lines), True, _reject(written, lines), before)
 
     def _refusal(self, text: str, before: frozenset[Term]) -> list[Line] | None:
@@ -445,9 +402,9 @@ class Citer:
         """
         found: list[Line] = []
         told = {stem(w.raw) for line in self._every.lines for w in tokens(" ".join(line.labels))}
-        for part in _PARTS.split(text):
+        for part in _PATTERNS["parts"].split(text):
             left = self._beyond(part, _OF_REFUSALS)
-            if not left or (_NOTHING_SAID.search(part) and not {stem(w) for w in left} & told):
+            if not left or (_PATTERNS["nothing_said"].search(part) and not {stem(w) for w in left} & told):
                 continue
             lines = self.claims(part, before)
             if lines is None:
@@ -586,13 +543,6 @@ def verdict_of(sentence: Mapping[str, Any]) -> Verdict:
     return known.get(str(sentence.get("verdict"))) or ("read" if sentence["supported"] else "unread")
 
 
-_DENIAL: Final = re.compile(
-    r"\b(?:(is|are|was|were|has|have|can) not|(is|are|was|were|has|have)n['’]t"
-    r"|(?:does|do|did)(?: not|n['’]t))\s+",
-    re.IGNORECASE,
-)
-
-
 class FactSource(Protocol):
     """What can be asked of a graph about what a sentence says."""
 
@@ -649,7 +599,7 @@ def judged(
 
 def _deny(citer: Citer, text: str, before: frozenset[Term]) -> list[Line]:
     """Return the lines of what a sentence denies."""
-    found = _DENIAL.search(text)
+    found = _PATTERNS["denial"].search(text)
     if found is None:
         return []
     verb = found[1] or found[2] or ""
@@ -663,11 +613,6 @@ def _alike(line: Line, claimed: Term) -> bool:
         return False
     counted = [any(char.isdigit() for char in str(one)) for one in (value, claimed)]
     return not isinstance(value, Literal) or counted[0] == counted[1]
-
-
-def _is_measure(line: Line) -> bool:
-    """Return whether a line gives a number or a date."""
-    return str(getattr(line.triple.o, "datatype", "")).removeprefix(XSD) in _MEASURED
 
 
 def _turn(citer: Citer, step: ClaimStep, graph: FactSource) -> list[Line]:
@@ -698,7 +643,8 @@ def _clashing(citer: Citer, text: str, before: frozenset[Term], graph: FactSourc
                 values = [] if flipped else citer.values(subject, p)
                 if not values or not all(_alike(values[0], one) for one in step.object):
                     continue  # "died in Paris" is nothing against when it was
-                one = len(values) == 1 and _is_measure(values[0])
+                datatype = str(getattr(values[0].triple.o, "datatype", "")).removeprefix(XSD)
+                one = len(values) == 1 and datatype in _MEASURED
                 if one or (graph is not None and graph.is_single(p)):
                     return values
     return []
@@ -707,37 +653,8 @@ def _clashing(citer: Citer, text: str, before: frozenset[Term], graph: FactSourc
 _ORDINALS: Final = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _LONGEST: Final = 500
 """Characters of a sentence that is read as one about pictures."""
-_COUNT: Final = rf"(?:\d+|{'|'.join(_NUMBERS)})"
-_ONE: Final = r"pic§\d++"
-_KIND: Final = r"(?:images?|pictures?|photos?|photographs?)"
-_SUBJECT: Final = (
-    rf"(?P<named>(?:both |all of )?{_ONE}(?:(?:, and |, | and | & |/){_ONE})*)"
-    rf"|(?P<every>(?:both|all|each|every)(?: of)?(?: the| these| those)?(?: found)? {_KIND}|both|all of them)"
-    rf"|(?P<least>at least )?(?:only |exactly )?(?P<count>{_COUNT})(?: of the| of these)?"
-    rf"(?: {_COUNT})?(?: found)? {_KIND}"
-)
-_VERB: Final = (
-    r"(?:clearly |also |all |both |each )*(?:shows?|showing|contains?|depicts?|features?|includes?|displays?|"
-    r"portrays?|has|have|presents?|captures?)"
-)
-_SEEN: Final = (
-    r"(?:can (?:also )?be (?:seen|found)"
-    r"|(?:is|are) (?:also )?(?:shown|visible|depicted|present|displayed|pictured)"
-    r"|appears?|is|are)"
-)
-_FORMS: Final = tuple(
-    re.compile(form)
-    for form in (
-        rf"(?:{_SUBJECT}) {_VERB} (?P<things>.+)",
-        rf"there (?:is|are) (?:{_SUBJECT}) (?:(?:that|which) {_VERB}|with|of|showing|containing|depicting) "
-        r"(?P<things>.+)",
-        rf"there (?:is|are) (?P<things>.+?) (?:in|on) (?:{_SUBJECT})",
-        rf"(?:in|on) (?:{_SUBJECT}),? (?:there (?:is|are)|(?:you|one|we) (?:can )?see) (?P<things>.+)",
-        rf"(?P<things>.+?) {_SEEN} (?:in|on) (?:{_SUBJECT})",
-    )
-)
-_CLAUSES: Final = re.compile(rf"(?:,? (?:and|while|but|whereas) |; |, )(?={_ONE} {_VERB} )")
-_LIST: Final = re.compile(r",? and |, |,? (?:as well as|along with|together with|with|plus) ")
+_FORMS: Final = tuple(form for name, form in _PATTERNS.items() if name.startswith("form_"))
+_KIND: Final = _PATTERNS["kind"].pattern
 _SMALL: Final = words("a an the some its another of")
 
 
@@ -755,7 +672,7 @@ class PictureCiter(Citer):
             return usual  # two images of one name cannot be told apart
         plain = self._point(self._marked(text), before)
         # One statement of several images is looked for before several statements.
-        for clauses in ([plain], _CLAUSES.split(plain)):
+        for clauses in ([plain], _PATTERNS["clauses"].split(plain)):
             found = [self._clause(clause) for clause in clauses]
             if all(found):
                 return [line for lines in found for line in lines]
@@ -803,7 +720,7 @@ class PictureCiter(Citer):
 
     def _shown(self, name: str, things: str) -> list[Line]:
         """Return the lines that say that an image shows some things, none where one of them has none."""
-        parts = _LIST.split(things)
+        parts = _PATTERNS["list"].split(things)
         if whole := super().claims(f"{name} shows {' and '.join(parts)}"):
             return whole
         found = [self._worded(name, thing) for thing in parts]

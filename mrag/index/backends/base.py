@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from platformdirs import user_data_path
 
@@ -22,9 +22,6 @@ from mrag.index.embedding import Embedder
 from mrag.redaction import redact_url
 from mrag.storage.files import make_folder, replace
 from mrag.storage.folder import MANIFEST
-
-if TYPE_CHECKING:
-    pass
 
 _BATCH = 1000
 """Documents whose texts are asked for at once."""

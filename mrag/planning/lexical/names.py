@@ -7,11 +7,13 @@ from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property, lru_cache
 from hashlib import blake2b
-from math import log2
-from typing import Any, Final, TypeAlias
+from itertools import chain
+from math import log1p, log2
+from typing import Any, Final, TypeAlias, TypeVar, get_origin, get_type_hints
+from typing import Literal as OneOf
 
 import numpy as np
 import numpy.typing as npt
@@ -33,17 +35,17 @@ from mrag.planning.lexical.english import (
     other_names,
     root,
 )
-from mrag.planning.profiling import local_name
+from mrag.planning.profiling import local_name, quads
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS
 from mrag.storage.arrays import Arrays
 
-Rows = npt.NDArray[np.int64]
+NameRows: TypeAlias = npt.NDArray[np.uint32]
+_T = TypeVar("_T")
 
 _LONGEST: Final = 24
 _KNOWN: Final = 500_000
-_NO_ROWS: Final = np.empty(0, np.int64)
 
 
 def hashed(text: str) -> int:
@@ -70,7 +72,7 @@ class Blob:
         for text in texts:
             data += text.encode("utf-8", "surrogatepass")
             ends.append(len(data))
-        return cls(np.frombuffer(bytes(data), np.uint8), _array(ends, np.int64))
+        return cls(np.frombuffer(bytes(data), np.uint8), np.array(ends, np.int64))
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -80,38 +82,62 @@ class Blob:
         return self.data[start : int(self.ends[at])].tobytes().decode("utf-8", "surrogatepass")
 
 
+def _arrays_of(value: Any) -> dict[str, npt.NDArray[Any]]:
+    """Return the fields of a dataclass, and of those within it, as arrays."""
+    found = dict[str, npt.NDArray[Any]]()
+    for name, own in ((f.name, getattr(value, f.name)) for f in fields(value)):
+        if is_dataclass(own):
+            found |= {f"{name}-{inner}": array for inner, array in _arrays_of(own).items()}
+        elif isinstance(own, np.ndarray):
+            found[name] = own
+        else:
+            found[name] = np.frombuffer(json.dumps(own).encode(), np.uint8)
+    return found
+
+
+def _of_arrays(cls: type[_T], arrays: Arrays, within: str = "") -> _T:
+    """Return the dataclass whose fields are in arrays."""
+    given = dict[str, Any]()
+    for name, kind in get_type_hints(cls).items():
+        if isinstance(kind, type) and is_dataclass(kind):
+            given[name] = _of_arrays(kind, arrays, f"{within}{name}-")
+        elif get_origin(kind) is np.ndarray:
+            given[name] = arrays[within + name]
+        else:
+            given[name] = json.loads(arrays[within + name].tobytes())
+    return cls(**given)
+
+
+def _words_of(text: str) -> list[str]:
+    """Return the words of a name by which it is found."""
+    return [word for word in words_in(text)[:_LONGEST] if fold(word)]
+
+
 @dataclass(frozen=True)
-class NameKeys:
-    """What a name is found by.
+class HashIndex:
+    """Rows by the hashes of texts.
 
     Attributes:
-        whole: The hash of the folded name.
-        stemmed: The hash of the stemmed name.
-        short: The hash of its acronym; None without one.
-        stems: The hashes of its stems.
-        words: Its words bare of case and accents, each with the hash of its stem.
+        hashes: The hashes, ascending.
+        rows: The row of each.
     """
 
-    whole: int
-    stemmed: int
-    short: int | None
-    stems: frozenset[int]
-    words: frozenset[tuple[str, int]]
+    hashes: npt.NDArray[np.uint64]
+    rows: npt.NDArray[np.uint32]
 
     @classmethod
-    def of(cls, text: str) -> NameKeys | None:
-        """Return what a name is found by; None if it has no words."""
-        found = [(word, key, root(word)) for word in words_in(text)[:_LONGEST] if (key := fold(word))]
-        if not found:
-            return None
-        initials = _acronym(["" if is_empty(key) else key[0] for _, key, _ in found])
-        return cls(
-            hashed("".join([key for _, key, _ in found])),
-            hashed(" ".join([stem for _, _, stem in found])),
-            hashed(initials) if initials else None,
-            frozenset(hashed(stem) for _, _, stem in found),
-            frozenset((bare(word), hashed(stem)) for word, _, stem in found),
-        )
+    def of(cls, hashes: array[int], rows: array[int] | range) -> HashIndex:
+        """Return the index of hashes with a row for each."""
+        values = np.array(hashes, np.uint64)
+        order = np.argsort(values, kind="stable")
+        return cls(values[order], np.array(rows, np.uint32)[order])
+
+    def find(self, texts: Sequence[str]) -> list[NameRows]:
+        """Return the rows of texts, for each."""
+        wanted = np.array([hashed(text) for text in texts], dtype=np.uint64)
+        starts = np.searchsorted(self.hashes, wanted, "left").tolist()
+        ends = np.searchsorted(self.hashes, wanted, "right").tolist()
+        return [self.rows[a:b] for a, b in zip(starts, ends, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -120,29 +146,23 @@ class NameTable:
 
     Attributes:
         texts: The names.
-        owners: What each names, as a number.
-        whole: Hashes of folded names, ascending.
-        whole_rows: The name of each.
-        stemmed: Hashes of stemmed names, ascending.
-        stemmed_rows: The name of each.
-        short: Hashes of acronyms, ascending.
-        short_rows: The name of each.
-        words: Words as the names have them, bare of case and accents, in order; those with two stems twice.
-        word_stems: The stem of each word, as a number.
-        stems: Hashes of stems, ascending; a stem's number is its place.
-        starts: Where the names of each stem begin in `postings`; one more than there are stems.
-        postings: Names with a stem, ascending for each.
+        owners: What each names, as a number, ascending.
+        whole: The names folded, without spaces.
+        stemmed: The roots of their words.
+        short: Their acronyms.
+        words: Words as the names have them, bare of case and accents, in order; those with two roots twice.
+        word_stems: The root of each word, as its place in `stems`.
+        stems: Hashes of roots, ascending.
+        starts: Where the names of each root begin in `postings`; one more than there are roots.
+        postings: Names with a root, ascending for each.
         spelling: The words by their deletions.
     """
 
     texts: Blob
     owners: npt.NDArray[np.uint32]
-    whole: npt.NDArray[np.uint64]
-    whole_rows: npt.NDArray[np.uint32]
-    stemmed: npt.NDArray[np.uint64]
-    stemmed_rows: npt.NDArray[np.uint32]
-    short: npt.NDArray[np.uint64]
-    short_rows: npt.NDArray[np.uint32]
+    whole: HashIndex
+    stemmed: HashIndex
+    short: HashIndex
     words: Blob
     word_stems: npt.NDArray[np.uint32]
     stems: npt.NDArray[np.uint64]
@@ -152,186 +172,82 @@ class NameTable:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[int, str]]) -> NameTable:
-        """Return the table of names.
+        """Return the table of names; those without words are left out."""
+        data, ends, owners = bytearray(), array("q"), array("I")
+        whole, stemmed, short, short_rows = array("Q"), array("Q"), array("Q"), array("I")
+        used, sizes = array("I"), array("I")
+        numbers: dict[str, int] = {}
+        spelt: set[tuple[str, int]] = set()
 
-        Args:
-            pairs: What is named, as a number, and its name.
-        """
-        building = _Building()
+        @lru_cache(maxsize=_KNOWN)
+        def learn(word: str) -> tuple[str, str, int]:
+            if not (key := fold(word)):
+                return "", "", 0
+            stem = root(word)
+            number = numbers.setdefault(stem, len(numbers))
+            spelt.add((bare(word), number))
+            return key, stem, number
+
         for owner, text in pairs:
-            building.add(owner, text)
-        return building.table()
-
-    @classmethod
-    def of_arrays(cls, arrays: Arrays) -> NameTable:
-        """Return what `arrays` gave."""
-        columns = {name: array for name, array in arrays.items() if "-" not in name}
+            found = [entry for entry in map(learn, words_in(text)[:_LONGEST]) if entry[0]]
+            if not found:
+                continue
+            initials = "".join(key[0] for key, _, _ in found if not is_empty(key))
+            if 2 <= len(initials) <= 8 and initials.isalpha():
+                short.append(hashed(initials))
+                short_rows.append(len(owners))
+            data += text.encode("utf-8", "surrogatepass")
+            ends.append(len(data))
+            owners.append(owner)
+            whole.append(hashed("".join([key for key, _, _ in found])))
+            stemmed.append(hashed(" ".join([stem for _, stem, _ in found])))
+            ids = {number for _, _, number in found}
+            used.extend(ids)
+            sizes.append(len(ids))
+        stems = np.array([hashed(s) for s in numbers], dtype=np.uint64)
+        order = np.argsort(stems, kind="stable")
+        place = np.empty(len(order), np.uint32)
+        place[order] = np.arange(len(order), dtype=np.uint32)
+        ids_ = place[np.array(used, np.uint32)]
+        starts = np.zeros(len(stems) + 1, np.int64)
+        np.cumsum(np.bincount(ids_, minlength=len(stems)), out=starts[1:])
+        rows = np.repeat(np.arange(len(sizes), dtype=np.uint32), np.array(sizes, np.uint32))
+        words = sorted((word, int(place[number])) for word, number in spelt)
         return cls(
-            texts=Blob(arrays["texts-data"], arrays["texts-ends"]),
-            words=Blob(arrays["words-data"], arrays["words-ends"]),
-            spelling=SpellingIndex(arrays["spelling-forms"]),
-            **columns,
+            Blob(np.frombuffer(bytes(data), np.uint8), np.array(ends, np.int64)),
+            np.array(owners, np.uint32),
+            HashIndex.of(whole, range(len(whole))),
+            HashIndex.of(stemmed, range(len(stemmed))),
+            HashIndex.of(short, short_rows),
+            Blob.of(word for word, _ in words),
+            np.array([number for _, number in words], dtype=np.uint32),
+            stems[order],
+            starts,
+            rows[np.argsort(ids_, kind="stable")],
+            SpellingIndex.of([word for word, _ in words]),
         )
-
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all of it as arrays to keep."""
-        found = {f.name: getattr(self, f.name) for f in fields(self)}
-        columns = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
-        return {
-            **columns,
-            "texts-data": self.texts.data,
-            "texts-ends": self.texts.ends,
-            "words-data": self.words.data,
-            "words-ends": self.words.ends,
-            "spelling-forms": self.spelling.forms,
-        }
 
     def __len__(self) -> int:
         return len(self.owners)
 
-    @cached_property
-    def rarity(self) -> npt.NDArray[np.float32]:
-        """Return the weight of each stem: the fewer names have it, the more."""
-        counts = np.diff(self.starts)
-        return np.log1p(len(self) / np.maximum(1, counts)).astype(np.float32)
-
-    def named(self, wholes: Sequence[str]) -> list[Rows]:
-        """Return the names that folded texts without spaces are, for each text."""
-        return _found(self.whole, self.whole_rows, wholes)
-
-    def named_by_stems(self, stems: Sequence[str]) -> list[Rows]:
-        """Return the names that texts of stems are, for each text."""
-        return _found(self.stemmed, self.stemmed_rows, stems)
-
-    def abbreviated(self, initials: Sequence[str]) -> list[Rows]:
-        """Return the names with some initials, for each of several."""
-        return _found(self.short, self.short_rows, initials)
-
-    def stem_number(self, word_stem: str) -> int | None:
-        """Return the number of a stem, None if no name has it."""
-        key = np.uint64(hashed(word_stem))
+    def with_stem(self, stem: int) -> NameRows:
+        """Return the names with a root, by its hash, ascending."""
+        key = np.uint64(stem)
         at = int(np.searchsorted(self.stems, key))
-        return at if at < len(self.stems) and self.stems[at] == key else None
+        if at == len(self.stems) or self.stems[at] != key:
+            return self.postings[:0]
+        return self.postings[int(self.starts[at]) : int(self.starts[at + 1])]
 
-    def words_of_size(self, places: Rows, size: int, most: int) -> list[int]:
-        """Return those of some words that are as many bytes long as a size, or not many more or less."""
-        ends = self.words.ends
+    def spelt_nearly(self, written: str, most: int) -> Iterator[tuple[str, int, int]]:
+        """Yield words at most some edits away, with the hashes of their roots and the edits between."""
+        places, ends = self.spelling.near(written, most), self.words.ends
         sizes = ends[places] - np.where(places > 0, ends[places - 1], 0)
-        near: list[int] = places[np.abs(sizes - size) <= most].tolist()
-        return near
-
-    def with_stem(self, number: int) -> npt.NDArray[np.uint32]:
-        """Return the names with a stem, ascending."""
-        return self.postings[int(self.starts[number]) : int(self.starts[number + 1])]
-
-    def weights(self, row: int) -> list[tuple[str, int, float]]:
-        """Return the stems of a name with their numbers and weights; function words weigh a fifth."""
-        found = []
-        for s, word in {root(word): word for word in words_in(self.texts[row])[:_LONGEST]}.items():
-            number = self.stem_number(s)
-            if number is not None:
-                weight = float(self.rarity[number])
-                found.append((s, number, weight * 0.2 if is_empty(fold(word)) else weight))
-        return found
-
-
-class _Building:
-    """Columns that grow name by name."""
-
-    def __init__(self) -> None:
-        self.texts, self.ends = bytearray(), array("q")
-        self.owners, self.whole, self.stemmed = array("I"), array("Q"), array("Q")
-        self.short, self.short_rows = array("Q"), array("I")
-        self.numbers: dict[str, int] = {}
-        self.used, self.sizes = array("I"), array("I")
-        self.stem_of: dict[str, int] = {}
-        self.others: set[tuple[str, int]] = set()
-        self.known: dict[str, tuple[str, str, int, str]] = {}
-
-    def add(self, owner: int, text: str) -> None:
-        known = self.known
-        found = [known.get(word) or self._learn(word) for word in words_in(text)[:_LONGEST]]
-        found = [word for word in found if word[0]]
-        if not found:
-            return
-        if initials := _acronym([word[3] for word in found]):
-            self.short.append(hashed(initials))
-            self.short_rows.append(len(self.owners))
-        self.texts += text.encode("utf-8", "surrogatepass")
-        self.ends.append(len(self.texts))
-        self.owners.append(owner)
-        self.whole.append(hashed("".join([word[0] for word in found])))
-        self.stemmed.append(hashed(" ".join([word[1] for word in found])))
-        ids = {word[2] for word in found}
-        self.used.extend(ids)
-        self.sizes.append(len(ids))
-
-    def _learn(self, word: str) -> tuple[str, str, int, str]:
-        """Return the key, the root, its number and the initial of a word; function words have no initial."""
-        key, stem = fold(word), root(word)
-        number = self.numbers.setdefault(stem, len(self.numbers)) if key else 0
-        # Hardly any word has two stems, so these cost no memory.
-        if key and self.stem_of.setdefault(spelt := bare(word), number) != number:
-            self.others.add((spelt, number))
-        entry = key, stem, number, "" if is_empty(key) else key[0]
-        if len(self.known) < _KNOWN:
-            self.known[word] = entry
-        return entry
-
-    def table(self) -> NameTable:
-        stems = np.array([hashed(s) for s in self.numbers], dtype=np.uint64)
-        order = np.argsort(stems, kind="stable")
-        place = np.empty(len(order), np.uint32)
-        place[order] = np.arange(len(order), dtype=np.uint32)
-        rows = np.repeat(np.arange(len(self.sizes), dtype=np.uint32), _array(self.sizes, np.uint32))
-        ids = place[_array(self.used, np.uint32)]
-        starts = np.zeros(len(stems) + 1, np.int64)
-        np.cumsum(np.bincount(ids, minlength=len(stems)), out=starts[1:])
-        words = sorted([*self.stem_of, *(word for word, _ in self.others)])
-        stems_of = [place[self.stem_of[word]] for word in words]
-        for word in {word for word, _ in self.others}:
-            numbers = [self.stem_of[word], *(number for one, number in self.others if one == word)]
-            at = bisect_left(words, word)
-            stems_of[at : at + len(numbers)] = sorted(place[number] for number in numbers)
-        return NameTable(
-            Blob(np.frombuffer(bytes(self.texts), np.uint8), _array(self.ends, np.int64)),
-            _array(self.owners, np.uint32),
-            *_sorted(self.whole, None),
-            *_sorted(self.stemmed, None),
-            *_sorted(self.short, self.short_rows),
-            Blob.of(words),
-            np.array(stems_of, dtype=np.uint32),
-            stems[order],
-            starts,
-            rows[np.argsort(ids, kind="stable")],
-            SpellingIndex.of(words),
-        )
-
-
-def _acronym(initials: Sequence[str]) -> str:
-    weighty = "".join(initials)
-    return weighty if 2 <= len(weighty) <= 8 and weighty.isalpha() else ""
-
-
-def _array(
-    values: array[int], kind: type[np.unsignedinteger[Any] | np.signedinteger[Any]]
-) -> npt.NDArray[Any]:
-    return np.frombuffer(values, kind).copy() if values else np.empty(0, kind)
-
-
-def _sorted(
-    hashes: array[int], rows: array[int] | None
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
-    values = _array(hashes, np.uint64)
-    order = np.argsort(values, kind="stable")
-    return values[order], order.astype(np.uint32) if rows is None else _array(rows, np.uint32)[order]
-
-
-def _found(hashes: npt.NDArray[np.uint64], rows: npt.NDArray[np.uint32], texts: Sequence[str]) -> list[Rows]:
-    wanted = np.array([hashed(text) for text in texts], dtype=np.uint64)
-    starts = np.searchsorted(hashes, wanted, "left")
-    ends = np.searchsorted(hashes, wanted, "right")
-    return [rows[a:b].astype(np.int64) if b > a else _NO_ROWS for a, b in zip(starts, ends, strict=True)]
+        # A letter may be of three bytes.
+        near = np.abs(sizes - len(written.encode())) <= (most if written.isascii() else 3 * most)
+        for at in places[near].tolist():
+            word = self.words[at]
+            if edits_allowed(word) >= most and 0 < (away := distance(written, word, most)) <= most:
+                yield word, int(self.stems[self.word_stems[at]]), away
 
 
 _VALUES: Final = 500_000
@@ -342,18 +258,16 @@ _SAMPLE: Final = 300
 
 
 @dataclass(frozen=True)
-class NamedThings:
-    """Names with their entities and values.
+class ReadNames:
+    """Names with their entities and values, as they were read.
 
     Attributes:
         table: The names.
-        terms: IRIs of entities, then texts of values.
+        terms: IRIs of entities, then texts of values, each in order.
         entities: How many of the terms are entities.
         starts: Where the properties of each value begin.
         properties: Properties of values, as numbers, most frequent first.
         counts: How often each of these has its value.
-        predicates: IRIs of these properties.
-        unnamed: Classes of a large graph whose members are gone through for those that only IRIs name.
     """
 
     table: NameTable
@@ -362,65 +276,174 @@ class NamedThings:
     starts: npt.NDArray[np.int64]
     properties: npt.NDArray[np.uint32]
     counts: npt.NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[str, str]], values: Mapping[str, Mapping[int, int]]) -> ReadNames:
+        """Return the tables of entities with their names, in order, and of values.
+
+        Args:
+            pairs: Entities with their names, in order.
+            values: Values, with how often each property, as a number, has them.
+        """
+        terms: list[str] = []
+        for thing, _ in pairs:
+            if not terms or terms[-1] != thing:
+                terms.append(thing)
+        entities = len(terms)
+        starts, properties, counts = [0], array("I"), array("I")
+        for text in sorted(values):
+            terms.append(text)
+            for p, n in sorted(values[text].items(), key=lambda pair: (-pair[1], pair[0])):
+                properties.append(p)
+                counts.append(n)
+            starts.append(len(properties))
+        return cls(
+            NameTable.of(_rows(pairs, terms, entities)),
+            Blob.of(terms),
+            entities,
+            np.array(starts, np.int64),
+            np.array(properties, np.uint32),
+            np.array(counts, np.uint32),
+        )
+
+    def place(self, text: str, *, value: bool) -> int | None:
+        """Return where an entity or a value stands among the terms, None where it does not."""
+        start, end = (self.entities, len(self.terms)) if value else (0, self.entities)
+        at = bisect_left(self.terms, text, start, end)
+        return at if at < end and self.terms[at] == text else None
+
+    def rows(self, at: int) -> range:
+        """Return the names of a term."""
+        return range(*np.searchsorted(self.table.owners, [at, at + 1]).tolist())
+
+    def having(self, at: int) -> dict[int, int]:
+        """Return how often properties, as numbers, have a value; most frequent first."""
+        here = slice(*self.starts[at - self.entities : at - self.entities + 2].tolist())
+        return dict(zip(self.properties[here].tolist(), self.counts[here].tolist(), strict=True))
+
+
+def _rows(pairs: Sequence[tuple[str, str]], terms: Sequence[str], entities: int) -> Iterator[tuple[int, str]]:
+    owner = -1
+    for thing, name in pairs:
+        if owner < 0 or terms[owner] != thing:
+            owner += 1
+        yield owner, name
+    for at in range(entities, len(terms)):
+        yield at, terms[at]
+
+
+@dataclass(frozen=True)
+class NamedThings:
+    """Names with their entities and values, as they were read, and what has changed since.
+
+    Attributes:
+        read: What was read.
+        predicates: IRIs of the properties of values.
+        unnamed: Classes of a large graph whose members are gone through for those that only IRIs name.
+        names: Entities that have other names than were read, with those that they have, in order.
+        values: Values that properties have more or less often than was read, with how often they do.
+    """
+
+    read: ReadNames
     predicates: tuple[str, ...]
     unnamed: tuple[str, ...] = ()
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    values: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return all of it as arrays to keep."""
-        return {
-            **{f"table-{name}": array for name, array in self.table.arrays().items()},
-            "terms-data": self.terms.data,
-            "terms-ends": self.terms.ends,
-            "entities": np.array([self.entities]),
-            "starts": self.starts,
-            "properties": self.properties,
-            "counts": self.counts,
-            "predicates": np.frombuffer(json.dumps([self.predicates, self.unnamed]).encode(), np.uint8),
-        }
+        return _arrays_of(self)
 
     @classmethod
     def of(cls, arrays: Arrays) -> NamedThings:
         """Return what `arrays` gave."""
-        table = {
-            name.removeprefix("table-"): array for name, array in arrays.items() if name.startswith("table-")
-        }
-        predicates, unnamed = json.loads(arrays["predicates"].tobytes())
-        return cls(
-            NameTable.of_arrays(table),
-            Blob(arrays["terms-data"], arrays["terms-ends"]),
-            int(arrays["entities"][0]),
-            arrays["starts"],
-            arrays["properties"],
-            arrays["counts"],
-            tuple(predicates),
-            tuple(unnamed),
+        found = _of_arrays(cls, arrays)
+        return replace(
+            found,
+            predicates=tuple(found.predicates),
+            unnamed=tuple(found.unnamed),
+            values={text: {int(p): n for p, n in some.items()} for text, some in found.values.items()},
         )
 
-    def candidate(self, owner: int, name: str, score: float, way: Way) -> Candidate:
-        """Return what is named as a candidate."""
-        if owner < self.entities:
-            return Candidate("entity", self.terms[owner], score, name, way)
-        at = owner - self.entities
-        having = self.properties[int(self.starts[at]) : int(self.starts[at + 1])]
-        properties = tuple(self.predicates[int(p)] for p in having)
-        return Candidate("value", self.terms[owner], score, name, way, properties)
+    @cached_property
+    def fresh(self) -> ReadNames:
+        """Return the tables of what has changed."""
+        pairs = [(thing, name) for thing in sorted(self.names) for name in self.names[thing]]
+        return ReadNames.of(pairs, {text: counts for text, counts in self.values.items() if counts})
+
+    @cached_property
+    def hidden(self) -> npt.NDArray[np.bool_] | None:
+        """Return for each name that was read whether what it names has changed; None where none has."""
+        places = [self.read.place(entity, value=False) for entity in self.names]
+        places += [self.read.place(text, value=True) for text in self.values]
+        found = np.zeros(len(self.read.table), bool)
+        for at in places:
+            if at is not None:
+                rows = self.read.rows(at)
+                found[rows.start : rows.stop] = True
+        return found if found.any() else None
+
+    @property
+    def changes(self) -> int:
+        """Return how many entities and values have changed since they were read."""
+        return len(self.names) + len(self.values)
+
+    def names_of(self, entity: str) -> Sequence[str]:
+        """Return the names of an entity that have words, in order."""
+        if entity in self.names:
+            return self.names[entity]
+        at = self.read.place(entity, value=False)
+        return [] if at is None else [self.read.table.texts[row] for row in self.read.rows(at)]
+
+    def counts_of(self, text: str) -> Mapping[int, int]:
+        """Return how often properties, as numbers, have a value."""
+        if text in self.values:
+            return self.values[text]
+        at = self.read.place(text, value=True)
+        return {} if at is None else self.read.having(at)
+
+    def values_of(self, p: int) -> dict[str, int]:
+        """Return the values of a property, by its number, with how often it has each."""
+        having = np.flatnonzero(self.read.properties == p)
+        places = np.searchsorted(self.read.starts, having, "right") - 1 + self.read.entities
+        counts = self.read.counts[having].tolist()
+        found = {self.read.terms[at]: n for at, n in zip(places.tolist(), counts, strict=True)}
+        found |= {text: counts.get(p, 0) for text, counts in self.values.items()}
+        return {text: n for text, n in sorted(found.items()) if n}
+
+    def changed(
+        self, names: Mapping[str, Collection[str]], values: Mapping[str, Mapping[int, int]]
+    ) -> NamedThings:
+        """Return the names after a change.
+
+        Args:
+            names: Entities, each with all the names that it has now; none for those that are named no more.
+            values: Texts, each with how often properties, as numbers, have it now.
+        """
+        worded = {entity: sorted(filter(_words_of, texts)) for entity, texts in names.items()}
+        others = {entity: texts for entity, texts in worded.items() if texts != self.names_of(entity)}
+        values = {text: counts for text, counts in values.items() if counts != self.counts_of(text)}
+        if not others and not values:
+            return self
+        return replace(self, names={**self.names, **others}, values={**self.values, **values})
 
 
 def named_things(kg: KnowledgeGraph, schema: Schema) -> NamedThings:
-    """Return the names of a graph's entities and values, whatever the order in which they are stored.
-
-    Args:
-        kg: The knowledge graph.
-        schema: Its schema.
-    """
+    """Return the names of a graph's entities and values, whatever the order in which they are stored."""
     skip = unnamed_terms(kg, schema)
-    pairs = sorted(set(_named(kg, schema, skip)))
+    pairs = sorted(set(named(kg, schema, skip)))
     skip.update(thing for thing, _ in pairs)
     unnamed = unnamed_classes(kg, schema, schema.classes)
     pairs += ((thing, local_name(thing)) for thing in _nameless(kg, schema, skip, unnamed))
     pairs.sort()
     del skip
-    return made_of(pairs, *_values(kg, schema), unnamed)
+    chosen = valued(schema)
+    numbers = {p: at for at, p in enumerate(chosen)}
+    having: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for _, p, text in texts_of(kg, chosen):
+        if is_value(text):
+            having[text][numbers[p]] += 1
+    return NamedThings(ReadNames.of(pairs, having), tuple(chosen), unnamed)
 
 
 def unnamed_terms(kg: KnowledgeGraph, schema: Schema) -> set[str]:
@@ -434,57 +457,12 @@ def unnamed_terms(kg: KnowledgeGraph, schema: Schema) -> set[str]:
     return {schema.tree.kind, *schema.properties, *(str(term) for (term,) in rows)}
 
 
-def made_of(
-    pairs: Sequence[tuple[str, str]],
-    predicates: tuple[str, ...],
-    having: Mapping[str, Counter[int]],
-    unnamed: tuple[str, ...] = (),
-) -> NamedThings:
-    """Return the tables of names and values.
-
-    Args:
-        pairs: Entities with their names, in order.
-        predicates: The properties of values.
-        having: Values, with how often each of these properties, as a number, has them.
-        unnamed: Classes some of whose members only their IRIs name.
-    """
-    terms: list[str] = []
-    for thing, _ in pairs:
-        if not terms or terms[-1] != thing:
-            terms.append(thing)
-    entities = len(terms)
-    starts, properties, counts = [0], array("I"), array("I")
-    for text in sorted(having):
-        terms.append(text)
-        for n, p in sorted((-n, p) for p, n in having[text].items()):
-            properties.append(p)
-            counts.append(-n)
-        starts.append(len(properties))
-    return NamedThings(
-        NameTable.of(_rows(pairs, terms, entities)),
-        Blob.of(terms),
-        entities,
-        np.array(starts, np.int64),
-        np.array(properties, np.uint32),
-        np.array(counts, np.uint32),
-        predicates,
-        unnamed,
-    )
-
-
-def _rows(pairs: Sequence[tuple[str, str]], terms: Sequence[str], entities: int) -> Iterator[tuple[int, str]]:
-    owner = -1
-    for thing, name in pairs:
-        if owner < 0 or terms[owner] != thing:
-            owner += 1
-        yield owner, name
-    for at in range(entities, len(terms)):
-        yield at, terms[at]
-
-
-def _named(kg: KnowledgeGraph, schema: Schema, skip: Container[str]) -> Iterator[tuple[str, str]]:
+def named(
+    kg: KnowledgeGraph, schema: Schema, skip: Container[str], entity: str | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield the things of a graph, or one of them, with the names that they are given."""
     parts: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for thing, p, text in texts_of(kg, schema.label_properties):
+    for thing, p, text in texts_of(kg, schema.label_properties, entity):
         if thing not in skip and is_name(text):
             yield thing, " ".join(text.split())
             if name_part(p):
@@ -492,18 +470,19 @@ def _named(kg: KnowledgeGraph, schema: Schema, skip: Container[str]) -> Iterator
     yield from ((thing, name) for thing, told in parts.items() if (name := whole_name(told)))
 
 
-def texts_of(kg: KnowledgeGraph, properties: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the texts of properties with their subjects, in no order."""
+def texts_of(
+    kg: KnowledgeGraph, properties: Iterable[str], entity: str | None = None
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the texts of properties with their subjects, or of one subject, in no order."""
     named = list(properties)
     if not kg.store.capabilities.edges:
         for text in queries.get("planning/names").batches("property", named):
             yield from ((str(s), str(p), str(o)) for s, p, o in kg.select(text))
         return
-    for graph in kg.dataset().default:
-        for p in named:
-            for quad in kg.store.edges(graph, p=p):
-                if isinstance(quad.object, ox.Literal) and isinstance(quad.subject, ox.NamedNode):
-                    yield quad.subject.value, p, quad.object.value
+    for p in named:
+        for quad in quads(kg, p=p, **({"s": entity} if entity else {})):
+            if isinstance(quad.object, ox.Literal) and isinstance(quad.subject, ox.NamedNode):
+                yield quad.subject.value, p, quad.object.value
 
 
 def _nameless(kg: KnowledgeGraph, schema: Schema, skip: Container[str], unnamed: Iterable[str]) -> set[str]:
@@ -518,18 +497,14 @@ def _nameless(kg: KnowledgeGraph, schema: Schema, skip: Container[str], unnamed:
 
 def _things(kg: KnowledgeGraph, schema: Schema, unnamed: Iterable[str]) -> Iterator[str]:
     """Yield subjects, and what properties lead to; of a large graph only where names are missing."""
-    whole, linked = is_small(schema), links(schema)
-    for graph in kg.dataset().default:
-        if whole:
-            for quad in kg.store.edges(graph):
-                if quad.predicate.value in schema.properties or quad.predicate.value == RDF + "type":
-                    yield from _ends(quad)
-        for c in unnamed:
-            for quad in kg.store.edges(graph, p=RDF + "type", o=c):
+    if is_small(schema):
+        for quad in quads(kg):
+            if quad.predicate.value in schema.properties or quad.predicate.value == RDF + "type":
                 yield from _ends(quad)
-        for p in linked:
-            for quad in kg.store.edges(graph, p=p):
-                yield from _ends(quad)
+    for c in unnamed:
+        yield from chain.from_iterable(map(_ends, quads(kg, p=RDF + "type", o=c)))
+    for p in links(schema):
+        yield from chain.from_iterable(map(_ends, quads(kg, p=p)))
 
 
 def links(schema: Schema) -> list[str]:
@@ -587,393 +562,7 @@ def is_value(text: str) -> bool:
     return len(text) <= _VALUE
 
 
-def _values(kg: KnowledgeGraph, schema: Schema) -> tuple[tuple[str, ...], dict[str, Counter[int]]]:
-    """Return properties, and the texts that they have with how often each property has it."""
-    chosen = valued(schema)
-    at = {p: i for i, p in enumerate(chosen)}
-    having: defaultdict[str, Counter[int]] = defaultdict(Counter)
-    for _, p, text in texts_of(kg, chosen):
-        if is_value(text):
-            having[text][at[p]] += 1
-    return tuple(chosen), having
-
-
-Places = npt.NDArray[np.int64]
-_ROW = np.uint64(32)
-
-
-def place_in(blob: Blob, text: str, start: int = 0, end: int | None = None) -> tuple[int, bool]:
-    """Return where a text stands among texts in order, or would stand, and whether it is there.
-
-    Args:
-        blob: The texts.
-        text: The text.
-        start: Where those that are in order begin.
-        end: Where they end; behind the last by default.
-
-    Example:
-        >>> place_in(Blob.of(["a", "c"]), "b"), place_in(Blob.of(["a", "c"]), "c")
-        ((1, False), (1, True))
-    """
-    low = start
-    high = end = len(blob) if end is None else end
-    while low < high:
-        middle = (low + high) // 2
-        if blob[middle] < text:
-            low = middle + 1
-        else:
-            high = middle
-    return low, low < end and blob[low] == text
-
-
-def moved(count: int, gone: Collection[int], come: Sequence[int]) -> Places:
-    """Return the new places of things of which some go and between which others come; -1 for those that go.
-
-    Args:
-        count: How many there were.
-        gone: Those that go.
-        come: Before which of those that stay others come, ascending.
-
-    Example:
-        >>> moved(4, [1], [0, 2]).tolist()
-        [1, -1, 2, 4]
-    """
-    keep = np.ones(count, bool)
-    keep[list(gone)] = False
-    rank = np.cumsum(keep) - 1
-    return np.where(keep, rank + np.searchsorted(np.array(come, np.int64), rank, "right"), -1)
-
-
-def spliced(blob: Blob, gone: Collection[int], come: Sequence[tuple[int, str]]) -> Blob:
-    """Return texts without some and with others.
-
-    Args:
-        blob: The texts.
-        gone: Those that go.
-        come: Before which of those that stay others come, ascending.
-    """
-    ends = blob.ends
-    sizes = np.diff(ends, prepend=0)
-    keep = np.ones(len(ends), bool)
-    keep[list(gone)] = False
-    texts = [text.encode("utf-8", "surrogatepass") for _, text in come]
-    stays = np.cumsum(sizes[keep])
-    parts, start = list[bytes | memoryview](), 0
-    data = np.delete(blob.data, _spans(ends, gone)) if gone else blob.data
-    for (at, _), text in zip(come, texts, strict=True):
-        here = int(stays[at - 1]) if at else 0
-        parts += [data[start:here].data, text]
-        start = here
-    parts.append(data[start:].data)
-    joined = b"".join(parts)
-    added = np.insert(sizes[keep], [at for at, _ in come], [len(t) for t in texts]) if come else sizes[keep]
-    return Blob(np.frombuffer(joined, np.uint8), np.cumsum(added, dtype=np.int64))
-
-
-def _spans(ends: Places, gone: Iterable[int]) -> Places:
-    """Return the places of the letters of texts."""
-    return np.concatenate([np.arange(int(ends[at - 1]) if at else 0, int(ends[at])) for at in sorted(gone)])
-
-
-def edited(
-    table: NameTable, gone: Collection[int], come: Sequence[tuple[int, int, str]], owners: Places
-) -> NameTable:
-    """Return a table without some names and with others.
-
-    Args:
-        table: The names.
-        gone: Rows that go.
-        come: Names that come: before which of the rows that stay, what each names, and the name; ascending,
-            and each with words.
-        owners: The new number of what each number names.
-    """
-    known = [keys for _, _, text in come if (keys := NameKeys.of(text)) is not None]
-    old = [keys for at in gone if (keys := NameKeys.of(table.texts[at])) is not None]
-    places = [at for at, _, _ in come]
-    rows = moved(len(table), gone, places)
-    new = [at + number for number, at in enumerate(places)]
-    kept = rows >= 0
-    texts = spliced(table.texts, gone, [(at, text) for at, _, text in come])
-    whole = _found_by(table.whole, table.whole_rows, rows, [k.whole for k in known], new)
-    stemmed = _found_by(table.stemmed, table.stemmed_rows, rows, [k.stemmed for k in known], new)
-    short = [(k.short, row) for k, row in zip(known, new, strict=True) if k.short is not None]
-    shorts = _found_by(table.short, table.short_rows, rows, [key for key, _ in short], [r for _, r in short])
-    stems, numbers, starts, postings = _stems(table, rows, known, new)
-    spelt = {pair for keys in known for pair in keys.words}
-    lost = {pair for keys in old for pair in keys.words} - spelt
-    # What another name has as well stays.
-    lost = {pair for pair in lost if not _is_spelt(pair, stems, starts, postings, texts)}
-    words, word_stems, spelling = _words(table, numbers, stems, lost, spelt)
-    return NameTable(
-        texts,
-        np.insert(owners[table.owners[kept]], places, [owner for _, owner, _ in come]).astype(np.uint32),
-        *whole,
-        *stemmed,
-        *shorts,
-        words,
-        word_stems,
-        stems,
-        starts,
-        postings,
-        spelling,
-    )
-
-
-def _found_by(
-    hashes: npt.NDArray[np.uint64],
-    rows: npt.NDArray[np.uint32],
-    moved_: Places,
-    keys: Sequence[int],
-    new: Sequence[int],
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
-    """Return sorted hashes with their rows, those that are equal in order of their rows."""
-    now = moved_[rows]
-    hashes, now = hashes[now >= 0], now[now >= 0]
-    come, at = sorted(zip(keys, new, strict=True)), list[int]()
-    for key, row in come:
-        low, high = (int(np.searchsorted(hashes, np.uint64(key), side)) for side in ("left", "right"))
-        at.append(low + int(np.searchsorted(now[low:high], row)))
-    added = np.array([key for key, _ in come], np.uint64)
-    return np.insert(hashes, at, added), np.insert(now, at, [row for _, row in come]).astype(np.uint32)
-
-
-def _stems(
-    table: NameTable, rows: Places, known: Sequence[NameKeys], new: Sequence[int]
-) -> tuple[npt.NDArray[np.uint64], Places, Places, npt.NDArray[np.uint32]]:
-    """Return the stems, the new number of each old one, and where each has its names."""
-    ids = np.repeat(np.arange(len(table.stems)), np.diff(table.starts))
-    now = rows[table.postings]
-    ids, now = ids[now >= 0], now[now >= 0]
-    wanted = {stem for keys in known for stem in keys.stems}
-    there = {stem: _number(table.stems, stem) for stem in wanted}
-    used = np.bincount(ids, minlength=len(table.stems)) > 0
-    used[[number for number in there.values() if number is not None]] = True
-    lost = np.flatnonzero(~used).tolist()
-    added = sorted(stem for stem, number in there.items() if number is None)
-    stays = table.stems[used]
-    at = np.searchsorted(stays, np.array(added, np.uint64)).tolist()
-    numbers = moved(len(table.stems), lost, at)
-    stems = np.insert(stays, at, np.array(added, np.uint64))
-    pairs = sorted((_number(stems, s), row) for keys, row in zip(known, new, strict=True) for s in keys.stems)
-    come = np.array([(number or 0) << 32 | row for number, row in pairs], np.uint64)
-    every = (numbers[ids].astype(np.uint64) << _ROW) | now.astype(np.uint64)
-    every = np.insert(every, np.searchsorted(every, come), come)
-    starts = np.zeros(len(stems) + 1, np.int64)
-    np.cumsum(np.bincount((every >> _ROW).astype(np.int64), minlength=len(stems)), out=starts[1:])
-    return stems, numbers, starts, every.astype(np.uint32)
-
-
-def _number(stems: npt.NDArray[np.uint64], stem: int) -> int | None:
-    at = int(np.searchsorted(stems, np.uint64(stem)))
-    return at if at < len(stems) and int(stems[at]) == stem else None
-
-
-def _is_spelt(
-    pair: tuple[str, int],
-    stems: npt.NDArray[np.uint64],
-    starts: Places,
-    postings: npt.NDArray[np.uint32],
-    texts: Blob,
-) -> bool:
-    """Return whether some name has a word with a stem."""
-    number = _number(stems, pair[1])
-    if number is None:
-        return False
-    having = postings[int(starts[number]) : int(starts[number + 1])].tolist()
-    return any((keys := NameKeys.of(texts[row])) is not None and pair in keys.words for row in having)
-
-
-def _words(
-    table: NameTable,
-    numbers: Places,
-    stems: npt.NDArray[np.uint64],
-    lost: Collection[tuple[str, int]],
-    spelt: Collection[tuple[str, int]],
-) -> tuple[Blob, npt.NDArray[np.uint32], SpellingIndex]:
-    """Return the words, their stems, and the words by their deletions."""
-
-    def place(word: str, number: int, stem_numbers: Places) -> tuple[int, bool]:
-        at, there = place_in(table.words, word)
-        while there and at < len(table.words) and table.words[at] == word and stem_numbers[at] < number:
-            at += 1
-        return at, at < len(table.words) and table.words[at] == word and int(stem_numbers[at]) == number
-
-    # By the new numbers; a stem that has gone has none, and neither has any word with it.
-    now = numbers[table.word_stems]
-    gone = {int(at) for at in np.flatnonzero(now < 0)}
-    gone |= {
-        at
-        for word, stem in lost
-        if (number := _number(stems, stem)) is not None
-        for at, there in (place(word, number, now),)
-        if there
-    }
-    come = list[tuple[int, str, int]]()
-    for word, stem in spelt:
-        number = _number(stems, stem)
-        assert number is not None
-        at, there = place(word, number, now)
-        if not there:
-            come.append((at - sum(one < at for one in gone), word, number))
-    come.sort()
-    at_ = [at for at, _, _ in come]
-    words = spliced(table.words, gone, [(at, word) for at, word, _ in come])
-    places = moved(len(table.words), gone, at_)
-    kept = now[places >= 0]
-    word_stems = np.insert(kept, at_, [number for _, _, number in come]).astype(np.uint32)
-    fresh = [(at + number, word) for number, (at, word, _) in enumerate(come)]
-    return words, word_stems, table.spelling.with_words(places, fresh)
-
-
-_Named = Mapping[str, set[str]]
-_Counts = Mapping[int, int]
-
-
-def counts_of(things: NamedThings, text: str) -> dict[int, int]:
-    """Return how often properties, as numbers, have a value."""
-    at, there = place_in(things.terms, text, things.entities)
-    if not there:
-        return {}
-    here = slice(*things.starts[at - things.entities : at - things.entities + 2].tolist())
-    return dict(zip(things.properties[here].tolist(), things.counts[here].tolist(), strict=True))
-
-
-def values_of(things: NamedThings, p: int) -> dict[str, int]:
-    """Return the values of a property, by its number, with how often it has each."""
-    having = np.flatnonzero(things.properties == p)
-    places = np.searchsorted(things.starts, having, "right") - 1 + things.entities
-    counts = things.counts[having].tolist()
-    return {things.terms[at]: n for at, n in zip(places.tolist(), counts, strict=True)}
-
-
-def changed_things(things: NamedThings, names: _Named, values: Mapping[str, _Counts]) -> NamedThings:
-    """Return the names of things after a change, as if all of them had been read anew.
-
-    Args:
-        things: The names before.
-        names: Entities, each with all the names that it has now; none for those that are named no more.
-        values: Texts, each with how often properties, as numbers, have it now.
-    """
-    names = {entity: texts for entity, texts in names.items() if not _is_named(things, entity, texts)}
-    if not names and not values:
-        return things
-    rows = _Rows(things)
-    of_values = {text: {text} if counts else set[str]() for text, counts in values.items()}
-    lost, found = rows.terms(names, 0, things.entities)
-    lost_values, found_values = rows.terms(of_values, things.entities, len(things.terms))
-    gone = [*lost, *lost_values]
-    come = [(at - bisect_left(gone, at), term) for at, term in (*found, *found_values)]
-    owners = moved(len(things.terms), gone, [at for at, _ in come])
-    new = [at + number for number, (at, _) in enumerate(come)]
-    rows.change(names, 0, things.entities, owners, new[: len(found)], found)
-    rows.change(of_values, things.entities, len(things.terms), owners, new[len(found) :], found_values)
-    starts, properties, counts = _changed_values(things, values, lost_values, found_values)
-    return replace(
-        things,
-        table=edited(things.table, *rows.changes(), owners),
-        terms=spliced(things.terms, gone, come),
-        entities=things.entities + len(found) - len(lost),
-        starts=starts,
-        properties=properties,
-        counts=counts,
-    )
-
-
-def _is_named(things: NamedThings, entity: str, texts: set[str]) -> bool:
-    """Return whether an entity has some names already, and no other."""
-    at, there = place_in(things.terms, entity, 0, things.entities)
-    had = {things.table.texts[row] for row in _rows_of_term(things, at)} if there else set()
-    return there == bool(texts) and had == {text for text in texts if NameKeys.of(text) is not None}
-
-
-class _Rows:
-    """Which rows of a table go and which come."""
-
-    def __init__(self, things: NamedThings) -> None:
-        self._things = things
-        self._gone: list[int] = []
-        self._come: list[tuple[int, int, str]] = []
-
-    def terms(self, named: _Named, start: int, end: int) -> tuple[list[int], list[tuple[int, str]]]:
-        """Return the terms that go, and those that come with their places before the change."""
-        gone, come = list[int](), list[tuple[int, str]]()
-        for term in sorted(named):
-            at, there = place_in(self._things.terms, term, start, end)
-            if there and not named[term]:
-                gone.append(at)
-            elif named[term] and not there:
-                come.append((at, term))
-        return gone, come
-
-    def change(
-        self,
-        named: _Named,
-        start: int,
-        end: int,
-        owners: Places,
-        new: Sequence[int],
-        come: Iterable[tuple[int, str]],
-    ) -> None:
-        """Note the rows of terms that have other names than before."""
-        fresh = {term: owner for owner, (_, term) in zip(new, come, strict=True)}
-        things = self._things
-        for term, texts in named.items():
-            at, there = place_in(things.terms, term, start, end)
-            rows = _rows_of_term(things, at)
-            old = [things.table.texts[row] for row in rows] if there else []
-            self._gone += [row for row, text in zip(rows, old, strict=False) if text not in texts]
-            owner = int(owners[at]) if there else fresh.get(term, -1)
-            self._come += [
-                (rows.start + bisect_left(old, text), owner, text)
-                for text in texts.difference(old)
-                if NameKeys.of(text) is not None
-            ]
-
-    def changes(self) -> tuple[list[int], list[tuple[int, int, str]]]:
-        """Return the rows that go, and those that come before which of those that stay."""
-        gone = sorted(self._gone)
-        return gone, sorted((row - bisect_left(gone, row), owner, text) for row, owner, text in self._come)
-
-
-def _rows_of_term(things: NamedThings, at: int) -> range:
-    """Return the rows of a term, or where they would stand."""
-    start, end = np.searchsorted(things.table.owners, [at, at + 1]).tolist()
-    return range(start, end)
-
-
-def _changed_values(
-    things: NamedThings, values: Mapping[str, _Counts], lost: Sequence[int], found: Sequence[tuple[int, str]]
-) -> tuple[Places, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-    """Return where the properties of each value begin, these properties, and how often they have it."""
-    first = things.entities
-    sizes = np.diff(things.starts)
-    which = np.repeat(np.arange(len(sizes)), sizes)
-    known = {text: place_in(things.terms, text, first) for text in values}
-    changed = [at - first for at, there in known.values() if there]
-    kept = ~np.isin(which, changed)
-    gone = [at - first for at in lost]
-    come = [at - first - bisect_left(gone, at - first) for at, _ in found]
-    places = moved(len(sizes), gone, come)
-    fresh = {text: at + number for number, (at, (_, text)) in enumerate(zip(come, found, strict=True))}
-    which, properties, counts = places[which[kept]], things.properties[kept], things.counts[kept]
-    added = sorted(
-        (fresh[text] if text in fresh else int(places[known[text][0] - first]), -n, p)
-        for text, having in values.items()
-        for p, n in having.items()
-    )
-    at = np.searchsorted(which, [place for place, _, _ in added])
-    starts = np.zeros(len(sizes) - len(gone) + len(come) + 1, np.int64)
-    which = np.insert(which, at, [place for place, _, _ in added])
-    np.cumsum(np.bincount(which, minlength=len(starts) - 1), out=starts[1:])
-    return (
-        starts,
-        np.insert(properties, at, [p for _, _, p in added]),
-        np.insert(counts, at, [-n for _, n, _ in added]),
-    )
-
-
 Span: TypeAlias = tuple[int, int]
-NameRows: TypeAlias = npt.NDArray[np.uint32]
 
 SPAN: Final = 8
 """Most words of one mention."""
@@ -983,19 +572,17 @@ _CROWD: Final = 60
 _ADJECTIVES: Final = ("ful", "al", "ive", "ic", "ous", "ly")
 _HALF: Final = 0.5
 _CORRECTIONS: Final = 8
+_NO_ROWS: Final = np.empty(0, np.uint32)
 _LEAST: Final = 3
 
 
 class NameMatcher:
-    """Finds names in questions.
-
-    Args:
-        things: The names.
-    """
+    """Finds names in questions: those that were read, and behind them those that have changed since."""
 
     def __init__(self, things: NamedThings) -> None:
         self.things = things
-        self.table = things.table
+        self._read, self._fresh = things.read.table, things.fresh.table
+        self._of_stems: dict[str, tuple[int, float]] = {}
 
     def candidates(
         self, words: Sequence[TextToken], spans: Sequence[Span]
@@ -1006,33 +593,67 @@ class NameMatcher:
             words: The words of the question.
             spans: The spans whose whole may be a name; parts of names are sought everywhere.
         """
-        if not len(self.table):
+        if not len(self._read) + len(self._fresh):
             return
         yield from self._wholes(words, spans)
         yield from self._places(words, spans)
         stems = [root(word.raw) for word in words]
-        numbers = [
-            None if _is_glue(word) else self.table.stem_number(s)
+        having = [
+            _NO_ROWS if _is_glue(word) else self._with_stem(hashed(s))
             for word, s in zip(words, stems, strict=True)
         ]
-        for span, rows in self._parts(words, numbers):
-            yield from self._partly(words, stems, span, rows, "tokens", 1.0)
-        yield from self._adjectives(words, numbers)
-        yield from self._misspelt(words, stems, numbers)
+        for span, rows in self._parts(words, having):
+            yield from self._partly(words, {*stems[slice(*span)]}, span, rows, "tokens", 1.0)
+        yield from self._adjectives(words, having)
+        yield from self._misspelt(words, stems, having)
+
+    def _both(self, read: NameRows, fresh: NameRows) -> NameRows:
+        """Return rows of either table as one."""
+        if (hidden := self.things.hidden) is not None:
+            read = read[~hidden[read]]
+        return np.concatenate((read, fresh + len(self._read))) if len(fresh) else read
+
+    def _found(self, index: OneOf["whole", "stemmed", "short"], texts: Sequence[str]) -> Iterator[NameRows]:
+        """Yield the names that texts are, for each."""
+        read, fresh = (getattr(table, index).find(texts) for table in (self._read, self._fresh))
+        return map(self._both, read, fresh)
+
+    def _with_stem(self, stem: int) -> NameRows:
+        """Return the names with a root, by its hash, ascending."""
+        return self._both(self._read.with_stem(stem), self._fresh.with_stem(stem))
+
+    def _text(self, row: int) -> str:
+        size = len(self._read)
+        return self._read.texts[row] if row < size else self._fresh.texts[row - size]
+
+    def _weights(self, row: int) -> list[tuple[str, int, float]]:
+        """Return the roots of a name with their hashes and weights; function words weigh a fifth."""
+        every = len(self._read) + len(self._fresh)
+        if self.things.hidden is not None:
+            every -= int(np.count_nonzero(self.things.hidden))
+        found = []
+        for s, word in {root(word): word for word in _words_of(self._text(row))}.items():
+            if s not in self._of_stems:
+                # The fewer names have it, the more it weighs.
+                stem = hashed(s)
+                self._of_stems[s] = stem, log1p(every / max(1, len(self._with_stem(stem))))
+            stem, weight = self._of_stems[s]
+            found.append((s, stem, weight * 0.2 if is_empty(fold(word)) else weight))
+        return found
 
     def _wholes(self, words: Sequence[TextToken], spans: Sequence[Span]) -> Iterator[tuple[Span, Candidate]]:
         keys = ["".join(word.key for word in words[i:j]) for i, j in spans]
         stems = [" ".join(root(word.raw) for word in words[i:j]) for i, j in spans]
-        for span, rows in zip(spans, self.table.named(keys), strict=True):
+        for span, rows in zip(spans, self._found("whole", keys), strict=True):
             size = span[1] - span[0]
             for row in rows[:_CROWD].tolist():
-                equal = size == 1 or len(tokens(self.table.texts[row])) == size
+                equal = size == 1 or len(tokens(self._text(row))) == size
                 yield span, self._candidate(row, 1.0 if equal else 0.97, "exact")
-        for span, rows in zip(spans, self.table.named_by_stems(stems), strict=True):
+        for span, rows in zip(spans, self._found("stemmed", stems), strict=True):
             for row in rows[:_CROWD].tolist():
                 yield span, self._candidate(row, 0.95, "inflected")
         single = [(i, j) for i, j in spans if j - i == 1 and _is_acronym(words[i])]
-        found = self.table.abbreviated([words[i].key for i, _ in single])
+        found = self._found("short", [words[i].key for i, _ in single])
         for span, rows in zip(single, found, strict=True):
             if 0 < len(rows) <= _CROWD:
                 score = 0.75 if words[span[0]].raw.isupper() else 0.6
@@ -1045,72 +666,68 @@ class NameMatcher:
             said = [word.raw for word in words[i:j]]
             if j - i > _PLACE or not (others := other_names(" ".join(said), capital="".join(said).isupper())):
                 continue
-            for rank, rows in enumerate(self.table.named(["".join(keys(name)) for name in others])):
+            for rank, rows in enumerate(self._found("whole", ["".join(keys(n)) for n in others])):
                 for row in rows[:_CROWD].tolist():
                     # A code of two letters is one only in capitals: `IN` is not `in`.
-                    if len(others[rank]) > 3 or self.table.texts[row] == others[rank]:
+                    if len(others[rank]) > 3 or self._text(row) == others[rank]:
                         yield (i, j), self._candidate(row, max(0.6, 0.88 - 0.02 * rank), "synonym")
 
     def _parts(
-        self, words: Sequence[TextToken], numbers: Sequence[int | None]
+        self, words: Sequence[TextToken], having: Sequence[NameRows]
     ) -> Iterator[tuple[Span, NameRows]]:
         """Yield spans with the names that have all of their words, where these are few."""
         for i in range(len(words)):
             rows: NameRows | None = None
             for j in range(i, min(len(words), i + SPAN)):
-                number = numbers[j]
-                if number is None:
-                    if i < j and _is_glue(words[j]):
-                        continue
-                    break
-                having = self.table.with_stem(number)
-                rows = having if rows is None else _common(rows, having)
+                if i < j and _is_glue(words[j]):
+                    continue
+                rows = having[j] if rows is None else _common(rows, having[j])
                 if not len(rows):
                     break
                 if len(rows) <= _CROWD:
                     yield (_with_titles(words, i), j + 1), rows
 
     def _adjectives(
-        self, words: Sequence[TextToken], numbers: Sequence[int | None]
+        self, words: Sequence[TextToken], having: Sequence[NameRows]
     ) -> Iterator[tuple[Span, Candidate]]:
         """Yield the names that an adjective is made of: "successful" says that the status is "success"."""
         for at, word in enumerate(words):
-            if numbers[at] is not None or _is_glue(word) or is_everyday(word.key):
+            if len(having[at]) or _is_glue(word) or is_everyday(word.key):
                 continue
             for ending in _ADJECTIVES:
                 base = word.key.removesuffix(ending)
                 if base == word.key or len(base) < 2 + _LEAST:
                     continue
-                for rows in self.table.named([base, base + "e", base + "y"]):
+                for rows in self._found("whole", [base, base + "e", base + "y"]):
                     for row in rows[:_CROWD].tolist():
                         yield (at, at + 1), self._candidate(row, 0.85, "inflected")
 
     def _misspelt(
-        self, words: Sequence[TextToken], stems: Sequence[str], numbers: Sequence[int | None]
+        self, words: Sequence[TextToken], stems: Sequence[str], having: Sequence[NameRows]
     ) -> Iterator[tuple[Span, Candidate]]:
         for i, word in enumerate(words):
             if _is_glue(word) or is_everyday(word.key):
                 continue
-            for number, away in self._corrections(word, numbers[i] is not None):
-                rows = self.table.with_stem(number)
-                spans = list(self._around(words, numbers, i, rows))
-                if numbers[i] is None and len(word.key) > _LEAST and len(rows) <= _CROWD:
+            known = len(having[i]) > 0
+            for stem, away in self._corrections(word, known):
+                rows = self._with_stem(stem)
+                spans = list(self._around(words, having, i, rows))
+                if not known and len(word.key) > _LEAST and len(rows) <= _CROWD:
                     spans.append(((i, i + 1), rows))
                 for span, some in spans:
                     said = {*stems[span[0] : i], *stems[i + 1 : span[1]]}
-                    yield from self._partly(words, said, span, some, "spelling", 0.96 - 0.08 * away, number)
+                    yield from self._partly(words, said, span, some, "spelling", 0.96 - 0.08 * away, stem)
 
     def _around(
-        self, words: Sequence[TextToken], numbers: Sequence[int | None], at: int, rows: NameRows
+        self, words: Sequence[TextToken], having: Sequence[NameRows], at: int, rows: NameRows
     ) -> Iterator[tuple[Span, NameRows]]:
         """Yield wider and wider spans around a corrected word, with the names that have all their words."""
         start, end = at, at + 1
         for step in (-1, 1):
             here = at + step
             while 0 <= here < len(words) and abs(here - at) < SPAN:
-                number = numbers[here]
-                if number is not None:
-                    fewer = _common(rows, self.table.with_stem(number))
+                if len(having[here]):
+                    fewer = _common(rows, having[here])
                     if not len(fewer):
                         break
                     rows, start, end = fewer, min(start, here), max(end, here + 1)
@@ -1121,50 +738,45 @@ class NameMatcher:
                 here += step
 
     def _corrections(self, word: TextToken, known: bool) -> list[tuple[int, int]]:
-        """Return stems of words spelt nearly so, with the edits between, fewest first."""
+        """Return hashes of roots of words spelt nearly so, with the edits between, fewest first."""
         written = bare(word.raw)
         # A word of four letters may have lost one.
         edits = 1 if len(written) == _LEAST else edits_allowed(written)
         for most in range(1, 1 + (min(1, edits) if known else edits)):
-            # Two edits and another first letter are seldom the same word.
-            if found := self._within(written, most, "" if most == 1 else written[0]):
-                return sorted(found.items(), key=lambda pair: (pair[1], pair[0]))[:_CORRECTIONS]
+            best: dict[int, int] = {}
+            for table in (self._read, self._fresh):
+                for other, stem, away in table.spelt_nearly(written, most):
+                    # Two edits and another first letter are seldom the same word.
+                    if (most == 1 or other[0] == written[0]) and self._is_spelt(other, stem, table):
+                        best[stem] = min(away, best.get(stem, away))
+            if best:
+                return sorted(best.items(), key=lambda pair: (pair[1], pair[0]))[:_CORRECTIONS]
         return []
 
-    def _within(self, written: str, most: int, first: str) -> dict[int, int]:
-        size = len(written.encode())
-        near = self.table.spelling.near(written, most)
-        best: dict[int, int] = {}
-        for at in self.table.words_of_size(near, size, most if written.isascii() else 3 * most):
-            other = self.table.words[at]
-            if (
-                edits_allowed(other) >= most
-                and other.startswith(first)
-                and 0 < (away := distance(written, other, most)) <= most
-            ):
-                number = int(self.table.word_stems[at])
-                best[number] = min(away, best.get(number, away))
-        return best
+    def _is_spelt(self, word: str, stem: int, table: NameTable) -> bool:
+        """Return whether a name still has a word of a table."""
+        return (
+            table is self._fresh
+            or self.things.hidden is None
+            or any(word in map(bare, _words_of(self._text(row))) for row in self._with_stem(stem).tolist())
+        )
 
     def _partly(
         self,
         words: Sequence[TextToken],
-        stems: Sequence[str] | set[str],
+        said: set[str],
         span: Span,
         rows: NameRows,
         way: Way,
         factor: float,
         corrected: int | None = None,
     ) -> Iterator[tuple[Span, Candidate]]:
-        said = set(stems) if isinstance(stems, set) else set(stems[span[0] : span[1]])
         letters = {w.key for w in words[span[0] : span[1]] if len(w.key) == 1 and w.key.isalpha()}
-        crowd = len({self.table.texts[row] for row in rows.tolist()})
+        crowd = len({self._text(row) for row in rows.tolist()})
         for row in rows.tolist():
-            weights = self.table.weights(row)
+            weights = self._weights(row)
             whole = sum(weight for _, _, weight in weights) or 1.0
-            share = sum(weight for s, number, weight in weights if s in said or number == corrected) / whole
-            if share < _HALF and int(self.table.owners[row]) >= self.things.entities:
-                continue  # a few words of a text are not its value
+            share = sum(weight for s, stem, weight in weights if s in said or stem == corrected) / whole
             rest = [s for s, _, _ in weights if s not in said]
             # What few names have in common tells them apart, what many have does not.
             score = (0.55 if crowd == 1 or share > 0.99 else 0.5 / (1 + 0.35 * log2(crowd))) + 0.35 * share
@@ -1173,10 +785,18 @@ class NameMatcher:
                     any(s.startswith(letter) for s in rest) or letter in said - letters for letter in letters
                 )
                 score = min(0.9, score + 0.1) if fits else score * 0.7
-            yield span, self._candidate(row, round(score * factor, 4), way)
+            found = self._candidate(row, round(score * factor, 4), way)
+            if share >= _HALF or found.kind == "entity":
+                yield span, found  # a few words of a text are not its value
 
     def _candidate(self, row: int, score: float, way: Way) -> Candidate:
-        return self.things.candidate(int(self.table.owners[row]), self.table.texts[row], score, way)
+        size, things = len(self._read), self.things
+        of, row = (things.read, row) if row < size else (things.fresh, row - size)
+        owner, name = int(of.table.owners[row]), of.table.texts[row]
+        if owner < of.entities:
+            return Candidate("entity", of.terms[owner], score, name, way)
+        properties = tuple(things.predicates[p] for p in of.having(owner))
+        return Candidate("value", of.terms[owner], score, name, way, properties)
 
 
 def _common(some: NameRows, others: NameRows) -> NameRows:

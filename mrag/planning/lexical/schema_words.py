@@ -12,8 +12,6 @@ from math import log1p
 from typing import Final
 from typing import Literal as OneOf
 
-import numpy as np
-
 from mrag.language.tokens import (
     PERSON_WORDS,
     VERBS,
@@ -30,6 +28,7 @@ from mrag.planning.lexical.english import (
     CONVERSES,
     DIMENSIONS,
     SPENT,
+    TABLES,
     is_done,
     is_empty,
     is_everyday,
@@ -49,17 +48,7 @@ Voice = OneOf["doer", "done", ""]
 _HAVING: Final = frozenset(("has", "is", "have", "was", "are"))
 """Verbs that names of properties begin with."""
 
-_UNITS: Final[dict[str, tuple[str, ...]]] = {
-    short: tuple(words.split())
-    for short, words in (
-        *((u, "") for u in "chf jpy mg g m cm mm nm ft oz s ms ml kw kwh mw mph kmh sqm sqkm ha pct".split()),
-        ("eur", "euro"), ("usd", "dollar"), ("gbp", "pound"), ("kg", "kg kilogram kilogramme kilo"),
-        ("km", "km kilometre kilometer"), ("mi", "mile"), ("lb", "pound"), ("lbs", "pound"),
-        ("l", "litre liter"), ("min", "minute"), ("mins", "minute"), ("sec", "second"), ("secs", "second"),
-        ("hr", "hour"),
-        ("hrs", "hour"), ("h", "hour"), ("percent", "percent"),
-    )
-}  # fmt: skip
+_UNITS: Final = {unit: tuple(said.split()) for unit, said in TABLES["unit"]}
 """Units and currencies that names of properties end with, and what a question calls them."""
 
 _BEHIND_HEADS: Final = frozenset("of on in for".split())
@@ -128,12 +117,21 @@ def voice_of(words: Sequence[str]) -> Voice:
     return "" if weighty[0].endswith("ed") or word in ("made", "written", "built") else "done"
 
 
-class SchemaWords:
-    """Names of classes and properties, found by all or some of their words.
+def _does(word: str, name: SchemaName) -> bool:
+    """Return whether a verb says what those do whom a property is called after: "supervises", "supervisor".
 
-    Args:
-        schema: The schema.
+    A participle leads either way: "she supervised him", "those supervised by her".
     """
+    doer = name.keys[-1]
+    if name.kind != "property" or name.voice or len(name.weighty) > 1 or not doer.endswith(("er", "or")):
+        return False
+    said = fold(word)
+    other = not said.startswith(doer) and not said.endswith(("er", "or", "ers", "ors", "ed"))
+    return other and root(said) == root(doer) != doer
+
+
+class SchemaWords:
+    """Names of classes and properties, found by all or some of their words."""
 
     def __init__(self, schema: Schema) -> None:
         self.names = tuple(_names(schema))
@@ -176,7 +174,11 @@ class SchemaWords:
         for candidate, name in self._found(span):
             if candidate.kind == "class" and is_done(last) and is_whoever(name.keys[-1], last):
                 yield replace(candidate, score=round(0.7 * candidate.score, 4))  # "directed" is no director
-            elif not voice or not name.voice or candidate.way == "exact":
+            elif candidate.way == "exact":
+                yield candidate
+            elif _does(last, name):
+                yield replace(candidate, inverse=not candidate.inverse)
+            elif not voice or not name.voice:
                 yield candidate
             else:
                 yield replace(candidate, inverse=candidate.inverse != (voice != name.voice))
@@ -377,22 +379,7 @@ def _comment_words(schema: Schema, named: defaultdict[str, list[int]]) -> dict[s
     return {r: some for r, some in found.items() if len(some) <= _COMMENT_WORDS}
 
 
-_LENGTH: Final = words(
-    "page minute hour second day week month year word line verse stanza chapter scene act episode season "
-    "track song slide stop station stage step lap mile kilometre kilometer metre meter foot km m mi ft min"
-)
-_SIZE: Final = words(
-    "employee worker staff inhabitant resident citizen member student pupil player user seat room bed place "
-    "page volume item piece floor passenger acre hectare litre liter"
-)
-_HEIGHT: Final = words("floor storey story level metre meter foot m ft")
-_WEIGHT: Final = words("kilogram kilo gram ton tonne pound ounce kg g lb")
-_PARTS: Final[Mapping[str, frozenset[str]]] = {
-    **dict.fromkeys(("long", "short"), _LENGTH),
-    **dict.fromkeys(("large", "big", "small"), _SIZE),
-    **dict.fromkeys(("tall", "high", "low"), _HEIGHT),
-    **dict.fromkeys(("heavy", "light"), _WEIGHT),
-}
+_PARTS: Final = {said: words(parts) for of, parts in TABLES["extent"] for said in of.split()}
 """What the adjectives of extent may be counted in."""
 
 _COUNTING: Final = frozenset(map(root, words("number count total amount quantity num no nr length size in")))
@@ -400,13 +387,7 @@ _SCORE: Final = 0.7
 
 
 def counted_measures(adjective: str, names: Iterable[SchemaName], schema: Schema) -> list[Dimension]:
-    """Return the numbers of parts or units that an adjective of extent may be said of.
-
-    Args:
-        adjective: In its plain form.
-        names: The names of the graph's classes and properties.
-        schema: Its schema.
-    """
+    """Return the numbers of parts or units that an adjective of extent may be said of."""
     parts = _PARTS.get(adjective)
     if parts is None:
         return []
@@ -427,19 +408,8 @@ def counted_measures(adjective: str, names: Iterable[SchemaName], schema: Schema
 
 _MOST: Final = 12
 """Distinct values that a property of codes has at most."""
-_SEXES: Final = {
-    **dict.fromkeys("male males man men boy boys gentleman gentlemen".split(), "male"),
-    **dict.fromkeys("female females woman women girl girls lady ladies".split(), "female"),
-}
-_INITIALS: Final = tuple(
-    frozenset(group.split())
-    for group in (
-        "male female", "left right", "single married divorced widowed", "north south east west",
-        "small medium large", "home away", "day night", "active inactive", "open closed", "internal external",
-        "public private", "full part", "domestic international", "pass fail", "win loss draw", "buy sell",
-        "credit debit", "approved rejected pending", "passed failed",
-    )
-)  # fmt: skip
+_SEXES: Final = {said: sex for sex, forms in TABLES["sex"] for said in forms.split()}
+_INITIALS: Final = tuple(words(group) for (group,) in TABLES["initial"])
 """Words of which one letter stands for each, where a property has letters alone."""
 _SAYS = r"\s*(?:=|:|->|—|–|\bis\b|\bfor\b|\bmeans\b|\bstands for\b)\s*(?:an?\s+|the\s+)?"
 _PHRASE = r"([^\W\d_][\w -]*?)(?=\s*(?:[,;.()/|]|\bor\b|\band\b|$))"
@@ -514,15 +484,11 @@ def _class_heads(info: PropertyInfo, schema: Schema) -> set[str]:
 
 def _few_values(schema: Schema, things: NamedThings) -> Mapping[str, list[str]]:
     """Return the values of the properties that have few."""
-    few = [
-        n for n, p in enumerate(things.predicates)
-        if (i := schema.properties.get(p)) is not None
-        and 1 < i.objects <= _MOST and i.kind == "text" and not i.flag
-    ]  # fmt: skip
-    found: dict[str, list[str]] = defaultdict(list)
-    for at in np.flatnonzero(np.isin(things.properties, np.array(few, things.properties.dtype))):
-        owner = int(np.searchsorted(things.starts, at, side="right")) - 1
-        found[things.predicates[int(things.properties[at])]].append(things.terms[things.entities + owner])
+    found = dict[str, list[str]]()
+    for n, p in enumerate(things.predicates):
+        info = schema.properties.get(p)
+        if info is not None and 1 < info.objects <= _MOST and info.kind == "text" and not info.flag:
+            found[p] = list(things.values_of(n))
     for iri, info in schema.properties.items():
         if info.kind == "number" and 1 < info.objects <= _MOST and not info.flag:
             # "1 = new, 2 = shipped": what numbers mean is only said there.

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, count, islice
 from typing import Final, TypeAlias
 from typing import Literal as OneOf
 
@@ -21,6 +21,7 @@ from mrag.language.tokens import content, is_stopword, stem
 from mrag.language.tokens import tokens as words_of
 from mrag.planning.compiler import to_sparql
 from mrag.planning.lexical import Candidate, NameMention
+from mrag.planning.neural.prompts import RULES
 from mrag.planning.plan import Block, Column, Pattern, Plan, Unknown
 from mrag.planning.schema import Kind, PropertyInfo, Schema
 from mrag.stores.base import Limits, SelectResult
@@ -305,25 +306,19 @@ class _Card:
                 more = len(str(listed)) - len(str(column))
                 if more <= left:
                     kept[c][column], left = listed, left - more
-        tables = (
-            CardTable(self._names[c], c, tuple(kept[c][column] for column in columns[c] if column in kept[c]))
-            for c in ranked
-            if kept[c]
+        there = sorted((c for c in ranked if kept[c]), key=self._names.__getitem__)
+        shown = {
+            c: tuple(kept[c][one] for one in columns[c] if one in kept[c] and one.target in (None, *there))
+            for c in there
+        }
+        words = (
+            t.raw
+            for at, t in enumerate(words_of(self._question))
+            if t.raw.isalnum() and not is_stopword(t.key) and at not in self._said
         )
-        made = tuple(sorted(tables, key=lambda t: t.name))
-        there = {t.iri for t in made}
         return SchemaCard(
-            tuple(
-                CardTable(t.name, t.iri, tuple(c for c in t.columns if c.target is None or c.target in there))
-                for t in made
-            ),
-            tuple(
-                dict.fromkeys(
-                    t.raw
-                    for at, t in enumerate(words_of(self._question))
-                    if t.raw.isalnum() and not is_stopword(t.key) and at not in self._said
-                )
-            ),
+            tuple(CardTable(self._names[c], c, shown[c]) for c in there),
+            tuple(dict.fromkeys(words)),
         )
 
     def _ranked(self) -> list[str]:
@@ -392,9 +387,7 @@ class _Card:
         for info in own:
             name = named[info.iri]
             if info.kind != "entity":
-                texts = tuple(self._values[info.iri].items()) + (
-                    self._entities(cls) if name == "name" else ()
-                )
+                texts = [*self._values[info.iri].items(), *(self._entities(cls) if name == "name" else ())]
                 yield CardColumn(name, info.iri, info.kind, values=tuple(dict(reversed(texts)).items()))
             elif (target := self._end(cls, info, ranked)) is not None:
                 yield CardColumn(name, info.iri, "entity", target)
@@ -468,22 +461,15 @@ def _identifier(name: str) -> str:
     return found if found[:1].isalpha() else f"t_{found}".strip("_")
 
 
-def _unique(
-    named: Iterator[tuple[str, tuple[str, ...]]] | Sequence[tuple[str, tuple[str, ...]]],
-    taken: set[str] | None = None,
-) -> Mapping[str, str]:
+def _unique(named: Iterable[tuple[str, tuple[str, ...]]], taken: set[str] | None = None) -> Mapping[str, str]:
     """Return a name for each IRI: its first one that no other has, or one with a number."""
     taken = set() if taken is None else taken
-    found = {}
+    found: dict[str, str] = {}
     for iri, names in named:
         options = [_identifier(name) for name in names] or ["thing"]
-        name = next((o for o in options if o not in taken), "")
-        number = 2
-        while not name:
-            name = "" if f"{options[0]}_{number}" in taken else f"{options[0]}_{number}"
-            number += 1
-        taken.add(name)
-        found[iri] = name
+        numbered = (f"{options[0]}_{number}" for number in count(2))
+        found[iri] = next(name for name in chain(options, numbered) if name not in taken)
+        taken.add(found[iri])
     return found
 
 
@@ -495,31 +481,25 @@ LINKS = 2
 Asked: TypeAlias = OneOf["anything", "things", "whether"]
 """What a question asks for: what a statement selects first are things or values, or whether there are any."""
 
-_Sort: TypeAlias = OneOf["number", "date", "thing", "text"]
-_SORTS: Final[Mapping[_Sort, Callable[[CardColumn], bool]]] = {
+_SORTS: Final[Mapping[str, Callable[[CardColumn], bool]]] = {
     "number": lambda c: c.kind == "number",
     "date": lambda c: c.kind == "date",
     "thing": lambda c: c.is_label or c.target is not None,
     "text": lambda c: c.kind == "text" and not (c.is_label or c.is_class),
+    "path": lambda c: True,
 }
-"""Columns that can be compared with each other."""
-
-FIXED = r"""
-num ::= "-"? [0-9]{1,12} ("." [0-9]{1,4})?
-int ::= [1-9] [0-9]{0,2}
-day ::= "'" [1-2] [0-9]{3} ("-" month ("-" ("0" [1-9] | [1-2] [0-9] | "3" [0-1]))?)? "'"
-year ::= [1-2] [0-9]{3}
-month ::= "0" [1-9] | "1" [0-2]
-op ::= " = " | " != " | " < " | " <= " | " > " | " >= "
-is ::= " = " | " != "
-way ::= " ASC" | " DESC"
-sign ::= " + " | " - " | " * " | " / "
-"""
-"""The rules that are the same for every card."""
+"""Columns that can be compared with each other, and all."""
+_ROOTS: Final[Mapping[Asked, tuple[str, ...]]] = {
+    "anything": ('root ::= "SELECT " (list | calc)', "first ::= item"),
+    "things": ('root ::= "SELECT " list', "first ::= key"),
+    "whether": (f'root ::= "{WHETHER}" from where ")"', "first ::= item"),
+}
 
 
 def gbnf(card: SchemaCard, asked: Asked = "anything") -> str:
-    r"""Return the grammar of the statements over a card.
+    """Return the grammar of the statements over a card.
+
+    Rules of several lines have several options; one that needs what the card does not have is left out.
 
     Args:
         card: The tables.
@@ -529,206 +509,77 @@ def gbnf(card: SchemaCard, asked: Asked = "anything") -> str:
         >>> from mrag.planning.neural.card import CardColumn, CardTable
         >>> year = CardColumn("year", "urn:year", "number")
         >>> film = CardTable("film", "urn:Film", (CardColumn("name", "", "text"), year))
-        >>> rules = gbnf(SchemaCard((film,))).splitlines()
-        >>> print(rules[0], rules[1], sep="\n")
+        >>> print(gbnf(SchemaCard((film,))).splitlines()[0])
         root ::= "SELECT " (list | calc)
-        list ::= "DISTINCT "? item (", " item){0,3} " FROM " from where? tail
     """
-    return "\n".join(_Grammar(card).rules(asked)) + FIXED
+    lines = [line.split(" ::= ") for line in (*_ROOTS[asked], *_of_card(card), *RULES.splitlines())]
+    while True:
+        named = {name for name, _ in lines}
+        kept = [[name, said] for name, said in lines if named.issuperset(_names_in(said))]
+        if len(kept) == len(lines):
+            break
+        lines = kept
+    rules: defaultdict[str, list[str]] = defaultdict(list)
+    for name, said in lines:
+        rules[name].append(said)
+    return "\n".join(f"{name} ::= {_any(options)}" for name, options in rules.items())
 
 
-class _Grammar:
-    """The rules of one card."""
+def _names_in(said: str) -> list[str]:
+    """Return the rules that a rule needs."""
+    bare = re.sub(r'"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\{[\d,]*\}', " ", said)
+    return re.findall(r"[a-z]\w*", bare)
 
-    def __init__(self, card: SchemaCard) -> None:
-        self._card = card
-        self._at = {table.iri: number for number, table in enumerate(card.tables)}
-        self._leading = {sort: self._leading_to(fits) for sort, fits in _SORTS.items()}
-        self._sorts = [sort for sort in _SORTS if any(self._has(table, sort) for table in card.tables)]
 
-    def rules(self, asked: Asked) -> list[str]:
-        if asked == "whether":
-            root = f'"{WHETHER}" from where ")"'
-        else:
-            root = '"SELECT " (list | calc)' if asked == "anything" else '"SELECT " list'
-        first = "key" if asked == "things" else "item"
-        # A grammar of queries for the model to be held to, not a query: nothing of it is run.
-        rules = [
-            f"root ::= {root}",
-            f'list ::= "DISTINCT "? {first} (", " item){{0,3}} " FROM " from where? tail',
-            *self._tables(),
-            *self._conditions(),
-            *self._values(),
-            *self._inner(),
-        ]
-        for table in self._card.tables:
+def _of_card(card: SchemaCard) -> Iterator[str]:
+    """Yield the rules of tables, of how they are joined, and of what may be written behind their names."""
+    at = {table.iri: number for number, table in enumerate(card.tables)}
+    if card.words:
+        words = _any(f'"{word}"' for word in card.words)
+        yield f'like ::= " LIKE \'" "%"? ({words}) (" " ({words})){{0,2}} "%\'"'
+    for table in card.tables:
+        n = at[table.iri]
+        yield f'table ::= "{table.name}"'
+        yield f'cond ::= "{table.name}." cond{n}x{LINKS}'
+        for sort in _SORTS:
+            yield f'{sort} ::= "{table.name}." {sort}{n}x{LINKS}'
+        for column in table.columns:
+            sorts = [sort for sort, fits in _SORTS.items() if fits(column)]
             for links in range(LINKS + 1):
-                rules += self._paths(table, links)
-                rules += [
-                    self._sorted(table, links, sort) for sort in _SORTS if self._has(table, sort, links)
-                ]
-        if self._card.words:
-            words = _any(f'"{word}"' for word in self._card.words)
-            rules.append(f'like ::= " LIKE \'" "%"? ({words}) (" " ({words})){{0,2}} "%\'"')
-        return rules
-
-    def _tables(self) -> list[str]:
-        """Return the rules of what is selected from: tables, and how they are joined."""
-        on = []
-        for table in self._card.tables:
-            for column in table.columns:
-                if column.target in (None, table.iri):
-                    continue
-                other = self._card.of(str(column.target))
+                yield from (f'{sort}{n}x{links} ::= "{column.name}"' for sort in sorts)
+                yield from (f"cond{n}x{links} ::= {one}" for one in _conditions(card, column))
+                if column.target is not None and links:
+                    behind = f"{at[column.target]}x{links - 1}"
+                    for rule in (*_SORTS, "cond"):
+                        yield f'{rule}{n}x{links} ::= "{column.name}." {rule}{behind}'
+            if column.target not in (None, table.iri):
+                other = card.of(str(column.target))
                 if other.key is not None:
                     ends = f"{table.name}.{column.name}", f"{other.name}.{other.key}"
                     same = f'("{ends[0]} = {ends[1]}" | "{ends[1]} = {ends[0]}")'
-                    on += [f'"{name} ON " {same}' for name in (table.name, other.name)]
-        names = _any(f'"{table.name}"' for table in self._card.tables)
-        if not on:
-            return [f"from ::= {names}"]
-        return [f"from ::= ({names}) join{{0,3}}", f'join ::= (" JOIN " | " LEFT JOIN ") ({_any(on)})']
+                    yield from (f'on ::= "{name} ON " {same}' for name in (table.name, other.name))
 
-    # -- values ------------------------------------------------------------------------------------
 
-    def _values(self) -> list[str]:
-        """Return the rules of what is selected, grouped and ordered by."""
-        number, date = "number" in self._sorts, "date" in self._sorts
-        days = '"DATEDIFF(" date ", " date ")"'
-        terms = ["number"] * number + [days] * date
-        case = '"CASE WHEN " case " THEN "'
-        several = '("AVG(" | "SUM(" | "MIN(" | "MAX(")'
-        folds = [f'{several} ({case} sum " END)" | sum ")" only?)'] if terms else []
-        folds.append(f'"SUM(" {case} ("1"{" | sum" if terms else ""}) " ELSE 0 END)"')
-        ends = ' | ("MIN(" | "MAX(") date ")" only?' if date else ""
-        parts = ' | ("YEAR(" | "MONTH(") date ")"' if date else ""
-        rows = " | term sign term" if terms else ""
-        rows += f" | {days}" if date else ""
-        count = f'"COUNT(*)" only? | "COUNT(" "DISTINCT "? path ")" only? | "COUNT(" {case} "1 END)"'
-        rules = [
-            f"path ::= {self._each('a')}",
-            f"key ::= path{parts}",
-            f"agg ::= {' | '.join([count, *folds])}",
-            'only ::= " FILTER (WHERE " case ")"',
-            'case ::= cond (" AND " cond){0,2}',
-            f'item ::= key | (num " * ")? agg (sign (agg | num | other)){{0,2}}{rows}{ends}',
-            'other ::= "(SELECT " one ")"',
-            f'one ::= (agg{" | number" if number else ""}) " FROM " from where?',
-            'calc ::= other (" - " | " / " | " + ") other',
-            'tail ::= (" GROUP BY " key (", " key){0,3})? (" HAVING " agg op (num | agg))? '
-            '(" ORDER BY " item way (", " item way)?)? (" LIMIT " int)?',
-        ]
-        if terms:
-            rules += [f"term ::= {_any(terms)}", "sum ::= term (sign (term | num)){0,2}"]
-        return rules
-
-    def _inner(self) -> list[str]:
-        """Return the rules of statements within others: the values of one column."""
-        rules = []
-        for sort in self._sorts:
-            which = '(" HAVING " agg op num | " ORDER BY " agg way " LIMIT " int)'
-            rules += [
-                f"{sort} ::= {self._each(sort)}",
-                f'in{sort} ::= "DISTINCT "? {sort} " FROM " from where?',
-                f'some{sort} ::= in{sort} (" GROUP BY " {sort} {which})?',
-            ]
-        if "date" in self._sorts:
-            rules.append('thedate ::= ("MAX(" date ")" | "MIN(" date ")" | date) " FROM " from where?')
-        return rules
-
-    def _each(self, rule: str) -> str:
-        """Return the alternatives of what a table's name may be followed by, of one rule."""
-        return _any(
-            f'"{table.name}." {rule}{n}x{LINKS}'
-            for n, table in enumerate(self._card.tables)
-            if rule not in _SORTS or self._has(table, rule)
-        )
-
-    # -- conditions --------------------------------------------------------------------------------
-
-    def _conditions(self) -> list[str]:
-        more = [m for sort in self._sorts for m in self._more(sort)]
-        return [
-            'where ::= " WHERE " all ((" AND " | " OR ") all){0,4}',
-            'all ::= cond | more | "(" cond (" OR " cond){1,3} ")"',
-            f"cond ::= {self._each('c')}",
-            f"more ::= {_any(more)}",
-        ]
-
-    def _more(self, sort: _Sort) -> list[str]:
-        """Return conditions that other columns or statements are in."""
-        chosen = f'{sort} (" NOT IN (SELECT " in{sort} | " IN (SELECT " some{sort}) ")"'
-        if sort == "number":
-            right = "(number (sign (num | number))? | other)"
-            return [f"number op {right}", f"number sign (num | number) op (num | {right})", chosen]
-        if sort == "date":
-            days = '"DATEDIFF(" date ", " date ")"'
-            return [
-                'date op (date | "(SELECT " thedate ")")',
-                f"{days} op num",
-                '"YEAR(" date ")" op year',
-                chosen,
-            ]
-        return [f'{sort} is ({sort} | "(SELECT " in{sort} ")")', chosen]
-
-    # -- paths -------------------------------------------------------------------------------------
-
-    def _has(self, table: CardTable, sort: _Sort | str, links: int = LINKS) -> bool:
-        return (table.iri, links) in self._leading[sort]  # type: ignore[index]
-
-    def _leading_to(self, fits: Callable[[CardColumn], bool]) -> set[tuple[str, int]]:
-        """Return the tables from which some number of links leads to columns that fit."""
-        found = set[tuple[str, int]]()
-        for links in range(LINKS + 1):
-            for table in self._card.tables:
-                ends = ((c.target, links - 1) in found for c in table.columns if c.target is not None)
-                if any(map(fits, table.columns)) or any(ends):
-                    found.add((table.iri, links))
-        return found
-
-    def _sorted(self, table: CardTable, links: int, sort: _Sort) -> str:
-        """Return the rule of what leads to columns of a sort."""
-        options = [f'"{c.name}"' for c in table.columns if _SORTS[sort](c)]
-        options += [
-            f'"{c.name}." {sort}{self._at[c.target]}x{links - 1}'
-            for c in table.columns
-            if c.target is not None and (c.target, links - 1) in self._leading[sort]
-        ]
-        return f"{sort}{self._at[table.iri]}x{links} ::= {_any(options)}"
-
-    def _paths(self, table: CardTable, links: int) -> list[str]:
-        """Return the rules of what is written behind a table's name: any column, and a condition."""
-        n = self._at[table.iri]
-        columns, conditions = [], []
-        for column in table.columns:
-            columns.append(f'"{column.name}"')
-            conditions += self._condition(column)
-            if column.target is not None and links:
-                inner = f"{self._at[column.target]}x{links - 1}"
-                columns.append(f'"{column.name}." a{inner}')
-                conditions.append(f'"{column.name}." c{inner}')
-        return [f"a{n}x{links} ::= {_any(columns)}", f"c{n}x{links} ::= {_any(conditions)}"]
-
-    def _condition(self, column: CardColumn) -> list[str]:
-        always = column.is_class or (column.is_label and column.name == "name")
-        found = [] if always else [f'"{column.name} IS " "NOT "? "NULL"']
-        if column.kind == "number":
-            found.append(f'"{column.name}" (op num | " BETWEEN " num " AND " num)')
-        elif column.kind == "date":
-            found.append(f'"{column.name}" (op (day | year) | " BETWEEN " day " AND " day)')
-        elif column.kind == "boolean":
-            found.append(f'"{column.name} = " ("true" | "false" | "1" | "0")')
-        elif column.target is not None:
-            named = [
-                v for c in self._card.of(column.target).columns for v in c.values if v[1] and not c.is_class
-            ]
-            found += [f'"{column.name}" {_one_of(named)}'] if named else []
-        elif column.kind == "text":
-            if self._card.words and not column.listed:
-                found.append(f'"{column.name}" like')
-            if column.values:
-                found.append(f'"{column.name}" {_one_of(column.values)}')
-        return found
+def _conditions(card: SchemaCard, column: CardColumn) -> Iterator[str]:
+    """Yield what may be said of a column."""
+    name = column.name
+    if not (column.is_class or (column.is_label and name == "name")):
+        yield f'"{name} IS " "NOT "? "NULL"'
+    if column.kind == "number":
+        yield f'"{name}" (op num | " BETWEEN " num " AND " num)'
+    elif column.kind == "date":
+        yield f'"{name}" (op (day | year) | " BETWEEN " day " AND " day)'
+    elif column.kind == "boolean":
+        yield f'"{name} = " ("true" | "false" | "1" | "0")'
+    elif column.target is not None:
+        led_to = card.of(column.target).columns
+        if named := [v for c in led_to for v in c.values if v[1] and not c.is_class]:
+            yield f'"{name}" {_one_of(named)}'
+    elif column.kind == "text":
+        if not column.listed:
+            yield f'"{name}" like'
+        if column.values:
+            yield f'"{name}" {_one_of(column.values)}'
 
 
 def _one_of(values: Iterable[tuple[str, str]]) -> str:
@@ -737,5 +588,5 @@ def _one_of(values: Iterable[tuple[str, str]]) -> str:
     return f'(is ({texts}) | " NOT"? " IN (" ({texts}) (", " ({texts})){{0,3}} ")")'
 
 
-def _any(options: Iterable[str] | Sequence[str]) -> str:
+def _any(options: Iterable[str]) -> str:
     return " | ".join(dict.fromkeys(options))

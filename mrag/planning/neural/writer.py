@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
 from mrag.errors import ConfigError
-from mrag.generation.models import Told, bounded, told, varied
+from mrag.generation.models import Told, varied
 from mrag.generation.support.sentences import without_thoughts
 from mrag.language.possessive import compile_late
 from mrag.language.tokens import tokens
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.card import WHETHER, Asked, SchemaCard, card_of, gbnf, vocabulary_of
+from mrag.planning.neural.prompts import PROMPTS, answer_of
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.plan import Plan
-from mrag.planning.reading.drafts import Reading
+from mrag.planning.readings import Reading
 from mrag.planning.scopes import aggregates, with_subclasses
 from mrag.planning.values import kind_of
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import BaseMessage
 
 logger = logging.getLogger(__name__)
 _SELECT = compile_late(r"SELECT\b.*?(?=```|;\s*$|\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -43,62 +43,6 @@ _OTHERS, _WARM = 2, 0.7
 MOST_TOKENS: Final = 160
 """Tokens of a statement at most."""
 
-WRITER_SYSTEM: Final = """\
-Write one SQL query that answers the question. Use only tables, columns and values that are listed, without \
-aliases. DATEDIFF is in days. Select only what is asked for. Leave no condition out.
-
-Tables:
-film(id, name, type {'comedy', 'drama', 'western'}, year number, length number, budget number, \
-director -> person.id, sequel_of -> film.id, released date, restored date)
-person(id, name, country {'France', 'Italy'}, birth_date date)
-role(id, fee number, days number, actor -> person.id, film -> film.id)
-
-Question: How many films were made in each year?
-SQL: SELECT film.year, COUNT(*) FROM film GROUP BY film.year
-Question: Which director made the most comedies after 1990?
-SQL: SELECT person.name FROM film JOIN person ON film.director = person.id WHERE film.type = 'comedy' \
-AND film.year > 1990 GROUP BY person.name ORDER BY COUNT(*) DESC LIMIT 1
-Question: How long is the longest French drama, and who made it?
-SQL: SELECT film.length, person.name FROM film JOIN person ON film.director = person.id WHERE \
-film.type = 'drama' AND person.country = 'France' ORDER BY film.length DESC LIMIT 1
-Question: Which actors worked in more than 3 films, and how much did they earn?
-SQL: SELECT person.name, SUM(role.fee * role.days) FROM role JOIN person ON role.actor = person.id \
-GROUP BY person.name HAVING COUNT(DISTINCT role.film) > 3
-Question: average length of comedies and dramas
-SQL: SELECT film.type, AVG(film.length) FROM film WHERE film.type IN ('comedy', 'drama') GROUP BY film.type
-Question: What percentage of the money spent in 1999 went into comedies?
-SQL: SELECT 100 * SUM(film.budget) FILTER (WHERE film.type = 'comedy') / SUM(film.budget) FROM film \
-WHERE film.year = 1999
-Question: people without any role
-SQL: SELECT person.name FROM person WHERE person.id NOT IN (SELECT role.actor FROM role)
-Question: Which directors have never made a drama?
-SQL: SELECT person.name FROM film JOIN person ON film.director = person.id WHERE person.id NOT IN \
-(SELECT film.director FROM film WHERE film.type = 'drama')
-Question: Films that cost more than the average
-SQL: SELECT film.name FROM film WHERE film.budget > (SELECT AVG(film.budget) FROM film)
-Question: Who acted in both Amore and Luna?
-SQL: SELECT person.name FROM person WHERE person.id IN (SELECT role.actor FROM role JOIN film ON \
-role.film = film.id WHERE film.name = 'Amore') AND person.id IN (SELECT role.actor FROM role JOIN film ON \
-role.film = film.id WHERE film.name = 'Luna')
-Question: Who made the film that Luna is a sequel of?
-SQL: SELECT film.sequel_of.director.name FROM film WHERE film.name = 'Luna'
-Question: How many days passed on average until films were restored?
-SQL: SELECT AVG(DATEDIFF(film.restored, film.released)) FROM film
-Question: How much longer is Amore than Luna?
-SQL: SELECT (SELECT film.length FROM film WHERE film.name = 'Amore') - (SELECT film.length FROM film \
-WHERE film.name = 'Luna')
-Question: Did anyone act in a film of their own?
-SQL: SELECT EXISTS (SELECT * FROM role JOIN film ON role.film = film.id WHERE role.actor = film.director)"""
-"""The system message: the form of the statements by example."""
-
-HUMAN: Final = """\
-Tables:
-{card}
-{named}
-Question: {question}
-SQL:"""
-"""The human message; its places hold what has been made fit for a prompt."""
-
 
 def card_for(lexicon: Lexicon, question: str) -> SchemaCard:
     """Return the schema card of a question."""
@@ -107,20 +51,18 @@ def card_for(lexicon: Lexicon, question: str) -> SchemaCard:
     return card_of(lexicon.schema, question, mentions, vocabulary=few)
 
 
-def messages(card: SchemaCard, question: str) -> list[BaseMessage]:
+def asked_of(card: SchemaCard, question: str) -> str:
     """Return what a model is asked."""
-    from langchain_core.messages import HumanMessage, SystemMessage
-
     named = card.named()
     filled = {
         "card": untrusted.lines(card.text()),
         "named": f"\nNames in the question:\n{untrusted.lines(named)}\n" if named else "",
         "question": untrusted.one_line(question),
     }
-    text = HUMAN
+    text = PROMPTS["writer-asked"]
     for place, value in filled.items():
         text = text.replace("{" + place + "}", value, 1)
-    return [SystemMessage(WRITER_SYSTEM), HumanMessage(text)]
+    return text
 
 
 def asked_for(question: str) -> Asked:
@@ -157,7 +99,7 @@ def written(model: BaseChatModel, lexicon: Lexicon, question: str) -> Iterator[t
     for one in (model, *(varied(model, _WARM, seed) for seed in range(1, _OTHERS + 1))):
         if one is None:
             return
-        said = told(bounded(one, MOST_TOKENS), messages(card, question), grammar)
+        said = answer_of(one, PROMPTS["writer"], asked_of(card, question), grammar, MOST_TOKENS)
         if said.text in seen:
             continue
         seen.add(said.text)

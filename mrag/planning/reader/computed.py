@@ -41,12 +41,11 @@ def computed_units(world: SchemaWays, found: Sequence[Unit], low: Sequence[str])
                 yield from _parts(world, sort, i, i + size, dates, named, low)
     for u in found:
         if u.kind == "adjective" and u.word in ("long", "short"):
-            for new in _unit_of("adjective", u.start, u.end, spans, 0.7, inverse=u.word == "short"):
-                yield replace(new, cue=u.cue, op=u.op, word=u.word)
+            yield from _measuring(u, spans, 0.7, least=u.word == "short")
         elif u.kind == "adjective" and u.word in ("old", "young"):
-            ages = [_age(world, p) for p in dates if {"birth", "born"} & _called(p)]
-            for new in _unit_of("adjective", u.start, u.end, ages, 0.75, inverse=u.word == "young"):
-                yield replace(new, cue=u.cue, op=u.op, word=u.word)
+            ages = [_of_date(world, "age", p) for p in dates if {"birth", "born"} & _called(p)]
+            young = u.word == "young"
+            yield from _measuring(replace(u, op="<" if young else ">"), ages, 0.75, least=young)
 
     def called(sort: str) -> set[str]:
         return {p.iri for p in dates if any(sort in table.get((w,), ()) for w in _called(p))}
@@ -57,11 +56,8 @@ def computed_units(world: SchemaWays, found: Sequence[Unit], low: Sequence[str])
 def _calculations(world: SchemaWays, found: Sequence[Unit], low: Sequence[str]) -> Iterator[Unit]:
     """Yield words for a sum, a product or a ratio of numbers of a thing."""
     numbers = {p.iri: p for p in world.schema.properties.values() if p.kind == "number" and not p.flag}
-    named = [
-        (u, [numbers[c.term] for c in u.options[:3] if c.term in numbers])
-        for u in found
-        if u.kind == "property"
-    ]
+    properties = [u for u in found if u.kind == "property"]
+    named = [(u, [numbers[c.term] for c in u.options[:3] if c.term in numbers]) for u in properties]
     named = [(u, some) for u, some in named if some]
     for one, some in named:
         for other, others in named:
@@ -84,12 +80,10 @@ def _calculations(world: SchemaWays, found: Sequence[Unit], low: Sequence[str]) 
         yield from _unit_of("property", i, i + size, sums, 0.7)
     for u in found:
         if u.kind == "adjective" and u.word in _LASTING:
-            spans = [
-                p for p in numbers.values() if (unit := unit_of(p.names, p.comment)) and unit.sort == "span"
-            ]
-            lasting = [c for c in world.sums if numbers[c.bases[0]] in spans]
-            for new in _unit_of("adjective", u.start, u.end, lasting, 0.7, inverse=_LASTING[u.word] < 0):
-                yield replace(new, cue=u.cue, op=u.op, word=u.word)
+            bases = [numbers[c.bases[0]] for c in world.sums]
+            units = [unit_of(p.names, p.comment) for p in bases]
+            lasting = [c for c, unit in zip(world.sums, units, strict=True) if unit and unit.sort == "span"]
+            yield from _measuring(u, lasting, 0.7, least=_LASTING[u.word] < 0)
 
 
 def _products(
@@ -135,6 +129,12 @@ def _unit_of(
         yield Unit(kind, start, end, options, score=0.9)  # type: ignore[arg-type]
 
 
+def _measuring(unit: Unit, some: Sequence[ComputedProperty], score: float, *, least: bool) -> Iterator[Unit]:
+    """Yield an adjective as one that measures what is computed."""
+    for new in _unit_of("adjective", unit.start, unit.end, some, score, inverse=least):
+        yield replace(new, cue=unit.cue, op=unit.op, word=unit.word)
+
+
 def _parts(
     world: SchemaWays,
     part: str,
@@ -146,13 +146,13 @@ def _parts(
 ) -> Iterator[Unit]:
     """Yield a part of dates: of any, or of that which is named beside it."""
     fit = [p for p in dates if len(p.maximum) >= (13 if part == "hour" else _FINE.get(part, 10))]
-    said = {c.term for u in named for c in u.options if c.score >= 0.9}
-    fit.sort(key=lambda p: (p.iri not in said, -mainly(p), p.iri))
-    yield from _unit_of("property", start, end, [_part(world, part, p) for p in fit], 0.8)
+    said = {c.term: c.score for u in named for c in sorted(u.options, key=lambda c: c.score)}
+    fit.sort(key=lambda p: (-said.get(p.iri, 0.0), -mainly(p), p.iri))
+    yield from _unit_of("property", start, end, [_of_date(world, part, p) for p in fit], 0.8)
     for u in named:
         behind = u.start >= end and u.start - end <= 5 and _BETWEEN.issuperset(low[end : u.start])
         if behind or u.end == start:
-            some = [_part(world, part, p) for p in fit if p.iri in {c.term for c in u.options[:3]}]
+            some = [_of_date(world, part, p) for p in fit if p.iri in {c.term for c in u.options[:3]}]
             yield from _unit_of("property", min(start, u.start), max(end, u.end), some, u.score)
 
 
@@ -189,34 +189,21 @@ def mainly(info: PropertyInfo) -> float:
     """Return how likely a date is the one that is meant where none is named."""
     sorts = {sort for w in _called(info) for sort in meanings("spans.tsv").get((w,), ())}
     shared = info.subjects / max([1, *info.domains.values()])
-    return (
-        shared
-        + 0.3 * ("begin" in sorts)
-        - 0.3 * ("end" in sorts)
-        + 0.3 * bool({"date", "year"} & _called(info))
-    )
+    plain = bool({"date", "year"} & _called(info))
+    return shared + 0.3 * ("begin" in sorts) - 0.3 * ("end" in sorts) + 0.3 * plain
 
 
 def _called(info: PropertyInfo) -> set[str]:
     return {w.lower() for name in info.names for w in words_in(name)}
 
 
-def _part(world: SchemaWays, part: str, base: PropertyInfo) -> ComputedProperty:
-    info = replace(base, iri=f"{part}:{base.iri}", names=(part,), kind="number", minimum="", maximum="")
-    return world.register(ComputedProperty(info, (base.iri,), part))
-
-
-def _age(world: SchemaWays, birth: PropertyInfo) -> ComputedProperty:
+def _of_date(world: SchemaWays, sort: str, base: PropertyInfo) -> ComputedProperty:
+    """Return a part of a date, or an age."""
+    said = "in years" if sort == "age" else base.comment
     info = replace(
-        birth,
-        iri=f"age:{birth.iri}",
-        names=("age",),
-        comment="in years",
-        kind="number",
-        minimum="",
-        maximum="",
+        base, iri=f"{sort}:{base.iri}", names=(sort,), comment=said, kind="number", minimum="", maximum=""
     )
-    return world.register(ComputedProperty(info, (birth.iri,), "age"))
+    return world.register(ComputedProperty(info, (base.iri,), sort))
 
 
 def _spans(world: SchemaWays, unit: str) -> list[ComputedProperty]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,9 +18,19 @@ from mrag.planning.plan import (
     Expression,
     Number,
     Plan,
+    Scalar,
     Unknown,
 )
-from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable, is_above, pairs, partner_of
+from mrag.planning.reader.frames import (
+    BY,
+    QuestionCues,
+    RoleItem,
+    Unreadable,
+    is_above,
+    pairs,
+    partner_of,
+    read_as,
+)
 from mrag.planning.reader.outcome import PlanDraft, assemble, difference
 from mrag.planning.reader.world import SchemaWays
 from mrag.planning.scopes import less, renamed, without_ties
@@ -43,18 +54,31 @@ def draft_of(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
     items = parts
     if not any(i.role == "than" for i in items) or any(map(is_above, items)):
         return assemble(world, items, asked)
-    both = _both(world, _sides(items), asked)
+    if any("beyond" in i.role for i in items):
+        raise Unreadable
+    ranked = any(i.role in BY for i in items)
+    counts = ranked and any(i.role == "count" for i in items)
+    items = [replace(i, role="focus") if counts and i.role == "count" else i for i in items]
+    both = _both(world, _sides(_said_once(items)), asked)
     one, other, kind = Unknown("one"), Unknown("other"), both.kind
     less = any(i.role == "by-" for i in items) or asked.compares == "<"
     if asked.truth:
         relation = asked.compares or ("<" if less else ">")
-        return both.draft((), (Comparison(_read(one, kind), relation, _read(other, kind)),), "truth")
+        if not both.keys and all(_is_count(plan) for plan in both.plans):
+            left, right = map(Scalar, both.plans)
+            return replace(both, plans=()).draft((), (Comparison(left, relation, right),), "truth")
+        return both.draft((), (Comparison(read_as(kind, one), relation, read_as(kind, other)),), "truth")
     if asked.ratio and kind == "number":
         turned = any(i.role == "than" and i.cue is None for i in items)  # the part comes behind the whole
         part, whole = (other, one) if turned else (one, other)
         value = ratio(Number(part), Number(whole), percent=asked.ratio == "percent")
         return both.draft((Column(value, "ratio"),), (), "ratio")
-    if asked.difference or asked.compares in ("<", ">") or any(i.role.startswith("by") for i in items):
+    if ranked and both.keys and not asked.amount:
+        relation = "<" if less else ">"
+        return both.kept((Comparison(read_as(kind, one), relation, read_as(kind, other)),), counted=counts)
+    if counts or ((ranked or asked.compares in ("<", ">")) and not asked.amount):
+        raise Unreadable
+    if asked.amount:
         start, end = (one, other) if less else (other, one)
         return both.draft((Column(difference(start, end, kind, asked.unit), "difference"),), (), "difference")
     return both.draft((Column(one, "one"), Column(other, "other")), (), "both")
@@ -78,18 +102,45 @@ class _Both:
             {**self.features, f"contrast:{name}": 1.0},
         )
 
+    def kept(self, conditions: tuple[Comparison, ...], *, counted: bool) -> PlanDraft:
+        """Return the plan of the things for which something holds, or of their number."""
+        plan = Plan(Block((), conditions, plans=self.plans), self.keys)
+        shown = self.keys
+        if counted:
+            number = Aggregate("count", of=tuple(Unknown(c.name) for c in self.keys))
+            shown = (Column(number, "number"),)
+            plan = Plan(Block(plans=(plan,)), shown)
+        return PlanDraft(plan, tuple(c.name for c in shown), {**self.features, "contrast:kept": 1.0})
+
 
 def _both(
     world: SchemaWays, sides: tuple[Sequence[RoleItem], Sequence[RoleItem]], asked: QuestionCues
 ) -> _Both:
-    aside = replace(asked, truth=False, difference=False, ratio="", compares="", side=True)
-    drafts = [assemble(world, side, aside) for side in sides]
+    named = any(i.kind in ("entity", "property") for side in sides for i in side)
+    counted = asked.counted or (not named and bool(asked.compares or asked.amount or asked.ratio))
+    aside = replace(asked, truth=False, difference=False, ratio="", compares="", side=True, counted=counted)
+    drafts = [_side(world, side, aside) for side in sides]
     keys = [[c.name for c in _keys(d)] for d in drafts]
     if len(keys[0]) != len(keys[1]):
         raise Unreadable
-    plans = tuple(_named(d, k, name) for d, k, name in zip(drafts, keys, ("one", "other"), strict=True))
-    shared = tuple(Column(Unknown(f"key{n}"), f"key{n}") for n in range(len(keys[0])))
+    values = [c.value for c in _keys(drafts[0])]
+    called = [
+        f"{v.name.rstrip('0123456789') if isinstance(v, Unknown) else 'key'}{n}" for n, v in enumerate(values)
+    ]
+    plans = tuple(
+        _named(d, dict(zip(k, called, strict=True)), name)
+        for d, k, name in zip(drafts, keys, ("one", "other"), strict=True)
+    )
+    shared = tuple(Column(Unknown(name), name) for name in called)
     return _Both(plans, shared, _kind(world, drafts[0]), drafts[0].features)
+
+
+def _side(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) -> PlanDraft:
+    """Return the plan of a side; where it is counted for each of something, none is a number as well."""
+    if any(i.role in BY and i.kind == "class" for i in items) and any(i.role == "focus" for i in items):
+        with suppress(Unreadable):
+            return assemble(world, items, replace(asked, zero=True))
+    return assemble(world, items, asked)
 
 
 def _keys(draft: PlanDraft) -> list[Column]:
@@ -147,6 +198,12 @@ def _of_whole(both: _Both, name: str, *, percent: bool) -> PlanDraft | None:
     return PlanDraft(replace(whole, columns=shown), tuple(c.name for c in shown), both.features)
 
 
+def _said_once(items: Sequence[RoleItem]) -> list[RoleItem]:
+    """Return items without those that say again what is compared: "the height of A and the height of B"."""
+    own = [(i.role, i.text) if i.kind == "property" else None for i in items]
+    return [i for n, i in enumerate(items) if own[n] is None or own[n] not in own[:n]]
+
+
 def _sides(items: Sequence[RoleItem]) -> tuple[list[RoleItem], list[RoleItem]]:
     """Return the items of both sides: those with a partner in the other stand in one of them only."""
     partners = {n: partner_of(items, n) for n, item in enumerate(items) if item.role == "than"}
@@ -161,14 +218,19 @@ def _sides(items: Sequence[RoleItem]) -> tuple[list[RoleItem], list[RoleItem]]:
     return first, [item for n, item in enumerate(second) if n not in partners]
 
 
-def _named(draft: PlanDraft, keys: Sequence[str], name: str) -> Plan:
-    """Return the plan of a side, with a name for its value and for what it is grouped by."""
+def _named(draft: PlanDraft, keys: Mapping[str, str], name: str) -> Plan:
+    """Return the plan of a side, with a name for its value and names for what it is grouped by."""
     if len(draft.shown) != len(keys) + 1:
         raise Unreadable
     names = {c.name: name + c.name for c in draft.plan.columns}
-    names |= {old: f"key{n}" for n, old in enumerate(keys)}
+    names |= keys
     names |= {old: name for old in draft.shown if old not in keys}
     return without_ties(renamed(draft.plan, names))
+
+
+def _is_count(plan: Plan) -> bool:
+    values = [c.value for c in plan.columns]
+    return len(values) == 1 and isinstance(values[0], Aggregate) and values[0].function == "count"
 
 
 def _kind(world: SchemaWays, draft: PlanDraft) -> str:
@@ -176,12 +238,10 @@ def _kind(world: SchemaWays, draft: PlanDraft) -> str:
     keys = _keys(draft)
     value = next(c.value for c in draft.plan.columns if c.name in draft.shown and c not in keys)
     if not isinstance(value, Unknown):
-        inside = (
-            value.value if isinstance(value, Aggregate) and value.function in ("minimum", "maximum") else None
-        )
-        if not isinstance(inside, Unknown):
+        extreme = isinstance(value, Aggregate) and value.function in ("minimum", "maximum")
+        if not isinstance(value, Aggregate) or not extreme or not isinstance(value.value, Unknown):
             return "number"
-        value = inside
+        value = value.value
     found = {
         info.kind
         for p in draft.plan.where.patterns
@@ -190,10 +250,6 @@ def _kind(world: SchemaWays, draft: PlanDraft) -> str:
     if not found & {"number", "date"}:
         raise Unreadable
     return found.pop()
-
-
-def _read(value: Unknown, kind: str) -> Expression:
-    return Number(value) if kind == "number" else value
 
 
 def ratio(part: Expression, whole: Expression, *, percent: bool) -> Expression:

@@ -22,6 +22,7 @@ from mrag.planning.plan import (
     Contains,
     DatePart,
     Expression,
+    Fold,
     Number,
     Pattern,
     Plan,
@@ -33,8 +34,9 @@ from mrag.planning.plan import (
 from mrag.planning.reader.computed import mainly
 from mrag.planning.reader.quantities import converted, likeness, unit_called
 from mrag.planning.reader.units import Unit
-from mrag.planning.reader.world import SchemaWays, Way, WayStep
+from mrag.planning.reader.world import ComputedProperty, SchemaWays, Way, WayStep
 from mrag.planning.schema import PropertyInfo
+from mrag.planning.scopes import merged, substituted
 from mrag.rdf.terms import XSD
 
 _ALONE: Final = frozenset(("none", "again", "most", "fewest", "fewest0", "having"))
@@ -68,17 +70,25 @@ class RoleItem:
         unit: The words.
         cand: What they name; None of quantities, times and texts.
         cue: The cue word that made it so.
+        cues: All cue words that it uses up.
     """
 
     role: str
     unit: Unit
     cand: Candidate | None = None
     cue: Unit | None = None
+    cues: tuple[Unit, ...] = field(default=(), compare=False)
 
     @property
     def at(self) -> int:
         """Return where it begins."""
         return self.unit.start
+
+    @property
+    def meant(self) -> Candidate:
+        """Return what it names; not of quantities, times and texts."""
+        assert self.cand is not None
+        return self.cand
 
     @property
     def kind(self) -> str:
@@ -108,6 +118,8 @@ class QuestionCues:
         compares: ">", "<" or "=" where one side is compared with the other.
         unit: "year" or "day" where a time is to be counted in them.
         side: Whether it is only one side of a comparison.
+        fold: How what is compared is folded.
+        amount: Whether it is asked by how much one side is beyond the other.
     """
 
     truth: bool = False
@@ -122,6 +134,8 @@ class QuestionCues:
     compares: Relation | OneOf[""] = ""
     unit: str = ""
     side: bool = False
+    fold: Fold = "sum"
+    amount: bool = False
 
 
 @dataclass(eq=False)
@@ -141,6 +155,7 @@ class FrameNode:
         aside: Whether it is only compared with, and not tied.
         share: The property whose value it shares with the root, in place of a tie.
         leads: The step that leads to it from another node, where it is named by a relation: "the owner of".
+        same: The named things one of which it is: "is A a town".
         like: The named thing before it to which it is added: "both A and B", "A but not B".
         blocks: What is said of it.
         withouts: What is denied of it.
@@ -161,6 +176,7 @@ class FrameNode:
     aside: bool = False
     share: tuple[str, Unknown] | None = None
     leads: WayStep | None = None
+    same: tuple[URIRef, ...] = ()
     like: FrameNode | None = None
     blocks: list[Block] = field(default_factory=list)
     withouts: list[Block] = field(default_factory=list)
@@ -199,6 +215,7 @@ class RoleFrame:
         named: The nodes of the items that name classes and things.
         shown: The properties whose values are shown or used.
         differences: Differences that are asked for.
+        beside: What is one of several things or values that are set side by side, and the last words for one.
         features: What is measured.
     """
 
@@ -209,9 +226,10 @@ class RoleFrame:
     named: dict[int, FrameNode] = field(default_factory=dict)
     shown: list[Shown] = field(default_factory=list)
     differences: list[Expression] = field(default_factory=list)
+    beside: dict[Expression, RoleItem] = field(default_factory=dict)
     features: dict[str, float] = field(default_factory=dict)
     values: dict[tuple[int, str], Unknown] = field(default_factory=dict)
-    last: tuple[FrameNode, str] | None = None
+    last: tuple[FrameNode, str, RoleItem] | None = None
     turned: int = 0
     number: int = 0
     _root: FrameNode | None = None
@@ -234,13 +252,18 @@ class RoleFrame:
     def add(self, cls: str, at: int, *, explicit: bool = True, entity: URIRef | None = None) -> FrameNode:
         """Return a new node."""
         info = self.world.schema.classes.get(cls)
-        stem = stem_of(info.names[-1]) if info is not None and cls else "thing"
+        stem = stem_of(info.names[0]) if info is not None and cls else "thing"
         self.nodes.append(FrameNode(self.fresh(stem), cls, at, entity, explicit))
         return self.nodes[-1]
 
-    def info(self, cand: Candidate) -> PropertyInfo:
-        """Return what is known of a property."""
-        return self.world.info(cand.term)
+    def turn(self, most: int, cost: Callable[[int], float]) -> int:
+        """Return how many of the likelier ways are passed over in this turn, which costs something."""
+        found = min(self.asked.turn - self.turned, most)
+        if found <= 0:
+            return 0
+        self.turned += found
+        self.count("turned", cost(found))
+        return found
 
 
 def stem_of(name: str) -> str:
@@ -248,9 +271,12 @@ def stem_of(name: str) -> str:
 
     Example:
         >>> stem_of("2nd Place"), stem_of("weight (g)")
-        ('x_2nd_place', 'weight_g')
+        ('x_2nd_place', 'weight_in_g')
     """
-    plain = "_".join("".join(c if c.isascii() and c.isalnum() else " " for c in name.lower()).split())[:40]
+    said, _, unit = name.strip().removesuffix(")").rpartition(" (")
+    name = f"{said} in {unit}" if said and unit_called(unit) else name
+    plain = "_".join("".join(c if c.isascii() and c.isalnum() else " " for c in name.lower()).split())
+    plain = plain[:40].strip("_")
     return plain if plain[:1].isalpha() else f"x_{plain}".rstrip("_")
 
 
@@ -263,6 +289,7 @@ def read_frame(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues
     frame = RoleFrame(world, items, asked)
     _add_classes(frame)
     _add_entities(frame)
+    _add_kinds(frame)
     _add_parties(frame)
     frame._root = _focus(frame)
     _leave_out(frame)
@@ -308,10 +335,9 @@ def partner_of(items: Sequence[RoleItem], n: int) -> int | None:
 
 def goes_with(world: SchemaWays, one: RoleItem, value: RoleItem) -> bool:
     """Return whether a property or a kind that is counted may go with a value."""
-    assert one.cand is not None
     if one.role == "having":
         return value.unit.kind == "quantity"
-    info = world.info(one.cand.term)
+    info = world.info(one.meant.term)
     if value.unit.kind == "quantity":
         year = info.kind == "date" and value.unit.values[0].isdigit() and len(value.unit.values[0]) == 4
         return year or info.kind == "number" or (info.kind == "text" and value.unit.op == "=")
@@ -324,7 +350,7 @@ def goes_with(world: SchemaWays, one: RoleItem, value: RoleItem) -> bool:
     if value.cand is None:
         return False
     if value.kind == "value":
-        return one.cand.term in value.cand.properties
+        return one.meant.term in value.cand.properties
     naming = info.kind == "text" and info.names[-1].lower().split()[-1] in ("name", "title", "label")
     return value.kind == "entity" and (info.kind == "entity" or naming)
 
@@ -334,9 +360,9 @@ def goes_with(world: SchemaWays, one: RoleItem, value: RoleItem) -> bool:
 
 def _add_classes(frame: RoleFrame) -> None:
     for n, item in enumerate(frame.items):
-        if item.cand is None or item.kind != "class" or item.role in ("same", "differ"):
+        if item.kind != "class" or item.role in ("same", "differ", "kind", "unkind"):
             continue
-        cls = _best_of(frame, item) if len(item.unit.options) > 1 and item.unit.cue else item.cand.term
+        cls = _best_of(frame, item) if len(item.unit.options) > 1 and item.unit.cue else item.meant.term
         # In a graph without classes each noun may name another kind of thing.
         same = next((x for x in frame.nodes if x.cls == cls and cls), None)
         if same is None and item.role == "again":
@@ -359,8 +385,8 @@ def _distance(frame: RoleFrame, cls: str) -> int:
     """Return how far things of a class are from all that is named."""
     found = 0
     for item in frame.items:
-        if item.cand is not None and item.kind in ("class", "entity"):
-            ends = [item.cand.term] if item.kind == "class" else list(item.cand.classes)
+        if item.kind in ("class", "entity"):
+            ends = [item.meant.term] if item.kind == "class" else list(item.meant.classes)
             ways = [frame.world.ways(cls, end) for end in ends if end in frame.world.schema.classes]
             found += min((len(some[0]) for some in ways if some), default=6)
     return found
@@ -369,51 +395,94 @@ def _distance(frame: RoleFrame, cls: str) -> int:
 def _add_entities(frame: RoleFrame) -> None:
     last: FrameNode | None = None
     for n, item in enumerate(frame.items):
-        if item.cand is None or item.kind != "entity":
+        if item.kind != "entity" or item.role == "except":
             continue
-        if item.role == "except":
-            continue
-        if item.role == "or" and last is not None:
-            last.either.append(URIRef(item.cand.term))
+        if item.role in ("or", "each") and last is not None:
+            last = _with_listed(frame, n, last)
+            last.either.append(URIRef(item.meant.term))
             frame.named[n] = last
+            if item.role == "each":
+                frame.beside[last.var] = item
             continue
-        classes = [c for c in item.cand.classes if c in frame.world.schema.classes]
+        classes = [c for c in item.meant.classes if c in frame.world.schema.classes]
         cls = next(iter(frame.world.schema.narrowest(classes)), "")
-        before, last = last, frame.add(cls, item.at, entity=URIRef(item.cand.term))
+        before, last = last, frame.add(cls, item.at, entity=URIRef(item.meant.term))
         last.negated, frame.named[n] = item.role in ("not", "not<"), last
         last.like = before if before is not None and before.cls == cls and not before.negated else None
+
+
+def _with_listed(frame: RoleFrame, n: int, last: FrameNode) -> FrameNode:
+    """Return the node of the first of a list of named things of which any will do: "A, B or C"."""
+    while n >= 2 and not last.either and not last.negated:
+        first, second = frame.items[n - 2 : n]
+        before = frame.named.get(n - 2)
+        if before is None or before is last or not before.entity or before.cls != last.cls:
+            break
+        if frame.named.get(n - 1) is not last or last.entity is None or first.unit.end != second.at:
+            break
+        before.either.append(last.entity)
+        frame.nodes.remove(last)
+        frame.named[n - 1], last, n = before, before, n - 1
+    return last
+
+
+def _add_kinds(frame: RoleFrame) -> None:
+    """Say of which kind something is: "is A a town", "is A the largest town", "rivers that are borders"."""
+    for n, item in enumerate(frame.items):
+        if item.role not in ("kind", "unkind"):
+            continue
+        cls = item.meant.term
+        there = [x for x in frame.nodes if not x.negated and x.at < item.at and (x.entity or x.cls != cls)]
+        if not there:
+            raise Unreadable
+        node = frame.named[n] = there[-1]
+        akin = frame.world.akin(node.cls, cls)
+        if not akin and not frame.asked.truth:
+            raise Unreadable
+        frame.count("kind of its own" if akin else "another kind")
+        if node.entity is None or item.role == "unkind":
+            said = Block(of_class(node.var, cls))
+            node.blocks += [said] if item.role == "kind" else []
+            node.withouts += [said] if item.role == "unkind" else []
+        elif frame.asked.truth:
+            _be(node, cls)
+        else:
+            raise Unreadable
+
+
+def _be(node: FrameNode, cls: str) -> None:
+    """Let a named thing be one of a kind."""
+    assert node.entity is not None
+    node.same, node.entity, node.cls, node.either = (node.entity, *node.either), None, cls, []
 
 
 def _add_parties(frame: RoleFrame) -> None:
     """Add the things that are named by what they are to others: "the owner of the mill"."""
     for n, item in enumerate(frame.items):
-        if item.role in ("party", "parties") and item.cand is not None:
-            info = frame.info(item.cand)
-            backward = bool(item.cand.inverse or not info.ranges)
-            if frame.world.schema.tree and item.cand.name.lower().split()[-1] in PREPOSITIONS:
+        if item.role in ("party", "parties"):
+            info = frame.world.info(item.meant.term)
+            backward = bool(item.meant.inverse or not info.ranges)
+            if frame.world.schema.tree and item.meant.name.lower().split()[-1] in PREPOSITIONS:
                 backward = True  # a "kind of" something has that above it
             if set(info.domains) & set(info.ranges):
-                if frame.asked.turn > frame.turned:
-                    frame.turned += 1
-                    frame.count("turned", 0.3)
-                    backward = not backward
-                frame.count(f"party {'back' if backward else 'ahead'}|{'of' if item.cand.inverse else 'to'}")
+                backward ^= bool(frame.turn(1, lambda _: 0.3))
+                frame.count(f"party {'back' if backward else 'ahead'}|{'of' if item.meant.inverse else 'to'}")
             ends = frame.world.schema.likeliest(info.domains if backward else info.ranges)
             if not ends:
                 raise Unreadable
             frame.named[n] = made = frame.add(ends[0], item.at, explicit=False)
-            made.leads = WayStep(item.cand.term, backward)
+            made.leads = WayStep(item.meant.term, backward)
 
 
 def _leave_out(frame: RoleFrame) -> None:
     """Leave a thing out of the others of its kind: "other than A"."""
     for item in frame.items:
-        if item.role == "except" and item.cand is not None:
-            some = [x for x in frame.nodes if x.entity is None and x.cls in item.cand.classes]
+        if item.role == "except":
+            some = [x for x in frame.nodes if x.entity is None and x.cls in item.meant.classes]
             if not some:
                 raise Unreadable
             node = min(some, key=lambda x: (x is not frame.root, abs(x.at - item.at)))
-            other = Comparison(node.var, "!=", URIRef(item.cand.term))
+            other = Comparison(node.var, "!=", URIRef(item.meant.term))
             node.blocks.append(Block((), (other,)))
 
 
@@ -421,6 +490,12 @@ def _focus(frame: RoleFrame) -> FrameNode:
     """Return the node that is asked for: what is named so, else what has what is asked for."""
     if not frame.asked.side and any(i.role in BY for i in frame.items):
         return _chosen(frame)
+    return _asked_for(frame)
+
+
+def _asked_for(frame: RoleFrame) -> FrameNode:
+    if frame.asked.truth and (same := next((x for x in frame.nodes if x.same), None)) is not None:
+        return same
     for roles in (("count", "focus", "share", *BY), ("group",), ("party", "parties")):
         for n, item in enumerate(frame.items):
             if item.role in roles and n in frame.named and not frame.named[n].entity:
@@ -430,28 +505,24 @@ def _focus(frame: RoleFrame) -> FrameNode:
     if compared and len(named) == 1 and named[0].cls and not frame.asked.truth:
         frame.count("implied focus")
         return frame.add(named[0].cls, 0, explicit=False)
-    properties = [i.cand for i in frame.items if i.cand is not None and i.kind == "property"]
-    wanted = [
-        i.cand
-        for i in frame.items
-        if i.cand is not None and i.kind == "property" and i.role not in ("link", "cond", "self")
-    ] or properties
+    properties = [i for i in frame.items if i.kind == "property"]
+    wanted = [i for i in properties if i.role not in ("link", "cond", "self")] or properties
     there = [x for x in frame.nodes if not x.negated]
     if not wanted and all(x.entity for x in there) and frame.nodes and not frame.asked.truth:
         return _unnamed(frame)
-    for cand in wanted:
+    for item in wanted:
         for x in sorted(there, key=lambda x: x.entity is None):
-            if _owns(frame.world, x, cand):
+            if _owns(frame.world, x, item.meant):
                 return x
-    if wanted and (owners := frame.world.owners[wanted[0].term]):
-        at = next(i.at for i in frame.items if i.cand is wanted[0])
+    if wanted and (owners := frame.world.owners[wanted[0].meant.term]):
         frame.count("implied focus")
-        return frame.add(max(owners, key=lambda c: (_fit(frame, c), -owners.index(c))), at, explicit=False)
+        best = max(owners, key=lambda c: (_fit(frame, c), -owners.index(c)))
+        return frame.add(best, wanted[0].at, explicit=False)
     if there:
         return next((x for x in there if not x.entity), there[0])
     for item in frame.items:
-        if item.cand is not None and item.kind == "value" and item.cand.properties:
-            owners = frame.world.owners.get(item.cand.properties[0], ())
+        if item.kind == "value" and item.meant.properties:
+            owners = frame.world.owners.get(item.meant.properties[0], ())
             if owners:
                 frame.count("value focus")
                 return frame.add(owners[0], item.at, explicit=False)
@@ -462,6 +533,8 @@ def _chosen(frame: RoleFrame) -> FrameNode:
     """Return the node of the things of which one is to be chosen: "who is older, Ann or Bob"."""
     node = next((x for x in frame.nodes if x.either), None)
     if node is None:
+        if any(i.role in ("or", "each") and i.kind == "value" for i in frame.items):
+            return _asked_for(frame)
         raise Unreadable
     for n, x in frame.named.items():
         if x is not node and x.entity is None and frame.world.related(x.cls, node.cls) and not x.negated:
@@ -478,9 +551,7 @@ def _unnamed(frame: RoleFrame) -> FrameNode:
     near = sorted((c for c in far if far[c] < 6), key=lambda c: (far[c], c in own, -count[c], c))[:4]
     if not near:
         raise Unreadable
-    turn = min(frame.asked.turn, len(near) - 1)
-    frame.turned += turn
-    frame.count("turned", 0.5 * turn)
+    turn = frame.turn(len(near) - 1, lambda n: 0.5 * n)
     frame.count("unnamed focus")
     return frame.add(near[turn], -1, explicit=False)
 
@@ -489,10 +560,10 @@ def _fit(frame: RoleFrame, cls: str) -> int:
     """Return how much of what is said can be said of things of a class."""
     found = 0
     for item in frame.items:
-        if item.cand is not None and item.kind == "property":
-            found += frame.world.has(cls, item.cand.term)
-        elif item.cand is not None and item.kind == "value":
-            found += any(frame.world.has(cls, p) for p in item.cand.properties)
+        if item.kind == "property":
+            found += frame.world.has(cls, item.meant.term)
+        elif item.kind == "value":
+            found += any(frame.world.has(cls, p) for p in item.meant.properties)
     return found
 
 
@@ -505,8 +576,7 @@ def _owns(world: SchemaWays, node: FrameNode, cand: Candidate) -> bool:
 
 def _owner(frame: RoleFrame, item: RoleItem, *, near: bool) -> FrameNode:
     """Return the node that a property is said of: a condition of the nearest one before, else that behind."""
-    cand, root = item.cand, frame.root
-    assert cand is not None
+    cand, root = item.meant, frame.root
     some = [x for x in frame.nodes if (near or not x.negated) and _owns(frame.world, x, cand)]
     if some:
 
@@ -519,13 +589,9 @@ def _owner(frame: RoleFrame, item: RoleItem, *, near: bool) -> FrameNode:
         if len({x.cls for x in some}) > 1:
             frame.count("owners")
         some.sort(key=cost)
-        close = [x for x in some[1:] if cost(x)[0] - cost(some[0])[0] < 4 * CLOSE]
-        turn = min(frame.asked.turn - frame.turned, len(close))
-        if turn > 0:
-            frame.turned += turn
-            frame.count("turned", 0.2 * (cost(close[turn - 1])[0] - cost(some[0])[0]) + 0.2)
-            return close[turn - 1]
-        return some[0]
+        more = [cost(x)[0] - cost(some[0])[0] for x in some]
+        close = [x for x, far in zip(some, more, strict=True) if far < 4 * CLOSE]
+        return close[frame.turn(len(close) - 1, lambda n: 0.2 * more[n] + 0.2)]
     owners = frame.world.owners[cand.term]
     if not owners:
         raise Unreadable
@@ -571,49 +637,53 @@ def stated(frame: RoleFrame, of: Unknown | URIRef, iri: str) -> tuple[Expression
     if computed is None:
         x = frame.fresh()
         return x, (Pattern(of, URIRef(iri), x),)
-    unknowns = [frame.fresh() for _ in computed.bases]
-    patterns = (Pattern(of, URIRef(base), x) for base, x in zip(computed.bases, unknowns, strict=True))
+    bases = _bases(frame, computed)
+    unknowns = [frame.fresh() for _ in bases]
+    patterns = (Pattern(of, URIRef(base), x) for base, x in zip(bases, unknowns, strict=True))
     return computed.of(unknowns), tuple(patterns)
+
+
+def _bases(frame: RoleFrame, computed: ComputedProperty) -> tuple[str, ...]:
+    """Return what a value follows from; of an age, the date at which it is asked for as well."""
+    at = (i.meant.term for i in frame.items if i.role == "at")
+    return (*computed.bases, *at) if computed.sort == "age" else computed.bases
 
 
 def _value(frame: RoleFrame, node: FrameNode, cand: Candidate) -> Expression:
     """Return the value of a property of a node: an unknown, or what follows from some."""
     computed = frame.world.computed.get(cand.term)
     if computed is not None:
-        bases = (replace(cand, term=base, inverse=False) for base in computed.bases)
+        bases = (replace(cand, term=base, inverse=False) for base in _bases(frame, computed))
         return computed.of([_value(frame, node, base) for base in bases])
     key = (id(node), cand.term)
     if key not in frame.values:
         backward = not frame.world.has(node.cls, cand.term) or (
             cand.inverse and frame.world.leads_to(node.cls, cand.term)
         )
-        thing = frame.info(cand).kind == "entity"
+        thing = frame.world.info(cand.term).kind == "entity"
         if backward and not thing:
             raise Unreadable
         either = thing and frame.world.has(node.cls, cand.term) and frame.world.leads_to(node.cls, cand.term)
-        if either and frame.asked.turn > frame.turned:
-            frame.turned += 1
-            frame.count("turned", 0.5)
-            backward = not backward
         if either:
+            backward ^= bool(frame.turn(1, lambda _: 0.5))
             # What is called "capital of" tells of the country from the side of the capital.
             tree = frame.world.schema.tree
-            last = (cand.name if tree else frame.info(cand).names[0]).lower().split()[-1]
+            last = (cand.name if tree else frame.world.info(cand.term).names[0]).lower().split()[-1]
             way = "backward" if backward else "forward"
             frame.count(f"{way} {last}" if last in PREPOSITIONS else way)
             at = next((i.at for i in frame.items if i.cand is cand), node.at)
             side = "before" if at < node.at else "behind"
             frame.count(f"{way}|{side}|{'of' if cand.inverse else 'to'}")
-            if tree and last in PREPOSITIONS:
-                frame.count(f"{way} {last}|{side}")  # "the kinds of it", "what it is a kind of"
-        frame.values[key] = x = frame.fresh(stem_of(frame.info(cand).names[-1]))
+            if last in PREPOSITIONS and (tree or not cand.inverse):
+                # "The kinds of it", "what it is a kind of"; "who reports to her", "whom does she report to".
+                frame.count(f"{way} {last}|{side}" if tree else f"{way} prep|{side}")
+        frame.values[key] = x = frame.fresh(stem_of(frame.world.info(cand.term).names[0]))
         iri = URIRef(cand.term)
         node.blocks.append(Block((Pattern(x, iri, node.var) if backward else Pattern(node.var, iri, x),)))
     return frame.values[key]
 
 
 def _add_condition(frame: RoleFrame, item: RoleItem, value: RoleItem) -> None:
-    assert item.cand is not None
     if value.kind in ("entity", "class"):
         return  # the relation is named only to tie the thing
     if item.unit.kind == "adjective" and item.unit.op == "<" and value.unit.op in _TURNED:
@@ -621,23 +691,17 @@ def _add_condition(frame: RoleFrame, item: RoleItem, value: RoleItem) -> None:
     if value.role == "or<":
         if frame.last is None:
             raise Unreadable
-        before = frame.last[0]
-        _alternative(
-            frame,
-            before if frame.world.has(before.cls, item.cand.term) else frame.root,
-            item.cand.term,
-            value,
-        )
+        before, iri = frame.last[0], item.meant.term
+        _alternative(frame, before if frame.world.has(before.cls, iri) else frame.root, iri, value)
         return
-    _say(frame, _owner(frame, item, near=True), item.cand.term, value, negate=value.role == "not<")
+    _say(frame, _owner(frame, item, near=True), item.meant.term, value, negate=value.role == "not<")
 
 
 def _add_existence(frame: RoleFrame, item: RoleItem) -> None:
-    assert item.cand is not None
     known = len(frame.nodes)
-    node, x, iri = _owner(frame, item, near=True), frame.fresh(), URIRef(item.cand.term)
-    info = frame.info(item.cand)
-    forward = frame.world.has(node.cls, item.cand.term)
+    node, x, iri = _owner(frame, item, near=True), frame.fresh(), URIRef(item.meant.term)
+    info = frame.world.info(item.meant.term)
+    forward = frame.world.has(node.cls, item.meant.term)
     block = Block((Pattern(node.var, iri, x) if forward else Pattern(x, iri, node.var),))
     if item.role == "lacks" and len(frame.nodes) > known:
         node.negated = True  # there is none that has it: "was never lent"
@@ -652,31 +716,29 @@ def _add_existence(frame: RoleFrame, item: RoleItem) -> None:
 
 
 def _add_flag(frame: RoleFrame, item: RoleItem) -> None:
-    assert item.cand is not None
     node, x = _owner(frame, item, near=True), frame.fresh()
-    truth = frame.info(item.cand).truth_value(item.role == "yes")
-    node.blocks.append(Block((Pattern(node.var, URIRef(item.cand.term), x),), (Comparison(x, "=", truth),)))
+    truth = frame.world.info(item.meant.term).truth_value(item.role == "yes")
+    node.blocks.append(Block((Pattern(node.var, URIRef(item.meant.term), x),), (Comparison(x, "=", truth),)))
 
 
 def _add_extreme(frame: RoleFrame, item: RoleItem) -> None:
-    assert item.cand is not None
     node = _owner(frame, item, near=True)
-    x = _value(frame, node, item.cand)
-    value: Expression = Number(x) if frame.info(item.cand).kind == "number" else x
+    if frame.asked.truth and node.entity and node is frame.root:
+        _be(node, node.cls)
+    value = read_as(frame.world.info(item.meant.term).kind, _value(frame, node, item.meant))
     node.key = (value, item.role == "key+", frame.asked.limit or 1)
 
 
 def _add_average(frame: RoleFrame, item: RoleItem) -> None:
     """Compare a property with its average over the class, or over those that share something with it."""
-    assert item.cand is not None
     node = _owner(frame, item, near=True)
     relation = BEYOND[item.role.removeprefix("beyond")]
     group = next((i for i in frame.items if i.role == "same" and i.at > item.at), None)
     if node is not frame.root and group is None:
         # Whether it is one value of each thing or several is known when it is tied.
-        frame.shown.append(Shown(item, _value(frame, node, item.cand), node))
+        frame.shown.append(Shown(item, _value(frame, node, item.meant), node))
         return
-    add_average(frame, node, item.cand, relation, group)
+    add_average(frame, node, item.meant, relation, group)
 
 
 def add_average(
@@ -692,12 +754,11 @@ def add_average(
         node.blocks.append(Block((), (Comparison(Number(x), relation, limit),)))
         return
     shared = frame.fresh()
-    within = Plan(
-        Block((*patterns, *_shared(frame, node, z, group, shared))), (Column(shared, shared.name), average)
-    )
-    inside = tuple(_shared(frame, node, node.var, group, shared))
+    inside = Block((*patterns, *_shared(frame, node, z, group, shared)))
+    within = Plan(inside, (Column(shared, shared.name), average))
+    own = tuple(_shared(frame, node, node.var, group, shared))
     condition = Comparison(Number(x), relation, Unknown(average.name))
-    node.blocks.append(Block(inside, (condition,), plans=(within,)))
+    node.blocks.append(Block(own, (condition,), plans=(within,)))
     frame.count("average of group")
 
 
@@ -705,14 +766,13 @@ def _shared(
     frame: RoleFrame, node: FrameNode, var: Unknown | URIRef, item: RoleItem, shared: Unknown
 ) -> Iterable[Pattern]:
     """Yield that an unknown is what a thing of the class of a node has in common with others."""
-    assert item.cand is not None
     if item.kind == "class":
-        ways = frame.world.ways(node.cls, item.cand.term)
+        ways = frame.world.ways(node.cls, item.meant.term)
         if not ways:
             raise Unreadable
         yield from path(frame, var, ways[0], shared)
-    elif frame.world.has(node.cls, item.cand.term):
-        yield Pattern(var, URIRef(item.cand.term), shared)
+    elif frame.world.has(node.cls, item.meant.term):
+        yield Pattern(var, URIRef(item.meant.term), shared)
     else:
         raise Unreadable
 
@@ -724,16 +784,12 @@ def _add_same(frame: RoleFrame, item: RoleItem) -> None:
     try:
         node, other = _two(frame, item)
     except Unreadable:
-        _relate(frame, item, differ=False)
+        _relate(frame, item)
         return
     assert other.entity is not None
     other.aside, shared = True, frame.fresh()
-    if (
-        not any(s.value for s in frame.shown if s.item is item)
-        and item.cand is not None
-        and item.kind != "class"
-    ):
-        value = _value(frame, node, item.cand)
+    if item.kind != "class":
+        value = _value(frame, node, item.meant)
         if not isinstance(value, Unknown):
             raise Unreadable
         shared = value
@@ -744,13 +800,9 @@ def _add_same(frame: RoleFrame, item: RoleItem) -> None:
     frame.count("compared")
 
 
-def _add_difference(frame: RoleFrame, item: RoleItem) -> None:
-    """Say that two things that are spoken of have not the same: "from another town"."""
-    _relate(frame, item, differ=True)
-
-
-def _relate(frame: RoleFrame, item: RoleItem, *, differ: bool) -> None:
-    """Say that two things that are spoken of have the same, or one thing by two relations: "its own"."""
+def _relate(frame: RoleFrame, item: RoleItem) -> None:
+    """Say that two things have the same, or one by two relations, or not: "its own", "from another town"."""
+    differ = item.role == "differ"
     found = [(x, own) for x in frame.nodes if not x.aside and (own := _own_item(frame, x, item))]
     found.sort(key=lambda f: (f[0] is not frame.root, abs(f[0].at - item.at)))
     one = frame.fresh()
@@ -758,16 +810,15 @@ def _relate(frame: RoleFrame, item: RoleItem, *, differ: bool) -> None:
     if len(found) > 1:
         for (x, own), value in zip(found, (one, other), strict=False):
             x.blocks.append(Block(tuple(_shared(frame, x, x.entity or x.var, own, value))))
-    elif found and item.cand is not None and item.kind == "property":
-        x, ends = found[0][0], frame.info(item.cand).ranges
-        links = {i.cand.term for i in frame.items if i.role == "link" and i.cand is not None}
-        ways = [
-            w for end in ends for w in frame.world.ways(x.cls, end) if any(s.property in links for s in w)
-        ]
-        if not ways:
+    elif found and item.kind == "property":
+        x, ends = found[0][0], frame.world.info(item.meant.term).ranges
+        links = {i.meant.term for i in frame.items if i.role == "link"}
+        ways = (way for end in ends for way in frame.world.ways(x.cls, end))
+        linked = next((way for way in ways if any(s.property in links for s in way)), None)
+        if linked is None:
             raise Unreadable
         x.blocks.append(Block(tuple(_shared(frame, x, x.var, item, one))))
-        x.blocks.append(Block(tuple(path(frame, x.var, ways[0], other))))
+        x.blocks.append(Block(tuple(path(frame, x.var, linked, other))))
     else:
         raise Unreadable
     if differ:
@@ -777,26 +828,22 @@ def _relate(frame: RoleFrame, item: RoleItem, *, differ: bool) -> None:
 
 def _own_item(frame: RoleFrame, x: FrameNode, item: RoleItem) -> RoleItem | None:
     """Return an item for what a node has of what is said, by another property of that name if need be."""
-    assert item.cand is not None
     if item.kind == "class":
-        return item if x.cls != item.cand.term and frame.world.ways(x.cls, item.cand.term) else None
-    if frame.world.has(x.cls, item.cand.term):
+        return item if x.cls != item.meant.term and frame.world.ways(x.cls, item.meant.term) else None
+    if frame.world.has(x.cls, item.meant.term):
         return item
-    name = frame.info(item.cand).names[0].lower()
+    name = frame.world.info(item.meant.term).names[0].lower()
     for iri, p in frame.world.schema.properties.items():
         if frame.world.has(x.cls, iri) and p.names[0].lower() == name:
-            return replace(item, cand=replace(item.cand, term=iri))
+            return replace(item, cand=replace(item.meant, term=iri))
     return None
 
 
 def _two_of(frame: RoleFrame, item: RoleItem) -> None:
     """Set the thing aside with which others are compared by what belongs to them."""
     root = frame.root
-    others = [
-        x
-        for x in frame.nodes
-        if x.entity and not x.either and x is not root and frame.world.related(x.cls, root.cls)
-    ]
+    named = (x for x in frame.nodes if x.entity and not x.either and x is not root)
+    others = [x for x in named if frame.world.related(x.cls, root.cls)]
     if not others or root.entity:
         raise Unreadable
     min(others, key=lambda x: (x.at < item.at, abs(x.at - item.at), x.at)).aside = True
@@ -804,19 +851,14 @@ def _two_of(frame: RoleFrame, item: RoleItem) -> None:
 
 def _two(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, FrameNode]:
     """Return the node that is compared with a thing that is named, and this thing."""
-    assert item.cand is not None
 
     def fits(x: FrameNode) -> bool:
-        assert item.cand is not None
         if item.kind == "class":
-            return bool(frame.world.ways(x.cls, item.cand.term))
-        return frame.world.has(x.cls, item.cand.term)
+            return bool(frame.world.ways(x.cls, item.meant.term))
+        return frame.world.has(x.cls, item.meant.term)
 
-    others = [
-        x
-        for x in frame.nodes
-        if x.entity and not x.either and x is not frame.root and not x.aside and fits(x)
-    ]
+    named = (x for x in frame.nodes if x.entity and not x.either and x is not frame.root)
+    others = [x for x in named if not x.aside and fits(x)]
     if not others:
         raise Unreadable
     other = min(others, key=lambda x: (abs(x.at - item.at), x.at))
@@ -829,16 +871,9 @@ def _two(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, FrameNode]:
 
 def _add_comparison(frame: RoleFrame, item: RoleItem) -> None:
     """Compare a property with that of a thing that is named, of a related thing, or with another property."""
-    cand = item.cand
-    assert cand is not None
-    than = next(
-        (
-            n
-            for n, i in enumerate(frame.items)
-            if i.role == "than" and i.kind in ("class", "property") and i.at > item.at
-        ),
-        None,
-    )
+    cand = item.meant
+    behind = [n for n, i in enumerate(frame.items) if i.role == "than" and i.at > item.at]
+    than = next((n for n in behind if frame.items[n].kind in ("class", "property")), None)
     if than is None:
         node, other = _two(frame, item)
         assert other.entity is not None
@@ -849,47 +884,54 @@ def _add_comparison(frame: RoleFrame, item: RoleItem) -> None:
         node, block = _owner(frame, item, near=True), Block()
         y, block = _than(frame, node, item, than)
     x = _value(frame, node, cand)
-    read = Number if frame.info(cand).kind == "number" else _itself
+    kind = frame.world.info(cand.term).kind
     if frame.asked.difference:
         from_, to = (y, x) if item.role == "above+" else (x, y)
         frame.differences.append(Arithmetic(Number(to), "-", Number(from_)))
     else:
-        compared = Comparison(read(x), ">" if item.role == "above+" else "<", read(y))
-        block = merge(block, Block((), (compared,)))
+        compared = Comparison(read_as(kind, x), ">" if item.role == "above+" else "<", read_as(kind, y))
+        block = merged(block, Block((), (compared,)))
     node.blocks.append(block)
     frame.count("compared")
+
+
+def _add_time(frame: RoleFrame, item: RoleItem) -> None:
+    """Let a date be that at which an age is asked for: "how old was she when she was hired"."""
+    computed = (frame.world.computed.get(i.text) for i in frame.items if i.kind == "property")
+    if all(one is None or one.sort != "age" for one in computed):
+        raise Unreadable
 
 
 def _pass(frame: RoleFrame, item: RoleItem) -> None:
     """Say nothing: what it is compared with says it."""
 
 
-def _itself(value: Expression) -> Expression:
-    return value
+def read_as(kind: str, value: Expression) -> Expression:
+    """Return a value as a number, if it is one of a property of that kind."""
+    return Number(value) if kind == "number" else value
 
 
 def _than(frame: RoleFrame, node: FrameNode, item: RoleItem, n: int) -> tuple[Expression, Block]:
     """Return the value that a property of a node is compared with: "than seats", "than its owner"."""
     than, y = frame.items[n], frame.fresh()
-    assert item.cand is not None and than.cand is not None
     if n in frame.named:
         frame.count("compared with related")
-        return _value(frame, frame.named[n], item.cand), Block()
-    if frame.info(than.cand).kind == "entity":
-        if not frame.world.has(node.cls, than.cand.term):
+        return _value(frame, frame.named[n], item.meant), Block()
+    if frame.world.info(than.meant.term).kind == "entity":
+        if not frame.world.has(node.cls, than.meant.term):
             raise Unreadable
         related = frame.fresh("n")
         frame.count("compared with related")
-        forward = Pattern(node.var, URIRef(than.cand.term), related)
-        return y, Block((forward, Pattern(related, URIRef(item.cand.term), y)))
+        forward = Pattern(node.var, URIRef(than.meant.term), related)
+        return y, Block((forward, Pattern(related, URIRef(item.meant.term), y)))
     frame.count("compared with own")
-    return _value(frame, _owner(frame, than, near=True), than.cand), Block()
+    return _value(frame, _owner(frame, than, near=True), than.meant), Block()
 
 
 _SAYINGS: Final[Mapping[str, Callable[[RoleFrame, RoleItem], None]]] = {
     "has": _add_existence, "lacks": _add_existence, "yes": _add_flag, "no": _add_flag, "key": _add_extreme,
-    "beyond": _add_average, "same": _add_same, "differ": _add_difference,
-    "above": _add_comparison, "than": _pass,
+    "beyond": _add_average, "same": _add_same, "differ": _relate,
+    "above": _add_comparison, "than": _pass, "at": _add_time,
 }  # fmt: skip
 """What says something of a node and shows nothing."""
 
@@ -898,7 +940,9 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
     """Add what a value, a quantity, a time or a text says without the name of a property."""
     if item.kind == "value":
         node, iri = _place_of_value(frame, item)
-        if item.role == "or":
+        if item.role == "each" or (item.role == "or" and any(i.role in BY for i in frame.items)):
+            _set_beside(frame, node, iri, item)
+        elif item.role == "or":
             _alternative(frame, node, iri, item)
         else:
             _say(frame, node, iri, item, negate=item.role == "not")
@@ -909,14 +953,13 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
     if item.role == "or":
         if frame.last is None:
             raise Unreadable
-        node, iri = frame.last
-        like = _likeness(frame.world.info(iri), item.unit) or 0.0
-        better = [
-            p
-            for _, _, p in _guesses(frame, item, [node])
-            if (_likeness(frame.world.info(p), item.unit) or 0.0) > like + 1.0
-        ]
-        _alternative(frame, node, better[0] if better else iri, item)
+        node, iri, _ = frame.last
+
+        def like(one: str) -> float:
+            return fitness(frame.world.info(one), item.unit) or 0.0
+
+        better = (p for _, _, p in _guesses(frame, item, [node]) if like(p) > like(iri) + 1.0)
+        _alternative(frame, node, next(better, iri), item)
         return
     numbered = item.unit.kind == "quantity" and item.unit.op == "=" and n - 1 in frame.named
     if numbered and frame.items[n - 1].unit.end == item.at:
@@ -926,15 +969,11 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
             frame.count("numbered")
             _say(frame, node, keys[0], item)
             return
-    fits = _guesses(frame, item, [x for x in frame.nodes if not x.entity])
+    fits = _guesses(frame, item, [x for x in frame.nodes if frame.asked.truth or not x.entity])
     if not fits:
         raise Unreadable
     close = [f for f in fits if fits[0][0] - f[0] < 2 * CLOSE]
-    at = min(frame.asked.turn - frame.turned, len(close) - 1)
-    if at > 0:
-        frame.turned += at
-        frame.count("turned", 0.2 + fits[0][0] - close[at][0])
-    _, node, iri = close[max(0, at)]
+    _, node, iri = close[frame.turn(len(close) - 1, lambda n: 0.2 + fits[0][0] - close[n][0])]
     frame.count("guessed property")
     _say(frame, node, iri, item, negate=item.role == "not")
 
@@ -962,7 +1001,7 @@ def _guesses(
         (like - _far(frame, item, x) + 0.6 * ((id(x), p.iri) in frame.values) - 0.15 * rank, x, p.iri)
         for x in nodes
         for rank, p in (*((0, p) for p in _own(frame, x)), *enumerate(_lasting(frame, x, item.unit)))
-        if (like := _likeness(p, item.unit)) is not None
+        if (like := fitness(p, item.unit)) is not None
     ]
     return sorted(fits, key=lambda f: (-f[0], f[1].at, f[2]))
 
@@ -981,7 +1020,7 @@ def _lasting(frame: RoleFrame, x: FrameNode, unit: Unit) -> list[PropertyInfo]:
     return [*spans, *(c.info for c in frame.world.sums if x.cls in c.info.domains)]
 
 
-def _likeness(info: PropertyInfo, unit: Unit) -> float | None:
+def fitness(info: PropertyInfo, unit: Unit) -> float | None:
     """Return how likely a property has a value that is given without its name; None if it cannot have it."""
     shared = 0.5 * info.subjects / max([1, *info.domains.values()])
     if unit.kind == "quantity":
@@ -1029,9 +1068,13 @@ def tells_apart(info: PropertyInfo) -> bool:
 
 def _place_of_value(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, str]:
     """Return the node that a value is said of, and by which property."""
-    assert item.cand is not None
-    properties = [p for p in item.cand.properties if p in frame.world.schema.properties]
-    fits = [(x, p) for p in properties for x in frame.nodes if not x.entity and frame.world.has(x.cls, p)]
+    properties = [p for p in item.meant.properties if p in frame.world.schema.properties]
+    fits = [
+        (x, p)
+        for p in properties
+        for x in frame.nodes
+        if (frame.asked.truth or not x.entity) and frame.world.has(x.cls, p)
+    ]
     if fits:
 
         def cost(fit: tuple[FrameNode, str]) -> tuple[float, str]:
@@ -1040,11 +1083,7 @@ def _place_of_value(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, str]:
             return 2 * properties.index(p) + far, p
 
         order = sorted(fits, key=cost)
-        turn = min(frame.asked.turn - frame.turned, len(order) - 1)
-        if turn > 0:
-            frame.turned += turn
-            frame.count("turned", 0.5)
-        return order[max(0, turn)]
+        return order[frame.turn(len(order) - 1, lambda _: 0.5)]
     owners = frame.world.owners[properties[0]] if properties else ()
     if not owners:
         raise Unreadable
@@ -1062,7 +1101,7 @@ def _say(frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem, *, negate:
         other.again, other.negated = True, node.negated
         frame.count("copies")
         node = other
-    frame.last = (node, iri)
+    frame.last = (node, iri, item)
     node.said[iri] = (item.unit.op, item.text)
     block = _block(frame, node, iri, item)
     if not negate:
@@ -1082,6 +1121,17 @@ def _alternative(frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem) ->
     node.blocks.append(Block(either=((*before, _block(frame, node, iri, item)),)))
 
 
+def _set_beside(frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem) -> None:
+    """Let a value be the last one that was said, or another one, each of which is shown."""
+    if frame.last is None or frame.last[:2] != (node, iri):
+        raise Unreadable
+    known = node.blocks.pop()
+    x = _value(frame, node, Candidate("property", iri, 1.0, ""))
+    some = known.either[0] if x in frame.beside else (_block(frame, node, iri, frame.last[2], x),)
+    node.blocks.append(Block(either=((*some, _block(frame, node, iri, item, x)),)))
+    frame.beside[x] = item
+
+
 def _contradicts(node: FrameNode, iri: str, item: RoleItem) -> bool:
     """Return whether a thing of which something was said of a property cannot have this value, too."""
     if iri not in node.said:
@@ -1097,9 +1147,12 @@ def _contradicts(node: FrameNode, iri: str, item: RoleItem) -> bool:
     return up * down == -1 and (one - other) * up >= 0
 
 
-def _block(frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem) -> Block:
+def _block(
+    frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem, known: Expression | None = None
+) -> Block:
     """Return that a property of a node has a value."""
-    info, (x, patterns) = frame.world.info(iri), stated(frame, node.var, iri)
+    info = frame.world.info(iri)
+    x, patterns = stated(frame, node.var, iri) if known is None else (known, ())
     if item.kind == "value":
         number = decimal(item.text) if info.kind == "number" and not info.text_numbers else None
         if number is not None:
@@ -1108,10 +1161,10 @@ def _block(frame: RoleFrame, node: FrameNode, iri: str, item: RoleItem) -> Block
     if item.unit.kind == "text":
         position = _POSITIONS.get(item.role.rstrip("<"), "whole")
         return Block(patterns, (Contains(x, item.text, position),))
-    return Block(patterns, tuple(_bounds(x, info, item.unit)))
+    return Block(patterns, tuple(bounds_of(x, info, item.unit)))
 
 
-def _bounds(x: Expression, info: PropertyInfo, unit: Unit) -> Iterable[Condition]:
+def bounds_of(x: Expression, info: PropertyInfo, unit: Unit) -> Iterable[Condition]:
     """Yield how a value is bounded by a quantity or a time."""
     if info.kind == "date":
         left, ends = _date_bounds(x, unit)
@@ -1177,19 +1230,28 @@ def decimal(text: str) -> Literal | None:
 # Blocks
 
 
-def where(frame: RoleFrame, root: FrameNode, *, below: bool = False) -> Block:
-    """Return the block of a node with all that hangs on it, or with all of the frame."""
+def where(frame: RoleFrame, root: FrameNode, *, below: bool = False, named: bool = True) -> Block:
+    """Return the block of a node with all that hangs on it, or with all of the frame.
+
+    Args:
+        frame: The frame.
+        root: The node.
+        below: Whether only what hangs on it is wanted.
+        named: Whether it is said which thing it is.
+    """
     nodes = [x for x in frame.nodes if x is not root and not x.aside and (not below or is_under(x, root))]
     found = block_of(frame, root, tied=False)
+    if root.same and named and not below:
+        found = merged(found, is_one_of(root.var, root.same))
     for x in nodes:
         if not x.negated:
-            found = merge(found, block_of(frame, x, tied=True))
+            found = merged(found, block_of(frame, x, tied=True))
     for x in nodes:
         if x.negated and x.parent is not None and not x.parent.negated:
             inside = block_of(frame, x, tied=True)
             for y in nodes:
                 if y.negated and y is not x and is_under(y, x):
-                    inside = merge(inside, block_of(frame, y, tied=True))
+                    inside = merged(inside, block_of(frame, y, tied=True))
             found = replace(found, without=(*found.without, inside))
     return found
 
@@ -1221,13 +1283,17 @@ def block_of(frame: RoleFrame, x: FrameNode, *, tied: bool) -> Block:
         patterns += path(frame, start, x.way, x.var)
     found = Block(tuple(patterns))
     if x.either and x.entity is not None:
-        some = (x.entity, *x.either)
-        one_of = tuple(Block((), (Comparison(x.var, "=", term),)) for term in some)
-        found = replace(found, either=(*found.either, one_of))
+        found = merged(found, is_one_of(x.var, (x.entity, *x.either)))
     for block in x.blocks:
-        found = merge(found, block)
+        found = merged(found, block)
     found = replace(found, without=(*found.without, *x.withouts))
-    return put(found, x.var, x.entity) if x.entity is not None and not x.either else found
+    return substituted(found, {x.var: x.entity}) if x.entity is not None and not x.either else found
+
+
+def is_one_of(var: Unknown, some: Sequence[URIRef]) -> Block:
+    """Return that something is one of some things."""
+    each = tuple(Block((), (Comparison(var, "=", term),)) for term in some)
+    return each[0] if len(each) == 1 else Block(either=(each,))
 
 
 def path(frame: RoleFrame, at: Unknown | URIRef, way: Way, end: Unknown) -> Iterable[Pattern]:
@@ -1238,32 +1304,3 @@ def path(frame: RoleFrame, at: Unknown | URIRef, way: Way, end: Unknown) -> Iter
             Pattern(to, URIRef(step.property), at) if step.inverse else Pattern(at, URIRef(step.property), to)
         )
         at = to
-
-
-def put(block: Block, var: Unknown, term: URIRef) -> Block:
-    """Return a block with a thing in place of an unknown."""
-
-    def at(place: object) -> object:
-        return term if place == var else place
-
-    return replace(
-        block,
-        patterns=tuple(
-            replace(p, subject=at(p.subject), object=at(p.object))  # type: ignore[arg-type]
-            for p in block.patterns
-        ),
-        either=tuple(tuple(put(one, var, term) for one in some) for some in block.either),
-        without=tuple(put(one, var, term) for one in block.without),
-    )
-
-
-def merge(one: Block, other: Block) -> Block:
-    """Return that two blocks hold."""
-    return Block(
-        tuple(dict.fromkeys((*one.patterns, *other.patterns))),
-        (*one.conditions, *other.conditions),
-        (*one.without, *other.without),
-        (*one.either, *other.either),
-        (*one.optional, *other.optional),
-        (*one.plans, *other.plans),
-    )

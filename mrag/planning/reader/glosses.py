@@ -249,7 +249,6 @@ class _Glossing:
         self.question = question
         self.words = tokens(question)
         self.pieces = list(self._pieces())
-
         self.ends = dict[int, str]()
 
     def gloss(self) -> Gloss:

@@ -58,15 +58,12 @@ class ImpliedNames:
     @cached_property
     def open(self) -> tuple[Candidate, ...]:
         """The dates that some things have and others not yet, those of an end first."""
-        found = []
+        found, classes = list[Candidate](), self._schema.classes
         for iri, p in self._schema.properties.items():
-            most = max(
-                (self._schema.classes[c].count for c in p.domains if c in self._schema.classes), default=0
-            )
+            most = max((classes[c].count for c in p.domains if c in classes), default=0)
             if p.kind == "date" and p.subjects < most:
-                found.append(
-                    Candidate("property", iri, 0.9 if _tells(p, "end") else 0.6, p.names[0], "synonym")
-                )
+                score = 0.9 if _tells(p, "end") else 0.6
+                found.append(Candidate("property", iri, score, p.names[0], "synonym"))
         return tuple(sorted(found, key=lambda c: (-c.score, c.term)))[:_MOST]
 
     @cached_property
@@ -104,15 +101,13 @@ class ImpliedNames:
             low: The same in lower case.
             named: What they name, and what cue words there are.
         """
-        for u in named:
-            if u.kind == "cue" and u.cue == "who" and self.people:
-                yield replace(u, kind="class", options=self.people)
-            elif u.kind == "cue" and u.cue == "thing" and self.things:
-                yield replace(u, kind="class", options=self.things)
-            elif u.kind == "cue" and u.cue == "open" and self.open:
-                yield replace(u, kind="property", options=self.open)
-            elif u.kind == "cue" and u.word in ("how many", "how much") and self.amounts:
-                yield replace(u, kind="property", cue="amount", options=self.amounts)
+        meant = {"who": self.people, "thing": self.things, "open": self.open, "amount": self.amounts}
+        for u in (u for u in named if u.kind == "cue"):
+            cue = "amount" if u.word in ("how many", "how much") else u.cue
+            if some := meant.get(cue, ()):
+                yield replace(
+                    u, kind="class" if cue in ("who", "thing") else "property", cue=cue, options=some
+                )
         for at, word in enumerate(low):
             if some := self._unset.get(root(word), ()):
                 yield Unit("property", at, at + 1, some, cue="un", score=0.8)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Final
 
 from rdflib import Literal, URIRef
 
+from mrag.language.grammar import plural
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -41,18 +43,17 @@ from mrag.planning.reader.frames import (
     bounded,
     decimal,
     is_under,
-    merge,
     of_class,
     pairs,
     path,
-    put,
+    read_as,
     read_frame,
     where,
 )
 from mrag.planning.reader.ties import tie
 from mrag.planning.reader.units import Unit
 from mrag.planning.reader.world import SchemaWays, WayStep
-from mrag.planning.scopes import without_ties
+from mrag.planning.scopes import bound, merged, substituted, without_ties
 
 FOLDS: Final[Mapping[str, Fold]] = {"sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}
 """What roles fold by."""
@@ -73,6 +74,29 @@ class PlanDraft:
     plan: Plan
     shown: tuple[str, ...]
     features: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class QuestionDerivation:
+    """A plan with the roles of the words that it was made of.
+
+    Attributes:
+        draft: The plan, and the names of the columns that are asked for.
+        items: The units of the question with what they do.
+        left: Places of the words that carry meaning and were not read.
+        features: What is measured.
+        score: How likely it is, as a logit.
+        cues: Cue words that no unit uses.
+        passed: Units that are passed over.
+    """
+
+    draft: PlanDraft
+    items: tuple[RoleItem, ...]
+    left: tuple[int, ...]
+    features: Mapping[str, float]
+    score: float
+    cues: tuple[Unit, ...] = ()
+    passed: tuple[RoleItem, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -174,9 +198,12 @@ def _name_of(value: Expression) -> str:
         return _name_of(value.value)
     if isinstance(value, Aggregate):
         of = value.value if value.value is not None else value.of[0] if value.of else Unknown("thing")
-        return f"{_FOLDED[value.function]}_{_name_of(of)}"
+        name = _name_of(of)
+        return f"{_FOLDED[value.function]}_{plural(name) if value.function == 'count' else name}"
     if isinstance(value, DatePart):
         return str(value.part)
+    if isinstance(value, Arithmetic) and value.operation == "/" and isinstance(value.left, Days):
+        return "age"
     if isinstance(value, Arithmetic) and value.operation == "/":
         scaled = isinstance(value.left, Arithmetic) and value.left.right == Literal(100)
         return "percentage" if scaled else "ratio"
@@ -199,7 +226,7 @@ def _by_name(frame: RoleFrame, draft: PlanDraft) -> PlanDraft:
         frame.count("named by another")
     if not named:
         return draft
-    block = merge(draft.plan.where, Block(tuple(named)))
+    block = merged(draft.plan.where, Block(tuple(named)))
     return replace(draft, plan=replace(draft.plan, where=block, columns=tuple(columns)))
 
 
@@ -211,9 +238,8 @@ def _assembled(frame: RoleFrame, items: Sequence[RoleItem], asked: QuestionCues)
     _show_root(out)
     for use in uses:
         _use(out, use)
-    if not asked.truth:
-        for node in [x for x in frame.nodes if x.key is not None]:
-            _extreme(out, node)
+    for node in [x for x in frame.nodes if x.key is not None]:
+        _extreme(out, node)
     for n, node in frame.named.items():
         if items[n].role.startswith("size"):
             _size(out, node, down=items[n].role == "size+")
@@ -222,7 +248,13 @@ def _assembled(frame: RoleFrame, items: Sequence[RoleItem], asked: QuestionCues)
     if asked.truth:
         if out.order or out.sorts or out.nested or out.having:
             raise Unreadable
-        return PlanDraft(Plan(where(frame, frame.root)), (), frame.features)
+        block = where(frame, frame.root)
+        if len(frame.root.same) == 1 and frame.root.key is None:
+            block = where(frame, frame.root, named=False)
+            block = substituted(block, {frame.root.var: frame.root.same[0]})
+        if block.empty:
+            raise Unreadable
+        return PlanDraft(Plan(block), (), frame.features)
     if out.nested:
         return _folded_twice(out)
     if out.limit and _keys_of_groups(out):
@@ -261,7 +293,35 @@ def _read(out: _Outcome) -> list[FoldUse]:
             out.column(node.var, out.plain)
         elif event.role in ("sortA", "sortD"):
             _sort(out, node.var, event.role)
+    for value, item in frame.beside.items():
+        if _is_apart(out, value, item):
+            _group(out, value)
     return uses
+
+
+def _is_apart(out: _Outcome, value: Expression, item: RoleItem) -> bool:
+    """Return whether what is folded is shown for each of several things, rather than for all together."""
+    if any(i.role in BY for i in out.frame.items):
+        return True
+    joined = item.cue is not None and item.cue.cue == "and"
+    folds = {c.value.function for c in out.folds if isinstance(c.value, Aggregate)}
+    owned = any(s.node.var == value and s.value in out.names for s in out.frame.shown)
+    listed = not out.folds and any(c.value != out.frame.root.var for c in out.plain)
+    if joined and not owned and (listed or not _is_single(out.frame, value)):
+        raise Unreadable  # what has both may be meant
+    return bool(folds - {"sum", "count"} or (folds and not joined)) or owned
+
+
+def _is_single(frame: RoleFrame, value: Expression) -> bool:
+    """Return whether nothing that is asked for can have two of what is set side by side."""
+    node, root = next((x for x in frame.nodes if x.var == value), None), frame.root
+    if node is not None:
+        return node.parent is root and all(map(frame.world.single, node.way))
+    return any(
+        frame.world.info(iri).functional
+        for (at, iri), x in frame.values.items()
+        if x == value and at == id(root)
+    )
 
 
 def _show_root(out: _Outcome) -> None:
@@ -270,11 +330,8 @@ def _show_root(out: _Outcome) -> None:
     named = [i.at for n, i in enumerate(frame.items) if i.role == "focus" and frame.named.get(n) is root]
     if not named or not out.folds or out.groups or out.plain:
         return
-    folded = {u for c in out.folds for e in parts(c.value) if isinstance(e, Aggregate) for u in e.of}
-    first = min(
-        (i.at for i in frame.items if i.role == "count" or i.role in FOLDS or "&" in i.role), default=0
-    )
-    if root.var not in folded and named[0] < first:
+    first = min((i.at for i in frame.items if i.role in ("count", *BY, *FOLDS) or "&" in i.role), default=0)
+    if root.var not in _folded(out.folds) and named[0] < first:
         out.number += 1
         out.groups.append(Column(root.var, "c0"))
         out.shown.insert(0, "c0")
@@ -286,8 +343,8 @@ def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]
     role, x, node = shown.item.role, shown.value, shown.node
     if role in BY and not out.frame.asked.side:
         return _by(out, shown)
-    if role in BY and _number(out, shown) and not (node.entity or node.key):
-        out.column(Aggregate("sum", Number(x), (node.var,)), out.folds)
+    if role in BY and _kind(out, shown) == "number" and not (node.entity or node.key):
+        out.column(Aggregate(out.frame.asked.fold, Number(x), (node.var,)), out.folds)
     elif role in ("col", "much", "self", *BY):
         if x not in out.names:
             out.column(x, out.plain)
@@ -322,28 +379,28 @@ def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]
 
 def _beyond(out: _Outcome, shown: Shown) -> list[FoldUse]:
     """Compare with the average: a value that each thing has once, or the sum of all that it has."""
-    assert shown.item.cand is not None
     way, x = shown.node.way, shown.value
     if all(map(out.frame.world.single, way)):
         relation = BEYOND[shown.item.role.removeprefix("beyond")]
-        add_average(out.frame, shown.node, shown.item.cand, relation)
+        add_average(out.frame, shown.node, shown.item.meant, relation)
         return []
     return [FoldUse(shown.item, shown.node, Aggregate("sum", Number(x), (shown.node.var,)), shown.item.role)]
 
 
-def _number(out: _Outcome, shown: Shown) -> bool:
-    return shown.item.cand is not None and out.frame.info(shown.item.cand).kind == "number"
+def _kind(out: _Outcome, shown: Shown) -> str:
+    """Return of which kind the values of a property are; "" of things."""
+    return out.frame.world.info(shown.item.meant.term).kind if shown.item.kind == "property" else ""
 
 
 def _by(out: _Outcome, shown: Shown) -> list[FoldUse]:
     """Rank the things of which one is to be chosen."""
-    value: Expression = Number(shown.value) if _number(out, shown) else shown.value
-    if shown.node is out.frame.root:
+    value = read_as(_kind(out, shown), shown.value)
+    if shown.node is out.frame.root and not out.frame.beside:
         shown.node.key = (value, shown.item.role == "by+", 1)
         return []
-    if not _number(out, shown):
+    if _kind(out, shown) != "number":
         raise Unreadable
-    fold = Aggregate("sum", value, (shown.node.var,))
+    fold = Aggregate(out.frame.asked.fold, value, (shown.node.var,))
     return [FoldUse(shown.item, shown.node, fold, "key" + shown.item.role[-1])]
 
 
@@ -364,28 +421,21 @@ def _group(out: _Outcome, x: Expression) -> None:
 
 
 def _fold(out: _Outcome, shown: Shown) -> None:
-    assert shown.item.cand is not None
-    kind = out.frame.info(shown.item.cand).kind
+    kind = _kind(out, shown)
+    value = read_as(kind, shown.value)
     for fold in shown.item.role.split("&"):
         if kind != "number" and fold in ("sum", "avg"):
             raise Unreadable
-        value: Expression = Number(shown.value) if kind == "number" else shown.value
         out.column(Aggregate(FOLDS[fold], value, (shown.node.var,)), out.folds)
 
 
 def _commonest(out: _Outcome, shown: Shown) -> None:
     """Keep the things that have the value that most things have."""
     frame, x = out.frame, shown.value
-    assert shown.item.cand is not None
     if not isinstance(x, Unknown):
         raise Unreadable
     y, name = frame.fresh("n"), "number" + x.name
-    inside = Block(
-        (
-            *of_class(y, shown.node.cls),
-            Pattern(y, URIRef(shown.item.cand.term), x),
-        )
-    )
+    inside = Block((*of_class(y, shown.node.cls), Pattern(y, URIRef(shown.item.meant.term), x)))
     columns = (Column(x, x.name), Column(Aggregate("count", of=(y,)), name))
     order = (Order(name, shown.item.role == "most"),)
     shown.node.blocks.append(Block(plans=(Plan(inside, columns, order=order, limit=1),)))
@@ -400,7 +450,7 @@ def _use(out: _Outcome, use: FoldUse) -> None:
         holder = holder.parent
     if node is root and not use.own:
         # It is folded for each value that is shown of it.
-        if not out.plain and not out.groups:
+        if not out.plain and not out.groups and not frame.beside:
             raise Unreadable
         frame.count("own " + use.item.role)
         out.groups += [c for c in out.plain if c not in out.groups]
@@ -421,14 +471,11 @@ def _use(out: _Outcome, use: FoldUse) -> None:
         elif use.use.startswith("above"):
             having.append(Comparison(use.fold, BEYOND[use.use[-1]], _limit_of(frame, node, use.fold)))
         elif use.use.startswith("beyond"):
-            mean = Aggregate("average", Number(Unknown("each")), (top.var,))
-            each = Plan(
-                where(frame, top, below=True), (Column(top.var, top.var.name), Column(use.fold, "each"))
-            )
-            relation = BEYOND[use.use.removeprefix("beyond")]
-            having.append(
-                Comparison(use.fold, relation, Scalar(Plan(Block(plans=(each,)), (Column(mean, "mean"),))))
-            )
+            shown = (Column(top.var, top.var.name), Column(use.fold, "each"))
+            each = Plan(where(frame, top, below=True), shown)
+            mean = Column(Aggregate("average", Number(Unknown("each")), (top.var,)), "mean")
+            limit = Scalar(Plan(Block(plans=(each,)), (mean,)))
+            having.append(Comparison(use.fold, BEYOND[use.use.removeprefix("beyond")], limit))
         else:
             at = next(n for n, i in enumerate(frame.items) if i is use.item)
             unit: Unit = frame.items[pairs(frame.items)[at]].unit
@@ -445,9 +492,9 @@ def _limit_of(frame: RoleFrame, node: FrameNode, fold: Aggregate) -> Scalar:
     block = Block(of_class(root.var, root.cls))
     for x in frame.nodes:
         if x is node or is_under(x, node) or (is_under(node, x) and x is not root):
-            block = merge(block, block_of(frame, x, tied=True))
+            block = merged(block, block_of(frame, x, tied=True))
     frame.count("amount of other")
-    return Scalar(Plan(put(block, root.var, other.entity), (Column(fold, "amount"),)))
+    return Scalar(Plan(substituted(block, {root.var: other.entity}), (Column(fold, "amount"),)))
 
 
 def _size(out: _Outcome, node: FrameNode, *, down: bool) -> None:
@@ -483,7 +530,13 @@ def _inner(
     beside: Block | None = None,
 ) -> Plan:
     """Return the plan of the things of a node that are extreme, or of which so many things are."""
-    inside, column = merge(where(frame, node, below=True), beside or Block()), Column(node.var, node.var.name)
+    inside, column = where(frame, node, below=True), Column(node.var, node.var.name)
+    if frame.asked.truth and node is frame.root and not node.same:
+        # What is asked of the extreme one does not tell of which things it is one.
+        used = {e for value, _ in order for e in parts(value)}
+        own = [b for b in node.blocks if any(p.subject in used or p.object in used for p in b.patterns)]
+        inside = reduce(merged, own, Block(of_class(node.var, node.cls)))
+    inside = merged(inside, beside or Block())
     keys = [Column(value, frame.fresh("key").name) for value, _ in order]
     orders = tuple(Order(key.name, down) for key, (_, down) in zip(keys, order, strict=True))
     limit, offset = (most, frame.asked.offset) if order else (None, 0)
@@ -495,22 +548,20 @@ def _inner(
 def _counted_groups(out: _Outcome) -> PlanDraft:
     """Return the plan that folds over the groups that fulfil a bound, or the first ones."""
     frame, root = out.frame, out.frame.root
-    if out.plain or out.groups:
-        raise Unreadable
     block = where(frame, root)
     columns, order = (Column(root.var, root.var.name), *out.spare), tuple(out.order)
     plan = Plan(block, columns, (), tuple(out.having), order, out.limit, frame.asked.offset, out.ties)
     inner = without_ties(plan)
-    of = {u for c in out.folds for e in parts(c.value) if isinstance(e, Aggregate) for u in _folded_of(e)}
-    around = Block() if of <= {root.var} else block
+    around = Block() if _folded(out.folds) <= {root.var} else block
     return PlanDraft(
-        Plan(merge(around, Block(plans=(inner,))), tuple(out.folds)), tuple(out.shown), frame.features
+        Plan(merged(around, Block(plans=(inner,))), tuple(out.folds)), tuple(out.shown), frame.features
     )
 
 
-def _folded_of(fold: Aggregate) -> set[Unknown]:
-    """Return the unknowns that are folded."""
-    return {*fold.of, *(e for e in parts(fold) if isinstance(e, Unknown))}
+def _folded(columns: Sequence[Column]) -> set[Unknown]:
+    """Return the unknowns that are folded in columns."""
+    folds = [e for c in columns for e in parts(c.value) if isinstance(e, Aggregate)]
+    return {u for f in folds for u in (*f.of, *(e for e in parts(f) if isinstance(e, Unknown)))}
 
 
 def _keys_of_groups(out: _Outcome) -> list[Unknown]:
@@ -567,9 +618,10 @@ def _folded_twice(out: _Outcome) -> PlanDraft:
     if not keys and root.var in fold.of:
         raise Unreadable
     keys = keys or [root.var]
-    columns = (*(Column(k, k.name) for k in keys), Column(fold, "each"))
+    each = _name_of(fold)
+    columns = (*(Column(k, k.name) for k in keys), Column(fold, each))
     inner = Plan(where(frame, root), columns, having=tuple(out.having))
-    value = Aggregate(outer, Number(Unknown("each")), tuple(keys))
+    value = Aggregate(outer, Number(Unknown(each)), tuple(keys))
     frame.count("fold of folds")
     return PlanDraft(Plan(Block(plans=(inner,)), (Column(value, "c1"),)), ("c1",), frame.features)
 
@@ -581,22 +633,19 @@ def _extreme(out: _Outcome, node: FrameNode) -> None:
     value, down, most = node.key
     if out.groups and node is frame.root and not out.folds:
         fold = Aggregate("maximum" if down else "minimum", value, (node.var,))
-        keys = [Column(c.value, _key(frame, c.value)) for c in out.groups]
+        names = (v if isinstance(v := c.value, Unknown) else frame.fresh("g") for c in out.groups)
+        keys = [Column(c.value, x.name) for c, x in zip(out.groups, names, strict=True)]
         inner = Plan(where(frame, node), (*keys, Column(fold, "top")))
         same = (Comparison(k.value, "=", Unknown(k.name)) for k in keys if not isinstance(k.value, Unknown))
         node.blocks.append(Block((), (Comparison(value, "=", Unknown("top")), *same), plans=(inner,)))
         if not out.plain:
             out.column(node.var, out.plain)
         frame.count("group extreme")
-    elif node is frame.root and not (out.folds or out.groups or _repeated(out, node)):
+    elif node is frame.root and not (frame.asked.truth or out.folds or out.groups or _repeated(out, node)):
         out.rank(value, down=down, most=most if most > 1 else 0)
     else:
         node.blocks.append(Block(plans=(_inner(frame, node, order=[(value, down)], most=most),)))
         frame.count("inner extreme")
-
-
-def _key(frame: RoleFrame, value: Expression) -> str:
-    return value.name if isinstance(value, Unknown) else frame.fresh("g").name
 
 
 def _repeated(out: _Outcome, node: FrameNode) -> bool:
@@ -621,18 +670,26 @@ def _finished(out: _Outcome) -> PlanDraft:
             one, two = two, one
         kind = "date" if isinstance(one, Aggregate) and isinstance(one.value, Unknown) else "number"
         folds = [Column(difference(two, one, kind, frame.asked.unit), folds[0].name)]
-    if not (folds or out.groups or out.plain):
+    counted = frame.asked.counted and not (folds or out.plain or out.order or root.explicit)
+    counted = counted and root.leads is None and (bool(frame.beside) or not out.groups)
+    if counted:
+        frame.count("counted side" if frame.asked.side else "counted focus")
+        out.column(Aggregate("count", of=(root.var,)), folds)
+    elif not (folds or out.groups or out.plain):
         out.column(root.var, out.plain)
     ranked = any(isinstance(c.value, Aggregate) for c in out.spare)
     by = (root.var,) if (out.having or ranked) and not folds and not out.groups else ()
-    if frame.asked.counted and ranked and not folds:
+    if counted:
+        pass
+    elif frame.asked.counted and ranked and not folds:
         folds, out.spare = out.spare, []
         frame.count("shown rank")
-    elif frame.asked.counted and folds:
+    elif frame.asked.counted and folds and not frame.asked.side:
         out.column(Aggregate("count", of=(root.var,)), folds)
         frame.count("counted root")
-    # What is shown beside a fold is what it is folded by.
-    columns = sorted([*out.groups, *out.plain, *folds], key=lambda c: int(c.name[1:]))
+    # What is shown beside a fold is what it is folded by, and stands before it.
+    plain = sorted([*out.groups, *out.plain], key=lambda c: int(c.name[1:]))
+    columns = [*plain, *sorted(folds, key=lambda c: int(c.name[1:]))]
     order = [*out.order, *out.sorts]
     if frame.asked.order and not order:
         # What is counted is put in order rather than what it is counted for, but for the alphabet.
@@ -646,7 +703,7 @@ def _finished(out: _Outcome) -> PlanDraft:
     block = where(frame, root)
     if frame.asked.zero or any(i.role == "fewest0" for i in frame.items):
         block = _with_nothing(out, block)
-    known = _unknowns(block)
+    known = bound(block).union(*map(bound, block.optional))
     for column in (*columns, *out.spare):
         if any(e not in known for e in parts(column.value) if isinstance(e, Unknown)):
             raise Unreadable
@@ -658,34 +715,20 @@ def _with_nothing(out: _Outcome, block: Block) -> Block:
     """Return a block that holds as well for things of a group to which nothing belongs."""
     frame = out.frame
     shown = {c.value for c in (*out.groups, *out.plain)}
-    if (
-        block.plans
-        or block.optional
-        or not any(isinstance(c.value, Aggregate) for c in (*out.folds, *out.spare))
-    ):
+    folds = any(isinstance(c.value, Aggregate) for c in (*out.folds, *out.spare))
+    if block.plans or block.optional or not folds:
         raise Unreadable
     frame.count("with nothing")
     for one in frame.shown:
-        ranges = frame.info(one.item.cand).ranges if one.item.cand is not None else {}
+        ranges = frame.world.info(one.item.meant.term).ranges if one.item.cand is not None else {}
         if one.value in shown and ranges and isinstance(one.value, Unknown):
             kind = max(sorted(ranges), key=lambda cls: ranges[cls])
             return Block(of_class(one.value, kind), optional=(block,))
     group = next((x for x in frame.nodes if x.var in shown), frame.root)
-    if group.entity or (group is frame.root and out.folds):
+    folded = _folded(out.folds)
+    if group.entity or (group is frame.root and (out.folds if not frame.asked.side else group.var in folded)):
         raise Unreadable
     return replace(block_of(frame, group, tied=False), optional=(block,))
-
-
-def _unknowns(block: Block) -> set[Unknown]:
-    """Return the unknowns that a block binds."""
-    found = {place for p in block.patterns for place in p.places if isinstance(place, Unknown)}
-    for some in block.either:
-        found |= set[Unknown].intersection(*map(_unknowns, some))
-    for inner in block.optional:
-        found |= _unknowns(inner)
-    for plan in block.plans:
-        found |= {Unknown(c.name) for c in plan.columns}
-    return found
 
 
 def difference(start: Expression, end: Expression, kind: str, unit: str) -> Expression:

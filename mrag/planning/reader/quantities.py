@@ -44,6 +44,11 @@ class MeasureUnit:
     sort: str
     factor: Decimal
 
+    @property
+    def counts(self) -> bool:
+        """Return whether it is a name of what is counted: people, points, times."""
+        return self.sort in ("people", "rank", "count")
+
 
 @dataclass(frozen=True)
 class Amount:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Final
 from typing import Literal as OneOf
@@ -13,18 +14,26 @@ from typing import Literal as OneOf
 from rdflib import RDF
 
 from mrag.language.tokens import tokens
+from mrag.planning.accounting import is_of_people
+from mrag.planning.lexical import Candidate
 from mrag.planning.lexicon import Lexicon
-from mrag.planning.plan import Aggregate, Plan, Relation, parts
+from mrag.planning.plan import Aggregate, Relation, parts
+from mrag.planning.reader.chains import chains, has_no_classes, walkable
 from mrag.planning.reader.computed import computed_units
 from mrag.planning.reader.contrasts import draft_of
 from mrag.planning.reader.frames import QuestionCues, RoleItem, Unreadable
-from mrag.planning.reader.glosses import Glosses
+from mrag.planning.reader.glosses import Gloss, Glosses
 from mrag.planning.reader.implied import ImpliedNames
-from mrag.planning.reader.outcome import PlanDraft, called
+from mrag.planning.reader.measures import of_items, of_plan, opening
+from mrag.planning.reader.outcome import PlanDraft, QuestionDerivation, called
 from mrag.planning.reader.roles import Labelled, labelled, paths
 from mrag.planning.reader.terms import depths
 from mrag.planning.reader.units import Unit, units_of
+from mrag.planning.reader.uses import word_uses
 from mrag.planning.reader.world import SchemaWays
+from mrag.planning.readings import Reading
+from mrag.planning.schema import Schema
+from mrag.planning.scopes import with_subclasses
 
 LONGEST: Final = 200
 """Words of the longest question that is read."""
@@ -32,26 +41,24 @@ _DRAFTS: Final = 40
 """Ways of giving roles that are put together at most."""
 _TURNS: Final = 3
 """Ways of tying nodes that are tried for each."""
+MOST_READ: Final = 12
+"""Readings of a question that are looked at."""
 _AUXILIARIES: Final = frozenset("is are was were does do did has have can could".split())
 
 
 @dataclass(frozen=True)
-class QuestionDerivation:
-    """A plan with the roles of the words that it was made of.
+class QuestionUnits:
+    """What the words of a question may be.
 
     Attributes:
-        draft: The plan, and the names of the columns that are asked for.
-        items: The units of the question with what they do.
-        left: Places of the words that carry meaning and were not read.
-        features: What is measured.
-        score: How likely it is, as a logit.
+        gloss: The question in English.
+        low: The words of that in lower case.
+        units: The units that it may have, but for what is computed of others.
     """
 
-    draft: PlanDraft
-    items: tuple[RoleItem, ...]
-    left: tuple[int, ...]
-    features: Mapping[str, float]
-    score: float
+    gloss: Gloss
+    low: Sequence[str]
+    units: Sequence[Unit]
 
 
 @cache
@@ -97,8 +104,48 @@ class RoleReader:
         self.implied = ImpliedNames(lexicon)
         self.weights = shipped() if weights is None else weights
 
+    @property
+    def schema(self) -> Schema:
+        """Return the schema of the graph."""
+        return self.lexicon.schema
+
+    def readings(
+        self, question: str, most: int = MOST_READ, meant: Mapping[str, Candidate] | None = None
+    ) -> list[Reading]:
+        """Return the likeliest readings of a question, likeliest first, as they are run.
+
+        Args:
+            question: The question.
+            most: How many are returned at most.
+            meant: What some words stand for, in lower case: those that point to what was asked before.
+        """
+        derivations = self.derivations(question, meant=meant or {})
+        total = sum(math.exp(d.score - derivations[0].score) for d in derivations)
+        words = tokens(question)
+        return [
+            Reading(
+                with_subclasses(one.draft.plan, self.schema),
+                one.draft.shown,
+                math.exp(one.score - derivations[0].score) / total,
+                (),
+                {
+                    **one.features,
+                    "score": one.score,
+                    "best": derivations[0].score,
+                    "rank": float(rank),
+                    "left": float(len(one.left)),
+                },
+                words=word_uses(self.world, question, words, one),
+            )
+            for rank, one in enumerate(derivations[:most])
+        ]
+
     def derivations(
-        self, question: str, most: int = 30, failed: list[Labelled] | None = None
+        self,
+        question: str,
+        most: int = 30,
+        failed: list[Labelled] | None = None,
+        meant: Mapping[str, Candidate] | None = None,
     ) -> list[QuestionDerivation]:
         """Return the likeliest derivations of a question, likeliest first.
 
@@ -106,20 +153,24 @@ class RoleReader:
             question: The question.
             most: How many are returned at most.
             failed: What roles could not be put together is added to it, from which training learns.
+            meant: What some words stand for, in lower case.
         """
         if len(tokens(question)) > LONGEST:
             return []
-        gloss = self.glosses.of(question)
-        words = gloss.words
-        low = [t.raw.lower().replace("\u2019", "'") for t in words]
+        asked = self.units(question, meant)
+        low, gloss = asked.low, asked.gloss
         ranked: list[Labelled] = []
-        units = units_of(self.lexicon, gloss.text, words, gloss.names)
-        units += self.implied.units(words, low, units)
-        units = [*units, *computed_units(self.world, units, low)]
+        classless = has_no_classes(self.schema)
+        walks = classless and low[:1] and (low[0] not in _AUXILIARIES or low[1:2] == ["you"])
+        walked = chains(self.lexicon, gloss.words, asked.units, self.weights) if walks else []
+        if walked and not walked[0].left:
+            return [_placed(one, low, gloss.origins) for one in walked[:most]]
+        units = [*asked.units, *computed_units(self.world, asked.units, low)]
         for slots, left in paths(units, low):
             ranked += labelled(self.world, slots, left, low, self.weights, gloss.language)
         ranked.sort(key=lambda r: -r.score)
-        found: dict[Plan, QuestionDerivation] = {}
+        found = {one.draft.plan: one for one in walked}
+        asks, whole = opening(low), dict[str, float]()
         for label in ranked[:_DRAFTS]:
             for turn in range(_TURNS):
                 try:
@@ -130,30 +181,66 @@ class RoleReader:
                     break
                 if turn and not draft.features.get("turned"):
                     break
+                whole = dict(of_items(label.items, asks)) if not turn else whole
                 for one in depths(self.world.schema, draft, [c.cue for c in label.cues]):
-                    derived = self._derivation(label, one, low)
+                    derived = self._derivation(label, one, low, whole, asks)
                     if one.plan not in found or found[one.plan].score < derived.score:
                         found[one.plan] = derived
-        best = sorted(found.values(), key=lambda d: -d.score)[:most]
-        return [_placed(one, gloss.origins) for one in best] if gloss.origins else best
+        kept = walkable(self.lexicon.kg, found) if classless else found
+        best = sorted((found[plan] for plan in found if plan in kept), key=lambda d: -d.score)[:most]
+        return [_placed(one, low, gloss.origins) for one in best]
 
-    def _derivation(self, label: Labelled, draft: PlanDraft, low: Sequence[str]) -> QuestionDerivation:
-        more = {**draft.features, **_shape(draft, low)}
+    def units(self, question: str, meant: Mapping[str, Candidate] | None = None) -> QuestionUnits:
+        """Return the units that a question may have.
+
+        Args:
+            question: The question.
+            meant: What some words stand for, in lower case.
+        """
+        gloss = self.glosses.of(question)
+        low = [t.raw.lower().replace("\u2019", "'") for t in gloss.words]
+        units = units_of(self.lexicon, gloss.text, gloss.words, gloss.names)
+        for at in (at for at, word in enumerate(low) if meant and word in meant):
+            # What points to what was asked before means that alone.
+            one = (meant or {})[low[at]]
+            units = [*(u for u in units if u.start != at), Unit(one.kind, at, at + 1, (one,), score=1.0)]
+        units += self.implied.units(gloss.words, low, units)
+        return QuestionUnits(gloss, low, units)
+
+    @cached_property
+    def _people(self) -> frozenset[str]:
+        return frozenset(cls for cls in self.schema.classes if is_of_people(self.lexicon, cls))
+
+    def _derivation(
+        self, label: Labelled, draft: PlanDraft, low: Sequence[str], whole: Mapping[str, float], asks: str
+    ) -> QuestionDerivation:
+        told = of_plan(draft.plan, draft.shown, self.schema, self._people, asks)
+        more = {**draft.features, **_shape(draft, low), **whole, **dict(told)}
         score = label.score + sum(self.weights.get(name, 0.0) * value for name, value in more.items())
-        return QuestionDerivation(draft, label.items, label.left, {**label.features, **more}, score)
+        measured = {**label.features, **more}
+        return QuestionDerivation(draft, label.items, label.left, measured, score, label.cues, label.passed)
 
 
-def _placed(one: QuestionDerivation, origins: Sequence[tuple[int, int]]) -> QuestionDerivation:
-    """Return a derivation with the places of the words that its gloss stands for."""
+def _placed(
+    one: QuestionDerivation, low: Sequence[str], origins: Sequence[tuple[int, int]]
+) -> QuestionDerivation:
+    """Return a derivation with the places of the words that its gloss stands for, if there is one."""
+    if not origins:
+        return one
 
     def placed(unit: Unit) -> Unit:
-        return replace(unit, start=origins[unit.start][0], end=origins[unit.end - 1][1])
+        start, end = origins[unit.start][0], origins[unit.end - 1][1]
+        return replace(unit, start=start, end=end, gloss=" ".join(low[unit.start : unit.end]))
 
-    items = tuple(
-        replace(i, unit=placed(i.unit), cue=None if i.cue is None else placed(i.cue)) for i in one.items
-    )
-    left = sorted({at for n in one.left for at in range(*origins[n])})
-    return replace(one, items=items, left=tuple(left))
+    def moved(items: Sequence[RoleItem]) -> tuple[RoleItem, ...]:
+        return tuple(
+            replace(i, unit=placed(i.unit), cue=i.cue and placed(i.cue), cues=tuple(map(placed, i.cues)))
+            for i in items
+        )
+
+    left = tuple(sorted({at for n in one.left for at in range(*origins[n])}))
+    cues = tuple(map(placed, one.cues))
+    return replace(one, items=moved(one.items), left=left, cues=cues, passed=moved(one.passed))
 
 
 def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
@@ -165,7 +252,10 @@ def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
         limit = int(float(ends.values[-1]))
         offset = int(float(ends.values[0])) - 1 if ends.part == "rank" else 0
     asks = bool(low) and low[0] in _AUXILIARIES and "which" not in low[:3] and "what" not in low[:6]
-    truth = asks and not any(i.role in ("count", "col") for i in label.items)
+    sides = bool(cues & {"cmp+", "cmp-", "same"}) and any(i.role == "than" for i in label.items)
+    truth = asks and (sides or not any(i.role in ("count", "col") for i in label.items))
+    asking = {c.end for c in label.said if c.cue in ("count", "sum", "difference")}
+    compared = [c for c in label.said if c.cue in ("cmp+", "cmp-")]
     order = next((c for c in ("desc", "alpha", "asc", "sort") if c in cues), "")
     compares: Relation | OneOf[""] = (
         ">" if "cmp+" in cues else "<" if "cmp-" in cues else "=" if "same" in cues else ""
@@ -182,6 +272,8 @@ def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
         ratio="percent" if "share" in cues else "fraction" if cues & {"ratio", "part"} else "",
         compares=compares,
         unit=next((unit for unit in ("year", "day") if unit in cues), ""),
+        amount="difference" in cues or any({c.start, c.start - 1} & asking for c in compared),
+        fold="average" if any(c.cue == "avg" for c in label.said) else "sum",
     )
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from operator import attrgetter
+from pathlib import Path
 from typing import Final, TypeAlias, get_args
 
+from mrag.language.tokens import PREPOSITIONS
 from mrag.planning.lexical import Candidate
 from mrag.planning.plan import Part
 from mrag.planning.reader.frames import RoleItem, goes_with, is_above, partner_of, tells_apart
@@ -23,120 +26,42 @@ _FOLDING: Final[Mapping[str, str]] = {
     "fewest": "min",
 }  # fmt: skip
 """The fold that a cue may ask for."""
-_USES: Final[Mapping[str, tuple[str, ...]]] = {
-    "key+": ("most", "sup+", "max"),
-    "key-": ("fewest", "sup-", "min"),
-    "cond": (),
-    "sortD": ("sort", "desc", "top", "group"),
-    "sortA": ("sort", "asc", "group"),
-    "*avg": ("avg",),
-    "*max": ("max", "most", "sup+"),
-    "*min": ("min", "fewest", "sup-"),
-    "beyond+": ("cmp+", "over"),
-    "beyond-": ("cmp-", "under"),
-    "above+": ("cmp+",),
-    "above-": ("cmp-",),
-}
-"""What something that is folded for each thing is for, with the cues for it, one of them."""
-_KIND_USES: Final = ("sortD", "sortA", "*avg", "*max", "*min", "beyond+", "beyond-", "above+", "above-")
-"""What the number of things of a kind is for, beside the roles "most", "fewest" and "having"."""
-NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "count": ("count",),
-    "countd": ("count",),
-    "much": ("count",),
-    "sum": ("sum", "count"),
-    "avg": ("avg",),
-    "min": ("min", "sup-", "fewest"),
-    "max": ("max", "sup+", "most"),
-    "key+": ("most", "sup+", "max", "common"),
-    "key-": ("fewest", "sup-", "min"),
-    "group": ("group",),
-    "size+": ("common", "sup+", "most"),
-    "size-": ("uncommon", "sup-", "fewest"),
-    "most": ("most", "common", "sup+"),
-    "fewest": ("fewest", "uncommon", "sup-"),
-    "fewest0": ("fewest", "uncommon", "sup-"),
-    "none": ("not",),
-    "lacks": ("not",),
-    "during": ("running",),
-    "not": ("not",),
-    "not<": ("not",),
-    "except": ("not",),
-    "no": ("not",),
-    "or": ("or",),
-    "or<": ("or",),
-    "sortA": ("sort", "asc", "desc", "alpha"),
-    "sortD": ("sort", "desc"),
-    "beyond+": ("cmp+", "over"),
-    "beyond-": ("cmp-", "under"),
-    "beyond>=": ("overis",),
-    "beyond<=": ("underis",),
-    "above+": ("cmp+",),
-    "above-": ("cmp-",),
-    "by+": ("cmp+",),
-    "by-": ("cmp-",),
-    "than": ("than", "versus", "and"),
-    "same": ("same",),
-    "differ": ("other",),
-    "share": ("share", "part", "ratio"),
-    "start": ("start",),
-    "start<": ("start",),
-    "end": ("end",),
-    "end<": ("end",),
-    "like": ("contain",),
-    "like<": ("contain",),
-}
-"""The cue words that a role needs, one of them; a group may do without."""
+
+
+def _table() -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]:
+    """Return the roles that units may have by their sort, and the cues that roles need, one of them."""
+    roles, needs = dict[str, tuple[str, ...]](), dict[str, tuple[str, ...]]()
+    for line in Path(__file__).with_name("roles.tsv").read_text(encoding="utf-8").splitlines():
+        if line[0] != "#":
+            role, sorts, cues = line.split("\t")
+            roles |= {sort: (*roles.get(sort, ()), role) for sort in sorts.split()}
+            needs |= {role: tuple(cues.split())} if cues else {}
+    return roles, needs
+
+
+_OF, _NEEDS = _table()
+_NAMES: Final = ("class", "entity", "value")
+_IMPLIED: Final = frozenset(("who", "thing", "un", "open", "amount"))
+"""What words do that name nothing themselves."""
 _AFTER: Final = frozenset(
     "sort asc desc alpha avg sum count group sup+ sup- over under overis underis cmp+ cmp- same".split()
 )
 """Cues that may stand behind what they are said of."""
 _AMOUNTS: Final = frozenset(("count", "sum", "difference"))
 """Cues that ask how much, which may stand before a comparison."""
+_BE: Final = frozenset(("is", "are", "was", "were", "be", "isn't", "aren't"))
+"""Words before what says which kind of thing something is."""
+_COMPARING: Final = ("above", "beyond", "by")
+"""How roles end that compare."""
+_COMPARED: Final = ("than", "cmp+", "cmp-")
+"""Cues that a comparison leaves over."""
 _FREE: Final = ("show", "is", "and", "name")
 """Cues that may be left over without loss."""
 _DIRECTIONS: Final = ("desc", "top", "asc", "alpha")
 """Cues that tell which come first."""
 _PASSED: Final = frozenset(("skip", "hint"))
 """Roles of units that say nothing by themselves."""
-_VALUES: Final[Mapping[str, tuple[str, ...]]] = {
-    "quantity": ("is", "is<", "is>", "limit", "or", "or<"),
-    "time": ("is", "is<", "is>", "during", "or", "than"),
-    "text": ("is", "is<", "start", "start<", "end", "end<", "like", "like<", "not<", "or", "or<"),
-}
-_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "class": (
-        "focus", "count", "group", "node", "having", "none", "most", "fewest", "fewest0", "col", "again",
-        "hint",
-        "share", "size+", "size-", "sortA", "sortD", "by+", "by-", "than", "same", "differ",
-    ),
-    "entity": ("is", "is<", "not", "not<", "or", "than", "except"),
-    "value": ("is", "is<", "is>", "not", "not<", "or", "or<", "than"),
-}  # fmt: skip
-_IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
-    "who": ("focus", "count", "node", "none"), "thing": ("focus", "count", "node", "none"), "un": ("no",),
-    "open": ("lacks",), "amount": ("much", "sum"),
-}  # fmt: skip
-"""What words may do that name nothing themselves."""
-_PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "number": (
-        "col", "key+", "key-", "sum", "avg", "min", "max", "beyond+", "beyond-", "beyond>=", "beyond<=",
-        "much", "above+", "above-", "by+", "by-", "than", "share",
-    ),
-    "date": ("col", "key+", "key-", "min", "max", "by+", "by-", "above+", "above-", "than"),
-    "entity": ("col", "link", "than", "party", "parties"),
-}  # fmt: skip
-_ALL_PROPERTIES: Final = (
-    "same", "differ", "sortA", "sortD", "group", "cond", "countd", "has", "lacks", "most", "fewest",
-)  # fmt: skip
 _DATE_PARTS: Final = frozenset(get_args(Part))
-_OF_PARTS: Final = ("col", "group", "most", "fewest", "countd", "sortA", "sortD", "cond", "key+", "key-")
-"""What parts of dates may do."""
-_OF_SPANS: Final = (
-    "col", "key+", "key-", *_FOLDS, "beyond+", "beyond-", "by+", "by-", "cond", "sortA", "sortD", "group",
-    "much",
-)  # fmt: skip
-"""What computed numbers may do, such as the time from one date to another."""
 Features: TypeAlias = tuple[tuple[str, float], ...]
 
 
@@ -169,6 +94,8 @@ class Labelled:
         left: Words that carry meaning and are in no unit.
         features: What is measured.
         score: How likely it is, before it is put together.
+        passed: The units that are passed over.
+        said: All cues.
     """
 
     items: tuple[RoleItem, ...]
@@ -176,6 +103,8 @@ class Labelled:
     left: tuple[int, ...]
     features: Mapping[str, float]
     score: float
+    passed: tuple[RoleItem, ...] = ()
+    said: tuple[Unit, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -192,6 +121,7 @@ class _State:
     features: Features = ()
     last: str = "^"
     open: str = ""
+    passed: tuple[RoleItem, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -338,12 +268,10 @@ def _may_stand(
         return any(o.role[-1] == "<" and goes_with(world, item, o) for o in behind) or any(
             o.role[-1] == ">" and goes_with(world, item, o) for o in before
         )
-    if option.role[-1] in "<>":
-        return any(
-            _waits(o.role) and goes_with(world, o, item)
-            for o in (before if option.role[-1] == "<" else behind)
-        )
-    return True
+    if option.role[-1] not in "<>":
+        return True
+    beside = before if option.role[-1] == "<" else behind
+    return any(_waits(o.role) and goes_with(world, o, item) for o in beside)
 
 
 def _cues(slots: Sequence[UnitSlot]) -> list[Unit]:
@@ -384,6 +312,7 @@ def _state(step: _Step) -> _State:
         (*state.features, *option.features, *(((pair, 1.0),) if pair else ())),
         option.role if pair else state.last,
         opened,
+        state.passed if option.silent or option.role not in _PASSED else (*state.passed, option.item),
     )
 
 
@@ -395,7 +324,7 @@ def _opened(world: SchemaWays, state: _State, item: RoleItem) -> str | None:
         above = item.kind in ("class", "property", "entity") and any(map(is_above, state.items))
         if not above and partner_of((*state.items, item), len(state.items)) is None:
             return None
-    if item.role in ("or", "or<") and not any(i.kind in ("value", "entity", "") for i in state.items):
+    if item.role in ("or", "or<", "each") and not any(i.kind in ("value", "entity", "") for i in state.items):
         return None
     if _waits(item.role):
         if not state.open:
@@ -420,8 +349,11 @@ def _finished(path: _Path, state: _State, left: Sequence[int], weights: Mapping[
         for i in state.items
         if path.world.schema.tree and i.kind == "property" and i.cand and i.cand.way == "exact"
     }
+    compares = any(i.role == "than" or i.role.rstrip("+-<>=").endswith(_COMPARING) for i in state.items)
     for cue in unused:
         if cue.cue in _FREE or any(c.start == cue.start for c in used):
+            continue
+        if compares and cue.cue in _COMPARED:
             continue
         if (cue.start, cue.end) in named:  # "What does it mean?"
             continue
@@ -430,7 +362,7 @@ def _finished(path: _Path, state: _State, left: Sequence[int], weights: Mapping[
         score += weights.get(name, 0.0)
     features["left words"] = float(len(left))
     score += weights.get("left words", 0.0) * len(left)
-    return Labelled(state.items, unused, tuple(left), features, score)
+    return Labelled(state.items, unused, tuple(left), features, score, state.passed, tuple(path.cues))
 
 
 def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Option]:
@@ -442,14 +374,19 @@ def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Op
         for role, cand in _roles(path.world, unit, path.liked, path.near):
             for cue in _choices(path, unit, role):
                 mask = _compared(path.cues, unit, cue) if role.startswith("beyond") else 0
+                if cue >= 0 and _is_extreme(path, unit, role, cand, path.cues[cue]):
+                    continue
                 if role.startswith("by") and cue >= 0:
                     mask = _asking(path.cues, cue)
                 if mask is not None:
                     yield _option(path, at, weights, role, unit, cand, cue, mask)
         if unit.kind == "property":
             run = _run(path.cues, unit)
-            for role, cand in _folds(path.world, unit, [path.cues[n].cue for n in run]):
-                yield _option(path, at, weights, role, unit, cand, -1, sum(1 << n for n in run))
+            several = tuple(dict.fromkeys(_FOLDING[path.cues[n].cue] for n in run))
+            for cand in unit.options[:3] if len(several) > 1 else ():
+                if path.world.info(cand.term).kind in ("number", "date"):
+                    role, mask = "&".join(several), sum(1 << n for n in run)
+                    yield _option(path, at, weights, role, unit, cand, -1, mask)
         if unit.kind in ("property", "class", "adjective"):
             for role, cand, inner, outer in _fold_uses(path, unit):
                 mask = sum(1 << n for n in (inner, outer) if n >= 0)
@@ -479,20 +416,49 @@ def _option(
     worth = sum(weights.get(name, 0.0) * value for name, value in features)
     mask = mask or (1 << cue if cue >= 0 else 0)
     gain = -sum(loss for n, loss in enumerate(path.losses) if mask >> n & 1)
-    item = RoleItem(role, unit, cand, path.cues[cue] if cue >= 0 else None)
+    cues = tuple(c for n, c in enumerate(path.cues) if mask >> n & 1) if mask else ()
+    item = RoleItem(role, unit, cand, path.cues[cue] if cue >= 0 else None, cues)
     return _Option(item, cue, mask, worth, gain, features)
+
+
+def _is_extreme(path: _Path, unit: Unit, role: str, cand: Candidate | None, cue: Unit) -> bool:
+    """Return whether "first" or "highest" wants an extreme value rather than that which most things have."""
+    ranks = role in ("most", "fewest") and cue.cue in ("sup+", "sup-") and unit.kind == "property"
+    return ranks and cand is not None and path.world.info(cand.term).kind in ("number", "date")
+
+
+def _is_told(path: _Path, unit: Unit) -> bool:
+    """Return whether words before a kind tell what is one of it: "is A a town", "rivers that are borders"."""
+    last = max(
+        (s for s in path.mentions if s.end <= unit.start and not s.is_soft),
+        key=attrgetter("end"),
+        default=None,
+    )
+    between = path.low[0 if last is None else last.end : unit.start]
+    if last is None or unit.options[0].term not in path.world.schema.classes:
+        return False
+    if path.low[0] in _BE and any(u.kind == "entity" for u in last.units):
+        return PREPOSITIONS.isdisjoint(between)
+    said = next((n for n in reversed(range(len(between))) if between[n] in _BE), None)
+    if said is not None:
+        return PREPOSITIONS.isdisjoint(between[said:])
+    # "Those that are both painters and poets".
+    one = next((u for u in last.units if u.kind == "class"), None)
+    return one is not None and list(between) == ["and"] and _is_told(path, one)
 
 
 def _choices(path: _Path, unit: Unit, role: str) -> list[int]:
     """Return the cues that a role may use, by number: -1 for none, -2 for that of the unit before."""
-    needs = NEEDS.get(role)
+    needs = _NEEDS.get(role)
+    if role in ("kind", "unkind") and not (unit.options[0].way == "exact" and _is_told(path, unit)):
+        return []
     if needs is None or unit.cue in ("un", "open"):
         return [-1]
     if unit.kind == "adjective":
         own = [n for n, c in enumerate(path.cues) if c.start == unit.start and c.end == unit.end]
         return own[:1] or [-1]
     behind = role in ("most", "fewest") and unit.kind == "property"
-    several = role in ("group", "sortA", "sortD", "not", "none", "not<", "lacks")
+    several = role in ("group", "sortA", "sortD", "not", "none", "not<", "lacks", "unkind", "each")
     near = _near(path, unit, needs, behind)[: 2 if several else 1]
     return [*near, *([-2] if role in _FOLDS else []), *([-1] if role in ("group", "than") else [])]
 
@@ -503,14 +469,24 @@ def _compared(cues: Sequence[Unit], unit: Unit, cue: int) -> int | None:
         return 0
     first = min(unit.end, cues[cue].end if cue >= 0 else unit.end)
     mean = [n for n, c in enumerate(cues) if c.cue == "avg" and first <= c.start <= unit.end + 4]
-    return 1 << cue | 1 << mean[0] if mean and cue >= 0 else None
+    if not mean or cue < 0:
+        return None
+    at = cues[mean[0]].start
+    than = any(c.cue == "than" and cues[cue].start < c.start < at for c in cues)
+    return 1 << cue | 1 << mean[0] if than else None
 
 
 def _asking(cues: Sequence[Unit], cue: int) -> int:
-    """Return a cue of a comparison with the one before it that asks how much: "how many years older"."""
-    at = cues[cue].start
-    before = (n for n, c in enumerate(cues) if c.cue in _AMOUNTS and 0 <= at - c.end <= 1)
-    return 1 << cue | sum(1 << n for n in before)
+    """Return a cue of a comparison with those beside it: "how many years older", "more on average"."""
+    at, end = cues[cue].start, cues[cue].end
+    than = min((c.start for c in cues if c.cue == "than" and c.start >= end), default=end + 99)
+    beside = (
+        n
+        for n, c in enumerate(cues)
+        if (c.cue in _AMOUNTS and 0 <= at - c.end <= 1)
+        or (c.cue == "avg" and (end <= c.start < than or c.word == "on average"))
+    )
+    return 1 << cue | sum(1 << n for n in beside)
 
 
 def _near(path: _Path, unit: Unit, needs: Sequence[str], behind: bool) -> list[int]:
@@ -544,14 +520,6 @@ def _run(cues: Sequence[Unit], unit: Unit) -> list[int]:
     return found[::-1]
 
 
-def _folds(world: SchemaWays, unit: Unit, run: Sequence[str]) -> Iterator[tuple[str, Candidate]]:
-    """Yield the roles that a property has by several cues before it."""
-    several = tuple(dict.fromkeys(_FOLDING[c] for c in run))
-    for cand in unit.options[:3]:
-        if world.info(cand.term).kind in ("number", "date") and len(several) > 1:
-            yield "&".join(several), cand
-
-
 def _fold_uses(path: _Path, unit: Unit) -> Iterator[tuple[str, Candidate, int, int]]:
     """Yield what a kind or a number may do that is folded for each of something, with the two cues for it."""
     if unit.kind == "adjective":
@@ -573,16 +541,16 @@ def _fold_uses(path: _Path, unit: Unit) -> Iterator[tuple[str, Candidate, int, i
     ]
     for one in (*inner, -1):
         fold = "count" if kind else {"": "sum", "count": "sum"}.get(cue := _name(path, one), cue)
-        for use in _KIND_USES if kind else _USES:
-            needs = _USES[use]
+        for use in _OF["counted" if kind else "folded"]:
+            needs = _NEEDS.get(use, ())
             near = [n for n in _near(path, unit, needs, True) if n != one] if needs else [-1]
-            if use.startswith("sort") and one < 0:
+            if use.startswith("&sort") and one < 0:
                 continue
             for other in near[:1]:
                 if _name(path, other) == "group" and path.cues[other].word != "by":
                     continue
                 for cand in options:
-                    yield f"{fold}&{use}", cand, one, other
+                    yield fold + use, cand, one, other
 
 
 def _name(path: _Path, cue: int) -> str:
@@ -593,19 +561,20 @@ def _roles(
     world: SchemaWays, unit: Unit, liked: frozenset[str], near: frozenset[str]
 ) -> Iterator[tuple[str, Candidate | None]]:
     """Yield what a unit may do, with what it names then."""
-    for role in ("limit",) if unit.part == "rank" else _VALUES.get(unit.kind, ()):
-        if role != "limit" or unit.part == "rank" or (unit.op == "=" and len(unit.values) == 1):
-            yield role, None
+    if unit.part == "rank":
+        yield "limit", None
+    elif unit.kind in ("quantity", "time", "text"):
+        numbers = unit.op == "=" and len(unit.values) == 1
+        yield from ((role, None) for role in _OF[unit.kind] if role != "limit" or numbers)
     if unit.kind == "adjective":
         yield "hint", None
         yield from _measures(world, unit, near)
     if unit.cue in _IMPLIED:
         for cand in unit.options[: 1 if unit.kind == "class" else _CANDIDATES]:
-            yield from ((role, cand) for role in _IMPLIED[unit.cue])
+            yield from ((role, cand) for role in _OF[unit.cue])
         return
     for cand in unit.options[:_CANDIDATES] if unit.kind in _NAMES else ():
-        for role in _NAMES[unit.kind]:
-            yield role, cand
+        yield from ((role, cand) for role in _OF[unit.kind])
     if unit.kind == "property":
         yield from _uses(world, unit, liked)
 
@@ -640,10 +609,9 @@ def _uses(world: SchemaWays, unit: Unit, liked: frozenset[str]) -> Iterator[tupl
         info = world.info(cand.term)
         if cand.term in world.computed:
             part = world.computed[cand.term].sort in _DATE_PARTS
-            yield from ((role, cand) for role in (_OF_PARTS if part else _OF_SPANS))
+            yield from ((role, cand) for role in _OF["part" if part else "span"])
             continue
-        for role in (*_PROPERTIES.get(info.kind, ("col",)), *_ALL_PROPERTIES):
-            yield role, cand
+        yield from ((role, cand) for role in (*_OF["property"], *_OF.get(f"property:{info.kind}", ())))
         if info.kind in ("entity", "text") and not info.triples == info.subjects == info.objects:
             yield "having", cand
         if info.kind == "date":

@@ -38,10 +38,8 @@ def depths(schema: Schema, draft: PlanDraft, cues: Collection[str]) -> Iterator[
             return _below(schema, value)
         if isinstance(value, Block) and others:
             # What is above a class may be a restriction as well, which is no term.
-            ends = (
-                p.object for p in value.patterns if p.predicate == above and isinstance(p.object, Unknown)
-            )
-            kinds = (Pattern(end, RDF.type, kind) for end in ends)
+            ends = (p.object for p in value.patterns if p.predicate == above)
+            kinds = (Pattern(end, RDF.type, kind) for end in ends if isinstance(end, Unknown))
             return replace(value, patterns=tuple(dict.fromkeys((*value.patterns, *kinds))))
         return value
 
@@ -94,11 +92,8 @@ def _below(schema: Schema, pattern: Pattern) -> Pattern:
 
 def _repeated(plan: Plan, above: URIRef) -> Plan:
     def change(value: Any) -> Any:
-        return (
-            replace(value, repeated=True)
-            if isinstance(value, Pattern) and value.predicate == above
-            else value
-        )
+        up = isinstance(value, Pattern) and value.predicate == above
+        return replace(value, repeated=True) if up else value
 
     return rewritten(plan, change)
 

@@ -103,13 +103,8 @@ def _copy(frame: RoleFrame, x: FrameNode, like: FrameNode) -> None:
 def _chosen(frame: RoleFrame, x: FrameNode, ties: list[_Tie]) -> _Tie:
     if not ties:
         raise Unreadable
-    close = [t for t in ties[1:] if t.cost - ties[0].cost < CLOSE]
-    turn = min(frame.asked.turn - frame.turned, len(close))
-    if turn <= 0:
-        return ties[0]
-    frame.turned += turn
-    frame.count("turned", close[turn - 1].cost - ties[0].cost + 0.2)
-    return close[turn - 1]
+    close = [t for t in ties if t.cost - ties[0].cost < CLOSE]
+    return close[frame.turn(len(close) - 1, lambda n: close[n].cost - ties[0].cost + 0.2)]
 
 
 def _ties(
@@ -119,14 +114,14 @@ def _ties(
     for other in tied:
         if other.negated and not x.negated and x.at < other.at:
             continue
-        if x.like is not None and other is x.like and other.parent is not None:
+        if x.like is not None and other is x.like and other.parent is not None and not _is_parted(frame, x):
             found.append(_Tie(0.3, other.way, other.parent, like=other))
         first, last = sorted((x.at, other.at))
         between = [
-            (n, i.cand, i.at)
+            (n, i.meant, i.at)
             for n, i in enumerate(frame.items)
-            if i.cand is not None and i.kind == "property" and i.role in _TIES
-            if first - 4 <= i.at <= last + 4 and frame.info(i.cand).kind == "entity"
+            if i.kind == "property" and i.role in _TIES
+            if first - 4 <= i.at <= last + 4 and frame.world.info(i.meant.term).kind == "entity"
         ]
         spoken = {cand.term for _, cand, _ in between}
         spoken |= {y.leads.property for y in (x, other) if y.leads is not None}
@@ -145,6 +140,12 @@ def _ties(
             cost -= sum(1.2 if y.at == first else 0.9 for y in named)
             found.append(_Tie(cost, way, other, frozenset(words), named))
     return sorted(found, key=lambda t: (t.cost, t.way))
+
+
+def _is_parted(frame: RoleFrame, x: FrameNode) -> bool:
+    """Return whether a word for another relation stands between a thing and the one before it."""
+    before = -1 if x.like is None else x.like.at
+    return any(i.role in _TIES and i.kind == "property" and before < i.at < x.at for i in frame.items)
 
 
 def _is_named(node: FrameNode, way: Way, end: FrameNode) -> bool:

@@ -55,9 +55,7 @@ def _written(stamp: Stamp) -> str:
     year, month, day, weekday, minute = stamp
     clock = "" if minute is None else f"{minute // 60:02}:{minute % 60:02}:00"
     if year is not None:
-        date = "-".join(
-            [f"{year:04}", *(f"{n:02}" for n in (month, day) if n is not None)],
-        )
+        date = "-".join([f"{year:04}", *(f"{n:02}" for n in (month, day) if n is not None)])
         return f"{date}T{clock}" if clock else date
     if month is not None and day is not None:
         return str(100 * month + day)
@@ -75,32 +73,6 @@ def _names() -> Mapping[str, Mapping[str, int]]:
     return found
 
 
-_FORMS: Final = (
-    # forms of one time; the names of the groups say what they hold
-    r"(?P<y>\d{4})-(?P<m>\d\d?)-(?P<d>\d\d?)(?:[T ](?P<h>\d\d?):(?P<min>\d\d)(?::\d\d)?)?",
-    r"(?P<m>\d\d?)/(?P<d>\d\d?)/(?P<y>\d{4})",
-    r"(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{4})",
-    r"{weekday},? (?P<date>{day}(?: of)? {month}\.?,? {year})",
-    r"{day}(?: of)? {month}\.?,? {year}",
-    r"{month}\.? (?:the )?{day},? {year}",
-    r"{day}(?: of)? {month}\b",
-    r"{month}\.? (?:the )?{day}(?!\w)",
-    r"(?P<y>\d{4})-(?P<m>\d\d)(?!\w)",
-    r"{month},? (?:of )?(?:the year )?{year}",
-    r"{span},? (?:of )?(?:the year )?{year}",
-    r"{span}\b",
-    r"{month}\b",
-    r"(?:the )?(?P<century>\d\d?)(?:st|nd|rd|th)[ -]century",
-    r"(?:the )?{century_name}[ -]century",
-    r"(?:the )?(?P<decade>\d\d\d0)s\b",
-    r"(?:the )?'?{nineties}\b",
-    r"{year}",
-    r"{weekday}\b",
-    r"(?P<h>\d\d?)(?:[:.](?P<min>\d\d))? ?{half}(?!\w)",
-    r"(?P<h>\d\d?):(?P<min>\d\d)(?! ?{half})",
-    r"(?P<h>\d\d?) o'clock",
-    r"{clock}\b",
-)
 _CUT: Final = r"(?<![\w.:/])(?<![A-Za-z]-)"
 """What stands before no time."""
 _YEAR: Final = r"(?P<y>(?:1[0-9]|20|21)\d\d)(?![\w%]|[.,]\d)"
@@ -127,7 +99,8 @@ def _patterns() -> tuple[tuple[re.Pattern[str], ...], re.Pattern[str]]:
             form = form.replace("{" + name + "}", piece)
         return re.compile(_CUT + form, re.IGNORECASE)
 
-    return tuple(made(form) for form in _FORMS), re.compile(_JOINED, re.IGNORECASE)
+    forms = Path(__file__).with_name("forms.tsv").read_text(encoding="utf-8").splitlines()
+    return tuple(made(form) for form in forms if form[0] != "#"), re.compile(_JOINED, re.IGNORECASE)
 
 
 def times_in(text: str) -> Iterator[TimeSpan]:

@@ -33,8 +33,6 @@ _LEAST: Final = 0.3
 """How like a name is at least."""
 _SURE: Final = 0.9
 """How like a name words are that surely mean it."""
-_UNNAMED: Final = 0.7
-"""How well a noun explains itself that nothing in the graph is called like."""
 _MOST_TERMS: Final = 4
 """Terms that are kinds of things at most."""
 _OF_TERMS: Final = ("direct", "deep")
@@ -60,6 +58,7 @@ class Unit:
         part: Of a time, what is given: year, month, year-month, date or moment; "rank" of places in an order.
         unit: The word for the unit of a quantity.
         word: The words of a cue; the plain form of an adjective.
+        gloss: The words in English, of a question in another language.
         score: How much they explain.
     """
 
@@ -74,6 +73,7 @@ class Unit:
     unit: str = ""
     word: str = ""
     score: float = 1.0
+    gloss: str = ""
 
 
 @cache
@@ -108,32 +108,25 @@ def units_of(
     found += _elided(lexicon, words, found)
     found += _usual(lexicon, low)
     found += [replace(u, end=u.end + 1, score=u.score - 0.05) for u in found if _is_longer(u, low)]
-    if not any(lexicon.schema.classes):
-        found += _unnamed(words, low, found)
     found += _quantities(words, low)
     found += _ranks(low)
     found += _times(question, words, low)
     found += _texts(question, words)
     found += _adjectives(lexicon, low)
-    cues = meanings("cues.tsv")
-    for i in range(len(low)):
-        for j in range(i + 1, min(len(low), i + _LONGEST) + 1):
-            for cue in cues.get(tuple(low[i:j]), ()):
-                if cue == "many":
-                    found.append(Unit("quantity", i, j, values=("1",), op=">"))
-                    continue
-                if (cue not in _OF_TERMS and cue[:5] != "lang:") or lexicon.schema.tree is not None:
-                    found.append(Unit("cue", i, j, cue=cue, word=" ".join(low[i:j])))
+    terms = lexicon.schema.tree is not None
+    found += (u for u in cues_in(low) if terms or not (u.cue in _OF_TERMS or u.cue[:5] == "lang:"))
     return found
 
 
-def _unnamed(words: Sequence[TextToken], low: Sequence[str], found: Sequence[Unit]) -> Iterator[Unit]:
-    """Yield nouns that may name a kind of thing in a graph whose things have no classes: its "movies"."""
-    exact = {at for u in found if u.score > _SURE for at in range(u.start, u.end) if u.end - u.start > 1}
-    for at, word in enumerate(low):
-        if at not in exact and word.isalpha() and not is_free(word) and words[at].raw.islower():
-            some = (Candidate("class", "", _UNNAMED, word, "tokens"),)
-            yield Unit("class", at, at + 1, some, score=_UNNAMED)
+def cues_in(low: Sequence[str]) -> Iterator[Unit]:
+    """Yield what the cue words among words in lower case may say."""
+    for i in range(len(low)):
+        for j in range(i + 1, min(len(low), i + _LONGEST) + 1):
+            for cue in meanings("cues.tsv").get(tuple(low[i:j]), ()):
+                if cue == "many":
+                    yield Unit("quantity", i, j, values=("1",), op=">")
+                else:
+                    yield Unit("cue", i, j, cue=cue, word=" ".join(low[i:j]))
 
 
 def is_free(word: str) -> bool:
@@ -178,18 +171,7 @@ def _is_longer(unit: Unit, low: Sequence[str]) -> bool:
     """Return whether a word behind a property belongs to its name: the "phone number" is the phone."""
     if unit.kind != "property" or unit.score < 0.85 or unit.end >= len(low):
         return False
-    return low[unit.end] in (
-        "number",
-        "numbers",
-        "name",
-        "names",
-        "code",
-        "codes",
-        "date",
-        "dates",
-        "value",
-        "id",
-    )
+    return "ending" in meanings("words.tsv").get((low[unit.end],), ())
 
 
 def _elided(lexicon: Lexicon, words: Sequence[TextToken], found: Sequence[Unit]) -> Iterator[Unit]:
@@ -219,9 +201,8 @@ _USUAL: Final[Mapping[str, str]] = {
     "much": "price cost amount fee salary rent total fare value",
 }
 """What a property is called that question words ask for, the likeliest first."""
-_SEXES: Final[Mapping[str, tuple[str, str]]] = dict.fromkeys(
-    "male males man men boy boys".split(), ("M", "Male")
-) | dict.fromkeys("female females woman women girl girls".split(), ("F", "Female"))
+_SEXES: Final[Mapping[str, tuple[str, str]]] = {"male": ("M", "Male"), "female": ("F", "Female")}
+"""How a sex is written."""
 
 
 def _usual(lexicon: Lexicon, low: Sequence[str]) -> Iterator[Unit]:
@@ -230,11 +211,10 @@ def _usual(lexicon: Lexicon, low: Sequence[str]) -> Iterator[Unit]:
         some = sorted(_asked_for(lexicon, low, at), key=lambda c: (-c.score, c.term))[:_MOST_PROPERTIES]
         if some:
             yield Unit("property", at, at + 1, tuple(some), score=some[0].score)
-        if word not in _SEXES:
-            continue
-        for iri, p in lexicon.schema.properties.items():
+        texts = [t for m in meanings("words.tsv").get((word,), ()) for t in _SEXES.get(m, ())]
+        for iri, p in lexicon.schema.properties.items() if texts else ():
             if {"sex", "gender"} & {w for n in p.names for w in n.lower().split()}:
-                both = (Candidate("value", text, 0.9, text, "synonym", (iri,)) for text in _SEXES[word])
+                both = (Candidate("value", text, 0.9, text, "synonym", (iri,)) for text in texts)
                 yield Unit("value", at, at + 1, tuple(both), score=0.9)
 
 
@@ -323,11 +303,15 @@ def _quantities(words: Sequence[TextToken], low: Sequence[str]) -> Iterator[Unit
         if weak and low[one.start : one.behind] == ["one"]:
             continue
         start, op = (one.start, "=") if weak else (start, op)
-        for stop in dict.fromkeys((one.end, one.behind)):
+        for stop in dict.fromkeys(
+            (one.behind,) if low[one.start : one.end] == ["a"] else (one.end, one.behind)
+        ):
             closed, compares = _closer(low, stop, op)
             yield Unit("quantity", start, closed, values=values, op=compares, unit=one.unit)
     for i, (one_, other) in enumerate(pairwise(low)):
         times = {"once": "1", "twice": "2", "a": "1"}.get(low[i + 2]) if i + 2 < len(low) else None
+        if low[i + 2 : i + 3] == ["a"] and any(a.start == i + 2 for a in amounts_in(words, low)):
+            continue  # "more than a year", "more than a million"
         if times is not None and (one_, other) in (("more", "than"), ("at", "least")):
             yield Unit("quantity", i, i + 3, values=(times,), op=">" if one_ == "more" else ">=")
 

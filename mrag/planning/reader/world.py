@@ -66,7 +66,7 @@ class ComputedProperty:
             return found
         if self.sort == "age":
             today = Literal(datetime.now(UTC).date().isoformat(), datatype=URIRef(XSD + "date"))
-            return Arithmetic(Days(values[0], today), "/", _YEAR)
+            return Arithmetic(Days(values[0], values[1] if values[1:] else today), "/", _YEAR)
         days, unit = Days(values[0], values[1]), unit_called(self.sort)
         if unit is None or unit.factor == 1:
             return days
@@ -105,10 +105,8 @@ class SchemaWays:
         for cls in sorted(self.schema.classes):
             alike: dict[tuple[str, object], list[PropertyInfo]] = {}
             for p in numbers:
-                head = (
-                    root(p.names[-1].split()[-1]) if cls in p.domains and len(p.names[-1].split()) > 1 else ""
-                )
-                if head:
+                words = p.names[-1].split()
+                if cls in p.domains and len(words) > 1 and (head := root(words[-1])):
                     alike.setdefault((head, unit_of(p.names, p.comment)), []).append(p)
             for some in alike.values():
                 if 1 < len(some) < 5:
@@ -193,6 +191,13 @@ class SchemaWays:
         one, other = self.kind(one), self.kind(other)
         return one == other or one in self.schema.above(other) or other in self.schema.above(one)
 
+    def akin(self, one: str, other: str) -> bool:
+        """Return whether something may be of both of two classes, as far as is known."""
+        above = [{self.kind(c), *self.schema.above(self.kind(c))} for c in (one, other)]
+        if above[0] & above[1]:
+            return True
+        return any(one in p.domains and other in p.domains for p in self.schema.properties.values())
+
     @cached_property
     def _named(self) -> frozenset[str]:
         """Return the classes whose things have a name of their own, as far as properties tell."""
@@ -259,9 +264,9 @@ class SchemaWays:
             ahead = list(further)[:_WIDE]
 
         def rank(way: Way) -> tuple[float, int, int, Way]:
-            # Terms are most often what others are above.
-            often = 0 if self.schema.tree is None else -self.info(way[0].property).triples
-            return length(way), sum(s.inverse for s in way), often, way
+            # Unless words tell, what is meant is what most things are related by.
+            often = -min(self.info(s.property).triples for s in way)
+            return length(way), often, sum(s.inverse for s in way), way
 
         ways = sorted(found, key=rank)
         # Of single steps a word may name any.

@@ -1,11 +1,11 @@
 // What a computed answer shows beside its words: its rows, how the question was read, the query, and what
 // else the question may mean.
 
-import { byId, h, show } from "./dom.js";
+import { byId, entityLink, h, show } from "./dom.js";
 import { plural, t } from "./language.js";
 import { term } from "./triples.js";
 
-/** @import {Answer, Cell, Child, Row, Sentence} from "./types.js" */
+/** @import {Answer, Cell, Child, Row, Sentence, WordUse} from "./types.js" */
 
 const FIRST = 10;
 const MOST_LINK = 6000;
@@ -58,7 +58,7 @@ export function howItWasRead(answer, again) {
   show(place, answer.plan || answer.readings.length);
   /** @type {HTMLElement[]} */
   const parts = answer.runners_up.length ? [h("p", { class: "note" }, h("b", {}, t("Next: ")), runnersUp(answer))] : [];
-  if (answer.plan) parts.push(h("p", { class: "reading" }, h("b", {}, t("Read as: ")), answer.reading));
+  if (answer.plan) parts.push(h("p", { class: "reading" }, h("b", {}, t("Read as: ")), answer.reading), ...wordByWord(answer));
   if (answer.ignored.length) parts.push(h("p", { class: "note" }, t("Not understood: {words}.", { words: answer.ignored.join(", ") })));
   if (answer.readings.length) {
     const others = answer.readings.map((other) =>
@@ -72,6 +72,43 @@ export function howItWasRead(answer, again) {
     parts.push(h("h3", { id: "readings-title" }, answer.plan ? t("It may also mean") : t("It may mean, but none of this is certain enough")), h("ul", { class: "readings", "aria-labelledby": "readings-title" }, others));
   }
   place.replaceChildren(...parts, ...(answer.query ? [sparql(answer.query)] : []));
+}
+
+// The question with what its words became beneath them, and behind it what is in the plan and no word says.
+/** @param {Answer} answer */
+function wordByWord({ question, words = [] }) {
+  const letters = [...question]; // places count characters, of which some are two units of a string
+  const pieces = words.flatMap((use) => {
+    if (!use.words) return [];
+    const told = t("with “{words}”", { words: use.words.text });
+    return [{ ...use.words, told: became(use) }, ...use.cues.map((cue) => ({ ...cue, told: [told] }))];
+  });
+  /** @type {HTMLElement[]} */
+  const items = [];
+  let at = 0;
+  const plain = (/** @type {number} */ end) => {
+    const between = letters.slice(at, end).join("");
+    if (/[\p{L}\p{N}]/u.test(between)) items.push(h("li", {}, between));
+  };
+  const below = (/** @type {Child[]} */ told) => h("span", { class: "became" }, told);
+  for (const { text, start, end, told } of pieces.sort((one, other) => one.start - other.start)) {
+    // Parts of one word, such as a compound, stand in the same place.
+    if (start < at) items.at(-1)?.append(below(told));
+    else {
+      plain(start);
+      items.push(h("li", {}, h("mark", {}, text), below(told)));
+      at = end;
+    }
+  }
+  plain(letters.length);
+  const unsaid = words.filter((use) => !use.words).map((use) => h("li", {}, t("(no words)"), below(became(use))));
+  return words.length ? [h("ol", { class: "words", "aria-label": t("Word by word") }, items, unsaid)] : [];
+}
+
+/** @param {WordUse} use @returns {Child[]} */
+function became({ does, name, iri, value, how }) {
+  const what = [iri ? entityLink(iri, name) : name, value].filter(Boolean).flatMap((part, at) => (at ? [" ", part] : [part]));
+  return [does, what.length ? ": " : "", what, how ? ` (${how})` : ""];
 }
 
 // The rows behind those that were asked for, with what they are ordered by.

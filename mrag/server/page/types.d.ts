@@ -217,6 +217,25 @@ export interface Answer {
   truncated: boolean;
   runners_up: Row[];
   last: Row;
+  words?: WordUse[];
+}
+
+/** Words of a question with where they stand in it, in characters. */
+export interface QuestionWords {
+  text: string;
+  start: number;
+  end: number;
+}
+
+/** What words of a question became in its plan; null of what no word says. */
+export interface WordUse {
+  words: QuestionWords | null;
+  does: string;
+  name: string;
+  iri: string;
+  value: string;
+  how: string;
+  cues: QuestionWords[];
 }
 
 /** A question with all that decides its answer. */

@@ -17,15 +17,7 @@ from mrag.cel.sparql import count_query, instances_query
 from mrag.context.display import Display
 from mrag.errors import ConfigError
 from mrag.rdf.terms import Term, Triple, triple_to_json
-from mrag.server.web.api import (
-    MAX_IRI,
-    PageView,
-    Values,
-    choice_value,
-    iri_value,
-    list_value,
-    text_value,
-)
+from mrag.server.web.api import MAX_IRI, PageView, Values, choice_value, iri_value, list_value, text_value
 from mrag.server.web.entities import status
 
 MOST_HITS = 500

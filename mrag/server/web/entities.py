@@ -59,16 +59,8 @@ def drawing(lines: Iterable[Line], centre: str, label: str) -> dict[str, Any]:
                 if end == str(o) and str(p) in (RDF + "type", RDFS + "subClassOf"):
                     kind = "class" if kind == "entity" else kind
                 nodes[end] = {"id": end, "label": name, "kind": kind}
-        edges.append(
-            {
-                "line": line.id,
-                "s": str(s),
-                "p": str(p),
-                "o": str(o),
-                "label": line.labels[1],
-                "status": line.status,
-            }
-        )
+        ends = {"s": str(s), "p": str(p), "o": str(o)}
+        edges.append({"line": line.id, **ends, "label": line.labels[1], "status": line.status})
     return {"centre": centre, "nodes": list(nodes.values()), "edges": edges}
 
 

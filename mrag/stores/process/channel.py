@@ -34,13 +34,16 @@ class Child:
         self._lock = threading.Lock()
         # When this process is gone, whatever ended it, so is the other end of the child's pipe.
         lifeline, self._lifeline = os.pipe()
+        # What reads what others wrote has no secrets.
+        kept = {name: value for name, value in os.environ.items() if secrets or not names_secret(name)}
+        path = os.pathsep.join(p for p in sys.path if p)
         try:
             # This interpreter runs a module of ours; no shell, and no word of a user among the arguments.
             self._process = subprocess.Popen(  # noqa: S603
                 [sys.executable, "-m", module, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**_environment(secrets), LIFELINE: str(lifeline)},
+                env={**kept, "PYTHONPATH": path, LIFELINE: str(lifeline)},
                 pass_fds=(lifeline,),
                 # Ctrl-C reaches all processes of a terminal's group; a child ends with its parent.
                 process_group=0,
@@ -150,12 +153,6 @@ class Child:
             if kind == b"P":
                 return cast(Reply, pickle.loads(content))  # noqa: S301 # our own child wrote it
         raise ended(query)
-
-
-def _environment(secrets: bool) -> dict[str, str]:
-    """Return the environment of a child, without secrets if it reads what others wrote."""
-    kept = {name: value for name, value in os.environ.items() if secrets or not names_secret(name)}
-    return {**kept, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
 
 
 def timed_out(query: str) -> QueryTimeout:

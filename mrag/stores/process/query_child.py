@@ -25,7 +25,7 @@ from typing import Any, BinaryIO, TextIO, cast
 import pyoxigraph as ox
 
 from mrag.stores.changes import Changes, Layout, Refused, carry_out
-from mrag.stores.process.sandbox import Defences, confine
+from mrag.stores.process.sandbox import confine
 from mrag.terminal import Guarded
 
 RESULTS = {
@@ -325,16 +325,10 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def confined(memory: int) -> Defences:
-    """Keep this process off the network and within its memory, and end it when its parent ends."""
-    defences = confine(memory)
-    _end_with_parent()
-    return defences
-
-
 def serve(memory: int, answer: Callable[[Any, BinaryIO], object]) -> None:
     """Answer requests until the input ends; those for which `answer` returns None get no reply."""
-    defences = confined(memory)
+    defences = confine(memory)
+    _end_with_parent()
     stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
 
     def reply(value: object) -> None:

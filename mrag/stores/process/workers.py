@@ -126,7 +126,10 @@ class Snapshot:
 
     def __init__(self, store: OxigraphStore, note: Any = None) -> None:
         self.note = note
-        self._scratch = snapshot_folder(store)
+        path = store.path
+        # On the same file system, as hard links need it.
+        parent, prefix = (None, None) if path is None else (path.parent, snapshot_prefix(path))
+        self._scratch = Scratch("snapshot", parent, prefix=prefix)
         self.path = self._scratch.path / "0"
         self.users = 0
         self.current = True
@@ -181,13 +184,6 @@ class Worker(Child):
 
 
 RESERVE: Reserve[Worker] = Reserve()
-
-
-def snapshot_folder(store: OxigraphStore) -> Scratch:
-    """Make a folder for copies of a store, on the same file system, as hard links need it."""
-    if store.path is None:
-        return Scratch("snapshot")
-    return Scratch("snapshot", store.path.parent, prefix=snapshot_prefix(store.path))
 
 
 def snapshot_prefix(path: Path) -> str:

@@ -1,128 +1,34 @@
-"""Questions of many forms over a small graph, read by roles; bounds of what is read; training."""
+"""Bounds of what is read, times, glosses of other languages, and training."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from mrag.context.display import Display
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.tokens import language_of
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.reader.glosses import FOLDER, table_of
 from mrag.planning.reader.glosses import LANGUAGES as TABLES
-from mrag.planning.reader.reader import QuestionDerivation, RoleReader, priors, shipped
+from mrag.planning.reader.reader import RoleReader, priors, shipped
 from mrag.planning.reader.times import times_in
 from mrag.planning.reader.training import JudgedReading, ReaderTraining, fit
-from mrag.planning.reading.drafts import Reading
-from mrag.planning.results import rows_of
-from mrag.planning.run import run
-from mrag.planning.scopes import with_subclasses
-from mrag.stores.oxigraph import OxigraphStore
+from tests.planning.questions import loaded, questions_of
 
-HERE = Path(__file__).parent
-
-
-def table(name: str) -> list[list[str]]:
-    return [line.split("\t") for line in (HERE / name).read_text("utf-8").splitlines()]
-
-
-QUESTIONS = table("questions.tsv")
-FERRIES = table("ferries.tsv")
-LANGUAGES = table("languages.tsv")
-RELATIONS = table("guild.tsv")
+TIMES = [line.split("\t") for line in Path(__file__).with_name("times.tsv").read_text("utf-8").splitlines()]
 
 
 @pytest.fixture(scope="module")
 def kg() -> Iterator[KnowledgeGraph]:
-    with KnowledgeGraph(OxigraphStore()) as graph:
-        graph.load([HERE / "mills.ttl"])
+    with loaded("mills") as graph:
         yield graph
 
 
 @pytest.fixture(scope="module")
 def reader(kg: KnowledgeGraph) -> RoleReader:
     return RoleReader(lexicon_of(kg))
-
-
-@pytest.fixture(scope="module")
-def ferries() -> Iterator[KnowledgeGraph]:
-    with KnowledgeGraph(OxigraphStore()) as graph:
-        graph.load([HERE / "ferries.ttl"])
-        yield graph
-
-
-@pytest.fixture(scope="module")
-def insects() -> Iterator[KnowledgeGraph]:
-    with KnowledgeGraph(OxigraphStore()) as graph:
-        graph.load([HERE / "insects.ttl"])
-        yield graph
-
-
-@pytest.fixture(scope="module")
-def rocks() -> Iterator[KnowledgeGraph]:
-    with KnowledgeGraph(OxigraphStore()) as graph:
-        graph.load([HERE / "rocks.ttl"])
-        yield graph
-
-
-@pytest.fixture(scope="module")
-def guild() -> Iterator[KnowledgeGraph]:
-    with KnowledgeGraph(OxigraphStore()) as graph:
-        graph.load([HERE / "guild.ttl"])
-        yield graph
-
-
-def rows_read(kg: KnowledgeGraph, one: QuestionDerivation) -> list[list[str]]:
-    schema = lexicon_of(kg).schema
-    plan = with_subclasses(one.draft.plan, schema)
-    result = run(kg, plan, schema=schema)
-    reading = Reading(plan, one.draft.shown, 1.0, (), {})
-    found = [[cell.label for cell in row] for row in rows_of(Display(kg), reading, result)]
-    return found if plan.order else sorted(found)
-
-
-def check(kg: KnowledgeGraph, reader: RoleReader, question: str, rows: str) -> None:
-    assert rows_read(kg, reader.derivations(question)[0]) == json.loads(rows)
-
-
-@pytest.mark.parametrize(("question", "rows"), QUESTIONS, ids=[question for question, _ in QUESTIONS])
-def test_the_likeliest_reading_gives_the_rows(
-    kg: KnowledgeGraph, reader: RoleReader, question: str, rows: str
-) -> None:
-    check(kg, reader, question, rows)
-
-
-@pytest.mark.parametrize(("graph", "question", "rows"), table("constructions.tsv"))
-def test_a_reading_gives_the_rows(
-    request: pytest.FixtureRequest, graph: str, question: str, rows: str
-) -> None:
-    kg = request.getfixturevalue(graph)
-    reader = RoleReader(lexicon_of(kg))
-    assert json.loads(rows) in [rows_read(kg, one) for one in reader.derivations(question)]
-
-
-@pytest.mark.parametrize(("question", "rows"), FERRIES, ids=[question for question, _ in FERRIES])
-def test_times_and_quantities(ferries: KnowledgeGraph, question: str, rows: str) -> None:
-    check(ferries, RoleReader(lexicon_of(ferries)), question, rows)
-
-
-@pytest.fixture(scope="module")
-def muehlen() -> Iterator[KnowledgeGraph]:
-    with KnowledgeGraph(OxigraphStore()) as graph:
-        graph.load([HERE / "muehlen.ttl"])
-        yield graph
-
-
-@pytest.mark.parametrize(("graph", "question", "rows"), LANGUAGES, ids=[row[1] for row in LANGUAGES])
-def test_other_languages(
-    kg: KnowledgeGraph, muehlen: KnowledgeGraph, graph: str, question: str, rows: str
-) -> None:
-    own = muehlen if graph == "muehlen" else kg
-    check(own, RoleReader(lexicon_of(own)), question, rows)
 
 
 @pytest.mark.parametrize(
@@ -159,29 +65,10 @@ def test_tables_of_languages(language: str) -> None:
     assert language_of(" ".join(words[0] for words in list(table.phrases)[:40])) == language
 
 
-@pytest.mark.parametrize(("text", "part", "values"), [(*row, "", "")[:3] for row in table("times.tsv")])
+@pytest.mark.parametrize(("text", "part", "values"), [(*row, "", "")[:3] for row in TIMES])
 def test_times_of_a_text(text: str, part: str, values: str) -> None:
     found = [(t.part, " ".join(t.values)) for t in times_in(text)]
     assert (found[0] if found else ("", "")) == (part, values)
-
-
-@pytest.mark.parametrize(("question", "rows"), RELATIONS, ids=[question for question, _ in RELATIONS])
-def test_relations_negation_and_sets(guild: KnowledgeGraph, question: str, rows: str) -> None:
-    reader = RoleReader(lexicon_of(guild), {**priors(), **shipped()})
-    # Which of the likeliest it is, weights decide that are trained with all that can be read.
-    assert json.loads(rows) in [rows_read(guild, one) for one in reader.derivations(question)]
-
-
-@pytest.mark.parametrize(("question", "rows"), table("terms.tsv"))
-def test_terms_of_an_ontology(insects: KnowledgeGraph, question: str, rows: str) -> None:
-    reader = RoleReader(lexicon_of(insects))
-    assert json.loads(rows) in [rows_read(insects, one) for one in reader.derivations(question)]
-
-
-@pytest.mark.parametrize(("question", "rows"), table("rocks.tsv"))
-def test_concepts_of_a_thesaurus(rocks: KnowledgeGraph, question: str, rows: str) -> None:
-    reader = RoleReader(lexicon_of(rocks))
-    assert json.loads(rows) in [rows_read(rocks, one) for one in reader.derivations(question)]
 
 
 def test_readings_are_the_same_again_and_each_plan_is_there_once(reader: RoleReader) -> None:
@@ -206,11 +93,13 @@ def test_what_is_not_read_is_left(reader: RoleReader) -> None:
 
 
 def test_training_makes_right_readings_likely_and_is_the_same_again(reader: RoleReader) -> None:
+    asked = [one.question for one in questions_of("mills")][:31]
+
     def judged(weights: dict[str, float]) -> list[list[JudgedReading]]:
         reading = RoleReader(reader.lexicon, weights)
         return [
             [JudgedReading(d.features, len(d.draft.shown) == 1) for d in reading.derivations(question)]
-            for question, _ in QUESTIONS
+            for question in asked
         ]
 
     questions = judged(dict(priors()))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 
 import mrag
-from mrag.server.settings import ServerSettings
 from tests.server.browsing import WIDE, Watched, chromium, watched
 from tests.server.serving import serving
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 # Learning ends when it has found what there is: the limit only holds off a busy machine.
-SETTINGS = ServerSettings(model="none", update=True, learn_seconds=20)
+SETTINGS = {"update": True, "learn_seconds": 20}
 
 
 @pytest.fixture(scope="package")
@@ -42,12 +41,19 @@ def seen(browser: Browser, base: str, size: tuple[int, int]) -> Iterator[Watched
 @pytest.fixture(scope="module")
 def base() -> Iterator[str]:
     """A server of the demo graph that allows changes."""
-    with mrag.demo(model="none") as kg, serving(kg, SETTINGS) as url:
+    with mrag.demo(model="none") as kg, serving(kg, **SETTINGS) as url:
         yield url
+
+
+@pytest.fixture(scope="module")
+def client(base: str) -> Iterator[httpx.Client]:
+    """A client of that server."""
+    with httpx.Client(base_url=base, timeout=60) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
 def read_only() -> Iterator[str]:
     """A server of the demo graph that allows none."""
-    with mrag.demo(model="none") as kg, serving(kg, replace(SETTINGS, update=False)) as url:
+    with mrag.demo(model="none") as kg, serving(kg, learn_seconds=20) as url:
         yield url

@@ -10,7 +10,6 @@ import pytest
 
 import mrag
 from mrag.completion.review import accept, propose
-from mrag.server.settings import ServerSettings
 from tests.cases import beside, cases
 from tests.completion.towns import TURTLE, read
 from tests.conftest import slow
@@ -59,7 +58,7 @@ def test_no_view_of_images_has_a_fault(
 ) -> None:
     with mrag.connect() as kg:
         media = wardrobe(kg, tmp_path, 70)
-        with serving(kg, ServerSettings(model="none", update=True, media=media)) as url:
+        with serving(kg, update=True, media=media) as url:
             assert not faults(browser, url, axe, VIEWS["images"], size, scheme)
 
 
@@ -78,7 +77,7 @@ def test_no_view_of_review_has_a_fault(
         done = propose(kg, "Where?", [read("bob", "bornIn", "lund")], model="m")
         assert done is not None
         views = {"/#/review": [".proposals input"], f"/#/review?run={done.iri}": [".proposals mark"]}
-        with serving(kg, ServerSettings(model="none", update=True)) as url:
+        with serving(kg, update=True) as url:
             assert not faults(browser, url, axe, views, size, scheme)
         accept(kg, done)
         views = {f"/#/review?run={done.iri}": [".state-accepted >> nth=1"]}

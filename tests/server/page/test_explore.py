@@ -14,7 +14,6 @@ import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, RDF, Triple
 from mrag.rdf.terms import RDFS as SCHEMA
-from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
 from tests.server.browsing import HOSTILE, NARROW, SIZES, Watched, watched
 from tests.server.serving import serving
@@ -70,8 +69,11 @@ def test_files_are_added_and_hostile_names_stay_text(browser: Browser, tmp_path:
     file.write_text(f"""@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
         <urn:h:a> a <urn:h:C> ; rdfs:label {label} ; <urn:h:p> <urn:h:b> . <urn:h:b> rdfs:label {label} .
         <urn:h:p> rdfs:label {label} . <urn:h:C> rdfs:label {label} .""")
-    settings = ServerSettings(model="none", update=True)
-    with KnowledgeGraph(OxigraphStore()) as kg, serving(kg, settings) as url, watched(browser, url) as seen:
+    with (
+        KnowledgeGraph(OxigraphStore()) as kg,
+        serving(kg, update=True) as url,
+        watched(browser, url) as seen,
+    ):
         page = seen.open("/#/explore")
         page.locator("#import-file").set_input_files(file)
         page.wait_for_selector(".import:has-text('6 triples added')")
@@ -84,7 +86,7 @@ def test_files_are_added_and_hostile_names_stay_text(browser: Browser, tmp_path:
         seen.plain()
 
 
-def test_a_path_is_a_shortest_one(base: str) -> None:
+def test_a_path_is_a_shortest_one(client: httpx.Client) -> None:
     with mrag.demo(model="none") as kg:
         links: dict[str, set[str]] = {}
         for s, p, o in kg.query("SELECT ?s ?p ?o { ?s ?p ?o FILTER(ISIRI(?o)) } ORDER BY ?s ?p ?o"):
@@ -98,15 +100,14 @@ def test_a_path_is_a_shortest_one(base: str) -> None:
             if other not in far:
                 far[other] = far[node] + 1
                 queue.append(other)
-    with httpx.Client(base_url=base, timeout=30) as client:
-        for goal in sorted(far)[::23]:
-            found = client.get("/api/path", params={"from": begin, "to": goal}).json()
-            assert len(found["path"]) == far[goal], goal
-            ends = {begin} | {row["triple"][part]["value"] for row in found["path"] for part in "so"}
-            assert goal in ends
-        assert client.get("/api/path", params={"from": begin, "to": "urn:nothing"}).status_code == 404
-        assert client.get("/api/expand", params={"iri": "urn:nothing"}).status_code == 404
-        assert client.get("/api/path", params={"from": begin, "to": "no iri"}).status_code == 400
+    for goal in sorted(far)[::23]:
+        found = client.get("/api/path", params={"from": begin, "to": goal}).json()
+        assert len(found["path"]) == far[goal], goal
+        ends = {begin} | {row["triple"][part]["value"] for row in found["path"] for part in "so"}
+        assert goal in ends
+    assert client.get("/api/path", params={"from": begin, "to": "urn:nothing"}).status_code == 404
+    assert client.get("/api/expand", params={"iri": "urn:nothing"}).status_code == 404
+    assert client.get("/api/path", params={"from": begin, "to": "no iri"}).status_code == 400
 
 
 def test_classes_in_a_circle_have_a_place_in_the_tree(browser: Browser) -> None:

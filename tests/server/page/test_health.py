@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from rdflib import RDFS, Literal, URIRef
 
 import mrag
 from mrag.rdf.terms import Triple
-from mrag.server.settings import ServerSettings
+from tests.conftest import PRODUCTS
 from tests.server.browsing import NARROW, SIZES, watched
 from tests.server.serving import serving
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 HOSTILE = "<img src=x onerror=document.title='owned'><b>bold</b>"
 ENDLESS = f"""
 SELECT (COUNT(*) AS ?n) {{ ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER(?c != "{HOSTILE}") }}"""
-PRODUCTS = Path(str(files("mrag") / "ontology" / "products.ttl"))
 
 
 class Asking(threading.Thread):
@@ -45,10 +43,9 @@ def test_what_is_missing_is_said_on_every_view_and_mended(
     browser: Browser, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MRAG_EMBEDDER", "none")
-    settings = ServerSettings(model="none", update=True, workers=2, seconds=60)
     with mrag.connect() as kg:
         kg.load([PRODUCTS])
-        with serving(kg, settings) as url, watched(browser, url, size) as seen:
+        with serving(kg, update=True, workers=2, seconds=60) as url, watched(browser, url, size) as seen:
             page = seen.open()
             for view in ("ask", "query", "explore"):
                 page.evaluate("(view) => { location.hash = `#/${view}` }", view)

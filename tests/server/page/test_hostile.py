@@ -31,7 +31,7 @@ FILLED = {"SCRIPT": SCRIPT, "PICTURE": json.dumps(HOSTILE + ".png"), "NAME": jso
 def served() -> Iterator[str]:
     with mrag.connect() as kg:
         kg.insert([Triple(URIRef(SCRIPT), RDFS.label, Literal(HOSTILE))])
-        with serving(kg, SETTINGS) as url:
+        with serving(kg, **SETTINGS) as url:
             yield url
 
 
@@ -67,12 +67,6 @@ ROWS += [
     ["/api/concepts", "400", '{"name": "x", "concept": "' + "(" * 4000 + "ex:C" + ")" * 3990 + '"}'],
     ["/api/learn", "400", '{"liked": ["ex:a"], "hits": ["ex:a"' + ', "ex:a"' * 500 + "]}"],
 ]
-
-
-@pytest.fixture(scope="module")
-def client(base: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=base, timeout=30) as found:
-        yield found
 
 
 @pytest.mark.parametrize(("path", "status", "body"), ROWS, ids=lambda part: part[:60])

@@ -13,7 +13,6 @@ import httpx
 import pytest
 
 import mrag
-from mrag.server.settings import ServerSettings
 from tests.server.browsing import HOSTILE, NARROW, POLICIES, SIZES, WIDE, watched
 from tests.server.page.pictures import COLOURS, GARMENTS, E, wardrobe
 from tests.server.serving import serving
@@ -31,8 +30,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of many pictures with annotations, which allows changes."""
     with mrag.connect() as kg:
         media = wardrobe(kg, tmp_path_factory.mktemp("shop"), MANY)
-        settings = ServerSettings(model="none", update=True, media=media, learn_seconds=20)
-        with serving(kg, settings) as url:
+        with serving(kg, update=True, media=media, learn_seconds=20) as url:
             yield url
 
 
@@ -135,8 +133,7 @@ def test_a_picture_of_ones_own_is_searched_by(browser: Browser, tmp_path: Path) 
         media = wardrobe(kg, tmp_path / "few", 4)
         mine = tmp_path / f"{HOSTILE.replace('/', '')}.png"
         mine.write_bytes((media / "00002.png").read_bytes())
-        settings = ServerSettings(model="none", media=media, seconds=120)
-        with serving(kg, settings) as url, watched(browser, url) as seen:
+        with serving(kg, media=media, seconds=120) as url, watched(browser, url) as seen:
             page = seen.open("/#/images", ".pictures .thumb img[src]")
             page.get_by_label("By a picture of yours").set_input_files(mine)
             page.set_default_timeout(90_000)
@@ -161,8 +158,10 @@ def test_hostile_names_of_images_and_labels_stay_text(
             f"<urn:odd> <{E}hasFileName> {name} . <urn:odd2> <{E}hasFileName> 'javascript:alert(1)' ."
         )
         kg.load([odd])
-        settings = ServerSettings(model="none", media=media, learn_seconds=20)
-        with serving(kg, settings) as url, watched(browser, url, size, bypass_csp=bare) as seen:
+        with (
+            serving(kg, media=media, learn_seconds=20) as url,
+            watched(browser, url, size, bypass_csp=bare) as seen,
+        ):
             page = seen.open("/#/images", ".cell img[src]")
             assert HOSTILE in page.locator(".cell .name").first.inner_text()
             seen.unfold(".facets")
@@ -216,7 +215,7 @@ def client(photos: Path) -> Iterator[httpx.Client]:
     with mrag.connect() as kg:
         media = wardrobe(kg, photos, NUMBER)
         with (
-            serving(kg, ServerSettings(model="none", media=media)) as url,
+            serving(kg, media=media) as url,
             httpx.Client(base_url=url, timeout=60) as found,
         ):
             yield found
@@ -299,13 +298,13 @@ def test_only_images_of_the_graph_below_the_folder_are_served(photos: Path) -> N
         ]
         source.write_text("\n".join(lines))
         kg.load([source])
-        with serving(kg, ServerSettings(model="none", media=photos / "photos")) as url:
+        with serving(kg, media=photos / "photos") as url:
             got = [
                 httpx.get(f"{url}/api/images/thumbnail", params={"iri": f"urn:i{n}"}).status_code
                 for n in range(4)
             ]
             assert got == [404, 404, 200, 404]
-        with serving(kg, ServerSettings(model="none")) as url:
+        with serving(kg) as url:
             assert httpx.get(f"{url}/api/images/thumbnail", params={"iri": "urn:i2"}).status_code == 404
             assert "--media" in httpx.get(f"{url}/api/images").json()["pictures"]
 
@@ -316,7 +315,7 @@ def test_a_picture_finds_those_that_look_like_it(photos: Path) -> None:
         media = wardrobe(kg, photos / "few", 4)
         data = base64.b64encode((media / "00002.png").read_bytes()).decode()
         with (
-            serving(kg, ServerSettings(model="none", media=media)) as url,
+            serving(kg, media=media) as url,
             httpx.Client(base_url=url, timeout=120) as few,
         ):
             found = search(few, picture=data)
@@ -333,10 +332,7 @@ def test_while_many_images_are_read_the_first_are_there(tmp_path: Path) -> None:
     source.write_text("\n".join(lines))
     with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
         kg.load([source])
-        with (
-            serving(kg, ServerSettings(model="none")) as url,
-            httpx.Client(base_url=url, timeout=60) as many,
-        ):
+        with serving(kg) as url, httpx.Client(base_url=url, timeout=60) as many:
             about = many.get("/api/images").json()
             assert about["images"] == 6_000 and about["total"] == (200 if about["reading"] else 6_000)
             first = many.get("/api/images/page").json()

@@ -47,7 +47,7 @@ def hostile() -> Iterator[str]:
         kg.insert(triples)
         reason(kg)
         SimilarityIndexes.of(kg).build("main", model="none")
-        with serving(kg, SETTINGS) as url:
+        with serving(kg, **SETTINGS) as url:
             yield url
 
 
@@ -204,9 +204,8 @@ def test_a_kept_class_is_removed_on_the_page_and_offered_no_more(
 
 
 def test_a_question_among_a_class_that_is_removed_is_closed(browser: Browser, base: str) -> None:
-    iri = httpx.post(
-        f"{base}/api/concepts", json={"name": "gone soon", "concept": "ex:Database"}, timeout=60
-    ).json()["iri"]
+    made = {"name": "gone soon", "concept": "ex:Database"}
+    iri = httpx.post(f"{base}/api/concepts", json=made, timeout=60).json()["iri"]
     with watched(browser, base, NARROW) as seen:
         page = seen.open(f"/#/ask?q=database&only={quote(iri, safe='')}", "#ask-found li")
         seen.click("Remove this class")
@@ -215,34 +214,21 @@ def test_a_question_among_a_class_that_is_removed_is_closed(browser: Browser, ba
         assert not page.locator("#ask-result").is_visible()
 
 
-@pytest.fixture(scope="module")
-def api(base: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=base, timeout=30) as client:
-        yield client
-
-
-EX = "https://w3id.org/mrag/demo/products#"
-
-
 def test_a_class_is_kept_only_where_writing_is_allowed_and_asked_from_here(
-    api: httpx.Client, read_only: str
+    client: httpx.Client, read_only: str
 ) -> None:
     for path, body in (("", {"name": "x", "concept": "ex:Database"}), ("/forget", {"iri": "urn:x"})):
         assert httpx.post(f"{read_only}/api/concepts{path}", json=body).status_code == 403
     form = {"name": "x", "concept": "ex:Database"}
-    assert api.post("/api/concepts", data=form).status_code == 415
+    assert client.post("/api/concepts", data=form).status_code == 415
     elsewhere = {"Origin": "http://elsewhere.example", "Sec-Fetch-Site": "cross-site"}
-    assert api.post("/api/concepts", json=form, headers=elsewhere).status_code == 403
-    assert api.post("/api/concepts", json={**form, "name": "for a while"}).status_code == 201
-    kept = {one["label"]: one for one in api.get("/api/concepts").json()["concepts"]}
+    assert client.post("/api/concepts", json=form, headers=elsewhere).status_code == 403
+    assert client.post("/api/concepts", json={**form, "name": "for a while"}).status_code == 201
+    kept = {one["label"]: one for one in client.get("/api/concepts").json()["concepts"]}
     assert kept["for a while"]["manchester"] == "ex:Database"
     iri = kept["for a while"]["iri"]
-    assert api.post("/api/concepts/forget", json={"iri": iri}).json() == {"removed": True}
-    assert api.post("/api/concepts/forget", json={"iri": iri}).json() == {"removed": False}
-
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    assert client.post("/api/concepts/forget", json={"iri": iri}).json() == {"removed": True}
+    assert client.post("/api/concepts/forget", json={"iri": iri}).json() == {"removed": False}
 
 
 @pytest.mark.slow

@@ -19,7 +19,6 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.queries import COMMON
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
-from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import slow
 from tests.server.browsing import HOSTILE, INLINE, POLICIES, SIZES, Watched, watched
@@ -123,6 +122,25 @@ def test_a_computed_answer_shows_its_rows_and_how_it_was_read(
 
 
 @SIZES
+def test_a_question_is_shown_with_what_its_words_became(seen: Watched) -> None:
+    page = seen.open()
+    seen.enter("Question", PER_COUNTRY, "#computed .words")
+    words = page.get_by_role("list", name="Word by word")
+    assert words.locator("mark").all_inner_texts() == ["How many", "vendors", "per", "country"]
+    assert words.get_by_role("listitem").all_inner_texts() == [
+        "How many\nwith “vendors”", "vendors\ncounted: vendor", "are there", "per\nwith “country”",
+        "country\ngrouped by: country", "(no words)\nassumed: based in",
+    ]  # fmt: skip
+    seen.click(words.get_by_role("link", name="vendor", exact=True), "#explore-entity h2")
+    assert seen.text("#explore-entity h2") == "vendor"
+    # Signs of two units move no mark, and parts of one word are told together.
+    seen.open("/#/ask")
+    seen.enter("Question", "\U0001f3ed\U0001f3ed Wie viele Produkte hat Ontotext?", "#computed .words")
+    seen.wait("#computed .words mark:text-is('Produkte')")
+    assert words.locator("mark").all_inner_texts() == ["Wie viele", "Produkte", "Ontotext"]
+
+
+@SIZES
 def test_long_tables_are_short_until_they_are_wanted_whole(seen: Watched) -> None:
     page = seen.open("/#/ask?q=List+the+graph+databases", "#answer table.rows")
     rows = page.locator("#answer .rows tbody tr")
@@ -211,7 +229,7 @@ def test_text_appears_while_it_is_written_and_can_be_stopped(
     with (
         talking(monkeypatch) as go_on,
         mrag.demo(model="none") as kg,
-        serving(kg, ServerSettings(model="openai:m")) as url,
+        serving(kg, model="openai:m") as url,
         watched(browser, url) as seen,
     ):
         page = seen.open("/#/ask?q=Who+develops+GraphDB%3F&how=read")
@@ -362,7 +380,7 @@ def test_hostile_text_stays_text(browser: Browser, hostile: str, size: tuple[int
 def test_a_token_is_asked_for_once_and_kept_in_the_tab(browser: Browser) -> None:
     with (
         mrag.demo(model="none") as kg,
-        serving(kg, ServerSettings(model="none", token="a-long-token")) as url,
+        serving(kg, token="a-long-token") as url,
         watched(browser, url) as seen,
     ):
         page = seen.open("/#/ask?q=Which+vendor+develops+GraphDB%3F")
@@ -388,8 +406,7 @@ def test_images_of_the_media_folder_are_shown(browser: Browser, tmp_path: Path) 
     a, image = URIRef("urn:x:a"), URIRef("http://schema.org/image")
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert([Triple(a, image, Literal("a.png")), Triple(a, image, Literal("gone.png"))])
-        settings = ServerSettings(model="none", token="a-long-token", media=tmp_path)
-        with serving(kg, settings) as url, watched(browser, url) as seen:
+        with serving(kg, token="a-long-token", media=tmp_path) as url, watched(browser, url) as seen:
             page = seen.open()
             page.get_by_label("This server asks for a token").fill("a-long-token")
             seen.click("Use it")

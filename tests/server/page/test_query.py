@@ -66,7 +66,7 @@ def test_inferred_triples_are_left_out_and_rows_are_drawn(seen: Watched) -> None
     assert int(seen.text("#query-state").split()[0]) < int(both.split()[0])
     seen.put(
         "SELECT ?who ?photo { VALUES (?who ?photo) { (ex:GraphDB <http://web.example/%3Cb%3Ea.png>)"
-        " (ex:Redis <http://web.example/b.jpg>) } }",
+        " (ex:Redis <http://web.example/b.jpg>) } }"
     )
     seen.click("Run")
     seen.click("Gallery", "#query-other .images figure")
@@ -107,11 +107,11 @@ def test_triples_are_drawn_as_a_graph(seen: Watched) -> None:
 
 @SIZES
 def test_a_saved_query_has_a_link_with_its_parameters(
-    browser: Browser, base: str, size: tuple[int, int]
+    browser: Browser, base: str, client: httpx.Client, size: tuple[int, int]
 ) -> None:
     name = f"vendors link {size[0]}"
     rights = ["clipboard-read", "clipboard-write"]
-    with watched(browser, base, size, permissions=rights) as seen, httpx.Client(base_url=base) as client:
+    with watched(browser, base, size, permissions=rights) as seen:
         client.post("/api/saved", json={"name": name, "text": "ASK {}"})
         page = seen.open("/#/query")
         seen.put(BY_VENDOR)
@@ -130,22 +130,23 @@ def test_a_saved_query_has_a_link_with_its_parameters(
         seen.click("Run", "#query-state:has-text('3 rows')")
         page = seen.open("/#/query?saved=of+nobody")
         page.wait_for_selector("#query-saved .problem:has-text('of nobody')", state="attached")
-    httpx.post(base + "/api/saved/remove", json={"name": name})
+    client.post("/api/saved/remove", json={"name": name})
 
 
 @SIZES
-def test_a_change_is_seen_before_it_is_made(browser: Browser, base: str, size: tuple[int, int]) -> None:
+def test_a_change_is_seen_before_it_is_made(
+    seen: Watched, client: httpx.Client, size: tuple[int, int]
+) -> None:
     thing = f"urn:hostile:{size[0]}"
-    with watched(browser, base, size) as seen, httpx.Client(base_url=base) as client:
-        seen.open("/#/query")
-        seen.put(f"INSERT DATA {{ <{thing}> rdfs:label {ODD!r} }}")
-        there = {"query": f"ASK {{ <{thing}> ?p ?o }}"}
-        seen.click("Preview the change", "#query-change .triples")
-        assert "1 triple added, 0 triples removed" in seen.text("#query-change")
-        assert client.get("/sparql", params=there).json()["boolean"] is False
-        seen.click("Make this change", "#query-change:has-text('Done')")
-        assert client.get("/sparql", params=there).json()["boolean"] is True
-        seen.plain()
+    seen.open("/#/query")
+    seen.put(f"INSERT DATA {{ <{thing}> rdfs:label {ODD!r} }}")
+    there = {"query": f"ASK {{ <{thing}> ?p ?o }}"}
+    seen.click("Preview the change", "#query-change .triples")
+    assert "1 triple added, 0 triples removed" in seen.text("#query-change")
+    assert client.get("/sparql", params=there).json()["boolean"] is False
+    seen.click("Make this change", "#query-change:has-text('Done')")
+    assert client.get("/sparql", params=there).json()["boolean"] is True
+    seen.plain()
 
 
 def test_where_changes_are_off_none_are_offered(browser: Browser, read_only: str) -> None:
@@ -162,20 +163,17 @@ def test_where_changes_are_off_none_are_offered(browser: Browser, read_only: str
         assert httpx.post(read_only + path, json=body).status_code == 403
 
 
-def test_a_saved_query_is_no_data_and_is_replaced_only_if_wanted(base: str) -> None:
-    with httpx.Client(base_url=base) as client:
-        before = client.get("/api/about").json()
-        made = {"name": "mine", "text": 'ASK { ?s ?p "} #" }', "comment": HOSTILE}
-        assert client.post("/api/saved", json=made).status_code == 201
-        assert client.post("/api/saved", json=made).status_code == 400
-        assert (
-            client.post("/api/saved", json={**made, "text": "ASK {}", "replacing": True}).status_code == 201
-        )
-        (kept,) = (one for one in client.get("/api/saved").json()["queries"] if one["name"] == "mine")
-        assert (kept["text"], kept["comment"]) == ("ASK {}", HOSTILE)
-        after = client.get("/api/about").json()
-        assert (after["triples"], after["revision"]) == (before["triples"], before["revision"])
-        seen = client.get("/sparql", params={"query": "ASK { ?q <https://w3id.org/mrag#queryText> ?t }"})
-        assert seen.json()["boolean"] is False
-        assert client.post("/api/saved/remove", json={"name": "mine"}).json() == {"removed": True}
-        assert client.post("/api/saved/remove", json={"name": "mine"}).json() == {"removed": False}
+def test_a_saved_query_is_no_data_and_is_replaced_only_if_wanted(client: httpx.Client) -> None:
+    before = client.get("/api/about").json()
+    made = {"name": "mine", "text": 'ASK { ?s ?p "} #" }', "comment": HOSTILE}
+    assert client.post("/api/saved", json=made).status_code == 201
+    assert client.post("/api/saved", json=made).status_code == 400
+    assert client.post("/api/saved", json={**made, "text": "ASK {}", "replacing": True}).status_code == 201
+    (kept,) = (one for one in client.get("/api/saved").json()["queries"] if one["name"] == "mine")
+    assert (kept["text"], kept["comment"]) == ("ASK {}", HOSTILE)
+    after = client.get("/api/about").json()
+    assert (after["triples"], after["revision"]) == (before["triples"], before["revision"])
+    seen = client.get("/sparql", params={"query": "ASK { ?q <https://w3id.org/mrag#queryText> ?t }"})
+    assert seen.json()["boolean"] is False
+    assert client.post("/api/saved/remove", json={"name": "mine"}).json() == {"removed": True}
+    assert client.post("/api/saved/remove", json={"name": "mine"}).json() == {"removed": False}

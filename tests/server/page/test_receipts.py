@@ -38,10 +38,7 @@ def test_an_answer_is_drawn_downloaded_and_checked_again(seen: Watched, tmp_path
 
     # Whoever changes a number in it is found out, and so is whoever changes the text around it.
     made = file.read_text(encoding="utf-8")
-    for was, now in (
-        ("United States: 23", "United States: 24"),
-        ("Austria: 1", HOSTILE.replace('"', "'")),
-    ):
+    for was, now in (("United States: 23", "United States: 24"), ("Austria: 1", HOSTILE.replace('"', "'"))):
         assert was in made
         file.write_text(made.replace(was, now), encoding="utf-8")
         page.get_by_label("A receipt that was downloaded").set_input_files(file)
@@ -59,7 +56,7 @@ def test_an_answer_is_drawn_downloaded_and_checked_again(seen: Watched, tmp_path
 
 
 def test_numbers_that_are_alike_are_points_and_one_value_is_not_drawn(seen: Watched) -> None:
-    page = seen.open("/#/ask?q=Which+5+databases+are+the+oldest%3F", ".chart circle")
+    page = seen.open("/#/ask?q=Show+the+5+oldest+databases+and+their+year+of+first+release.", ".chart circle")
     assert page.locator(".chart circle").count() == 5 and page.locator(".chart rect").count() == 0
     page = seen.open("/#/ask?q=How+many+triple+stores+are+there%3F", "#answer:has-text('11 triple stores')")
     assert page.locator(".chart-place").count() == 0

@@ -15,7 +15,6 @@ from mrag.completion.review import accept, propose
 from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment import JournalEntry, triples_of
-from mrag.server.settings import ServerSettings
 from tests.completion.towns import TURTLE, E, iri, read
 from tests.server.browsing import POLICIES, SIZES, WIDE, watched
 from tests.server.page.pictures import wardrobe
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 HOSTILE = "<img src=x onerror=document.title='owned'><b>bold</b>"
 MADE = "#review img:not(.thumb img), #review b, #review script"
 TEXT = "Ada Hill wrote Fern. Ada Hill wrote The Long Walk. Ada Hill wrote Visby."
-SETTINGS = ServerSettings(model="none", update=True)
+SETTINGS = {"update": True}
 
 
 @pytest.fixture
@@ -48,7 +47,7 @@ def asks(kg: KnowledgeGraph, text: str) -> bool:
 def test_texts_are_read_reviewed_accepted_and_rolled_back(
     browser: Browser, kg: KnowledgeGraph, size: tuple[int, int]
 ) -> None:
-    with serving(kg, SETTINGS) as url, watched(browser, url, size) as seen:
+    with serving(kg, **SETTINGS) as url, watched(browser, url, size) as seen:
         page = seen.open()
         page.get_by_role("link", name="Review", exact=True).click()
         seen.wait("#review .note:has-text('Nothing has been read yet')")
@@ -89,7 +88,7 @@ def test_what_would_be_inferred_is_shown_before(browser: Browser, kg: KnowledgeG
         kg, "Where?", [read("bob", "bornIn", "ystad")], model="m", names={str(iri("ystad")): "Ystad"}
     )
     assert run is not None
-    with serving(kg, SETTINGS) as url, watched(browser, url, WIDE) as seen:
+    with serving(kg, **SETTINGS) as url, watched(browser, url, WIDE) as seen:
         page = seen.open(f"/#/review?run={run.iri}")
         seen.click("Show what accepting 2 triples changes", ".inferred-ones li:has-text('Ystad is a place')")
         assert "Bob Stone born in Ystad" in page.locator(".foreseen .diff").first.inner_text()
@@ -108,7 +107,7 @@ def test_it_can_be_used_by_the_keyboard_alone(browser: Browser, kg: KnowledgeGra
         model="m",
     )
     assert run is not None
-    with serving(kg, SETTINGS) as url, watched(browser, url, WIDE) as seen:
+    with serving(kg, **SETTINGS) as url, watched(browser, url, WIDE) as seen:
         page = seen.open("/#/review", ".proposals input")
         focus = "document.activeElement.id || document.activeElement.textContent"
 
@@ -151,7 +150,7 @@ def test_hostile_quotes_and_labels_stay_text(
         names={str(iri("ystad")): HOSTILE},
     )
     assert run is not None
-    with serving(kg, SETTINGS) as url, watched(browser, url, size, bypass_csp=bare) as seen:
+    with serving(kg, **SETTINGS) as url, watched(browser, url, size, bypass_csp=bare) as seen:
         seen.open("/#/review", ".evidence mark:has-text('onerror')")
         assert seen.text("#review-run") == HOSTILE
         seen.click("Show what accepting 2 triples changes", ".foreseen li:has-text('onerror')")
@@ -180,8 +179,7 @@ def test_a_part_of_a_picture_is_shown_with_its_box(browser: Browser, tmp_path: P
             iri("annotation_00001a"), iri("hasAttribute"), iri("attribute_red"), "completed", (ref,), 0.8
         )
         assert propose(kg, "What?", [odd], model="m") is not None
-        settings = ServerSettings(model="none", media=media)
-        with serving(kg, settings) as url, watched(browser, url, WIDE) as seen:
+        with serving(kg, media=media) as url, watched(browser, url, WIDE) as seen:
             page = seen.open("/#/review", ".evidence-picture img[src]")
             frame, box = (page.locator(one).bounding_box() for one in (".evidence-picture", ".evidence-box"))
             assert frame and box
@@ -197,8 +195,7 @@ def test_what_models_wrote_of_images_is_listed(browser: Browser, tmp_path: Path)
             entry = JournalEntry(*said, "mrag", "00")
             own, shared = triples_of(entry)
             kg.insert([*own, *shared])
-        settings = ServerSettings(model="none", media=media)
-        with serving(kg, settings) as url, watched(browser, url, WIDE) as seen:
+        with serving(kg, media=media) as url, watched(browser, url, WIDE) as seen:
             page = seen.open("/#/review")
             page.locator(".run-list a", has_text="2 descriptions").click()
             seen.wait(".proposals blockquote:has-text('onerror') >> nth=1")
@@ -207,7 +204,7 @@ def test_what_models_wrote_of_images_is_listed(browser: Browser, tmp_path: Path)
 
 
 def test_the_name_of_a_text_is_no_path(kg: KnowledgeGraph) -> None:
-    with serving(kg, SETTINGS) as url, httpx.Client(base_url=url, timeout=60) as client:
+    with serving(kg, **SETTINGS) as url, httpx.Client(base_url=url, timeout=60) as client:
         hostile = client.post(
             "/api/review/read",
             json={"question": "What did Ada Hill write?", "texts": [{"name": "../../x.txt", "text": TEXT}]},

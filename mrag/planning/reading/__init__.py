@@ -1,1 +1,0 @@
-"""A reader of questions without a language model: words, frame, drafts, plan."""

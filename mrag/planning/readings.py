@@ -1,0 +1,69 @@
+"""Readings of a question: plans with how likely each is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rdflib import RDF, URIRef
+
+from mrag.generation.result import WordUse
+from mrag.planning.plan import Block, Pattern, Plan, Unknown
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way of reading a question.
+
+    Attributes:
+        plan: The plan.
+        shown: Names of the plan's columns that the question asks for; the others order or select.
+        probability: How likely it is to be what was meant, before its answer is known.
+        ignored: Words that carry meaning and were not read.
+        features: What it was scored by.
+        note: Why it was read so, where more than its words tell.
+        certainty: How likely its answer is right, which is known once it has one; None before.
+        measured: What that is told by.
+        words: What its words became, where they alone tell how it was read.
+    """
+
+    plan: Plan
+    shown: tuple[str, ...]
+    probability: float
+    ignored: tuple[str, ...]
+    features: Mapping[str, float]
+    note: str = ""
+    certainty: float | None = None
+    measured: Mapping[str, float] | None = None
+    words: tuple[WordUse, ...] = ()
+
+    @property
+    def confidence(self) -> float:
+        """Return how likely its answer is right, as far as that is known."""
+        return self.probability if self.certainty is None else self.certainty
+
+
+def reading_of(plan: Plan, shown: Sequence[str], probability: float, note: str) -> Reading:
+    """Return a plan that was not read from words alone as a reading."""
+    return Reading(plan, tuple(shown), probability, (), {}, note)
+
+
+def alike_named(plan: Plan) -> list[tuple[Pattern, ...]]:
+    """Return the triples that relate one thing in one way to several that are named: "films by A and B"."""
+    found: dict[tuple[object, ...], list[Pattern]] = {}
+    for p in plan.where.patterns:
+        if isinstance(p.subject, Unknown) and isinstance(p.object, URIRef) and p.predicate != RDF.type:
+            found.setdefault((p.subject, p.predicate), []).append(p)
+        elif isinstance(p.subject, URIRef) and isinstance(p.object, Unknown):
+            found.setdefault((p.predicate, p.object), []).append(p)
+    return [tuple(same) for same in found.values() if len(same) > 1]
+
+
+def united(plan: Plan, question: str) -> Plan | None:
+    """Return a plan for things of any of several names, where a plan is for things of all of them."""
+    alike, words = alike_named(plan), question.lower().split()
+    if len(alike) != 1 or "and" not in words or "both" in words:
+        return None
+    kept = tuple(p for p in plan.where.patterns if p not in alike[0])
+    any_of = tuple(Block((p,)) for p in alike[0])
+    return replace(plan, where=replace(plan.where, patterns=kept, either=(*plan.where.either, any_of)))

@@ -1,0 +1,286 @@
+"""The names and values of a plan, and what else may stand in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias, TypeGuard
+from typing import Literal as OneOf
+
+from rdflib import RDF, XSD, Literal, URIRef
+
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.lexical import Candidate
+from mrag.planning.plan import (
+    Aggregate,
+    Arithmetic,
+    Block,
+    Comparison,
+    Condition,
+    Contains,
+    DatePart,
+    Pattern,
+    Plan,
+    Unknown,
+)
+from mrag.planning.reader.frames import Unreadable, bounded, bounds_of, decimal, fitness
+from mrag.planning.reader.units import Unit
+from mrag.planning.schema import PropertyInfo, Schema
+from mrag.planning.scopes import plain, rewritten, walk
+from mrag.rdf import queries
+from mrag.rdf.terms import Term
+
+SlotRole: TypeAlias = OneOf["entity", "text", "number", "time", "class", "property"]
+Filling: TypeAlias = "tuple[Term] | tuple[Condition, ...]"
+"""A term in the place of a name or a text, or conditions in the place of those on a value."""
+
+_DATES: Final = (XSD.date, XSD.dateTime)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A name or a value of a plan, in whose place another one may stand.
+
+    Attributes:
+        role: What it is.
+        terms: The term, or of a value all that it is compared with.
+        subject_of: Properties that the plan says of it; of a class, those of its members.
+        object_of: Properties that the plan has it as a value of; of a class, those that lead to members.
+        bounds: Of a value, how it is compared.
+    """
+
+    role: SlotRole
+    terms: tuple[Term, ...]
+    subject_of: tuple[str, ...] = ()
+    object_of: tuple[str, ...] = ()
+    bounds: tuple[Comparison, ...] = ()
+
+    @property
+    def term(self) -> Term:
+        """Return the term, or the first."""
+        return self.terms[0]
+
+
+@dataclass(frozen=True)
+class SlotOption:
+    """What may stand in a slot: its name, and how like the words that is."""
+
+    slot: Slot
+    filling: Filling
+    name: str
+    score: float
+
+    @property
+    def changes(self) -> bool:
+        """Return whether the slot would hold something else than before."""
+        return self.filling != (self.slot.bounds or self.slot.terms)
+
+
+def slots_of(plan: Plan) -> list[Slot]:
+    """Return what a plan names, in the order in which it stands there.
+
+    Example:
+        >>> from mrag.planning.plan import Unknown
+        >>> x = Unknown("x")
+        >>> from mrag.planning.plan import Block
+        >>> [s.role for s in slots_of(Plan(Block((Pattern(x, URIRef("urn:in"), URIRef("urn:Rome")),))))]
+        ['property', 'entity']
+    """
+    found: dict[tuple[SlotRole, tuple[Term, ...]], Slot] = {}
+    patterns = [p for p in walk(plan) if isinstance(p, Pattern)]
+    for role, terms, at, bounds in _places(plan):
+        of = {terms[0], at} if role == "entity" else {at}
+        slot = Slot(
+            role,
+            terms,
+            tuple(dict.fromkeys(str(p.predicate) for p in patterns if p.subject in of and _said(p))),
+            tuple(dict.fromkeys(str(p.predicate) for p in patterns if p.object in of and _said(p))),
+            bounds,
+        )
+        found.setdefault((role, terms), slot)
+    return list(found.values())
+
+
+def _said(pattern: Pattern) -> bool:
+    return isinstance(pattern.predicate, URIRef) and pattern.predicate != RDF.type
+
+
+_Place: TypeAlias = tuple[SlotRole, tuple[Term, ...], object, tuple[Comparison, ...]]
+
+
+def _places(plan: Plan) -> Iterator[_Place]:
+    """Yield roles and terms, each with the unknown that says what it is, and how that is compared."""
+    compared = [c for c in walk(plan) if _is_bound(c)]
+    for part in walk(plan):
+        if isinstance(part, Pattern) and part.predicate == RDF.type:
+            if isinstance(part.object, URIRef):
+                yield "class", (part.object,), part.subject, ()
+        elif isinstance(part, Pattern):
+            if isinstance(part.subject, URIRef):
+                yield "entity", (part.subject,), None, ()
+            if isinstance(part.predicate, URIRef):
+                yield "property", (part.predicate,), None, ()
+            if isinstance(part.object, URIRef):
+                yield "entity", (part.object,), None, ()
+        elif isinstance(part, Contains) and part.position == "whole":
+            yield "text", (Literal(part.text),), plain(part.value), ()
+        elif isinstance(part, Comparison):
+            for side, other in ((part.left, part.right), (part.right, part.left)):
+                if isinstance(side, URIRef):
+                    yield "entity", (side,), other, ()
+            if _is_bound(part):
+                bounds = tuple(dict.fromkeys(c for c in compared if c.left == part.left))
+                terms = tuple(dict.fromkeys(c.right for c in bounds if isinstance(c.right, Literal)))
+                dated = isinstance(part.left, DatePart | Arithmetic) or terms[0].datatype in _DATES
+                yield "time" if dated else "number", terms, plain(part.left), bounds
+
+
+def _is_bound(part: object) -> TypeGuard[Comparison]:
+    value = part.right if isinstance(part, Comparison) else None
+    return isinstance(value, Literal) and value.datatype != XSD.boolean
+
+
+def filled(plan: Plan, changes: Sequence[tuple[Slot, Filling]]) -> Plan:
+    """Return a plan with something else in the places of some of its slots, all at once.
+
+    Args:
+        plan: The plan.
+        changes: Slots, each with what is put there.
+    """
+    for slot, new in changes:
+        plan = _compared(plan, slot, new) if slot.bounds else plan
+    # All names at once: what one slot gets may be what another one held.
+    terms: dict[tuple[SlotRole, object], Any] = {(s.role, s.term): n[0] for s, n in changes if not s.bounds}
+
+    def put(role: SlotRole, old: Any) -> Any:
+        return terms.get((role, old), old)
+
+    def change(value: Any) -> Any:
+        match value:
+            case Pattern(subject, predicate, named):
+                end = put("class" if predicate == RDF.type else "entity", named)
+                subject, predicate = put("entity", subject), put("property", predicate)
+                return replace(value, subject=subject, predicate=predicate, object=end)
+            case Comparison(left, relation, right):
+                return Comparison(put("entity", left), relation, put("entity", right))
+            case Contains(text=text):
+                return replace(value, text=str(put("text", Literal(text))))
+        return value
+
+    return rewritten(plan, change)
+
+
+def _compared(plan: Plan, slot: Slot, new: Any) -> Plan:
+    """Return a plan with other conditions in the place of those on a value."""
+
+    def change(value: Any) -> Any:
+        name = {Block: "conditions", Plan: "having"}.get(type(value), "")
+        conditions: tuple[Condition, ...] = getattr(value, name) if name else ()
+        first = next((n for n, c in enumerate(conditions) if c in slot.bounds), None)
+        if first is None:
+            return value
+        kept = (c for c in conditions[first:] if c not in slot.bounds)
+        return replace(value, **{name: (*conditions[:first], *new, *kept)})
+
+    return rewritten(plan, change)
+
+
+class SlotFitter:
+    """Tells what may stand in a slot.
+
+    Args:
+        kg: The graph.
+        schema: Its schema.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, schema: Schema) -> None:
+        self._kg = kg
+        self._schema = schema
+        self._classes: dict[Term, set[str]] = {}
+
+    def options(self, unit: Unit, said: str, slots: Sequence[Slot]) -> Iterator[SlotOption]:
+        """Yield the slots that a unit fits, and with what.
+
+        Args:
+            unit: A name, a quantity or a time.
+            said: Its words.
+            slots: The slots.
+        """
+        for slot in slots:
+            if slot.bounds and (bounds := self._bounds(unit, slot)):
+                yield SlotOption(slot, bounds, said, 1.0)
+            for candidate in unit.options if unit.kind != "adjective" and not slot.bounds else ():
+                if term_of(candidate) == slot.term or self.fits(candidate, slot):
+                    # Of all things with that word in their names only few are of the kind.
+                    more = (1 - candidate.score) / 2 if candidate.way == "tokens" else 0.0
+                    yield SlotOption(slot, (term_of(candidate),), candidate.name, candidate.score + more)
+
+    def _bounds(self, unit: Unit, slot: Slot) -> tuple[Condition, ...]:
+        """Return how a value is compared with a quantity or a time; nothing where it cannot be."""
+        if unit.kind not in ("quantity", "time") or unit.part == "rank":
+            return ()
+        first, value = slot.bounds[0], plain(slot.bounds[0].left)
+        if unit.op == "=" and len(unit.values) == 1 and len(slot.bounds) == 1:
+            unit = replace(unit, op=first.relation)
+        if unit.part == "month" and isinstance(first.left, DatePart) and first.left.part == "year-month":
+            # A month without a year is one of the year that was spoken of.
+            year = str(slot.term).split("-")[0]
+            unit = replace(unit, part="year-month", values=tuple(f"{year}-{int(m):02}" for m in unit.values))
+        infos = (self._schema.properties.get(p) for p in slot.object_of)
+        info = next((i for i in infos if i is not None), None)
+        try:
+            if info is not None and isinstance(value, Unknown):
+                # "In 2023" is no number that is far from all others.
+                like = 0.0 if info.kind == "text" else fitness(info, unit)
+                yearly = unit.kind == "quantity" and is_year(unit.values[0]) and not unit.unit
+                fits = like is not None and (like >= 0 or not yearly)
+                return tuple(bounds_of(value, info, unit)) if fits else ()
+            if isinstance(value, Aggregate) and unit.kind == "quantity":
+                return tuple(bounded(first.left, unit.op, [decimal(v) for v in unit.values]))
+        except Unreadable:
+            pass
+        return ()
+
+    def fits(self, candidate: Candidate, slot: Slot) -> bool:
+        """Return whether a name is of the slot's class, or in the range of its property."""
+        if candidate.kind == "entity" and slot.role == "entity":
+            return bool(self._entities(slot) & set(candidate.classes))
+        if candidate.kind == "value" and slot.role == "text":
+            return bool(set(slot.object_of) & set(candidate.properties))
+        if candidate.kind == "class" and slot.role == "class":
+            ends = [*((p, True) for p in slot.subject_of), *((p, False) for p in slot.object_of)]
+            return all(candidate.term in self._ends(p, domain) for p, domain in ends)
+        if candidate.kind == "property" and slot.role == "property":
+            one, other = (self._schema.properties.get(str(t)) for t in (candidate.term, slot.term))
+            return one is not None and other is not None and _alike(one, other)
+        return False
+
+    def _entities(self, slot: Slot) -> set[str]:
+        """Return the classes of what a slot names, and of all that its place may name."""
+        found = {c for p in slot.object_of for c in self._ends(p, False)}
+        found |= {c for p in slot.subject_of for c in self._ends(p, True)}
+        if slot.term not in self._classes:
+            text = queries.get("planning/classes-of").bind(thing=[slot.term])
+            named = (str(c) for _, c in self._kg.select(text))
+            self._classes[slot.term] = set(self._schema.with_superclasses(named))
+        return (found | self._classes[slot.term]) - {""}
+
+    def _ends(self, iri: str, domain: bool) -> set[str]:
+        info = self._schema.properties.get(iri)
+        return set() if info is None else set(info.domains if domain else info.ranges)
+
+
+def _alike(one: PropertyInfo, other: PropertyInfo) -> bool:
+    """Return whether two properties are said of the same things and have values of one kind."""
+    same = one.kind == other.kind and bool(set(one.domains) & set(other.domains))
+    return same and (one.kind != "entity" or bool(set(one.ranges) & set(other.ranges)))
+
+
+def is_year(text: str) -> bool:
+    """Return whether a number may be that of a year."""
+    return text.isdigit() and 1000 <= int(text) < 2200
+
+
+def term_of(candidate: Candidate) -> Term:
+    """Return the term that a name stands for."""
+    return Literal(candidate.term) if candidate.kind == "value" else URIRef(candidate.term)
