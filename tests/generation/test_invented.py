@@ -129,7 +129,8 @@ def helped(value: dict[str, Any], _: Answers) -> None:
 
 CITED = ("id", "triple", "graph", "inferred", "text")
 FORGES: dict[str, Callable[..., None]] = {f.__name__: f for f in (
-    before, put, lose, everywhere, from_another, says, cites, named, turned, first_row_only, before_it, helped,
+    before, put, lose, everywhere, from_another, says, cites, named, turned, first_row_only, before_it,
+    helped,
 )}  # fmt: skip
 UNCHECKED = {"found": FOUND, "notice": NOTICE, "writer": WRITER, "why": WHY, "reading": READING}
 
