@@ -234,8 +234,6 @@ def folds(value: Expression) -> bool:
 
 _NEAR: Final = 0.45
 """How near in meaning a word is to a name that may stand for it, as a cosine."""
-_HINT: Final = 0.35
-"""The same of a verb between what both ends of its relation are called."""
 _VERY_NEAR: Final = 0.67
 """The same of what is asked for."""
 _ALIKE: Final = 0.55
@@ -667,7 +665,7 @@ def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> b
     ):
         return False
     if not noun:
-        return sides.roots[at] in _LIGHT or (near >= _HINT and sides.reasoned)
+        return sides.roots[at] in _LIGHT
     known = any(c.way in ("exact", "inflected", "synonym") and c.score > _CLEAR for c in sides.covering(at))
     if known or sides.is_called(at):
         return False
@@ -676,7 +674,9 @@ def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> b
     if everything and not sides.low[at].endswith("s"):
         return True  # "in the league" is all that a graph is about
     beside = at > 0 and not sides.mark(at) and sides.covers(at - 1)
-    if beside and _carries(sides, at - 1):
+    # Behind a name, or a noun in the plural, it is rather a verb: "vendors sued".
+    first = sides.words[at - 1].raw
+    if beside and first.islower() and not first.endswith("s") and _carries(sides, at - 1):
         return True  # "faculty members" are the faculty
     if sides.low[at] in _TABLE["persons"]:
         return True
