@@ -674,9 +674,7 @@ def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> b
     if everything and not sides.low[at].endswith("s"):
         return True  # "in the league" is all that a graph is about
     beside = at > 0 and not sides.mark(at) and sides.covers(at - 1)
-    # Behind a name, or a noun in the plural, it is rather a verb: "vendors sued".
-    first = sides.words[at - 1].raw
-    if beside and first.islower() and not first.endswith("s") and _carries(sides, at - 1):
+    if beside and _is_first(sides, at - 1) and _carries(sides, at - 1):
         return True  # "faculty members" are the faculty
     if sides.low[at] in _TABLE["persons"]:
         return True
@@ -733,9 +731,15 @@ def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
     if not (called or kind) and at and (at - 1 in sides.numbered or "per" in low[at - 1 : at]):
         return True  # a unit, or what one costs
     goes_on = follows or sides.covers(at - 1)
-    if goes_on and (word in _TABLE["measured"] or sides.mark(at) == "-"):
+    measures = word in _TABLE["measured"] and _is_first(sides, at - 1)
+    if goes_on and (measures or sides.mark(at) == "-"):
         return True  # the "snatch score" of a "snatch", "check-ins"
     return sides.is_kind(at) or _is_apposed(sides, at)
+
+
+def _is_first(sides: _Sides, at: int) -> bool:
+    """Return whether a word may begin a compound; behind a name or a plural stands a verb: "vendors sued"."""
+    return sides.words[at].raw.islower() and not sides.low[at].endswith("s")
 
 
 def _is_apposed(sides: _Sides, at: int) -> bool:
