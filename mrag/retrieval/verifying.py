@@ -383,6 +383,8 @@ def _compare(
     if any(name in kept for name in found):
         said.append("its sentences or what they cite are not what is computed now")
     parts = [*parts, CheckedPart(ROWS, "recomputed")]
+    if "words" in now and "words" not in value:
+        parts.append(CheckedPart("what each word of the question became", "not checked", "it does not tell"))
     if hurried:
         parts.append(CheckedPart("what is so instead", "not checked", "it does not tell"))
     if silent:
@@ -395,7 +397,7 @@ def _compare(
 def _hurry(value: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an answer that nothing is found says where there was no time to find what is so instead."""
     first, context = now["sentences"][:1], value["context"]
-    denies = not now["rows"] or [c["label"] for row in now["rows"] for c in row] == ["no"]
+    denies = not now["rows"] or [c and c["label"] for row in now["rows"] for c in row] == ["no"]
     if not denies or len(now["sentences"]) < 2 or not first or context["lines"] or value["citations"]:
         return {}
     bare = {"sentences": first, "citations": [], "context": context, "text": first[0]["text"]}
