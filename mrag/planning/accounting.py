@@ -728,7 +728,8 @@ def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
     if not called and any(low[at].removesuffix("ly") in _DONE.get(name, ()) for name in sides.use.done):
         return True  # "in alphabetical order", "contains the letter a"
     kind = any(c.kind == "class" and c.way in ("exact", "inflected") for c in sides.covering(at))
-    if not (called or kind) and at and (at - 1 in sides.numbered or "per" in low[at - 1 : at]):
+    measured = at and not sides.mark(at).strip("- ") and at - 1 in sides.numbered
+    if not (called or kind) and (measured or (at and low[at - 1] == "per")):
         return True  # a unit, or what one costs
     goes_on = follows or sides.covers(at - 1)
     measures = word in _TABLE["measured"] and _is_first(sides, at - 1)
