@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from rdflib import RDF, Literal, URIRef
 
@@ -67,8 +67,7 @@ from mrag.planning.plan import (
 )
 from mrag.planning.reader.quantities import amounts_in, converted, unit_called
 from mrag.planning.reader.units import Unit, units_of
-from mrag.planning.readings import Reading
-from mrag.planning.run import PlanResult
+from mrag.planning.readings import FoundReading
 from mrag.planning.schema import PropertyInfo, Schema, most_of
 from mrag.planning.scopes import walk
 from mrag.rdf import queries
@@ -1260,9 +1259,6 @@ def is_of_people(lexicon: Lexicon, cls: str) -> bool:
 def _does(word: str) -> bool:
     """Return whether a noun is for who does something: a "sorter", and no "order"."""
     return is_role(word) and (root(word) in _VERB_ROOTS or word.endswith(("ist", "ian", "ee", "eur")))
-
-
-FoundReading: TypeAlias = tuple[Reading, PlanResult]
 
 
 _DOING: Final = frozenset(("did", "do", "does"))

@@ -29,7 +29,6 @@ from mrag.graph.naming import twins_of
 from mrag.language.grammar import join, plural
 from mrag.planning.accounting import account, of_the_kind
 from mrag.planning.certainty import (
-    FoundReading,
     excludes_by_reading,
     is_nothing,
     may_be_absent,
@@ -56,7 +55,7 @@ from mrag.planning.precedents import taught
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import proofs
 from mrag.planning.reader.reader import RoleReader
-from mrag.planning.readings import Reading, alike_named
+from mrag.planning.readings import FoundReading, Reading, alike_named
 from mrag.planning.results import (
     CERTAIN,
     EVEN,

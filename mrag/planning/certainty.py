@@ -26,7 +26,7 @@ from mrag.planning.plan import Aggregate, Block, Comparison, Plan
 from mrag.planning.precedents import change_kept, questions_graph
 from mrag.planning.profiling import schema_of
 from mrag.planning.reader.reader import LONGEST
-from mrag.planning.readings import Reading, alike_named
+from mrag.planning.readings import FoundReading, alike_named
 from mrag.planning.run import PlanResult
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.rdf import queries
@@ -104,7 +104,6 @@ def number_in(value: object) -> float | None:
 
 
 Features: TypeAlias = Mapping[str, float]
-FoundReading: TypeAlias = tuple[Reading, PlanResult]
 
 FEATURES: Final[Mapping[str, int]] = {
     "share": 1, "first": 1, "score": 1, "best": 1, "left": -1, "guesses": -1, "matches": 1, "rivals": -1,

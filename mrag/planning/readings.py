@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from rdflib import RDF, URIRef
 
 from mrag.generation.result import WordUse
 from mrag.planning.plan import Block, Pattern, Plan, Unknown
+from mrag.planning.run import PlanResult
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,10 @@ class Reading:
     def confidence(self) -> float:
         """Return how likely its answer is right, as far as that is known."""
         return self.probability if self.certainty is None else self.certainty
+
+
+FoundReading: TypeAlias = tuple[Reading, PlanResult]
+"""A reading with what its plan finds."""
 
 
 def reading_of(plan: Plan, shown: Sequence[str], probability: float, note: str) -> Reading:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Final
 
 from rdflib import RDF, Literal, URIRef
 
@@ -95,6 +95,12 @@ _OF_TIME = {"<": "is before", "<=": "is no later than", ">": "is after", ">=": "
 _TIMES = ("year", "date", "year-month")
 
 
+_DAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_MONTHS: Final = (
+    "January February March April May June July August September October November December".split()
+)
+
+
 def _calendar(condition: pl.Comparison) -> str:
     """Return when a date is whose month or day of the week is given, "in May"; "" for other conditions."""
     part, number = condition.left, condition.right
@@ -102,8 +108,8 @@ def _calendar(condition: pl.Comparison) -> str:
         return ""
     at = number.value if isinstance(number, Literal) and isinstance(number.value, int) else 0
     if part.part == "weekday" and 1 <= at <= 7:
-        return f"on a {calendar.day_name[at - 1]}"
-    return f"in {calendar.month_name[at]}" if part.part == "month" and 1 <= at <= 12 else ""
+        return f"on a {_DAYS[at - 1]}"
+    return f"in {_MONTHS[at - 1]}" if part.part == "month" and 1 <= at <= 12 else ""
 
 
 def _of(which: str) -> str:

@@ -24,14 +24,14 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.language.possessive import compile_late
 from mrag.language.tokens import is_stopword, tokens
 from mrag.planning.accounting import Gap, account
-from mrag.planning.certainty import FoundReading, number_in
+from mrag.planning.certainty import number_in
 from mrag.planning.lexical import Candidate
 from mrag.planning.lexicon import Lexicon, lexicon_of
 from mrag.planning.neural.exploring import explore
 from mrag.planning.neural.prompts import PROMPTS, answer_of
 from mrag.planning.neural.writer import written
 from mrag.planning.plan import Days, Plan
-from mrag.planning.readings import Reading
+from mrag.planning.readings import FoundReading, Reading
 from mrag.planning.results import MOST_JUDGED, Planner, TermNamer, brief, found_something, rows_of
 from mrag.planning.run import PlanResult, run
 from mrag.planning.scopes import rewritten, walk
