@@ -212,8 +212,7 @@ def instances_query(expression: ce.Expression, given: Sequence[str] | None = Non
         ConfigError: If a limit of data values cannot be tested.
 
     Example:
-        >>> from mrag._tables import tables
-    from mrag.cel import expressions as ce
+        >>> from mrag.cel import expressions as ce
         >>> print(instances_query(ce.And((ce.Named("urn:A"), ce.Not(ce.Named("urn:B"))))))
         SELECT DISTINCT ?x WHERE
         { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:A> . FILTER(isIRI(?x))

@@ -192,7 +192,9 @@ def single_questions(text: str) -> list[str]:
         ['What is red?', 'Which coat?', 'Which hat?']
     """
     lines = [
-        _bare(line) for line in _THOUGHT.sub("", text).splitlines() if not line.strip().startswith("```")
+        _bare(line.replace("```", " "))
+        for line in _THOUGHT.sub("", text).splitlines()
+        if not line.strip().startswith("```")
     ]
     asked = [_bare(part) for line in lines for part in _ASKED.findall(line)]
     found = [part for part in asked if _wordy(part)]

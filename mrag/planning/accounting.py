@@ -1339,7 +1339,7 @@ def account(
         ...     for question in ("How many triple stores are there?", "How many stores did Ontotext sell?"):
         ...         print(account(lexicon, question, plan, ["n"]).words)
         ()
-        ('Ontotext',)
+        ('Ontotext', 'sell')
     """
     use = PlanUse.of(plan, shown, lexicon.schema)
     carried = None if before is None else PlanUse.of(before, (), lexicon.schema)

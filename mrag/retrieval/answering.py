@@ -88,8 +88,8 @@ def ask(
     Example:
         >>> import mrag
         >>> kg = mrag.demo(model="none")
-        >>> print(ask(kg, "Which vendor develops GraphDB?", model="none").citations[0].inferred)
-        False
+        >>> print(ask(kg, "Which vendor develops GraphDB?", model="none").sentences[0].text)
+        Ontotext
         >>> print(ask(kg, "How many triple stores are there?", model="none").computed.rows[0][0].label)
         11
         >>> kg.close()
