@@ -149,6 +149,7 @@ class Spool:
         self._file = tempfile.SpooledTemporaryFile(_HELD, dir=str(room.folder) if room.folder else None)  # noqa: SIM115
         self._lock = threading.Lock()
         self._read = self._written = 0  # how far the file has been read, and written
+        self._taken = 0  # bytes of the room that are this answer's
         self._large = False
         self._news = asyncio.Condition()
         self._done = False
@@ -174,14 +175,19 @@ class Spool:
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
-        """End the answer, whether or not it has been read."""
+        """End the answer, whether or not it has been read; its room is free even if this is cancelled."""
         self._taking.cancel()
-        await asyncio.gather(self._taking, return_exceptions=True)
-        await self._pieces.aclose()
-        self._room.free += self._written
-        self._written = 0
-        with self._lock:
-            self._file.close()
+        try:
+            await asyncio.gather(self._taking, return_exceptions=True)
+            await self._pieces.aclose()
+        finally:
+            self._give_room()
+            with self._lock:
+                self._file.close()
+
+    def _give_room(self) -> None:
+        self._room.free += self._taken
+        self._taken = 0
 
     async def _take(self, first: bytes) -> None:
         try:
@@ -202,15 +208,12 @@ class Spool:
                 await self._news.wait_for(lambda: self._read == self._written)
             if self._read == self._written:
                 # All that was written has been read: begin again, so that the file does not grow.
-                self._room.free += self._written
+                self._give_room()
                 self._read = self._written = 0
             self._room.free -= len(piece)
+            self._taken += len(piece)
             self._large = self._large or self._written + len(piece) > _HELD
-        try:
-            await self._in_file(self._written, piece)
-        except BaseException:
-            self._room.free += len(piece)
-            raise
+        await self._in_file(self._written, piece)
         async with self._news:
             self._written += len(piece)
             self._news.notify_all()

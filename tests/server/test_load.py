@@ -7,7 +7,7 @@ import random
 import socket
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +25,7 @@ from benchmarks.soak.run import settle
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.server.settings import Patience
+from mrag.server.streams import Room, Spool
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process import parsing
 from tests.server.conftest import Running, running
@@ -134,7 +135,7 @@ def test_no_answer_is_wrong_while_others_misbehave(loaded: Running, folder: Path
     assert until(lambda: not soak.clients_of_server())
     # That which processes for questions read, and that of the newest state.
     assert len([*folder.glob(".store.snapshot-*")]) <= 2
-    assert loaded.engine._room.free == 4 * loaded.engine.settings.max_bytes
+    assert until(lambda: loaded.engine._room.free == 4 * loaded.engine.settings.max_bytes)
 
 
 def test_silent_and_slow_clients_are_let_go(loaded: Running) -> None:
@@ -289,6 +290,32 @@ def test_every_503_says_when_to_come_back(towns: KnowledgeGraph) -> None:
         for sender in senders:
             sender.close()
         assert until(lambda: server.client.get("/health").status_code == 200)
+
+
+def test_an_answer_whose_end_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
+    async def pieces() -> AsyncGenerator[bytes, None]:
+        try:
+            yield b"1" * 1000
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.2)
+
+    async def end_twice() -> Room:
+        room = Room(ThreadPoolExecutor(1), 10_000, tmp_path)
+        spool = Spool(b"0" * 1000, pieces(), room, 60.0)
+        assert (await anext(spool)).startswith(b"0" * 1000)
+        await asyncio.sleep(0.05)
+        assert room.free < 10_000
+        ending = asyncio.ensure_future(spool.aclose())
+        await asyncio.sleep(0.05)
+        ending.cancel()
+        with suppress(asyncio.CancelledError):
+            await ending
+        await asyncio.sleep(0.4)
+        assert spool._file.closed
+        return room
+
+    assert asyncio.run(end_twice()).free == 10_000
 
 
 @pytest.mark.slow
