@@ -117,3 +117,30 @@ def heard() -> Iterator[tuple[str, list[bytes]]]:
 
     with listener() as (port, told):
         yield f"http://127.0.0.1:{port}/", told
+
+
+@pytest.fixture(scope="session")
+def graphdb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a GraphDB, for repositories of `graphdb_repository`."""
+    from tests.java_servers import graphdb_server
+
+    with graphdb_server(tmp_path_factory.mktemp("graphdb")) as base:
+        yield base
+
+
+@pytest.fixture(scope="session")
+def rdf4j(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an RDF4J Server, for repositories of `rdf4j_repository`."""
+    from tests.java_servers import rdf4j_server
+
+    with rdf4j_server(tmp_path_factory.mktemp("rdf4j")) as base:
+        yield base
+
+
+@pytest.fixture(scope="session")
+def fuseki(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Fuseki, whose dataset `/ds` is in memory."""
+    from tests.java_servers import fuseki_server
+
+    with fuseki_server(tmp_path_factory.mktemp("fuseki")) as base:
+        yield base
