@@ -1,7 +1,5 @@
 """The triples that a file of annotations stands for, in each graph, by templates of Turtle in a table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +31,7 @@ class Shown:
     def __format__(self, form: str) -> str:
         return str(FORMS[form](self.value))
 
-    def __getitem__(self, key: str) -> Shown:
+    def __getitem__(self, key: str) -> "Shown":
         return Shown(self.value[key])
 
 

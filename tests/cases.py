@@ -1,7 +1,5 @@
 """What tests are run with and lies beside them: tables as JSON, and texts."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

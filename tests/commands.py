@@ -3,8 +3,6 @@
 `test_cli.py` tests that they are.
 """
 
-from __future__ import annotations
-
 import atexit
 import io
 import os

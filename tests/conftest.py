@@ -1,7 +1,5 @@
 """What all tests share: where the data is, and small graphs."""
 
-from __future__ import annotations
-
 import gc
 import os
 import ssl

@@ -11,8 +11,6 @@ give the state of the undisturbed run.
 first, each is broken off twice only, and jobs that are much like others are left to the campaigns.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -4,8 +4,6 @@ None of them is the engine: paths, parameters, media types and the meaning of th
 the documentation that the records of `mrag.stores.engines` name; what is answered comes from Oxigraph.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ It is not Fuseki: paths, parameters, status codes and the dynamic datasets are t
 what it answers comes from Oxigraph. `/$/ping` and `/$/datasets` are there, login is not.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterator

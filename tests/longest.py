@@ -4,8 +4,6 @@ Workers begin with them; a file that is not here follows by how many tests it ha
 other files take longest.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 LONGEST, LONGEST_SLOW = (

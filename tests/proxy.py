@@ -1,7 +1,5 @@
 """A loopback HTTP proxy that stands before a server, holds each request back for a while, and counts them."""
 
-from __future__ import annotations
-
 import http.client
 import time
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 `python -m tests.pumping` prints those whose time grows faster than the text.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import importlib

@@ -1,7 +1,5 @@
 """Real servers on loopback, started by the tests and stopped after them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """The commands, as a person runs them: their output, their exit codes and what they change."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from importlib import import_module
@@ -294,7 +292,7 @@ def test_the_parameters_of_a_command_are_read_when_it_is_needed() -> None:
     commands = Commands()
 
     @commands.command()
-    def broken(word: NoSuchType) -> None:  # type: ignore[name-defined] # noqa: F821
+    def broken(word: "NoSuchType") -> None:  # type: ignore[name-defined] # noqa: F821
         """Fail when its parameters are read."""
 
     @commands.command("sound")

@@ -1,7 +1,5 @@
 """Rankers of other packages that keep no promise, at every door: an error that names them, or mended hits."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import logging

@@ -1,7 +1,5 @@
 """What notebooks show: complete, escaped, and with no script, style or file from elsewhere."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """What loads, reasoning, imports and views leave that are broken off, at a known moment or at any."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

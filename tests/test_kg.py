@@ -1,7 +1,5 @@
 """A knowledge graph through its life: opening, additions after reasoning, crashes, what becomes asserted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

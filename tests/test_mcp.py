@@ -1,7 +1,5 @@
 """The MCP server, asked by the SDK's own client over standard input and output."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -542,10 +540,7 @@ def test_nothing_but_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
         assert kg.recovered is None and kg.count() > 5
 
 
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [*cases(__file__, "NO_MESSAGES"), ("[" * 100_000, -32700)],
-)
+@pytest.mark.parametrize(("line", "code"), [*cases(__file__, "NO_MESSAGES"), ("[" * 100_000, -32700)])
 def test_a_line_that_is_no_message_is_answered(pets_process: Any, line: str, code: int) -> None:
     process, ask = pets_process
     number = 900 + abs(hash(line)) % 90

@@ -1,7 +1,5 @@
 """Named graphs of files: kept, merged in the default graph, updated, written, and put right after a crash."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

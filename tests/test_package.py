@@ -1,7 +1,5 @@
 """The wheel, the public names, the direction of imports, and the gate's audit, by a service on loopback."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Queries: those of the catalogue, what no text can break, what is refused, and the comfort of results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise

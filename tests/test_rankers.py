@@ -1,7 +1,5 @@
 """Rankers by name, alone and joined, and those that put hits in a new order."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which way a question is answered, what its answer says of it, and doubt in its first line at every door."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ One has dozens of languages, statement nodes and contradictions; in the other en
 only in IRIs, datatypes are wrong, and three named graphs hold one year each.
 """
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Views made by query: equal to what a plain program makes, apart from their source, and landing whole."""
 
-from __future__ import annotations
-
 import io
 import json
 import tempfile

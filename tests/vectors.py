@@ -5,8 +5,6 @@ tests that are not about the model need not wait for it to embed the demo graph 
 cache of pytest for this version of the model and of our code that runs it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

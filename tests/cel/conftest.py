@@ -1,7 +1,5 @@
 """The knowledge base of the published problems of Family, and a chat model that says what it is told to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

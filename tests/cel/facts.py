@@ -1,7 +1,5 @@
 """Facts and rankings that the tests of class expressions share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

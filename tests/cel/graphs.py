@@ -1,7 +1,5 @@
 """Reads class expressions from triples, to compare with what was written."""
 
-from __future__ import annotations
-
 from rdflib import BNode, Graph, Literal, URIRef
 from rdflib.collection import Collection
 from rdflib.namespace import OWL, RDF, RDFS

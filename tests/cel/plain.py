@@ -1,7 +1,5 @@
 """The semantics of class expressions, written down plainly, and random graphs and expressions to try."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Random expressions over random graphs: the store, the bitsets and a plain reading give the same sets."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

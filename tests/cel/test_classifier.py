@@ -1,7 +1,5 @@
 """Concepts as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 import doctest
 from collections.abc import Iterator
 from importlib import import_module

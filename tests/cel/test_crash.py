@@ -1,7 +1,5 @@
 """Keeping and forgetting concepts, broken off at any moment."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

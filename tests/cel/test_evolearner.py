@@ -1,7 +1,5 @@
 """EvoLearner: right counts, the same result again, limits kept, and the named problems of Family."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, reduce
 from types import SimpleNamespace

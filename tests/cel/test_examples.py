@@ -1,7 +1,5 @@
 """Learning problems: drawn from a graph, and read from the files of published benchmarks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 The smallest change is held against trying all of them, and checked by the store.
 """
 
-from __future__ import annotations
-
 import random
 from itertools import combinations
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Learning from marks on a list: alternatives agree with the plain interpreter, proposals are in dispute."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

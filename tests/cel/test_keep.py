@@ -1,7 +1,5 @@
 """Kept concepts: their instances are those of their query, they can be removed, and editors open them."""
 
-from __future__ import annotations
-
 import io
 import shutil
 from pathlib import Path

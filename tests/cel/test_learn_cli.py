@@ -1,7 +1,5 @@
 """`mrag learn` as a user calls it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from subprocess import CompletedProcess

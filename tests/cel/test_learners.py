@@ -1,7 +1,5 @@
 """Learners: what they find and choose, what they refuse, when they stop."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Lists of which some must be there: what is learnt, how it is chosen, what it means."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 
@@ -31,10 +29,7 @@ def noisy(kg: KnowledgeGraph, seed: int = 1) -> tuple[LearningProblem, LearningP
         shown[f"i{at:03}"] = few + rng.sample(others, 5)
     showing(kg, shown)
     names = [E + x for x in shown]
-    return (
-        LearningProblem(names[0:80:2], names[80::2]),
-        LearningProblem(names[1:80:2], names[81::2]),
-    )
+    return (LearningProblem(names[0:80:2], names[80::2]), LearningProblem(names[1:80:2], names[81::2]))
 
 
 def test_what_holds_for_most_is_found_and_holds_for_others(kg: KnowledgeGraph) -> None:

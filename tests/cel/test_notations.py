@@ -1,7 +1,5 @@
 """Expressions written down and read back."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Expressions as constructs of owlready2, and back; and as its reasoner reads them."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from types import new_class

@@ -1,7 +1,5 @@
 """Re-ranking: a permutation, the covered first, the concept in every reason; or as a summary orders them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -159,7 +157,7 @@ JACKETS = ("i1", "i2", "i3", "i5")
 
 
 @pytest.fixture
-def model(ollama: Start) -> Asked:
+def model(ollama: Start) -> "Asked":
     return Asked(ollama)
 
 

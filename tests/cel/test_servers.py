@@ -1,7 +1,5 @@
 """The same sets from servers, a real Oxigraph server and a real Virtuoso; and concepts kept in them."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Time limits hold on large graphs and on servers, and there is always a result."""
 
-from __future__ import annotations
-
 import math
 import random
 import time

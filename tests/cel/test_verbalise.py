@@ -1,7 +1,5 @@
 """Sentences: readable, in two languages, and different for different expressions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Small functions by tables: what is said of names, and what stands for sets and expressions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Clients written in JavaScript, run by Node against servers of this process."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Comunica, a query engine for the web, and Ontotext's driver for GraphDB, unchanged, on our endpoint."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """The page's JavaScript: checked by TypeScript against its JSDoc, and each of its texts in every language."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The towns, reasoned over, in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

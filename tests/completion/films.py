@@ -1,7 +1,5 @@
 """A small graph of films, for the tests of completion."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rdflib import RDFS, SKOS, Graph, URIRef

@@ -1,7 +1,5 @@
 """From a question to an answer that the graph alone could not give, and back into the graph."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator

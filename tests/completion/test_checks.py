@@ -1,7 +1,5 @@
 """What may be written to a graph, and what contradicts it."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`mrag complete` as a person uses it, and broken off at any moment."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Evidence nodes: texts of folders, loaders and vector stores, and what is said of images, in the store."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Plans of triples, and the terms of a graph that their words mean."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

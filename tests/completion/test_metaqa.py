@@ -4,8 +4,6 @@ The whole measurements are benchmarks/metaqa.py and completion_incomplete.py; he
 tried, the planner learns from and is measured on a part of each half, and a few missing answers are read.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from importlib import import_module

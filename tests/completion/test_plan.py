@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -315,10 +313,7 @@ def state(kg: KnowledgeGraph) -> tuple[int, int, list[str]]:
     return kg.revision, kg.count("all"), kg.store.graphs()
 
 
-@pytest.mark.parametrize(
-    "question",
-    [*cases(__file__, "hostile"), *ODD],
-)
+@pytest.mark.parametrize("question", [*cases(__file__, "hostile"), *ODD])
 def test_hostile_questions_change_nothing_and_are_answered_as_questions(
     kg: KnowledgeGraph, weights: Weights, question: str
 ) -> None:

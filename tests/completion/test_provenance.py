@@ -1,7 +1,5 @@
 """Where completed triples and descriptions come from is read by queries, and by those of the catalogue."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What readers find in passages, and what they do not take for evidence."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import sys
@@ -263,10 +261,7 @@ def test_who_develops_whom_is_read_as_said(text: str, subject: str, relation: st
     assert missed or names == [found] * bool(found)
 
 
-@pytest.mark.parametrize(
-    ("subject", "relation", "text", "found"),
-    cases(__file__, "told_of_another"),
-)
+@pytest.mark.parametrize(("subject", "relation", "text", "found"), cases(__file__, "told_of_another"))
 def test_what_is_told_of_another_or_is_not_so_is_not_read(
     subject: str, relation: str, text: str, found: list[str]
 ) -> None:

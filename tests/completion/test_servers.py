@@ -1,7 +1,5 @@
 """Runs on servers: proposed, rejected, accepted and rolled back, with the same answers as embedded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

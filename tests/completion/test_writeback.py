@@ -1,7 +1,5 @@
 """Proposals, acceptance and rollback: what enters the graph, when, and what leaves it again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A small graph with a strict schema, for the tests of what may be written to it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rdflib import RDFS, Graph, Literal, URIRef

@@ -1,7 +1,5 @@
 """The shipped suite over every store that can run here."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager

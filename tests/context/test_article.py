@@ -1,7 +1,5 @@
 """The example of the article that the demo graph is made after."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

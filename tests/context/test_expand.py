@@ -1,7 +1,5 @@
 """What stands in a context: within its knobs, the same each time, and a second hop where it is asked for."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Contexts over a real server: the same as over the embedded store, in few round trips."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack

@@ -4,8 +4,6 @@ The compose files hold what a demo on one machine needs: pinned, healthy, local,
 the stack of several servers is run.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -159,11 +157,7 @@ def test_fuseki_has_the_dataset_as_stored_and_with_a_reasoner() -> None:
             for e in graph.objects(service, FUSEKI.endpoint)
         }
         # The paths that the store adapter asks for.
-        assert {
-            ("query", FUSEKI.query),
-            ("update", FUSEKI.update),
-            ("data", FUSEKI["gsp-rw"]),
-        } <= endpoints
+        assert {("query", FUSEKI.query), ("update", FUSEKI.update), ("data", FUSEKI["gsp-rw"])} <= endpoints
     plain = graph.value(services["products"], FUSEKI.dataset)
     assert graph.value(plain, RDF.type) == TDB2.DatasetTDB2
     owl = graph.value(services["products-owl"], FUSEKI.dataset)

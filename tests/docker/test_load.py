@@ -4,8 +4,6 @@ GraphDB and Fuseki themselves cannot be had from a package registry, so this hol
 protocols only: RDF4J's and GraphDB's REST API, and the SPARQL 1.1 Graph Store HTTP Protocol.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

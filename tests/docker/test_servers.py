@@ -1,7 +1,5 @@
 """The same files on real engines, where a package brings one: Jena's tools, and Virtuoso."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

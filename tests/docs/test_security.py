@@ -1,7 +1,5 @@
 """Every promise of SECURITY.md names tests, and they exist."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The documentation site is built without a warning, has no broken link, and loads nothing from elsewhere."""
 
-from __future__ import annotations
-
 import os
 import re
 import runpy

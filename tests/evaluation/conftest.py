@@ -1,7 +1,5 @@
 """The small model of the other tests, a scripted one, and a graph of images with garments."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler

@@ -1,7 +1,5 @@
 """Answers held against gold ones: the comparison, files of questions, and the figures of a run."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """BM25 equals its formula on Cranfield, worked out here with nothing of the package but the documents."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter
@@ -43,10 +41,7 @@ def words(text: str) -> Counter[str]:
     ids=["thesis", "lucene"],
 )
 def test_scores_equal_the_formula_and_give_the_known_figures(
-    cranfield: Collection,
-    params: Bm25Params,
-    idf: Callable[[int, int], float],
-    expected: dict[str, float],
+    cranfield: Collection, params: Bm25Params, idf: Callable[[int, int], float], expected: dict[str, float]
 ) -> None:
     counts = {doc: words(text) for doc, text in cranfield.documents.items()}
     n = len(counts)

@@ -1,7 +1,5 @@
 """Evaluations and benchmarks that are broken off at any moment."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

@@ -1,7 +1,5 @@
 """`mrag eval` and `mrag benchmark` as a person runs them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Measures equal their definitions, written here once more, and statistics are those of scipy."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

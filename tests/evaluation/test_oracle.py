@@ -1,7 +1,5 @@
 """The frozen answers of the product, and plans written by hand for questions of graphs by others."""
 
-from __future__ import annotations
-
 import gzip
 import importlib
 import json

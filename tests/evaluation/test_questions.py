@@ -1,7 +1,5 @@
 """What models write becomes single questions, and interruptions lose and repeat nothing."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Forgeries of answers and receipts: every leaf changed, every part taken away, doubled, added or moved."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ The whole measurement is benchmarks/support_adversary.py; here is a seeded sampl
 graphs whose makers knew nothing of this.
 """
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 from typing import Any

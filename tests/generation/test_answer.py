@@ -1,7 +1,5 @@
 """Citations are computed: whatever a model writes is held against the lines."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Answers and receipts are forged in every place, one at a time: none is taken for what it was."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Forgeries that agree with themselves: each is refused, or what is invented is named as not checked."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

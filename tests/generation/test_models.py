@@ -1,7 +1,5 @@
 """From names to models, and to errors that say what to do."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler

@@ -1,7 +1,5 @@
 """The real Ollama clients against Ollama's protocol, spoken by `ollama_server` over a real small model."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Answers without a language model: on topic, readable, cited, honest."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whatever labels a graph has: nothing crashes, citations are lines of the context, JSON keeps all."""
 
-from __future__ import annotations
-
 import json
 
 from hypothesis import given, settings

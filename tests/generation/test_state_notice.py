@@ -1,7 +1,5 @@
 """What an answer says of the state of its graph is expected; a caution that it leaves out is not checked."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

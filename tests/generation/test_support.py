@@ -1,7 +1,5 @@
 """What supports a sentence: facts about the thing itself, not about what is related; as people say it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

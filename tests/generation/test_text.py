@@ -1,7 +1,5 @@
 """Words, mentions and sentences: what everything else is built on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tampering and change are seen: every mutation of an answer must be caught."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

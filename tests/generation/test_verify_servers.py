@@ -1,7 +1,5 @@
 """Answers that were given on a server, and that nobody changed, are verified there."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

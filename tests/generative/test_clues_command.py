@@ -1,7 +1,5 @@
 """`mrag clues`: build, search, status."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Decoding against every clue that could be written, and its rules one by one."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

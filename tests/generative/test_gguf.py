@@ -1,7 +1,5 @@
 """The real small model: its tokens, its probabilities, its beams, and clues on the demo graph."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

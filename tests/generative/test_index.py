@@ -1,7 +1,5 @@
 """The clue index against brute force; `tests/storage` damages it and kills its writers."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

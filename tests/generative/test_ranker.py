@@ -1,7 +1,5 @@
 """The ranker and its ontology mask on the demo graph."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Models are tiny and made at random; one test takes the small packaged one.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Clues are drawn as the paper says, from the document's own tokens, and the same ones every time."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

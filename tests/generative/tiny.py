@@ -1,7 +1,5 @@
 """A language model of a few tokens, whose probabilities follow from what it has read."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 
@@ -43,7 +41,7 @@ class TinyModel:
         logits[self.never] = -np.inf
         return log_softmax(logits.astype(np.float32))
 
-    def start(self, prompt: Sequence[int]) -> TinyBeams:
+    def start(self, prompt: Sequence[int]) -> "TinyBeams":
         self.open += 1
         return TinyBeams(self, [list(prompt)])
 

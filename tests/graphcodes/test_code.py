@@ -157,8 +157,7 @@ def test_numbers_on_the_diagonal_are_relations_of_a_node_to_itself():
 
 
 @pytest.mark.parametrize(
-    ("written", "message"),
-    [("[" * 100_000 + "]" * 100_000, "nested too deeply"), *cases(__file__, "broken")],
+    ("written", "message"), [("[" * 100_000 + "]" * 100_000, "nested too deeply"), *cases(__file__, "broken")]
 )
 def test_what_is_broken_is_refused_by_name(tmp_path, written, message):
     (tmp_path / "bad.gc").write_text(written)

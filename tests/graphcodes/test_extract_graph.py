@@ -1,7 +1,5 @@
 """Codes from a store: neighbourhoods of entities; and triples of scene graphs."""
 
-from __future__ import annotations
-
 import pytest
 from rdflib import RDF, RDFS, Literal, Namespace, URIRef
 

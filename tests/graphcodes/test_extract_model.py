@@ -1,7 +1,5 @@
 """Codes by models: what is read of an answer, the second try; and pictures."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from pathlib import Path

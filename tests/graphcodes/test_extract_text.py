@@ -1,7 +1,5 @@
 """Codes of texts without a language model: the rules, the parser, and how near to gold graphs they come."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import json

@@ -1,7 +1,5 @@
 """A small graph of pictures, as KG2 of Fashionpedia has them, with the pictures drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

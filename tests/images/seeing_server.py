@@ -4,8 +4,6 @@ The protocol is that of `tests.generation.ollama_server`. Run as a program it se
 and writes its address to a file.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import io

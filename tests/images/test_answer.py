@@ -1,7 +1,5 @@
 """Answers with pictures, with and without a model that sees."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

@@ -1,7 +1,5 @@
 """The catalogue of images: what is kept of it and what follows from changes is what the graph says."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

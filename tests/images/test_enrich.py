@@ -1,7 +1,5 @@
 """Enrichment against a server of Ollama's protocol that answers from what the picture shows."""
 
-from __future__ import annotations
-
 import io
 import json
 import threading

@@ -1,7 +1,5 @@
 """An enrichment that is killed again and again ends with the same graph as one that is not."""
 
-from __future__ import annotations
-
 import io
 import json
 import signal

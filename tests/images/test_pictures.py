@@ -1,7 +1,5 @@
 """Picture files: what is read, refused, cut and shrunk, also of those that are made to blow a decoder up."""
 
-from __future__ import annotations
-
 import base64
 import io
 import os

@@ -1,7 +1,5 @@
 """Rankers of images, over drawn pictures and over the photos that scikit-image and scikit-learn ship."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

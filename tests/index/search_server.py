@@ -5,8 +5,6 @@ count in the statistics of BM25 until their segment is merged, lengths of docume
 what is not known in a body or in a URL is an error.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import math

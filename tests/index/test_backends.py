@@ -1,7 +1,5 @@
 """The shipped suite over every backend that can run here, and one graph whose index moves."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

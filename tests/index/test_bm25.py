@@ -1,7 +1,5 @@
 """BM25 by its formula, and the terms that analysers cut texts into."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Rankings are fused, and how much vectors count is learnt from the documents alone."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import random

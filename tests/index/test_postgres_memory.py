@@ -1,7 +1,5 @@
 """An index of vectors is built where the server has as little shared memory as a container is given."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

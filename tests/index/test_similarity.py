@@ -1,7 +1,5 @@
 """GraphDB's similarity vocabulary on the embedded store, and an index that lives with its graph."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The texts of documents: by edges as by queries, in little memory, and of graphs without labels."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 

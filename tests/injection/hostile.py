@@ -4,8 +4,6 @@ What is looked for is written anew here, and more broadly than in the package: s
 compatibility folding and without characters that have no shape.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Nobody forges a citation: no label, model, question, file or computed name; and notebooks show text."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

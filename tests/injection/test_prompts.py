@@ -1,7 +1,5 @@
 """Hostile labels in every prompt: as many lines and ids as were put in, and what is promised of any text."""
 
-from __future__ import annotations
-
 import random
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """What tools give is data, what models say becomes a proposal at most, and no tool changes anything."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Jena's own engine behind Fuseki's paths."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

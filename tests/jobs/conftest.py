@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tests.images.conftest import photos, seeing
 
 __all__ = ["photos", "seeing"]

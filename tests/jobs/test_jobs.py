@@ -1,7 +1,5 @@
 """Jobs come to the same wherever they run, and when their workers are killed."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """Jobs on a real Ray cluster of two machines, one of which is lost. One cluster serves all of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

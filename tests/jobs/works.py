@@ -1,7 +1,5 @@
 """Work that children can import."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Bounds on documents: found however the text is cut, and never where brackets are only text."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -1,7 +1,5 @@
 """Encodings: as XML declares them, by marks that say nothing else, empty files, and one bad file of many."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

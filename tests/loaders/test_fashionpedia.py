@@ -1,7 +1,5 @@
 """Annotation files to RDF: the triples of their table, each defect named and counted; and files by a seed."""
 
-from __future__ import annotations
-
 import copy
 import gzip
 import json

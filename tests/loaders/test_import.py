@@ -1,7 +1,5 @@
 """The commands `mrag import` and `mrag views`, as a person runs them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from subprocess import CompletedProcess

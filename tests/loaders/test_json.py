@@ -1,7 +1,5 @@
 """Records read from JSON piece by piece are those that the standard library reads at once."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

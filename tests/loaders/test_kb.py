@@ -1,7 +1,5 @@
 """DL-Learner's knowledge bases become the triples that OWL 2 gives their axioms."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

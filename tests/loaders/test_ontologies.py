@@ -1,7 +1,5 @@
 """The schemas of loaders and views cover what is made; what ontologies import is local, and never fetched."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

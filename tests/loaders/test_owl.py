@@ -1,7 +1,5 @@
 """OWL in functional syntax and OWL/XML becomes the triples of the mapping to RDF graphs."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Scene graphs to RDF: captions with triples, Visual Genome's own files, and their defects."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts in folders cut into passages that can be found again to the letter."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

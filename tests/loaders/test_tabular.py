@@ -1,7 +1,5 @@
 """Tables to RDF by a mapping, or a sketch of one: each value becomes text or part of an IRI, never syntax."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

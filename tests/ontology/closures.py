@@ -1,7 +1,5 @@
 """What the tests of both ontologies share: their closures, and what contradicts in them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

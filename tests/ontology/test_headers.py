@@ -1,7 +1,5 @@
 """Both ontologies are Turtle to the letter, say what they are, and declare all that they use."""
 
-from __future__ import annotations
-
 import pyoxigraph as ox
 import pytest
 from rdflib import OWL, RDF, RDFS, Graph, URIRef

@@ -1,7 +1,5 @@
 """The demo graph `ontology/products.ttl`: well-formed, complete, consistent, and worth reasoning over."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

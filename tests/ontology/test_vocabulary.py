@@ -1,7 +1,5 @@
 """The vocabulary `ontology/mrag.ttl`: well-formed, explained, and aligned with PROV-O."""
 
-from __future__ import annotations
-
 import pytest
 from rdflib import OWL, PROV, RDF, RDFS, XSD, Graph, Literal, Namespace, URIRef
 from rdflib.namespace import DCTERMS

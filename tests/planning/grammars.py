@@ -1,7 +1,5 @@
 """Texts drawn from a grammar."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Three small graphs with one vocabulary: clean numbers, messy values, and dates of all spellings."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

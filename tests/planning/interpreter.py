@@ -3,8 +3,6 @@
 It says what a plan means, word by word, and takes no care to be quick: the compiler is held to it.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 import re

@@ -10,8 +10,6 @@ below `# read wrongly` are known faults: they are answered by other rows, but ne
 with a `#` tell what the questions below them are about.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """The stores that plans are compared on, each with the three graphs, and how rows are compared."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Random plans over the vocabulary of `tests.planning.graphs`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -65,7 +63,7 @@ class _Known:
     def all(self) -> list[Unknown]:
         return self.things + self.sizes + self.names + self.days + self.others
 
-    def copy(self) -> _Known:
+    def copy(self) -> "_Known":
         lists = (self.things, self.sizes, self.names, self.days, self.others, self.partly)
         return _Known(*map(list, lists))
 
@@ -126,11 +124,7 @@ class _Maker:
                 return Pattern(thing, self.pick((WHEN, TILL)), self.fresh("d", known.days))
             case _:
                 if self.chance(3):
-                    return Pattern(
-                        thing,
-                        self.fresh("p", known.others),
-                        self.fresh("o", []),
-                    )
+                    return Pattern(thing, self.fresh("p", known.others), self.fresh("o", []))
                 return Pattern(thing, KNOWS, self.pick(THINGS))
 
     def patterns(self, known: _Known, least: int, most: int, *, joined: bool = True) -> tuple[Pattern, ...]:

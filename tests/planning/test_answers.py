@@ -1,7 +1,5 @@
 """What an answer is beside its rows: other readings that are offered, proofs, ways, changes of the graph."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache

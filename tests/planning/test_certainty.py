@@ -1,7 +1,5 @@
 """How certain computed answers are: the features, the fit, and what is kept with a graph."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

@@ -1,7 +1,5 @@
 """Questions that go on from the last answer, on the two graphs made for these tests and on the demo graph."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What is known of a graph after small changes is what is read of it from nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 

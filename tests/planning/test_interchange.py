@@ -1,7 +1,5 @@
 """Plans are the same after they have been JSON, and what is no plan is refused with a reason."""
 
-from __future__ import annotations
-
 import json
 import random
 from typing import Any

@@ -1,7 +1,5 @@
 """What is known of all triples of a property makes queries shorter, and is known for certain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import pytest

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import string
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager

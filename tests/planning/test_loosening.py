@@ -1,7 +1,5 @@
 """What an answer says where nothing was found, and what comes behind a superlative."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Names that come and go are found as if all names were read anew."""
 
-from __future__ import annotations
-
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

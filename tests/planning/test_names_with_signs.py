@@ -1,7 +1,5 @@
 """Names that differ in a sign, in case or in diacritics are told apart, in questions and in search."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Readings that a language model judges, writes under a mask, or finds by tools."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 from collections.abc import Iterator

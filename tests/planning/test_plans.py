@@ -1,7 +1,5 @@
 """Plans mean on every store what the interpreter says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from zlib import crc32

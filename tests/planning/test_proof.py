@@ -1,7 +1,5 @@
 """The triples that prove a row are in the graph, and the plan gives the row again over them alone."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Questions over small graphs and what answers them, all of them data: see `tests.planning.questions`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Plans that are run: ties, what comes next, and limits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Questions that are saved with their plans, run again with other names, and taught."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What statements of a model can say, and that the mask lets through what they say and nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Things of subclasses count as things of the class, whether or not a triple says so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Graphs whose things are classes or concepts: their schema, and plans over what is above and below them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Groups that must reach a number are found by a number that is quicker to count, and are the same."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Things of several names are one: in counts, lists, groups and names, reasoned over or not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Numbers in texts: with units, with currencies, and in several of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

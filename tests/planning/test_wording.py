@@ -1,7 +1,5 @@
 """Plans read as plain English."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from rdflib import Literal, URIRef
@@ -94,10 +92,7 @@ CASES = [
         ),
         "each film directed by Ann and Bo",
     ),
-    (
-        Plan(B((Pattern(u("Alien"), u("price"), P),)), (C(Number(P), "p"),)),
-        "the price of Alien",
-    ),
+    (Plan(B((Pattern(u("Alien"), u("price"), P),)), (C(Number(P), "p"),)), "the price of Alien"),
     (
         Plan(
             B((FILM, PRICE), (Comparison(P, ">", Scalar(Plan(B((FILM, PRICE)), (C(MEAN, "a"),)))),)),
@@ -137,10 +132,7 @@ CASES = [
         Plan(B((FILM, YEAR)), (C(X, "x"), C(Y, "y")), order=(Order("y", True),), limit=1, ties=True),
         "each film and its year, latest first, only the first one, ties included",
     ),
-    (
-        Plan(B((FILM, GENRE)), (C(G, "g"), C(COUNT, "n"))),
-        "the number of films, for each genre",
-    ),
+    (Plan(B((FILM, GENRE)), (C(G, "g"), C(COUNT, "n"))), "the number of films, for each genre"),
     (
         Plan(B((FILM, DIRECTED, TOWN)), (C(WHO, "w"), C(COUNT, "n"))),
         "the number of films directed by each person",
@@ -149,14 +141,8 @@ CASES = [
         Plan(B((FILM, DIRECTED, TOWN)), (C(WHO, "w"),), having=(Comparison(COUNT, ">", Literal(3)),)),
         "each person where the number of films directed by it is more than 3",
     ),
-    (
-        Plan(B((FILM,), without=(B((DIRECTED, TOWN)),)), (C(X, "x"),)),
-        "each film directed by no person",
-    ),
-    (
-        Plan(B((Pattern(u("Alien"), u("director"), u("Ridley")),))),
-        "whether the director of Alien is Ridley",
-    ),
+    (Plan(B((FILM,), without=(B((DIRECTED, TOWN)),)), (C(X, "x"),)), "each film directed by no person"),
+    (Plan(B((Pattern(u("Alien"), u("director"), u("Ridley")),))), "whether the director of Alien is Ridley"),
 ]
 
 

@@ -1,7 +1,5 @@
 """The read gate beside the engine, on random texts and those of the W3C: what passes keeps its meaning."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tokens, and the patterns that cut them, which match the same whether possessive or greedy."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

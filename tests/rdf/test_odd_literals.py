@@ -1,7 +1,5 @@
 """Values that are none of their datatype, and tags such as zh-classical, are kept, cited and verified."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

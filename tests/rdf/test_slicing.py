@@ -1,7 +1,5 @@
 """Pages of queries together are the whole, on any graph."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given, settings

@@ -4,8 +4,6 @@ The grammar is `texts.json`. A rule has alternatives, of words between spaces or
 `$name` stands for a rule, `?0.2` behind a word is how likely it is there, and braces are filled in.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

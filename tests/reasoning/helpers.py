@@ -1,7 +1,5 @@
 """Small graphs in Turtle, their closures, and closures by another engine to compare with."""
 
-from __future__ import annotations
-
 import warnings
 
 from rdflib import BNode, Graph, Literal, URIRef

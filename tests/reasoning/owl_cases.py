@@ -1,7 +1,5 @@
 """The test cases of the OWL working group, read from their RDF and run by our rules."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

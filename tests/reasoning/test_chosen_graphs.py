@@ -1,7 +1,5 @@
 """Reasoning over chosen named graphs: what follows from these alone, also after edits, and shown as such."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Properties of closures over random small ontologies: the same as owlrl, incremental, provable."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """After any edits the inferences are those of a closure from nothing."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

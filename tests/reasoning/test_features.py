@@ -1,7 +1,5 @@
 """One small ontology for each construct: what follows, and what must not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

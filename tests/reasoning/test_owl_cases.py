@@ -1,7 +1,5 @@
 """The OWL working group's cases of the OWL 2 RL profile, and how many of all others pass."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.reasoning.owl_cases import Case, cases, data_file, passes, report

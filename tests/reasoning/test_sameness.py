@@ -1,7 +1,5 @@
 """The closure of `owl:sameAs` as servers get it: equal to that of a path, on real servers too."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

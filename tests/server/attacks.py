@@ -1,7 +1,5 @@
 """Documents that are made to blow a parser up, and a client that watches whether others are still served."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -123,7 +121,7 @@ class Memory:
                 pass
             self._stop.wait(0.02)
 
-    def __enter__(self) -> Memory:
+    def __enter__(self) -> "Memory":
         self._thread.start()
         return self
 

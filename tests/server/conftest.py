@@ -1,7 +1,5 @@
 """A real server on a free port of this machine, and clients for it."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading

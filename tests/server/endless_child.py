@@ -1,7 +1,5 @@
 """A process that reads questions, and does not come to an end with some of them."""
 
-from __future__ import annotations
-
 import re
 import sys
 from typing import Any

@@ -1,7 +1,5 @@
 """A real server on a free loopback port: in this process, or the command; and a model that writes slowly."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The JSON API over real HTTP: what it answers, what it refuses, and what it never does."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

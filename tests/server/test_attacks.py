@@ -1,7 +1,5 @@
 """A real server under documents and questions that are made to blow it up, and stopped in its work."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

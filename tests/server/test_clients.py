@@ -1,7 +1,5 @@
 """Clients that others wrote for GraphDB and RDF4J, on the embedded store, unchanged."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@
 hand are sent in any case.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import socket

@@ -1,7 +1,5 @@
 """The server under clients that work and clients that misbehave, every answer checked."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import socket

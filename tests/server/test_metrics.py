@@ -1,7 +1,5 @@
 """What a server can be watched by: metrics, readiness, identifiers, a log of its requests, and spans."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

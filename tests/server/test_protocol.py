@@ -1,7 +1,5 @@
 """Queries over HTTP: formats, parameters, pages, values for variables, and errors that say what is wrong."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

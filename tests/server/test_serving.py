@@ -1,7 +1,5 @@
 """The server under clients that leave, flood and attack it, and the command that runs it."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """How `mrag serve` starts, where its token comes from, and what is there after it was killed amid updates."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Updates over HTTP: what they change, what they leave, and what they may not touch."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The W3C's SPARQL 1.1 suite over HTTP. A known failure that no longer fails is a failure too."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

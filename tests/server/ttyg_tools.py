@@ -4,8 +4,6 @@ Usage: `python ttyg_tools.py http://127.0.0.1:7333`, with the demo graph served 
 JSON: what each tool gave. It imports nothing of `mrag`.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 

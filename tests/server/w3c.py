@@ -1,7 +1,5 @@
 """Runs the W3C's SPARQL 1.1 test cases against a server, over HTTP."""
 
-from __future__ import annotations
-
 import csv
 import os
 import tarfile

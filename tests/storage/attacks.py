@@ -3,8 +3,6 @@
 Only the public interface of the indexes is used, so that the attacks can be run on other versions too.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 import sys

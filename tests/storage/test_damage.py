@@ -1,7 +1,5 @@
 """A damaged index answers as if it were whole or says that it is damaged, by the library and at its doors."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

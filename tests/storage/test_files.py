@@ -1,7 +1,5 @@
 """Journals and single files: what was written is there, what is damaged is told."""
 
-from __future__ import annotations
-
 import os
 import random
 import stat

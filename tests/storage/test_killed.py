@@ -1,7 +1,5 @@
 """Processes that are killed while they build an index leave the one before or the one after."""
 
-from __future__ import annotations
-
 import logging
 import os
 import random

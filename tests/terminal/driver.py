@@ -5,8 +5,6 @@ so that they may hold any byte) and writes what each printed to N.out and N.err 
 a terminal both are one), and its exit code to N.code.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

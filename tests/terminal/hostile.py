@@ -1,7 +1,5 @@
 """Text that attacks a terminal, a graph and files full of it, and what may not come out raw."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

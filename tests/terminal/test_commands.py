@@ -1,7 +1,5 @@
 """Every command, with hostile labels, files, arguments, models and servers, on a terminal and in a pipe."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What the driver of commands does not see: servers, crashes, warnings, logs, bars and odd encodings."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

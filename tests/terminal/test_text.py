@@ -1,7 +1,5 @@
 """Text for a terminal: what is shown, what is isolated, what stays, and that data keeps its value."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

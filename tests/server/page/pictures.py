@@ -1,7 +1,5 @@
 """A small wardrobe of drawn pictures with annotations, for the tests of the view Images."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -214,10 +214,7 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def client(photos: Path) -> Iterator[httpx.Client]:
     with mrag.connect() as kg:
         media = wardrobe(kg, photos, NUMBER)
-        with (
-            serving(kg, media=media) as url,
-            httpx.Client(base_url=url, timeout=60) as found,
-        ):
+        with serving(kg, media=media) as url, httpx.Client(base_url=url, timeout=60) as found:
             yield found
 
 
@@ -314,10 +311,7 @@ def test_a_picture_finds_those_that_look_like_it(photos: Path) -> None:
     with mrag.connect() as kg:
         media = wardrobe(kg, photos / "few", 4)
         data = base64.b64encode((media / "00002.png").read_bytes()).decode()
-        with (
-            serving(kg, media=media) as url,
-            httpx.Client(base_url=url, timeout=120) as few,
-        ):
+        with serving(kg, media=media) as url, httpx.Client(base_url=url, timeout=120) as few:
             found = search(few, picture=data)
             assert found["hits"][0]["iri"] == f"{E}image_00002" and len(found["hits"]) == 4
             both = search(few, picture=data, q="coat")

@@ -1,7 +1,5 @@
 """The page, charts and receipts: numbers as bars, an answer as a file, and the file checked again."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
