@@ -41,7 +41,7 @@ from structured_questions import GRAPHS, loaded
 import mrag.planning
 from mrag.evaluation import GoldQuestion, read_questions
 from mrag.evaluation.answers import solved_readings
-from mrag.planning.certainty import SolvedReading, fitted, reliability
+from mrag.planning.certainty import SolvedReading, fitted
 
 FITTED_TO = ("relational", "unseen", "public")
 """Makers whose failures nobody looked at."""
@@ -60,6 +60,7 @@ ASKED = {
     "public": 30,
 }
 """Questions of a graph at most; of films, of each number of steps."""
+BUCKETS = ((0.0, 0.5), (0.5, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (0.9, 1.01))
 IDLE = 2
 """Questions that a graph does not answer, beside them."""
 
@@ -129,10 +130,10 @@ def measured(kept: Path, mirror: Path | None, source: tuple[str, str]) -> tuple[
     drawn = every if kind == "films" else random.Random(name).sample(every, min(ASKED[kind], len(every)))
     if kind == "films":
         with load_metaqa(shared_data("metaqa")) as kg:
-            solved = solved_readings(kg, drawn, lambda _: kind)
+            solved = solved_readings(kg, drawn, kind)
     elif kind == "public" and mirror is not None:
         with opened(mirror, json.loads((PUBLIC / f"{name}.json").read_text(encoding="utf-8"))) as kg:
-            solved = solved_readings(kg, drawn, lambda _: kind)
+            solved = solved_readings(kg, drawn, kind)
     else:
         path = _folder(kind) / name / "graph.ttl"
         if kind in ("mended", "unseen"):
@@ -140,19 +141,20 @@ def measured(kept: Path, mirror: Path | None, source: tuple[str, str]) -> tuple[
         elif kind == "made":
             path = MADE / f"{name}.ttl.gz"
         with loaded(path) as kg:
-            solved = solved_readings(kg, [*drawn, *_idle(kind, name)], lambda _: kind)
+            solved = solved_readings(kg, [*drawn, *_idle(kind, name)], kind)
     out.write_text(json.dumps([asdict(one) for one in solved]), encoding="utf-8")
     return source
 
 
 def tell(title: str, certainties: Sequence[float], right: Sequence[bool]) -> None:
     """Print how many answers of which certainty are right, and how far off the certainties are."""
-    found = reliability(certainties, right)
-    off = sum(abs(b.right - b.expected) for b in found) / len(right)
+    between = [(low, [n for n, p in enumerate(certainties) if low <= p < high]) for low, high in BUCKETS]
+    sums = [(low, len(at), sum(right[n] for n in at), sum(certainties[n] for n in at)) for low, at in between]
+    off = sum(abs(true - expected) for *_, true, expected in sums) / len(right)
     print(f"{title}: {sum(right) / len(right):.3f} of {len(right)} right, expected error {off:.3f}")
-    for b in reversed(found):
-        share, expected = b.right / b.answers, b.expected / b.answers
-        print(f"| {b.low:.1f} to {b.high:.1f} | {b.answers} | {share:.3f} | {expected:.3f} |")
+    for low, size, true, expected in reversed(sums):
+        if size:
+            print(f"| from {low:.1f} | {size} | {true / size:.3f} | {expected / size:.3f} |")
 
 
 def main() -> None:

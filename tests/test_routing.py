@@ -12,7 +12,8 @@ from mrag.completion.chain import reading_completer
 from mrag.errors import ConfigError, MissingIndex, ModelError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.certainty import FEATURES, Certainty, keep_certainty
+from mrag.planning import certainty
+from mrag.planning.certainty import FEATURES, Certainty
 from mrag.retrieval.answering import stream
 from mrag.retrieval.rankers import Question
 from mrag.retrieval.routing import routed
@@ -191,8 +192,9 @@ def company() -> Iterator[KnowledgeGraph]:
         yield kg
 
 
-def as_certain(kg: KnowledgeGraph, odds: float) -> None:
-    keep_certainty(kg, Certainty(odds, dict.fromkeys(FEATURES, 0.0)))
+def as_certain(patch: pytest.MonkeyPatch, odds: float) -> None:
+    """Have every computed answer be as certain."""
+    patch.setattr(certainty, "shipped", lambda: Certainty(odds, dict.fromkeys(FEATURES, 0.0)))
 
 
 def written(kg: KnowledgeGraph, given: Answer) -> tuple[str, Any]:
@@ -202,8 +204,10 @@ def written(kg: KnowledgeGraph, given: Answer) -> tuple[str, Any]:
 
 
 @pytest.mark.parametrize(("odds", "doubt"), [(0.5, "Perhaps"), (1.5, "Probably"), (4.0, "")])
-def test_every_door_begins_with_the_doubt(company: KnowledgeGraph, odds: float, doubt: str) -> None:
-    as_certain(company, odds)
+def test_every_door_begins_with_the_doubt(
+    company: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, odds: float, doubt: str
+) -> None:
+    as_certain(monkeypatch, odds)
     given = mrag.ask(company, QUESTION, model="none")
     first = f"{doubt}: {given.text}" if doubt else given.text
     assert str(given).splitlines()[0] == given.told == first
@@ -218,11 +222,13 @@ def test_every_door_begins_with_the_doubt(company: KnowledgeGraph, odds: float, 
     assert not mrag.verify(company, {**value, "doubt": "Perhaps" if doubt != "Perhaps" else ""}).ok
 
 
-def test_every_door_offers_what_is_not_certain_enough(company: KnowledgeGraph) -> None:
-    as_certain(company, 4.0)
+def test_every_door_offers_what_is_not_certain_enough(
+    company: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_certain(monkeypatch, 4.0)
     right = mrag.ask(company, QUESTION, model="none")
     assert right.computed is not None
-    as_certain(company, -1.0)
+    as_certain(monkeypatch, -1.0)
     way = routed(company, QUESTION)
     assert way.given is None and way.offered[0].number == 1
     line = f"Perhaps (reading 1): {right.computed.rows[0][0].label}, read as: {right.computed.reading}"
@@ -242,11 +248,11 @@ def test_every_door_offers_what_is_not_certain_enough(company: KnowledgeGraph) -
         assert not report.ok or any(part.state == "not checked" for part in report.parts)
 
 
-def test_the_command_offers_readings(tmp_path: Path) -> None:
+def test_the_command_offers_readings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"oxigraph:{tmp_path / 'store'}"
     with mrag.connect(url) as kg:
         kg.load([COMPANY])
-        as_certain(kg, -1.0)
+    as_certain(monkeypatch, -1.0)
     said = invoke("ask", QUESTION, "--how", "plan", "--model", "none", "--store", url)
     assert said.startswith("Not answered: ") and "\nPerhaps (--reading 1): " in said
     said = invoke("ask", QUESTION, "--reading", "1", "--model", "none", "--store", url)

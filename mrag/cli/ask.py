@@ -17,10 +17,10 @@ from typer import Argument, Option
 
 import mrag
 from mrag import context as contexts
-from mrag import evaluation, generation, images, planning, rdf, retrieval
+from mrag import generation, images, planning, rdf, retrieval
 from mrag.cli import options
 from mrag.cli.commands import Commands
-from mrag.cli.output import hit_json, progress, say, show, show_data, show_hit, show_json, show_lines, shown
+from mrag.cli.output import hit_json, say, show, show_data, show_hit, show_json, show_lines, shown
 from mrag.config import Settings
 from mrag.errors import ConfigError, ModelError, MragError
 
@@ -134,7 +134,7 @@ def lines(terminal: bool) -> Iterator[str]:
         yield line
 
 
-PLANNERS = ("judge", "writer", "tools", "parser")
+PLANNERS = ("judge", "writer", "parser")
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def ask(
     context: bool = False,
     how: Annotated[str, Option(metavar="auto|plan|read|complete|images")] = "auto",
     reading: Annotated[int | None, Option(min=1)] = None,
-    planner: Annotated[str | None, Option(metavar="judge|writer|tools|parser")] = None,
+    planner: Annotated[str | None, Option(metavar="judge|writer|parser")] = None,
     sparql: bool = False,
     explain_reading: bool = False,
     texts: Annotated[list[Path] | None, Option(metavar="FOLDER|FILE")] = None,
@@ -311,7 +311,7 @@ def _require(words: str, name: str) -> None:
 
 
 questions_app = Commands(
-    help="Save questions with their plans, run them again with other names, and calibrate.",
+    help="Save questions with their plans, and run them again with other names.",
     epilog='Example: mrag questions save "Who develops GraphDB?" && mrag questions list',
 )
 
@@ -377,44 +377,6 @@ def remove(name: NameArgument, place: options.LabelledPlace) -> None:
     with place.opened() as graph:
         planning.remove_question(graph, name)
     say(f"Removed: {name}")
-
-
-@questions_app.command()
-def calibrate(
-    place: options.LabelledPlace,
-    files: Annotated[list[Path] | None, Argument(metavar="[FILE]...")] = None,
-    forget: bool = False,
-    dry_run: bool = False,
-    as_json: options.JsonOption = False,
-) -> None:
-    """Fit how certain computed answers are to questions whose answers are known.
-
-    The weights are kept with the graph, and `mrag ask` uses them from then on; 50 questions or more are
-    best. Shown is how many answers of which certainty are right, before and after: after, each by weights
-    that were fitted without its question. The files are those of `mrag eval questions`.
-    """
-    from mrag.planning.certainty import keep_certainty
-
-    if forget == bool(files):
-        raise typer.BadParameter("Give files, or --forget.", param_hint="'FILE'")
-    if forget:
-        with place.opened() as graph:
-            keep_certainty(graph, None)
-        say("The weights that ship are used.")
-        return
-    asked = evaluation.read_questions(files or [])
-    with place.opened() as graph, progress("Computing", unit="questions") as note:
-        found = evaluation.calibrate_answers(graph, asked, keep=not dry_run, on_progress=note)
-    if as_json:
-        show_json(found.to_json())
-        return
-    show(f"{found.questions:,} questions: {found.answered:,} are answered, {found.right:,} rightly.")
-    for title, buckets in (("as shipped", found.before), ("calibrated", found.after)):
-        show(f"Certainty {title}:")
-        for b in buckets:
-            span, expected = f"{b.low:.1f} to {b.high:.1f}", b.expected / b.answers
-            show(f"  {span}: {b.right:,} of {b.answers:,} are right, expected {expected:.0%}")
-    say("Nothing was kept." if dry_run else "The weights are kept with the graph.")
 
 
 def save_reading(

@@ -15,10 +15,8 @@ from mrag._lazy import lazy
 
 if TYPE_CHECKING:
     from mrag.evaluation.answers import (
-        AnswerCalibration,
         AnswerEvaluation,
         Prediction,
-        calibrate_answers,
         evaluate_questions,
     )
     from mrag.evaluation.benchmark import (
@@ -59,9 +57,9 @@ if TYPE_CHECKING:
     from mrag.evaluation.report import Evaluation, evaluate
 
 __all__ = [
-    "AnswerCalibration", "AnswerEvaluation", "AnswerScore", "Benchmark", "BenchmarkSettings", "Collection",
+    "AnswerEvaluation", "AnswerScore", "Benchmark", "BenchmarkSettings", "Collection",
     "EntityShape", "Evaluation", "GoldQuestion", "Interval", "Measure", "PairedTest", "Prediction", "Qrels",
-    "Resampling", "Run", "Scored", "System", "build_benchmark", "by_graph", "calibrate_answers", "compare",
+    "Resampling", "Run", "Scored", "System", "build_benchmark", "by_graph", "compare",
     "evaluate", "evaluate_questions", "index_system", "instances", "interval", "judged", "per_query",
     "ranker_system", "read_collection", "read_qrels", "read_questions", "read_run", "run_system",
     "template_questions", "write_qrels", "write_run",

@@ -27,16 +27,7 @@ from mrag.generation.result import Answer, AnswerCell
 from mrag.generation.verbalise import PHRASES
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import Attempt, compute
-from mrag.planning.certainty import (
-    Certainty,
-    CertaintyBucket,
-    SolvedReading,
-    fitted,
-    held_out,
-    keep_certainty,
-    reliability,
-    shipped,
-)  # fmt: skip
+from mrag.planning.certainty import SolvedReading
 from mrag.planning.plan import Plan
 from mrag.planning.results import rows_of
 from mrag.retrieval.answering import ask
@@ -385,82 +376,13 @@ def outcome(question: GoldQuestion, found: Prediction) -> Outcome:
     )
 
 
-_FOLDS = 5
 _TIED = 20
-_FEWEST = 10
-"""Questions with an answer that are needed at least."""
 
 
-@dataclass(frozen=True)
-class AnswerCalibration:
-    """How certain the answers over a graph are made, and how well that fits.
-
-    Attributes:
-        certainty: The weights, fitted to `questions`, of which some have a computed answer that may be right.
-        before: Answers by their certainty as shipped.
-        after: The same by weights that were fitted without their question: four of five questions at a time.
-    """
-
-    certainty: Certainty
-    questions: int
-    answered: int
-    right: int
-    before: tuple[CertaintyBucket, ...]
-    after: tuple[CertaintyBucket, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return {**asdict(self), "certainty": self.certainty.to_json()}
-
-
-def calibrate_answers(
-    kg: KnowledgeGraph,
-    questions: Sequence[GoldQuestion],
-    *,
-    keep: bool = True,
-    on_progress: Callable[[int, int], None] | None = None,
-) -> AnswerCalibration:
-    """Fit how certain computed answers are to questions over a graph whose answers are known.
-
-    Each question is computed, and its likeliest reading is held against the gold answer. The weights that
-    ship are moved as far as these questions warrant, and kept with the graph: `ask` uses them from then on.
-
-    Raises:
-        ConfigError: If too few questions have an answer, or nothing can be written.
-        StoreError: If the store fails.
-    """
-    if keep:
-        kg.require_writable()
-    groups = {question.id: str(number % _FOLDS) for number, question in enumerate(questions)}
-    solved = solved_readings(kg, questions, groups.__getitem__, on_progress=on_progress)
-    given = [one for one in solved if one.given]
-    if len(given) < _FEWEST:
-        raise ConfigError(
-            f"Only {len(given)} of {len(questions)} questions have a computed answer.",
-            hint=f"{_FEWEST} are needed, better are 50.",
-        )
-    found = fitted(solved, shipped())
-    right = [one.right for one in given]
-    tried = [p for p, one in zip(held_out(solved, shipped()), solved, strict=True) if one.given]
-    if keep:
-        keep_certainty(kg, found)
-    return AnswerCalibration(
-        found, len(questions), len(given), sum(right),
-        tuple(reliability([shipped().of(one.features) for one in given], right)),
-        tuple(reliability(tried, right)),
-    )  # fmt: skip
-
-
-def solved_readings(
-    kg: KnowledgeGraph,
-    questions: Sequence[GoldQuestion],
-    group: Callable[[str], str],
-    *,
-    on_progress: Callable[[int, int], None] | None = None,
-) -> list[SolvedReading]:
+def solved_readings(kg: KnowledgeGraph, questions: Sequence[GoldQuestion], group: str) -> list[SolvedReading]:
     """Return readings that find something, with whether their answers are right."""
     solved, display = list[SolvedReading](), Display(kg)
-    for number, question in enumerate(questions, 1):
+    for question in questions:
         # All that `ask` would give, were it certain enough.
         attempt = compute(kg, question.text, learnt=False, least=0.0)
         for one in attempt.found:
@@ -470,9 +392,7 @@ def solved_readings(
             right = question.answerable and _tells(question, reading.plan, rows_of(display, reading, result))
             given = attempt.sure and one is attempt.found[0]
             if question.answerable or given:
-                solved.append(SolvedReading(group(question.id), reading.measured, right, given))
-        if on_progress is not None:
-            on_progress(number, len(questions))
+                solved.append(SolvedReading(group, reading.measured, right, given))
     return solved
 
 

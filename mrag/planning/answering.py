@@ -39,7 +39,6 @@ from mrag.planning.certainty import (
 from mrag.planning.compiler import other_named
 from mrag.planning.following import LastAnswer, asked_after
 from mrag.planning.interchange import plan_to_json
-from mrag.planning.lexical import Candidate
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import (
     Nearest,
@@ -434,7 +433,7 @@ def compute(
         model: The chat model that helps where the parser is not certain, or its name, as for `mrag.ask`; it
             does not help with what goes on from another question.
         planner: How it helps: `judge` chooses among the readings of the parser, `writer` writes one of its
-            own, `tools` explores the graph until it has one, `parser` does without.
+            own, `parser` does without.
         least: Certainty below which an answer is not sure.
         tried: How many readings are run, however long that takes; by default as many as there is time for.
 
@@ -496,12 +495,6 @@ def _helper(kg: KnowledgeGraph, model: str | BaseChatModel | None, planner: Plan
     return helper_of(kg, model, planner)
 
 
-def _read_again(kg: KnowledgeGraph, question: str, meant: Mapping[str, Candidate]) -> list[FoundReading]:
-    """Return readings of a question of which it is known what some words mean, the most certain first."""
-    readings = reader_of(kg).readings(question, meant=meant)
-    return _ranked(kg, question, run_readings(kg, readings, 1, time.monotonic() + _SECONDS)[0])
-
-
 def _computed(
     kg: KnowledgeGraph,
     question: str,
@@ -531,7 +524,7 @@ def _computed(
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
         began = time.monotonic()
-        advised = helper.advised(question, kept, lambda meant: _read_again(kg, question, meant))
+        advised = helper.advised(question, kept)
         if advised is not kept:
             helped = HELPED
             kept = [one for one in advised if in_several_units(one[0].plan, schema) is None]

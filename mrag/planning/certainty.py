@@ -1,37 +1,32 @@
-"""Readings with the certainty of their answers, by the weights of their graph."""
+"""Readings with the certainty of their answers."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from rdflib import RDF, Literal, URIRef
 
-from mrag.errors import ConfigError, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.names import iri_words
 from mrag.language.tokens import tokens
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Plan
-from mrag.planning.precedents import change_kept, questions_graph
 from mrag.planning.profiling import schema_of
 from mrag.planning.reader.reader import LONGEST
 from mrag.planning.readings import FoundReading, alike_named
 from mrag.planning.run import PlanResult
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.rdf import queries
-from mrag.rdf.terms import MRAG, Triple
-from mrag.stores.base import Dataset
 
 
 def may_be_absent(kg: KnowledgeGraph, plan: Plan, schema: Schema) -> bool:
@@ -226,9 +221,6 @@ def _answer(one: FoundReading) -> object:
 STRENGTH: Final = 3.0
 """How strongly weights are held to what is expected of them: as by so many questions."""
 
-_FEW: Final = 20.0
-"""Solved questions of a graph by which its own share of right answers counts half."""
-
 
 @dataclass(frozen=True)
 class SolvedReading:
@@ -254,8 +246,8 @@ class Certainty:
     Attributes:
         bias: What is added to the weighted features, as a logarithm of odds.
         weights: The weight of each feature.
-        readings: How many solved readings it was fitted to last.
-        groups: How many graphs they, and those of its prior, come from.
+        readings: How many solved readings it was fitted to.
+        groups: How many groups they come from.
 
     Example:
         >>> few = dict.fromkeys(FEATURES, 0.0)
@@ -283,121 +275,45 @@ class Certainty:
             "groups": self.groups,
         }
 
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Certainty:
-        """Read what `to_json` wrote.
-
-        Raises:
-            ConfigError: If a field is missing or malformed.
-        """
-        try:
-            weights = {name: float(value["weights"][name]) for name in FEATURES}
-            found = cls(float(value["bias"]), weights, int(value["readings"]), int(value["groups"]))
-            if not all(math.isfinite(number) for number in (found.bias, *weights.values())):
-                raise ValueError("a weight is not a number")
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ConfigError(f"Not the weights of certainty: {error}.") from error
-        return found
-
 
 @cache
 def shipped() -> Certainty:
     """Return the weights that ship with the package, fitted to questions over several public graphs."""
     text = (files("mrag") / "planning" / "certainty.json").read_text(encoding="utf-8")
-    return Certainty.from_json(json.loads(text))
+    value = json.loads(text)
+    return Certainty(value["bias"], value["weights"], value["readings"], value["groups"])
 
 
-def fitted(solved: Sequence[SolvedReading], prior: Certainty | None = None) -> Certainty:
-    """Fit weights to solved readings.
+def fitted(solved: Sequence[SolvedReading]) -> Certainty:
+    """Fit weights to solved readings, at least one.
 
-    Without a prior each group counts by the root of its size, so that one with many questions of few kinds
-    does not decide alone. With one, weights stay near it unless the questions say otherwise.
-
-    Args:
-        solved: Solved readings, at least one.
-        prior: Weights that are expected; none by default.
+    Each group counts by the root of its size, so that one with many questions of few kinds does not decide
+    alone.
     """
     from scipy.optimize import minimize
 
-    if not solved:
-        raise ConfigError("There is no solved reading to fit to.")
     names = list(FEATURES)
     x = np.array([[1.0, *(one.features[name] for name in names)] for one in solved])
     y = np.array([float(one.right) for one in solved])
     sizes = Counter(one.group for one in solved)
-    w = np.array([1.0 if prior else sizes[one.group] ** -0.5 for one in solved])
+    w = np.array([sizes[one.group] ** -0.5 for one in solved])
     w *= len(w) / w.sum()
     # What is rare must not weigh much on the word of a few.
     spread = np.maximum(x.std(axis=0), 0.25)
     spread[0] = 1.0
-    mean = np.zeros(len(names) + 1)
     held = np.full(len(names) + 1, STRENGTH)
-    if prior is None:
-        held[0] = 1e-3
-    else:
-        mean = np.array([prior.bias, *(prior.weights[name] for name in names)])
-        spread[:], held[1:] = 1.0, _FEW
-        held[0] = _FEW / 4
+    held[0] = 1e-3
 
     def loss(beta: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
         z = x @ beta
-        away = (beta - mean) * spread
+        away = beta * spread
         total = w @ (np.logaddexp(0, z) - y * z) + (held * away**2).sum() / 2
         return float(total), x.T @ (w * (1 / (1 + np.exp(-z)) - y)) + held * away * spread
 
     bounds = [(None, None), *(_BOUNDS[FEATURES[name]] for name in names)]
-    found = minimize(loss, mean, jac=True, bounds=bounds, method="L-BFGS-B").x
+    found = minimize(loss, np.zeros(len(names) + 1), jac=True, bounds=bounds, method="L-BFGS-B").x
     weights = {name: float(value) for name, value in zip(names, found[1:], strict=True)}
-    groups = prior.groups + 1 if prior else len(sizes)
-    return Certainty(float(found[0]), weights, len(solved), groups)
-
-
-def held_out(solved: Sequence[SolvedReading], prior: Certainty | None = None) -> list[float]:
-    """Return the certainty of each reading by weights that were fitted without its group."""
-    found: dict[str, Certainty | None] = {}
-    for group in sorted({one.group for one in solved}):
-        others = [one for one in solved if one.group != group]
-        found[group] = fitted(others, prior) if others else prior
-    models = [found[one.group] for one in solved]
-    return [0.5 if m is None else m.of(one.features) for m, one in zip(models, solved, strict=True)]
-
-
-@dataclass(frozen=True)
-class CertaintyBucket:
-    """Answers about as certain as each other.
-
-    Attributes:
-        low: The least certainty.
-        high: The certainty below which they are.
-        answers: How many there are.
-        right: How many of them are right.
-        expected: How many would be, were the certainties exact.
-    """
-
-    low: float
-    high: float
-    answers: int
-    right: int
-    expected: float
-
-
-BUCKETS: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.01)
-
-
-def reliability(certainties: Sequence[float], right: Sequence[bool]) -> list[CertaintyBucket]:
-    """Return how many answers of which certainty are right.
-
-    Example:
-        >>> [(b.low, b.answers, b.right) for b in reliability([0.95, 0.92, 0.3], [True, False, False])]
-        [(0.0, 1, 0), (0.9, 2, 1)]
-    """
-    found = []
-    for low, high in pairwise(BUCKETS):
-        at = [n for n, p in enumerate(certainties) if low <= p < high]
-        if at:
-            expected = sum(certainties[n] for n in at)
-            found.append(CertaintyBucket(low, min(high, 1.0), len(at), sum(right[n] for n in at), expected))
-    return found
+    return Certainty(float(found[0]), weights, len(solved), len(sizes))
 
 
 _NAMED = 0.9
@@ -436,10 +352,6 @@ def unconverted(kg: KnowledgeGraph, question: str, mixed: Sequence[PropertyInfo 
     return ""
 
 
-_CALIBRATION: Final = "urn:mrag:calibration:"
-_PART_OF: Final = URIRef("http://purl.org/dc/terms/isPartOf")
-
-
 def weighed(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[FoundReading]:
     """Return readings that found something, with the certainty of their answers; their order stays.
 
@@ -447,51 +359,10 @@ def weighed(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[FoundRead
         kg: The graph.
         found: The readings that were run, with what they found.
     """
-    model, weighed_ = certainty_of(kg), []
+    model, weighed_ = shipped(), []
     for reading, result in found:
         features = measured(kg, (reading, result), found)
         if features is not None:
             reading = replace(reading, certainty=model.of(features), measured=features)
         weighed_.append((reading, result))
     return weighed_
-
-
-def certainty_of(kg: KnowledgeGraph) -> Certainty:
-    """Return the weights of a graph: those that it was calibrated to, else those that are shipped."""
-    return kg.cached("certainty", lambda: _kept(kg) or shipped())
-
-
-def keep_certainty(kg: KnowledgeGraph, model: Certainty | None) -> None:
-    """Keep weights with a graph in place of those that it has; None for those that are shipped.
-
-    Raises:
-        ConfigError: If nothing can be written.
-    """
-    kg.require_writable()
-    old = [triple for text in _texts(kg) for triple in _triples(kg, text)]
-    new = [] if model is None else list(_triples(kg, json.dumps(model.to_json(), sort_keys=True)))
-    change_kept(kg, old, new)
-
-
-def _kept(kg: KnowledgeGraph) -> Certainty | None:
-    for text in _texts(kg):
-        try:
-            return Certainty.from_json(json.loads(text))
-        except (ConfigError, ValueError):
-            continue
-    return None
-
-
-def _texts(kg: KnowledgeGraph) -> list[str]:
-    text = queries.get("planning/calibration").bind(kg=[kg.iri])
-    try:
-        return [str(value) for (value,) in kg.store.select(text, Dataset((questions_graph(kg),)))]
-    except StoreError:
-        return []  # a store that cannot tell can still be asked
-
-
-def _triples(kg: KnowledgeGraph, text: str) -> Iterator[Triple]:
-    node = URIRef(_CALIBRATION + kg.name)
-    yield Triple(node, RDF.type, URIRef(MRAG + "Calibration"))
-    yield Triple(node, _PART_OF, URIRef(kg.iri))
-    yield Triple(node, URIRef(MRAG + "weights"), Literal(text, datatype=RDF.JSON))

@@ -43,8 +43,8 @@ _OFFERED_WORK = 100_000
 _FURTHER_WORK = 400_000
 """The same of readings that are run where likelier ones find nothing."""
 _TOO_LONG = "computing it takes longer than the time that is given"
-Planner: TypeAlias = OneOf["parser", "judge", "writer", "tools"]
-"""Who reads a question: the parser alone, or a model too, which judges its readings or has one of its own."""
+Planner: TypeAlias = OneOf["parser", "judge", "writer"]
+"""Who reads a question: the parser alone, or a model too, which judges its readings or writes one."""
 MOST_JUDGED: Final = 4
 """Readings that a model is shown."""
 TRIED = 8

@@ -77,7 +77,7 @@ def ask(
         follows: The answer before, or its JSON form, that the question may go on from: "and in Italy?".
             `KnowledgeGraph.conversation` keeps it.
         planner: How a model helps to compute where the parser is not certain: `judge` chooses among its
-            readings, `writer` writes one, `tools` explores the graph, `parser` does without.
+            readings, `writer` writes one, `parser` does without.
 
     Raises:
         MissingIndex: If the answer has to be read and the knowledge graph has no such index; it says why

@@ -16,8 +16,7 @@ def terms(names: str) -> set[URIRef]:
 
 
 CLASSES = terms(
-    "Calibration CompletedStatement CompletionRun GraphLayer KnowledgeGraph Passage Proof SavedQuery "
-    "SavedQuestion"
+    "CompletedStatement CompletionRun GraphLayer KnowledgeGraph Passage Proof SavedQuery SavedQuestion"
 )
 LAYERS = terms("addedGraph assertedGraph completedGraph contextGraph enrichedGraph inferredGraph mergedGraph")
 OBJECT_PROPERTIES = {*LAYERS, MRAG.conclusion, MRAG.premise, MRAG.writesTo}
@@ -29,7 +28,6 @@ DATATYPE_PROPERTIES: dict[URIRef, tuple[URIRef | None, URIRef]] = {
         (MRAG.verbatim, "SavedQuestion", "parameter reading wording"),
         (MRAG.sparql, "SavedQuery", "queryText"),
         (RDF.JSON, "SavedQuestion", "plan"),
-        (RDF.JSON, "Calibration", "weights"),
         (XSD.decimal, "CompletedStatement", "confidence"),
         (XSD.integer, "Passage", "startOffset endOffset"),
         (XSD.integer, "KnowledgeGraph", "reasonedRevision revision tripleCount"),

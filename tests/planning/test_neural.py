@@ -1,4 +1,4 @@
-"""Readings that a language model judges, writes under a mask, or finds by tools."""
+"""Readings that a language model judges, or writes under a mask."""
 
 import contextlib
 import random
@@ -8,20 +8,19 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.language_models import BaseChatModel, FakeListChatModel
-from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import HumanMessage
 from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
-from mrag.errors import ConfigError, ModelError
+from mrag.errors import ConfigError
 from mrag.generation.models import told
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.tokens import tokens
 from mrag.planning.answering import compute
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard, card_of, gbnf
-from mrag.planning.neural.choosing import Unread, judge, meant_by, retold, unread
+from mrag.planning.neural.choosing import Unread, judge, unread
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.writer import asked_of, card_for, written
 from mrag.planning.plan import Plan
@@ -224,32 +223,6 @@ def test_a_judge_refuses_what_fits_none(company: KnowledgeGraph) -> None:
     assert kept.answer.computed.confidence > alone.answer.computed.confidence
 
 
-def test_a_judge_knows_a_word_that_the_graph_does_not_have(company: KnowledgeGraph) -> None:
-    question = "Which employees kissed Heinrich Brant?"
-    alone = compute(company, question)
-    assert not alone.sure and alone.why == "not understood: “kissed”"
-    known = compute(company, question, model=FakeListChatModel(responses=["C", "B"]))
-    assert known.sure and known.why.startswith("“kissed” is read as “manager”")
-    assert known.answer is not None and known.answer.text.startswith("Miller, Anna")
-    assert mrag.verify(company, known.answer).ok
-    # Both times the first: it has chosen by place.
-    for said in (["C", "C"], ["E", "E"], ["C", "E"], ["?", "?"]):
-        assert compute(company, question, model=FakeListChatModel(responses=said)) == alone
-
-
-@pytest.mark.parametrize("question", ["Which elephants oversee Heinrich Brant?", "Who mentors Zoe Brown?"])
-def test_only_a_single_verb_is_asked_of_a_model(company: KnowledgeGraph, question: str) -> None:
-    for said in (["A", "D"], ["B", "C"]):
-        assert not compute(company, question, model=FakeListChatModel(responses=said)).sure
-
-
-@pytest.mark.slow
-def test_a_small_model_says_what_a_word_means(local_server: Any) -> None:
-    names = ["birth place", "manager", "phone"]
-    found = [meant_by(local_server.chat_model(), "Who oversees Ada?", "oversees", names) for _ in range(2)]
-    assert found[0] == found[1] and len(found[0]) == 3 and all(-4 <= v <= 4 for v in found[0])
-
-
 def test_a_judge_that_fails_leaves_the_answer_as_it_is(company: KnowledgeGraph) -> None:
     class Broken(FakeListChatModel):
         def _call(self, *args: Any, **options: Any) -> str:
@@ -265,7 +238,7 @@ def test_no_model_is_asked_of_what_is_certain(company: KnowledgeGraph) -> None:
         def _call(self, *args: Any, **options: Any) -> str:
             raise AssertionError("asked")
 
-    for planner in ("judge", "writer", "tools"):
+    for planner in ("judge", "writer"):
         attempt = compute(
             company, "How many countries are there?", model=Unasked(responses=[""]), planner=planner
         )
@@ -318,73 +291,6 @@ def test_the_mask_holds_a_small_model(hostile: KnowledgeGraph, local_server: Any
             assert len(said.tokens) == 100 or "Not a statement" not in error.message
 
 
-# --- Tools --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_model_that_is_told_a_statement_expects_what_it_says(local_server: Any) -> None:
-    statement = "SELECT vessel.name FROM vessel WHERE vessel.length > 80"
-    found = retold(local_server.chat_model(), "Which elephants are longer than 80 m?", statement)
-    assert {"than", "80"} <= found[0] and found[1] == {"elephants", "longer"}
-    hostile = 'What is "O\'Brien\\s" größe?\n} FILTER('
-    assert "is" in retold(local_server.chat_model(), hostile, statement)[0]
-
-
-def test_of_a_model_that_no_mask_holds_nothing_is_expected() -> None:
-    model = FakeListChatModel(responses=["Which vessels are there?"])
-    assert not any(retold(model, "Which vessels are there?", "SELECT vessel.name FROM vessel"))
-
-
-class Scripted(BaseChatModel):
-    """A model that calls tools as a script says."""
-
-    script: list[Any]
-    asked: list[Any]
-
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
-
-    def bind_tools(self, tools: Any, **options: Any) -> Any:
-        return self
-
-    def _generate(self, messages: Any, *args: Any, **options: Any) -> ChatResult:
-        self.asked.append(list(messages))
-        step = self.script[min(len(self.asked), len(self.script)) - 1]
-        if isinstance(step, str):
-            return ChatResult(generations=[ChatGeneration(message=AIMessage(step))])
-        calls = [{"name": step[0], "args": step[1], "id": f"c{len(self.asked)}"}]
-        return ChatResult(generations=[ChatGeneration(message=AIMessage("", tool_calls=calls))])
-
-
-QUERY = "SELECT SUM(product.weight_g) FROM product WHERE product.has_supplier.country.name = 'Spain'"
-
-
-def test_a_model_explores_by_tools(company: KnowledgeGraph) -> None:
-    model = Scripted(
-        script=[
-            ("names", {"text": "Spain"}), ("entity", {"name": "Spain"}), ("schema", {"words": "hardware"}),
-            ("query", {"statement": "SELECT nothing"}), ("query", {"statement": QUERY}), "DONE",
-        ],
-        asked=[],
-    )  # fmt: skip
-    attempt = compute(company, "hardware weight for Spain suppliers total", model=model, planner="tools")
-    assert attempt.answer is not None and attempt.answer.computed is not None and attempt.sure
-    assert [c.label for c in attempt.answer.computed.rows[0]] == ["303"]
-    assert mrag.verify(company, attempt.answer).ok
-    told_ = [str(m.content) for m in model.asked[-1][3::2]]
-    assert "entity Spain" in told_[0] and "Hardware" in told_[2] and told_[4] == "1 rows.\n303"
-    assert "SELECT" in told_[3] or "Failed" in told_[3]
-
-
-@pytest.mark.parametrize("script", [["NONE"], ["DONE"], [("shell", {"command": "ls"})], [("query", {})]])
-def test_an_exploration_may_find_nothing(company: KnowledgeGraph, script: list[Any]) -> None:
-    model = Scripted(script=script, asked=[])
-    attempt = compute(company, "frobnicate the widgets", model=model, planner="tools")
-    assert attempt.answer is None and not attempt.sure
-    assert len(model.asked) <= 8
-
-
 def test_what_is_written_over_several_lines_is_read(company: KnowledgeGraph) -> None:
     said = "Here it is:\n\nSELECT SUM(product.weight_g)\nFROM product\nWHERE product.price > 0;\n\nAll."
     model = FakeListChatModel(responses=[said])
@@ -392,11 +298,6 @@ def test_what_is_written_over_several_lines_is_read(company: KnowledgeGraph) -> 
     assert attempt.answer is not None and attempt.answer.computed is not None
     offered = [attempt.answer.text, *(other.answer for other in attempt.answer.computed.readings)]
     assert any("333" in one for one in offered)
-
-
-def test_a_model_without_tools_is_an_error(company: KnowledgeGraph) -> None:
-    with pytest.raises(ModelError, match="did not answer"):
-        compute(company, "frobnicate", model=FakeListChatModel(responses=["?"]), planner="tools")
 
 
 # --- The doors ----------------------------------------------------------------------------------------------

@@ -205,7 +205,7 @@ NO_WORK = {
     "create", "verify", "doctor", "mcp", "serve", "", "train generative", "learn forget",
     "complete accept", "complete reject", "complete rollback", "remove",
     "questions remove",
-    "questions calibrate", "keys create", "keys show", "keys trust", "keys forget",
+    "keys create", "keys show", "keys trust", "keys forget",
     "keys list",
 }  # fmt: skip
 

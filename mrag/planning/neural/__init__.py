@@ -1,1 +1,1 @@
-"""Plans by a language model: a judge of readings, statements written under a mask, and a loop over tools."""
+"""Plans by a language model: a judge of readings, and statements written under a mask."""

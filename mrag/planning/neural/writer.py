@@ -78,8 +78,8 @@ def asked_for(question: str) -> Asked:
     return "things" if words and words[0] in _THINGS else "anything"
 
 
-def written(model: BaseChatModel, lexicon: Lexicon, question: str) -> Iterator[tuple[Reading, str]]:
-    """Yield the plans that a model writes for a question, with their statements: its likeliest, then others.
+def written(model: BaseChatModel, lexicon: Lexicon, question: str) -> Iterator[Reading]:
+    """Yield the plans that a model writes for a question: its likeliest, then others.
 
     Their probability goes by those of their tokens, where the model tells them: what the mask forced upon it,
     it would hardly have written.
@@ -105,7 +105,7 @@ def written(model: BaseChatModel, lexicon: Lexicon, question: str) -> Iterator[t
         seen.add(said.text)
         reading = _reading(lexicon, question, card, said)
         if reading is not None:
-            yield reading, said.text
+            yield reading
 
 
 def _reading(lexicon: Lexicon, question: str, card: SchemaCard, said: Told) -> Reading | None:
