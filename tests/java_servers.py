@@ -101,11 +101,16 @@ def _engine() -> Path:
     return kept
 
 
+def java(server: str) -> list[str]:
+    """Return the command that runs classes of a server's packages."""
+    return [*_JAVA, "-cp", f"{packages(server)}/*"]
+
+
 @contextmanager
 def fuseki_server(folder: Path, *arguments: str) -> Iterator[str]:
     """Give the address of a Fuseki, by default with an empty dataset `/ds` in memory that may be written."""
     base = f"http://127.0.0.1:{free_port()}"
-    command = [*_JAVA, "-cp", f"{packages('fuseki')}/*", "org.apache.jena.fuseki.main.cmds.FusekiMainCmd"]
+    command = [*java("fuseki"), "org.apache.jena.fuseki.main.cmds.FusekiMainCmd"]
     command += ["--port", base.rpartition(":")[2], "--ping", *(arguments or ("--update", "--mem", "/ds"))]
     with running(command, f"{base}/$/ping", folder / "fuseki.log"):
         yield base

@@ -18,7 +18,7 @@ from mrag.retrieval.answering import ask, retrieve, verify
 from tests.cases import beside, cases
 from tests.commands import run
 from tests.conftest import shared_data
-from tests.jena import jena_server
+from tests.java_servers import fuseki_server
 from tests.servers import oxigraph_server, virtuoso_server
 from tests.vectors import remembered_vectors
 
@@ -119,7 +119,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         with virtuoso_server(tmp_path) as url:
             yield url
     else:
-        with jena_server(tmp_path) as base:
+        with fuseki_server(tmp_path) as base:
             yield f"fuseki:{base}/ds"
 
 

@@ -29,7 +29,7 @@ from tests.cel.plain import (
     graphs,
     in_owlready,
 )
-from tests.jena import QUICK
+from tests.java_servers import QUICK
 
 owlready2 = pytest.importorskip("owlready2", reason="owlready2 is not installed")
 # To install it takes a minute, since it is compiled then.

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,7 @@ from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import slow
 from tests.engine_server import engine_server
-from tests.fuseki_server import fuseki_server
-from tests.jena import jena_server
+from tests.java_servers import graphdb_repository, rdf4j_repository
 from tests.servers import graphdb_protocol, oxigraph_server, virtuoso_server
 
 FEWER = 3000
@@ -42,18 +42,6 @@ def over_protocol(kind: str) -> Iterator[TripleStore]:
         yield store
 
 
-@contextmanager
-def over_fuseki() -> Iterator[TripleStore]:
-    with fuseki_server() as (url, _, _), at(url) as store:
-        yield store
-
-
-@contextmanager
-def over_jena(folder: Path) -> Iterator[TripleStore]:
-    with jena_server(folder) as base, at(f"fuseki:{base}/ds") as store:
-        yield store
-
-
 Opened = Callable[[Path], AbstractContextManager[TripleStore]]
 WHOLE: dict[str, Opened] = {
     "memory": lambda folder: OxigraphStore(),
@@ -62,19 +50,24 @@ WHOLE: dict[str, Opened] = {
     "virtuoso": lambda folder: served(virtuoso_server(folder), Access(user="dba", password="dba")),
 }
 WITH_FEWER: dict[str, Opened] = {
-    # Jena's own engine behind HTTP of the tests; of the others only the protocol, over the embedded store.
-    "jena": over_jena,
-    "fuseki protocol": lambda folder: over_fuseki(),
     "graphdb protocol": lambda folder: served(graphdb_protocol(folder, "--reason")),
+    # The protocol alone, over the embedded store.
     "qlever protocol": lambda folder: over_protocol("qlever"),
-    "rdf4j protocol": lambda folder: over_protocol("rdf4j"),
 }
+SAILS = {"memory": "openrdf:MemoryStore", "native": "openrdf:NativeStore", "lmdb": "rdf4j:LmdbStore"}
+RULES = ("empty", "owl-horst-optimized")
+IN_JAVA: dict[str, tuple[str, Callable[[str], AbstractContextManager[str]]]] = {
+    "fuseki": ("fuseki", lambda base: nullcontext(f"fuseki:{base}/ds")),
+    **{f"rdf4j {n}": ("rdf4j", partial(rdf4j_repository, name=n, sail=f'"{s}"')) for n, s in SAILS.items()},
+    **{f"graphdb {r}": ("graphdb", partial(graphdb_repository, name=r, ruleset=r)) for r in RULES},
+}
+"""The fixture of each server, and what gives the URL of a store on it."""
 RUNNING: dict[str, Opened] = {
     f"running {kind}": lambda folder, url=os.environ[name]: at(url)  # type: ignore[misc]
     for kind in ENGINES
     if (name := f"MRAG_TEST_{kind.upper()}") in os.environ
 }
-STORES = {**WHOLE, **WITH_FEWER, **RUNNING}
+STORES = (*WHOLE, *WITH_FEWER, *RUNNING, *IN_JAVA)
 AT_ONCE = ("memory", "disk", "oxigraph server", *RUNNING)
 
 
@@ -85,5 +78,10 @@ class TestStores(StoreConformance):
         cls, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     ) -> Iterator[TripleStore]:
         cls.rows = FEWER if request.param in WITH_FEWER else StoreConformance.rows
-        with STORES[request.param](tmp_path_factory.mktemp("store")) as store:
+        if request.param in IN_JAVA:
+            server, made = IN_JAVA[request.param]
+            opened = served(made(request.getfixturevalue(server)))
+        else:
+            opened = {**WHOLE, **WITH_FEWER, **RUNNING}[request.param](tmp_path_factory.mktemp("store"))
+        with opened as store:
             yield store

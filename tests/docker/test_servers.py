@@ -12,7 +12,7 @@ from rdflib.term import Node
 
 from tests.conftest import PRODUCTS
 from tests.docker.test_compose import DOCKER
-from tests.jena import jena_command
+from tests.java_servers import java
 from tests.servers import virtuoso_server
 
 BASE = "http://base.example/config"
@@ -26,9 +26,9 @@ SEMANTIC = 28  # products that mrag's own reasoning finds to be semantic product
 
 
 @pytest.fixture(scope="module")
-def jena(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The command that runs Jena's tools, with what Debian's package leaves at the wrong place."""
-    return jena_command(tmp_path_factory.mktemp("fix"))
+def jena() -> list[str]:
+    """The command that runs Jena's tools."""
+    return java("fuseki")
 
 
 @pytest.fixture(scope="module")

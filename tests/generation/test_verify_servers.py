@@ -12,7 +12,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Term, Triple
 from mrag.stores.http import Access
 from tests.conftest import PRODUCTS, slow
-from tests.jena import jena_server
+from tests.java_servers import fuseki_server
 from tests.servers import graphdb_protocol, oxigraph_server, virtuoso_server
 
 QUESTIONS = (
@@ -29,7 +29,7 @@ def kg(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory)
         with virtuoso_server(folder) as url:
             yield from _loaded(url, Access(user="dba", password="dba"))
     elif request.param == "fuseki":
-        with jena_server(folder) as base:
+        with fuseki_server(folder) as base:
             yield from _loaded(f"fuseki:{base}/ds")
     elif request.param == "graphdb":
         with graphdb_protocol(folder) as url:

@@ -18,7 +18,7 @@ from mrag.graph.updates import update
 from mrag.rdf.terms import Triple
 from mrag.stores.http import Access
 from tests.conftest import slow
-from tests.jena import jena_server
+from tests.java_servers import fuseki_server
 from tests.server.conftest import Running, load_demo, running
 from tests.servers import oxigraph_server, virtuoso_server
 
@@ -36,7 +36,7 @@ def anyone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         with virtuoso_server(folder) as url:
             yield from _served(url, Access(user="dba", password="dba"))
     elif request.param == "fuseki":
-        with jena_server(folder) as base:
+        with fuseki_server(folder) as base:
             yield from _served(f"fuseki:{base}/ds")
     else:
         with oxigraph_server(folder, memory=True) as url:

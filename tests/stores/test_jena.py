@@ -1,4 +1,4 @@
-"""What Jena's engine does in its own way, as it is behind Fuseki; the HTTP in front of it is the tests'."""
+"""What Fuseki does in its own way."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mrag.stores.base import Dataset
 from mrag.stores.fuseki import FusekiStore
 from tests.conftest import PRODUCTS
 from tests.docker.test_compose import DOCKER
-from tests.jena import jena_server
+from tests.java_servers import fuseki_server
 
 pytestmark = pytest.mark.slow
 
@@ -27,13 +27,11 @@ SEMANTIC = EX + "SELECT DISTINCT ?x { ?x a ex:SemanticProduct }"
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The server of `docker/fuseki`, its databases in a temporary folder, and a dataset in memory."""
+    """The server of `docker/fuseki`, its databases in a temporary folder."""
     folder = tmp_path_factory.mktemp("jena")
     config = (DOCKER / "fuseki" / "config.ttl").read_text(encoding="utf-8")
     (folder / "config.ttl").write_text(config.replace("/fuseki/databases", str(folder)), encoding="utf-8")
-    described = (folder / "config.ttl").as_uri()
-    names = {"products": f"{described}#plain", "products_owl": f"{described}#owl", "ds": "tdb2"}
-    with jena_server(folder, **names) as url:
+    with fuseki_server(folder, "--config", str(folder / "config.ttl")) as url:
         yield url
 
 
@@ -43,10 +41,10 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def empty(base: str) -> str:
-    with mrag.connect(f"fuseki:{base}/ds") as kg:
+def empty(fuseki: str) -> str:
+    with mrag.connect(f"fuseki:{fuseki}/ds") as kg:
         kg.store.update("DROP ALL")
-    return f"fuseki:{base}/ds"
+    return f"fuseki:{fuseki}/ds"
 
 
 def test_the_datasets_of_the_shipped_assembler_are_read(base: str) -> None:
@@ -87,9 +85,6 @@ def test_texts_of_mixed_languages_are_put_in_order(empty: str, tmp_path: Path) -
     (tmp_path / "texts.nt").write_text("\n".join(lines), encoding="utf-8")
     with mrag.connect(empty) as kg:
         kg.load([tmp_path / "texts.nt"])
-        plain = f"SELECT ?o {{ GRAPH ?g {{ ?s {label} ?o }} }} ORDER BY ?o"
-        with pytest.raises(EndpointError, match="Comparison method"):
-            kg.store.select(plain, Dataset())
         assert SimilarityIndexes.of(kg).build("main", model="none").added > 0
         assert kg.labels(["urn:x:one"])["urn:x:one"]
         assert retrieve(kg, words[0]).context.entities
