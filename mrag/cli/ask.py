@@ -311,7 +311,7 @@ def _require(words: str, name: str) -> None:
 
 
 questions_app = Commands(
-    help="Save questions with their plans, and run them again with other names.",
+    help="Save questions with their plans, and run them again.",
     epilog='Example: mrag questions save "Who develops GraphDB?" && mrag questions list',
 )
 
@@ -339,7 +339,7 @@ def save(
 
 @questions_app.command("list")
 def list_(place: options.LabelledPlace, as_json: options.JsonOption = False) -> None:
-    """List the saved questions: name, template, parameters, reading, who saved them and when."""
+    """List the saved questions: name, words, reading, who saved them and when."""
     with place.opened() as graph:
         every = planning.list_questions(graph)
     if as_json:
@@ -355,19 +355,12 @@ def list_(place: options.LabelledPlace, as_json: options.JsonOption = False) -> 
 def run(
     name: NameArgument,
     place: options.LabelledPlace,
-    with_: Annotated[list[str] | None, Option("--with", metavar="PARAMETER=NAME")] = None,
     sparql: bool = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Answer a saved question, with other names where they are given."""
-    values = {}
-    for given in with_ or ():
-        parameter, equals, value = given.partition("=")
-        if not equals:
-            raise typer.BadParameter(f"{given!r} is not PARAMETER=NAME.", param_hint="'--with'")
-        values[parameter.strip()] = value.strip()
+    """Answer a saved question; with other names, ask it in the same words."""
     with place.opened() as graph:
-        answer = planning.run_question(graph, name, values)
+        answer = planning.run_question(graph, name)
     show_answer(answer, sparql=sparql, context=False, as_json=as_json)
 
 
@@ -414,10 +407,7 @@ def save_reading(
 
 
 def _show_saved(saved: planning.SavedQuestion) -> None:
-    value = saved.to_json()
-    show(f"{saved.name}: {value['template']}")
-    for parameter, label in value["parameters"].items():
-        show(f"  {parameter} = {label}")
+    show(f"{saved.name}: {saved.question}")
     show(f"  read as: {saved.reading}")
     show(f"  saved {saved.saved}{f' by {saved.author}' if saved.author else ''}")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.planning.answering import Attempt, compute
+    from mrag.planning.answering import Attempt, compute, run_question
     from mrag.planning.compiler import to_sparql
     from mrag.planning.interchange import plan_from_json, plan_to_json
     from mrag.planning.plan import (
@@ -26,10 +26,9 @@ if TYPE_CHECKING:
         Scalar,
         Unknown,
     )
-    from mrag.planning.precedents import SavedQuestion, list_questions
     from mrag.planning.proof import RowProof, prove
     from mrag.planning.run import PlanResult
-    from mrag.planning.saved import remove_question, run_question, save_question
+    from mrag.planning.saved import SavedQuestion, list_questions, remove_question, save_question
     from mrag.planning.wording import to_words
 
 __all__ = [

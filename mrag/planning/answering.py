@@ -50,7 +50,6 @@ from mrag.planning.loosening import (
     why_nothing,
 )
 from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Scalar, Unknown
-from mrag.planning.precedents import taught
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import proofs
 from mrag.planning.reader.reader import RoleReader
@@ -69,6 +68,7 @@ from mrag.planning.results import (
     with_either,
 )
 from mrag.planning.run import PlanResult, run
+from mrag.planning.saved import find_question, taught
 from mrag.planning.scopes import aggregates, unit_of_days, with_subclasses
 from mrag.planning.units import in_several_units
 from mrag.planning.values import Cells
@@ -642,3 +642,17 @@ def answered(kg: KnowledgeGraph, question: str, known: LastAnswer, why: str = ""
     result = run(kg, plan, schema=schema)
     given = answer_of(kg, question, Reading(plan, known.shown, 1.0, (), {}), result, (), ends)
     return replace(given, why=why)
+
+
+def run_question(kg: KnowledgeGraph, name: str) -> Answer:
+    """Compute the answer to a saved question.
+
+    Args:
+        kg: The graph.
+        name: The question's name.
+
+    Raises:
+        ConfigError: If there is no such question.
+    """
+    saved = find_question(kg, name)
+    return answered(kg, saved.question, saved.computed, f"saved as “{saved.name}”")

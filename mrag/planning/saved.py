@@ -1,38 +1,77 @@
-"""Questions are saved in a graph, run again with other names, and removed."""
+"""Questions saved in a graph with their plans; later ones in the same words are read like them."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain, count
+from typing import Any, Final, TypeAlias
 
-from rdflib import Literal
+from rdflib import PROV, RDF, RDFS, XSD, Literal, URIRef
 
-from mrag.errors import ConfigError, TermError
+from mrag.errors import ConfigError, StoreError, TermError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.possessive import compile_late
-from mrag.planning.answering import answered, reader_of
+from mrag.language.tokens import tokens
+from mrag.planning.accounting import account
 from mrag.planning.following import LastAnswer, goes_on
-from mrag.planning.lexical import Candidate
-from mrag.planning.precedents import (
-    QuestionParameter,
-    SaidValues,
-    SavedQuestion,
-    change_kept,
-    list_questions,
-    question_triples,
-)
-from mrag.planning.profiling import schema_of
-from mrag.planning.reader.frames import stem_of
+from mrag.planning.interchange import plan_to_json
+from mrag.planning.lexicon import Lexicon
 from mrag.planning.reader.reader import RoleReader
-from mrag.planning.slots import Filling, Slot, SlotFitter, filled, slots_of, term_of
+from mrag.planning.reader.units import units_of
+from mrag.planning.readings import Reading, reading_of
+from mrag.planning.slots import Slot, SlotFitter, SlotOption, filled, slots_of
 from mrag.rdf import queries
-from mrag.rdf.terms import iri
+from mrag.rdf.terms import MRAG, Triple
+from mrag.stores.base import Dataset
 
+SAVED: Final = "urn:mrag:question:"
+"""Start of the IRIs of saved questions."""
+
+_HIDDEN: Final = URIRef(MRAG + "verbatim")
+_PART_OF: Final = URIRef("http://purl.org/dc/terms/isPartOf")
 _NAME = compile_late(r"[^\W_][\w \-]*\Z")
+_EVERY, _PATTERNS = "saved questions", "patterns of saved questions"
+
+
+@dataclass(frozen=True)
+class SavedQuestion:
+    """A question that was saved with its plan.
+
+    Attributes:
+        name: Its name.
+        question: The question as it was asked.
+        reading: How it was read, in words.
+        computed: Its plan, and the columns that are shown.
+        author: Who saved it; may be empty.
+        saved: When, as xsd:dateTime writes it.
+    """
+
+    name: str
+    question: str
+    reading: str
+    computed: LastAnswer
+    author: str
+    saved: str
+
+    @property
+    def iri(self) -> str:
+        """Return its IRI."""
+        return SAVED + self.name
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values, without its plan."""
+        return {
+            "name": self.name,
+            "question": self.question,
+            "reading": self.reading,
+            "author": self.author,
+            "saved": self.saved,
+        }
 
 
 def save_question(
@@ -57,25 +96,22 @@ def save_question(
         >>> with mrag.demo(model="none") as kg:
         ...     answer = mrag.ask(kg, "Which products does Ontotext develop?", model="none")
         ...     saved = save_question(kg, answer, "products of a vendor")
-        ...     other = run_question(kg, "products of a vendor", {"company": "Stardog Union"})
-        >>> saved.to_json()["template"], other.text.split()[0]
-        ('Which products does {company} develop?', 'Stardog')
+        ...     other = mrag.ask(kg, "Which products does Stardog Union develop?", model="none")
+        >>> other.text.split()[0], other.why
+        ('Stardog', 'read like the saved question “products-of-a-vendor”')
     """
     if answer.computed is None:
         raise ConfigError("Only the question of a computed answer can be saved.")
     kg.require_writable()
     computed = replace(LastAnswer.from_json(answer.computed.to_json()), before=None)
-    parameters, template = _template(kg, computed, answer.question)
+    words = re.sub(r"\W+", " ", answer.question.lower()).split()
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    saved = SavedQuestion(
-        "", answer.question, answer.computed.reading, computed, parameters, template, author, now
-    )
-    words = re.sub(r"\W+", " ", saved.asked({p.name: p.name for p in parameters}).lower()).split()
-    saved = replace(saved, name=_name(name or " ".join(words)[:80]))
-    before = [one for one in list_questions(kg) if one.name == saved.name]
+    called = _name(name or " ".join(words)[:80])
+    saved = SavedQuestion(called, answer.question, answer.computed.reading, computed, author, now)
+    before = [one for one in list_questions(kg) if one.name == called]
     if before and not replacing:
         raise ConfigError(
-            "Another question is saved under this name.", term=saved.name, hint="Choose another name."
+            "Another question is saved under this name.", term=called, hint="Choose another name."
         )
     _change(kg, before, [saved])
     return saved
@@ -103,101 +139,12 @@ def remove_question(kg: KnowledgeGraph, name: str) -> None:
     _change(kg, [find_question(kg, name)], [])
 
 
-def run_question(kg: KnowledgeGraph, name: str, values: Mapping[str, str] | None = None) -> Answer:
-    """Compute the answer to a saved question, with other names where they are given.
+def list_questions(kg: KnowledgeGraph) -> list[SavedQuestion]:
+    """Return the saved questions of a graph, in order of name; those that cannot be read are left out.
 
-    Args:
-        kg: The graph.
-        name: The question's name.
-        values: Names, numbers or times by name of the parameter; a thing may be given by its IRI.
-
-    Raises:
-        ConfigError: If there is no such question or parameter, or nothing of the right kind is called so.
+    They are read once for each state of the graph, and again when one is saved or removed here.
     """
-    saved = find_question(kg, name)
-    values = values or {}
-    for unknown in values.keys() - {p.name for p in saved.parameters}:
-        names = ", ".join(p.name for p in saved.parameters) or "none"
-        raise ConfigError("There is no such parameter.", term=unknown, hint=f"The parameters are: {names}.")
-    reader = reader_of(kg)
-    fitter = SlotFitter(kg, reader.schema)
-    given = {
-        p.name: _value(kg, reader, fitter, saved, n, values[p.name])
-        for n, p in enumerate(saved.parameters)
-        if values.get(p.name, p.label) != p.label
-    }
-    plan = filled(
-        saved.computed.plan, [(p.slot, given[p.name][0]) for p in saved.parameters if p.name in given]
-    )
-    question = saved.asked({n: label for n, (_, label) in given.items()})
-    return answered(kg, question, replace(saved.computed, plan=plan), f"saved as “{saved.name}”")
-
-
-def _value(
-    kg: KnowledgeGraph, reader: RoleReader, fitter: SlotFitter, saved: SavedQuestion, number: int, text: str
-) -> tuple[Filling, str]:
-    """Return what a text stands for, and what that is called, in the place of a parameter."""
-    parameter = saved.parameters[number]
-    if parameter.slot.role == "text":
-        return (Literal(text),), text
-    thing = _by_iri(kg, text) if parameter.slot.role == "entity" else None
-    if thing is not None and fitter.fits(thing, parameter.slot):
-        return (term_of(thing),), text
-    values = SaidValues(reader.lexicon, fitter, text)
-    found = values.options(parameter.slot, 0, len(values.words))
-    if not found or (len(found) > 1 and found[1].score == found[0].score):
-        what = "Several things are" if found else "Nothing of the right kind is"
-        raise ConfigError(f"{what} called so.", term=text, hint=f"It is given for {parameter.name}.")
-    return found[0].filling, found[0].name
-
-
-def _by_iri(kg: KnowledgeGraph, text: str) -> Candidate | None:
-    try:
-        thing = iri(text, kg.prefixes)
-    except TermError:
-        return None
-    rows = kg.select(queries.get("planning/classes-of").bind(thing=[thing]))
-    classes = schema_of(kg).with_superclasses(str(c) for _, c in rows)
-    return Candidate("entity", str(thing), 1.0, text, classes=classes)
-
-
-def _template(
-    kg: KnowledgeGraph, computed: LastAnswer, text: str
-) -> tuple[tuple[QuestionParameter, ...], tuple[str | int, ...]]:
-    """Return the parameters of a question, and its parts: text, and numbers of parameters."""
-    reader = reader_of(kg)
-    if goes_on(reader, text):
-        return (), (text,)  # it makes sense after another one only, so it teaches nothing
-    said = SaidValues(reader.lexicon, SlotFitter(kg, reader.schema), text)
-    spans: dict[tuple[int, int], Slot] = {}
-    for slot in slots_of(computed.plan):
-        places = said.places(slot) if slot.role not in ("class", "property") else []
-        if len(places) == 1 and all(j <= a or b <= i for i, j in places for a, b in spans):
-            spans[places[0]] = slot
-    parameters: list[QuestionParameter] = []
-    template: list[str | int] = []
-    at = 0
-    for (i, j), slot in sorted(spans.items()):
-        start, end = said.words[i].start, said.words[j - 1].end
-        name = _called(kg, reader, slot, {p.name for p in parameters})
-        parameters.append(QuestionParameter(name, text[start:end], slot))
-        template += [text[at:start], len(parameters) - 1]
-        at = end
-    return tuple(parameters), tuple(part for part in (*template, text[at:]) if part != "")
-
-
-def _called(kg: KnowledgeGraph, reader: RoleReader, slot: Slot, taken: set[str]) -> str:
-    """Return the name of a parameter: the class of a thing, the property of a value."""
-    schema, names = reader.schema, list[str]()
-    if slot.role == "entity":
-        rows = kg.select(queries.get("planning/classes-of").bind(thing=[slot.term]))
-        known = [schema.classes[str(c)] for _, c in rows if str(c) in schema.classes]
-        names = [n for info in sorted(known, key=lambda i: (i.count, i.iri)) for n in info.names]
-    elif slot.role != "time":
-        names = [n for p in slot.object_of if p in schema.properties for n in schema.properties[p].names]
-    base = stem_of(names[0] if names else slot.role)
-    options = chain((base,), (f"{base}_{number}" for number in count(2)))
-    return next(name for name in options if name not in taken)
+    return kg.cached(_EVERY, lambda: list(_read(kg)))
 
 
 def _name(text: str) -> str:
@@ -206,11 +153,185 @@ def _name(text: str) -> str:
     return "-".join(text.split())
 
 
+def questions_graph(kg: KnowledgeGraph) -> str:
+    """Return the IRI of the graph of saved questions; no question is answered from it.
+
+    A server that reasons itself has all its graphs in sight; there a datatype of their own keeps the texts
+    out of indexes.
+    """
+    return (
+        kg.server_graph("questions") if kg.store.capabilities.reasoning else f"urn:mrag:questions:{kg.name}"
+    )
+
+
 def _change(kg: KnowledgeGraph, out: Sequence[SavedQuestion], into: Sequence[SavedQuestion]) -> None:
-    """Take questions out of their graph and put others in, in one transaction."""
+    """Take questions out of their graph and put others in, in one transaction; forget what was read of it."""
     stay = [saved for saved in list_questions(kg) if saved not in out]
     old, new, kept = (
-        [triple for saved in some for triple in question_triples(kg, saved)]
-        for some in (out, into, [*stay, *into])
+        [triple for saved in some for triple in _triples(kg, saved)] for some in (out, into, [*stay, *into])
     )
-    change_kept(kg, [triple for triple in old if triple not in kept], new)
+    graph = URIRef(questions_graph(kg))
+    gone = [(graph, *triple) for triple in old if triple not in kept]
+    kg.store.update(kg.changes(gone, [(graph, *triple) for triple in new]))
+    if kg.store.capabilities.reasoning:
+        kg.recount()
+    for name in (_EVERY, _PATTERNS):
+        kg.cache.pop(name, None)
+
+
+def _triples(kg: KnowledgeGraph, saved: SavedQuestion) -> Iterator[Triple]:
+    node = URIRef(saved.iri)
+    kept = {"plan": plan_to_json(saved.computed.plan), "columns": saved.computed.shown}
+    yield Triple(node, RDF.type, URIRef(MRAG + "SavedQuestion"))
+    yield Triple(node, RDF.type, PROV.Entity)
+    yield Triple(node, RDFS.label, Literal(saved.name, datatype=_HIDDEN))
+    yield Triple(node, URIRef(MRAG + "wording"), Literal(saved.question, datatype=_HIDDEN))
+    yield Triple(node, URIRef(MRAG + "reading"), Literal(saved.reading, datatype=_HIDDEN))
+    yield Triple(node, URIRef(MRAG + "plan"), Literal(json.dumps(kept, sort_keys=True), datatype=RDF.JSON))
+    yield Triple(node, _PART_OF, URIRef(kg.iri))
+    yield Triple(node, PROV.generatedAtTime, Literal(saved.saved, datatype=XSD.dateTime, normalize=False))
+    if saved.author:
+        agent = URIRef("urn:mrag:agent:" + hashlib.sha256(saved.author.encode()).hexdigest()[:32])
+        yield Triple(node, PROV.wasAttributedTo, agent)
+        yield Triple(agent, RDF.type, PROV.Agent)
+        yield Triple(agent, PROV.value, Literal(saved.author, datatype=_HIDDEN))
+
+
+def _read(kg: KnowledgeGraph) -> Iterator[SavedQuestion]:
+    found: dict[str, dict[str, str]] = {}
+    text = queries.get("planning/saved-list").bind(kg=[kg.iri])
+    try:
+        rows = list(kg.store.select(text, Dataset((questions_graph(kg),))))
+    except StoreError:
+        return  # a store that cannot tell can still be asked
+    for node, p, o, author in rows:
+        values = found.setdefault(str(node), {})
+        values[str(p)] = str(o)
+        values["author"] = "" if author is None else str(author)
+    for name, values in sorted(found.items()):
+        try:
+            yield _saved(name.removeprefix(SAVED), values)
+        except (ConfigError, TermError, KeyError, TypeError, ValueError, AttributeError):
+            continue
+
+
+def _saved(name: str, values: Mapping[str, str]) -> SavedQuestion:
+    computed = LastAnswer.from_json(json.loads(values[MRAG + "plan"]))
+    reading, saved = values.get(MRAG + "reading", ""), values.get(str(PROV.generatedAtTime), "")
+    return SavedQuestion(name, values[MRAG + "wording"], reading, computed, values["author"], saved)
+
+
+_SURE: Final = 0.99
+_LONGEST: Final = 10
+"""Words of one name."""
+_WAYS: Final = 1_000
+"""Ways that are tried of finding the names of a question in its words."""
+
+_FILLED: Final = ("name", "number", "unasked", "quotation")
+"""What the words in the places of slots may leave out, or have too much."""
+
+SavedPattern: TypeAlias = list[Slot | list[str]]
+"""A saved question in parts: words, and slots that other words may fill."""
+
+
+class SaidValues:
+    """What words of a question may stand for in slots.
+
+    Args:
+        lexicon: The names of the graph.
+        fitter: Tells what fits where.
+        text: The question.
+    """
+
+    def __init__(self, lexicon: Lexicon, fitter: SlotFitter, text: str) -> None:
+        self._text, self._words = text, tokens(text)
+        self.keys = [word.key for word in self._words]
+        self._fitter, self._units = fitter, units_of(lexicon, text, self._words)
+
+    def options(self, slot: Slot, start: int, end: int) -> list[SlotOption]:
+        """Return what some words, and none beside, may stand for in a slot, likeliest first."""
+        units = [u for u in self._units if (u.start, u.end) == (start, end)]
+        said = self._text[self._words[start].start : self._words[end - 1].end] if units else ""
+        found = {o.filling: o for u in units for o in self._fitter.options(u, said, [slot])}
+        return sorted(found.values(), key=lambda o: (-o.score, str(o.filling[0])))
+
+    def places(self, slot: Slot) -> list[tuple[int, int]]:
+        """Return which words say what stands in a slot: the longest names, the shortest values."""
+        found = {(u.start, u.end) for u in self._units}
+        same = [(i, j) for i, j in found if any(not o.changes for o in self.options(slot, i, j))]
+
+        def inside(one: tuple[int, int], other: tuple[int, int]) -> bool:
+            return one != other and other[0] <= one[0] and one[1] <= other[1]
+
+        if slot.bounds:
+            return [at for at in same if not any(inside(other, at) for other in same)]
+        return [at for at in same if not any(inside(at, other) for other in same)]
+
+
+def taught(kg: KnowledgeGraph, reader: RoleReader, text: str) -> list[Reading]:
+    """Return the readings of a question that questions saved before teach, best first.
+
+    Args:
+        kg: The graph.
+        reader: Its reader.
+        text: The question.
+    """
+    every = list_questions(kg)
+    if not every:
+        return []
+    fitter, found = SlotFitter(kg, reader.schema), []
+    patterns = kg.cached(_PATTERNS, lambda: [_pattern(reader, fitter, saved) for saved in every])
+    values = SaidValues(reader.lexicon, fitter, text)
+    for saved, pattern in zip(every, patterns, strict=True):
+        best = max(_filled(saved, pattern, values), key=lambda r: r.probability, default=None)
+        if best is not None:
+            # The words of the saved question count as said, and so does what its plan has.
+            known = {word.raw.lower() for word in tokens(saved.question)}
+            gaps = account(reader.lexicon, text, best.plan, best.shown, saved.computed.plan).gaps
+            gaps = tuple(
+                g for g in gaps if g.kind in _FILLED and not known.issuperset(g.words.lower().split())
+            )
+            best = replace(best, ignored=tuple(dict.fromkeys(g.words for g in gaps)))
+            found.append((-best.probability, len(pattern), saved.name, best))
+    return [reading for *_, reading in sorted(found, key=lambda f: f[:3])]
+
+
+def _pattern(reader: RoleReader, fitter: SlotFitter, saved: SavedQuestion) -> SavedPattern:
+    said = SaidValues(reader.lexicon, fitter, saved.question)
+    spans: dict[tuple[int, int], Slot] = {}
+    # What makes sense after another question only is known by all its words.
+    for slot in slots_of(saved.computed.plan) if not goes_on(reader, saved.question) else ():
+        places = said.places(slot) if slot.role not in ("class", "property") else []
+        if len(places) == 1 and all(j <= a or b <= i for i, j in places for a, b in spans):
+            spans[places[0]] = slot
+    found: SavedPattern = []
+    at = 0
+    for (i, j), slot in sorted(spans.items(), key=lambda one: one[0]):
+        found += [said.keys[at:i], slot]
+        at = j
+    return [*found, said.keys[at:]]
+
+
+def _filled(saved: SavedQuestion, pattern: SavedPattern, values: SaidValues) -> Iterator[Reading]:
+    slots = [part for part in pattern if isinstance(part, Slot)]
+    for spans in _aligned(pattern, values.keys):
+        options = [values.options(slot, *span) for slot, span in zip(slots, spans, strict=True)]
+        if all(options):
+            changes = [(slot, found[0].filling) for slot, found in zip(slots, options, strict=True)]
+            plan = filled(saved.computed.plan, changes)
+            shares = (found[0].score / sum(o.score == found[0].score for o in found) for found in options)
+            note = f"read like the saved question “{saved.name}”"
+            yield reading_of(plan, saved.computed.shown, _SURE * min(shares, default=1.0), note)
+
+
+def _aligned(pattern: SavedPattern, said: Sequence[str]) -> list[tuple[tuple[int, int], ...]]:
+    """Return the words that slots take if all others are the same, shortest first."""
+    ways: list[tuple[tuple[tuple[int, int], ...], int]] = [((), 0)]
+    for part in pattern:
+        if isinstance(part, Slot):
+            longer = ((spans, at, at + n) for spans, at in ways for n in range(1, _LONGEST + 1))
+            ways = [((*spans, (at, end)), end) for spans, at, end in longer if end <= len(said)][:_WAYS]
+        else:
+            size = len(part)
+            ways = [(spans, at + size) for spans, at in ways if said[at : at + size] == part]
+    return [spans for spans, at in ways if at == len(said)]

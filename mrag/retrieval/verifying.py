@@ -27,14 +27,13 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
 from mrag.images.graph import file_names, names_of
 from mrag.language.tokens import is_stopword, tokens
-from mrag.planning.answering import HELPED, READ, Attempt, compute, replay
+from mrag.planning.answering import HELPED, READ, Attempt, compute, replay, run_question
 from mrag.planning.following import BY_ITSELF, LastAnswer
 from mrag.planning.interchange import plan_from_json
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.neural.choosing import unread
-from mrag.planning.precedents import list_questions
 from mrag.planning.results import TRIED
-from mrag.planning.saved import run_question
+from mrag.planning.saved import list_questions
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, Term, Triple, to_ox
 from mrag.retrieval.routing import ASKED_FOR, FOLDER_GIVEN, computed, routed, state_notice, uncomputed
@@ -260,14 +259,8 @@ def _readings(kg: KnowledgeGraph, question: str, known: LastAnswer) -> Iterator[
                 yield _Read(attempt.answer, number, learnt, frozenset(whys))
                 break
     for saved in every:
-        for values in saved.values_in(question):
-            try:
-                given = run_question(kg, saved.name, values)
-            except ConfigError:
-                continue
-            if _has(given, known):
-                yield _Read(given, whys=frozenset([given.why]))
-                break
+        if saved.question == question and _has(given := run_question(kg, saved.name), known):
+            yield _Read(given, whys=frozenset([given.why]))
 
 
 def _unread(

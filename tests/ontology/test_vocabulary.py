@@ -25,7 +25,7 @@ DATATYPE_PROPERTIES: dict[URIRef, tuple[URIRef | None, URIRef]] = {
     for datatype, domain, names in (
         (MRAG.verbatim, "CompletionRun", "checks question"),
         (MRAG.verbatim, "CompletedStatement", "objection"),
-        (MRAG.verbatim, "SavedQuestion", "parameter reading wording"),
+        (MRAG.verbatim, "SavedQuestion", "reading wording"),
         (MRAG.sparql, "SavedQuery", "queryText"),
         (RDF.JSON, "SavedQuestion", "plan"),
         (XSD.decimal, "CompletedStatement", "confidence"),
