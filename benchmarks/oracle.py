@@ -334,7 +334,7 @@ def reasoning(part: str) -> Iterator[Item]:
         yield "closure", partial(_loaded, path, "inferred")
         return
     from tests.reasoning.helpers import graph_of
-    from tests.reasoning.test_features import CLASHES, FOLLOWS
+    from tests.reasoning.test_closure import CLASHES, FOLLOWS
 
     with tempfile.TemporaryDirectory() as folder:
         for name, turtle in {**{name: case[0] for name, case in FOLLOWS.items()}, **CLASHES}.items():

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rdflib import Graph, Literal, URIRef
-from rdflib.namespace import RDF, RDFS
+from rdflib import RDF, RDFS, Graph, Literal, URIRef
 
 from mrag.cel.expressions import Expression
 from mrag.cel.notation import from_dl, to_dl

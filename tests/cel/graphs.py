@@ -1,8 +1,7 @@
 """Reads class expressions from triples, to compare with what was written."""
 
-from rdflib import BNode, Graph, Literal, URIRef
+from rdflib import OWL, RDF, RDFS, BNode, Graph, Literal, URIRef
 from rdflib.collection import Collection
-from rdflib.namespace import OWL, RDF, RDFS
 from rdflib.term import Node
 
 from mrag.cel import expressions as ce

@@ -7,8 +7,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from rdflib import Graph, Literal, URIRef
-from rdflib.namespace import OWL, RDF, XSD
+from rdflib import OWL, RDF, XSD, Graph, Literal, URIRef
 
 from mrag.cel import expressions as ce
 from mrag.cel.expressions import Expression, Property

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rdflib import Literal, URIRef
-from rdflib.namespace import RDF, XSD
+from rdflib import RDF, XSD, Literal, URIRef
 
 from mrag.cel import expressions as ce
 from mrag.cel.evaluate import World

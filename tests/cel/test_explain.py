@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rdflib import RDF, RDFS, Literal, URIRef
-from rdflib.namespace import OWL, XSD
+from rdflib import OWL, RDF, RDFS, XSD, Literal, URIRef
 
 from mrag.cel import expressions as ce
 from mrag.cel.explain import (

@@ -3,22 +3,23 @@
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rdflib import Literal
-from rdflib.namespace import OWL, RDFS
+from rdflib import OWL, RDFS, Literal
 
 import mrag
+from mrag.cel import class_problem, read_problems, sampled_negatives
 from mrag.cel.evaluate import World
-from mrag.cel.examples import read_problems
 from mrag.cel.expressions import Top, Value, depth, key, walk
 from mrag.cel.learners.base import LEARNERS, FitProgress, FitState, Halt, Learner, LearnerSettings, learner
 from mrag.cel.learners.evolearner import EvoSettings
@@ -27,13 +28,16 @@ from mrag.cel.learners.search import BeamSearch, FeatureSettings, SearchSettings
 from mrag.cel.learners.tabular import MOfNSettings, TreeSettings
 from mrag.cel.problem import ExampleCounts, LearningProblem, confusion, instances_among, quality
 from mrag.cel.rerank import FeedbackSettings, RerankSettings
-from mrag.errors import ConfigError, LearningProblemError
+from mrag.errors import ConfigError, LearningProblemError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.reasoning.run import reason
+from tests.cases import cases
 from tests.cel.facts import E, dl, put, short
-from tests.conftest import shared_data
+from tests.conftest import PRODUCTS, shared_data
+from tests.crash import Job, breaks, mrag_in
 
 FAMILY = "http://www.benchmark.org/family#"
+
 ALL = ("search", "celoe", "ocel", "tdl")
 
 
@@ -401,7 +405,9 @@ def test_the_beam_is_widened_while_there_are_mistakes(kg: KnowledgeGraph) -> Non
 
 
 SIZE = 8
+
 individuals = st.integers(0, SIZE - 1)
+
 graphs = st.tuples(
     st.lists(st.sets(st.sampled_from("ABC"), min_size=1), min_size=SIZE, max_size=SIZE),
     st.sets(st.tuples(individuals, st.sampled_from("pq"), individuals), max_size=12),
@@ -453,3 +459,95 @@ def test_what_misses_too_much_is_not_refined() -> None:
     assert strict.promising(ExampleCounts(4, 6, 4, 6), 0.4)
     assert not lenient.promising(ExampleCounts(2, 0, 4, 6), 0.8)
     assert strict.value(counts, 0.1) == 0.9, "accuracy, whatever is maximised"
+
+
+FOO = "http://localhost/foo#"
+
+CONF = """/* lp.positiveExamples = { "x" } */
+prefixes = [ ("ex", "http://localhost/foo#"), ("f","urn:f:") ]  // two
+ks.fileName = "family.kb"
+lp.type = "posNegStandard"
+lp.positiveExamples = { "ex:stefan", "markus" }
+lp.negativeExamples = {
+"f:heinz", # a comment
+"http://a.b/c#gabi" }
+alg.type = "ocel"
+"""
+
+
+@pytest.mark.parametrize(("file", "sizes"), cases(__file__, "published"))
+def test_published_problems_are_read(file: str, sizes: int) -> None:
+    assert len(read_problems(shared_data("cel_kbs/" + file))) == sizes
+
+
+def test_names_in_a_configuration_are_resolved(tmp_path: Path) -> None:
+    (tmp_path / "a.conf").write_text(CONF, encoding="utf-8")
+    (problem,) = read_problems(tmp_path / "a.conf").values()
+    assert problem.positives == (FOO + "markus", FOO + "stefan")
+    assert problem.negatives == ("http://a.b/c#gabi", "urn:f:heinz")
+
+
+@pytest.mark.parametrize(("name", "text", "words"), cases(__file__, "refused"))
+def test_other_files_are_refused_by_name(tmp_path: Path, name: str, text: str | None, words: str) -> None:
+    if text is not None:
+        (tmp_path / name).write_text(text, encoding="latin-1")
+    with pytest.raises(LoadError, match=words) as refused:
+        read_problems(tmp_path / name)
+    assert Path(str(refused.value.file)).resolve() == (tmp_path / name).resolve()
+
+
+def test_negative_examples_are_drawn_from_the_others() -> None:
+    with mrag.demo(model="none") as kg:
+        ex = kg.prefixes["ex"]
+        drawn = sampled_negatives(kg, [ex + "Virtuoso"], seed=3)
+        assert drawn == sampled_negatives(kg, [ex + "Virtuoso"], seed=3)
+        assert drawn != sampled_negatives(kg, [ex + "Neo4j"])
+        assert len(drawn) == 20 and ex + "Virtuoso" not in drawn
+        few = class_problem(kg, ex + "Vendor", most=5)
+        assert (len(few.positives), len(few.negatives), few.ignored) == (5, 5, (ex + "Vendor",))
+        with pytest.raises(LearningProblemError, match="no members"):
+            class_problem(kg, ex + "Nothing")
+    with mrag.connect() as kg:
+        put(kg, ("a", "a", "A"), ("b", "a", "A"))
+        with pytest.raises(LearningProblemError, match="All individuals"):
+            class_problem(kg, E + "A")
+
+
+OPEN = "ex:SemanticProduct and (ex:developedBy some ex:Vendor)"
+
+CLOSED = "ex:Product and not (ex:developedBy some ex:Vendor)"
+
+STORE = ("--store", "store")
+
+
+def products(folder: Path) -> None:
+    shutil.copy(PRODUCTS, folder / "products.ttl")
+    mrag_in(folder, "load", "products.ttl", *STORE)
+
+
+def keep(concept: str) -> tuple[str, ...]:
+    return ("learn", "keep", "mine", concept, *STORE)
+
+
+def kept(folder: Path) -> None:
+    products(folder)
+    mrag_in(folder, *keep(CLOSED))
+    mrag_in(folder, "reason", *STORE)
+
+
+WORKS = (("learn", "concepts", *STORE), ("query", "ASK { ?s ?p ?o }", *STORE))
+
+JOBS = (
+    Job("learn keep", keep(OPEN), products, works=WORKS, campaign=True),
+    Job("learn keep with members", keep(CLOSED), products, works=WORKS),
+    Job("learn fit --keep", ("learn", "fit", "-p", "ex:GraphDB", "-p", "ex:AllegroGraph", "-n", "ex:MySQL",
+        "-n", "ex:Redis", "--keep", "mine", *STORE), products, works=WORKS,
+        campaign=True),
+    Job("learn forget", ("learn", "forget", "mine", *STORE), kept, works=WORKS, once=True, campaign=True),
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", JOBS, ids=str)
+def test_broken_off(tmp_path: Path, job: Job) -> None:
+    breaks(job, tmp_path, disk=True)

@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rdflib import Graph, Literal, URIRef
-from rdflib.namespace import OWL, XSD
+from rdflib import OWL, XSD, Graph, Literal, URIRef
 
 from mrag.cel import expressions as ce
 from mrag.cel.expressions import Expression, length, normal

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from rdflib import Literal, URIRef
-from rdflib.namespace import RDF
+from rdflib import RDF, Literal, URIRef
 
 from mrag.cel.evaluate import World
 from mrag.cel.expressions import And, DataOnly, DataSome, Expression, Named, OneOf, Value, normal, walk

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rdflib import Literal
-from rdflib.namespace import OWL, RDFS
+from rdflib import OWL, RDFS, Literal
 
 from mrag.cel.expressions import Expression, Property, Some, normal
 from mrag.cel.notation import from_dl

@@ -1,28 +1,35 @@
 """What stands in a context: within its knobs, the same each time, and a second hop where it is asked for."""
 
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rdflib import OWL, RDF, RDFS, Literal, URIRef
+from rdflib import OWL, RDF, RDFS, Literal, Namespace, URIRef
 
+import mrag
 from mrag.context import ContextSettings, expand, neighbourhood
 from mrag.context.render import Context
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
+from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import beside
 from tests.conftest import PRODUCTS
+from tests.vectors import remembered_vectors
 
 NODES = [URIRef(f"http://example.org/n{i}") for i in range(8)]
+
 PREDICATES = [URIRef(f"http://example.org/p{i}") for i in range(4)]
+
 CLASSES = [URIRef(f"http://example.org/C{i}") for i in range(3)]
 
 node = st.sampled_from(NODES)
+
 literal = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=60).map(Literal),
     st.tuples(st.text("ab c", max_size=9), st.sampled_from(["en", "en-GB", "de", "fr"])).map(
@@ -30,13 +37,16 @@ literal = st.one_of(
     ),
     st.integers().map(Literal),
 )
+
 statement = st.one_of(
     st.builds(Triple, node, st.sampled_from(PREDICATES), st.one_of(node, literal)),
     st.builds(Triple, node, st.just(RDF.type), st.sampled_from([*CLASSES, OWL.Thing])),
     st.builds(Triple, st.sampled_from(CLASSES), st.just(RDFS.subClassOf), st.sampled_from(CLASSES)),
     st.builds(Triple, node, st.just(RDFS.label), literal),
 )
+
 graphs = st.lists(statement, max_size=60)
+
 knobs = st.builds(
     ContextSettings,
     hops=st.sampled_from([1, 2]),
@@ -47,6 +57,7 @@ knobs = st.builds(
     max_triples=st.integers(1, 60),
     token_budget=st.integers(1, 900),
 )
+
 SEEDS = [(str(n), 1.0 / (i + 1)) for i, n in enumerate(NODES[:3])]
 
 
@@ -206,7 +217,9 @@ def test_unknown_entities_and_no_entities_give_an_empty_context(kg: KnowledgeGra
 
 
 E = "http://example.org/"
+
 STATED = beside(__file__, "mill.txt")
+
 NAMES = sorted({part.strip() for row in STATED.split("\n") if row for part in row.split("|")})
 
 
@@ -267,3 +280,65 @@ def test_a_name_within_a_name_is_not_asked_about(mill: KnowledgeGraph) -> None:
     asked = "Where was the man born who built the Old Mill of Elmton?"
     found = expand(mill, [(str(short), 1.0), (str(long), 0.9)], question=asked)
     assert {line.entity for line in found.lines if line.hop == 2} == {str(long)}
+
+
+__all__ = ["remembered_vectors"]
+
+EX = Namespace("https://w3id.org/mrag/demo/products#")
+
+QUESTION = "What database products are linked to RDF?"
+
+
+@pytest.fixture(scope="module")
+def graph() -> Iterator[KnowledgeGraph]:
+    with mrag.demo() as kg:
+        yield kg
+
+
+@pytest.fixture(scope="module")
+def found(graph: KnowledgeGraph) -> Retrieval:
+    return TripleStoreRetriever(kg=graph, k=10).retrieve(QUESTION)
+
+
+def test_the_context_holds_what_the_article_shows(found: Retrieval) -> None:
+    held = {line.triple: line for line in found.context.lines}
+    for product in (EX.GraphDB, EX.Virtuoso):
+        line = held[Triple(product, RDF.type, EX.SemanticProduct)]
+        assert line.inferred
+        assert line.text.endswith("is a, semantic product)")
+        assert any(t.s == product and t.p == EX.developedBy for t in held), "its vendor"
+        assert any(t.s == product and "description" in t.p for t in held), "its description"
+        assert sum(t.s == product and t.p == EX.hasFeature for t in held) >= 2, "its features"
+    assert held[Triple(EX.hasFeature, RDFS.subPropertyOf, EX.linkedTo)].text == (
+        "(has feature, sub property of, linked to)"
+    )
+    disjoint = {(EX.Product, EX.Vendor), (EX.Vendor, EX.Product)}
+    assert any((t.s, t.o) in disjoint and t.p == OWL.disjointWith for t in held)
+
+
+def test_no_trivia_and_no_anonymous_node(found: Retrieval) -> None:
+    text = found.context.text()
+    assert "genid" not in text
+    assert ", thing)" not in text
+    assert "is a, class)" not in text
+    for line in found.context.lines:
+        assert line.triple.s != line.triple.o
+
+
+def test_inferred_lines_are_marked_and_provable(graph: KnowledgeGraph, found: Retrieval) -> None:
+    from mrag.reasoning.run import proof_of
+
+    inferred = [line for line in found.context.lines if line.inferred]
+    assert inferred
+    assert all(line.text + " inferred" in found.context.text() for line in inferred)
+    for line in inferred[::7]:
+        proof = proof_of(graph, line.triple)
+        assert proof is not None and not proof.asserted
+        assert proof.replay(graph.store, graph.dataset("asserted"))
+
+
+def test_german_and_italian(graph: KnowledgeGraph) -> None:
+    for languages, words in ((("de", "en"), "semantisches Produkt"), (("it", "en"), "prodotto semantico")):
+        graph.languages = languages
+        assert f"(Virtuoso, is a, {words})" in mrag.expand(graph, [(str(EX.Virtuoso), 1.0)]).text()
+    graph.languages = ("en", "mul", "")

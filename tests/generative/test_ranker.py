@@ -1,16 +1,20 @@
 """The ranker and its ontology mask on the demo graph."""
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from rdflib import Literal, URIRef
+from typer.testing import CliRunner, Result
 
 import mrag
 from mrag.cel.expressions import Named
 from mrag.cel.notation import from_dl
 from mrag.cel.problem import instances
+from mrag.cli import app
 from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused
 from mrag.generative import decoding
 from mrag.generative.clue_index import ClueIndex
@@ -26,6 +30,7 @@ from mrag.generative.ranker import (
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, RDFS, Triple
 from mrag.retrieval.rankers import Question, Ranker
+from tests.conftest import PRODUCTS
 from tests.generative.tiny import TinyBeams, TinyModel
 
 EX = "https://w3id.org/mrag/demo/products#"
@@ -210,3 +215,33 @@ def test_indexes_beside_the_store(tmp_path: Path) -> None:
         assert clue_folder(kg) is None
         with pytest.raises(MissingIndex, match="memory"):
             open_clues(kg)
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(app, [str(a) for a in args])
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_build_and_search(gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    store, model = tmp_path / "store", f"local:{gguf}"
+    assert run("load", PRODUCTS, "--store", store, "--json").exit_code == 0
+    missing = run("clues", "search", "x", "--store", store, "--model", model)
+    assert "no clue index" in str(missing.exception)
+
+    built = run("clues", "build", "--store", store, "--model", model, "--json")
+    assert built.exit_code == 0, built.output
+    report = json.loads(built.stdout)
+    assert report["documents"] > 200 and report["tokens"] > 5000
+
+    found = run("clues", "search", "Who develops GraphDB?", "--store", store, "--model", model, "--json")
+    hits = json.loads(found.stdout)["hits"]
+    assert hits[0]["label"] == "GraphDB"
+    assert "occurs token by token in this document alone" in hits[0]["reasons"][0]
+    search = ("clues", "search", "Ontotext", "--store", store, "--model", model, "--in")
+    said = run(*search, "ex:Vendor", "-k", 2).stdout
+    assert re.match(r"  1  -?\d+\.\d+  Ontotext  <https://w3id.org/mrag/demo/products#Ontotext>\n", said)
+    none = run(*search, "ex:Nothing")
+    assert none.stdout == ""
+    assert "no phrase that occurs in exactly one document" in " ".join(none.stderr.split())

@@ -1,16 +1,30 @@
 """Codes from a store: neighbourhoods of entities; and triples of scene graphs."""
 
+import contextlib
+import json
+from pathlib import Path
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.language_models import FakeListChatModel
 from rdflib import RDF, RDFS, Literal, Namespace, URIRef
 
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import GraphCode
+from mrag.graphcodes.explanation import matrix_svg
+from mrag.graphcodes.models import ModelExtractor, PictureExtractor, read_code
+from mrag.graphcodes.ranker import summed
 from mrag.graphcodes.sources import from_scene_triples, neighbourhood, neighbourhoods
 from mrag.rdf.terms import SKOLEM, Triple
+from tests.cases import cases
 from tests.conftest import PRODUCTS
+from tests.images.conftest import photos  # noqa: F401
+from tests.images.seeing_server import colour_of, llava
 
 E = Namespace("http://example.org/x#")
+
 P = "https://w3id.org/mrag/demo/products#"
 
 
@@ -95,3 +109,132 @@ def test_settings_that_make_no_sense(kg: KnowledgeGraph, knobs: dict[str, int]) 
 def test_what_is_no_triple_is_refused(triple: tuple[str, ...]) -> None:
     with pytest.raises(ConfigError):
         from_scene_triples([triple])
+
+
+CHASE = {("dog", "chase", "cat"), ("cat", "is", "black")}
+
+EDGES = [
+    {"source": "dog", "relation": "chase", "target": "cat"},
+    {"source": "cat", "relation": "is", "target": "black"},
+]
+
+
+@pytest.mark.parametrize("text", cases(__file__, "forms"))
+def test_forms_that_are_read(text: str) -> None:
+    assert edges(read_code(text)) == CHASE
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        *cases(__file__, "unread"),
+        (json.dumps({"edges": [["dog", "chase", "cat " * 40]]}), "whole sentence"),
+        (json.dumps({"edges": [["dog", "sees", f"cat {i}"] for i in range(201)]}), "more than 200"),
+    ],
+)
+def test_what_cannot_be_read_is_said(text: str, problem: str) -> None:
+    with pytest.raises(ModelError, match=problem):
+        read_code(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet='{}[]",:abc 01\n\\()', max_size=60))
+def test_any_answer_is_a_code_or_an_error_of_ours(text: str) -> None:
+    with contextlib.suppress(ModelError):
+        assert read_code(text)
+
+
+def test_types_are_demands() -> None:
+    code = read_code('{"nodes": [{"name": "what", "types": ["infection"]}], "edges": []}')
+    assert code.by_id["what"].types == {"infection"}
+
+
+def test_a_second_try_is_told_what_was_wrong() -> None:
+    class Kept(FakeListChatModel):
+        asked: list[object] = []  # noqa: RUF012
+
+        def _call(self, messages, *args, **kwargs):  # type: ignore[no-untyped-def]
+            self.asked.append(messages)
+            return super()._call(messages, *args, **kwargs)
+
+    model = Kept(responses=["I see a dog.", json.dumps({"edges": EDGES})])
+    assert edges(ModelExtractor(model).extract("A dog chases a black cat.")) == CHASE
+    assert len(model.asked) == 2
+    assert "There is no JSON object" in str(model.asked[1])
+
+
+def test_two_answers_without_a_code_are_an_error() -> None:
+    with pytest.raises(ModelError, match=r"gave no graph code.*extractor without one"):
+        ModelExtractor(FakeListChatModel(responses=["no", "no"])).extract("A dog.")
+
+
+def test_an_empty_text_is_not_sent() -> None:
+    assert ModelExtractor(FakeListChatModel(responses=[])).extract("  ") == GraphCode()
+
+
+def test_a_model_that_cannot_be_reached() -> None:
+    pytest.importorskip("langchain_openai", reason="langchain-openai is not installed")
+    from langchain_openai import ChatOpenAI
+
+    model = ChatOpenAI(model="x", base_url="http://127.0.0.1:9/v1", api_key="x", max_retries=0, timeout=2)
+    with pytest.raises(ModelError, match="did not answer"):
+        ModelExtractor(model).extract("A dog.")
+
+
+# -- pictures ----------------------------------------------------------------------------------------------
+
+
+def test_a_picture_goes_to_the_model_as_a_block(
+    photos: Path,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from mrag.generation.models import resolve
+
+    def say(data: bytes) -> str:
+        return json.dumps({"edges": [["Garment", "is", colour_of(data)]]})
+
+    with llava(say=say) as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.url)
+        reader = PictureExtractor(resolve("ollama:llava"), structured=False)
+        assert edges(reader.extract_picture(photos / "red.png")) == {("garment", "is", "red")}
+        assert edges(reader.extract_picture(photos / "blue.png")) == {("garment", "is", "blue")}
+
+
+def test_a_broken_picture_is_not_sent(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"\x89PNG but no more")
+    with pytest.raises(LoadError):
+        PictureExtractor(FakeListChatModel(responses=[])).extract_picture(tmp_path / "a.png")
+
+
+# -- drawing -----------------------------------------------------------------------------------------------
+
+
+def test_a_matrix_is_drawn_with_every_cell() -> None:
+    code = GraphCode.of(["<b>"], [("dog", "bites", "man"), ("dog", "sees", "man"), ("man", "is", "sad")])
+    picture = matrix_svg(code, title="a & b", matched=GraphCode.of([], [("dog", "bites", "man")]))
+    import xml.etree.ElementTree as ET
+
+    root = ET.fromstring(picture)
+    titles = [e.text for e in root.iter("{http://www.w3.org/2000/svg}title")]
+    assert titles == ["a & b", "dog bites man", "dog sees man", "man is sad"]
+    assert picture.count('stroke="#000000"') == 1
+    ET.fromstring(matrix_svg(GraphCode()))
+    with pytest.raises(ConfigError, match="no picture"):
+        matrix_svg(code, max_nodes=3)
+
+
+# -- fusion ------------------------------------------------------------------------------------------------
+
+
+def test_scores_are_fused_by_what_they_are_of_the_best() -> None:
+    assert summed([{"a": 4.0, "b": 2.0}, {"b": 0.5}]) == [("b", 1.5), ("a", 1.0)]
+    assert summed([{"a": 1.0}, {"b": 1.0}]) == [("a", 1.0), ("b", 1.0)]
+    assert summed([{"a": 1.0}, {"b": 9.0}], [1.0, 2.0]) == [("b", 2.0), ("a", 1.0)]
+    assert summed([{}, {"a": 0.0, "b": -1.0}]) == [("a", 0.0), ("b", 0.0)]
+    assert summed([]) == []
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [1.0, float("nan")]])
+def test_weights_that_make_no_sense(weights: list[float]) -> None:
+    with pytest.raises(ConfigError, match="2 rankings need as many weights"):
+        summed([{"a": 1.0}, {"b": 1.0}], weights)

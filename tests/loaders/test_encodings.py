@@ -3,8 +3,11 @@
 import gzip
 import io
 import json
+import os
+import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pyoxigraph as ox
@@ -16,7 +19,9 @@ from typer.testing import CliRunner
 import mrag
 from mrag.cli import app
 from mrag.errors import LoadError
-from mrag.loaders.checks import LoadNotes, recoded
+from mrag.loaders import _records, checks
+from mrag.loaders._records import BrokenJson, JsonText
+from mrag.loaders.checks import Brackets, Checked, Lines, LoadNotes, TooMuch, Xml, recoded
 from mrag.loaders.rdf import Source
 from mrag.loaders.tables import Table
 from tests.cases import cases
@@ -24,10 +29,12 @@ from tests.commands import run
 from tests.server.conftest import running
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
 XML = (
     "<?xml version='1.0' encoding=\"{declared}\"?>\n<rdf:RDF xmlns:rdf='" + RDF + "' xmlns:x='urn:x:'>"
     "<rdf:Description rdf:about='urn:x:a'><x:b>{text}</x:b></rdf:Description></rdf:RDF>"
 )
+
 PLAIN = {
     "ttl": '@prefix x: <urn:x:> . x:a x:b "{text}" , [ x:c 1 ] .',
     "n3": '<urn:x:a> <urn:x:b> "{text}" .',
@@ -139,7 +146,9 @@ def test_the_command_names_the_bad_line_and_the_empty_file(tmp_path: Path) -> No
 
 
 MARK = b"\xef\xbb\xbf"
+
 FILES = {kind: text.format(text="c").encode() for kind, text in PLAIN.items()}
+
 MEDIA = {
     "ttl": "text/turtle",
     "nt": "application/n-triples",
@@ -148,6 +157,7 @@ MEDIA = {
     "rdf": "application/rdf+xml",
     "jsonld": "application/ld+json",
 }
+
 PACKED: dict[str, Callable[[bytes], bytes]] = {"plain": bytes, "gz": gzip.compress}
 
 
@@ -248,3 +258,223 @@ def test_a_query_in_a_file_with_a_mark_is_answered(tmp_path: Path) -> None:
 def test_the_engine_itself_stops_at_a_mark() -> None:
     with pytest.raises(SyntaxError):
         list(ox.parse(MARK + FILES["ttl"], ox.RdfFormat.TURTLE))
+
+
+VALUES = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.text(max_size=20),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@pytest.fixture(params=[1, 5, 1 << 20], scope="module")
+def piece(request: pytest.FixtureRequest) -> Any:
+    """Sizes of the pieces, small ones so that every token is cut somewhere."""
+    known = _records._CHUNK
+    _records._CHUNK = request.param
+    yield request.param
+    _records._CHUNK = known
+
+
+@given(rows=st.lists(VALUES, max_size=6), ascii_only=st.booleans(), indent=st.sampled_from([None, 1]))
+@settings(max_examples=40, deadline=None)
+def test_arrays_and_lines(
+    piece: int,
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[Any],
+    ascii_only: bool,
+    indent: int | None,
+) -> None:
+    folder = tmp_path_factory.mktemp("json")
+    (folder / "a.json").write_text(json.dumps(rows, ensure_ascii=ascii_only, indent=indent), encoding="utf-8")
+    with JsonText(folder / "a.json") as text:
+        assert list(text.records()) == rows
+    lines = "".join(
+        json.dumps(row, ensure_ascii=ascii_only) + "\n" for row in rows if not isinstance(row, list)
+    )
+    (folder / "a.jsonl").write_text(lines, encoding="utf-8")
+    with JsonText(folder / "a.jsonl") as text:
+        assert list(text.records()) == [row for row in rows if not isinstance(row, list)]
+
+
+@given(data=st.dictionaries(st.text(max_size=5), VALUES, max_size=5))
+@settings(max_examples=40, deadline=None)
+def test_objects(piece: int, tmp_path_factory: pytest.TempPathFactory, data: dict[str, Any]) -> None:
+    path = tmp_path_factory.mktemp("json") / "a.json"
+    path.write_text("\ufeff" + json.dumps(data), encoding="utf-8")
+    with JsonText(path) as text:
+        assert {key: text.value() for key in text.fields()} == data
+    with JsonText(path) as text:
+        for _ in text.fields():
+            text.skip()
+        assert text.blank()
+
+
+@pytest.mark.parametrize("text", cases(__file__, "broken_text_is_refused"))
+def test_broken_text_is_refused(piece: int, tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(BrokenJson) as broken, JsonText(tmp_path / "a.json") as source:
+        list(source.records())
+    assert broken.value.file == str(tmp_path / "a.json")
+
+
+def test_bytes_that_are_no_text_are_refused(piece: int, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(b'["caf\xe9"]')
+    with pytest.raises(BrokenJson, match="not UTF-8"), JsonText(tmp_path / "a.json") as source:
+        list(source.records())
+
+
+def test_what_is_too_deep_or_too_long_is_refused(tmp_path: Path) -> None:
+    for text in ("[" * 100_000, f"[{'9' * 5000}]"):
+        (tmp_path / "a.json").write_text(text)
+        with pytest.raises(LoadError, match=r"too deep|ends early"), JsonText(tmp_path / "a.json") as source:
+            list(source.records())
+
+
+TRIES = int(os.environ.get("MRAG_TEST_TRIES", "300"))
+
+NESTED = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
+
+TURTLE = [
+    ("[ <urn:p> ", 1), ("( ", 1), ("] ", -1), (") ", -1), ('"]" ', 0), ("'([' ", 0), ('"""\n["" ]"""', 0),
+    ("'''(\n'' ('''", 0), ('"" ', 0), ("'' ", 0), (r'"\"[" ', 0), ("# ([ \"'\n", 0), ("<urn:(a[> ", 0),
+    ("<< ", 1), (">> ", -1), ("a:b\\(c ", 0), ("{ ", 1), ("} ", -1), ("é \n", 0), ("1.5 ", 0), ('"\\\\" ', 0),
+]  # fmt: skip
+
+JSON = [
+    ("[", 1), ('{"a":', 1), ("]", -1), ("}", -1), ('"[{"', 0), (r'"\"["', 0), ('"\\\\"', 0), ("1.5e3,", 0),
+    ("\n", 0), ("'", 0), ('"é"', 0),
+]  # fmt: skip
+
+ENTITIES = [
+    ("<a>", 1), ('<a b="</a>">', 1), ("<a b='/>'\n>", 1), ("</a>", -1), ("<a/>", 0), ("<a>x</a>", 0),
+    ("<!-- <a> -->", 0), ("<![CDATA[<a></a>]]>", 0), ("<?a <a>?>", 0), ("text ]] -- >", 0), ("<b c='>'/>", 0),
+    ("<!-- - -- ->\n -->", 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["turtle", "json", "xml"])
+def test_depth_is_counted_however_the_text_is_cut(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    dice = random.Random(kind)
+    pieces = {"turtle": TURTLE, "json": JSON, "xml": ENTITIES}[kind]
+    for _ in range(TRIES):
+        chosen = [pieces[dice.randrange(len(pieces))] for _ in range(dice.randrange(60))]
+        deepest = depth = 0
+        for _, step in chosen:
+            depth = max(0, depth + step)
+            deepest = max(deepest, depth)
+        # Behind the end stands enough to tell that the last token has ended.
+        text = ("".join(text for text, _ in chosen) + " \n \n").encode()
+        # An element without others in it is counted only where a piece ends in it.
+        leaf = kind == "xml"
+        for bound, fits in ((deepest + leaf, True), (deepest - 1 - leaf, False)):
+            if bound < 0:
+                continue
+            monkeypatch.setattr(checks, "DEEPEST", bound)
+            monkeypatch.setattr("mrag.loaders.checks.DEEPEST_XML", bound)
+            check = Xml() if kind == "xml" else Brackets(json=kind == "json")
+            passed, at = True, 0
+            try:
+                while at < len(text):
+                    size = dice.choice((1, 2, 3, 7, 40, 1000))
+                    check.feed(text[at : at + size])
+                    at += size
+            except TooMuch:
+                passed = False
+            assert passed == fits, (text, deepest, bound)
+
+
+def test_quoted_triples_and_long_lines_are_counted_however_the_text_is_cut() -> None:
+    dice = random.Random(2)
+    line = b"<urn:a> <urn:b> " + b"<<( <urn:a> <urn:b> " * 600 + b"<urn:c>" + b" )>>" * 600 + b" .\n"
+    deep = line.replace(b"<<(", b"<<(<<(")
+    for text, fits in ((line * 3, True), (b"<urn:a> <urn:b> <urn:c> .\n" * 2000, True), (line + deep, False)):
+        for _ in range(20):
+            check, at, passed = Lines(), 0, True
+            try:
+                while at < len(text):
+                    size = dice.choice((100, 5_000, 8_192, 100_000))
+                    check.feed(text[at : at + size])
+                    at += size
+            except TooMuch:
+                passed = False
+            assert passed == fits
+    with pytest.raises(TooMuch, match="a line has more than"):
+        Checked(io.BytesIO(b"x" * (checks.LONGEST + 9)), ox.RdfFormat.N_TRIPLES)._check.feed(
+            b"x" * (checks.LONGEST + 9)
+        )
+
+
+def owl(encoding: str = "UTF-8", entities: str = "") -> bytes:
+    """An ontology as Protégé writes it, with its namespaces as entities."""
+    text = f"""<?xml version="1.0" encoding="{encoding}"?>
+<!DOCTYPE rdf:NESTED [
+    <!ENTITY owl "http://www.w3.org/2002/07/owl#" >
+    <!ENTITY base "http://example.org/" >
+    <!ENTITY wines "&base;wines#" >{entities}
+]>
+<rdf:NESTED {NESTED} xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#" xmlns:owl="http://www.w3.org/2002/07/owl#">
+    <rdf:Description rdf:about="&wines;Rosé"><rdf:type rdf:resource="&owl;Class"/>
+        <rdfs:label>Rosé &amp; Rosado</rdfs:label></rdf:Description>
+</rdf:NESTED>"""
+    return text.encode(encoding)
+
+
+@pytest.mark.parametrize("encoding", ["UTF-8", "ISO-8859-1"])
+@pytest.mark.parametrize("ending", ["owl", "owl.gz"])
+def test_ontologies_with_namespaces_as_entities_are_loaded(
+    encoding: str, ending: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"wines.{ending}"
+    path.write_bytes(gzip.compress(owl(encoding)) if ending.endswith("gz") else owl(encoding))
+    with mrag.connect() as kg:
+        assert kg.load([path]).triples == 2
+        name = kg.labels(["http://example.org/wines#Rosé"])
+        assert name == {"http://example.org/wines#Rosé": "Rosé & Rosado"}
+
+
+@pytest.mark.parametrize(
+    ("entities", "why"),
+    [
+        ('<!ENTITY a "x&b;">' + "".join(f'<!ENTITY b{i} "{"&a;" * 5000}">' for i in range(2)), "stands for"),
+        ('<!ENTITY a SYSTEM "file:///etc/passwd">', "external"),
+        ('<!ENTITY a PUBLIC "a" "http://127.0.0.1:9/">', "external"),
+        ('<!ENTITY % a "x">%a;', "parameter"),
+        (f'<!ENTITY a "{"x" * 20_000}">', "stands for more than 10,000 bytes"),
+        (f'<!ENTITY a "{"x" * 200_000}">', "too long"),
+        ("".join(f'<!ENTITY a{i} "x">' for i in range(10_001)), "more than 10,000 entities"),
+    ],
+)
+def test_other_entities_are_refused(entities: str, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.owl"
+    path.write_bytes(owl(entities=entities))
+    with pytest.raises(LoadError, match=why) as caught:
+        list(Source.of(path).quads())
+    assert caught.value.file == str(path)
+
+
+def test_references_that_add_up_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.owl"
+    many = b"&long;" * 20_000
+    long = '<!ENTITY long "' + "x" * 9_000 + '">'
+    path.write_bytes(owl(entities=long).replace(b"&amp;", many))
+    with pytest.raises(LoadError, match="64 times its length"):
+        list(Source.of(path).quads())
+
+
+def test_errors_say_file_line_and_bound(tmp_path: Path) -> None:
+    path = tmp_path / "a.ttl"
+    path.write_bytes(b"@prefix e: <urn:e> .\n\n<urn:a> <urn:b> " + b"[ e:p\n" * 1_001)
+    with pytest.raises(LoadError) as caught:
+        list(Source.of(path).quads())
+    error = caught.value
+    assert (error.file, error.line) == (str(path), 1_003)
+    assert "more than 1000 brackets" in error.message and error.hint

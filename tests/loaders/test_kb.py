@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rdflib import Graph, URIRef
+from rdflib import OWL, Graph, URIRef
 from rdflib.compare import isomorphic
-from rdflib.namespace import OWL
 
 import mrag
 from mrag.cel.expressions import (

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from rdflib import Graph, URIRef
+from rdflib import OWL, RDF, RDFS, Graph, URIRef
 from rdflib.compare import isomorphic
-from rdflib.namespace import OWL, RDF, RDFS
 
 import mrag
 from mrag.cel.expressions import Expression

@@ -3,9 +3,8 @@
 import re
 
 import pytest
-from rdflib import OWL, RDF, RDFS, XSD, Graph, Literal, Namespace, URIRef
+from rdflib import DCTERMS, FOAF, OWL, RDF, RDFS, SKOS, XSD, Graph, Literal, Namespace, URIRef
 from rdflib.collection import Collection
-from rdflib.namespace import DCTERMS, FOAF, SKOS
 
 from tests.ontology.closures import HERE, ROOT, close, errors
 

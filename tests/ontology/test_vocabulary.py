@@ -1,13 +1,15 @@
 """The vocabulary `ontology/mrag.ttl`: well-formed, explained, and aligned with PROV-O."""
 
+import pyoxigraph as ox
 import pytest
-from rdflib import OWL, PROV, RDF, RDFS, XSD, Graph, Literal, Namespace, URIRef
-from rdflib.namespace import DCTERMS
+from rdflib import DCTERMS, OWL, PROV, RDF, RDFS, XSD, Graph, Literal, Namespace, URIRef
 
 from tests.ontology.closures import ROOT, close, errors
 
 FILE = ROOT / "ontology" / "mrag.ttl"
+
 ONTOLOGY = URIRef("https://w3id.org/mrag")
+
 MRAG = Namespace("https://w3id.org/mrag#")
 
 
@@ -18,8 +20,11 @@ def terms(names: str) -> set[URIRef]:
 CLASSES = terms(
     "CompletedStatement CompletionRun GraphLayer KnowledgeGraph Passage Proof SavedQuery SavedQuestion"
 )
+
 LAYERS = terms("addedGraph assertedGraph completedGraph contextGraph enrichedGraph inferredGraph mergedGraph")
+
 OBJECT_PROPERTIES = {*LAYERS, MRAG.conclusion, MRAG.premise, MRAG.writesTo}
+
 DATATYPE_PROPERTIES: dict[URIRef, tuple[URIRef | None, URIRef]] = {
     MRAG[name]: (MRAG[domain] if domain != "-" else None, datatype)
     for datatype, domain, names in (
@@ -39,11 +44,14 @@ DATATYPE_PROPERTIES: dict[URIRef, tuple[URIRef | None, URIRef]] = {
     )
     for name in names.split()
 }
+
 ANNOTATIONS = terms(
     "classExpression instanceQuery learner negativeExamples negativesHeld positiveExamples positivesHeld "
     "quality qualityMeasure worldAssumption"
 )
+
 DATATYPES = {MRAG.manchester, MRAG.sparql, MRAG.verbatim}
+
 TERMS = {*CLASSES, *OBJECT_PROPERTIES, *DATATYPE_PROPERTIES, *ANNOTATIONS, *DATATYPES}
 
 KG, PROOF, PREMISE, CONCLUSION = map(URIRef, ("urn:kg", "urn:proof", "urn:premise", "urn:conclusion"))
@@ -123,3 +131,26 @@ def test_a_proof_has_one_conclusion_and_any_number_of_premises(vocabulary: Graph
     for prop, one in ((MRAG.conclusion, CONCLUSION), (MRAG.premise, PREMISE)):
         twice = close(vocabulary, [(PROOF, prop, one), (PROOF, prop, other)])
         assert ((one, OWL.sameAs, other) in twice) == (prop == MRAG.conclusion)
+
+
+FILES = [
+    ("products", "https://w3id.org/mrag/demo/products", {"en", "de", "it"}, 2000),
+    ("mrag", "https://w3id.org/mrag", {"en", "de"}, 100),
+]
+
+
+@pytest.mark.parametrize(("name", "iri", "languages", "least"), FILES)
+def test_an_ontology_says_what_it_is(name: str, iri: str, languages: set[str], least: int) -> None:
+    file, ontology = ROOT / "ontology" / f"{name}.ttl", URIRef(iri)
+    graph = Graph().parse(file)
+    assert len(set(ox.parse(path=file, format=ox.RdfFormat.TURTLE, lenient=False))) == len(graph) > least
+    assert (ontology, RDF.type, OWL.Ontology) in graph
+    version = str(graph.value(ontology, OWL.versionInfo))
+    assert graph.value(ontology, OWL.versionIRI) == URIRef(f"{ontology}/{version}")
+    licence = "https://creativecommons.org/publicdomain/zero/1.0/"
+    assert graph.value(ontology, DCTERMS.license) == URIRef(licence)
+    for annotation in (DCTERMS.title, DCTERMS.description):
+        assert {o.language for o in graph.objects(ontology, annotation)} == languages
+    foreign = {p for p in graph.predicates() if not any(p in ns for ns in (RDF, RDFS, OWL))}
+    kinds = (OWL.ObjectProperty, OWL.DatatypeProperty, OWL.AnnotationProperty)
+    assert foreign <= {s for kind in kinds for s in graph.subjects(RDF.type, kind)}

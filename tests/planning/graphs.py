@@ -3,8 +3,7 @@
 import random
 from collections.abc import Callable
 
-from rdflib import Literal, URIRef
-from rdflib.namespace import RDF, XSD
+from rdflib import RDF, XSD, Literal, URIRef
 
 from mrag.rdf.terms import Triple
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from rdflib import Literal
-from rdflib.namespace import RDF, XSD
+from rdflib import RDF, XSD, Literal
 
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph

@@ -6,8 +6,7 @@ from typing import Any, TypeVar
 
 from hypothesis import reject
 from hypothesis import strategies as st
-from rdflib import Literal
-from rdflib.namespace import RDF, XSD
+from rdflib import RDF, XSD, Literal
 
 from mrag.errors import ConfigError
 from mrag.planning.plan import (

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
+from pathlib import Path
 
 import pytest
 from rdflib import RDF, RDFS, Literal, URIRef
@@ -15,7 +16,7 @@ from mrag.planning.answering import Attempt, compute, reader_of
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.reader.chains import has_no_classes
 from mrag.rdf.terms import Triple
-from tests.planning.questions import GRAPHS, ExpectedRows, loaded, questions_of
+from tests.planning.questions import GRAPHS, ExpectedRows, check, loaded, questions_of, told_of
 
 Graphs = Callable[[str], KnowledgeGraph]
 
@@ -153,3 +154,41 @@ def test_first_and_last_names_are_one_and_a_changed_one_is_followed() -> None:
         for name in ("Tom Berg", "Tom Marsh", "Ellen Marsh", "Berg", "Marsh"):
             followed, built = (lexicon_of(kg, None).match(tokens(name)) for kg in (shop, fresh))
             assert followed == built, name
+
+
+ASKED = [asked for path in sorted(GRAPHS.glob("*.tsv")) for asked in questions_of(path.stem)]
+
+TOLD = told_of(Path(__file__).with_name("told.tsv"))
+
+
+@pytest.fixture(scope="module")
+def kg(request: pytest.FixtureRequest) -> Iterator[KnowledgeGraph]:
+    found = loaded(request.param)
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize(
+    ("kg", "asked"),
+    [(asked.graph, asked) for asked in ASKED],
+    indirect=["kg"],
+    ids=[f"{asked.graph}-{asked.question}" for asked in ASKED],
+)
+def test_rows_answer_a_question(kg: KnowledgeGraph, asked: ExpectedRows) -> None:
+    check(kg, asked)
+
+
+@pytest.mark.parametrize(
+    ("kg", "asked"),
+    [(asked.graph, asked) for asked in TOLD],
+    indirect=["kg"],
+    ids=[f"{asked.graph}-{asked.question}" for asked in TOLD],
+)
+def test_an_answer_is_told_in_words(kg: KnowledgeGraph, asked: ExpectedRows) -> None:
+    """Hold what an answer says, or how it says that the question was read."""
+    attempt = compute(kg, asked.question, seconds=300)
+    if attempt.sure or asked.read:
+        assert attempt.answer is not None and attempt.answer.computed is not None, attempt.why
+        told = f"{attempt.answer.text}\n{attempt.answer.computed.reading}"
+        assert all(said in told for said in asked.rows)
+        assert mrag.verify(kg, attempt.answer).ok

@@ -1,26 +1,59 @@
 """Plans mean on every store what the interpreter says."""
 
+import json
+import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
+import pyoxigraph as ox
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from rdflib import Literal, URIRef
+from hypothesis import HealthCheck, Phase, example, given, seed, settings
+from hypothesis import strategies as st
+from rdflib import RDF, Literal, URIRef
 
-from mrag.errors import EndpointError, QueryRefused, QueryTimeout
+import mrag
+from mrag.errors import ConfigError, EndpointError, MragError, QueryRefused, QueryTimeout
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.answering import compute
 from mrag.planning.compiler import to_sparql
-from mrag.planning.plan import Block, Column, Comparison, Contains, Pattern, Plan, Unknown
+from mrag.planning.interchange import plan_from_json, plan_to_json
+from mrag.planning.plan import (
+    Aggregate,
+    Arithmetic,
+    Block,
+    Column,
+    Comparison,
+    Contains,
+    DatePart,
+    Days,
+    Number,
+    Order,
+    Pattern,
+    Plan,
+    Scalar,
+    Unknown,
+)
+from mrag.planning.plan import Block as B
+from mrag.planning.plan import Column as C
+from mrag.planning.profiling import schema_of
+from mrag.planning.wording import to_words
 from mrag.rdf.parser import parse_query, walk
+from mrag.rdf.terms import Term, Triple
 from tests.conftest import slow
 from tests.planning.graphs import GRAPHS, HOSTILE, NAME
+from tests.planning.interpreter import number_in
+from tests.planning.questions import loaded
 from tests.planning.stores import agree, graphs
 from tests.planning.strategies import plans
 
 PLANS = {"embedded": 100, "oxigraph server": 200, "virtuoso": 100}
+
 """How many plans are compared on each of the three graphs."""
+
 MORE = 300
+
 """How many more the slow tests compare in the embedded store."""
 
 Kept = tuple[str, dict[str, KnowledgeGraph]]
@@ -96,3 +129,332 @@ def test_hostile_text_does_not_change_the_shape_of_a_query(text: str) -> None:
         return [type(n) for n in walk(parse_query(to_sparql(Plan(where, (Column(thing, "thing"),))))[0])]
 
     assert shape(text) == shape("plain")
+
+
+def u(name: str) -> URIRef:
+    return URIRef(f"urn:{name}")
+
+
+def name(term: Term) -> str:
+    return str(term).rpartition(":")[2].replace("_", " ")
+
+
+X, WHO, Y, P, G = map(Unknown, ("x", "who", "y", "p", "g"))
+
+FILM = Pattern(X, RDF.type, u("film"))
+
+DIRECTOR, YEAR = Pattern(X, u("directed_by"), WHO), Pattern(X, u("year"), Y)
+
+PRICE, GENRE = Pattern(X, u("price"), P), Pattern(X, u("genre"), G)
+
+DIRECTED, TOWN = Pattern(X, u("directed_by"), WHO), Pattern(WHO, RDF.type, u("person"))
+
+COUNT, MEAN = Aggregate("count", of=(X,)), Aggregate("average", Number(P), (X,))
+
+
+def colour(value: str) -> Pattern:
+    return Pattern(X, u("colour"), Literal(value))
+
+
+CASES = [
+    (Plan(B((FILM, DIRECTOR)), (C(WHO, "who"),)), "what the film is directed by"),
+    (Plan(B((FILM, Pattern(X, u("directed_by"), u("Ann")))), (C(X, "x"),)), "each film directed by Ann"),
+    (Plan(B((Pattern(u("Alien"), u("director"), WHO),)), (C(WHO, "w"),)), "the director of Alien"),
+    (
+        Plan(
+            B((Pattern(u("Alien"), u("director"), WHO), Pattern(WHO, u("birth_place"), Y))), (C(Y, "place"),)
+        ),
+        "the birth place of the director of Alien",
+    ),
+    (
+        Plan(
+            B(
+                (FILM, YEAR),
+                (
+                    Comparison(DatePart("year", Y), ">=", Literal(1990)),
+                    Comparison(DatePart("year", Y), "<", Literal(2000)),
+                ),
+            ),
+            (C(COUNT, "n"),),
+        ),
+        "the number of films whose year is no earlier than 1990 and before 2000",
+    ),
+    (
+        Plan(B((FILM, PRICE, GENRE)), (C(G, "g"), C(MEAN, "a")), order=(Order("a", True),), limit=1),
+        "the average price of films, for each genre, greatest first, only the first one",
+    ),
+    (
+        Plan(B((FILM, DIRECTOR)), (C(WHO, "w"),), having=(Comparison(COUNT, ">", Literal(3)),)),
+        "what the film is directed by, where the number of films is more than 3",
+    ),
+    (
+        Plan(B((FILM, PRICE)), (C(X, "x"), C(P, "p")), order=(Order("p"),), limit=5, offset=3),
+        "each film and its price, least first, numbers 4 to 8",
+    ),
+    (
+        Plan(B((FILM, Pattern(X, u("writer"), u("Ann")), Pattern(X, u("writer"), u("Bo")))), (C(X, "x"),)),
+        "each film whose writers are Ann and Bo",
+    ),
+    (
+        Plan(
+            B((FILM, Pattern(X, u("directed_by"), u("Ann")), Pattern(X, u("directed_by"), u("Bo")))),
+            (C(X, "x"),),
+        ),
+        "each film directed by Ann and Bo",
+    ),
+    (Plan(B((Pattern(u("Alien"), u("price"), P),)), (C(Number(P), "p"),)), "the price of Alien"),
+    (
+        Plan(
+            B((FILM, PRICE), (Comparison(P, ">", Scalar(Plan(B((FILM, PRICE)), (C(MEAN, "a"),)))),)),
+            (C(X, "x"),),
+        ),
+        "each film whose price is more than (the average price of films)",
+    ),
+    (
+        Plan(B((FILM,), either=((B((colour("red"),)), B((colour("green"),))),)), (C(COUNT, "n"),)),
+        "the number of films either whose colour is red or whose colour is green",
+    ),
+    (
+        Plan(B((FILM, Pattern(X, u("title"), G)), (Contains(G, "star"),)), (C(X, "x"),)),
+        "each film whose title contains “star”",
+    ),
+    (
+        Plan(B((FILM,), without=(B((Pattern(X, u("directed_by"), u("Ann")),)),)), (C(X, "x"),)),
+        "each film not directed by Ann",
+    ),
+    (
+        Plan(
+            B((FILM, Pattern(X, u("start"), P), Pattern(X, u("end"), Y))),
+            (C(X, "x"), C(Days(P, Y), "days")),
+            order=(Order("days", True),),
+            limit=1,
+        ),
+        "each film and the days from its start to its end, greatest first, only the first one",
+    ),
+    (
+        Plan(
+            B((FILM,)),
+            (C(Arithmetic(Aggregate("count", of=(X,), where=B((colour("red"),))), "/", COUNT), "share"),),
+        ),
+        "the number of films whose colour is red divided by the number of films",
+    ),
+    (
+        Plan(B((FILM, YEAR)), (C(X, "x"), C(Y, "y")), order=(Order("y", True),), limit=1, ties=True),
+        "each film and its year, latest first, only the first one, ties included",
+    ),
+    (Plan(B((FILM, GENRE)), (C(G, "g"), C(COUNT, "n"))), "the number of films, for each genre"),
+    (
+        Plan(B((FILM, DIRECTED, TOWN)), (C(WHO, "w"), C(COUNT, "n"))),
+        "the number of films directed by each person",
+    ),
+    (
+        Plan(B((FILM, DIRECTED, TOWN)), (C(WHO, "w"),), having=(Comparison(COUNT, ">", Literal(3)),)),
+        "each person where the number of films directed by it is more than 3",
+    ),
+    (Plan(B((FILM,), without=(B((DIRECTED, TOWN)),)), (C(X, "x"),)), "each film directed by no person"),
+    (Plan(B((Pattern(u("Alien"), u("director"), u("Ridley")),))), "whether the director of Alien is Ridley"),
+]
+
+A, B_ = Unknown("a"), Unknown("b")
+
+DOG, RED = Pattern(X, RDF.type, u("dog")), colour("red")
+
+TWO = (Pattern(X, u("author"), A), Pattern(X, u("author"), B_))
+
+DIFFERENT = (Comparison(A, "!=", B_),)
+
+LINES = (Pattern(X, RDF.type, u("line")), Pattern(X, u("operator"), A), Pattern(A, u("seat"), u("Rome")))
+
+TOLD_APART = [
+    (
+        Plan(B(TWO, DIFFERENT)),
+        "whether there is a thing with an author and with another author, where the author of the thing "
+        "is not the other author of the thing",
+    ),
+    (
+        Plan(B((*TWO, Pattern(X, u("author"), Y)), DIFFERENT), (C(X, "x"), C(A, "a"), C(Y, "y"))),
+        "each thing with another author, where its author is not its other author and its author and its "
+        "third author",
+    ),
+    (
+        Plan(
+            B(
+                (
+                    *(Pattern(who, RDF.type, u("person")) for who in (A, B_)),
+                    Pattern(A, u("age"), X),
+                    Pattern(B_, u("age"), Y),
+                ),
+                (Comparison(X, "<", Y),),
+            ),
+            (C(A, "a"),),
+        ),
+        "each person with an age, where the other person has an age and its age is less than the age of "
+        "the other person",
+    ),
+    (
+        Plan(
+            B((DOG, RED), without=(B((Pattern(A, u("town"), u("Rome")), Pattern(A, u("likes"), X))),)),
+            (C(X, "x"),),
+        ),
+        "each dog whose colour is red and without any thing that likes it and whose town is Rome",
+    ),
+    (
+        Plan(B((DOG, RED), without=(B((Pattern(A, u("town"), u("Rome")),)),)), (C(X, "x"),)),
+        "each dog whose colour is red, but none where the town of the thing is Rome",
+    ),
+    (
+        Plan(B((DOG, RED), without=(B(conditions=(Comparison(X, "=", u("Rex")),)),)), (C(X, "x"),)),
+        "each dog whose colour is red and not where the dog is Rex",
+    ),
+    (
+        Plan(B((DOG,), optional=(B((Pattern(X, u("breed"), A),)),)), (C(X, "x"), C(A, "a"))),
+        "each dog and its breed if there is one",
+    ),
+    (
+        Plan(B(LINES), (C(A, "a"),), having=(Comparison(COUNT, ">", Literal(1)),)),
+        "each operator of the line whose seat is Rome, where the number of lines is more than 1",
+    ),
+    (Plan(B(LINES), (C(A, "a"),), (A,)), "each operator of the line whose seat is Rome"),
+]
+
+
+@pytest.mark.parametrize(("plan", "words"), [*CASES, *TOLD_APART])
+def test_plans_in_words(plan: Plan, words: str) -> None:
+    assert to_words(plan, name) == words
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(plans())
+def test_every_plan_has_words(plan: Plan) -> None:
+    words = to_words(plan, name)
+    assert words.strip() == words and "  " not in words
+
+
+SOME = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+
+ODD: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    10**30,
+    1.5,
+    "",
+    "x } ; DROP ALL",
+    "\ud800",
+    [],
+    {},
+    [[]],
+    {"unknown": "a b"},
+    {"unknown": 3},
+    {"type": "uri", "value": "no iri <>"},
+    {"type": "literal", "value": "\ud800"},
+    {"type": "literal", "value": "x", "xml:lang": "not a tag!"},
+    {"type": "literal", "value": "x", "datatype": "no iri"},
+    {"type": "bnode", "value": "b"},
+    {"fold": "median", "of": ["t1"]},
+    {"fold": "sum", "of": ["t1"], "value": {"fold": "count", "of": ["t1"]}},
+    {"scalar": {}},
+    {"days": []},
+)
+
+
+@settings(SOME, max_examples=50)
+@given(plans())
+def test_a_plan_is_the_same_afterwards(plan: Plan) -> None:
+    again = plan_from_json(json.loads(json.dumps(plan_to_json(plan))))
+    assert again == plan
+    assert to_sparql(again) == to_sparql(plan)
+
+
+def _places(value: Any) -> list[tuple[Any, Any]]:
+    """All members of objects and lists, however deep."""
+    members = list(value.items() if isinstance(value, dict) else enumerate(value))
+    found = [(value, key) for key, _ in members]
+    for _, inner in members:
+        if isinstance(inner, dict | list):
+            found += _places(inner)
+    return found
+
+
+@SOME
+@given(plans(), st.integers(0, 2**32))
+def test_what_is_no_plan_is_refused(plan: Plan, number: int) -> None:
+    rng = random.Random(number)
+    value = json.loads(json.dumps(plan_to_json(plan)))
+    for _ in range(rng.randint(1, 3)):
+        if places := _places(value):
+            holder, key = rng.choice(places)
+            holder[key] = json.loads(json.dumps(rng.choice(ODD)))
+    try:
+        found = plan_from_json(value)
+        to_sparql(found)
+    except MragError as error:
+        assert str(error)
+
+
+def test_depth_and_size_are_bounded() -> None:
+    deep: Any = {"unknown": "x"}
+    for _ in range(500):
+        deep = {"number": deep}
+    with pytest.raises(ConfigError, match="too deep"):
+        plan_from_json({"columns": [{"name": "x", "value": deep}]})
+    wide = [[{"unknown": "x"}, {"unknown": "y"}, {"unknown": "z"}]] * 10_000
+    with pytest.raises(ConfigError, match="too large"):
+        plan_from_json({"where": {"patterns": wide}})
+
+
+SPACE = "http://shop.example/"
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[KnowledgeGraph]:
+    with loaded("parcels") as kg:
+        yield kg
+
+
+@pytest.mark.parametrize(
+    ("question", "units"),
+    [
+        ("What is the total weight of the parcels?", "g, kg"),
+        ("What is the average duty?", "EUR, USD"),
+        ("Which parcel has the highest duty?", "EUR, USD"),
+    ],
+)
+def test_several_units_are_neither_added_nor_compared(
+    shop: KnowledgeGraph, question: str, units: str
+) -> None:
+    attempt = compute(shop, question)
+    assert not attempt.sure and attempt.answer is None
+    assert attempt.why.endswith(f"is told in several units, which are not converted: {units}")
+
+
+def test_a_unit_that_comes_is_noticed(tmp_path: Path) -> None:
+    place = f"oxigraph:{tmp_path / 'store'}"
+    with mrag.connect(place) as kg:
+        kg.insert(
+            Triple(URIRef(f"{SPACE}p{n}"), URIRef(f"{SPACE}load"), Literal(f"{n} kg")) for n in range(1, 5)
+        )
+        assert schema_of(kg).properties[f"{SPACE}load"].units == ("kg",)
+        kg.insert([Triple(URIRef(f"{SPACE}p9"), URIRef(f"{SPACE}load"), Literal("9 g"))])
+        info = schema_of(kg).properties[f"{SPACE}load"]
+        assert (info.kind, info.units) == ("text", ("g", "kg"))
+
+
+@given(
+    st.from_regex(
+        r"\A\s?[-+]?(US)?[$€£]?\s?[0-9]{0,4}([.,][0-9]{0,4}){0,2}(e[-+]?[0-9])?\s?[a-z°/%-]{0,3}[0-9]?\Z"
+    )
+    | st.from_regex(r"\AP([0-9]{1,2}D)?(T([0-9]{1,2}H)?([0-9]{1,2}M)?([0-9]{1,2}(\.[0-9])?S)?)?\Z")
+)
+@example("0\x1f")
+@example("5\u00a0kg")
+@settings(max_examples=300, deadline=None)
+def test_numbers_are_read_alike_by_query_and_interpreter(text: str) -> None:
+    thing, size, p = Unknown("thing"), Unknown("size"), URIRef(f"{SPACE}load")
+    store = ox.Store()
+    store.add(ox.Quad(ox.NamedNode(f"{SPACE}x"), ox.NamedNode(str(p)), ox.Literal(text)))
+    query = to_sparql(Plan(Block((Pattern(thing, p, size),)), (Column(Number(size), "n"),)))
+    values = [row["n"] for row in store.query(query)]  # type: ignore[union-attr, attr-defined]
+    assert [float(v.value) for v in values if v is not None] == [
+        n for n in [number_in(text)] if n is not None
+    ]

@@ -1,10 +1,15 @@
 """Pages of queries together are the whole, on any graph."""
 
+import logging
 from collections import Counter
+from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rdflib import XSD, Literal
 
+import mrag
 from mrag.rdf.patterns import (
     Compare,
     Construct,
@@ -22,16 +27,24 @@ from mrag.rdf.patterns import (
     var,
 )
 from mrag.rdf.slicing import paged, pushable, short_keys, unsized
+from mrag.rdf.terms import term_from_json, to_ox
 from mrag.reasoning.rounds import ordered
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import beside
 
 X, Y, Z, P = map(var, "xyzp")
+
 SAME, ROLE = iri("urn:same"), iri("urn:role")
+
 TERMS = st.sampled_from(["urn:a", "urn:b", "urn:c", "urn:d", "urn:role"])
+
 NAMES = st.sampled_from(["urn:same", "urn:role", "urn:other"])
+
 GRAPHS = st.lists(st.tuples(TERMS, NAMES, TERMS), max_size=25)
+
 FIRST = SubSelect(Select((X, Y), TriplePattern(X, SAME, Y), limit=1000, sized=True))
+
 BODIES = [
     Group((FIRST, TriplePattern(X, P, Z), Filter(Compare(X, "!=", Y)))),
     Group((SubSelect(Select((X, Y, P, Z), Group((FIRST, TriplePattern(X, P, Z))), distinct=True)),)),
@@ -91,3 +104,48 @@ def test_keys_of_inner_and_outer_orders_are_cut() -> None:
     short = short_keys(f"{inner} ORDER BY DESC(STR(?s)) LANG(?o)")
     assert short.count("SUBSTR(STR(?o), 1, 200)") == short.count("SUBSTR(STR(?s), 1, 200)") == 1
     assert short.count("STR(?s)") == 2
+
+
+DATA = beside(__file__, "gauges.ttl")
+
+
+def test_nothing_is_logged_about_ill_typed_values(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "odd.ttl").write_text(DATA, encoding="utf-8")
+    with caplog.at_level(logging.WARNING), mrag.connect("oxigraph:") as kg:
+        kg.load([tmp_path / "odd.ttl"])
+        kg.index(model="none")
+        for question in (
+            "Which gauges were installed in 2021?",
+            "When was A installed?",
+            "What is the level of A?",
+        ):
+            mrag.ask(kg, question, model="none")
+        rows = kg.select("SELECT ?v { <http://odd.example/a> <http://odd.example/installed> ?v }")
+        assert [str(value) for (value,) in rows] == ["2022-02-29"]
+        assert str(term_from_json({"type": "literal", "value": "x", "datatype": str(XSD.date)})) == "x"
+    assert not caplog.records
+    with caplog.at_level(logging.WARNING):
+        Literal("2022-02-29", datatype=XSD.date)
+    assert caplog.records, "what rdflib says to others is theirs"
+
+
+TURTLE = beside(__file__, "mottos.ttl")
+
+
+def test_a_term_keeps_an_odd_tag() -> None:
+    term = to_ox(Literal('say "so"\n', lang="zh-classical"))
+    assert str(term) == '"say \\"so\\"\\n"@zh-classical'
+
+
+@pytest.mark.parametrize(
+    ("question", "cited"),
+    [("What is the motto of Tunis?", 1), ("Which city has the motto glory?", 2), ("What is Tunis?", 2)],
+)
+def test_what_has_an_odd_tag_is_cited_and_verified(tmp_path: Path, question: str, cited: int) -> None:
+    (tmp_path / "mottos.ttl").write_text(TURTLE, encoding="utf-8")
+    with mrag.connect() as kg:
+        kg.load([tmp_path / "mottos.ttl"])
+        kg.index(model="none")
+        answer = mrag.ask(kg, question, model="none")
+        report = mrag.verify(kg, answer.to_json())
+        assert ("glory" in str(answer)) and report.complete and report.checked == cited

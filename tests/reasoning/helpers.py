@@ -2,8 +2,7 @@
 
 import warnings
 
-from rdflib import BNode, Graph, Literal, URIRef
-from rdflib.namespace import OWL, RDF, RDFS
+from rdflib import OWL, RDF, RDFS, BNode, Graph, Literal, URIRef
 
 from mrag.rdf.terms import SKOLEM, Triple
 from mrag.reasoning.rounds import Closure, materialise

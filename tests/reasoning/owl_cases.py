@@ -10,10 +10,9 @@ from pathlib import Path
 from xml.sax import SAXParseException
 
 import pyoxigraph as ox
-from rdflib import BNode, Graph, Namespace, URIRef
+from rdflib import OWL, RDF, RDFS, BNode, Graph, Namespace, URIRef
 from rdflib.collection import Collection
 from rdflib.exceptions import ParserError
-from rdflib.namespace import OWL, RDF, RDFS
 from rdflib.term import Node
 
 from mrag.errors import TermError
