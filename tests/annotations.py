@@ -14,12 +14,10 @@ HEAD = """@base <http://example.org/> . @prefix owl: <http://www.w3.org/2002/07/
 """
 ROWS = [row.split("\t") for row in Path(__file__).with_suffix(".tsv").read_text("utf-8").splitlines()[1:]]
 FORMS: dict[str, Callable[[Any], object]] = {
-    "": lambda value: value,
-    "text": ox.Literal,
-    "en": lambda value: ox.Literal(value, language="en"),
+    "": lambda value: value, "text": ox.Literal, "en": lambda value: ox.Literal(value, language="en"),
     "double": lambda value: f'"{float(value)}"^^xsd:double',
     "name": lambda value: quote(value.replace(" ", "_"), safe=",()"),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

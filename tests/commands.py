@@ -51,15 +51,9 @@ def process(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[st
     """Run the command as `run` does, in a process of its own."""
     _lay_out_the_demo(cwd, env)
     return subprocess.run(
-        [sys.executable, "-m", "mrag", *args],
-        cwd=cwd,
-        env={**os.environ, **environment(cwd, **env)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+        [sys.executable, "-m", "mrag", *args], cwd=cwd, env={**os.environ, **environment(cwd, **env)},
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
 
 
 def python(code: str, *args: object, **env: str) -> subprocess.CompletedProcess[str]:
@@ -89,12 +83,9 @@ def _demo() -> Path:
 def environment(cwd: Path, **env: str) -> dict[str, str]:
     """Return the variables that a command is given beside those of this process."""
     return {
-        "XDG_CACHE_HOME": str(cwd / ".cache"),
-        "MRAG_EMBEDDER": "wordllama",
-        "OLLAMA_HOST": "http://127.0.0.1:9",
-        "COLUMNS": "100",
-        **env,
-    }
+        "XDG_CACHE_HOME": str(cwd / ".cache"), "MRAG_EMBEDDER": "wordllama",
+        "OLLAMA_HOST": "http://127.0.0.1:9", "COLUMNS": "100", **env,
+    }  # fmt: skip
 
 
 def filled(url: str) -> None:

@@ -372,11 +372,8 @@ def mrag_in(folder: Path, *words: str) -> None:
 
 
 _QUIET: Mapping[str, str] = {
-    "MRAG_MODEL": "none",
-    "OLLAMA_HOST": "http://127.0.0.1:9",
-    "NO_COLOR": "1",
-    "COLUMNS": "200",
-}
+    "MRAG_MODEL": "none", "OLLAMA_HOST": "http://127.0.0.1:9", "NO_COLOR": "1", "COLUMNS": "200",
+}  # fmt: skip
 
 
 def _environment(job: Job) -> dict[str, str]:

@@ -115,12 +115,10 @@ class Rdf4j(Statements):
 
 
 SERVED: dict[str, tuple[type[Fuseki], str]] = {
-    "qlever": (QLever, ""),
-    "stardog": (Stardog, "/products"),
-    "allegrograph": (AllegroGraph, "/repositories/products"),
-    "neptune": (Neptune, ""),
+    "qlever": (QLever, ""), "stardog": (Stardog, "/products"),
+    "allegrograph": (AllegroGraph, "/repositories/products"), "neptune": (Neptune, ""),
     "rdf4j": (Rdf4j, "/rdf4j-server/repositories/products"),
-}
+}  # fmt: skip
 
 
 @contextmanager

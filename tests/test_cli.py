@@ -397,11 +397,9 @@ def test_a_triple_a_graph_and_a_file_are_removed(folder: Path) -> None:
     assert gone.returncode == 0, gone.stderr
     assert not ask(folder, ':cord :revenue "n/a"') and ask(folder, ":cord a :Organisation")
     run(
-        "update",
-        "--yes",
-        f"INSERT DATA {{ GRAPH <urn:g> {{ <{NS}dorn> <{NS}subsidiaryOf> <{NS}base> }} }}",
+        "update", "--yes", f"INSERT DATA {{ GRAPH <urn:g> {{ <{NS}dorn> <{NS}subsidiaryOf> <{NS}base> }} }}",
         cwd=folder,
-    )
+    )  # fmt: skip
     assert ask(folder, ":dorn a :Organisation ; :subsidiaryOf :acme")
     run("remove", "--graph", "urn:g", "--yes", cwd=folder)
     assert not ask(folder, ":dorn ?p ?o")

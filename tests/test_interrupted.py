@@ -207,12 +207,9 @@ main()
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_command_ends_in_the_middle_of_a_long_step(number: signal.Signals) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", NATIVE],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", NATIVE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
+    )  # fmt: skip
     with process:
         assert process.stdout is not None and process.stderr is not None
         assert process.stdout.readline() == "now\n"

@@ -82,12 +82,9 @@ class Session:
 
 def environment(folder: Path) -> dict[str, str]:
     return {
-        "XDG_CACHE_HOME": str(folder / ".cache"),
-        "MRAG_EMBEDDER": "wordllama",
-        "OLLAMA_HOST": "http://127.0.0.1:9",
-        "LANGSMITH_TRACING": "false",
-        "PYTHONPATH": str(ROOT),
-    }
+        "XDG_CACHE_HOME": str(folder / ".cache"), "MRAG_EMBEDDER": "wordllama",
+        "OLLAMA_HOST": "http://127.0.0.1:9", "LANGSMITH_TRACING": "false", "PYTHONPATH": str(ROOT),
+    }  # fmt: skip
 
 
 def command(*options: str) -> list[str]:
@@ -287,17 +284,14 @@ def test_schema_counts_classes_and_predicates(small: Session, demo: Session) -> 
     data = small.data("schema")
     classes = {c["iri"]: c for c in data["classes"]}
     assert classes["http://pets.example/Dog"] == {
-        "iri": "http://pets.example/Dog",
-        "label": "dog",
-        "count": 1,
-    }
+        "iri": "http://pets.example/Dog", "label": "dog", "count": 1,
+    }  # fmt: skip
     assert classes["http://pets.example/Animal"]["count"] == 1
     assert "http://pets.example/knows" in {p["iri"] for p in data["predicates"]}
     assert data["indexes"] == ["main"] and data["reasoned"] is True
     narrowed = demo.data("schema", contains="semantic")
-    assert narrowed["classes"] and all(
-        "semantic" in f"{c['iri']} {c['label']}".lower() for c in narrowed["classes"]
-    )
+    assert narrowed["classes"]
+    assert all("semantic" in f"{c['iri']} {c['label']}".lower() for c in narrowed["classes"])
     assert "https://w3id.org/mrag/demo/products#" in demo.text("schema", most=1, contains="product")
 
 
@@ -309,10 +303,8 @@ def test_query_gives_a_table_and_json(small: Session) -> None:
     assert text.splitlines()[2].endswith('"line one\\nline two\\t\\"quoted\\""')
     rows = small.data("query", sparql=sparql)["rows"]
     assert rows[0]["o"] == {
-        "type": "literal",
-        "value": "7",
-        "datatype": "http://www.w3.org/2001/XMLSchema#integer",
-    }
+        "type": "literal", "value": "7", "datatype": "http://www.w3.org/2001/XMLSchema#integer",
+    }  # fmt: skip
     assert rows[1]["o"]["value"] == 'line one\nline two\t"quoted"'
     asked = "ASK { <http://pets.example/rex> a <http://pets.example/Animal> }"
     assert small.data("query", sparql=asked) == {"boolean": True}
@@ -372,14 +364,12 @@ REFUSED = [
 """Calls that inject SPARQL, name what there is not, or are out of bounds; and those that are too large."""
 REFUSED += [
     (
-        "many rows",
-        "run_query",
-        {"name": "context/out", "parameters": {"entity": ["ex:a"] * 501}},
+        "many rows", "run_query", {"name": "context/out", "parameters": {"entity": ["ex:a"] * 501}},
         "1 to 500 rows",
     ),
     ("huge query", "query", {"sparql": "ASK {" + " " * 60_000 + "}"}, "at most 50000"),
     ("too long a text", "search", {"text": "x" * 5_000}, "at most 2000"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("tool,arguments,says", [one[1:] for one in REFUSED], ids=[one[0] for one in REFUSED])
@@ -491,14 +481,9 @@ async def test_an_index_that_is_not_there_or_is_old_is_said(tmp_path: Path) -> N
 
 def start(folder: Path, *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        command(*options),
-        cwd=folder,
-        env={**os.environ, **environment(folder)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+        command(*options), cwd=folder, env={**os.environ, **environment(folder)}, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
 
 
 def hello(process: subprocess.Popen[str]) -> Callable[..., Any]:

@@ -26,11 +26,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wheel built from a clean copy of the tracked files."""
     source = tmp_path_factory.mktemp("source")
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=False,
-    )
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+        capture_output=True, check=False,
+    )  # fmt: skip
     if listed.returncode:
         pytest.skip("the sources are no git checkout")
     for name in listed.stdout.decode().split("\0"):
@@ -196,11 +194,9 @@ def audit(url: str, folder: Path, wanted: str) -> subprocess.CompletedProcess[st
     (folder / "wanted.txt").write_text(wanted)
     options = ["-s", "osv", "--osv-url", url, "--no-deps", "--disable-pip", "-r", str(folder / "wanted.txt")]
     return subprocess.run(
-        [sys.executable, str(ROOT / ".ci" / "audit.py"), *options],
-        capture_output=True,
-        text=True,
+        [sys.executable, str(ROOT / ".ci" / "audit.py"), *options], capture_output=True, text=True,
         check=False,
-    )
+    )  # fmt: skip
 
 
 @pytest.mark.slow

@@ -196,9 +196,8 @@ def test_a_model_that_invents_is_found_out() -> None:
     given = ask(demo(), "Which vendor develops GraphDB?", model=model, how="read")
     assert not given.supported
     report = verify(demo(), given)
-    assert report.flagged == ("GraphDB is developed by Microsoft.",) and "Marked as not supported" in str(
-        report
-    )
+    assert report.flagged == ("GraphDB is developed by Microsoft.",)
+    assert "Marked as not supported" in str(report)
 
 
 def test_streaming_ends_with_the_answer() -> None:
@@ -373,11 +372,8 @@ def test_the_command_says_which_way_it_took(tmp_path: Path, articles: Path) -> N
     )
     assert json.loads(data.stdout)["way"] == "complete" and json.loads(data.stdout)["run"] is None
     missing = commands.run(*line, BORN, cwd=tmp_path, MRAG_EMBEDDER="none")
-    assert (
-        missing.returncode == 1
-        and "Nothing was computed" in missing.stderr
-        and "mrag index" in missing.stderr
-    )
+    assert missing.returncode == 1 and "Nothing was computed" in missing.stderr
+    assert "mrag index" in missing.stderr
 
 
 def test_a_model_that_was_named_is_there_though_the_answer_needs_none() -> None:

@@ -91,11 +91,9 @@ STAFF = beside(__file__, "staff.rdf")
 TERMS = beside(__file__, "terms.ttl")
 YEARS = beside(__file__, "years.trig")
 COMPUTED = {
-    "How many employees work in Lisbon?": "2 employees",
-    "Who is the oldest employee?": "Eva Novak",
-    "Where does Jörg Müller work?": "Zürich",
-    "Which products are made in Lisbon?": "Red Gadget",
-}
+    "How many employees work in Lisbon?": "2 employees", "Who is the oldest employee?": "Eva Novak",
+    "Where does Jörg Müller work?": "Zürich", "Which products are made in Lisbon?": "Red Gadget",
+}  # fmt: skip
 READ = "What is known of Blue Widget?"
 
 

@@ -23,18 +23,13 @@ ROLES = [E + "r", E + "s"]
 DATA = [E + "data"]
 NUMBERS = ("1", "2", "3", "7")
 VALUES = [
-    *(Literal(n, datatype=XSD.integer) for n in NUMBERS),
-    Literal("2.0", datatype=XSD.decimal),
-    Literal("2.5", datatype=XSD.double),
-    Literal("true", datatype=XSD.boolean),
-    Literal("false", datatype=XSD.boolean),
-    Literal("red"),
-    Literal("rot", lang="de"),
-    Literal("2024-02-01", datatype=XSD.date),
-    Literal("2024-03-01", datatype=XSD.date),
+    *(Literal(n, datatype=XSD.integer) for n in NUMBERS), Literal("2.0", datatype=XSD.decimal),
+    Literal("2.5", datatype=XSD.double), Literal("true", datatype=XSD.boolean),
+    Literal("false", datatype=XSD.boolean), Literal("red"), Literal("rot", lang="de"),
+    Literal("2024-02-01", datatype=XSD.date), Literal("2024-03-01", datatype=XSD.date),
     Literal("2024-03-01T10:00:00Z", datatype=XSD.dateTime),
     Literal("2024-03-01T12:00:01+02:00", datatype=XSD.dateTime),
-]
+]  # fmt: skip
 MOMENT = Literal("2024-03-01T10:00:00+00:00", datatype=XSD.dateTime)
 
 
@@ -184,14 +179,12 @@ _ranges = st.one_of(
     st.just(ce.DataRange(str(XSD.string))),
 )
 _leaves = st.one_of(
-    st.sampled_from((ce.Top(), ce.Bottom())),
-    st.builds(ce.Named, st.sampled_from(CLASSES)),
+    st.sampled_from((ce.Top(), ce.Bottom())), st.builds(ce.Named, st.sampled_from(CLASSES)),
     st.builds(ce.Value, _roles, st.sampled_from(INDIVIDUALS)),
     st.builds(ce.Value, _data, st.sampled_from(VALUES)),
     st.builds(lambda m: ce.OneOf(tuple(m)), st.lists(st.sampled_from(INDIVIDUALS), min_size=1, max_size=3)),
-    st.builds(ce.DataSome, _data, _ranges),
-    st.builds(ce.DataOnly, _data, _ranges),
-)
+    st.builds(ce.DataSome, _data, _ranges), st.builds(ce.DataOnly, _data, _ranges),
+)  # fmt: skip
 
 
 def grown(

@@ -76,11 +76,9 @@ def _graphs(draw: st.DrawFn) -> frozenset[Triple]:
 def _universe() -> list[Triple]:
     nodes = (X, Y, *NEW)
     return [
-        triple(X, TYPE, str(OWL.NamedIndividual)),
-        *(triple(s, TYPE, c) for s in nodes for c in CLASSES),
-        *(triple(s, R, o) for s in nodes for o in nodes),
-        *(triple(s, D, v) for s in nodes for v in NUMBERS),
-    ]
+        triple(X, TYPE, str(OWL.NamedIndividual)), *(triple(s, TYPE, c) for s in nodes for c in CLASSES),
+        *(triple(s, R, o) for s in nodes for o in nodes), *(triple(s, D, v) for s in nodes for v in NUMBERS),
+    ]  # fmt: skip
 
 
 UNIVERSE = _universe()
@@ -265,15 +263,9 @@ def test_inferred_triples_are_marked(family: KnowledgeGraph) -> None:
     assert member.evidence == (SupportingTriple(fact("a", "a", "A"), inferred=True),)
     shown = found.render(lambda iri: iri.rpartition("/")[2])
     assert shown.splitlines() == [
-        "✓ a: A ⊓ (∃ r.B)",
-        "  ✓ A",
-        "    a is an A [inferred]",
-        "  ✓ ∃ r.B",
-        "    ✓ a r b [asserted]: B",
-        "      b is a B [asserted]",
-        "    ✓ a r c [asserted]: B",
-        "      c is a B [asserted]",
-    ]
+        "✓ a: A ⊓ (∃ r.B)", "  ✓ A", "    a is an A [inferred]", "  ✓ ∃ r.B", "    ✓ a r b [asserted]: B",
+        "      b is a B [asserted]", "    ✓ a r c [asserted]: B", "      c is a B [asserted]",
+    ]  # fmt: skip
 
 
 def test_negations_rest_on_what_was_looked_for(family: KnowledgeGraph) -> None:

@@ -49,14 +49,12 @@ def test_names_that_need_brackets_and_texts_that_need_escapes() -> None:
     [
         ("ex:A and not (ex:B or ex:C)", ce.And((A, ce.Not(ce.Or((B, C)))))),
         ("ex:r some (inverse ex:s only ex:A)", ce.Some(R, ce.Only(S, A))),
-        ("ex:r min 2 ex:A", ce.AtLeast(2, R, A)),
-        ("ex:r max 1", ce.AtMost(1, R, ce.Top())),
-        ("ex:r exactly 3 owl:Thing", ce.Exactly(3, R, ce.Top())),
-        ("ex:r value ex:a", ce.Value(R, E + "a")),
+        ("ex:r min 2 ex:A", ce.AtLeast(2, R, A)), ("ex:r max 1", ce.AtMost(1, R, ce.Top())),
+        ("ex:r exactly 3 owl:Thing", ce.Exactly(3, R, ce.Top())), ("ex:r value ex:a", ce.Value(R, E + "a")),
         ("{ex:a, ex:b}", ce.OneOf((E + "a", E + "b"))),
         ('ex:d some xsd:date[> "2024-02-01"^^xsd:date]', ce.DataSome(ce.Property(E + "d"), AFTER)),
     ],
-)
+)  # fmt: skip
 def test_manchester_as_people_write_it(text: str, expected: Expression) -> None:
     assert from_manchester(text, NAMES) == expected
 

@@ -154,9 +154,5 @@ export const made = (number, word) => [
     texts, bare = said(packages, page)
     assert texts == ["Said"]
     assert [one.split(": ", 1)[1] for one in bare] == [
-        "never",
-        "Not yet",
-        "seen",
-        "{} things were found",
-        "t(word)",
-    ]
+        "never", "Not yet", "seen", "{} things were found", "t(word)",
+    ]  # fmt: skip

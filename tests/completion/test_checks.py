@@ -82,14 +82,12 @@ def test_only_new_entities_are_given_a_label(kg: KnowledgeGraph) -> None:
     ("s", "p", "o"),
     [
         (URIRef("no iri> } ; DROP ALL #"), iri("knows"), iri("ada")),
-        (iri("bob"), URIRef("knows me"), iri("ada")),
-        (BNode("x"), iri("knows"), iri("ada")),
-        (Literal("bob"), iri("knows"), iri("ada")),
-        (iri("bob"), iri("knows"), BNode("x")),
+        (iri("bob"), URIRef("knows me"), iri("ada")), (BNode("x"), iri("knows"), iri("ada")),
+        (Literal("bob"), iri("knows"), iri("ada")), (iri("bob"), iri("knows"), BNode("x")),
         (iri("bob"), iri("birthYear"), Literal("19x", datatype=URIRef(XSD + "integer"))),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_what_rdf_does_not_allow_is_refused(kg: KnowledgeGraph, s: Term, p: Term, o: Term) -> None:
     ref = read("bob", "knows", "ada").evidence
     assert [one.verdict for one in said(kg, CompletedTriple(s, p, o, "completed", ref))] == ["refused"]

@@ -232,12 +232,9 @@ def test_a_question_that_is_answered_and_accepted_is_broken_off(tmp_path: Path) 
         assert state["reasoned"] and not state["indexes"]["main"][1]
 
     job = Job(
-        "complete ask --accept-all",
-        (*words, "--accept-all"),
-        prepare,
-        halfway=[proposed, written, reasoned],
+        "complete ask --accept-all", (*words, "--accept-all"), prepare, halfway=[proposed, written, reasoned],
         campaign=True,
-    )
+    )  # fmt: skip
     breaks(job, tmp_path, disk=True)
 
 

@@ -180,15 +180,13 @@ def answer(value: str = "Ada Hill", quote: str = TEXT, passage: object = 1) -> d
 @pytest.mark.parametrize(
     "reply",
     [
-        answer(),
-        "Here it is:\n```json\n" + json.dumps(answer(), indent=1) + "\n```\nI hope it helps.",
+        answer(), "Here it is:\n```json\n" + json.dumps(answer(), indent=1) + "\n```\nI hope it helps.",
         '1. {"answers": [{"value": "Ada Hill", "passage": "[1]", "quote": "' + TEXT + '",},]}',
-        "<think>Hm {}</think>" + json.dumps(answer()["answers"]),
-        answer(passage=7),
+        "<think>Hm {}</think>" + json.dumps(answer()["answers"]), answer(passage=7),
         answer(quote="the hunt was DIRECTED by   ada hill"),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_a_model_is_understood_however_it_writes(hunt: KnowledgeGraph, reply: object) -> None:
     got = found(hunt, TEXT, reader=model(reply))
     assert got["Ada Hill"].object == iri("person0") and got["Ada Hill"].evidence[0].quote in TEXT

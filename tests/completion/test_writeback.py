@@ -270,11 +270,9 @@ STATEMENTS = st.tuples(
     st.sampled_from(("ada", "bob", "cleo", "lund", "visby", "ystad")),
 )
 RUNS = st.tuples(
-    st.lists(STATEMENTS, min_size=1, max_size=4),
-    st.sampled_from(("Ystad", "YSTAD")),
-    st.sampled_from(("Cleo", "CLEO")),
-    st.booleans(),
-)
+    st.lists(STATEMENTS, min_size=1, max_size=4), st.sampled_from(("Ystad", "YSTAD")),
+    st.sampled_from(("Cleo", "CLEO")), st.booleans(),
+)  # fmt: skip
 DECISIONS = ("accept", "accept", "rollback", "propose")
 
 

@@ -48,15 +48,10 @@ statement = st.one_of(
 graphs = st.lists(statement, max_size=60)
 
 knobs = st.builds(
-    ContextSettings,
-    hops=st.sampled_from([1, 2]),
-    schema=st.booleans(),
-    hub_damping=st.booleans(),
-    per_predicate=st.integers(1, 6),
-    scan=st.sampled_from([3, 64]),
-    max_triples=st.integers(1, 60),
+    ContextSettings, hops=st.sampled_from([1, 2]), schema=st.booleans(), hub_damping=st.booleans(),
+    per_predicate=st.integers(1, 6), scan=st.sampled_from([3, 64]), max_triples=st.integers(1, 60),
     token_budget=st.integers(1, 900),
-)
+)  # fmt: skip
 
 SEEDS = [(str(n), 1.0 / (i + 1)) for i, n in enumerate(NODES[:3])]
 

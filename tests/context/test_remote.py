@@ -48,11 +48,9 @@ fact = st.one_of(
     st.builds(Triple, st.sampled_from(PREDICATES), st.just(RDFS.subPropertyOf), st.sampled_from(PREDICATES)),
 )
 said = st.builds(
-    Triple,
-    st.sampled_from([*THINGS, *PREDICATES, *CLASSES]),
-    st.sampled_from([RDFS.label, RDFS.comment]),
+    Triple, st.sampled_from([*THINGS, *PREDICATES, *CLASSES]), st.sampled_from([RDFS.label, RDFS.comment]),
     text,
-)
+)  # fmt: skip
 
 
 @st.composite
@@ -80,32 +78,21 @@ class Data:
         stated = [t for t in dict.fromkeys((*self.first, *self.second)) if t not in own]
         derived = [t for t in dict.fromkeys(self.inferred) if t not in own and t not in stated]
         return {
-            "urn:t:own": list(own),
-            "urn:t:merged": stated,
-            "urn:t:inferred": derived,
-            "urn:t:first": list(dict.fromkeys(self.first)),
-            "urn:t:second": list(dict.fromkeys(self.second)),
-        }
+            "urn:t:own": list(own), "urn:t:merged": stated, "urn:t:inferred": derived,
+            "urn:t:first": list(dict.fromkeys(self.first)), "urn:t:second": list(dict.fromkeys(self.second)),
+        }  # fmt: skip
 
 
 facts = st.lists(fact, max_size=25)
 data = st.builds(
-    lambda facts, said, hubs, inferred, *named: Data([*facts, *said, *chain(*hubs)], inferred, *named),
-    facts,
-    st.lists(said, max_size=10),
-    st.lists(hub(), max_size=3),
-    facts,
+    lambda facts, said, hubs, inferred, *named: Data([*facts, *said, *chain(*hubs)], inferred, *named), facts,
+    st.lists(said, max_size=10), st.lists(hub(), max_size=3), facts, st.one_of(st.just([]), facts),
     st.one_of(st.just([]), facts),
-    st.one_of(st.just([]), facts),
-)
+)  # fmt: skip
 knobs = st.builds(
-    ContextSettings,
-    hops=st.sampled_from([1, 2]),
-    schema=st.booleans(),
-    per_predicate=st.integers(1, 6),
-    scan=st.sampled_from([3, 20, 64]),
-    fanout=st.integers(1, 5),
-)
+    ContextSettings, hops=st.sampled_from([1, 2]), schema=st.booleans(), per_predicate=st.integers(1, 6),
+    scan=st.sampled_from([3, 20, 64]), fanout=st.integers(1, 5),
+)  # fmt: skip
 names = count()
 
 
@@ -144,11 +131,9 @@ def unplaced(context: Context) -> Context:
 
 
 @given(
-    data,
-    knobs,
-    st.sampled_from(["", "Which p1 does the p2 of n0 have, too?", "p3 of n1 and n2"]),
+    data, knobs, st.sampled_from(["", "Which p1 does the p2 of n0 have, too?", "p3 of n1 and n2"]),
     st.booleans(),
-)
+)  # fmt: skip
 @settings(max_examples=15, deadline=None)
 def test_the_same_as_over_the_embedded_store(
     remote: TripleStore, data: Data, knob: ContextSettings, question: str, by_end: bool

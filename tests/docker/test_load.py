@@ -68,11 +68,8 @@ def load(stack: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["sh", str(DOCKER / stack / "load.sh")],
         env={**os.environ, "DATA_FOLDER": str(PRODUCTS.parent), "QUERY_FOLDER": str(ROOT / "sparql"), **env},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=30,
-    )
+        capture_output=True, text=True, check=False, timeout=30,
+    )  # fmt: skip
 
 
 @pytest.fixture

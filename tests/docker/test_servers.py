@@ -89,11 +89,8 @@ def load(server: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["bash", str(DOCKER / "virtuoso" / "load.sh")],
         env={**os.environ, "ISQL": "isql-vt", "VIRTUOSO_SERVER": server, "DATA_FOLDER": str(folder)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
 
 
 def count(server: str) -> str:

@@ -18,12 +18,9 @@ __all__ = ["gguf", "local_server"]
 E = "http://example.org/"
 SHAPE = EntityShape(E + "hasGarment", E + "hasKind", E + "Image")
 IMAGES: dict[str, list[tuple[str, ...]]] = {
-    "image_1": [("jacket", "red"), ("skirt", "blue")],
-    "image_2": [("jacket", "blue"), ("skirt", "red")],
-    "image_3": [("jacket", "red", "tight (fit)")],
-    "image_4": [("top, t-shirt", "white")],
-    "image_5": [],
-}
+    "image_1": [("jacket", "red"), ("skirt", "blue")], "image_2": [("jacket", "blue"), ("skirt", "red")],
+    "image_3": [("jacket", "red", "tight (fit)")], "image_4": [("top, t-shirt", "white")], "image_5": [],
+}  # fmt: skip
 
 
 def iri(name: str) -> str:

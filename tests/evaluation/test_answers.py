@@ -55,11 +55,9 @@ def scorer() -> ModuleType:
 VALUES = st.one_of(
     st.sampled_from(["a", " A ", "b", "B  c", "b c", "7", "007", "7.0", "7.05", "true", "It’s", "it's", ""]),
     st.sampled_from(["2023-04", "2023-04-01", "2023-04-01T00:00:00Z", "2023-04-01 10:00:00", "1e1", "10"]),
-    st.integers(0, 3),
-    st.sampled_from([0.5, 0.502, 0.51, 1.0, 1.001, 2.5, 99.5, 100.2]),
-    st.booleans(),
+    st.integers(0, 3), st.sampled_from([0.5, 0.502, 0.51, 1.0, 1.001, 2.5, 99.5, 100.2]), st.booleans(),
     st.none(),
-)
+)  # fmt: skip
 
 
 @st.composite

@@ -31,13 +31,11 @@ E = "http://example.org/"
 GRAPH = "http://example.org/graph"
 SMOLLM2 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 WORDS = {
-    "is a": RDF + "type",
-    "sub class of": RDFS + "subClassOf",
-    "sub property of": RDFS + "subPropertyOf",
+    "is a": RDF + "type", "sub class of": RDFS + "subClassOf", "sub property of": RDFS + "subPropertyOf",
     "also known as": "http://www.w3.org/2004/02/skos/core#altLabel",
     "description": "http://purl.org/dc/terms/description",
     "disjoint with": "http://www.w3.org/2002/07/owl#disjointWith",
-}
+}  # fmt: skip
 
 Row = tuple[str, str, object] | tuple[str, str, object, bool]
 

@@ -458,11 +458,9 @@ def test_what_is_invented_is_seen(
 # -- Receipts --------------------------------------------------------------------------------------------
 
 CHANGED: dict[str, dict[str, Any]] = {
-    "the graph": {"source": "urn:mrag:kg:other"},
-    "the state of the graph": {"revision": 99},
-    "the version": {"version": "99.0"},
-    "the time": {"at": datetime(2020, 1, 1, tzinfo=UTC)},
-}
+    "the graph": {"source": "urn:mrag:kg:other"}, "the state of the graph": {"revision": 99},
+    "the version": {"version": "99.0"}, "the time": {"at": datetime(2020, 1, 1, tzinfo=UTC)},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CHANGED)

@@ -40,13 +40,10 @@ def every_clue(
 
 
 @given(
-    corpora(tokens=5, most=6),
-    st.integers(0, 99),
-    st.sampled_from(["beginning", "anywhere"]),
-    st.none() | st.sets(st.integers(0, 12).map(lambda i: f"urn:{i:02}")),
-    st.sampled_from([0.0, 0.4]),
+    corpora(tokens=5, most=6), st.integers(0, 99), st.sampled_from(["beginning", "anywhere"]),
+    st.none() | st.sets(st.integers(0, 12).map(lambda i: f"urn:{i:02}")), st.sampled_from([0.0, 0.4]),
     st.sampled_from([0.0, 1.0]),
-)
+)  # fmt: skip
 @settings(max_examples=120, deadline=None)
 def test_wide_beams_find_every_clue(
     corpus: Corpus, seed: int, start: str, only: set[str] | None, penalty: float, prior: float

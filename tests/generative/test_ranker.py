@@ -73,13 +73,10 @@ def test_names_stand_once_in_documents(demo: KnowledgeGraph, index: ClueIndex) -
 @pytest.mark.parametrize(
     ("concept", "query"),
     [
-        ("ex:Vendor", None),
-        ("ex:Product ⊓ ¬ex:Database", None),
-        ("ex:Vendor or ex:Feature", None),
-        (Named(EX + "Database"), None),
-        (None, "SELECT ?v WHERE { ?p ex:developedBy ?v }"),
+        ("ex:Vendor", None), ("ex:Product ⊓ ¬ex:Database", None), ("ex:Vendor or ex:Feature", None),
+        (Named(EX + "Database"), None), (None, "SELECT ?v WHERE { ?p ex:developedBy ?v }"),
     ],
-)
+)  # fmt: skip
 def test_the_mask_is_exact(
     demo: KnowledgeGraph, index: ClueIndex, concept: object, query: str | None
 ) -> None:

@@ -395,10 +395,6 @@ def test_settings_are_checked(make):
 def test_an_explanation_names_each_edge_once():
     q, d = told("sun, a r b, b r c, c r d, d r e"), told("e, a r b, b s c, d r c")
     assert explain(q, d).reasons(q) == (
-        "Has: a, b, c, d, e.",
-        "Has as asked: a r b.",
-        "Connected otherwise: b r c (here: s).",
-        "The other way round: c r d.",
-        "Lacks: sun.",
-        "Lacks the connection: d r e.",
-    )
+        "Has: a, b, c, d, e.", "Has as asked: a r b.", "Connected otherwise: b r c (here: s).",
+        "The other way round: c r d.", "Lacks: sun.", "Lacks the connection: d r e.",
+    )  # fmt: skip

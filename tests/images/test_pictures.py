@@ -211,9 +211,7 @@ ATTACKS: dict[str, Callable[[], bytes]] = {
     "gif: many frames": lambda: gif(400),
     "webp: absurd size": lambda: b"RIFF\x20\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0" + b"\xff" * 6 + b"VP8L\0\0\0\0",
     "webp: many frames": lambda: encoded(
-        Image.new("RGB", (300, 300)),
-        "WEBP",
-        save_all=True,
+        Image.new("RGB", (300, 300)), "WEBP", save_all=True,
         append_images=[Image.new("RGB", (300, 300), n) for n in range(60)],
     ),
     "jpeg: absurd size": lambda: b"\xff\xd8\xff\xc0\0\x11\x08\xff\xff\xff\xff\3" + b"\0" * 9 + b"\xff\xd9",
@@ -231,7 +229,7 @@ ATTACKS: dict[str, Callable[[], bytes]] = {
     "page behind a jpeg": lambda: encoded(Image.new("RGB", (9, 9)), "JPEG") + b"<script>alert(1)</script>",
     "postscript": lambda: b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 99999 99999\n(x) run\n",
     "nothing": lambda: b"",
-}
+}  # fmt: skip
 
 FINE = {"png: bomb", "png: many chunks", "png: bomb in a profile", "gif: many frames", "webp: many frames",
         "page behind a jpeg"}  # fmt: skip
@@ -316,13 +314,10 @@ def drawn(seed: int) -> Triple:
     return rng.choice([
         Triple(image, URIRef(EX + "hasFileName"), Literal(f"{rng.randrange(3)}.png")),
         Triple(image, URIRef(EX + "hasFileName"), Literal(f"{rng.randrange(3)}.png")),
-        Triple(part, URIRef(EX + "hasImage"), image),
-        Triple(part, URIRef(EX + "hasImage"), image),
-        Triple(image, URIRef(SCENES + "hasObject"), part),
-        Triple(part, URIRef(EX + "hasCategory"), value),
+        Triple(part, URIRef(EX + "hasImage"), image), Triple(part, URIRef(EX + "hasImage"), image),
+        Triple(image, URIRef(SCENES + "hasObject"), part), Triple(part, URIRef(EX + "hasCategory"), value),
         Triple(image, URIRef(EX + "hasAnnotationCategory"), value),
-        Triple(part, URIRef(EX + "hasAttribute"), value),
-        Triple(part, a, value),
+        Triple(part, URIRef(EX + "hasAttribute"), value), Triple(part, a, value),
     ])  # fmt: skip
 
 

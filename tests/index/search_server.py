@@ -78,12 +78,9 @@ class Collection:
 
     def _check(self, name: str, kind: dict[str, Any]) -> None:
         known = {
-            "keyword": {"index", "doc_values"},
-            "long": set(),
-            "binary": set(),
-            "text": {"index", "analyzer", "index_options"},
-            "knn_vector": {"dimension", "method"},
-        }
+            "keyword": {"index", "doc_values"}, "long": set(), "binary": set(),
+            "text": {"index", "analyzer", "index_options"}, "knn_vector": {"dimension", "method"},
+        }  # fmt: skip
         what = kind.pop("type")
         if what not in known:
             raise wrong(f"No handler for type [{what}] of field [{name}]", "mapper_parsing_exception")
@@ -217,11 +214,9 @@ class Collection:
         only(ends, "gt", "gte", "lt", "lte")
         self._searchable(name)
         tests = {
-            "gt": lambda value, end: value > end,
-            "gte": lambda value, end: value >= end,
-            "lt": lambda value, end: value < end,
-            "lte": lambda value, end: value <= end,
-        }
+            "gt": lambda value, end: value > end, "gte": lambda value, end: value >= end,
+            "lt": lambda value, end: value < end, "lte": lambda value, end: value <= end,
+        }  # fmt: skip
         return lambda d: 1.0 if all(tests[by](d[name], end) for by, end in ends.items()) else None
 
     def _knn(self, body: dict[str, Any]) -> Callable[[dict[str, Any]], float | None]:

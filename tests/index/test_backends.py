@@ -43,14 +43,11 @@ def needs(*packages: str) -> pytest.MarkDecorator:
 
 
 BACKENDS = [
-    "local",
-    pytest.param("postgres", marks=needs("psycopg", "pgserver")),
-    "vectors",
+    "local", pytest.param("postgres", marks=needs("psycopg", "pgserver")), "vectors",
     pytest.param("milvus", marks=[pytest.mark.slow, needs("pymilvus", "milvus_lite")]),
-    pytest.param("qdrant", marks=needs("qdrant_client")),
-    "opensearch",
+    pytest.param("qdrant", marks=needs("qdrant_client")), "opensearch",
     *(f"{kind}:{os.environ[name]}" for kind, name in REAL.items() if name in os.environ),
-]
+]  # fmt: skip
 
 
 class TestBackends(IndexConformance):
@@ -218,13 +215,10 @@ def test_the_page_says_what_each_backend_approximates() -> None:
     )
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     kinds: dict[str, str] = {
-        "local": "base.LocalBackend",
-        "PostgreSQL": "postgres.PostgresBackend",
-        "Qdrant": "qdrant.QdrantBackend",
-        "Milvus": "milvus.MilvusBackend",
-        "OpenSearch": "opensearch.OpenSearchBackend",
-        "LangChain": "vector_store.VectorStoreBackend",
-    }
+        "local": "base.LocalBackend", "PostgreSQL": "postgres.PostgresBackend",
+        "Qdrant": "qdrant.QdrantBackend", "Milvus": "milvus.MilvusBackend",
+        "OpenSearch": "opensearch.OpenSearchBackend", "LangChain": "vector_store.VectorStoreBackend",
+    }  # fmt: skip
     assert rows[0][1:] == list(kinds)
     for column, place in enumerate(kinds.values(), 1):
         module, _, name = place.rpartition(".")

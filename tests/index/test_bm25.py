@@ -271,13 +271,10 @@ def test_words_of_scripts_without_spaces_by_icu() -> None:
 @pytest.mark.parametrize(
     ("languages", "name"),
     [
-        (("en", "mul", ""), DEFAULT),
-        (("de-CH", "en"), "snowball:german+words"),
-        (("zh", "fr"), "snowball:french+words"),
-        (("mul", ""), DEFAULT),
-        ((), DEFAULT),
+        (("en", "mul", ""), DEFAULT), (("de-CH", "en"), "snowball:german+words"),
+        (("zh", "fr"), "snowball:french+words"), (("mul", ""), DEFAULT), ((), DEFAULT),
     ],
-)
+)  # fmt: skip
 def test_languages_choose_the_analyser(languages: tuple[str, ...], name: str) -> None:
     assert by_languages(languages) == checked(name) == name
 
@@ -464,10 +461,8 @@ def test_planes_are_the_same_everywhere() -> None:
     assert planes.shape == (512, 8) and planes.dtype == np.uint8
     words = np.packbits(bits_of(vectors), axis=0, bitorder="little").T.copy().view("<u8")
     assert [f"{int(word):016x}" for word in words[:, 0]] == [
-        "8a189aae0bc1c8dd",
-        "3adb9aa2f83dbb11",
-        "3a426aab06342277",
-    ]
+        "8a189aae0bc1c8dd", "3adb9aa2f83dbb11", "3a426aab06342277",
+    ]  # fmt: skip
     assert sign_planes(unit_vectors(65, 700, 1)).shape == (1024, 16)
 
 
@@ -482,11 +477,9 @@ def test_signs_follow_the_angle() -> None:
 
 
 @given(
-    st.lists(st.integers(1, 300), min_size=1, max_size=3),
-    st.integers(1, 80),
-    st.integers(1, 120),
+    st.lists(st.integers(1, 300), min_size=1, max_size=3), st.integers(1, 80), st.integers(1, 120),
     st.integers(0, 10**6),
-)
+)  # fmt: skip
 @settings(max_examples=40, deadline=None)
 def test_nearest_by_signs_weighs_all_bits_of_the_rows_that_few_planes_choose(
     sizes: list[int], k: int, first: int, seed: int

@@ -31,12 +31,10 @@ from .conftest import Cranfield
 
 Content = Callable[[DocumentIndex], dict[str, tuple[str, bytes]]]
 DOCUMENTS = [
-    ("ex:shoe", "a red leather shoe with laces"),
-    ("ex:sneaker", "white running sneakers of canvas"),
-    ("ex:coat", "a long blue winter coat, with a hood"),
-    ("ex:parka", "a warm jacket for cold weather"),
+    ("ex:shoe", "a red leather shoe with laces"), ("ex:sneaker", "white running sneakers of canvas"),
+    ("ex:coat", "a long blue winter coat, with a hood"), ("ex:parka", "a warm jacket for cold weather"),
     ("ex:ring", "a ring of gold"),
-]
+]  # fmt: skip
 
 
 class Counting:

@@ -22,15 +22,9 @@ from tests.commands import python
 from tests.servers import Quiet, answering
 
 TEXTS = [
-    "a pair of red sneakers",
-    "a winter coat with a hood and large pockets for hikers",
-    "shoe",
-    "Crème brûlée, 東京 and !?",
-    "",
-    "graph " * 400,
-    "lone \ud800 surrogate",
-    "coat",
-]
+    "a pair of red sneakers", "a winter coat with a hood and large pockets for hikers", "shoe",
+    "Crème brûlée, 東京 and !?", "", "graph " * 400, "lone \ud800 surrogate", "coat",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -195,14 +189,12 @@ class Served(Embeddings):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (ConnectionError("refused"), "failed: refused"),
-        ([[1.0, 2.0]], "gave shape"),
+        (ConnectionError("refused"), "failed: refused"), ([[1.0, 2.0]], "gave shape"),
         ([[1.0, 2.0], [1.0]], "did not give vectors of numbers"),
         ([[1.0, float("nan")], [1.0, 2.0]], "not finite"),
-        ([["x"], ["y"]], "did not give vectors of numbers"),
-        ([[], []], "gave shape"),
+        ([["x"], ["y"]], "did not give vectors of numbers"), ([[], []], "gave shape"),
     ],
-)
+)  # fmt: skip
 def test_langchain_failures(answer: Any, message: str) -> None:
     model = LangChainEmbedder(Served(answer))
     assert model.name.endswith("Served all-purpose")

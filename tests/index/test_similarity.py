@@ -272,11 +272,9 @@ E = "http://example.org/"
 THINGS = [*(f"{E}a{n}" for n in range(4)), "http://other.example/red_coat", f"{E}SmallDog"]
 CLASSES = [f"{E}Dog", f"{E}Animal"]
 TEXTS = [
-    *(Literal(text, lang="en") for text in ("A dog", "A red coat")),
-    Literal("Ein Hund", lang="de"),
-    Literal("plain words"),
-    Literal(7),
-]
+    *(Literal(text, lang="en") for text in ("A dog", "A red coat")), Literal("Ein Hund", lang="de"),
+    Literal("plain words"), Literal(7),
+]  # fmt: skip
 ONTOLOGY = [Triple(URIRef(CLASSES[0]), RDFS.subClassOf, URIRef(CLASSES[1]))]
 
 things = st.sampled_from(THINGS).map(URIRef)

@@ -37,20 +37,15 @@ LITERALS = [ox.Literal(word, language=tag) for word, tag in product(("shoe", "a.
 LITERALS += [ox.Literal("plain"), ox.Literal(7), ox.Literal("")]
 TRIPLES = st.lists(
     st.tuples(
-        st.sampled_from(NODES),
-        st.sampled_from(PREDICATES),
-        st.sampled_from([*NODES, *LITERALS]),
+        st.sampled_from(NODES), st.sampled_from(PREDICATES), st.sampled_from([*NODES, *LITERALS]),
         st.booleans(),
     ),
     max_size=14,
-)
+)  # fmt: skip
 DEFINITIONS = [
-    Definition(),
-    Definition(languages=("de",)),
-    Definition(fallback=False),
-    Definition(("index/linked-labels", "index/texts")),
-    Definition(("index/texts",)),
-]
+    Definition(), Definition(languages=("de",)), Definition(fallback=False),
+    Definition(("index/linked-labels", "index/texts")), Definition(("index/texts",)),
+]  # fmt: skip
 
 
 def read(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[str, str]]]:

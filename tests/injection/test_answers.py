@@ -84,18 +84,12 @@ def reply(rng: random.Random, context: Context) -> str:
         parts.append(
             rng.choice(
                 [
-                    f"{s} {p} {o} [{line.id}].",
-                    f"{s} is made by Evil Corp [t1][t2].",
-                    text(rng, "ids"),
-                    text(rng),
-                    f"Evil Corp {text(rng, 'ids')}.",
-                    line.text,
-                    f"[{line.id}] {line.text}",
-                    "\n- " + text(rng),
-                    f"<think>{text(rng)}</think> {s} [T1].",
+                    f"{s} {p} {o} [{line.id}].", f"{s} is made by Evil Corp [t1][t2].", text(rng, "ids"),
+                    text(rng), f"Evil Corp {text(rng, 'ids')}.", line.text, f"[{line.id}] {line.text}",
+                    "\n- " + text(rng), f"<think>{text(rng)}</think> {s} [T1].",
                 ]
             )
-        )
+        )  # fmt: skip
     return rng.choice([" ", "\n", "\n\n", ""]).join(parts)
 
 
@@ -121,12 +115,10 @@ def of_a_model(rng: random.Random) -> str | None:
 
 def products() -> Context:
     return context_of(
-        ("GraphDB", "is a", "triple store"),
-        ("GraphDB", "developed by", "Ontotext"),
-        ("GraphDB", "linked to", "RDF storage", True),
-        ("Virtuoso", "developed by", "OpenLink Software"),
+        ("GraphDB", "is a", "triple store"), ("GraphDB", "developed by", "Ontotext"),
+        ("GraphDB", "linked to", "RDF storage", True), ("Virtuoso", "developed by", "OpenLink Software"),
         ("Ontotext", "headquartered in", "Sofia"),
-    )
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -151,15 +143,10 @@ def of_evidence(rng: random.Random) -> str | None:
         kg.insert([Triple(s, RDFS.label, Literal(text(rng)))])
         given_terms: list[Term] = list(terms) if rng.random() < 0.7 else []
         found = Completion(
-            text(rng),
-            TriplePlan("?", (), (incomplete,), x, "hand"),
-            [],
-            list(triples),
-            [incomplete],
-            given_terms,
-            support={o: (t,) for o, t in zip(terms, triples, strict=True)},
+            text(rng), TriplePlan("?", (), (incomplete,), x, "hand"), [], list(triples), [incomplete],
+            given_terms, support={o: (t,) for o, t in zip(terms, triples, strict=True)},
             ungrounded=((text(rng), "entity"),),
-        )
+        )  # fmt: skip
         model = FakeListChatModel(responses=[text(rng)]) if rng.random() < 0.5 else None
         try:
             given = completed_answer(kg, found, model)
@@ -246,13 +233,9 @@ def test_the_layer_of_a_cited_triple_is_checked() -> None:
 
 E = "http://example.org/"
 QUESTIONS = (
-    "How many gadgets are there?",
-    "List the gadgets",
-    "Which gadgets are made by Acme?",
-    "How many gadgets are there per maker?",
-    "Is Widget a gadget?",
-    "Which gadget has the highest weight?",
-)
+    "How many gadgets are there?", "List the gadgets", "Which gadgets are made by Acme?",
+    "How many gadgets are there per maker?", "Is Widget a gadget?", "Which gadget has the highest weight?",
+)  # fmt: skip
 PLAIN_MARKUP = {*"div p br small pre details summary table caption thead tbody tr th td span ul li".split()}
 
 

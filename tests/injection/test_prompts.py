@@ -161,10 +161,8 @@ def of_passages(rng: random.Random, kg: KnowledgeGraph) -> str | None:
 
 
 BUILDERS: dict[str, Callable[..., str | None]] = {
-    "context": of_a_context,
-    "template": of_a_template,
-    "pictures": of_pictures,
-}
+    "context": of_a_context, "template": of_a_template, "pictures": of_pictures,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BUILDERS)

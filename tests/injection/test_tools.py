@@ -100,14 +100,12 @@ async def test_tools_over_a_hostile_graph() -> None:
                 calls = [
                     ("search", {"text": text(rng)[:2000] or "x"}),
                     ("context", {"entities": [f"{E}x0", f"{E}x1"], "question": text(rng)}),
-                    ("ask", {"question": text(rng)}),
-                    ("schema", {}),
-                    ("query", {"sparql": "SELECT ?s ?o { ?s ?p ?o }"}),
-                    ("query", {"sparql": text(rng)}),
+                    ("ask", {"question": text(rng)}), ("schema", {}),
+                    ("query", {"sparql": "SELECT ?s ?o { ?s ?p ?o }"}), ("query", {"sparql": text(rng)}),
                     ("context", {"entities": [text(rng)]}),
                     ("run_query", {"name": text(rng)[:200], "parameters": {text(rng): text(rng)}}),
                     ("explain", {"subject": text(rng), "object": {"type": "literal", "value": text(rng)}}),
-                ]
+                ]  # fmt: skip
                 for tool, arguments in calls:
                     result = await client.call_tool(tool, arguments)
                     said = result.content[0].text

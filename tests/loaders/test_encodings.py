@@ -36,14 +36,12 @@ XML = (
 )
 
 PLAIN = {
-    "ttl": '@prefix x: <urn:x:> . x:a x:b "{text}" , [ x:c 1 ] .',
-    "n3": '<urn:x:a> <urn:x:b> "{text}" .',
+    "ttl": '@prefix x: <urn:x:> . x:a x:b "{text}" , [ x:c 1 ] .', "n3": '<urn:x:a> <urn:x:b> "{text}" .',
     "trig": '<urn:g> {{ <urn:x:a> <urn:x:b> "{text}" }}',
     "nt": '<urn:x:a> <urn:x:b> "{text}" .\n_:n <urn:x:b> <urn:x:a> .\n',
-    "nq": '<urn:x:a> <urn:x:b> "{text}" <urn:g> .\n',
-    "jsonld": '{{"@id": "urn:x:a", "urn:x:b": "{text}"}}',
+    "nq": '<urn:x:a> <urn:x:b> "{text}" <urn:g> .\n', "jsonld": '{{"@id": "urn:x:a", "urn:x:b": "{text}"}}',
     "rdf": XML.replace("{declared}", "UTF-8"),
-}
+}  # fmt: skip
 
 
 def texts(path: Path) -> list[str]:
@@ -150,13 +148,9 @@ MARK = b"\xef\xbb\xbf"
 FILES = {kind: text.format(text="c").encode() for kind, text in PLAIN.items()}
 
 MEDIA = {
-    "ttl": "text/turtle",
-    "nt": "application/n-triples",
-    "nq": "application/n-quads",
-    "trig": "application/trig",
-    "rdf": "application/rdf+xml",
-    "jsonld": "application/ld+json",
-}
+    "ttl": "text/turtle", "nt": "application/n-triples", "nq": "application/n-quads",
+    "trig": "application/trig", "rdf": "application/rdf+xml", "jsonld": "application/ld+json",
+}  # fmt: skip
 
 PACKED: dict[str, Callable[[bytes], bytes]] = {"plain": bytes, "gz": gzip.compress}
 
@@ -220,11 +214,9 @@ def test_a_table_with_a_mark_is_read(tmp_path: Path, kind: str) -> None:
     )
     row = {"name": "a", "goods": "b"}
     texts = {
-        "csv": "name,goods\na,b\n",
-        "tsv": "name\tgoods\na\tb\n",
-        "json": json.dumps([row]),
+        "csv": "name,goods\na,b\n", "tsv": "name\tgoods\na\tb\n", "json": json.dumps([row]),
         "jsonl": json.dumps(row),
-    }
+    }  # fmt: skip
     file = tmp_path / f"t.{kind}"
     file.write_bytes(MARK + texts[kind].encode())
     assert [str(t) for t in Table(file, mapping).triples()] == ['<http://example.org/a> <urn:sells> "b"']
@@ -262,17 +254,14 @@ def test_the_engine_itself_stops_at_a_mark() -> None:
 
 VALUES = st.recursive(
     st.one_of(
-        st.none(),
-        st.booleans(),
-        st.integers(),
-        st.floats(allow_nan=False, allow_infinity=False),
+        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False),
         st.text(max_size=20),
     ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=5), inner, max_size=4)
     ),
     max_leaves=12,
-)
+)  # fmt: skip
 
 
 @pytest.fixture(params=[1, 5, 1 << 20], scope="module")

@@ -17,12 +17,9 @@ from mrag.testing.annotations import write_annotations
 from tests.conftest import ROOT
 
 FILES = (
-    "fashionpedia.ttl",
-    "fashionpedia-images.ttl",
-    "fashionpedia-cel.ttl",
-    "fashionpedia-garments.ttl",
+    "fashionpedia.ttl", "fashionpedia-images.ttl", "fashionpedia-cel.ttl", "fashionpedia-garments.ttl",
     "scenes.ttl",
-)
+)  # fmt: skip
 B = "http://example.org/"
 
 

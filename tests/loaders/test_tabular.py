@@ -52,11 +52,9 @@ def delimited(rows: list[dict[str, Any]], delimiter: str) -> str:
 def table(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
     plain = name.removesuffix(".gz")
     text = {
-        ".csv": lambda: "\ufeff" + delimited(rows, ","),
-        ".tsv": lambda: delimited(rows, "\t"),
-        ".json": lambda: json.dumps(rows),
-        ".jsonl": lambda: "\n".join(map(json.dumps, rows)),
-    }[Path(plain).suffix]()
+        ".csv": lambda: "\ufeff" + delimited(rows, ","), ".tsv": lambda: delimited(rows, "\t"),
+        ".json": lambda: json.dumps(rows), ".jsonl": lambda: "\n".join(map(json.dumps, rows)),
+    }[Path(plain).suffix]()  # fmt: skip
     path = folder / name
     path.write_bytes(gzip.compress(text.encode()) if name != plain else text.encode())
     return path
@@ -291,19 +289,12 @@ def test_a_sketch_says_what_the_tables_show(tmp_path: Path) -> None:
     assert {(p, o) for s, p, o in found if s == shop} == {
         ("http://www.w3.org/1999/02/22-rdf-syntax-ns#type", f"<{E}Shop>"),
         ("http://www.w3.org/2000/01/rdf-schema#label", '"Coats & \\"Co\\""'),
-        ("shopName", '"Coats & \\"Co\\""'),
-        ("shopId", f'"7"^^<{xsd}integer>'),
-        ("city", f"<{E}city/3>"),
-        ("opened", f'"2001-02-03"^^<{xsd}date>'),
-        ("site", "<http://a.example/>"),
-        ("rating", f'"4.5"^^<{xsd}decimal>'),
-        ("symptom", '"itch"'),
-        ("symptom", '"cough"'),
-        ("q1", f'"1"^^<{xsd}integer>'),
-        ("q2", f'"2"^^<{xsd}integer>'),
-        ("zip", '"01234"'),
+        ("shopName", '"Coats & \\"Co\\""'), ("shopId", f'"7"^^<{xsd}integer>'), ("city", f"<{E}city/3>"),
+        ("opened", f'"2001-02-03"^^<{xsd}date>'), ("site", "<http://a.example/>"),
+        ("rating", f'"4.5"^^<{xsd}decimal>'), ("symptom", '"itch"'), ("symptom", '"cough"'),
+        ("q1", f'"1"^^<{xsd}integer>'), ("q2", f'"2"^^<{xsd}integer>'), ("zip", '"01234"'),
         ("open", f'"true"^^<{xsd}boolean>'),
-    }
+    }  # fmt: skip
     assert (f"<{E}city/3>", "name", '"Köln"') in found
     # A number that happens to be a key somewhere names nothing.
     assert (f"<{E}city/4>", "mayor", f'"8"^^<{xsd}integer>') in found

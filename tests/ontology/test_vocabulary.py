@@ -7,9 +7,7 @@ from rdflib import DCTERMS, OWL, PROV, RDF, RDFS, XSD, Graph, Literal, Namespace
 from tests.ontology.closures import ROOT, close, errors
 
 FILE = ROOT / "ontology" / "mrag.ttl"
-
 ONTOLOGY = URIRef("https://w3id.org/mrag")
-
 MRAG = Namespace("https://w3id.org/mrag#")
 
 
@@ -20,40 +18,29 @@ def terms(names: str) -> set[URIRef]:
 CLASSES = terms(
     "CompletedStatement CompletionRun GraphLayer KnowledgeGraph Passage Proof SavedQuery SavedQuestion"
 )
-
 LAYERS = terms("addedGraph assertedGraph completedGraph contextGraph enrichedGraph inferredGraph mergedGraph")
-
 OBJECT_PROPERTIES = {*LAYERS, MRAG.conclusion, MRAG.premise, MRAG.writesTo}
-
 DATATYPE_PROPERTIES: dict[URIRef, tuple[URIRef | None, URIRef]] = {
     MRAG[name]: (MRAG[domain] if domain != "-" else None, datatype)
     for datatype, domain, names in (
         (MRAG.verbatim, "CompletionRun", "checks question"),
         (MRAG.verbatim, "CompletedStatement", "objection"),
-        (MRAG.verbatim, "SavedQuestion", "reading wording"),
-        (MRAG.sparql, "SavedQuery", "queryText"),
-        (RDF.JSON, "SavedQuestion", "plan"),
-        (XSD.decimal, "CompletedStatement", "confidence"),
+        (MRAG.verbatim, "SavedQuestion", "reading wording"), (MRAG.sparql, "SavedQuery", "queryText"),
+        (RDF.JSON, "SavedQuestion", "plan"), (XSD.decimal, "CompletedStatement", "confidence"),
         (XSD.integer, "Passage", "startOffset endOffset"),
         (XSD.integer, "KnowledgeGraph", "reasonedRevision revision tripleCount"),
-        (XSD.string, "KnowledgeGraph", "pendingOperation prefixes profile"),
-        (XSD.string, "Proof", "rule"),
-        (XSD.string, "CompletionRun", "runState"),
-        (XSD.string, "CompletedStatement", "verdict"),
+        (XSD.string, "KnowledgeGraph", "pendingOperation prefixes profile"), (XSD.string, "Proof", "rule"),
+        (XSD.string, "CompletionRun", "runState"), (XSD.string, "CompletedStatement", "verdict"),
         (XSD.string, "-", "touched"),
     )
     for name in names.split()
-}
-
+}  # fmt: skip
 ANNOTATIONS = terms(
     "classExpression instanceQuery learner negativeExamples negativesHeld positiveExamples positivesHeld "
     "quality qualityMeasure worldAssumption"
 )
-
 DATATYPES = {MRAG.manchester, MRAG.sparql, MRAG.verbatim}
-
 TERMS = {*CLASSES, *OBJECT_PROPERTIES, *DATATYPE_PROPERTIES, *ANNOTATIONS, *DATATYPES}
-
 KG, PROOF, PREMISE, CONCLUSION = map(URIRef, ("urn:kg", "urn:proof", "urn:premise", "urn:conclusion"))
 
 

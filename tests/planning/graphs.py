@@ -14,13 +14,9 @@ KNOWS, IN, SIZE, NAME, WHEN, TILL = (
     URIRef(f"urn:p:{n}") for n in ("knows", "in", "size", "name", "when", "till")
 )
 HOSTILE = (
-    'a "quoted" name',
-    "} ; DROP ALL #",
-    "it's <b>\\ back\\slash",
-    "two\nlines\tand\rmore",
-    "line\u2028separator { ?x }",
-    "$1 [a-z]+ (",
-)
+    'a "quoted" name', "} ; DROP ALL #", "it's <b>\\ back\\slash", "two\nlines\tand\rmore",
+    "line\u2028separator { ?x }", "$1 [a-z]+ (",
+)  # fmt: skip
 
 
 def _typed(text: str, name: str) -> Literal:
@@ -42,41 +38,21 @@ def _clean(rng: random.Random) -> dict[URIRef, list[Literal]]:
 
 def _messy(rng: random.Random) -> dict[URIRef, list[Literal]]:
     sizes = [
-        Literal("12 kg"),
-        Literal("12"),
-        Literal("1,250.5 m"),
-        Literal("-3.5"),
-        Literal("unknown"),
-        Literal("n/a 5"),
-        Literal("  7"),
-        Literal("7.", lang="en"),
-        Literal("$9.99"),
-        Literal("-€3 "),
-        Literal(".5 kg"),
-        Literal("12,5"),
-        Literal("10-20"),
-        Literal("2020-05-06"),
-        Literal("PT1M30S"),
-        Literal("P1DT2.5S", datatype=XSD.duration, normalize=False),
-        Literal("PT"),
-        _typed("7", "integer"),
-        _typed("2.5", "decimal"),
-        Literal("4e1"),
-    ]
+        Literal("12 kg"), Literal("12"), Literal("1,250.5 m"), Literal("-3.5"), Literal("unknown"),
+        Literal("n/a 5"), Literal("  7"), Literal("7.", lang="en"), Literal("$9.99"), Literal("-€3 "),
+        Literal(".5 kg"), Literal("12,5"), Literal("10-20"), Literal("2020-05-06"), Literal("PT1M30S"),
+        Literal("P1DT2.5S", datatype=XSD.duration, normalize=False), Literal("PT"), _typed("7", "integer"),
+        _typed("2.5", "decimal"), Literal("4e1"),
+    ]  # fmt: skip
     names = [Literal(h) for h in HOSTILE] + [
-        Literal("Élan Vital", lang="fr"),
-        Literal("elan vital", lang="en"),
-        Literal("ELAN VITAL"),
-        Literal("5"),
-        Literal(""),
-    ]
+        Literal("Élan Vital", lang="fr"), Literal("elan vital", lang="en"), Literal("ELAN VITAL"),
+        Literal("5"), Literal(""),
+    ]  # fmt: skip
     days = [Literal("2020-01-31"), Literal("31/01/2020"), Literal("2020-13-01"), Literal("1999")]
     return {
-        SIZE: rng.sample(sizes, rng.choice([0, 1, 1, 2, 3])),
-        NAME: rng.sample(names, rng.choice([1, 1, 2])),
-        WHEN: rng.sample(days, rng.choice([0, 1, 2])),
-        TILL: [],
-    }
+        SIZE: rng.sample(sizes, rng.choice([0, 1, 1, 2, 3])), NAME: rng.sample(names, rng.choice([1, 1, 2])),
+        WHEN: rng.sample(days, rng.choice([0, 1, 2])), TILL: [],
+    }  # fmt: skip
 
 
 def _dated(rng: random.Random) -> dict[URIRef, list[Literal]]:
@@ -85,16 +61,12 @@ def _dated(rng: random.Random) -> dict[URIRef, list[Literal]]:
     spellings = [
         _typed(f"{year}-{month:02}-{day:02}", "date"),
         _typed(f"{year}-{month:02}-{day:02}T{hour:02}:15:30", "dateTime"),
-        _typed(f"{year}-{month:02}-{day:02}T{hour:02}:15:30Z", "dateTime"),
-        _typed(str(year), "gYear"),
-        _typed(str(year), "integer"),
-        Literal(f"{year}-{month:02}-{day:02}"),
+        _typed(f"{year}-{month:02}-{day:02}T{hour:02}:15:30Z", "dateTime"), _typed(str(year), "gYear"),
+        _typed(str(year), "integer"), Literal(f"{year}-{month:02}-{day:02}"),
         Literal(f"{year}-{month:02}-{day:02} {hour:02}:45:00"),
-        Literal(f"{year}-{month:02}-{day:02} {hour:02}:45"),
-        Literal(f"{year}-{month:02}"),
-        Literal("2000-02-29"),
-        Literal("soon"),
-    ]
+        Literal(f"{year}-{month:02}-{day:02} {hour:02}:45"), Literal(f"{year}-{month:02}"),
+        Literal("2000-02-29"), Literal("soon"),
+    ]  # fmt: skip
     return {
         SIZE: [_typed(str(rng.randint(1, 4)), "integer")],
         NAME: [Literal(f"thing {rng.randint(1, 3)}", lang="en")],

@@ -43,17 +43,11 @@ def known(triples: frozenset[Triple]) -> Schema:
         kinds = {str(o.datatype or XSD.string) for o in texts} | {"" for t in mine if t.o not in texts}
         plain = _PLAIN.get(min(kinds)) if len(kinds) == 1 else None
         return PropertyInfo(
-            p,
-            (p,),
-            triples=_TOLD * len(mine),
-            subjects=_TOLD * len({t.s for t in mine}),
-            objects=_TOLD * len({t.o for t in mine}),
-            datatype=min(kinds),
-            datatypes=tuple(sorted(kinds)),
+            p, (p,), triples=_TOLD * len(mine), subjects=_TOLD * len({t.s for t in mine}),
+            objects=_TOLD * len({t.o for t in mine}), datatype=min(kinds), datatypes=tuple(sorted(kinds)),
             plain_dates=plain is not None and all(re.fullmatch(plain, str(o)) for o in texts),
-            subjects_in=hold([t.s for t in mine]),
-            objects_in=hold([t.o for t in mine]),
-        )
+            subjects_in=hold([t.s for t in mine]), objects_in=hold([t.o for t in mine]),
+        )  # fmt: skip
 
     members = Counter(c for some in types.values() for c in some)
     classes = {c: ClassInfo(c, (c,), count=_TOLD * n) for c, n in members.items()}

@@ -34,16 +34,12 @@ T = TypeVar("T")
 RELATIONS = ("=", "!=", "<", "<=", ">", ">=")
 PARTS = ("year", "quarter", "month", "day", "weekday", "hour", "clock", "date", "year-month")
 NUMBERS = (
-    *(Literal(n) for n in (0, 1, 2, 3, 7, 12, -3)),
-    Literal("2.5", datatype=XSD.decimal),
-    Literal("12 kg"),
-)
+    *(Literal(n) for n in (0, 1, 2, 3, 7, 12, -3)), Literal("2.5", datatype=XSD.decimal), Literal("12 kg"),
+)  # fmt: skip
 DATES = (
-    Literal("2020-01-31", datatype=XSD.date),
-    Literal("2016-06-15T12:00:00", datatype=XSD.dateTime),
-    Literal("2000", datatype=XSD.gYear),
-    Literal("2020-01", datatype=XSD.gYearMonth),
-)
+    Literal("2020-01-31", datatype=XSD.date), Literal("2016-06-15T12:00:00", datatype=XSD.dateTime),
+    Literal("2000", datatype=XSD.gYear), Literal("2020-01", datatype=XSD.gYearMonth),
+)  # fmt: skip
 TEXTS = ("a", "E", "élan", "vital", "5", "thing 1", "alpha", "delta", *HOSTILE)
 
 
@@ -278,13 +274,9 @@ class _Maker:
         limit = self.pick((None, None, 1, 1, 2, 3))
         offset = self.number(0, 2) if limit and self.chance(3) else 0
         return Plan(
-            columns=columns,
-            order=order,
-            limit=limit,
-            offset=offset,
-            ties=bool(limit and order and self.chance(2)),
-            **others,
-        )
+            columns=columns, order=order, limit=limit, offset=offset,
+            ties=bool(limit and order and self.chance(2)), **others,
+        )  # fmt: skip
 
     def listed(self, known: _Known, where: Block) -> Plan:
         shown = [*known.all(), *known.partly]

@@ -169,21 +169,17 @@ def kg(request: pytest.FixtureRequest) -> Iterator[KnowledgeGraph]:
 
 
 @pytest.mark.parametrize(
-    ("kg", "asked"),
-    [(asked.graph, asked) for asked in ASKED],
-    indirect=["kg"],
+    ("kg", "asked"), [(asked.graph, asked) for asked in ASKED], indirect=["kg"],
     ids=[f"{asked.graph}-{asked.question}" for asked in ASKED],
-)
+)  # fmt: skip
 def test_rows_answer_a_question(kg: KnowledgeGraph, asked: ExpectedRows) -> None:
     check(kg, asked)
 
 
 @pytest.mark.parametrize(
-    ("kg", "asked"),
-    [(asked.graph, asked) for asked in TOLD],
-    indirect=["kg"],
+    ("kg", "asked"), [(asked.graph, asked) for asked in TOLD], indirect=["kg"],
     ids=[f"{asked.graph}-{asked.question}" for asked in TOLD],
-)
+)  # fmt: skip
 def test_an_answer_is_told_in_words(kg: KnowledgeGraph, asked: ExpectedRows) -> None:
     """Hold what an answer says, or how it says that the question was read."""
     attempt = compute(kg, asked.question, seconds=300)

@@ -26,13 +26,9 @@ from tests.planning.questions import GRAPHS
 
 COUNT = "How many countries are there?"
 ASKED = [
-    COUNT,
-    "How many suppliers are from Spain?",
-    "How many managers are there?",
-    "How many suppliers are there?",
-    "How many employees are there?",
-    "How many departments are there?",
-]
+    COUNT, "How many suppliers are from Spain?", "How many managers are there?",
+    "How many suppliers are there?", "How many employees are there?", "How many departments are there?",
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -40,9 +40,7 @@ GOES_ON = [
     ("company", "Who works in Engineering?", "and in Marketing?", ["Brant, Heinrich", "Miller, Anna"]),
     ("company", "What is the price of the X20 pump?", "and the heat sensor?", ["9.90 EUR"]),
     (
-        "company",
-        "What is the average price of hardware per category?",
-        "and the weight?",
+        "company", "What is the average price of hardware per category?", "and the weight?",
         ["Pump | 300", "Resistor | 3", "Sensor | 30"],
     ),
     # more, or less, of the same
@@ -100,14 +98,12 @@ STANDS_ALONE = [
 ]
 
 REFUSED = [
-    ("states", RIVERS, "and Houston?"),
-    ("states", RIVERS, "and cities?"),
+    ("states", RIVERS, "and Houston?"), ("states", RIVERS, "and cities?"),
     ("states", RIVERS, "of oklahoma and hawaii?"),
     ("states", "which states border texas", "which states border them?"),
-    ("states", CITIES, "except the largest"),
-    ("company", ACME, "and employees?"),
+    ("states", CITIES, "except the largest"), ("company", ACME, "and employees?"),
     ("company", ACME, "and the red ones?"),
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -215,11 +211,9 @@ def test_counted_things_are_called_what_they_are(graphs: dict[str, KnowledgeGrap
     [
         {"plan": {"where": {}}, "columns": ["x"]},
         {"plan": {"where": {"patterns": [[1, 2, 3]]}}, "columns": []},
-        {"plan": "SELECT * { ?s ?p ?o }", "columns": []},
-        {"plan": {}, "columns": "x"},
-        {"columns": []},
+        {"plan": "SELECT * { ?s ?p ?o }", "columns": []}, {"plan": {}, "columns": "x"}, {"columns": []},
     ],
-)
+)  # fmt: skip
 def test_a_plan_to_go_on_from_is_checked(value: dict[str, object]) -> None:
     with pytest.raises(ConfigError):
         LastAnswer.from_json(value)

@@ -36,15 +36,12 @@ def stated() -> list[Triple]:
         found += [
             Triple(book, RDF.type, p("Novel") if n % 2 else p("Book")),
             Triple(book, RDFS.label, Literal(f"Tales of River {n}")),
-            Triple(book, p("pages"), Literal(100 + n)),
-            Triple(book, p("writtenBy"), author),
+            Triple(book, p("pages"), Literal(100 + n)), Triple(book, p("writtenBy"), author),
             Triple(book, p("genre"), Literal("crime" if n else "travel")),
-            Triple(author, RDF.type, p("Author")),
-            Triple(author, RDFS.label, Literal(f"Ann Writer{n}")),
+            Triple(author, RDF.type, p("Author")), Triple(author, RDFS.label, Literal(f"Ann Writer{n}")),
             Triple(author, p("born"), Literal(f"19{50 + n}-02-03", datatype=XSD.date)),
-            Triple(shelf, RDF.type, p("Shelf")),
-            Triple(book, p("standsOn"), shelf),
-        ]
+            Triple(shelf, RDF.type, p("Shelf")), Triple(book, p("standsOn"), shelf),
+        ]  # fmt: skip
     return found
 
 

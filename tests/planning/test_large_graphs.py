@@ -168,15 +168,11 @@ def test_large_patterns_are_gone_through_and_few_things_are_looked_up() -> None:
 @pytest.mark.parametrize(
     ("texts", "looked_up"),
     [
-        (("Open", "open", "OPEN", "open ", "shut"), True),
-        (("open", "shut"), True),
-        (("shut",), False),
-        (("open", "OPEN", x("open")), True),
-        (("open", Literal("Open", lang="en"), "shut"), False),
-        (("open", Literal("open", datatype=x("state"))), False),
-        (("open", "O\u0308PEN"), False),
+        (("Open", "open", "OPEN", "open ", "shut"), True), (("open", "shut"), True), (("shut",), False),
+        (("open", "OPEN", x("open")), True), (("open", Literal("Open", lang="en"), "shut"), False),
+        (("open", Literal("open", datatype=x("state"))), False), (("open", "O\u0308PEN"), False),
     ],
-)
+)  # fmt: skip
 def test_a_text_that_few_values_have_is_looked_up(
     monkeypatch: pytest.MonkeyPatch, texts: Sequence[str | URIRef], looked_up: bool
 ) -> None:

@@ -57,18 +57,16 @@ def best(lexicon: Lexicon, question: str, words: str) -> Candidate:
         ("how heavy is the blue pump?", "blue pump", e("p1"), "tokens"),
         ("that samurai film", "samurai", e("f2"), "tokens"),
         ("seven samurei", "seven samurei", e("f2"), "spelling"),
-        ("hamer drill", "hamer drill", e("p3"), "spelling"),
-        ("products of WTO", "WTO", e("s2"), "tokens"),
+        ("hamer drill", "hamer drill", e("p3"), "spelling"), ("products of WTO", "WTO", e("s2"), "tokens"),
         ("spanish vendors", "spanish", "Spain", "synonym"),
         ("vendors in the UK", "UK", "United Kingdom", "synonym"),
         ("vendors in California", "California", "CA", "synonym"),
-        ("the vendors", "vendors", e("Supplier"), "exact"),
-        ("all staff", "staff", e("Employee"), "synonym"),
+        ("the vendors", "vendors", e("Supplier"), "exact"), ("all staff", "staff", e("Employee"), "synonym"),
         ("who is managing e2", "managing", e("manages"), "inflected"),
         ("a dark red one", "dark red", "dark red", "exact"),
         ("which warehouse", "warehouse", e("Supplier"), "synonym"),
     ],
-)
+)  # fmt: skip
 def test_names_are_found_however_they_are_written(
     lexicon: Lexicon, question: str, words: str, term: str, way: str
 ) -> None:
@@ -130,15 +128,11 @@ def test_verbs_and_agents_tell_the_direction(lexicon: Lexicon) -> None:
 @pytest.mark.parametrize(
     ("adjective", "term", "direction"),
     [
-        ("cheapest", "price", "least"),
-        ("most expensive", "price", "greatest"),
-        ("heavy", "mass", "greatest"),
-        ("lightest", "mass", "least"),
-        ("oldest", "founded", "least"),
-        ("most recent", "founded", "greatest"),
-        ("Newer", "founded", "greatest"),
+        ("cheapest", "price", "least"), ("most expensive", "price", "greatest"),
+        ("heavy", "mass", "greatest"), ("lightest", "mass", "least"), ("oldest", "founded", "least"),
+        ("most recent", "founded", "greatest"), ("Newer", "founded", "greatest"),
     ],
-)
+)  # fmt: skip
 def test_adjectives_go_by_a_measure(lexicon: Lexicon, adjective: str, term: str, direction: str) -> None:
     first = lexicon.dimension(adjective)[0]
     assert (first.property, first.direction) == (e(term), direction)
@@ -161,21 +155,10 @@ def test_candidates_are_bounded(tmp_path: Path) -> None:
 
 
 HOSTILE = [
-    'say "hi" \\ there',
-    "'; DROP ALL #",
-    "} UNION { ?s ?p ?o",
-    "<script>alert(1)</script>",
-    "a" * 150,
-    "\u202eright to left",
-    "東京 タワー",
-    "مرحبا بالعالم",
-    "Ünïcödé ß ı İ",
-    "🚀 rocket",
-    "%s %d {0}",
-    "x" * 199,
-    "1",
-    "e\u0301te\u0301",
-]
+    'say "hi" \\ there', "'; DROP ALL #", "} UNION { ?s ?p ?o", "<script>alert(1)</script>", "a" * 150,
+    "\u202eright to left", "東京 タワー", "مرحبا بالعالم", "Ünïcödé ß ı İ", "🚀 rocket", "%s %d {0}",
+    "x" * 199, "1", "e\u0301te\u0301",
+]  # fmt: skip
 
 
 def test_hostile_names_are_names(tmp_path: Path) -> None:
@@ -212,12 +195,10 @@ def typos(word: str, random: Random) -> str:
     letter = random.choice(string.ascii_lowercase)
     return random.choice(
         [
-            word[:at] + letter + word[at:],
-            word[:at] + word[at + 1 :],
-            word[:at] + letter + word[at + 1 :],
+            word[:at] + letter + word[at:], word[:at] + word[at + 1 :], word[:at] + letter + word[at + 1 :],
             word[:at] + word[at : at + 2][::-1] + word[at + 2 :],
         ]
-    )
+    )  # fmt: skip
 
 
 @given(
@@ -287,10 +268,8 @@ def test_servers_give_the_same(
     file = tmp_path / "company.ttl"
     file.write_text(PREFIXES + COMPANY + ":s1 :near :unlabelled .", encoding="utf-8")
     questions = [
-        "the X20 pump of Ms. Lopez in spain",
-        "where is the unlabelled thing",
-        "dark red hamer drills",
-    ]
+        "the X20 pump of Ms. Lopez in spain", "where is the unlabelled thing", "dark red hamer drills",
+    ]  # fmt: skip
     answers = []
     place = tmp_path / "server"
     place.mkdir()

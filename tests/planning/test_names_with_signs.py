@@ -77,14 +77,9 @@ def test_each_of_many_names_finds_itself(names: set[str]) -> None:
 @pytest.mark.parametrize(
     "said,name,by",
     [
-        ("C#", "C#", 0),
-        ("c#", "C#", 1),
-        ("Zür", "zur", 2),
-        ("C", "C#", 3),
-        ("X 1", "x-1", 3),
-        ("C", "D", 4),
+        ("C#", "C#", 0), ("c#", "C#", 1), ("Zür", "zur", 2), ("C", "C#", 3), ("X 1", "x-1", 3), ("C", "D", 4),
         ("", "C", 4),
     ],
-)
+)  # fmt: skip
 def test_likeness_is_told_by_its_worst_difference(said: str, name: str, by: int) -> None:
     assert likeness(said, name) == Likeness(by)

@@ -191,13 +191,10 @@ READINGS = [("the number of films", "3"), ("each film", "Up; Alien; Dune"), ("th
 @pytest.mark.parametrize(
     ("said", "verdicts"),
     [
-        ("B", [0.0, 4.0, 0.0]),
-        ("The letter is C.", [0.0, 0.0, 4.0]),
-        ("D", [-4.0, -4.0, -4.0]),
-        ("<think>A or B?</think>A", [4.0, 0.0, 0.0]),
-        ("I cannot tell.", [0.0, 0.0, 0.0]),
+        ("B", [0.0, 4.0, 0.0]), ("The letter is C.", [0.0, 0.0, 4.0]), ("D", [-4.0, -4.0, -4.0]),
+        ("<think>A or B?</think>A", [4.0, 0.0, 0.0]), ("I cannot tell.", [0.0, 0.0, 0.0]),
     ],
-)
+)  # fmt: skip
 def test_a_letter_is_a_verdict(said: str, verdicts: list[float]) -> None:
     assert judge(FakeListChatModel(responses=[said]), "How many films are there?", READINGS) == verdicts
 

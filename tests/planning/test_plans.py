@@ -84,12 +84,9 @@ def compare(dice: str, kind: str, found: dict[str, KnowledgeGraph], name: str, c
 
     @seed(crc32(f"{dice} {name}".encode()))
     @settings(
-        max_examples=count,
-        deadline=None,
-        database=None,
-        phases=(Phase.generate,),
+        max_examples=count, deadline=None, database=None, phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),
-    )
+    )  # fmt: skip
     @given(plans())
     def compared(plan: Plan) -> None:
         try:
@@ -224,10 +221,8 @@ CASES = [
     ),
     (
         Plan(
-            B((FILM, Pattern(X, u("start"), P), Pattern(X, u("end"), Y))),
-            (C(X, "x"), C(Days(P, Y), "days")),
-            order=(Order("days", True),),
-            limit=1,
+            B((FILM, Pattern(X, u("start"), P), Pattern(X, u("end"), Y))), (C(X, "x"), C(Days(P, Y), "days")),
+            order=(Order("days", True),), limit=1,
         ),
         "each film and the days from its start to its end, greatest first, only the first one",
     ),
@@ -253,7 +248,7 @@ CASES = [
     ),
     (Plan(B((FILM,), without=(B((DIRECTED, TOWN)),)), (C(X, "x"),)), "each film directed by no person"),
     (Plan(B((Pattern(u("Alien"), u("director"), u("Ridley")),))), "whether the director of Alien is Ridley"),
-]
+]  # fmt: skip
 
 A, B_ = Unknown("a"), Unknown("b")
 
@@ -333,29 +328,13 @@ def test_every_plan_has_words(plan: Plan) -> None:
 SOME = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 ODD: tuple[Any, ...] = (
-    None,
-    True,
-    -1,
-    10**30,
-    1.5,
-    "",
-    "x } ; DROP ALL",
-    "\ud800",
-    [],
-    {},
-    [[]],
-    {"unknown": "a b"},
-    {"unknown": 3},
-    {"type": "uri", "value": "no iri <>"},
-    {"type": "literal", "value": "\ud800"},
+    None, True, -1, 10**30, 1.5, "", "x } ; DROP ALL", "\ud800", [], {}, [[]], {"unknown": "a b"},
+    {"unknown": 3}, {"type": "uri", "value": "no iri <>"}, {"type": "literal", "value": "\ud800"},
     {"type": "literal", "value": "x", "xml:lang": "not a tag!"},
-    {"type": "literal", "value": "x", "datatype": "no iri"},
-    {"type": "bnode", "value": "b"},
-    {"fold": "median", "of": ["t1"]},
-    {"fold": "sum", "of": ["t1"], "value": {"fold": "count", "of": ["t1"]}},
-    {"scalar": {}},
-    {"days": []},
-)
+    {"type": "literal", "value": "x", "datatype": "no iri"}, {"type": "bnode", "value": "b"},
+    {"fold": "median", "of": ["t1"]}, {"fold": "sum", "of": ["t1"], "value": {"fold": "count", "of": ["t1"]}},
+    {"scalar": {}}, {"days": []},
+)  # fmt: skip
 
 
 @settings(SOME, max_examples=50)

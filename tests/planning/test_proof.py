@@ -36,12 +36,9 @@ def test_a_plan_gives_a_row_again_over_its_proof(embedded: dict[str, KnowledgeGr
 
     @seed(len(name))
     @settings(
-        max_examples=30,
-        deadline=None,
-        database=None,
-        phases=(Phase.generate,),
+        max_examples=30, deadline=None, database=None, phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),
-    )
+    )  # fmt: skip
     @given(plans())
     def proved(plan: Plan) -> None:
         result = run(kg, plan)
@@ -73,12 +70,9 @@ def test_what_is_compared_means_the_same_in_a_proof(embedded: dict[str, Knowledg
 
     @seed(len(name))
     @settings(
-        max_examples=20,
-        deadline=None,
-        database=None,
-        phases=(Phase.generate,),
+        max_examples=20, deadline=None, database=None, phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),
-    )
+    )  # fmt: skip
     @given(
         _COMPARED,
         st.sampled_from(("alternatives", "without", "plain")),
@@ -127,12 +121,9 @@ def test_rows_that_are_proved_at_once_rest_on_what_each_rests_on(
 
     @seed(len(name))
     @settings(
-        max_examples=60,
-        deadline=None,
-        database=None,
-        phases=(Phase.generate,),
+        max_examples=60, deadline=None, database=None, phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),
-    )
+    )  # fmt: skip
     @given(plans())
     def proved(plan: Plan) -> None:
         nonlocal together
@@ -216,11 +207,8 @@ def test_groups_that_look_alike_are_not_given_the_evidence_of_each_other(
             (whose,) = {str(t.o).removeprefix("urn:owner") for t in proof.triples if str(t.p) == "urn:owner"}
             its_name, sizes = owned[int(whose)]
             told: dict[str, list[int]] = {
-                "count": [len(sizes)],
-                "sum": [sum(sizes)],
-                "maximum": [max(sizes)],
-                "none": [],
-            }
+                "count": [len(sizes)], "sum": [sum(sizes)], "maximum": [max(sizes)], "none": [],
+            }  # fmt: skip
             told["both"] = [*told["count"], *told["sum"]]
             assert [str(cell) for cell in row] == [*([its_name] if columns else []), *map(str, told[shown])]
             assert not bounded or len(sizes) > 1

@@ -95,16 +95,14 @@ def test_nothing_runs_past_its_deadline() -> None:
 @pytest.mark.parametrize(
     "plan",
     [
-        Plan(columns=(Column(X, "x"),)),
-        Plan(WHERE, (Column(X, "x } DROP"),)),
+        Plan(columns=(Column(X, "x"),)), Plan(WHERE, (Column(X, "x } DROP"),)),
         Plan(Block((Pattern(Unknown("a b"), URIRef("urn:size"), SIZE),))),
-        Plan(WHERE, (Column(X, "x"),), limit=-1),
-        Plan(WHERE, (Column(X, "x"), Column(SIZE, "x"))),
+        Plan(WHERE, (Column(X, "x"),), limit=-1), Plan(WHERE, (Column(X, "x"), Column(SIZE, "x"))),
         Plan(WHERE, (Column(X, "x"),), order=(Order("size"),)),
         Plan(Block(WHERE.patterns, (Comparison(Aggregate("count", of=(X,)), ">", Literal(1)),))),
         Plan(WHERE, (Column(Aggregate("sum", of=(X,)), "n"),)),
     ],
-)
+)  # fmt: skip
 def test_what_makes_no_sense_is_refused(sizes: KnowledgeGraph, plan: Plan) -> None:
     with pytest.raises(ConfigError):
         run(sizes, plan)

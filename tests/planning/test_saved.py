@@ -61,12 +61,10 @@ def test_a_saved_question_is_kept_with_its_plan_and_provenance(kg: KnowledgeGrap
     answer = solved(kg, "Which products are supplied by Acme Ltd?")
     saved = save_question(kg, answer, "products of", author="Ada")
     assert saved.to_json() == {
-        "name": "products-of",
-        "question": "Which products are supplied by Acme Ltd?",
-        "reading": answer.computed.reading if answer.computed is not None else "",
-        "author": "Ada",
+        "name": "products-of", "question": "Which products are supplied by Acme Ltd?",
+        "reading": answer.computed.reading if answer.computed is not None else "", "author": "Ada",
         "saved": saved.saved,
-    }
+    }  # fmt: skip
     assert answer.computed is not None
     assert list_questions(kg) == [saved] == [find_question(kg, "products of")]
     assert plan_to_json(saved.computed.plan) == answer.computed.plan
@@ -95,20 +93,18 @@ def test_it_is_run_again_and_asked_with_other_names(kg: KnowledgeGraph) -> None:
     ("question", "other", "expected"),
     [
         (
-            "Which products cost more than 5 euros?",
-            "Which products cost more than 50 euros?",
+            "Which products cost more than 5 euros?", "Which products cost more than 50 euros?",
             ["Data Cleaning"],
         ),
         ("How many suppliers are from Spain?", "How many suppliers are from Germany?", ["1"]),
         ("Does Bolt GmbH supply the heat sensor?", "Does Cortex Inc supply the heat sensor?", ["yes"]),
         ("Which suppliers are located in Berlin?", "Which suppliers are located in Madrid?", ["Acme Ltd"]),
         (
-            "Which suppliers have more than one product?",
-            "Which suppliers have more than 0 product?",
+            "Which suppliers have more than one product?", "Which suppliers have more than 0 product?",
             ["Acme Ltd", "Bolt GmbH", "Cortex Inc"],
         ),
     ],
-)
+)  # fmt: skip
 def test_other_names_numbers_and_texts_may_stand_in_it(
     kg: KnowledgeGraph, question: str, other: str, expected: list[str]
 ) -> None:

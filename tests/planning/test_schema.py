@@ -41,11 +41,8 @@ def test_classes_are_those_with_members() -> None:
     with loaded("tools_sold") as kg:
         schema = schema_of(kg)
     assert {c: info.count for c, info in schema.classes.items()} == {
-        e("Product"): 2,
-        e("Pump"): 1,
-        e("Tool"): 2,
-        e("Vendor"): 2,
-    }
+        e("Product"): 2, e("Pump"): 1, e("Tool"): 2, e("Vendor"): 2,
+    }  # fmt: skip
     product, pump = schema.classes[e("Product")], schema.classes[e("Pump")]
     assert product.names == ("product", "Produkt")
     assert product.comment == "What is sold." and pump.names == ("pump",)
@@ -57,14 +54,9 @@ def test_properties_are_as_the_data_use_them() -> None:
         schema = schema_of(kg)
     kinds = {p.removeprefix("http://example.org/"): info.kind for p, info in schema.properties.items()}
     assert kinds == {
-        "code": "text",
-        "launched": "date",
-        "on_sale": "boolean",
-        "price": "number",
-        "since": "date",
-        "suppliedBy": "entity",
-        "weight": "text",
-    }
+        "code": "text", "launched": "date", "on_sale": "boolean", "price": "number", "since": "date",
+        "suppliedBy": "entity", "weight": "text",
+    }  # fmt: skip
     supplied, weight = schema.properties[e("suppliedBy")], schema.properties[e("weight")]
     assert (supplied.triples, supplied.subjects, supplied.objects, supplied.functional) == (3, 2, 2, False)
     assert supplied.domains == {e("Product"): 2, e("Tool"): 2, e("Pump"): 1}
@@ -78,11 +70,8 @@ def test_properties_are_as_the_data_use_them() -> None:
     assert ClassEdge(e("Pump"), e("suppliedBy"), e("Vendor"), 1) in schema.edges
     assert ClassEdge(e("Product"), e("suppliedBy"), e("Vendor"), 3) in schema.edges
     assert {p.rpartition("#")[2].rpartition("/")[2] for p in schema.label_properties} == {
-        "altLabel",
-        "label",
-        "name",
-        "prefLabel",
-    }
+        "altLabel", "label", "name", "prefLabel",
+    }  # fmt: skip
 
 
 def test_a_graph_without_any_schema_has_one(tmp_path: Path) -> None:
@@ -130,12 +119,8 @@ def test_samples_of_a_large_graph_show_what_counting_shows(
     for p, mine in sampled.properties.items():
         other = exact.properties[p]
         assert (mine.kind, mine.text_numbers, mine.triples, mine.subjects, mine.objects) == (
-            other.kind,
-            other.text_numbers,
-            other.triples,
-            other.subjects,
-            other.objects,
-        )
+            other.kind, other.text_numbers, other.triples, other.subjects, other.objects,
+        )  # fmt: skip
         assert set(mine.domains) == set(other.domains) and set(mine.ranges) == set(other.ranges)
         for c, n in other.domains.items():
             assert n / 2 <= mine.domains[c] <= 2 * n
@@ -147,23 +132,16 @@ def test_samples_of_a_large_graph_show_what_counting_shows(
 @pytest.mark.parametrize(
     ("texts", "kind", "as_text"),
     [
-        (["1", "2.5", "-3"], "number", True),
-        (["1,024 kg", "3 kg"], "number", True),
-        (["1,024 kg", "3 g"], "text", False),
-        (["$3", "$4.50"], "number", True),
-        (["$3", "€4.50"], "text", False),
-        (["7 EUR", "4 USD"], "text", False),
-        (["7 rooms", "1 room"], "number", True),
-        (["7,5", "1,25"], "text", False),
-        (["$9.99", "$10"], "number", True),
-        (["2020-01-01", "2021-02-03T10:00:00Z"], "date", False),
-        (["E190", "A320"], "text", False),
-        (["00501", "10001"], "text", False),
-        (["12 Monkeys", "8 Mile", "21 Grams", "300 Spartans"], "text", False),
-        (["", " "], "text", False),
+        (["1", "2.5", "-3"], "number", True), (["1,024 kg", "3 kg"], "number", True),
+        (["1,024 kg", "3 g"], "text", False), (["$3", "$4.50"], "number", True),
+        (["$3", "€4.50"], "text", False), (["7 EUR", "4 USD"], "text", False),
+        (["7 rooms", "1 room"], "number", True), (["7,5", "1,25"], "text", False),
+        (["$9.99", "$10"], "number", True), (["2020-01-01", "2021-02-03T10:00:00Z"], "date", False),
+        (["E190", "A320"], "text", False), (["00501", "10001"], "text", False),
+        (["12 Monkeys", "8 Mile", "21 Grams", "300 Spartans"], "text", False), (["", " "], "text", False),
         ([], "text", False),
     ],
-)
+)  # fmt: skip
 def test_kinds_of_texts(texts: Sequence[str], kind: str, as_text: bool) -> None:
     assert kind_of_texts(texts) == (kind, as_text)
 

@@ -129,12 +129,10 @@ def test_what_a_condition_fixes_is_not_shown_beside_what_is_asked_for(fleet: Kno
 @pytest.mark.parametrize(
     "join",
     [
-        "JOIN port ON vessel.yard = port.id",
-        "JOIN port ON vessel.home_port = vessel.id",
-        "JOIN port ON call.vessel_called = vessel.id",
-        "JOIN port",
+        "JOIN port ON vessel.yard = port.id", "JOIN port ON vessel.home_port = vessel.id",
+        "JOIN port ON call.vessel_called = vessel.id", "JOIN port",
     ],
-)
+)  # fmt: skip
 def test_tables_are_joined_by_links_alone(fleet: KnowledgeGraph, join: str) -> None:
     statement = f"SELECT port.name FROM vessel {join} WHERE vessel.crew > 3"
     with pytest.raises(ConfigError):

@@ -27,11 +27,8 @@ def stated() -> Iterator[KnowledgeGraph]:
 def inferred() -> Iterator[KnowledgeGraph]:
     with loaded("harbour") as found:
         further = {
-            "Gull": ["Vessel"],
-            "Petrel": ["Vessel"],
-            "Puffin": ["Vessel", "Sailboat"],
-            "Mammut": ["Vessel"],
-        }
+            "Gull": ["Vessel"], "Petrel": ["Vessel"], "Puffin": ["Vessel", "Sailboat"], "Mammut": ["Vessel"],
+        }  # fmt: skip
         further |= {"Ilse": ["Sailor"], "Jonte": ["Sailor"]}
         found.insert(
             Triple(URIRef(NS + thing), RDF.type, URIRef(NS + c))
@@ -64,14 +61,8 @@ def test_the_schema_counts_members_of_subclasses(stated: KnowledgeGraph, inferre
     schema = schema_of(stated)
     counts = {c.removeprefix(NS): info.count for c, info in schema.classes.items()}
     assert counts == {
-        "Harbour": 2,
-        "Sailboat": 3,
-        "Sailor": 3,
-        "Skipper": 2,
-        "Tug": 1,
-        "Vessel": 4,
-        "Yawl": 2,
-    }
+        "Harbour": 2, "Sailboat": 3, "Sailor": 3, "Skipper": 2, "Tug": 1, "Vessel": 4, "Yawl": 2,
+    }  # fmt: skip
     narrower = {
         c.removeprefix(NS): {n.removeprefix(NS) for n in i.narrower} for c, i in schema.classes.items()
     }

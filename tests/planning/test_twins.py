@@ -39,16 +39,13 @@ PLANS = [
     Plan(Block((MEMBER, SIZED)), (Column(Aggregate("sum", Number(n), of=(x,)), "sum"),)),
     Plan(
         Block((LINKED, Pattern(y, RDF.type, KIND))),
-        (Column(x, "x"), Column(Aggregate("count", of=(y,)), "count")),
-        order=(Order("count", True),),
+        (Column(x, "x"), Column(Aggregate("count", of=(y,)), "count")), order=(Order("count", True),),
     ),
     Plan(
-        Block((LINKED,)),
-        (Column(y, "y"),),
-        having=(Comparison(Aggregate("count", of=(x,)), ">", Literal(1)),),
-        group_by=(y,),
+        Block((LINKED,)), (Column(y, "y"),),
+        having=(Comparison(Aggregate("count", of=(x,)), ">", Literal(1)),), group_by=(y,),
     ),
-]
+]  # fmt: skip
 
 names = st.sampled_from([f"urn:{home}:{letter}" for home in "mz" for letter in "abcdef"]).map(URIRef)
 facts = st.one_of(

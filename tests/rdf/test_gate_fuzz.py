@@ -129,21 +129,17 @@ def test_updates_call_nobody(heard: tuple[str, list[bytes]], engine: ox.Store) -
 
 FOLDERS = ("syntax-query", "syntax-update-1", "syntax-update-2", "syntax-fed", "aggregates", "grouping")
 KINDS = (
-    "PositiveSyntaxTest11",
-    "NegativeSyntaxTest11",
-    "PositiveUpdateSyntaxTest11",
+    "PositiveSyntaxTest11", "NegativeSyntaxTest11", "PositiveUpdateSyntaxTest11",
     "NegativeUpdateSyntaxTest11",
-)
+)  # fmt: skip
 
 # The grammar leaves the scope of variables to the engine.
 SCOPE = {
     *(f"agg{number:02}.rq" for number in range(8, 13)),
     *(f"syn-bad-{number:02}.rq" for number in range(1, 4)),
-    *(f"syntax-BINDscope{number}.rq" for number in range(6, 9)),
-    "group06.rq",
-    "group07.rq",
+    *(f"syntax-BINDscope{number}.rq" for number in range(6, 9)), "group06.rq", "group07.rq",
     "syntax-SELECTscope2.rq",
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

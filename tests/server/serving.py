@@ -41,11 +41,8 @@ def command(
     with said.open("wb") if said else TemporaryFile() as errors:
         process = subprocess.Popen(
             [*limited, sys.executable, "-m", "mrag", "serve", "--port", "0", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            env={**os.environ, **environment},
-        )
+            stdout=subprocess.PIPE, stderr=errors, text=True, env={**os.environ, **environment},
+        )  # fmt: skip
         try:
             assert process.stdout is not None
             line = process.stdout.readline()

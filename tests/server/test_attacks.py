@@ -248,13 +248,9 @@ def test_a_question_is_read_by_a_process_that_follows_the_graph() -> None:
 def test_no_process_outlives_its_server(told: signal.Signals) -> None:
     """Not even one that holds its interpreter in an endless expression; Ctrl-C reaches a whole group."""
     server = subprocess.Popen(
-        [sys.executable, "-c", _ENDLESS],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
+        [sys.executable, "-c", _ENDLESS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
     try:
         assert server.stdout is not None and server.stderr is not None
         url = server.stdout.readline().strip()

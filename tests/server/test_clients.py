@@ -195,11 +195,9 @@ PYTHON = os.environ.get("MRAG_TTYG_PYTHON")
 @pytest.mark.skipif(not PYTHON, reason="MRAG_TTYG_PYTHON names no Python with ttyg (docs/endpoint.md)")
 def test_the_tools_of_ttyg_work_unchanged(server: Running) -> None:
     ended = subprocess.run(
-        [str(PYTHON), str(Path(__file__).with_name("ttyg_tools.py")), server.url],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+        [str(PYTHON), str(Path(__file__).with_name("ttyg_tools.py")), server.url], capture_output=True,
+        text=True, timeout=120,
+    )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     found = json.loads(ended.stdout.splitlines()[-1])
     assert (found["health"], found["index"]) == (200, True)

@@ -28,12 +28,8 @@ for _part in Path(__file__).with_name("malformed.txt").read_text("ascii").rstrip
 READ, HOSTS, HEADERS = PARTS["GET"], PARTS["hosts"], PARTS["headers"]
 VALUES = [*HOSTS, *PARTS["values"], "9" * 5000, "x" * 7000, "bytes=" + "0-1," * 500]
 ENDS = [
-    *PARTS["ends"],
-    "?k=" + "9" * 5000 + "&q=a",
-    "?" + "a&" * 2000,
-    "/" + "x" * 5000,
-    "?q=" + "x" * 20_000,
-]
+    *PARTS["ends"], "?k=" + "9" * 5000 + "&q=a", "?" + "a&" * 2000, "/" + "x" * 5000, "?q=" + "x" * 20_000,
+]  # fmt: skip
 BODIES = [body.encode("latin-1") for body in PARTS["bodies"]]
 BODIES += [b"1" * 5000, b"[" * 50_000, b'{"a":' * 5000, b"&" * 3000]
 ROUTES = [

@@ -87,17 +87,10 @@ async def _all_at_once(server: Running, soak: Soak) -> None:
     works += [reader, reader, reader, asker]
     clients = [Client(soak, seed) for seed, _ in enumerate(works)]
     wrongs: list[trouble.Misbehaviour] = [
-        trouble.leave_in_request,
-        trouble.leave_in_answer,
-        trouble.read_slowly,
-        trouble.stop_reading,
-        trouble.send_head_slowly,
-        trouble.send_body_slowly,
-        trouble.say_nothing,
-        trouble.send_too_much,
-        trouble.run_out_of_time,
-        *(trouble.lose_the_answer(tally) for tally in soak.tallies),
-    ]
+        trouble.leave_in_request, trouble.leave_in_answer, trouble.read_slowly, trouble.stop_reading,
+        trouble.send_head_slowly, trouble.send_body_slowly, trouble.say_nothing, trouble.send_too_much,
+        trouble.run_out_of_time, *(trouble.lose_the_answer(tally) for tally in soak.tallies),
+    ]  # fmt: skip
 
     async def misbehave(what: trouble.Misbehaviour, seed: int) -> None:
         try:

@@ -148,14 +148,12 @@ def test_oversized_requests_are_refused(demo: KnowledgeGraph) -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        b"GARBAGE\r\n\r\n",
-        b"GET /sparql HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
+        b"GARBAGE\r\n\r\n", b"GET /sparql HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
         b"POST /sparql HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
-        b"GET /%00%ff?query=%ff HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /%00%ff?query=%ff HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
         bytes(range(256)) * 20,
     ],
-)
+)  # fmt: skip
 def test_malformed_requests_do_no_harm(server: Running, raw: bytes) -> None:
     with dial(server.url) as connection:
         connection.sendall(raw)

@@ -124,13 +124,9 @@ def started_in(folder: Path, *words: str) -> tuple[subprocess.Popen[bytes], str]
     command = [sys.executable, "-m", "mrag", "serve", "--port", "0", "--update", "--workers", "1"]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            [*command, "--store", "store", *words],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "MRAG_MODEL": "none"},
-            start_new_session=True,
-        )
+            [*command, "--store", "store", *words], cwd=folder, stdout=subprocess.PIPE, stderr=log,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "MRAG_MODEL": "none"}, start_new_session=True,
+        )  # fmt: skip
     assert process.stdout is not None
     line = process.stdout.readline().decode()
     assert line.startswith("SPARQL"), (folder / "log").read_text()

@@ -27,10 +27,8 @@ UPDATES = (
     "move", "syntax-update-1", "syntax-update-2", "update-silent",
 )  # fmt: skip
 PROTOCOLS = (
-    "protocol",
-    "graph-store-protocol/manifest-direct.ttl",
-    "graph-store-protocol/manifest-indirect.ttl",
-)
+    "protocol", "graph-store-protocol/manifest-direct.ttl", "graph-store-protocol/manifest-indirect.ttl",
+)  # fmt: skip
 
 KNOWN = dict(line.split("\t") for line in beside(__file__, "w3c_known.tsv").splitlines())
 """Cases that fail, and why. Those of entailment regimes and of SERVICE are not run at all."""

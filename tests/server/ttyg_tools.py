@@ -26,13 +26,11 @@ def main(url: str) -> None:
         )
         rows = json.loads(query.run("SELECT ?x { ?x a ex:SemanticProduct } ORDER BY ?x"))
         found = {
-            "version": graph.version,
-            "health": graph.health("main").status_code,
+            "version": graph.version, "health": graph.health("main").status_code,
             "index": graph.similarity_index_exists("main", "main"),
-            "products": [row["x"]["value"] for row in rows["results"]["bindings"]],
-            "schema": schema.run({}),
+            "products": [row["x"]["value"] for row in rows["results"]["bindings"]], "schema": schema.run({}),
             "similar": search.run("a database for RDF with reasoning"),
-        }
+        }  # fmt: skip
     sys.stdout.write(json.dumps(found) + "\n")
 
 

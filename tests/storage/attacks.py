@@ -127,11 +127,9 @@ class Index:
 
 
 KINDS = {
-    "similarity": Index(_similarity, _ask_similarity),
-    "deleted": Index(_deleted, _ask_similarity),
-    "clues": Index(_clues, _ask_clues),
-    "codes": Index(_codes, _ask_codes),
-}
+    "similarity": Index(_similarity, _ask_similarity), "deleted": Index(_deleted, _ask_similarity),
+    "clues": Index(_clues, _ask_clues), "codes": Index(_codes, _ask_codes),
+}  # fmt: skip
 
 
 def files_of(folder: Path) -> list[Path]:

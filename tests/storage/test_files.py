@@ -142,11 +142,8 @@ def test_blocks_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(data)
     bad = (20 * BLOCK - 128) // (64 * 8)
     places = np.array([0, 5, 5, 700, len(rows) - 1])
-    assert (
-        (lazy[places] == rows[places]).all()
-        and (lazy[3:9] == rows[3:9]).all()
-        and (lazy[-1] == rows[-1]).all()
-    )
+    assert (lazy[places] == rows[places]).all() and (lazy[3:9] == rows[3:9]).all()
+    assert (lazy[-1] == rows[-1]).all()
     for asked in (bad, slice(bad, bad + 1), np.array([1, bad]), slice(None, None, 2), rows[:, 0] == 64 * bad):
         with pytest.raises(DamagedIndex, match="block 20 of"):
             lazy[asked]

@@ -203,10 +203,8 @@ def test_nothing_that_steers_a_terminal_is_printed(printed: list[Printed]) -> No
 # say is about a server, a file or an argument that is no good.
 NO_WORK = {
     "create", "verify", "doctor", "mcp", "serve", "", "train generative", "learn forget",
-    "complete accept", "complete reject", "complete rollback", "remove",
-    "questions remove",
-    "keys create", "keys show", "keys trust", "keys forget",
-    "keys list",
+    "complete accept", "complete reject", "complete rollback", "remove", "questions remove",
+    "keys create", "keys show", "keys trust", "keys forget", "keys list",
 }  # fmt: skip
 
 
@@ -221,15 +219,8 @@ def test_the_first_call_of_each_command_works(printed: list[Printed]) -> None:
     silent = set(first) - shown - NO_WORK - {n for n in first if n.endswith("as data")}
     # These print numbers alone when all is well; the small model writes no clue for a gizmo.
     assert silent <= {
-        "reason",
-        "index",
-        "views",
-        "describe",
-        "codes build",
-        "learn concepts",
-        "kgs",
-        "update",
-    } | {n for n in first if "clues" in n}
+        "reason", "index", "views", "describe", "codes build", "learn concepts", "kgs", "update",
+    } | {n for n in first if "clues" in n}  # fmt: skip
 
 
 @pytest.mark.slow

@@ -32,12 +32,9 @@ def on_a_terminal(code: str, **more: str) -> bytes:
     reader = threading.Thread(target=collect, args=(master, parts))
     reader.start()
     process = subprocess.Popen(
-        [sys.executable, "-c", code],
-        stdin=subprocess.DEVNULL,
-        stdout=slave,
-        stderr=slave,
+        [sys.executable, "-c", code], stdin=subprocess.DEVNULL, stdout=slave, stderr=slave,
         env=environment(**more),
-    )
+    )  # fmt: skip
     os.close(slave)
     try:
         process.wait(60)
@@ -150,10 +147,8 @@ def test_the_protocol_of_assistants_is_whole_and_its_notes_are_guarded(tmp_path:
     for words in (("load", f"a{NAME}.ttl"), ("index",)):
         assert run(*words, "--store", "data", cwd=tmp_path, MRAG_EMBEDDER="none").returncode == 0
     start = {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": TEXT, "version": "1"},
-    }
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": TEXT, "version": "1"},
+    }  # fmt: skip
     search = {"name": "search", "arguments": {"text": "gizmo"}}
     messages = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": start},

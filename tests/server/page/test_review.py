@@ -143,12 +143,9 @@ def test_hostile_quotes_and_labels_stay_text(
     browser: Browser, kg: KnowledgeGraph, size: tuple[int, int], bare: bool
 ) -> None:
     run = propose(
-        kg,
-        HOSTILE,
-        [read("bob", "bornIn", "ystad", quote=HOSTILE)],
-        model=HOSTILE,
+        kg, HOSTILE, [read("bob", "bornIn", "ystad", quote=HOSTILE)], model=HOSTILE,
         names={str(iri("ystad")): HOSTILE},
-    )
+    )  # fmt: skip
     assert run is not None
     with serving(kg, **SETTINGS) as url, watched(browser, url, size, bypass_csp=bare) as seen:
         seen.open("/#/review", ".evidence mark:has-text('onerror')")
