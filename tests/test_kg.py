@@ -24,11 +24,8 @@ from tests.commands import run
 from tests.conftest import PRODUCTS
 
 EX = "http://example.org/"
-
 A, B, C, D = (URIRef(EX + n) for n in "ABCD")
-
 ITEMS = [URIRef(f"{EX}i{n}") for n in range(4)]
-
 P, Q = URIRef(EX + "p"), URIRef(EX + "q")
 
 
@@ -44,12 +41,10 @@ axiom = st.one_of(
     st.just(Triple(Q, OWL.inverseOf, P)),
     st.just(Triple(P, RDF.type, OWL.TransitiveProperty)),
 )
-
 fact = st.one_of(
     st.builds(Triple, st.sampled_from(ITEMS), st.just(RDF.type), st.sampled_from([A, B, C, D])),
     st.builds(Triple, st.sampled_from(ITEMS), st.sampled_from([P, Q]), st.sampled_from(ITEMS)),
 )
-
 batch = st.lists(st.one_of(axiom, fact), max_size=8)
 
 
@@ -232,13 +227,9 @@ def test_in_python_it_is_a_choice(home: Path) -> None:
 
 
 E = "http://e.example/"
-
 VERSIONS = beside(__file__, "versions.trig")
-
 _TERM = st.sampled_from([ox.NamedNode(f"{E}{n}") for n in "abc"])
-
 _GRAPH = st.sampled_from([ox.DefaultGraph(), *(ox.NamedNode(f"{E}g{n}") for n in range(3))])
-
 _QUADS = st.lists(st.builds(ox.Quad, _TERM, _TERM, _TERM, _GRAPH), max_size=12)
 
 

@@ -388,7 +388,6 @@ def test_a_model_that_was_named_is_there_though_the_answer_needs_none() -> None:
 
 
 QUESTION = "How many countries are there?"
-
 COMPANY = Path(__file__).parent / "planning" / "graphs" / "company.ttl"
 
 

@@ -15,7 +15,6 @@ from mrag.rdf.terms import Term, Triple
 
 UNWATCHED = settings(suppress_health_check=list(HealthCheck))
 """For what draws whole graphs: each example is large, and takes its time."""
-
 E = "http://example.org/"
 INDIVIDUALS = [E + x for x in "abcdef"]
 CLASSES = [E + x for x in "ABC"]

@@ -40,7 +40,6 @@ CLASSES = (E + "A", E + "B")
 R, D = E + "r", E + "d"
 TYPE = str(RDF.type)
 NUMBERS = [Literal(n) for n in range(5)]
-
 _FACETS: tuple[Facet, ...] = ("minInclusive", "maxInclusive", "minExclusive", "maxExclusive")
 _roles = st.builds(Property, st.just(R), st.booleans())
 _ranges = st.builds(

@@ -37,7 +37,6 @@ from tests.conftest import PRODUCTS, shared_data
 from tests.crash import Job, breaks, mrag_in
 
 FAMILY = "http://www.benchmark.org/family#"
-
 ALL = ("search", "celoe", "ocel", "tdl")
 
 
@@ -405,9 +404,7 @@ def test_the_beam_is_widened_while_there_are_mistakes(kg: KnowledgeGraph) -> Non
 
 
 SIZE = 8
-
 individuals = st.integers(0, SIZE - 1)
-
 graphs = st.tuples(
     st.lists(st.sets(st.sampled_from("ABC"), min_size=1), min_size=SIZE, max_size=SIZE),
     st.sets(st.tuples(individuals, st.sampled_from("pq"), individuals), max_size=12),
@@ -462,7 +459,6 @@ def test_what_misses_too_much_is_not_refined() -> None:
 
 
 FOO = "http://localhost/foo#"
-
 CONF = """/* lp.positiveExamples = { "x" } */
 prefixes = [ ("ex", "http://localhost/foo#"), ("f","urn:f:") ]  // two
 ks.fileName = "family.kb"
@@ -514,9 +510,7 @@ def test_negative_examples_are_drawn_from_the_others() -> None:
 
 
 OPEN = "ex:SemanticProduct and (ex:developedBy some ex:Vendor)"
-
 CLOSED = "ex:Product and not (ex:developedBy some ex:Vendor)"
-
 STORE = ("--store", "store")
 
 
@@ -536,7 +530,6 @@ def kept(folder: Path) -> None:
 
 
 WORKS = (("learn", "concepts", *STORE), ("query", "ASK { ?s ?p ?o }", *STORE))
-
 JOBS = (
     Job("learn keep", keep(OPEN), products, works=WORKS, campaign=True),
     Job("learn keep with members", keep(CLOSED), products, works=WORKS),

@@ -34,7 +34,6 @@ from tests.cel.plain import INDIVIDUALS, UNWATCHED, Plain, graphs
 from tests.evaluation.conftest import Start
 
 ASKED = Question("jackets")
-
 SHOWN = {
     "i1": ["jacket", "lapel"], "i2": ["jacket", "lapel"], "i3": ["jacket", "zip"], "i4": ["skirt", "zip"],
     "i5": ["jacket"], "i6": ["skirt"], "i7": ["jacket", "belt"], "i8": ["skirt", "belt"],
@@ -163,7 +162,6 @@ DOCUMENTS = {
     E + "i1": "a red leather jacket", E + "i2": "a red jacket of leather", E + "i3": "a blue raincoat",
     E + "i4": "a boat on a lake", E + "i5": "a jacket in red, made of leather", E + "i6": "a bowl of soup",
 }  # fmt: skip
-
 JACKETS = ("i1", "i2", "i3", "i5")
 
 
@@ -261,9 +259,7 @@ def test_without_a_model_or_vectors(model: Asked) -> None:
 
 
 EX = "https://w3id.org/mrag/demo/products#"
-
 PATIENT = FeedbackSettings(seconds=60)
-
 """Learning ends when it has found what there is, which takes longer on a busy machine."""
 
 

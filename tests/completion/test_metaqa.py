@@ -131,7 +131,6 @@ def test_texts_follow_their_seed_and_not_the_readers_words(incomplete: ModuleTyp
 
 
 SPELT = ["Up", "up!", "Heat", "The Heat", "", "  ", "Amélie", "amelie", "$"]
-
 NAMES = st.lists(st.sampled_from(SPELT), max_size=4)
 
 

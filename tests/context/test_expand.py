@@ -23,13 +23,9 @@ from tests.conftest import PRODUCTS
 from tests.vectors import remembered_vectors
 
 NODES = [URIRef(f"http://example.org/n{i}") for i in range(8)]
-
 PREDICATES = [URIRef(f"http://example.org/p{i}") for i in range(4)]
-
 CLASSES = [URIRef(f"http://example.org/C{i}") for i in range(3)]
-
 node = st.sampled_from(NODES)
-
 literal = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=60).map(Literal),
     st.tuples(st.text("ab c", max_size=9), st.sampled_from(["en", "en-GB", "de", "fr"])).map(
@@ -37,22 +33,18 @@ literal = st.one_of(
     ),
     st.integers().map(Literal),
 )
-
 statement = st.one_of(
     st.builds(Triple, node, st.sampled_from(PREDICATES), st.one_of(node, literal)),
     st.builds(Triple, node, st.just(RDF.type), st.sampled_from([*CLASSES, OWL.Thing])),
     st.builds(Triple, st.sampled_from(CLASSES), st.just(RDFS.subClassOf), st.sampled_from(CLASSES)),
     st.builds(Triple, node, st.just(RDFS.label), literal),
 )
-
 graphs = st.lists(statement, max_size=60)
-
 knobs = st.builds(
     ContextSettings, hops=st.sampled_from([1, 2]), schema=st.booleans(), hub_damping=st.booleans(),
     per_predicate=st.integers(1, 6), scan=st.sampled_from([3, 64]), max_triples=st.integers(1, 60),
     token_budget=st.integers(1, 900),
 )  # fmt: skip
-
 SEEDS = [(str(n), 1.0 / (i + 1)) for i, n in enumerate(NODES[:3])]
 
 
@@ -212,9 +204,7 @@ def test_unknown_entities_and_no_entities_give_an_empty_context(kg: KnowledgeGra
 
 
 E = "http://example.org/"
-
 STATED = beside(__file__, "mill.txt")
-
 NAMES = sorted({part.strip() for row in STATED.split("\n") if row for part in row.split("|")})
 
 
@@ -278,9 +268,7 @@ def test_a_name_within_a_name_is_not_asked_about(mill: KnowledgeGraph) -> None:
 
 
 __all__ = ["remembered_vectors"]
-
 EX = Namespace("https://w3id.org/mrag/demo/products#")
-
 QUESTION = "What database products are linked to RDF?"
 
 

@@ -28,11 +28,9 @@ from tests.conftest import PRODUCTS, shared_data, slow
 from tests.crash import Job, breaks, mrag_in
 
 QUICK = Resampling(resamples=100)
-
 TRIPLE_STORES: dict[str, Any] = {
     "id": "count", "question": "How many triple stores are there?", "answers": [["11"]], "category": "count",
 }  # fmt: skip
-
 FOOTBALL: dict[str, Any] = {"id": "football", "question": "Who won the football world cup in 1990?"}
 
 
@@ -369,11 +367,8 @@ def products(folder: Path) -> None:
 
 
 EVAL = ("eval", "docs", "--embedder", "none", "--out", "out", "--resamples", "100")
-
 MAKE = tuple("benchmark out --model none --embedder none --class ex:Product --store store".split())
-
 BOTH = ("-r", "bm25", "-r", "bm25-thesis")
-
 JOBS = (
     Job("eval", (*EVAL, *BOTH), small_collection, contents, between=each_whole, works=(), campaign=True),
     Job("eval again", (*EVAL, *BOTH, "-m", "nDCG@10"), evaluated, contents, between=each_whole, works=()),

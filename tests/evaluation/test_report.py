@@ -22,11 +22,8 @@ from tests.cases import cases
 from tests.conftest import shared_data
 
 QRELS = {f"q{i}": {f"d{i}": 1} for i in range(20)}
-
 GOOD = Run.of_order("good", {f"q{i}": [f"d{i}", "x"] for i in range(20)})
-
 LATE = Run.of_order("late", {f"q{i}": ["x"] * 1 + [f"y{j}" for j in range(8)] + [f"d{i}"] for i in range(20)})
-
 POOR = Run.of_order("poor|", {f"q{i}": ["x", f"d{i}"] if i < 10 else ["x"] for i in range(20)})
 
 
@@ -141,9 +138,7 @@ def test_any_ranker_can_be_measured(images: object) -> None:
 IDS = st.text(
     st.characters(exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"]), min_size=1, max_size=8
 ).filter(lambda text: text.split() == [text])
-
 NUMBERS = st.one_of(st.floats(-1e6, 1e6), st.sampled_from([-3.4028234e38, 1e299, 1e300]))
-
 SCORES = st.dictionaries(IDS, st.dictionaries(IDS, NUMBERS, min_size=1, max_size=6), min_size=1)
 
 
@@ -169,11 +164,8 @@ def test_a_run_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactor
 
 
 DOCS = st.sampled_from([f"d{n}" for n in range(12)])
-
 EQUAL = st.sampled_from([0.0, 1.0, 1.0 + 1e-9, 1.5, -2.0, 1e-45, 16777216.0, 16777217.0])
-
 TIED = st.dictionaries(st.sampled_from("qrs"), st.dictionaries(DOCS, EQUAL, min_size=1), min_size=1)
-
 GRADES = st.fixed_dictionaries(dict.fromkeys("qrs", st.dictionaries(DOCS, st.integers(0, 3), min_size=1)))
 
 

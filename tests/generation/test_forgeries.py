@@ -27,9 +27,7 @@ from tests.images.conftest import draw, turtle
 from tests.planning.questions import GRAPHS
 
 pytestmark = pytest.mark.filterwarnings("ignore:Parsing weird boolean")
-
 PLAIN, FOLLOWS, SAVED = (cases(__file__, name) for name in ("plain", "follow-up", "saved"))
-
 CASES = [
     *((graph, "plain", [q]) for graph, questions in PLAIN.items() for q in questions),
     *((graph, kind, both) for kind in ("follow-up", "saved") for graph, *both in cases(__file__, kind)),
@@ -314,13 +312,9 @@ def test_canonical_json_is_that_of_rfc_8785() -> None:
 
 
 Answers = dict[str, dict[str, Any]]
-
 COUNT, OTHER = "How many triple stores are there?", "How many vector databases are there?"
-
 LIST, READ, YES = "Which products does Ontotext develop?", "What is GraphDB?", "Is GraphDB a triple store?"
-
 OLDEST, GROUPS = "What is the oldest database?", "How many vendors are there per country?"
-
 LATER = "And vector databases?"
 
 
@@ -424,12 +418,10 @@ def helped(value: dict[str, Any], _: Answers) -> None:
 
 
 CITED = ("id", "triple", "graph", "inferred", "text")
-
 FORGES: dict[str, Callable[..., None]] = {f.__name__: f for f in (
     before, put, lose, everywhere, from_another, says, cites, named, turned, first_row_only, before_it,
     helped,
 )}  # fmt: skip
-
 UNCHECKED = {"found": FOUND, "notice": NOTICE, "writer": WRITER, "why": WHY, "reading": READING}
 
 

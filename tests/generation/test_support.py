@@ -132,7 +132,6 @@ def test_contradicted_is_told_from_unsaid(kg: KnowledgeGraph, read: Context, tex
 
 
 ROOT = Path(__file__).parents[2]
-
 GRAPHS = ("demo", "clinic", "museum")
 
 
@@ -186,15 +185,12 @@ TEXTS = st.one_of(
 
 # Stores hold no lone surrogates; XML and JSON cannot carry them.
 LABELS = TEXTS.filter(lambda text: not any("\ud800" <= c <= "\udfff" for c in text))
-
 SCHEMA = [RDFS + name for name in ("subClassOf", "label", "comment", "domain")]
 
 SCHEMA += [RDF + "type", OWL + "disjointWith", OWL + "sameAs"]
 
 PREDICATES = st.sampled_from([*SCHEMA, "http://example.org/p", "http://example.org/q"])
-
 NODES = st.integers(0, 5).map(lambda i: URIRef(f"http://example.org/n{i}"))
-
 DATATYPES = st.sampled_from([None, XSD + "decimal", XSD + "boolean", XSD + "date", XSD + "integer"])
 
 

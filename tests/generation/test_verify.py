@@ -89,7 +89,6 @@ MUTATIONS: dict[str, tuple[list[str | int], Any]] = {
     "a sentence is put in": (["sentences"], lambda old: [*old, FREE]),
     "the order changes": (["sentences"], lambda old: old[::-1]),
 }
-
 FREE = {"text": "GraphDB is free.", "before": " ", "citations": [], "supported": True, "rejected_ids": []}
 
 

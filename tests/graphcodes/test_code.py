@@ -223,7 +223,6 @@ def test_the_command_imports_a_folder(tmp_path):
 
 
 EMPTY = GraphCode()
-
 BITES, BITTEN, LICKS = map(told, ("dog bites man", "man bites dog", "dog licks man"))
 
 
@@ -315,7 +314,6 @@ class TestStructural:
 
 
 UTI, INFECTION = "urinary tract infection", "infection"
-
 KINDS = Ontology.of([("cystitis", UTI), (UTI, INFECTION), ("pneumonia", INFECTION)])
 
 

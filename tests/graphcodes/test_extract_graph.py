@@ -24,7 +24,6 @@ from tests.images.conftest import photos  # noqa: F401
 from tests.images.seeing_server import colour_of, llava
 
 E = Namespace("http://example.org/x#")
-
 P = "https://w3id.org/mrag/demo/products#"
 
 
@@ -112,7 +111,6 @@ def test_what_is_no_triple_is_refused(triple: tuple[str, ...]) -> None:
 
 
 CHASE = {("dog", "chase", "cat"), ("cat", "is", "black")}
-
 EDGES = [
     {"source": "dog", "relation": "chase", "target": "cat"},
     {"source": "cat", "relation": "is", "target": "black"},

@@ -442,7 +442,6 @@ def store_in(folder: Path) -> Path:
 
 
 PROGRAM = "import mrag.images.enrichment as e; e._FLUSH_ENTRIES = 2; from mrag.cli import main; main()"
-
 """The command, with small batches, so that the graph is written to often."""
 
 

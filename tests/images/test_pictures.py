@@ -24,7 +24,6 @@ from mrag.rdf.terms import Triple
 from mrag.stores.process import parsing
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (pip install 'mrag[images]')")
-
 KINDS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
 
 
@@ -193,7 +192,6 @@ def gif(frames: int) -> bytes:
 SVG = b"""<?xml version="1.0"?><!DOCTYPE svg [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">
 <!ENTITY x SYSTEM "file:///etc/passwd">]><svg xmlns="http://www.w3.org/2000/svg"><text>&b;&x;</text>
 <image href="http://127.0.0.1:9/"/></svg>"""
-
 ATTACKS: dict[str, Callable[[], bytes]] = {
     "png: absurd size": lambda: png(header(2**31 - 1, 2**31 - 1), (b"IDAT", b""), (b"IEND", b"")),
     "png: bomb": lambda: png(
@@ -230,10 +228,8 @@ ATTACKS: dict[str, Callable[[], bytes]] = {
     "postscript": lambda: b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 99999 99999\n(x) run\n",
     "nothing": lambda: b"",
 }  # fmt: skip
-
 FINE = {"png: bomb", "png: many chunks", "png: bomb in a profile", "gif: many frames", "webp: many frames",
         "page behind a jpeg"}  # fmt: skip
-
 """These may be read: what comes of them is small."""
 
 
@@ -299,9 +295,7 @@ def test_altered_pictures_do_no_harm(tmp_path: Path) -> None:
 
 
 NOTHING = PartFeatures(frozenset(), frozenset())
-
 SCENES = EX + "scenes#"
-
 VALUES = [EX + name for name in ("coat", "hat", "shoe", "red", "blue", "plain")]
 
 

@@ -25,11 +25,8 @@ from mrag.storage.bits import packed, set_bits
 from tests.conftest import slow
 
 WORDS = st.sampled_from(["red", "blue", "shoe", "shoes", "coat", "leather", "é", "東京", "x1", "the"])
-
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
-
 IDS = st.sampled_from([f"ex:{i}" for i in range(12)])
-
 DOCUMENTS = st.dictionaries(IDS, TEXTS, max_size=12)
 
 

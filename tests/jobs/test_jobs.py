@@ -224,14 +224,11 @@ def test_the_work_of_embedding_pickles_without_its_model() -> None:
 
 
 THINGS = ("man", "woman", "dog", "girl", "horse", "boy", "cat")
-
 COLOURS = ("red", "blue", "green", "old", "small")
-
 TEXTS = {
     f"t{at}": f"A {THINGS[at % 7]} in a {COLOURS[at % 5]} coat rides the {THINGS[at * 3 % 7]} on {at % 11}."
     for at in range(40)
 }
-
 QUERIES = {f"q{at}": f"{THINGS[at % 7]} {COLOURS[at % 5]}" for at in range(12)}
 
 

@@ -29,12 +29,10 @@ from tests.commands import run
 from tests.server.conftest import running
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-
 XML = (
     "<?xml version='1.0' encoding=\"{declared}\"?>\n<rdf:RDF xmlns:rdf='" + RDF + "' xmlns:x='urn:x:'>"
     "<rdf:Description rdf:about='urn:x:a'><x:b>{text}</x:b></rdf:Description></rdf:RDF>"
 )
-
 PLAIN = {
     "ttl": '@prefix x: <urn:x:> . x:a x:b "{text}" , [ x:c 1 ] .', "n3": '<urn:x:a> <urn:x:b> "{text}" .',
     "trig": '<urn:g> {{ <urn:x:a> <urn:x:b> "{text}" }}',
@@ -144,14 +142,11 @@ def test_the_command_names_the_bad_line_and_the_empty_file(tmp_path: Path) -> No
 
 
 MARK = b"\xef\xbb\xbf"
-
 FILES = {kind: text.format(text="c").encode() for kind, text in PLAIN.items()}
-
 MEDIA = {
     "ttl": "text/turtle", "nt": "application/n-triples", "nq": "application/n-quads",
     "trig": "application/trig", "rdf": "application/rdf+xml", "jsonld": "application/ld+json",
 }  # fmt: skip
-
 PACKED: dict[str, Callable[[bytes], bytes]] = {"plain": bytes, "gz": gzip.compress}
 
 
@@ -329,20 +324,16 @@ def test_what_is_too_deep_or_too_long_is_refused(tmp_path: Path) -> None:
 
 
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "300"))
-
 NESTED = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
-
 TURTLE = [
     ("[ <urn:p> ", 1), ("( ", 1), ("] ", -1), (") ", -1), ('"]" ', 0), ("'([' ", 0), ('"""\n["" ]"""', 0),
     ("'''(\n'' ('''", 0), ('"" ', 0), ("'' ", 0), (r'"\"[" ', 0), ("# ([ \"'\n", 0), ("<urn:(a[> ", 0),
     ("<< ", 1), (">> ", -1), ("a:b\\(c ", 0), ("{ ", 1), ("} ", -1), ("é \n", 0), ("1.5 ", 0), ('"\\\\" ', 0),
 ]  # fmt: skip
-
 JSON = [
     ("[", 1), ('{"a":', 1), ("]", -1), ("}", -1), ('"[{"', 0), (r'"\"["', 0), ('"\\\\"', 0), ("1.5e3,", 0),
     ("\n", 0), ("'", 0), ('"é"', 0),
 ]  # fmt: skip
-
 ENTITIES = [
     ("<a>", 1), ('<a b="</a>">', 1), ("<a b='/>'\n>", 1), ("</a>", -1), ("<a/>", 0), ("<a>x</a>", 0),
     ("<!-- <a> -->", 0), ("<![CDATA[<a></a>]]>", 0), ("<?a <a>?>", 0), ("text ]] -- >", 0), ("<b c='>'/>", 0),

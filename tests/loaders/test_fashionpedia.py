@@ -33,7 +33,6 @@ from tests.cases import cases
 from tests.conftest import shared_data
 
 B = "http://example.org/"
-
 GOOD: dict[str, Any] = cases(__file__, "GOOD")
 
 
@@ -256,7 +255,6 @@ def test_what_is_made_can_be_read_and_real_names_are_kept(tmp_path: Path) -> Non
 
 
 S = B + "scenes#"
-
 ROW: dict[str, Any] = {
     "image_id": "7", "region_id": "1", "caption": "a man  in a <red> coat",
     "triples": [["man", "v:wear", "coat"], ["coat", "is", "light red"], ["coat", "pv:hang on", "man"]],

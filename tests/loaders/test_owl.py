@@ -18,7 +18,6 @@ from tests.commands import python
 from tests.loaders.test_kb import concepts
 
 pyhornedowl = pytest.importorskip("pyhornedowl")
-
 PREFIXES = """Prefix(:=<urn:x:>) Prefix(owl:=<http://www.w3.org/2002/07/owl#>)
 Prefix(xsd:=<http://www.w3.org/2001/XMLSchema#>) Prefix(rdfs:=<http://www.w3.org/2000/01/rdf-schema#>)
 """

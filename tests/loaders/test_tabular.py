@@ -26,9 +26,7 @@ PREFIXES = """
 @prefix tab: <https://w3id.org/mrag/table#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 @prefix : <http://example.org/> .
 """
-
 MAPPING = beside(__file__, "shops.rml.ttl")
-
 ROWS = [
     {"name": "A & B", "city": "Köln", "goods": "coats; hats ;;", "year": "1999", "url": "http://a.example/"},
     {"name": 'C "d"', "city": "x/y", "goods": "", "year": "n/a", "url": ""},
@@ -61,7 +59,6 @@ def table(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
 
 
 E = "http://example.org/"
-
 EXPECTED = {line.removesuffix(" .") for line in beside(__file__, "shops.nt").splitlines()}
 
 
@@ -117,7 +114,6 @@ DEFECTS: list[tuple[str, str, dict[str, Any]]] = [
     ("wrong encoding", "goods", {**ROWS[0], "goods": "\ud800"}),
     ("wrong encoding", "name", {**ROWS[0], "name": "\ud800"}),
 ]
-
 DAY = """:Shops rr:predicateObjectMap [ rr:predicate :day ;
   rr:objectMap [ rml:reference "day" ; rr:datatype xsd:date ] ] ."""
 
@@ -261,7 +257,6 @@ shop_id,Shop Name,city_id,opened,site,rating,Symptom_1,Symptom_2,Symptom_3,Q1,Q2
 7,"Coats & ""Co""",3,2001-02-03,http://a.example/,4.5,itch,cough,,1,2,01234,true
 8,Hats,4,NA,http://b.example/x,N/A,cough,,,3,4,99999,false
 '''
-
 CITIES = "id;name;mayor\n3;Köln;\n4;Paris;8\n"
 
 
@@ -324,11 +319,8 @@ def test_names_of_files_and_texts_that_are_keys_make_links(tmp_path: Path) -> No
 
 
 SIGNS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
-
 USUAL = cases(__file__, "USUAL")
-
 CELL = st.text(SIGNS, max_size=12) | st.sampled_from(USUAL)
-
 NAMED = st.text(SIGNS, min_size=1, max_size=8).filter(
     lambda name: name == name.strip() != "" and name != "_row"
 )

@@ -10,7 +10,6 @@ from tests.ontology.closures import HERE, ROOT, close, errors
 
 FILE = ROOT / "ontology" / "products.ttl"
 EX = Namespace("https://w3id.org/mrag/demo/products#")
-
 PROPERTY_TYPES = {OWL.ObjectProperty, OWL.DatatypeProperty, OWL.AnnotationProperty}
 ANNOTATIONS = {DCTERMS.description, DCTERMS.license, DCTERMS.title, FOAF.homepage, SKOS.altLabel}
 DEFINED = {EX.EuropeanProduct, EX.OpenSourceProduct, EX.SemanticProduct, EX.VectorProduct}

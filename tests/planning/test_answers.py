@@ -157,7 +157,6 @@ def test_first_and_last_names_are_one_and_a_changed_one_is_followed() -> None:
 
 
 ASKED = [asked for path in sorted(GRAPHS.glob("*.tsv")) for asked in questions_of(path.stem)]
-
 TOLD = told_of(Path(__file__).with_name("told.tsv"))
 
 

@@ -49,13 +49,9 @@ from tests.planning.stores import agree, graphs
 from tests.planning.strategies import plans
 
 PLANS = {"embedded": 100, "oxigraph server": 200, "virtuoso": 100}
-
 """How many plans are compared on each of the three graphs."""
-
 MORE = 300
-
 """How many more the slow tests compare in the embedded store."""
-
 Kept = tuple[str, dict[str, KnowledgeGraph]]
 
 
@@ -137,15 +133,10 @@ def name(term: Term) -> str:
 
 
 X, WHO, Y, P, G = map(Unknown, ("x", "who", "y", "p", "g"))
-
 FILM = Pattern(X, RDF.type, u("film"))
-
 DIRECTOR, YEAR = Pattern(X, u("directed_by"), WHO), Pattern(X, u("year"), Y)
-
 PRICE, GENRE = Pattern(X, u("price"), P), Pattern(X, u("genre"), G)
-
 DIRECTED, TOWN = Pattern(X, u("directed_by"), WHO), Pattern(WHO, RDF.type, u("person"))
-
 COUNT, MEAN = Aggregate("count", of=(X,)), Aggregate("average", Number(P), (X,))
 
 
@@ -249,17 +240,11 @@ CASES = [
     (Plan(B((FILM,), without=(B((DIRECTED, TOWN)),)), (C(X, "x"),)), "each film directed by no person"),
     (Plan(B((Pattern(u("Alien"), u("director"), u("Ridley")),))), "whether the director of Alien is Ridley"),
 ]  # fmt: skip
-
 A, B_ = Unknown("a"), Unknown("b")
-
 DOG, RED = Pattern(X, RDF.type, u("dog")), colour("red")
-
 TWO = (Pattern(X, u("author"), A), Pattern(X, u("author"), B_))
-
 DIFFERENT = (Comparison(A, "!=", B_),)
-
 LINES = (Pattern(X, RDF.type, u("line")), Pattern(X, u("operator"), A), Pattern(A, u("seat"), u("Rome")))
-
 TOLD_APART = [
     (
         Plan(B(TWO, DIFFERENT)),
@@ -326,7 +311,6 @@ def test_every_plan_has_words(plan: Plan) -> None:
 
 
 SOME = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-
 ODD: tuple[Any, ...] = (
     None, True, -1, 10**30, 1.5, "", "x } ; DROP ALL", "\ud800", [], {}, [[]], {"unknown": "a b"},
     {"unknown": 3}, {"type": "uri", "value": "no iri <>"}, {"type": "literal", "value": "\ud800"},

@@ -34,17 +34,11 @@ from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import beside
 
 X, Y, Z, P = map(var, "xyzp")
-
 SAME, ROLE = iri("urn:same"), iri("urn:role")
-
 TERMS = st.sampled_from(["urn:a", "urn:b", "urn:c", "urn:d", "urn:role"])
-
 NAMES = st.sampled_from(["urn:same", "urn:role", "urn:other"])
-
 GRAPHS = st.lists(st.tuples(TERMS, NAMES, TERMS), max_size=25)
-
 FIRST = SubSelect(Select((X, Y), TriplePattern(X, SAME, Y), limit=1000, sized=True))
-
 BODIES = [
     Group((FIRST, TriplePattern(X, P, Z), Filter(Compare(X, "!=", Y)))),
     Group((SubSelect(Select((X, Y, P, Z), Group((FIRST, TriplePattern(X, P, Z))), distinct=True)),)),

@@ -37,13 +37,9 @@ from tests.reasoning.helpers import (
 from tests.reasoning.owl_cases import load
 
 PRODUCTS = Path(__file__).resolve().parents[2] / "ontology" / "products.ttl"
-
 EXAMPLES = int(os.environ.get("MRAG_EXAMPLES", "20"))
-
 bounded = settings(max_examples=EXAMPLES, derandomize=True, suppress_health_check=list(HealthCheck))
-
 classes, things = st.sampled_from("ABCD"), st.sampled_from("uvwxyz")
-
 properties = st.sampled_from("pqr")
 
 
@@ -52,7 +48,6 @@ def statement(template: str, *parts: st.SearchStrategy[str]) -> st.SearchStrateg
 
 
 R = "[ a owl:Restriction ; owl:onProperty :{1} ; "
-
 axioms = st.one_of(
     statement(":{} rdfs:subClassOf :{} .", classes, classes),
     statement(":{} owl:equivalentClass :{} .", classes, classes),
@@ -69,14 +64,11 @@ axioms = st.one_of(
     statement(":{} a owl:TransitiveProperty .", properties),
     statement(":{} a owl:SymmetricProperty .", properties),
 )
-
 same = st.one_of(
     statement(":{} a owl:FunctionalProperty , owl:ObjectProperty .", properties),
     statement(":{} owl:sameAs :{} .", things, things),
 )
-
 links = statement(":{} :{} :{} .", things, properties, things)
-
 facts = st.one_of(statement(":{} a :{} .", things, classes), links)
 
 
@@ -231,15 +223,10 @@ def test_two_threads_give_what_one_gives() -> None:
 
 
 SOME = "[ a owl:Restriction ; owl:onProperty :p ; owl:someValuesFrom %s ]"
-
 LINES = Path(__file__).with_name("features.tsv").read_text("utf-8").splitlines()[1:]
-
 TABLE = [line.split("\t") for line in LINES]
-
 FOLLOWS = {name: (turtle, *follows) for kind, name, turtle, *follows in TABLE if kind == "follows"}
-
 CLASHES = {name: turtle for kind, name, turtle, *_ in TABLE if kind == "clashes"}
-
 QUIET = {name: turtle for kind, name, turtle, *_ in TABLE if kind == "quiet"}
 
 

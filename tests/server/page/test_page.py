@@ -35,9 +35,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 QUESTION = "What database products are linked to RDF?"
-
 PER_COUNTRY = "How many vendors are there per country?"
-
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 ODD = HOSTILE.replace('"', "'")
-
 BY_VENDOR = "SELECT ?product { ?product ex:developedBy $vendor } ORDER BY ?product"
 
 
@@ -185,7 +184,6 @@ def test_a_saved_query_is_no_data_and_is_replaced_only_if_wanted(client: httpx.C
 
 
 PER_COUNTRY = "/#/ask?q=How+many+vendors+are+there+per+country%3F"
-
 PROV, SCHEMA = Namespace("http://www.w3.org/ns/prov#"), Namespace("https://schema.org/")
 
 
