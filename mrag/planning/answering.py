@@ -13,7 +13,7 @@ from rdflib import Literal, URIRef
 from mrag import untrusted
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
-from mrag.errors import ConfigError, MragError, StoreError
+from mrag.errors import ConfigError, MragError, QueryTimeout, StoreError
 from mrag.generation.result import (
     Answer,
     AnswerCell,
@@ -57,6 +57,7 @@ from mrag.planning.readings import FoundReading, Reading, alike_named
 from mrag.planning.results import (
     CERTAIN,
     EVEN,
+    ROWS,
     Planner,
     TermNamer,
     next_rows,
@@ -541,6 +542,11 @@ def _computed(
     if reading > len(kept):
         raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
     taken, result = kept[reading - 1]
+    if result.truncated and len(result.rows) < ROWS:
+        # It was only offered, and some of its rows were enough.
+        with suppress(QueryTimeout, StoreError):
+            limits = Limits(max(0.1, ends - time.monotonic()), ROWS, 8 << 20)
+            result = run(kg, taken.plan, schema=schema, limits=limits)
     others = [(n, r, p) for n, (r, p) in enumerate(kept, 1) if n != reading]
     nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), explained)
     if nothing is not None and nothing.undecided is not None:

@@ -128,28 +128,35 @@ _LOOKED_AT: Final = 20
 """Rows in which things without a name are looked for."""
 
 
-def measured(kg: KnowledgeGraph, one: FoundReading, found: Sequence[FoundReading]) -> Features | None:
-    """Return the features of a reading that was run; None if it was not scored by the reader.
+def measured(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[Features | None]:
+    """Return the features of the readings of a question that found something; None if not the reader's.
 
     Args:
         kg: The graph.
-        one: The reading with what it found.
-        found: All readings of the question that found something.
+        found: The readings that were run, with what they found.
     """
-    reading, result = one
+    answers = [_answer(one) for one in found]
+    return [_measured(kg, at, found, answers) for at in range(len(found))]
+
+
+def _measured(
+    kg: KnowledgeGraph, at: int, found: Sequence[FoundReading], answers: Sequence[object]
+) -> Features | None:
+    reading, result = one = found[at]
     own = reading.features
     if "score" not in own:
         return None
-    answer = _answer(one)
+    answer = answers[at]
     # What is of any of several names is offered beside what is of all, whatever is meant.
     either = bool(alike_named(reading.plan)) and len(reading.plan.where.either)
-    others = [o for o in found if either is False or len(o[0].plan.where.either) == either]
-    same = sum(other.probability for other, rows in found if _answer((other, rows)) == answer)
-    rivals = sum(o[0].probability for o in others if _answer(o) != answer)
+    beside = list(zip((other for other, _ in found), answers, strict=True))
+    same = sum(other.probability for other, its in beside if its == answer)
+    others = [o for o in beside if either is False or len(o[0].plan.where.either) == either]
+    rivals = sum(other.probability for other, its in others if its != answer)
     holds = reading.plan.yes_or_no and result.holds
     return {
         "share": _logit(same),
-        "first": float(_answer(found[0]) == answer) if found else 1.0,
+        "first": float(answers[0] == answer),
         "score": max(own["score"], -10.0) / 5,
         "best": max(own["best"], -10.0) / 5,
         "left": min(own["left"], 3.0),
@@ -359,10 +366,8 @@ def weighed(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[FoundRead
         kg: The graph.
         found: The readings that were run, with what they found.
     """
-    model, weighed_ = shipped(), []
-    for reading, result in found:
-        features = measured(kg, (reading, result), found)
-        if features is not None:
-            reading = replace(reading, certainty=model.of(features), measured=features)
-        weighed_.append((reading, result))
-    return weighed_
+    model = shipped()
+    return [
+        (replace(reading, certainty=model.of(features), measured=features) if features else reading, result)
+        for (reading, result), features in zip(found, measured(kg, found), strict=True)
+    ]

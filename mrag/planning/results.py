@@ -40,6 +40,8 @@ OFFERED_SECONDS = 0.4
 """How long the readings that are only offered may take together, however busy the machine is."""
 _OFFERED_WORK = 100_000
 """How many triples the readings that are only offered may go through together: some tens of milliseconds."""
+ROWS, _OFFERED_ROWS = 5_000, 200
+"""Rows of a reading, and of one that is only offered."""
 _FURTHER_WORK = 400_000
 """The same of readings that are run where likelier ones find nothing."""
 _TOO_LONG = "computing it takes longer than the time that is given"
@@ -87,7 +89,7 @@ def run_readings(
         ):
             break
         try:
-            limits = Limits(left, 5_000, 8 << 20)
+            limits = Limits(left, _OFFERED_ROWS if enough else ROWS, 8 << 20)
             result = run(
                 kg, reading.plan, schema=schema, limits=limits, known=known,
                 patient=not number or tried is not None,

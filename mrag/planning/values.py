@@ -773,7 +773,7 @@ def number(value: float) -> Literal | None:
         return None
     short = Decimal(f"{value:.12g}")
     if short == short.to_integral_value():
-        return Literal(int(short))
+        return Literal(f"{short:.0f}", datatype=URIRef(XSD + "integer"), normalize=False)
     return Literal(f"{short:f}", datatype=URIRef(XSD + "decimal"), normalize=False)
 
 
