@@ -6,7 +6,7 @@ python benchmarks/cel.py all                          both
 python benchmarks/cel.py images [--size 213] [--problems 20] [--seed 1] [--scale 1.0]
 python benchmarks/cel.py compare FILE                 the tables of results kept by --json
 
-Learners are given with settings, such as `--learners search search:max_length=8 tdl:leaves=null`. With
+Learners are given with settings, such as `--learners search search:max_length=8`. With
 `--ontolearn PYTHON` those of `--peers` run, too, in the environment of that Python (`ontolearn_peer.py`), and
 mrag judges what they found. Seconds are of processor and hold the whole of a fit; graphs are loaded before.
 Without `--folds` published problems are judged on the examples learnt from, as is usual for them.
@@ -314,7 +314,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("what", choices=("published", "generated", "all", "images", "compare"))
     options.add_argument("file", nargs="?", type=Path)
-    options.add_argument("--learners", nargs="+", default=["search", "m-of-n", "celoe", "tdl"])
+    options.add_argument("--learners", nargs="+", default=["search", "celoe", "evolearner"])
     options.add_argument("--seconds", type=float, default=30.0)
     options.add_argument("--folds", type=int, default=0, help="of published problems; 5 with `all`")
     options.add_argument("--seeds", nargs="*", type=int, default=[1, 2, 3])

@@ -298,7 +298,7 @@ def cel(part: str) -> Iterator[Item]:
             ontology, file = next(pair for pair in problems.PUBLISHED if pair[0].split("/")[1] == part)
             problems.load(kg, DATA / "cel_kbs" / ontology)
             learnt = dict(sorted(read_problems(DATA / "cel_kbs" / file).items())[:4])
-        for name in ("search", "celoe", "tdl", "m-of-n"):
+        for name in ("search", "celoe"):
             settings = {"max_tested": 1500} if name == "celoe" else {}
             for title, problem in learnt.items():
                 yield f"{title} {name}", partial(_learnt, kg, name, problem, settings)

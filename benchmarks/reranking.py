@@ -59,7 +59,6 @@ CANDIDATES = 500
 EXAMPLES = 5
 LEARNERS: dict[str, tuple[str, dict[str, int]]] = {
     "search": ("search", {}),
-    "tdl": ("tdl", {}),
     "length 5": ("search", {"max_length": 5}),
     "length 7": ("search", {"max_length": 7}),
 }

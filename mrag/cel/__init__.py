@@ -60,9 +60,8 @@ if TYPE_CHECKING:
         learner,
     )
     from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
-    from mrag.cel.learners.refinement import Celoe, CeloeSettings, Ocel, OcelSettings
+    from mrag.cel.learners.refinement import Celoe, CeloeSettings
     from mrag.cel.learners.search import BeamSearch, SearchSettings
-    from mrag.cel.learners.tabular import MOfN, MOfNSettings, TreeLearner, TreeSettings
     from mrag.cel.notation import (
         from_dl,
         from_manchester,
@@ -100,9 +99,9 @@ __all__ = [
     "ClassExpressionReranker", "ClassFilter", "ConceptClassifier", "DataOnly", "DataRange", "DataSome",
     "EvoLearner", "EvoSettings", "Exactly", "ExampleCounts", "Expression", "Feedback", "FeedbackSettings",
     "FitProgress", "FitReport", "FitState", "Hypothesis", "KeptConcept", "Learner", "LearnerSettings",
-    "LearningProblem", "MOfN", "MOfNSettings", "MarkedConcept", "Named", "Not", "Ocel", "OcelSettings",
+    "LearningProblem", "MarkedConcept", "Named", "Not",
     "OneOf", "Only", "Or", "Property", "Reason", "RerankSettings", "Reranking", "SearchSettings", "Some",
-    "Stopped", "Top", "TreeLearner", "TreeSettings", "Value", "WhyNot", "class_problem", "confusion",
+    "Stopped", "Top", "Value", "WhyNot", "class_problem", "confusion",
     "find_concept", "from_dl", "from_manchester", "from_owlready", "individuals_among", "instances",
     "instances_among", "instances_query", "keep_concept", "learn_from_marks", "learner", "length",
     "list_concepts", "member_differences", "normal", "order_by_summary", "quality", "read_problems",

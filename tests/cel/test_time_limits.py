@@ -48,7 +48,7 @@ def problem() -> LearningProblem:
     return LearningProblem(chosen[:150], chosen[150:])
 
 
-@pytest.mark.parametrize("name", ["search", *slow("m-of-n", "celoe", "ocel")])
+@pytest.mark.parametrize("name", ["search", *slow("celoe", "evolearner")])
 def test_a_large_graph_is_learnt_from_within_the_limit(large: KnowledgeGraph, name: str) -> None:
     seen: list[FitProgress] = []
     work = learner(name, large, seconds=2, on_progress=seen.append)

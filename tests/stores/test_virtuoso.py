@@ -159,9 +159,8 @@ def test_learning_reads_the_whole_graph(kg: mrag.KnowledgeGraph) -> None:
             tuple(x for i, x in enumerate(examples) if i % 5 == 3),
             tuple(x for i, x in enumerate(examples) if i % 5 != 3),
         )
-        for name in ("tdl", "search"):
-            learnt = [learner(name, graph, seconds=60, top=1).fit(problem)[0] for graph in (kg, other)]
-            assert learnt[0].expression == learnt[1].expression and learnt[0].quality == 1.0
+        learnt = [learner("search", graph, seconds=60, top=1).fit(problem)[0] for graph in (kg, other)]
+        assert learnt[0].expression == learnt[1].expression and learnt[0].quality == 1.0
 
 
 def test_an_answer_is_computed_and_cited_beside_long_texts_and_decimals(kg: mrag.KnowledgeGraph) -> None:

@@ -169,18 +169,10 @@ class FitState:
         rows = [m[self.at] for m in masks]
         return self.bits.pack(np.array(rows, dtype=bool).reshape(len(rows), len(self.at)))
 
-    def offer(
-        self,
-        expression: ce.Expression,
-        counts: ExampleCounts,
-        *,
-        shaped: bool = False,
-        estimate: float | None = None,
-    ) -> float:
+    def offer(self, expression: ce.Expression, counts: ExampleCounts, *, shaped: bool = False) -> float:
         """Propose a hypothesis and return its quality; what is not informative is not kept.
 
-        `shaped` says that it is in normal form already; the estimate is its quality on examples not learnt
-        from.
+        `shaped` says that it is in normal form already.
         """
         value = quality(counts, self.settings.measure)
         if counts.informative and (len(self._found) < self._kept or value >= self.worst):
@@ -188,7 +180,7 @@ class FitState:
             longest = self.settings.max_length
             if longest is not None and length(shape) > longest:
                 return value
-            self._found.setdefault(shape, Hypothesis(shape, value, counts, self.settings.measure, estimate))
+            self._found.setdefault(shape, Hypothesis(shape, value, counts, self.settings.measure))
             if len(self._found) > 2 * self._kept:
                 self._found = {h.expression: h for h in self.best()}
                 self.worst = min(h.quality for h in self._found.values())
@@ -316,9 +308,6 @@ def _shortcomings(found: list[Hypothesis], fit: FitState) -> list[str]:
 LEARNERS: dict[str, tuple[str, str]] = {
     "search": ("mrag.cel.learners.search", "BeamSearch"),
     "celoe": ("mrag.cel.learners.refinement", "Celoe"),
-    "ocel": ("mrag.cel.learners.refinement", "Ocel"),
-    "tdl": ("mrag.cel.learners.tabular", "TreeLearner"),
-    "m-of-n": ("mrag.cel.learners.tabular", "MOfN"),
     "evolearner": ("mrag.cel.learners.evolearner", "EvoLearner"),
 }
 """Module and class of each learner; imported when it is asked for."""

@@ -1,9 +1,8 @@
-"""Learners that refine: the downward operator, and best-first search by CELOE and OCEL.
+"""Learners that refine: the downward operator, and best-first search by CELOE.
 
 The operator is that of Lehmann and Hitzler (2010) as DL-Learner has it: an atomic class is refined to its
 subclasses and to its conjunctions with the refinements of `⊤`, never to a class beside it, and every step
-leads to a part of what it starts from. CELOE (Lehmann, Auer, Bühmann and Tramp, 2011) is for short
-definitions, OCEL (Lehmann and Hitzler, 2010) for concepts that tell examples apart.
+leads to a part of what it starts from. CELOE is that of Lehmann, Auer, Bühmann and Tramp (2011).
 """
 
 from __future__ import annotations
@@ -22,11 +21,9 @@ from rdflib import Literal, URIRef
 
 from mrag.cel import expressions as ce
 from mrag.cel.evaluate import World, hierarchy
-from mrag.cel.expressions import key, length, normal, operands, walk, with_operands
+from mrag.cel.expressions import key, length, normal, operands, with_operands
 from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
-from mrag.cel.problem import ExampleCounts
 from mrag.cel.sparql import VOCABULARY, by_family, family, spread
-from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, XSD
 
@@ -335,25 +332,6 @@ class CeloeSettings(LearnerSettings):
     refinement_penalty: float = 0.001
 
 
-@dataclass(frozen=True)
-class OcelSettings(CeloeSettings):
-    """Settings of `Ocel`; the defaults of the heuristic are those of DL-Learner.
-
-    Attributes:
-        noise: Share of the positive examples that an expression may miss and still be refined.
-    """
-
-    gain_bonus: float = 0.5
-    expansion_penalty: float = 0.02
-    refinement_penalty: float = 0.0001
-    noise: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.noise < 1:
-            raise ConfigError(f"The noise is a share from 0 to below 1, not {self.noise}.")
-
-
 @dataclass
 class _Node:
     expression: ce.Expression
@@ -377,21 +355,13 @@ class Celoe(Learner):
         costs = s.expansion_penalty * (node.expanded - 1) + s.refinement_penalty * node.refined
         return round(node.quality + bonus - costs, 5)
 
-    def value(self, counts: ExampleCounts, quality: float) -> float:
-        """Return how good an expression is to the heuristic, from its counts and what is maximised."""
-        return quality
-
-    def promising(self, counts: ExampleCounts, value: float) -> bool:
-        """Return whether an expression is refined."""
-        return value > 0 and counts.tp > 0
-
     def search(self, fit: FitState) -> Stopped:
         """Refine until an expression makes no mistake or a limit is reached."""
         world, settings = fit.world, self.settings
         operator = RefinementOperator(self.kg, world)
         top: ce.Expression = ce.Top()
         counts = fit.count(top)
-        root = _Node(top, self.value(counts, fit.offer(top, counts)), None, length(top))
+        root = _Node(top, fit.offer(top, counts), None, length(top))
         queue = [(-self.score(root), length(top), key(top), root)]
         seen: set[ce.Expression] = {top}
         while queue:
@@ -411,54 +381,12 @@ class Celoe(Learner):
                 seen.add(e)
                 fit.tick()
                 counts = fit.count(e)
-                value = self.value(counts, fit.offer(e, counts))
+                value = fit.offer(e, counts)
                 if counts.perfect:
                     return "solved"
-                if self.promising(counts, value):
+                if value > 0 and counts.tp > 0:
                     child = _Node(e, value, node.quality, length(e))
                     heapq.heappush(queue, (-self.score(child), length(e), key(e), child))
                 if fit.tested >= settings.max_tested:
                     return "limit"
         return "exhausted"
-
-
-class Ocel(Celoe):
-    """Learns by refining `⊤`, the expression first that tells most examples apart and was expanded least.
-
-    What misses a positive example, or more than `noise` allows, is too weak and not refined, because its
-    refinements hold no more. It is a hypothesis all the same, and the best of all is returned.
-
-    Source:
-        Lehmann and Hitzler (2010), Concept learning in description logics using refinement operators, Machine
-        Learning 78; the heuristic as DL-Learner's `MultiHeuristic` has it.
-    """
-
-    name = "ocel"
-    settings_type = OcelSettings
-    settings: OcelSettings
-
-    def score(self, node: _Node) -> float:
-        """Return how promising a node is; what `∃r.⊤` and the like add to the length counts less."""
-        s = self.settings
-        bonus = s.start_bonus if node.parent is None else s.gain_bonus * (node.quality - node.parent)
-        expanded = node.expanded - 1 - sum(map(_little, walk(node.expression)))
-        costs = s.expansion_penalty * expanded + s.refinement_penalty * node.refined
-        return round(node.quality + bonus - costs, 6)
-
-    def value(self, counts: ExampleCounts, quality: float) -> float:
-        """Return the accuracy, whatever is maximised."""
-        return (counts.tp + counts.tn) / (counts.positives + counts.negatives)
-
-    def promising(self, counts: ExampleCounts, value: float) -> bool:
-        """Return whether an expression misses no more positive examples than may be."""
-        return counts.tp > 0 and counts.fn <= self.settings.noise * counts.positives
-
-
-def _little(e: ce.Expression) -> float:
-    """Return what an expression says less than its length."""
-    match e:
-        case ce.Some(_, ce.Top()) | ce.AtLeast(_, _, ce.Top()):
-            return 0.5
-        case ce.Only(_, ce.Top()) | ce.AtMost(_, _, ce.Bottom()):
-            return 1.0
-    return 0.0
