@@ -364,7 +364,7 @@ def loaders(part: str) -> Iterator[Item]:
         for ending, kind in (("nt", "nt"), ("rdf", "xml"), ("jsonld", "json-ld")):
             files.append(folder / f"products.{ending}")
             Graph().parse(ROOT / "ontology/products.ttl").serialize(files[-1], format=kind, encoding="utf-8")
-        files += [EXAMPLES / name for name in ("people.kb", "pizza.ofn", "parts.obo", "two.trig")]
+        files += [EXAMPLES / name for name in ("pizza.ofn", "parts.obo", "two.trig")]
         yield from ((path.name, partial(_loaded, path, "all")) for path in files)
         write_annotations(folder / "fashion.json", scale=0.001)
         mapped = ImportSettings(kind="table", mapping=EXAMPLES / "shops.ttl")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from mrag.cel.evaluate import hierarchy
@@ -13,7 +13,6 @@ from mrag.cel.expressions import Named, Top
 from mrag.cel.problem import LearningProblem, instances
 from mrag.errors import LearningProblemError, LoadError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.loaders.ontologies import internal_iri
 from mrag.rdf import queries
 
 _FEWEST = 20  # so many negative examples are drawn at least, where there are as many individuals
@@ -85,6 +84,9 @@ _COMMENT = re.compile(r'"[^"\n]*"|//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _PREFIX = re.compile(r'\(\s*"([^"\n]*)"\s*,\s*"([^"\n]*)"\s*\)')
 _EXAMPLES = re.compile(r"\b(positive|negative)Examples\s*=\s*\{([^}]*)\}")
 
+_NAMESPACE = "http://localhost/foo#"
+"""Where DL-Learner puts names that are no IRIs."""
+
 
 def read_problems(path: str | Path) -> dict[str, LearningProblem]:
     """Read the learning problems of a file or folder.
@@ -136,7 +138,7 @@ def _from_configuration(path: Path) -> LearningProblem:
     prefixes = dict(_PREFIX.findall(text))
     examples: dict[str, list[str]] = {"positive": [], "negative": []}
     for kind, listed in _EXAMPLES.findall(text):
-        examples[kind] += (internal_iri(name, prefixes) for name in _STRING.findall(listed))
+        examples[kind] += (_iri(name, prefixes) for name in _STRING.findall(listed))
     if not all(examples.values()):
         raise LoadError(
             "This configuration has no positive and negative examples.",
@@ -144,6 +146,11 @@ def _from_configuration(path: Path) -> LearningProblem:
             hint="Expected `lp.positiveExamples = {…}` and `lp.negativeExamples = {…}`.",
         )
     return LearningProblem(examples["positive"], examples["negative"])
+
+
+def _iri(name: str, prefixes: Mapping[str, str]) -> str:
+    prefix, colon, local = name.partition(":")
+    return prefixes.get(prefix, prefix + ":") + local if colon else _NAMESPACE + name
 
 
 def _lines(path: Path) -> list[str]:

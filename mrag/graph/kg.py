@@ -158,7 +158,7 @@ class KnowledgeGraph(Shortcuts):
         """Load RDF files, and folders of them, into the asserted graph, whole or not at all.
 
         Args:
-            paths: RDF, notations of OWL and OBO (extra `owl`), or DL-Learner's `.kb`, plain or gzipped.
+            paths: RDF, or notations of OWL and OBO (extra `owl`), plain or gzipped.
             format: A file ending that overrides those of the paths.
             on_progress: Called with the bytes read and the bytes in all.
             skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.

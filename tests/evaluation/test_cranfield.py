@@ -108,11 +108,11 @@ def test_changes_are_found_and_told(oracle: Any, tmp_path: Path, capsys: pytest.
     capsys.readouterr()
     key = "stores|catalogue|explore/classes.rq"
     frozen[key]["rows"][0][0] = "<urn:x:other>"
-    del frozen["loaders|files|people.kb"]
+    del frozen["loaders|files|pizza.ofn"]
     file.write_bytes(gzip.compress(json.dumps(frozen).encode()))
     assert oracle.main(["compare", str(file), *ROOMS]) == 1
     told = capsys.readouterr().out
-    assert key in told and "<urn:x:other>" in told and "loaders|files|people.kb" in told
+    assert key in told and "<urn:x:other>" in told and "loaders|files|pizza.ofn" in told
     table = {line.split()[0]: line.split()[1:] for line in told.splitlines()[:3]}
     assert table["room"] == ["same", "changed", "missing", "new"]
     assert table["stores"][1:] == ["1", "0", "0"] and table["loaders"][1:] == ["0", "0", "1"]

@@ -5,17 +5,30 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from rdflib import OWL, RDF, RDFS, Graph, URIRef
 from rdflib.compare import isomorphic
 
 import mrag
-from mrag.cel.expressions import Expression
+from mrag.cel.expressions import (
+    And,
+    AtLeast,
+    AtMost,
+    Bottom,
+    Expression,
+    Named,
+    Not,
+    Only,
+    Or,
+    Property,
+    Some,
+    Top,
+)
 from mrag.cel.notation import to_graph
 from mrag.errors import ConfigError, LoadError
-from mrag.loaders.ontologies import NAMESPACE, convert_owl, functional, owl_syntax
+from mrag.loaders.ontologies import convert_owl, functional, owl_syntax
 from tests.cases import cases
 from tests.commands import python
-from tests.loaders.test_kb import concepts
 
 pyhornedowl = pytest.importorskip("pyhornedowl")
 PREFIXES = """Prefix(:=<urn:x:>) Prefix(owl:=<http://www.w3.org/2002/07/owl#>)
@@ -63,16 +76,33 @@ def unqualified(graph: Graph) -> Graph:
     return found
 
 
+names = st.sampled_from("abc").map(lambda x: Named("urn:x:" + x))
+roles = st.sampled_from("pq").map(lambda x: Property("urn:x:" + x))
+concepts: st.SearchStrategy[Expression] = st.recursive(
+    names | st.just(Top()) | st.just(Bottom()),
+    lambda some: (
+        st.builds(Not, some)
+        | st.builds(Some, roles, some)
+        | st.builds(Only, roles, some)
+        | st.builds(AtLeast, st.integers(0, 12), roles, some)
+        | st.builds(AtMost, st.integers(0, 12), roles, some)
+        | st.lists(some, min_size=2, max_size=3).map(lambda x: And(tuple(x)))
+        | st.lists(some, min_size=2, max_size=3).map(lambda x: Or(tuple(x)))
+    ),
+    max_leaves=8,
+)
+
+
 @settings(max_examples=50)
 @given(concepts)
 def test_expressions_come_back_through_both_notations(concept: Expression) -> None:
     graph = Graph()
     graph.add((URIRef("urn:x"), RDF.type, OWL.Ontology))
     for name in "abcx":
-        graph.add((URIRef(NAMESPACE + name), RDF.type, OWL.Class))
+        graph.add((URIRef("urn:x:" + name), RDF.type, OWL.Class))
     for name in "pq":
-        graph.add((URIRef(NAMESPACE + name), RDF.type, OWL.ObjectProperty))
-    graph.add((URIRef(NAMESPACE + "x"), RDFS.subClassOf, to_graph(concept, graph)))
+        graph.add((URIRef("urn:x:" + name), RDF.type, OWL.ObjectProperty))
+    graph.add((URIRef("urn:x:x"), RDFS.subClassOf, to_graph(concept, graph)))
     read = pyhornedowl.open_ontology_from_string(graph.serialize(format="xml"), "rdf")
     for syntax in ("ofn", "owx"):
         found = Graph().parse(data=convert_owl(read.save_to_string(syntax), syntax, "a"), format="nt")
