@@ -65,10 +65,8 @@ if TYPE_CHECKING:
     from mrag.cel.notation import (
         from_dl,
         from_manchester,
-        from_owlready,
         to_dl,
         to_manchester,
-        to_owlready,
         to_turtle,
     )
     from mrag.cel.problem import (
@@ -102,11 +100,11 @@ __all__ = [
     "LearningProblem", "MarkedConcept", "Named", "Not",
     "OneOf", "Only", "Or", "Property", "Reason", "RerankSettings", "Reranking", "SearchSettings", "Some",
     "Stopped", "Top", "Value", "WhyNot", "class_problem", "confusion",
-    "find_concept", "from_dl", "from_manchester", "from_owlready", "individuals_among", "instances",
+    "find_concept", "from_dl", "from_manchester", "individuals_among", "instances",
     "instances_among", "instances_query", "keep_concept", "learn_from_marks", "learner", "length",
     "list_concepts", "member_differences", "normal", "order_by_summary", "quality", "read_problems",
     "remove_concept", "rerank_by_concept", "sampled_negatives", "sentence", "summarise", "to_dl",
-    "to_manchester", "to_ontology", "to_owlready", "to_turtle", "verbalise", "why_not", "why_satisfied",
+    "to_manchester", "to_ontology", "to_turtle", "verbalise", "why_not", "why_satisfied",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(__name__)

@@ -1,13 +1,11 @@
 """The semantics of class expressions, written down plainly, and random graphs and expressions to try."""
 
-import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from rdflib import OWL, RDF, XSD, Graph, Literal, URIRef
+from rdflib import OWL, RDF, XSD, Literal, URIRef
 
 from mrag.cel import expressions as ce
 from mrag.cel.expressions import Expression, Property
@@ -132,19 +130,6 @@ def triple(s: str, p: str, o: str | Literal) -> Triple:
 def schema() -> Iterable[Triple]:
     yield from (Triple(URIRef(c), RDF.type, OWL.Class) for c in CLASSES)
     yield from (Triple(URIRef(r), RDF.type, OWL.ObjectProperty) for r in ROLES)
-
-
-def in_owlready(world: Any, triples: Iterable[Triple] = ()) -> Any:
-    """Load an ontology of all names, and of some triples, into a world of owlready2."""
-    graph = Graph()
-    graph.add((URIRef(E), RDF.type, OWL.Ontology))
-    kinds = {OWL.Class: CLASSES, OWL.ObjectProperty: ROLES, OWL.DatatypeProperty: DATA}
-    for kind, names in {**kinds, OWL.NamedIndividual: INDIVIDUALS}.items():
-        for name in names:
-            graph.add((URIRef(name), RDF.type, kind))
-    for t in triples:
-        graph.add(t)
-    return world.get_ontology(E).load(fileobj=io.BytesIO(graph.serialize(format="nt").encode()))
 
 
 @st.composite
