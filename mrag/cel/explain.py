@@ -19,7 +19,6 @@ from functools import lru_cache
 from itertools import chain, count, islice, pairwise
 from typing import Any, TypeAlias
 
-import pyoxigraph as ox
 from rdflib import BNode, Literal, URIRef
 
 from mrag.cel import expressions as ce
@@ -42,10 +41,9 @@ from mrag.cel.sparql import (
 )
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph, Layer
-from mrag.rdf import patterns as pt
 from mrag.rdf import queries
 from mrag.rdf.patterns import Group, Select, to_sparql, var
-from mrag.rdf.terms import OWL, RDF, XSD, Term, Triple, curie, iri, ntriples_terms, to_ox
+from mrag.rdf.terms import OWL, RDF, XSD, Term, Triple, curie, iri, ntriples_terms
 from mrag.terminal import inline
 
 TYPE = URIRef(RDF + "type")
@@ -779,83 +777,6 @@ def _status(e: SupportingTriple) -> str:
     return "inferred" if e.inferred else "asserted"
 
 
-def holds_with(
-    kg: KnowledgeGraph,
-    expression: ce.Expression,
-    individual: str,
-    added: Iterable[Triple] = (),
-    removed: Iterable[Triple] = (),
-) -> bool:
-    """Ask the store whether an expression would hold an individual, were some triples otherwise.
-
-    Every triple pattern of the query that an added triple matches has it as an alternative; solutions in
-    which a removed triple was matched are taken out. That is the query over another dataset, and nothing has
-    to be written.
-    """
-    put_in, left_out = ([tuple(to_ox(t) for t in triple) for triple in some] for some in (added, removed))
-    where = _block(pt.Group(tuple(members(expression, [individual]))), put_in, left_out)
-    return len(kg.select(to_sparql(pt.Select((X,), where, distinct=True)))) > 0
-
-
-_Triples: TypeAlias = Sequence[tuple[object, ...]]
-
-
-def _change(parts: Iterable[pt.Pattern], added: _Triples, removed: _Triples) -> Iterator[pt.Pattern]:
-    """Yield the patterns of a group as they match with and without some triples."""
-    for part in parts:
-        match part:
-            case pt.TriplePattern():
-                names, more, fewer = _rows(part, added, removed)
-                found: list[pt.Pattern] = [part]
-                if fewer:
-                    # A solution that binds these variables so has matched the triple.
-                    found.append(pt.Minus(pt.Values(names, fewer)) if names else pt.Filter(ox.Literal(False)))
-                if more:
-                    found = [
-                        pt.Union((pt.Group(tuple(found)), pt.Values(names, more) if names else pt.Group(())))
-                    ]
-                yield from found
-            case pt.Group():
-                yield _block(part, added, removed)
-            case pt.Union(inner):
-                yield pt.Union(tuple(_block(p, added, removed) for p in inner))
-            case pt.Minus(inner):
-                yield pt.Minus(_block(inner, added, removed))
-            case pt.SubSelect(select):
-                yield pt.SubSelect(replace(select, where=_block(select.where, added, removed)))
-            case _:
-                yield part
-
-
-def _block(pattern: pt.Pattern, added: _Triples, removed: _Triples) -> pt.Group:
-    parts = pattern.parts if isinstance(pattern, pt.Group) else (pattern,)
-    return pt.Group(tuple(_change(parts, added, removed)))
-
-
-_Rows: TypeAlias = tuple[tuple[ox.NamedNode | ox.Literal, ...], ...]
-
-
-def _rows(
-    pattern: pt.TriplePattern, added: _Triples, removed: _Triples
-) -> tuple[tuple[ox.Variable, ...], _Rows, _Rows]:
-    """Return the variables of a triple pattern, and their values in the triples that it matches."""
-    names = tuple(dict.fromkeys(pattern.variables()))
-
-    def values(triples: _Triples) -> _Rows:
-        found: list[tuple[Any, ...]] = []
-        for s, p, o in triples:
-            if p == pattern.p and _fits(pattern.s, s) and _fits(pattern.o, o):
-                bound = {n: v for n, v in ((pattern.s, s), (pattern.o, o)) if isinstance(n, ox.Variable)}
-                found.append(tuple(bound[n] for n in names))
-        return tuple(found)
-
-    return names, values(added), values(removed)
-
-
-def _fits(node: object, value: object) -> bool:
-    return isinstance(node, ox.Variable) or node == value
-
-
 GaveUp: TypeAlias = typing.Literal["time", "size"]
 """What ended a search without a result: its seconds, or the most changes it may make."""
 
@@ -866,7 +787,6 @@ class WhyNot:
 
     Attributes:
         changes: The changes, in order of term; empty if it is in already; None if none were found.
-        verified: Whether the store answered that it is in with the changes.
         complete: Whether all terms of the graph were tried as values, so that nothing smaller is there.
         at_least: So many changes are needed at least, as far as terms were tried.
         gave_up: What ended the search, None if it came to its end.
@@ -876,7 +796,6 @@ class WhyNot:
     individual: str
     expression: ce.Expression
     changes: tuple[Change, ...] | None
-    verified: bool
     complete: bool
     at_least: int
     gave_up: GaveUp | None
@@ -917,7 +836,6 @@ class WhyNot:
         return {
             "individual": self.individual,
             "changes": None if self.changes is None else changes,
-            "verified": self.verified,
             "complete": self.complete,
             "at_least": self.at_least,
             "lacking": [to_dl(e) for e in self.lacking],
@@ -976,15 +894,10 @@ def why_not(
         gave_up = "size" if changes is None and search.cut else None
     except TimeUp:
         gave_up = "time"
-    verified = False
-    if changes is not None:
-        added = [c.triple for c in changes if c.add]
-        removed = [c.triple for c in changes if not c.add]
-        verified = holds_with(kg, shape, str(x), added, removed)
     facts = GraphFacts(kg)
     parts = shape.parts if isinstance(shape, ce.And) else (shape,)
     lacking = tuple(negation(part) for part in parts if not facts.holds(part, x))
     at_least = size if gave_up != "size" else size + 1
     seconds = time.monotonic() - started
     complete = search.candidates.complete
-    return WhyNot(str(x), shape, changes, verified, complete, at_least, gave_up, seconds, lacking)
+    return WhyNot(str(x), shape, changes, complete, at_least, gave_up, seconds, lacking)

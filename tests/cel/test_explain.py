@@ -3,7 +3,6 @@
 The smallest change is held against trying all of them, and checked by the store.
 """
 
-import random
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from mrag.cel.explain import (
     GraphFacts,
     Reason,
     SupportingTriple,
-    holds_with,
     why_not,
     why_satisfied,
 )
@@ -109,32 +107,10 @@ def test_nothing_smaller_is_found_by_trying_all(triples: frozenset[Triple], e: E
         assert best is None
         return
     assert len(found.changes) == best or (best is None and len(found.changes) > 2)
-    assert found.verified
     changed = triples ^ frozenset(c.triple for c in found.changes)
     assert all((c.triple in triples) != c.add for c in found.changes)
     assert Plain(changed).holds(e, URIRef(X)) and URIRef(X) in Plain(changed).individuals
     assert list(found.changes) == sorted(found.changes, key=lambda c: c.order)
-
-
-@settings(UNWATCHED, max_examples=30)
-@given(graphs(), expressions, st.randoms(use_true_random=False))
-def test_triples_are_left_out_and_put_in_for_one_query_only(
-    triples: frozenset[Triple], e: Expression, chance: random.Random
-) -> None:
-    removed = chance.sample(sorted(triples), min(3, len(triples)))
-    absent = [
-        triple(x, p, o)
-        for x in INDIVIDUALS[:3]
-        for p, o in ((TYPE, E + "A"), (E + "r", E + "b"), (E + "s", E + "new"), (E + "d", Literal(7)))
-    ]
-    added = [t for t in chance.sample(absent, 3) if t not in triples]
-    with KnowledgeGraph(OxigraphStore()) as kg:
-        kg.insert(triples)
-        for put_in in ([], added):
-            plain = Plain((triples - {*removed}) | {*put_in})
-            for name in INDIVIDUALS[:3]:
-                expected = name in plain.instances(e)
-                assert holds_with(kg, e, name, put_in, removed) == expected
 
 
 @pytest.fixture
@@ -156,7 +132,7 @@ def test_the_fewest_changes_are_told(
     if changes is None:
         assert found.changes is None and found.gave_up is None
         return
-    assert found.changes is not None and found.verified
+    assert found.changes is not None
     made = [[*(str(t).removeprefix(E) for t in c.triple), c.add, c.inferred] for c in found.changes]
     assert made == [[s, TYPE, kind, *how] for s, kind, *how in changes]
     assert found.complete and found.at_least == len(changes)
@@ -165,7 +141,7 @@ def test_the_fewest_changes_are_told(
 
 def test_additions_and_removals_together(photos: KnowledgeGraph) -> None:
     found = why_not(photos, dl("(∀ :shows.:Skirt) ⊓ :Winter"), E + "p2")
-    assert found.changes is not None and found.verified
+    assert found.changes is not None
     assert [c.add for c in found.changes] == [True, True] or not all(c.add for c in found.changes)
     assert len(found.changes) == 2
 
@@ -184,7 +160,7 @@ def test_limits_are_told(photos: KnowledgeGraph) -> None:
 def test_a_new_individual_stands_for_what_is_nowhere(photos: KnowledgeGraph) -> None:
     put(photos, ("p4", "a", "Image"))
     found = why_not(photos, dl('∃ :shows.(:Hat ⊓ (∃ :colour.{"red"}))'), E + "p4")
-    assert found.changes is not None and len(found.changes) == 3 and found.verified
+    assert found.changes is not None and len(found.changes) == 3
 
 
 def test_a_graph_with_more_terms_than_are_tried_says_so(tmp_path: Path) -> None:
@@ -196,7 +172,7 @@ def test_a_graph_with_more_terms_than_are_tried_says_so(tmp_path: Path) -> None:
         found = why_not(kg, dl('(∃ :shows.:Jacket) ⊓ (∃ :shows.(∃ :colour.{"red"}))'), E + "p03")
         # g27 is a red jacket: one triple does for both.
         assert found.changes == (Change(fact("p03", "shows", "g27"), True),)
-        assert found.verified and not found.complete
+        assert not found.complete
         assert "not every term" in found.render()
 
 

@@ -68,7 +68,6 @@ class Concepts(PageView):
             if changes is None
             else [{**_triple(c.triple, display), "add": c.add, "inferred": c.inferred} for c in changes],
             "lacking": [words(e) for e in missing.lacking],
-            "verified": missing.verified,
             "complete": missing.complete,
         }
 
