@@ -515,11 +515,6 @@ def generative_(
     sampling = generative.ClueSampling(starts=clues, length=length, temperature=temperature, seed=seed)
     knobs = generative.TrainingSettings(epochs=epochs, batch=batch, rate=rate, seed=seed)
     asked = generative.read_questions(questions)
-    if any(one.picture is not None for one in asked):
-        raise ConfigError(
-            "The command line cannot train on questions with pictures; Python can.",
-            hint="See mrag.generative.PrefixLearner.",
-        )
     with status("Opening the model"):
         backbone = generative.open_backbone(model)
     with place.opened() as graph:

@@ -12,11 +12,9 @@ if TYPE_CHECKING:
     from mrag.generative.models import (
         ByteTokeniser,
         LanguageModel,
-        SeeingTransformersModel,
         document_tokens,
         language_model,
     )
-    from mrag.generative.prefix import ObjectPrefix, PrefixLearner, PrefixSettings
     from mrag.generative.ranker import GenerativeRanker, build_clues, is_stale, open_clues
     from mrag.generative.training import (
         ClueSampling,
@@ -36,8 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ByteTokeniser", "ClueIndex", "ClueSampling", "DecodingSettings", "GenerativeRanker", "LanguageModel",
-    "LoraLearner", "LoraSettings", "ObjectPrefix", "PrefixLearner", "PrefixSettings",
-    "SeeingTransformersModel", "TrainingQuestion", "TrainingReport", "TrainingSettings", "build_clues",
+    "LoraLearner", "LoraSettings",
+    "TrainingQuestion", "TrainingReport", "TrainingSettings", "build_clues",
     "decode", "document_tokens", "is_stale", "language_model", "make_pairs", "open_backbone", "open_clues",
     "prompt", "read_questions", "sample_clues", "train", "write_folder",
 ]  # fmt: skip

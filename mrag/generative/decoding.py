@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -24,9 +23,9 @@ from mrag.cel.concepts import concept_iri, find_concept
 from mrag.cel.expressions import Expression, Named
 from mrag.cel.notation import from_dl, from_manchester, to_dl
 from mrag.cel.problem import instances
-from mrag.errors import ConfigError, IndexMismatch, ModelError, TermError
+from mrag.errors import ConfigError, IndexMismatch, TermError
 from mrag.generative.clue_index import ClueCursor, ClueIndex, Restriction, Start
-from mrag.generative.models import Beams, LanguageModel, LogProbabilities, PictureModel, clue_text
+from mrag.generative.models import Beams, LanguageModel, LogProbabilities, clue_text
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.base import Limits, SelectResult
 
@@ -121,16 +120,14 @@ def decode(
     settings: DecodingSettings | None = None,
     *,
     restriction: Restriction | None = None,
-    picture: Path | None = None,
 ) -> list[Clue]:
     """Let a model write clues after a prompt: best first, each once, ties in order of the tokens.
 
-    A clue leads to a document of the `restriction`, and is unique among all documents nevertheless. A
-    `picture` stands before the prompt, for a `PictureModel`.
+    A clue leads to a document of the `restriction`, and is unique among all documents nevertheless.
 
     Raises:
         IndexMismatch: If another tokeniser made the index.
-        ModelError: If the model cannot read the prompt, or is given a picture and cannot see.
+        ModelError: If the model cannot read the prompt.
     """
     knobs = settings or DecodingSettings()
     check_tokeniser(model, index)
@@ -138,7 +135,8 @@ def decode(
     if not root:
         return []
     with ExitStack() as stack:
-        beams = _start(model, prompt, picture)
+        tokens = model.tokeniser.encode(prompt) if isinstance(prompt, str) else list(prompt)
+        beams = model.start(tokens)
         stack.callback(beams.close)
         prior = None
         if knobs.prior_weight:
@@ -161,17 +159,6 @@ def check_tokeniser(model: LanguageModel, index: ClueIndex) -> None:
             f"The clue index was built with another tokeniser than that of {model.name}.",
             hint="Build it anew with this model, or decode with the model that it was built for.",
         )
-
-
-def _start(model: LanguageModel, prompt: str | Sequence[int], picture: Path | None) -> Beams:
-    tokens = model.tokeniser.encode(prompt) if isinstance(prompt, str) else list(prompt)
-    if picture is None:
-        return model.start(tokens)
-    if not isinstance(model, PictureModel):
-        raise ModelError(
-            f"{model.name} cannot see pictures.", hint="Put the picture's description in the prompt."
-        )
-    return model.start_with_picture(picture, tokens)
 
 
 def _search(root: ClueCursor, beams: Beams, prior: Beams | None, knobs: DecodingSettings) -> Iterable[_Beam]:

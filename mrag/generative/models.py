@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
@@ -109,14 +108,6 @@ class LanguageModel(Protocol):
         Raises:
             ModelError: If the prompt is empty or longer than the model can read.
         """
-
-
-@runtime_checkable
-class PictureModel(LanguageModel, Protocol):
-    """A language model that can also see: a picture's features stand before the prompt."""
-
-    def start_with_picture(self, picture: Path, prompt: Sequence[int]) -> Beams:
-        """Read a picture and a prompt and give one beam behind them."""
 
 
 def language_model(name: str) -> LanguageModel:
@@ -251,34 +242,6 @@ class TransformersModel:
         with torch.inference_mode():
             ids = torch.tensor([tokens], device=self.model.device)
             return self.model.get_input_embeddings()(ids)
-
-
-class SeeingTransformersModel(TransformersModel):
-    """A causal model of transformers before whose prompt the features of a picture stand.
-
-    Args:
-        see: Gives a picture's features as a tensor of shape (places, width), in the space of the
-            model's input embeddings.
-    """
-
-    def __init__(self, model: Any, tokeniser: Any, see: Callable[[Path], Any]) -> None:
-        super().__init__(model, tokeniser)
-        self._see = see
-
-    def start_with_picture(self, picture: Path, prompt: Sequence[int]) -> TransformersBeams:
-        """Read a picture and a prompt and give one beam behind them.
-
-        Raises:
-            ModelError: If the picture cannot be read, or the prompt is empty or too long.
-        """
-        torch = self._torch
-        words = self.embed(prompt)
-        try:
-            with torch.inference_mode():
-                features = self._see(picture).to(words).reshape(1, -1, words.shape[-1])
-        except (OSError, ValueError, RuntimeError) as error:
-            raise ModelError(f"{picture} cannot be seen: {error}.", hint="Check the file.") from error
-        return TransformersBeams(self, torch.cat([features, words], dim=1))
 
 
 class TransformersBeams:

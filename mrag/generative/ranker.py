@@ -14,7 +14,7 @@ from mrag.errors import ConfigError, MissingIndex
 from mrag.generative import decoding
 from mrag.generative.clue_index import ClueIndex, Restriction
 from mrag.generative.decoding import Aggregation, Clue, DecodingSettings, aggregate, check_tokeniser, decode
-from mrag.generative.models import LanguageModel, PictureModel, Tokeniser, clue_text, document_tokens
+from mrag.generative.models import LanguageModel, Tokeniser, clue_text, document_tokens
 from mrag.generative.training import prompt
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.backends.base import home
@@ -123,7 +123,7 @@ class GenerativeRanker:
         concept: Only instances of this class expression may be hits: an expression, the name of a kept
             concept, an IRI or CURIE, or DL or Manchester syntax.
         query: Only what this SPARQL query selects may be hits; not together with `concept`.
-        describe: What says in words what a picture shows, where the model cannot see: a function of the
+        describe: What says in words what a picture shows: a function of the
             file, a chat model of LangChain, or a model's name as for `mrag describe`, such as `labels`.
         prompt: Turns a question's words into what the model reads.
 
@@ -183,9 +183,8 @@ class GenerativeRanker:
 
     def _decoded(self, question: Question, mask: Restriction | None) -> tuple[list[Clue], str]:
         """Return the clues for a question, best first, and what to say of its picture."""
-        words, picture, note = self._words(question)
-        asked, how = self.prompt(words), self.settings
-        return decode(self.model, self.index, asked, how, restriction=mask, picture=picture), note
+        words, note = self._words(question)
+        return decode(self.model, self.index, self.prompt(words), self.settings, restriction=mask), note
 
     def _where(self, clue: Clue) -> str:
         """Return in which documents a clue occurs, of all that there are."""
@@ -200,12 +199,10 @@ class GenerativeRanker:
         alone = "token by token in this document alone"
         return alone if every == 1 else f"in {every} documents that read the same"
 
-    def _words(self, question: Question) -> tuple[str, Path | None, str]:
-        """Return the words, the picture if the model can see it, and what to say of it."""
+    def _words(self, question: Question) -> tuple[str, str]:
+        """Return the words, with the description of a picture, and what to say of it."""
         if question.image is None:
-            return question.text, None, ""
-        if isinstance(self.model, PictureModel):
-            return question.text, question.image, f"{self.model.name} saw the picture"
+            return question.text, ""
         if callable(self.describe) and not hasattr(self.describe, "invoke"):
             said = str(self.describe(question.image))
         else:
@@ -215,8 +212,7 @@ class GenerativeRanker:
 
             model: Any = self.describe
             said = Work(model, description_prompt("general")).say(open_picture(question.image))
-        words = f"{question.text} {said}".strip()
-        return words, None, f'{self.model.name} cannot see; the picture\'s description stood in: "{said}"'
+        return f"{question.text} {said}".strip(), f'the picture\'s description stood in: "{said}"'
 
     def _restriction(self) -> tuple[Restriction | None, str]:
         """Return the mask and how to name it; it is asked again when the graph has changed."""

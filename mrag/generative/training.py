@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.generative.models import Tokeniser, TransformersModel, library, pretrained
@@ -153,7 +153,6 @@ class TrainingQuestion:
 
     question: str
     document: str
-    picture: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -163,7 +162,6 @@ class TrainingPair:
     prompt: tuple[int, ...]
     clue: tuple[int, ...]
     document: str = ""
-    picture: Path | None = None
 
 
 def prompt(question: str) -> str:
@@ -199,7 +197,7 @@ def make_pairs(
         ahead = tuple(tokeniser.encode(prompt(one.question)))
         key = f"{one.question}\0{one.document}"
         clues = sample_clues(one.question, tokens, tokeniser, sampling, key=key)
-        pairs += [TrainingPair(ahead, clue, one.document, one.picture) for clue in clues]
+        pairs += [TrainingPair(ahead, clue, one.document) for clue in clues]
     return pairs
 
 
@@ -215,14 +213,12 @@ def digest(pairs: Iterable[TrainingPair]) -> str:
     """Return a fingerprint of pairs in their order."""
     known = hashlib.blake2b(digest_size=16)
     for pair in pairs:
-        known.update(repr((pair.prompt, pair.clue, str(pair.picture or ""))).encode())
+        known.update(repr((pair.prompt, pair.clue)).encode())
     return known.hexdigest()
 
 
 def read_questions(path: Path) -> list[TrainingQuestion]:
-    """Read questions from JSON lines with `question`, `document` and, where there is one, `picture`.
-
-    A relative path of a picture is taken from the file's folder.
+    """Read questions from JSON lines with `question` and `document`.
 
     Raises:
         LoadError: If the file cannot be read or a line is of another form.
@@ -237,13 +233,13 @@ def read_questions(path: Path) -> list[TrainingQuestion]:
             continue
         try:
             fields = json.loads(line)
-            question, document, picture = fields["question"], fields["document"], fields.get("picture")
-            if not (question.strip() and isinstance(document, str) and isinstance(picture, str | None)):
+            question, document = fields["question"], fields["document"]
+            if not (question.strip() and isinstance(document, str)):
                 raise ValueError
         except (ValueError, KeyError, TypeError, AttributeError):
             message = "A line of questions is a JSON object with the strings `question` and `document`."
             raise LoadError(message, file=str(path), line=number) from None
-        found.append(TrainingQuestion(question, document, path.parent / picture if picture else None))
+        found.append(TrainingQuestion(question, document))
     if not found:
         raise LoadError("There is no question.", file=str(path))
     return found
@@ -316,8 +312,6 @@ class LoraLearner:
         ModelError: If a package is missing.
     """
 
-    kind = "lora"
-
     def __init__(self, model: Any, settings: LoraSettings | None = None, *, seed: int = 0) -> None:
         self.settings = settings or LoraSettings()
         torch, peft = library("torch"), library("peft")
@@ -339,11 +333,7 @@ class LoraLearner:
     @property
     def about(self) -> dict[str, Any]:
         """What a checkpoint must agree on to be gone on with."""
-        return {"kind": self.kind, **asdict(self.settings), "modules": list(self.settings.modules)}
-
-    def modules(self) -> list[Any]:
-        """Return the torch modules, which are put on the device and into training mode."""
-        return [self.model]
+        return {**asdict(self.settings), "modules": list(self.settings.modules)}
 
     def loss(self, pairs: Sequence[TrainingPair]) -> Any:
         """Return the mean loss of the clues' tokens, as a tensor."""
@@ -368,7 +358,7 @@ def pad(pairs: Sequence[TrainingPair]) -> tuple[list[list[int]], list[list[int]]
     return ids, mask, targets, ahead
 
 
-def clue_loss(model: Any, pairs: Sequence[TrainingPair], prefix: Any = None, prefix_mask: Any = None) -> Any:
+def clue_loss(model: Any, pairs: Sequence[TrainingPair]) -> Any:
     """Return the mean loss of the clues' tokens under a model."""
     torch = library("torch")
     rows, kept, wanted, ahead = pad(pairs)
@@ -378,13 +368,9 @@ def clue_loss(model: Any, pairs: Sequence[TrainingPair], prefix: Any = None, pre
     ids = torch.tensor(rows, device=device)
     mask = torch.tensor(kept, device=device)
     targets = torch.tensor(wanted, device=device)
-    given: dict[str, Any] = {"input_ids": ids}
-    if prefix is not None:
-        given = {"inputs_embeds": torch.cat([prefix, model.get_input_embeddings()(ids)], 1)}
-        mask = torch.cat([prefix_mask.to(mask), mask], 1)
     # Only what the loss looks at passes through the vocabulary, which is the dearest layer of a small model.
     output = model(
-        **given,
+        input_ids=ids,
         attention_mask=mask,
         position_ids=(mask.cumsum(1) - 1).clamp(min=0),
         logits_to_keep=targets.shape[1] + 1,
@@ -405,23 +391,6 @@ def quiet() -> Iterator[None]:
 
 
 CHECKPOINT = "checkpoint.pt"
-
-
-class ClueLearner(Protocol):
-    """What is trained: parts that are frozen and parts that learn."""
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """What a checkpoint must agree on to be gone on with."""
-
-    def modules(self) -> list[Any]:
-        """Return the torch modules; parameters that require a gradient learn."""
-
-    def loss(self, pairs: Sequence[TrainingPair]) -> Any:
-        """Return the mean loss of a batch, as a tensor."""
-
-    def save(self, folder: Path) -> None:
-        """Write what was learnt."""
 
 
 @dataclass(frozen=True)
@@ -481,7 +450,7 @@ class TrainingReport:
 
 
 def train(
-    learner: ClueLearner,
+    learner: LoraLearner,
     pairs: Sequence[TrainingPair],
     folder: Path,
     settings: TrainingSettings | None = None,
@@ -507,12 +476,8 @@ def train(
     device = settings.device
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
-    modules = learner.modules()
-    for module in modules:
-        module.to(device).train()
-    named = [
-        (f"{i}.{n}", p) for i, m in enumerate(modules) for n, p in m.named_parameters() if p.requires_grad
-    ]
+    learner.model.to(device).train()
+    named = [(n, p) for n, p in learner.model.named_parameters() if p.requires_grad]
     optimiser = torch.optim.AdamW([p for _, p in named], lr=settings.rate, weight_decay=settings.decay)
     total = settings.epochs * -(-len(pairs) // settings.batch)
     rising = max(1, round(total * settings.warm_up))
@@ -547,8 +512,7 @@ def train(
                 _keep(torch, folder, about, named, optimiser, losses)
             if asked.is_set():
                 break
-    for module in modules:
-        module.eval()
+    learner.model.eval()
     learner.save(folder)
     return TrainingReport(len(losses), total, tuple(losses), time.perf_counter() - started)
 

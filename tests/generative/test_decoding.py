@@ -3,14 +3,13 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mrag.errors import ConfigError, IndexMismatch, ModelError
+from mrag.errors import ConfigError, IndexMismatch
 from mrag.generative.clue_index import ClueCursor, ClueIndex
 from mrag.generative.decoding import Clue, DecodingSettings, aggregate, decode
 from tests.generative.test_index import Corpus, corpora
@@ -157,8 +156,6 @@ def test_wrong_settings_and_models_are_said() -> None:
     other = ClueIndex.build([("urn:a", [1])], 6, extra={"tokeniser": "another"})
     with pytest.raises(IndexMismatch, match="another tokeniser"):
         decode(TinyModel(6), other, PROMPT)
-    with pytest.raises(ModelError, match="cannot see"):
-        decode(TinyModel(6), index, PROMPT, picture=Path("a.png"))
 
 
 def clue(number: int, tokens: Sequence[int], probability: float) -> Clue:

@@ -13,7 +13,6 @@ from mrag.generative.llama import GgufModel
 from mrag.generative.models import (
     ByteTokeniser,
     LanguageModel,
-    PictureModel,
     Tokeniser,
     clue_text,
     document_tokens,
@@ -143,7 +142,7 @@ def test_limits_are_said(smollm: GgufModel, gguf: Path, tmp_path: Path) -> None:
 
 def test_models_by_name(gguf: Path) -> None:
     model = language_model(f"local:{gguf}")
-    assert isinstance(model, LanguageModel) and not isinstance(model, PictureModel)
+    assert isinstance(model, LanguageModel)
     for name in ("openai:gpt", "local:", "nothing"):
         with pytest.raises(ModelError, match="no probabilities"):
             language_model(name)

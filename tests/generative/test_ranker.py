@@ -18,7 +18,7 @@ from mrag.cli import app
 from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused
 from mrag.generative import decoding
 from mrag.generative.clue_index import ClueIndex
-from mrag.generative.models import ByteTokeniser, PictureModel
+from mrag.generative.models import ByteTokeniser
 from mrag.generative.ranker import (
     GenerativeRanker,
     build_clues,
@@ -31,7 +31,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, RDFS, Triple
 from mrag.retrieval.rankers import Question, Ranker
 from tests.conftest import PRODUCTS
-from tests.generative.tiny import TinyBeams, TinyModel
+from tests.generative.tiny import TinyModel
 
 EX = "https://w3id.org/mrag/demo/products#"
 
@@ -42,11 +42,6 @@ class ByteModel(TinyModel):
     def __init__(self) -> None:
         super().__init__(257)
         self.tokeniser = ByteTokeniser()  # type: ignore[assignment]
-
-
-class SeeingModel(ByteModel):
-    def start_with_picture(self, picture: Path, prompt: list[int]) -> TinyBeams:
-        return self.start([*picture.read_bytes(), *prompt])
 
 
 @pytest.fixture(scope="module")
@@ -172,19 +167,15 @@ def test_masked_hits_are_instances(demo: KnowledgeGraph, index: ClueIndex) -> No
         GenerativeRanker(demo, index, TinyModel(6))
 
 
-def test_pictures_are_described_or_seen(demo: KnowledgeGraph, index: ClueIndex, tmp_path: Path) -> None:
+def test_pictures_are_described(demo: KnowledgeGraph, index: ClueIndex, tmp_path: Path) -> None:
     picture = tmp_path / "picture.png"
     picture.write_bytes(b"\x89PNG not looked at")
     blind = GenerativeRanker(demo, index, ByteModel(), describe=lambda path: f"a {path.stem} of a database")
     hits = blind.rank(Question("What is this?", picture), 3)
-    note = 'tiny cannot see; the picture\'s description stood in: "a picture of a database"'
+    note = 'the picture\'s description stood in: "a picture of a database"'
     assert hits and all(h.reasons[-1] == note for h in hits)
     described = blind.rank(Question("What is this? a picture of a database"), 3)
     assert [h.iri for h in hits] == [h.iri for h in described]
-    seeing = GenerativeRanker(demo, index, SeeingModel())
-    assert isinstance(seeing.model, PictureModel)
-    hits = seeing.rank(Question(image=picture), 3)
-    assert hits and all(h.reasons[-1] == "tiny saw the picture" for h in hits)
 
 
 @pytest.mark.slow

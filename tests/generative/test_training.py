@@ -1,4 +1,4 @@
-"""Models of transformers: their beams, low-rank and prefix training, resuming, and the command that trains.
+"""Models of transformers: their beams, low-rank training, resuming, and the command that trains.
 
 Models are tiny and made at random; one test takes the small packaged one.
 """
@@ -22,15 +22,12 @@ from mrag.generative.llama import GgufModel
 from mrag.generative.models import (
     ByteTokeniser,
     LanguageModel,
-    PictureModel,
-    SeeingTransformersModel,
     Tokeniser,
     TransformersModel,
     document_tokens,
     language_model,
     library,
 )
-from mrag.generative.prefix import ObjectPrefix, PrefixLearner, PrefixSettings
 from mrag.generative.training import (
     LoraLearner,
     LoraSettings,
@@ -55,7 +52,6 @@ TOKENS = ByteTokeniser()
 EVERYWHERE = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "lm_head")
 SYLLABLES = ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu")
 PRODUCTS = "https://w3id.org/mrag/demo/products#"
-EYES = PrefixSettings(layers=2, objects=3)
 SHORT = TrainingSettings(epochs=4, batch=4, rate=1e-2, every=3, seed=3)
 
 
@@ -173,21 +169,6 @@ def test_clues_are_unique(model: TransformersModel) -> None:
     index = ClueIndex.build(tokens, model.tokeniser.vocabulary, end=model.tokeniser.end)
     clues = decode(model, index, "Which number?", DecodingSettings(beams=6, groups=2, prior_weight=0.5))
     assert clues and all(index.documents(clue.tokens) == list(clue.documents) for clue in clues)
-
-
-def test_a_picture_stands_before_the_prompt(model: TransformersModel, tmp_path: Path) -> None:
-    words_, other = model.tokeniser.encode("hello"), model.tokeniser.encode("ABC")
-
-    def see(picture: Path) -> Any:
-        return model.model.get_input_embeddings()(torch.tensor(list(picture.read_bytes())))
-
-    seeing = SeeingTransformersModel(model.model, model.tokeniser.own, see=see)
-    assert isinstance(seeing, PictureModel) and not isinstance(model, PictureModel)
-    (tmp_path / "picture").write_bytes(bytes(other))
-    seen = seeing.start_with_picture(tmp_path / "picture", words_).log_probabilities
-    np.testing.assert_allclose(seen, model.start([*other, *words_]).log_probabilities, atol=1e-5)
-    with pytest.raises(ModelError, match="cannot be seen"):
-        seeing.start_with_picture(tmp_path / "none", words_)
 
 
 def test_limits_are_said(model: TransformersModel, tmp_path: Path) -> None:
@@ -354,131 +335,6 @@ def test_what_cannot_be_trained_is_said(tmp_path: Path) -> None:
             wrong()
 
 
-# -- the prefix of pictures --------------------------------------------------------------------------------
-
-
-def eyes(seed: int = 0) -> Any:
-    torch.manual_seed(seed)
-    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4}
-    config = transformers.CLIPVisionConfig(image_size=16, patch_size=8, **sizes)
-    model = transformers.CLIPVisionModel(config)
-    for parameter in model.parameters():
-        # As drawn by default, all pictures look nearly the same to a model that has learnt nothing.
-        if parameter.dim() > 1:
-            parameter.data *= 5
-    return model
-
-
-def pixels(path: Path) -> tuple[Any, list[Any]]:
-    """A picture of a number: noise of its own, with as many objects as the number says, up to four."""
-    number = int(path.stem)
-    torch_random = torch.Generator().manual_seed(number)
-    made = torch.randn(1 + number % 5, 3, 16, 16, generator=torch_random)
-    return made[0], list(made[1:])
-
-
-def pictured() -> tuple[dict[str, list[int]], list[TrainingPair]]:
-    """Fifty documents that only the picture tells apart: the question is always the same."""
-    documents = {f"urn:{n}": document_tokens(TOKENS, f"{words(n)} is it") for n in range(50)}
-    asked, said = tuple(TOKENS.encode(prompt("What?"))), enumerate(documents.items())
-    return documents, [TrainingPair(asked, tuple(t[:5]), name, Path(f"{n}.png")) for n, (name, t) in said]
-
-
-def given(numbers: list[int]) -> tuple[Any, Any, Any]:
-    prefix = ObjectPrefix(eyes(), 64, EYES)
-    learner = PrefixLearner(tiny(), prefix, pixels)
-    return prefix, learner, learner.see([Path(f"{n}.png") for n in numbers])
-
-
-def test_with_closed_gates_the_vision_model_is_as_it_was() -> None:
-    prefix, _, (embeddings, mask) = given([4, 1])
-    whole = torch.stack([pixels(Path("4.png"))[0], pixels(Path("1.png"))[0]])
-    plain = prefix.features(whole)
-    assert torch.allclose(prefix.learnt.projection(plain), embeddings[:, 0], atol=1e-5)
-    assert embeddings.shape == (2, 4, 64)
-    assert mask.int().tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]], "three places, of four objects and of one"
-
-
-def test_open_gates_let_the_objects_in_each_picture_by_itself() -> None:
-    prefix, learner, (closed, _) = given([4, 1, 0])
-    prefix.learnt.gates.data += 1.0
-    opened, _ = learner.see([Path("4.png"), Path("1.png"), Path("0.png")])
-    change = (opened[:, 0] - closed[:, 0]).abs().amax(-1)
-    assert bool(change[0] > 1e-3) and bool(change[1] > 1e-3)
-    assert float(change[2].detach()) < 1e-5, "a picture without objects has nothing to let in"
-    alone, _ = learner.see([Path("1.png")])
-    assert torch.allclose(alone[0, :2], opened[1, :2], atol=1e-5), "padding of others plays no part"
-    assert not torch.isnan(opened).any()
-
-
-def test_the_dual_flow_is_what_the_equations_say() -> None:
-    prefix, _, _ = given([3])
-    layer = getattr(prefix.vision, "vision_model", prefix.vision).encoder.layers[-1]
-    attention = layer.self_attn
-    tokens, objects = torch.randn(1, 5, 32), torch.randn(1, 3, 32)
-    there = torch.tensor([[True, True, False]])
-    gates = torch.tensor([0.5, -1.0, 0.0, 2.0])
-    got = prefix._dual(layer, tokens, objects, there, gates)
-    heads = []
-    for head in range(4):
-        part = slice(8 * head, 8 * head + 8)
-        q, k, v = (getattr(attention, f"{n}_proj")(tokens)[0, :, part] for n in "qkv")
-        pk, pv = (getattr(attention, f"{n}_proj")(objects)[0, :2, part] for n in "kv")
-        own = torch.softmax(q @ k.T / 8**0.5, -1) @ v
-        heads.append(own + gates[head] * (torch.softmax(q @ pk.T / 8**0.5, -1) @ pv))
-    assert torch.allclose(got[0], attention.out_proj(torch.cat(heads, -1)), atol=1e-5)
-
-
-def test_tiny_models_overfit_fifty_pictures_and_their_clues_come_back(tmp_path: Path) -> None:
-    documents, shown = pictured()
-    index = ClueIndex.build(documents.items(), TOKENS.vocabulary)
-    language = LoraLearner(tiny(), LoraSettings(rank=32, alpha=64, dropout=0.0, modules=EVERYWHERE)).model
-    learner = PrefixLearner(language, ObjectPrefix(eyes(), 64, EYES), pixels)
-    kept = [p.detach().clone() for p in learner.prefix.vision.parameters()]
-    assert right(SeeingTransformersModel(language, Fast(), learner.look), index, shown) < 10
-    outcome = train(learner, shown, tmp_path, TrainingSettings(epochs=60, batch=10, rate=2e-3, every=10_000))
-    assert outcome.losses[0] > 3 and np.mean(outcome.losses[-5:]) < 0.2
-    assert right(SeeingTransformersModel(language, Fast(), learner.look), index, shown) >= 45
-    assert all(torch.equal(a, b) for a, b in zip(kept, learner.prefix.vision.parameters(), strict=True))
-    assert float(learner.prefix.learnt.gates.detach().abs().max()) > 0
-    again = PrefixLearner(language, ObjectPrefix(eyes(), 64, EYES, seed=3), pixels)
-    again.load(tmp_path)
-    assert torch.equal(again.look(Path("7.png")), learner.look(Path("7.png")))
-
-
-def test_the_language_model_alone_stays_frozen_and_a_run_goes_on(tmp_path: Path) -> None:
-    def fresh(seed: int = 0) -> PrefixLearner:
-        return PrefixLearner(tiny(), ObjectPrefix(eyes(), 64, EYES, seed=seed), pixels)
-
-    shown, settings = pictured()[1][:8], TrainingSettings(epochs=3, batch=4, rate=1e-2, every=1)
-    straight = train(fresh(), shown, tmp_path / "a", settings)
-    learner = fresh()
-    kept = [p.detach().clone() for p in learner.language.parameters()]
-    with pytest.raises(Killed):
-        train(learner, shown, tmp_path / "b", settings, on_step=die_at(4))
-    resumed = train(fresh(seed=4), shown, tmp_path / "b", settings)
-    assert resumed.losses == straight.losses and resumed.losses[-1] < resumed.losses[0]
-    assert all(torch.equal(a, b) for a, b in zip(kept, learner.language.parameters(), strict=True))
-
-
-def test_what_cannot_be_seen_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="3 layers, not 9"):
-        ObjectPrefix(eyes(), 64, PrefixSettings(layers=9))
-    with pytest.raises(ConfigError, match="no prefix"):
-        PrefixSettings(objects=0)
-    with pytest.raises(ModelError, match="has no"):
-        ObjectPrefix(tiny(), 64, EYES)
-    learner = PrefixLearner(tiny(), ObjectPrefix(eyes(), 64, EYES), pixels)
-    with pytest.raises(ModelError, match="no picture"):
-        learner.loss([TrainingPair((1,), (2,))])
-    with pytest.raises(ModelError, match="cannot be used"):
-        learner.load(tmp_path)
-    learner.save(tmp_path)
-    other = PrefixLearner(tiny(), ObjectPrefix(eyes(), 64, PrefixSettings(layers=1, objects=3)), pixels)
-    with pytest.raises(ModelError, match="trained with"):
-        other.load(tmp_path)
-
-
 # -- the command and the packaged model --------------------------------------------------------------------
 
 
@@ -528,7 +384,7 @@ def test_the_command_trains_and_goes_on_and_its_model_finds(small: Path, tmp_pat
 def test_the_command_says_what_it_needs(tmp_path: Path) -> None:
     done = run("train", "generative", cwd=tmp_path)
     assert done.returncode == 2 and "--questions" in done.stderr
-    (tmp_path / "asked.jsonl").write_text('{"question": "What?", "document": "urn:a", "picture": "a.png"}')
+    (tmp_path / "asked.jsonl").write_text('{"question": "What?", "document": "urn:a"}')
     done = run("train", "generative", "--questions", "asked.jsonl", "--model", "local:x.gguf", cwd=tmp_path)
-    assert done.returncode == 1 and "pictures" in done.stderr
+    assert done.returncode == 1 and "no model file" in done.stderr
     assert not Path(tmp_path / "clues").exists()
