@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from mrag.images.embedding import ConseEmbedder, image_embedder
     from mrag.images.enrichment import EnrichProgress, EnrichReport, EnrichSettings, describe
     from mrag.images.files import PictureLimits
-    from mrag.images.graph import ImageVocabulary, of_class, of_query
+    from mrag.images.graph import of_class, of_query
     from mrag.images.rankers import ImageLooksRanker, ImageTextRanker, image_ranker
 
 __all__ = [
     "ConseEmbedder", "EnrichProgress", "EnrichReport", "EnrichSettings", "ImageLooksRanker",
-    "ImageTextRanker", "ImageVocabulary", "PictureLimits", "ask_pictures", "describe",
+    "ImageTextRanker", "PictureLimits", "ask_pictures", "describe",
     "image_embedder", "image_ranker", "of_class", "of_query",
 ]  # fmt: skip
 

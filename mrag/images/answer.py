@@ -21,7 +21,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.images.enrichment import default_model
 from mrag.images.files import Picture, PictureLimits, open_picture
-from mrag.images.graph import EX, PUBLISHED, ImageVocabulary, file_names, files_of, names_of, regions_of
+from mrag.images.graph import EX, FILE, file_names, files_of, names_of, regions_of
 from mrag.images.prompts import answer_messages, wanted
 from mrag.rdf.terms import RDF
 from mrag.retrieval.rankers import Hit, Question, Ranker
@@ -100,7 +100,6 @@ def ask_pictures(
     model: str | BaseChatModel | None = None,
     k: int = 5,
     send: int = 4,
-    vocabulary: ImageVocabulary = PUBLISHED,
 ) -> Answer:
     """Find images for a question and answer with them.
 
@@ -113,7 +112,6 @@ def ask_pictures(
             default one of Ollama's that sees, else what `mrag.ask` takes, which gets the facts alone.
         k: Most images.
         send: Most pictures that a model gets to see; 0 sends it the facts alone.
-        vocabulary: How the graph speaks of images.
 
     Returns:
         The answer, with its images; a notebook shows them.
@@ -143,8 +141,8 @@ def ask_pictures(
     iris = [hit.iri for hit in hits]
     files: Mapping[str, Path] = {}
     if folder is not None:
-        files, _ = files_of(kg, Path(folder), vocabulary, iris)
-    shown = _show(kg, hits, files, asked, vocabulary)
+        files, _ = files_of(kg, Path(folder), iris)
+    shown = _show(kg, hits, files, asked)
     lines = [line for image in shown for line in image.lines]
     context = Context(tuple(lines), tuple(iris))
     words = asked.text.strip() or "Which images are like the picture?"
@@ -183,18 +181,17 @@ def _show(
     hits: Sequence[Hit],
     files: Mapping[str, Path],
     asked: Question,
-    vocabulary: ImageVocabulary,
 ) -> tuple[ShownImage, ...]:
     """Gather the lines of each image, those about parts of it among them."""
     if not hits:
         return ()
     iris = [hit.iri for hit in hits]
-    names = names_of(kg, iris, file_names(kg, vocabulary, iris))
+    names = names_of(kg, iris, file_names(kg, iris))
     parts = regions_of(kg, iris)
     of = {region: image for image, regions in parts.items() for region in regions[:_PARTS]}
     seeds = [(hit.iri, hit.score) for hit in hits]
     seeds += [(region, hit.score) for hit in hits for region in parts.get(hit.iri, ())[:_PARTS]]
-    denied = (*_CONTEXT.denied, *vocabulary.files, "http://purl.org/dc/terms/isPartOf")
+    denied = (*_CONTEXT.denied, FILE, "http://purl.org/dc/terms/isPartOf")
     context = recorded(expand(kg, seeds, replace(_CONTEXT, denied=denied), question=asked.text))
     by_image: dict[str, list[Line]] = {}
     for line in context.lines:

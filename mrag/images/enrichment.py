@@ -39,7 +39,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import joined
 from mrag.images.embedding import check_classifier, describe_labels
 from mrag.images.files import QUARTERS, Box, Picture, PictureLimits, open_picture, part_of, read_capped
-from mrag.images.graph import PUBLISHED, ImageVocabulary, boxes, described, described_by, files_of
+from mrag.images.graph import GENERATED, boxes, described, described_by, files_of
 from mrag.images.prompts import description_prompt
 from mrag.index.backends.base import home
 from mrag.jobs.runners import Runner, ThreadRunner
@@ -395,7 +395,7 @@ _ROWS: Final = 400
 
 
 def triples_of(
-    entry: JournalEntry, vocabulary: ImageVocabulary = PUBLISHED
+    entry: JournalEntry,
 ) -> tuple[list[Triple], list[Triple]]:
     """Return the triples of a description: its own, and those that it shares with others."""
     subject, text = URIRef(entry.subject), Literal(entry.text)
@@ -406,7 +406,7 @@ def triples_of(
     activity = URIRef(activity_of(entry.model, entry.prompt, entry.options, entry.software))
     time = Literal(entry.time, datatype=URIRef(XSD + "dateTime"), normalize=False)
     own: list[tuple[URIRef, str, URIRef | Literal]] = [
-        (subject, DCTERMS + "description" if entry.region else vocabulary.generated, text),
+        (subject, DCTERMS + "description" if entry.region else GENERATED, text),
         (description, RDF + "type", URIRef(PROV + "Entity")),
         (description, PROV + "wasDerivedFrom", subject),
         (description, PROV + "wasAttributedTo", model),
@@ -443,9 +443,8 @@ def activity_of(model: str, prompt: str, options: str, software: str) -> str:
 class EnrichedGraph:
     """The graph of a knowledge graph that holds what models wrote, made when the first text is written."""
 
-    def __init__(self, kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED) -> None:
+    def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
-        self.vocabulary = vocabulary
         self._known: set[Triple] = set()
         kg.require_writable()
 
@@ -458,7 +457,7 @@ class EnrichedGraph:
         """Write descriptions, each batch whole or not at all and, in an embedded store, with the record."""
         rows: list[Triple] = []
         for entry in entries:
-            own, shared = triples_of(entry, self.vocabulary)
+            own, shared = triples_of(entry)
             fresh = [t for t in shared if t not in self._known and not self._has(t)]
             self._known.update(shared)
             if len(rows) + len(own) + len(fresh) > _ROWS:
@@ -522,7 +521,6 @@ def describe(
     *,
     folder: Path | str,
     settings: EnrichSettings | None = None,
-    vocabulary: ImageVocabulary = PUBLISHED,
     boxes_from: KnowledgeGraph | None = None,
     journal: EnrichmentJournal | None = None,
     runner: Runner | None = None,
@@ -540,7 +538,6 @@ def describe(
             model of Ollama's llava family that is there.
         folder: The only folder, with those below, that pictures are taken from.
         settings: The knobs.
-        vocabulary: How the graph speaks of images.
         boxes_from: The knowledge graph with the boxes of annotations; `kg` by default.
         journal: Where descriptions are kept at once; `journal_of(kg)` by default.
         runner: What carries out requests, see `mrag.jobs`; threads by default.
@@ -558,11 +555,11 @@ def describe(
     work = Work(chosen, description_prompt(settings.prompt), settings.limits, settings.timeout)
     name = work.name()
     work.check()
-    graph = EnrichedGraph(kg, vocabulary)
+    graph = EnrichedGraph(kg)
     kept = journal if journal is not None else journal_of(kg)
     with kept.opened():
-        files, missing = files_of(kg, Path(folder), graph.vocabulary)
-        done = described(kg, graph.vocabulary)
+        files, missing = files_of(kg, Path(folder))
+        done = described(kg)
         lost = [e for e in kept.entries if e.image in files and e.subject not in done]
         # Nothing that was made is thrown away, but for descriptions of what is no longer that picture.
         recovered = [e for e in lost if _file_digest(files[e.image]) == e.digest]
@@ -575,7 +572,7 @@ def describe(
         failures = [Failure(image, "", "file", why) for image, why in missing.items() if image not in done]
         boxed: dict[str, list[tuple[Box, str]]] = {}
         if settings.regions == "boxes":
-            boxed, bad = boxes(boxes_from or kg, graph.vocabulary)
+            boxed, bad = boxes(boxes_from or kg)
             failures += [Failure(annotation, "", "box", why) for annotation, why in bad.items()]
         cells = QUARTERS if settings.regions != "none" else ()
         tasks: list[Task] = []

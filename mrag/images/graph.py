@@ -42,28 +42,12 @@ Allowed = Callable[[], Collection[str]]
 """Gives the IRIs of the only images that may be found."""
 
 
-@dataclass(frozen=True)
-class ImageVocabulary:
-    """The properties by which a graph speaks of images; by default those of `fashionpedia-images.ttl`.
-
-    Attributes:
-        files: Their values name files.
-        sentences: Their values are sentences about an image.
-        generated: Its values are what a model said of an image.
-        box: Its values are boxes, `left top width height` in pixels.
-        box_image: Leads from what has a box to the image.
-    """
-
-    files: tuple[str, ...] = (EX + "hasFileName",)
-    sentences: tuple[str, ...] = (EX + "hasDescription",)
-    generated: str = EX + "hasLLMDescription"
-    box: str = EX + "hasBoundingBox"
-    box_image: str = EX + "hasImage"
-
-
-PUBLISHED: Final = ImageVocabulary()
-"""The vocabulary of the published graphs."""
-
+FILE: Final = EX + "hasFileName"
+SENTENCE: Final = EX + "hasDescription"
+GENERATED: Final = EX + "hasLLMDescription"
+"""What a model said of an image."""
+_BOX: Final = EX + "hasBoundingBox"
+_BOX_IMAGE: Final = EX + "hasImage"
 
 _LENGTH: Final = 4000
 """Characters after which each text of a model is cut."""
@@ -84,15 +68,13 @@ class ImageTexts:
         return "\n".join((*self.sentences, *(text[:_LENGTH] for text in said))).strip()
 
 
-def file_names(
-    kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED, images: Collection[str] | None = None
-) -> dict[str, str]:
+def file_names(kg: KnowledgeGraph, images: Collection[str] | None = None) -> dict[str, str]:
     """Return the name of the file of each image, in order of IRI; the first where there are several."""
     if images is None:
-        rows = [(value.subject, value.text) for value in property_values(kg, vocabulary.files)]
+        rows = [(value.subject, value.text) for value in property_values(kg, [FILE])]
     else:
         of = kg.select(queries.get("image/of").bind(image=sorted(images))) if images else ()
-        rows = [(str(i), str(value)) for i, p, value in of if str(p) in vocabulary.files]
+        rows = [(str(i), str(value)) for i, p, value in of if str(p) == FILE]
     found: dict[str, str] = {}
     for image, name in sorted(rows):
         found.setdefault(image, name)
@@ -100,16 +82,13 @@ def file_names(
 
 
 def files_of(
-    kg: KnowledgeGraph,
-    folder: Path,
-    vocabulary: ImageVocabulary = PUBLISHED,
-    images: Collection[str] | None = None,
+    kg: KnowledgeGraph, folder: Path, images: Collection[str] | None = None
 ) -> tuple[dict[str, Path], dict[str, str]]:
     """Find the files of a graph's images."""
     found: dict[str, Path] = {}
     missing: dict[str, str] = {}
     folder = folder.resolve()
-    for image, name in file_names(kg, vocabulary, images).items():
+    for image, name in file_names(kg, images).items():
         try:
             found[image] = file_in(folder, name)
         except LoadError as error:
@@ -117,15 +96,15 @@ def files_of(
     return found, missing
 
 
-def image_texts(kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED) -> list[ImageTexts]:
+def image_texts(kg: KnowledgeGraph) -> list[ImageTexts]:
     """Return what a graph says of each image, in order of IRI, whatever the order of its triples."""
     texts: dict[str, tuple[set[str], set[str], set[tuple[str, str]]]] = {
-        image: (set(), set(), set()) for image in file_names(kg, vocabulary)
+        image: (set(), set(), set()) for image in file_names(kg)
     }
-    for value in property_values(kg, [*vocabulary.sentences, vocabulary.generated]):
+    for value in property_values(kg, [SENTENCE, GENERATED]):
         if value.literal:
             sentences, generated, _ = texts.setdefault(value.subject, (set(), set(), set()))
-            (generated if value.property == vocabulary.generated else sentences).add(_line(value.text))
+            (generated if value.property == GENERATED else sentences).add(_line(value.text))
     for whole, region, text in _of_regions(kg):
         fragment = "xywh=" + region.rpartition("xywh=")[2]
         texts.setdefault(whole, (set(), set(), set()))[2].add((fragment, _line(text)))
@@ -135,9 +114,9 @@ def image_texts(kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED) -> 
     ]
 
 
-def described(kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED) -> set[str]:
+def described(kg: KnowledgeGraph) -> set[str]:
     """Return the IRIs of the images, and of the parts of images, that a model has described."""
-    whole = {value.subject for value in property_values(kg, (vocabulary.generated,))}
+    whole = {value.subject for value in property_values(kg, (GENERATED,))}
     return whole | {region for _, region, _ in _of_regions(kg)}
 
 
@@ -177,15 +156,15 @@ def _of_regions(kg: KnowledgeGraph) -> Iterator[tuple[str, str, str]]:
 
 
 def boxes(
-    kg: KnowledgeGraph, vocabulary: ImageVocabulary = PUBLISHED
+    kg: KnowledgeGraph,
 ) -> tuple[dict[str, list[tuple[Box, str]]], dict[str, str]]:
     """Return the boxes of each image with the IRI of what has it, and why others cannot be used."""
     found: dict[str, dict[Box, str]] = {}
     bad: dict[str, str] = {}
     image_of: dict[str, str] = {}
     texts: list[tuple[str, str]] = []
-    for value in property_values(kg, (vocabulary.box, vocabulary.box_image)):
-        if value.property == vocabulary.box:
+    for value in property_values(kg, (_BOX, _BOX_IMAGE)):
+        if value.property == _BOX:
             texts.append((value.subject, value.text))
         else:
             image_of[value.subject] = min(value.text, image_of.get(value.subject, value.text))
@@ -675,7 +654,7 @@ class KeptCatalogue:
         found, cache = self._files, self.kg.cache
         if found is None or found[0] is not cache:
             files: dict[str, str] = {}
-            for value in property_values(self.kg, PUBLISHED.files):
+            for value in property_values(self.kg, [FILE]):
                 files[value.subject] = min(value.text, files.get(value.subject, value.text))
             found = self._files = (cache, sorted(files), files)
         return found[1:]
@@ -711,7 +690,7 @@ class KeptCatalogue:
 
 def keep_catalogue(kg: KnowledgeGraph) -> None:
     """Bring the catalogue of a graph that names image files up to date, so that no request waits for it."""
-    if next(iter(property_values(kg, PUBLISHED.files)), None) is not None:
+    if next(iter(property_values(kg, [FILE])), None) is not None:
         KeptCatalogue(kg).brought_up_to_date()
 
 

@@ -18,7 +18,7 @@ from mrag.errors import ConfigError, DamagedIndex, IndexMismatch, LoadError, Mis
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.embedding import ImageEmbedder, image_embedder
 from mrag.images.files import open_picture
-from mrag.images.graph import PUBLISHED, Allowed, ImageVocabulary, files_of, image_texts
+from mrag.images.graph import Allowed, files_of, image_texts
 from mrag.index.backends.base import home
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, Mode
@@ -50,7 +50,6 @@ class ImageTextRanker:
         text: The text model, as for `mrag.index.embedding.embedder`; not used for `bm25`.
         bm25: The knobs of BM25; `mrag.index.bm25.THESIS` has those of the thesis.
         allowed: Gives the only images that may be found.
-        vocabulary: How the graph speaks of images.
         keep: Whether the index is written beside the store; else one that is there is read if it is
             current, and another one is made in memory if not.
 
@@ -75,13 +74,11 @@ class ImageTextRanker:
         text: str | Embedder | Any | None = "minilm",
         bm25: Bm25Params | None = None,
         allowed: Allowed | None = None,
-        vocabulary: ImageVocabulary = PUBLISHED,
         keep: bool = True,
     ) -> None:
         self.kg = kg
         self.keep = keep
         self.allowed = allowed
-        self.vocabulary = vocabulary
         self._embedder = embedder(text) if mode != "bm25" else None
         self.mode: Mode = mode if self._embedder is not None else "bm25"
         self._bm25 = bm25 or Bm25Params()
@@ -91,12 +88,11 @@ class ImageTextRanker:
         """Bring the index up to date; None if it was."""
         index = self._index = self._index or self._opened()
         state = {"kg": self.kg.iri, "revision": self.kg.revision}
-        state["vocabulary"] = repr(self.vocabulary)
         if index.extra == state:
             return None
         if not self.keep:
             index = self._index = DocumentIndex.create(None, embedder=self._embedder, bm25=self._bm25)
-        documents = [(one.image, one.document()) for one in image_texts(self.kg, self.vocabulary)]
+        documents = [(one.image, one.document()) for one in image_texts(self.kg)]
         return index.sync(documents, extra=state, on_progress=on_progress)
 
     def rank(self, question: Question, k: int) -> list[Hit]:
@@ -123,7 +119,6 @@ class ImageLooksRanker:
         folder: The only folder, with those below, that pictures are taken from.
         model: A model of pictures and words, as for `mrag.images.embedding.image_embedder`.
         allowed: Gives the only images that may be found.
-        vocabulary: How the graph speaks of images.
         keep: Whether the index is kept beside the store; else it is made in memory, unless one that is
             there is current.
 
@@ -141,7 +136,6 @@ class ImageLooksRanker:
         model: str | ImageEmbedder | Any = "conse",
         *,
         allowed: Allowed | None = None,
-        vocabulary: ImageVocabulary = PUBLISHED,
         keep: bool = True,
     ) -> None:
         found = image_embedder(model)
@@ -150,7 +144,6 @@ class ImageLooksRanker:
         self.kg = kg
         self.folder = Path(folder)
         self.allowed = allowed
-        self.vocabulary = vocabulary
         self.bad: dict[str, str] = {}
         self._model = found
         self._pictures = _Pictures(self._model)
@@ -160,13 +153,13 @@ class ImageLooksRanker:
 
     def lacking(self) -> int:
         """Return how many pictures an update would have to embed, at most."""
-        files, _ = files_of(self.kg, self.folder, self.vocabulary)
+        files, _ = files_of(self.kg, self.folder)
         index = self._index = self._index or self._opened()
         return 0 if index.extra.get("stamp") == _stamp(files) else len(files)
 
     def update(self, on_progress: Progress | None = None) -> SyncReport:
         """Bring the index up to date with graph and files; only new and changed files are embedded."""
-        files, missing = files_of(self.kg, self.folder, self.vocabulary)
+        files, missing = files_of(self.kg, self.folder)
         index = self._index = self._index or self._opened()
         # Reading all files takes minutes where there are many; their sizes and times take a moment.
         stamp = _stamp(files)

@@ -234,10 +234,9 @@ def _picture(kg: KnowledgeGraph, asked: Question, media: str | Path | None) -> s
 
     if asked.image is not None or wanted(asked.text) is None:
         return ""
-    from mrag.images.graph import ImageVocabulary
+    from mrag.images.graph import FILE, GENERATED, SENTENCE
 
-    words = ImageVocabulary()
-    has = {*words.files, *words.sentences, words.generated} & kg.profile().predicates.keys()
+    has = {FILE, SENTENCE, GENERATED} & kg.profile().predicates.keys()
     return "the question asks for images" if has else ""
 
 

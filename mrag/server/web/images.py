@@ -25,11 +25,12 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.images.files import Box, PictureLimits, open_picture, sniff
 from mrag.images.graph import (
     FACETS,
+    GENERATED,
+    SENTENCE,
     Chosen,
     FacetName,
     ImageCatalogue,
     ImagePart,
-    ImageVocabulary,
     KeptCatalogue,
     file_names,
     files_of,
@@ -254,10 +255,8 @@ class ImageSearches:
 
     def _has_sentences(self) -> bool:
         """Return whether the graph has sentences about images."""
-        words = ImageVocabulary()
         return any(
-            next(iter(property_values(self.kg, (name,))), None) is not None
-            for name in (*words.sentences, words.generated)
+            next(iter(property_values(self.kg, (name,))), None) is not None for name in (SENTENCE, GENERATED)
         )
 
     def _name_index(self, known: ImageCatalogue) -> DocumentIndex:
