@@ -1,6 +1,6 @@
 """Why an individual satisfies an expression, by triples that are there; and what would have to change.
 
-The smallest change is held against trying all of them, and checked by the store.
+The smallest change is held against trying all of them.
 """
 
 from itertools import combinations
