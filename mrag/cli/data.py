@@ -114,6 +114,7 @@ def load(
                 # The triples are loaded as asked.
                 say(f"Nothing was inferred. {error}", style="yellow")
                 result["inferred"], result["clashes"] = 0, len(error.clashes)
+        _read_names(graph)
         if as_json:
             show_json(result)
             return
@@ -163,6 +164,7 @@ def reason(
         closure = _reason(graph, strict=strict, graphs=[] if all_graphs else graphs)
         if report is not None:
             write_report(report, closure.contradictions)
+        _read_names(graph)
         if as_json:
             read = list(graph.record.premises)
             groups = [group.to_json() for group in closure.contradictions]
@@ -215,6 +217,17 @@ def _reason(
         say(note, style="dim")
     say(f"Reasoning took {closure.seconds:.1f} s.", style="dim")
     return closure
+
+
+def _read_names(graph: mrag.KnowledgeGraph) -> None:
+    """Read what things are called and how they hang together, so that no question waits for it."""
+    from mrag.planning.lexicon import names_of
+
+    with (
+        commands.kept("All is loaded; names are read when a question is next asked."),
+        status("Reading names"),
+    ):
+        names_of(graph)
 
 
 YesOption = Annotated[bool, Option("--yes", "-y", help="Change it without asking.")]
@@ -327,6 +340,7 @@ def _change(
             kept = "The change is made. Run `mrag reason` to bring what was inferred up to date."
             with commands.kept(kept), status("Reasoning"):
                 result["inferred"] = mrag.reason(graph).triples
+        _read_names(graph)
     result["pending"] = graph.pending
     if as_json:
         show_json(result)

@@ -53,11 +53,9 @@ from mrag.planning.profiling import (
     changed_since,
     keep,
     kept,
-    kept_before,
     local_name,
     quads,
     remembered,
-    schema_array,
     schema_of,
     types_of,
 )
@@ -85,8 +83,6 @@ def best(candidates: Iterable[Candidate], most: int = _BEST) -> tuple[Candidate,
 
 
 _TYPE: Final = RDF + "type"
-_KEPT: Final = 32
-"""After how many changes names are kept anew: further back the record of changes hardly reaches."""
 _MOST_CHANGED: Final = 5_000
 """Names and values that have changed from which on all are read anew."""
 
@@ -100,14 +96,14 @@ class KnownNames:
         predicates: How many triples each of its predicates has.
         schema: Its schema.
         things: The names.
-        kept: The revision whose names are kept for other processes.
+        base: The revision at which they were read as a whole.
     """
 
     revision: int
     predicates: Mapping[str, int]
     schema: Schema
     things: NamedThings
-    kept: int
+    base: int
 
 
 _latest: WeakKeyDictionary[KnowledgeGraph, KnownNames] = WeakKeyDictionary()
@@ -120,9 +116,9 @@ def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
         The names; None where they have to be read anew.
     """
     known, revision, counts = _latest.get(kg), kg.revision, kg.profile().predicates
-    if known is None and (before := kept_before(kg)) is not None:
-        found, things = KnownSchema.of(*before), NamedThings.of(before[1])
-        known = KnownNames(before[0], found.predicates, found.schema, things, before[0])
+    if known is None and (before := kept(kg)) is not None and before.base:
+        found, things = KnownSchema.of(before.revision, before.arrays), NamedThings.of(before.arrays)
+        known = KnownNames(before.revision, found.predicates, found.schema, things, before.base)
     if known is None or known.things.changes > _MOST_CHANGED or not _alike(known, schema):
         return None
     changed = changed_since(kg, known.revision, known.predicates)
@@ -137,7 +133,7 @@ def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
         for entity in sorted(changed.entities)
     }
     things = known.things.changed(now, _values(kg, known, changed))
-    return KnownNames(revision, counts, schema, things, known.kept)
+    return KnownNames(revision, counts, schema, things, known.base)
 
 
 def _alike(known: KnownNames, schema: Schema) -> bool:
@@ -237,9 +233,14 @@ def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -
     name = embedder if isinstance(embedder, str | None) else embedder.name
 
     def make() -> Lexicon:
-        return Lexicon(kg, schema_of(kg), kg.cached("planning names", lambda: _names(kg)), embedder)
+        return Lexicon(kg, schema_of(kg), names_of(kg), embedder)
 
     return kg.cached(f"planning lexicon {name}", make)
+
+
+def names_of(kg: KnowledgeGraph) -> NamedThings:
+    """Return the names of a graph, read once for each state of it and kept with it where it is on disk."""
+    return kg.cached("planning names", lambda: _names(kg))
 
 
 _BEHIND: Final = 0.03
@@ -535,20 +536,17 @@ def _once(some: Iterable[Candidate], beside: Mapping[str, str]) -> tuple[Candida
 
 def _names(kg: KnowledgeGraph) -> NamedThings:
     revision, schema, counts = kg.revision, schema_of(kg), kg.profile().predicates
-    if (arrays := kept(kg)) is not None:
-        now = KnownNames(revision, counts, schema, NamedThings.of(arrays), revision)
+    found = kept(kg)
+    if found is not None and found.revision == revision and found.base:
+        now = KnownNames(revision, counts, schema, NamedThings.of(found.arrays), found.base)
     else:
-        followed = names_followed(kg, schema)
-        if followed is not None and revision - followed.kept < _KEPT:
-            now = followed
-        else:
-            things = named_things(kg, schema) if followed is None else followed.things
-            now = KnownNames(revision, counts, schema, things, revision)
-            known = remembered(kg)
-            if known is not None and known.revision == revision:
-                keep(
-                    kg, {"schema": schema_array(schema), "known": known.array(), **things.arrays()}, revision
-                )
+        now = names_followed(kg, schema) or KnownNames(
+            revision, counts, schema, named_things(kg, schema), revision
+        )
+        known = remembered(kg)
+        if known is not None and known.revision == revision:
+            read, changed = now.things.arrays()
+            keep(kg, revision, {**known.arrays(), **changed}, now.base, read)
     if kg.record.kept and revision == kg.revision:
         _latest[kg] = now
     return now.things

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import takewhile
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import unquote
 from weakref import WeakKeyDictionary
 
@@ -613,54 +613,78 @@ class _Touched:
 
 
 _KIND: Final = FolderKind(
-    "lexicon", 10, "It is built anew when a question is next asked; or delete its folder."
+    "lexicon", 11, "It is built anew when a question is next asked; or delete its folder."
 )
 
 
-def kept(kg: KnowledgeGraph) -> Arrays | None:
-    """Return the arrays that were kept for the present state of a graph, None if there are none."""
-    found = _read(kg, lambda about: about == _state(kg))
-    return None if found is None else found[1]
+class KeptNames(NamedTuple):
+    """What is kept of a graph beside its store.
+
+    Attributes:
+        revision: The revision of the graph, the present one or an earlier one.
+        base: The revision at which its names were read as a whole; 0 where only its schema is kept.
+        arrays: All of it.
+    """
+
+    revision: int
+    base: int
+    arrays: Arrays
 
 
-def kept_before(kg: KnowledgeGraph) -> tuple[int, Arrays] | None:
-    """Return the arrays that were kept for an earlier state of a graph, with its revision; None for none."""
-    now = _state(kg)
-
-    def earlier(about: Mapping[str, Any]) -> bool:
-        revision = about.get("revision")
-        return isinstance(revision, int) and revision < kg.revision and {**now, "revision": revision} == about
-
-    return _read(kg, earlier)
+def kept(kg: KnowledgeGraph) -> KeptNames | None:
+    """Return what is kept of the present state of a graph, else of an earlier one; None if nothing is."""
+    return kg.cached("planning kept", lambda: _read(kg))
 
 
-def _read(kg: KnowledgeGraph, fits: Callable[[Mapping[str, Any]], bool]) -> tuple[int, Arrays] | None:
+def _read(kg: KnowledgeGraph) -> KeptNames | None:
     if (folder := _folder(kg)) is None:
         return None
     with suppress(IndexError_):
 
-        def read(found: Committed) -> tuple[int, Arrays] | None:
-            if not fits(found.about):
+        def read(found: Committed) -> KeptNames | None:
+            revision, base = found.about.get("revision"), found.about.get("base")
+            if not isinstance(revision, int) or revision > kg.revision or not isinstance(base, int):
                 return None
-            (name,) = found.files
+            if found.about != {**_state(kg), "revision": revision, "base": base}:
+                return None
             # All of it is read now, so that what is damaged is found before it is used.
-            return found.about["revision"], dict(folder.opened(name, found))
+            arrays = {n: a for file in found.files for n, a in folder.opened(file, found).items()}
+            return KeptNames(revision, base, arrays)
 
         return folder.load(read)
     return None
 
 
-def keep(kg: KnowledgeGraph, arrays: Arrays, revision: int) -> None:
-    """Keep arrays for a state of a graph, unless it has changed meanwhile or cannot be written beside."""
+def keep(
+    kg: KnowledgeGraph, revision: int, state: Arrays, base: int = 0, names: Arrays | None = None
+) -> None:
+    """Keep what is known of a graph, unless it has changed meanwhile or nothing can be written beside it.
+
+    Args:
+        kg: The graph.
+        revision: The revision that all of it is of.
+        state: What differs from revision to revision, which is little.
+        base: The revision at which the names were read as a whole; 0 where they have not been.
+        names: These, which are not written again where they are there.
+    """
     folder = _folder(kg)
     if folder is None or not kg.keeps_counts or kg.revision != revision:
         return
+    about = {**_state(kg), "base": base}
     # It is kept for the next time only: a question can be answered where nothing can be written.
     with suppress(IndexError_), folder.locked(), folder.refusals():
-        generation = folder.next_generation()
-        name = f"segment-{generation:08d}.seg"
-        files = {name: folder.write(name, arrays)}
-        folder.commit(Committed(generation, files, _state(kg)))
+        generation, files = folder.next_generation(), {}
+        with suppress(IndexError_):
+            before = folder.committed()
+            if names and {**before.about, "revision": revision} == about:
+                name = next(iter(before.files))
+                files[name] = before.files[name]
+        if names and not files:
+            name = f"segment-{generation:08d}.seg"
+            files[name] = folder.write(name, names)
+        name = f"segment-{generation + 1:08d}.seg"
+        files[name] = folder.write(name, state)
+        folder.commit(Committed(generation + 1, files, about))
         folder.sweep(files)
 
 
@@ -704,7 +728,11 @@ def _folder(kg: KnowledgeGraph) -> Folder | None:
 
 
 def _state(kg: KnowledgeGraph) -> dict[str, Any]:
-    return {"kg": kg.iri, "revision": kg.revision, "languages": list(kg.languages)}
+    # Another store in the place of one that was deleted counts its revisions from the first on as well.
+    born, path = "", kg.store.path if isinstance(kg.store, OxigraphStore) else None
+    with suppress(OSError):
+        born = (path / "IDENTITY").read_text() if path else ""
+    return {"kg": kg.iri, "born": born, "revision": kg.revision, "languages": list(kg.languages)}
 
 
 _MOST_TOUCHED = 2_000
@@ -731,19 +759,20 @@ class KnownSchema:
     edges: Edges
     schema: Schema
 
-    def array(self) -> npt.NDArray[np.uint8]:
-        """Return it as an array to keep, without its schema, which is kept beside."""
+    def arrays(self) -> Arrays:
+        """Return it as arrays to keep."""
         value = {
             "predicates": dict(self.predicates),
             "classes": dict(self.classes),
             "uses": [asdict(use) for use in self.uses.values()],
             "edges": [[*edge, n] for edge, n in self.edges.items()],
         }
-        return np.frombuffer(json.dumps(value).encode(), np.uint8)
+        known = np.frombuffer(json.dumps(value).encode(), np.uint8)
+        return {"known": known, "schema": schema_array(self.schema)}
 
     @classmethod
     def of(cls, revision: int, arrays: Arrays) -> KnownSchema:
-        """Return what `array` gave, from all that is kept of a revision."""
+        """Return what `arrays` gave, from all that is kept of a revision."""
         value: dict[str, Any] = _tuples(json.loads(arrays["known"].tobytes()))
         uses = [PropertyUsage(**use) for use in value["uses"]]
         return cls(
@@ -778,8 +807,9 @@ _latest: WeakKeyDictionary[KnowledgeGraph, KnownSchema] = WeakKeyDictionary()
 
 def remembered(kg: KnowledgeGraph) -> KnownSchema | None:
     """Return what was last read of a graph, in this process or before; None if nothing is known of it."""
-    known, before = _latest.get(kg), None if kg in _latest else kept_before(kg)
-    return known if before is None else KnownSchema.of(*before)
+    if kg not in _latest and (before := kept(kg)) is not None:
+        return KnownSchema.of(before.revision, before.arrays)
+    return _latest.get(kg)
 
 
 def follows_changes(kg: KnowledgeGraph) -> bool:
@@ -1071,8 +1101,14 @@ def schema_of(kg: KnowledgeGraph) -> Schema:
     """
 
     def make() -> Schema:
-        arrays = kept(kg)
-        return _Reader(kg).schema() if arrays is None else schema_of_array(arrays["schema"])
+        found = kept(kg)
+        if found is not None and found.revision == kg.revision:
+            return schema_of_array(found.arrays["schema"])
+        schema = _Reader(kg).schema()
+        if found is None and (known := remembered(kg)) is not None:
+            # Who stops while the names are read need not begin again.
+            keep(kg, known.revision, known.arrays())
+        return schema
 
     return kg.cached("planning schema", make)
 

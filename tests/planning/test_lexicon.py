@@ -1,3 +1,4 @@
+import shutil
 import string
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -9,13 +10,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import mrag.planning.lexicon
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.updates import update
 from mrag.language.tokens import tokens
 from mrag.planning.lexical.english import SpellingIndex, distance, edits_allowed, other_names, positive
 from mrag.planning.lexical.names import NameTable
 from mrag.planning.lexical.schema_words import voice_of
-from mrag.planning.lexicon import Candidate, Lexicon, lexicon_of
+from mrag.planning.lexicon import Candidate, Lexicon, lexicon_of, names_of
+from mrag.planning.profiling import schema_of
 from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import slow
@@ -290,8 +294,9 @@ def test_servers_give_the_same(
 
 
 def segment(tmp_path: Path) -> Path:
-    (file,) = tmp_path.glob("store.mrag/*/lexicon/segment-*.seg")
-    return file
+    """Return the file of the names that were read as a whole; that of the schema is behind it."""
+    names, _ = sorted(tmp_path.glob("store.mrag/*/lexicon/segment-*.seg"))
+    return names
 
 
 def reopened(tmp_path: Path) -> KnowledgeGraph:
@@ -338,6 +343,49 @@ def test_what_is_stale_is_made_anew(tmp_path: Path) -> None:
         assert best(lexicon_of(kg, None), "the gizmo", "gizmo").term == "urn:new"
     with reopened(tmp_path) as kg:
         assert best(lexicon_of(kg, None), "the gizmo", "gizmo").term == "urn:new"
+
+
+def test_after_a_change_only_what_changed_is_written(tmp_path: Path) -> None:
+    with graph(tmp_path, COMPANY, "store") as kg:
+        lexicon_of(kg, None)
+    names = segment(tmp_path)
+    made = names.stat().st_mtime_ns
+    for text, words in (("Gizmo", "the gizmo"), ("Doohickey", "the doohickey")):
+        with reopened(tmp_path) as kg:
+            update(kg, f'INSERT DATA {{ <urn:{text}> rdfs:label "{text}" }}')
+            assert best(lexicon_of(kg, None), words, words.split()[-1]).term == f"urn:{text}"
+        assert segment(tmp_path) == names and names.stat().st_mtime_ns == made
+    with reopened(tmp_path) as kg, pytest.MonkeyPatch.context() as patch:
+        # Nothing is read of the store again.
+        patch.setattr(kg, "select", None)
+        assert list(names_of(kg).names_of("urn:Gizmo")) == ["Gizmo"]
+
+
+def test_a_schema_is_kept_though_the_names_are_not_read_to_an_end(tmp_path: Path) -> None:
+    with graph(tmp_path, COMPANY, "store") as kg, pytest.MonkeyPatch.context() as patch:
+
+        def stopped(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr(mrag.planning.lexicon, "named_things", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            lexicon_of(kg, None)
+    with reopened(tmp_path) as kg:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(kg, "select", None)
+            schema = schema_of(kg)
+        assert best(lexicon_of(kg, None), "the X20 pump", "X20 pump").kind == "entity"
+        assert schema_of(kg) == schema
+
+
+def test_another_store_in_the_same_place_has_names_of_its_own(tmp_path: Path) -> None:
+    with graph(tmp_path, COMPANY, "store") as kg:
+        lexicon_of(kg, None)
+    shutil.rmtree(tmp_path / "store")
+    other = '<urn:new> <http://www.w3.org/2000/01/rdf-schema#label> "Gizmo" .'
+    with graph(tmp_path, other, "store") as kg:
+        assert best(lexicon_of(kg, None), "the gizmo", "gizmo").term == "urn:new"
+        assert "Hammer drill" not in found(lexicon_of(kg, None), "hammer drill")
 
 
 def test_a_reader_that_must_not_write_does_not(tmp_path: Path) -> None:

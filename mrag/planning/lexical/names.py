@@ -350,13 +350,15 @@ class NamedThings:
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     values: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all of it as arrays to keep."""
-        return _arrays_of(self)
+    def arrays(self) -> tuple[Arrays, Arrays]:
+        """Return what was read, and the rest, as arrays to keep."""
+        every = _arrays_of(self)
+        read = {name: every.pop(name) for name in list(every) if name.startswith("read-")}
+        return read, every
 
     @classmethod
     def of(cls, arrays: Arrays) -> NamedThings:
-        """Return what `arrays` gave."""
+        """Return what `arrays` gave, both together."""
         found = _of_arrays(cls, arrays)
         return replace(
             found,
