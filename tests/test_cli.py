@@ -110,16 +110,15 @@ def test_questions_follow_each_other(home: Path) -> None:
 def test_questions_are_saved_run_taught_and_removed(home: Path) -> None:
     question = "Which products does Ontotext develop?"
     saved = run("questions", "save", question, "--name", "products of a vendor", "--by", "Ada", cwd=home)
-    assert saved.returncode == 0 and "Which products does {company} develop?" in saved.stdout
+    assert saved.returncode == 0 and question in saved.stdout
     assert run("questions", "save", question, "--name", "products of a vendor", cwd=home).returncode == 1
     (one,) = json.loads(run("questions", "list", "--json", cwd=home).stdout)
     assert (one["name"], one["author"]) == ("products-of-a-vendor", "Ada")
     assert " by Ada" in run("questions", "list", cwd=home).stdout
     name = "products of a vendor"
-    other = run("questions", "run", name, "--with", "company=Stardog Union", "--sparql", cwd=home)
-    assert other.stdout.startswith("Stardog [t1]") and "\nSELECT " in other.stdout
-    assert run("questions", "run", name, "--with", "company=Nobody", cwd=home).returncode == 1
-    assert run("questions", "run", name, "--with", "company", cwd=home).returncode == 2
+    again = run("questions", "run", name, "--sparql", cwd=home)
+    assert "GraphDB" in again.stdout and "\nSELECT " in again.stdout
+    assert run("questions", "run", "products", cwd=home).returncode == 1
     told = run("ask", "--follow", "Which products does Neo4j Inc. develop?", cwd=home)
     assert "read like the saved question “products-of-a-vendor”" in told.stderr
     assert run("questions", "remove", name, cwd=home).returncode == 0
