@@ -53,7 +53,6 @@ METRICS = {
     "codes, structural": CodeComparison(),
     "codes, paper, weighted": CodeComparison("paper"),
     "codes, paper, lexicographic": CodeComparison("paper", Lexicographic()),
-    "codes, query-relative": CodeComparison("query-relative"),
 }
 FILES = ("add_att", "add_obj", "replace_att", "replace_obj")
 Rankings = dict[str, list[tuple[str, float]]]

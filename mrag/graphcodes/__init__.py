@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         Ontology,
         Weighted,
         paper,
-        query_relative,
         structural,
     )
     from mrag.graphcodes.models import ModelExtractor, PictureExtractor
@@ -45,7 +44,7 @@ __all__ = [
     "ModelExtractor", "Node", "Ontology", "PictureExtractor",
     "ScoreFusedRanker", "TextExtractor", "Weighted",
     "explain", "from_folder", "from_json", "from_scene_triples",
-    "matrix_svg", "neighbourhood", "neighbourhoods", "paper", "query_relative", "structural",
+    "matrix_svg", "neighbourhood", "neighbourhoods", "paper", "structural",
     "to_json", "union",
 ]  # fmt: skip
 

@@ -495,7 +495,7 @@ class _Counts:
         return rows[untouched]
 
     def _count_cells(self) -> None:
-        """Count for the metrics of whole cells: those of the paper and the query-relative one."""
+        """Count for the metric of whole cells, that of the paper."""
         look = self.lookup
         pairs, places = look.arcs()
         keep = np.array([s != t for s, t in look.ends], bool)[places]
@@ -572,7 +572,7 @@ class _Counts:
             theirs = shared if self.comparison.ontology is None else int(self.their_count.max(initial=shared))
             features = (shared + excess * theirs) / (len(self.q) + excess * theirs)
             relations = types = features if not self.q.edges else 0.0
-        elif metric != "query-relative" and shared > 1:
+        elif shared > 1:
             types = 1.0 - 1.0 / (shared * (shared - 1))
         key = self.comparison.aggregate(CodeScores(features, relations, types))
         return (key if isinstance(key, float) else key[0]) * _MARGIN
@@ -585,10 +585,6 @@ class _Counts:
         k = self.count[rows].astype(np.float64)
         features = k / len(self.q)
         both = kept["both"]
-        if self.comparison.metric == "query-relative":
-            asked = sum(s != t for s, t in self.lookup.ends)
-            same = np.divide(kept["same"], both, out=both * 0, where=both > 0)
-            return [features, both / max(1, asked), same]
         cells = np.maximum(k * (k - 1), 1)
         if bound:
             types = np.where(k >= 2, 1.0 - (both - kept["same"]) / cells, 0.0)

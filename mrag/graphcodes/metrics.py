@@ -31,7 +31,7 @@ EXCESS: Final = 0.5
 """How much what only the document has counts against it in `structural`."""
 
 Component: TypeAlias = Literal["features", "relations", "types"]
-Metric: TypeAlias = Literal["structural", "paper", "query-relative"]
+Metric: TypeAlias = Literal["structural", "paper"]
 
 
 @dataclass(frozen=True)
@@ -222,27 +222,6 @@ def paper(q: GraphCode, d: GraphCode) -> CodeScores:
     return CodeScores(k / len(q), len(mine & theirs) / cells, 1.0 - different / cells if either else 0.0)
 
 
-def query_relative(q: GraphCode, d: GraphCode) -> CodeScores:
-    """Compare relative to the question, as the public implementation in Java does.
-
-    M_F = k / |V_q|. M_FR = the ordered pairs of two different nodes that have edges in both codes, over
-    those that have in q. M_RT = those that have the same cell in both, over those that have edges in
-    both. A quotient by 0 is 0; an empty question gives (0, 0, 0).
-
-    Example:
-        >>> q = GraphCode.of([], [("dog", "bites", "man")])
-        >>> query_relative(q, GraphCode.of([], [("dog", "licks", "man")]))
-        CodeScores(features=1.0, relations=1.0, types=0.0)
-    """
-    if not q:
-        return _NOTHING
-    k = len(q.by_id.keys() & d.by_id.keys())
-    asked = [pair for pair in q.cells if pair[0] != pair[1]]
-    matched = [pair for pair in asked if pair in d.cells]
-    same = sum(q.cells[pair] == d.cells[pair] for pair in matched)
-    return CodeScores(k / len(q), len(matched) / max(1, len(asked)), same / max(1, len(matched)))
-
-
 def structural(
     q: GraphCode, d: GraphCode, ontology: Ontology | None = None, *, excess: float = EXCESS
 ) -> CodeScores:
@@ -306,7 +285,7 @@ class CodeComparison:
     """Settings of a comparison.
 
     Attributes:
-        metric: `structural` (ours), `paper` or `query-relative`, see `mrag.graphcodes.metrics`.
+        metric: `structural` (ours) or `paper`, see `mrag.graphcodes.metrics`.
         aggregate: How the three values become one order.
         ontology: Subclasses and subproperties, for `structural` alone.
         excess: What only the document has, for `structural` alone.
@@ -316,7 +295,7 @@ class CodeComparison:
 
     Example:
         >>> q = GraphCode.of([], [("dog", "bites", "man")])
-        >>> CodeComparison("query-relative").scores(q, GraphCode.of(["dog"]))
+        >>> CodeComparison("paper").scores(q, GraphCode.of(["dog"]))
         CodeScores(features=0.5, relations=0.0, types=0.0)
     """
 
@@ -337,7 +316,7 @@ class CodeComparison:
         """Compare a question's code with a document's by the plain formulas."""
         if self.metric == "structural":
             return structural(q, d, self.ontology, excess=self.excess)
-        return (paper if self.metric == "paper" else query_relative)(q, d)
+        return paper(q, d)
 
 
 # -- meaning ---------------------------------------------------------------------------------------

@@ -213,7 +213,7 @@ def right(model: TransformersModel, index: ClueIndex, pairs: list[TrainingPair])
     settings = DecodingSettings(beams=2, groups=1, diversity=0, length_penalty=0, min_length=5, max_length=9)
     found = 0
     for pair in pairs:
-        clues = decode(model, index, pair.prompt, settings, picture=pair.picture)
+        clues = decode(model, index, pair.prompt, settings)
         found += bool(clues) and clues[0].documents == (pair.document,)
     return found
 

@@ -17,7 +17,6 @@ from mrag.graphcodes.metrics import (
     Ontology,
     Weighted,
     paper,
-    query_relative,
     structural,
 )
 from tests.cases import cases
@@ -228,7 +227,7 @@ BITES, BITTEN, LICKS = map(told, ("dog bites man", "man bites dog", "dog licks m
 
 @given(codes(), codes())
 def test_all_values_are_between_0_and_1(q, d):
-    for scores in (paper(q, d), query_relative(q, d), structural(q, d)):
+    for scores in (paper(q, d), structural(q, d)):
         assert all(0 <= v <= 1 for v in (scores.features, scores.relations, scores.types))
         assert 0 <= Weighted(3, 2, 1)(scores) <= 1
 
@@ -269,13 +268,7 @@ def test_an_edge_turned_around_lowers_the_score(code):
 def test_agent_and_patient():
     assert structural(BITES, BITTEN) == CodeScores(1.0, 0.0, 0.0)
     assert structural(BITES, LICKS) == CodeScores(1.0, 1.0, 0.0)
-    assert query_relative(BITES, BITTEN) == CodeScores(1.0, 0.0, 0.0)
     assert paper(BITES, BITTEN) == CodeScores(1.0, 0.0, 0.0)
-
-
-@pytest.mark.parametrize(("q", "d", "expected"), cases(__file__, "query_relative"))
-def test_query_relative_is_what_upstream_tests_assert(q, d, expected):
-    assert query_relative(told(q), told(d)) == CodeScores(*expected)
 
 
 class TestPaper:

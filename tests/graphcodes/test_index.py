@@ -27,7 +27,7 @@ AGGREGATES = [Weighted(), Weighted(0, 1, 2), Lexicographic(), *map(Lexicographic
 @st.composite
 def comparisons(draw):
     aggregate = draw(st.sampled_from(AGGREGATES))
-    metric = draw(st.sampled_from(["structural", "structural", "paper", "query-relative"]))
+    metric = draw(st.sampled_from(["structural", "structural", "paper"]))
     ontology = draw(st.none() | ontologies()) if metric == "structural" else None
     return CodeComparison(metric, aggregate, ontology, draw(st.sampled_from([0.0, 0.25, 1.0])))
 
@@ -106,7 +106,7 @@ def large():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("metric", ["structural", "paper", "query-relative"])
+@pytest.mark.parametrize("metric", ["structural", "paper"])
 @pytest.mark.parametrize("aggregate", [Weighted(), Weighted(0, 0, 1), Lexicographic(("types", "features"))])
 def test_the_best_of_many_are_those_of_all_scores(large, metric, aggregate):
     how = CodeComparison(metric, aggregate)
@@ -114,7 +114,7 @@ def test_the_best_of_many_are_those_of_all_scores(large, metric, aggregate):
     for doc_id in ("d00001", "d10001", "d20005"):
         q = large.code(doc_id)
         keys = [aggregate(CodeScores(*row)) for row in large.scores(q, how).tolist()]
-        everything = CodeComparison("query-relative")
+        everything = CodeComparison("paper")
         shares = large.scores(q, everything)[:, 0] > 0
         sharing = (at for at in range(len(ids)) if shares[at])
         rank = sorted(sharing, key=lambda at: (_minus(keys[at]), ids[at]))
@@ -171,7 +171,7 @@ STEPS = st.lists(st.dictionaries(IDS, codes(), max_size=4) | st.lists(IDS, max_s
 
 @pytest.mark.slow
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
-@given(STEPS, codes(), st.sampled_from(["structural", "paper", "query-relative"]))
+@given(STEPS, codes(), st.sampled_from(["structural", "paper"]))
 def test_after_any_changes_it_is_as_if_built_at_once(tmp_path_factory, steps, q, metric):
     path = tmp_path_factory.mktemp("codes")
     book = Book(path)
@@ -222,7 +222,8 @@ def test_more_nodes_than_a_byte_counts():
     index = GraphCodeIndex()
     index.put({"a": big, "b": BITES})
     assert matches(index, big)[0] == ("a", 1.0)
-    assert matches(index, big, metric="query-relative")[0][1] == 1.0
+    how = CodeComparison("paper")
+    assert matches(index, big, metric="paper")[0] == ("a", how.aggregate(how.scores(big, big)))
 
 
 def test_flat_arrays_and_objects_give_the_same(tmp_path):
