@@ -25,7 +25,6 @@ from mrag.generation.result import (
     recorded,
 )
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.naming import twins_of
 from mrag.language.grammar import join, plural
 from mrag.planning.accounting import account, of_the_kind
 from mrag.planning.certainty import (
@@ -36,7 +35,6 @@ from mrag.planning.certainty import (
     weighed,
     why_unread,
 )
-from mrag.planning.compiler import other_named
 from mrag.planning.following import LastAnswer, asked_after
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.lexicon import lexicon_of
@@ -75,7 +73,6 @@ from mrag.planning.units import in_several_units
 from mrag.planning.values import Cells
 from mrag.planning.wording import Name, part_to_words, to_words, value_to_words
 from mrag.rdf.terms import Term, Triple
-from mrag.stores.base import Limits
 from mrag.stores.oxigraph import OxigraphStore
 
 if TYPE_CHECKING:
@@ -267,7 +264,7 @@ def answer_of(
         if both is not None and not context.lines:
             context, support = _proved(kg, both[0], both[1].rows, ends)
         told = untrusted.one_line(values_in_words(*both, name)) if both is not None else ""
-        said = [*sentences(reading, rows, support, told), *_other_names(kg, reading.plan, ends)]
+        said = sentences(reading, rows, support, told)
     runners_up, last = next_rows(display, reading, result)
     computed = Computed(
         untrusted.one_line(to_words(reading.plan, name)),
@@ -292,24 +289,6 @@ def _shown(use: WordUse, name: Name) -> WordUse:
     """Return what words became as it is shown: by the name that the graph has for it."""
     told = name(URIRef(use.iri)) if use.iri else use.name
     return replace(use, name=untrusted.one_line(told), value=untrusted.one_line(use.value))
-
-
-def _other_names(kg: KnowledgeGraph, plan: Plan, ends: float) -> list[Sentence]:
-    """Return how many of the things that are counted have other names, which are not counted."""
-    having = other_named(plan) if twins_of(kg) is not None else None
-    if having is None or (left := ends - time.monotonic()) <= 0:
-        return []
-    try:
-        rows = run(kg, having, schema=schema_of(kg), limits=Limits(left, 10, 1 << 20)).rows
-    except StoreError:
-        return []
-    count = int(str(rows[0][0])) if rows else 0
-    if not count:
-        return []
-    have = (
-        "has another name, which is not counted" if count == 1 else "have other names, which are not counted"
-    )
-    return [Sentence(f"{count} of them {have}.", (), True, " ")]
 
 
 def _denied(

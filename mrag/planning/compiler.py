@@ -387,19 +387,6 @@ def said_of(patterns: Iterable[Pattern], thing: Unknown, name: Unknown) -> list[
     ]
 
 
-def other_named(plan: Plan) -> Plan | None:
-    """Return the plan that counts those of the things that a plan counts which have other names, if any."""
-    value = plan.columns[0].value if len(plan.columns) == 1 else None
-    counts = isinstance(value, Aggregate) and value.function == "count" and value.value is None
-    if not counts or len(value.of) != 1 or plan.group_by or plan.having:  # type: ignore[union-attr]
-        return None
-    assert isinstance(value, Aggregate)
-    thing, other = value.of[0], Unknown("other_name")
-    ways = (Pattern(thing, OWL.sameAs, other), Pattern(other, OWL.sameAs, thing))
-    said = tuple(Block((way,), (Comparison(thing, "!=", other),)) for way in ways)
-    return replace(plan, where=replace(plan.where, either=(*plan.where.either, said)))
-
-
 Joining: TypeAlias = OneOf["any", "all", "few"]
 
 Spelt: TypeAlias = Mapping[tuple[Place, str], tuple[str, ...]]

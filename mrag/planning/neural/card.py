@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from itertools import chain, count, islice
 from typing import Final, TypeAlias
 from typing import Literal as OneOf
@@ -21,11 +22,12 @@ from mrag.language.tokens import content, is_stopword, stem
 from mrag.language.tokens import tokens as words_of
 from mrag.planning.compiler import to_sparql
 from mrag.planning.lexical import Candidate, NameMention
-from mrag.planning.neural.prompts import RULES
 from mrag.planning.plan import Block, Column, Pattern, Plan, Unknown
 from mrag.planning.schema import Kind, PropertyInfo, Schema
 from mrag.stores.base import Limits, SelectResult
 
+RULES: Final = (files("mrag") / "planning" / "neural" / "statements.gbnf").read_text(encoding="utf-8")
+"""The rules of the grammar of statements that are the same for every card."""
 VALUES = 8
 """Values that are told of one column, and of all together, beside those that are listed."""
 

@@ -21,8 +21,7 @@ from mrag.language.tokens import tokens
 from mrag.planning.accounting import Gap, account
 from mrag.planning.certainty import number_in
 from mrag.planning.lexicon import Lexicon, lexicon_of
-from mrag.planning.neural.prompts import PROMPTS, answer_of
-from mrag.planning.neural.writer import written
+from mrag.planning.neural.writer import PROMPTS, answer_of, written
 from mrag.planning.plan import Days, Plan
 from mrag.planning.readings import FoundReading, Reading
 from mrag.planning.results import MOST_JUDGED, Planner, TermNamer, brief, found_something, rows_of

@@ -5,18 +5,19 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
 from mrag.errors import ConfigError
-from mrag.generation.models import Told, varied
+from mrag.generation.models import Told, bounded, told, varied
 from mrag.generation.support.sentences import without_thoughts
 from mrag.language.possessive import compile_late
 from mrag.language.tokens import tokens
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.card import WHETHER, Asked, SchemaCard, card_of, gbnf, vocabulary_of
-from mrag.planning.neural.prompts import PROMPTS, answer_of
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.plan import Plan
 from mrag.planning.readings import Reading
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 logger = logging.getLogger(__name__)
+PROMPTS: Final[Mapping[str, str]] = tomllib.loads(
+    (files("mrag") / "planning" / "neural" / "prompts.toml").read_text(encoding="utf-8")
+)
+"""What is said to a model, by what it does."""
 _SELECT = compile_late(r"SELECT\b.*?(?=```|;\s*$|\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
 _EVEN, _DOUBT = -9.5, 0.8
 """The logarithm of a statement's probability at which it is as likely right as wrong, by the statements of a
@@ -42,6 +47,20 @@ _OTHERS, _WARM = 2, 0.7
 """How many other statements are drawn where the likeliest is of no use, and how freely: the temperature."""
 MOST_TOKENS: Final = 160
 """Tokens of a statement at most."""
+
+
+def answer_of(
+    model: BaseChatModel, system: str, asked: str, grammar: str, tokens: int, *, afresh: bool = False
+) -> Told:
+    """Return what a model answers by a grammar, with the probabilities of its tokens where it tells them.
+
+    Raises:
+        ModelError: If the model cannot be reached or fails.
+    """
+    from langchain_core.messages import HumanMessage, SystemMessage
+
+    messages = [SystemMessage(system), HumanMessage(asked)]
+    return told(bounded(model, tokens), messages, grammar, afresh=afresh)
 
 
 def card_for(lexicon: Lexicon, question: str) -> SchemaCard:
