@@ -73,6 +73,7 @@ from mrag.planning.units import in_several_units
 from mrag.planning.values import Cells
 from mrag.planning.wording import Name, part_to_words, to_words, value_to_words
 from mrag.rdf.terms import Term, Triple
+from mrag.stores.base import Limits
 from mrag.stores.oxigraph import OxigraphStore
 
 if TYPE_CHECKING:
