@@ -21,7 +21,7 @@ from mrag.cel.problem import Hypothesis, LearningProblem, confusion
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
-from tests.cel.facts import E, put
+from tests.cel.graphs import E, put
 from tests.cel.plain import INDIVIDUALS, UNWATCHED, expressions, graphs
 
 SMALL = {"population": 100, "generations": 30, "seconds": 60.0}

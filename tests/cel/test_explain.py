@@ -29,7 +29,7 @@ from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
-from tests.cel.facts import dl, fact, put
+from tests.cel.graphs import dl, fact, put
 from tests.cel.plain import INDIVIDUALS, UNWATCHED, E, Plain, expressions, graphs, grown, triple
 
 X, Y = E + "x", E + "y"

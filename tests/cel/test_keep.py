@@ -33,7 +33,7 @@ from mrag.reasoning.run import reason
 from mrag.retrieval.rankers import Question
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
-from tests.cel.facts import PHOTOS, E, Listed, dl, fact
+from tests.cel.graphs import PHOTOS, E, Listed, dl, fact
 from tests.cel.plain import INDIVIDUALS, UNWATCHED, Plain, expressions, graphs
 
 OPEN, CLOSED = ([dl(one) for one in cases(__file__, name)] for name in ("open", "closed"))

@@ -29,7 +29,7 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
 from mrag.retrieval.rankers import Hit, Question, Ranker, SimilarityRanker
 from mrag.stores.oxigraph import OxigraphStore
-from tests.cel.facts import E, Listed, showing
+from tests.cel.graphs import E, Listed, showing
 from tests.cel.plain import INDIVIDUALS, UNWATCHED, Plain, graphs
 from tests.evaluation.conftest import Start
 

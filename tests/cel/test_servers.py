@@ -21,7 +21,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.http import Access
-from tests.cel.facts import PHOTOS, E
+from tests.cel.graphs import PHOTOS, E
 from tests.cel.plain import CLASSES, INDIVIDUALS, ROLES, UNWATCHED, Plain, expressions, schema
 from tests.cel.test_keep import CLOSED, JACKET, OPEN
 from tests.conftest import slow

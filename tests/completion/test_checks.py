@@ -8,13 +8,32 @@ import pytest
 from rdflib import BNode, Literal, URIRef
 
 import mrag
+from mrag.completion.chain import Completer
 from mrag.completion.checks import CheckSettings, Statement, check, read_shapes
+from mrag.completion.passages import passages_of, store_folder
 from mrag.completion.patterns import CompletedTriple
+from mrag.completion.review import accept, find_run, list_runs, reject, rollback
 from mrag.errors import ConfigError, LoadError
+from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
+from mrag.loaders.snippets import Snippets
 from mrag.rdf.terms import OWL, RDF, XSD, Term, Triple
+from mrag.stores.http import Access
 from tests.cases import cases
-from tests.completion.towns import TOWNS, TURTLE, fact, iri, read, triples
+from tests.completion.towns import (
+    TOWNS,
+    TURTLE,
+    asks,
+    evidence_of,
+    fact,
+    iri,
+    labels,
+    proposed,
+    read,
+    triples,
+)
+from tests.conftest import slow
+from tests.servers import oxigraph_server, virtuoso_server
 
 
 @pytest.fixture(scope="module", params=["reasoned", "plain"])
@@ -150,3 +169,72 @@ def test_a_graph_that_is_inconsistent_already_blames_no_one_new() -> None:
         graph.insert([Triple(iri("x"), URIRef(RDF + "type"), iri(kind)) for kind in "AB"])
         graph.profile()
         assert [s.verdict for s in said(graph, read("z", "knows", "y"))] == ["fits"]
+
+
+QUESTION = "Where was Bob Stone born?"
+
+
+@pytest.fixture(params=["oxigraph", *slow("virtuoso")])
+def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[KnowledgeGraph]:
+    if request.param == "oxigraph":
+        context, access = oxigraph_server(tmp_path), None
+    else:
+        context, access = virtuoso_server(tmp_path), Access(user="dba", password="dba")
+    with context as url:
+        store, _ = open_store(url, access)
+        with KnowledgeGraph(store) as graph:
+            graph.insert(labels(bornIn="born in", ada="Ada Hill", bob="Bob Stone", lund="Lund"))
+            graph.insert([fact("ada", "bornIn", "lund")])
+            yield graph
+
+
+def test_a_run_goes_in_and_out_again(served: KnowledgeGraph) -> None:
+    evidence = evidence_of("Bob Stone was born in Lund.")
+    before = served.count()
+    run = Completer(served, evidence).ask(QUESTION).run
+    assert run is not None and run.state == "proposed" and served.count() == before
+    assert reject(served, run).state == "rejected" and served.count() == before
+    report = accept(served, run)
+    assert report.run.state == "accepted" and len(report.entered) == 1 and served.count() == before + 1
+    assert served.record.triples == served.count()
+    assert Completer(served).ask(QUESTION).answers == ("Lund",)
+    assert accept(served, run).entered == ()
+    again = KnowledgeGraph(served.store)
+    assert again.count() == before + 1 and find_run(again, run.iri).state == "accepted"
+    report = rollback(served, run)
+    assert report.run.state == "rolled back" and len(report.removed) == 1 and served.count() == before
+    assert Completer(served).ask(QUESTION).answers == ()
+
+
+@pytest.fixture
+def towns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KnowledgeGraph]:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    with oxigraph_server(tmp_path) as url, mrag.connect(url, "towns") as graph:
+        graph.insert(triples())
+        mrag.reason(graph)
+        yield graph
+
+
+def test_a_server_is_written_to_and_cleared_again(towns: KnowledgeGraph, tmp_path: Path) -> None:
+    served = towns
+    first = proposed(served, read("bob", "bornIn", "ystad"), ystad="Ystad")
+    second = proposed(served, read("ada", "knows", "bob"), question="Whom?")
+    third = proposed(served, read("ada", "bornIn", "visby"), question="Where was she born?")
+    assert [run.iri for run in list_runs(served, "proposed")] == [first.iri, second.iri, third.iri]
+    assert find_run(served, first.id).statements == first.statements
+    assert not asks(served, ":bob :bornIn :ystad") and third.refused
+    assert len(accept(served, first).entered) == 2
+    assert asks(served, ':bob :bornIn :ystad . :ystad rdfs:label "Ystad" ; a :Place') and served.reasoned
+    assert len(accept(served, second).entered) == 1 and accept(served, third).entered == ()
+    assert served.record.triples == served.count("asserted")
+    assert len(rollback(served, first).removed) == 2
+    assert not asks(served, ":ystad ?p ?o") and asks(served, ":ada :knows :bob")
+    assert reject(served, first).state == "rejected"
+    # Another process sees the same.
+    with mrag.connect(served.store.url, "towns") as again:
+        assert asks(again, ":ada :knows :bob") and not asks(again, ":bob :bornIn ?x")
+        assert [run.state for run in list_runs(again)] == ["rejected", "accepted", "accepted"]
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text('Bob "Stone" \\ was\nborn.', encoding="utf-8")
+    collection, _ = store_folder(served, Snippets(tmp_path / "texts"))
+    assert [p.text for p in passages_of(served, [collection])] == ['Bob "Stone" \\ was\nborn.']

@@ -21,7 +21,7 @@ from mrag.graphcodes.metrics import (
 )
 from tests.cases import cases
 from tests.graphcodes.strategies import codes, ontologies, told
-from tests.graphcodes.test_cli_codes import run
+from tests.graphcodes.test_index import run
 
 FACTUAL = GraphCode.of([], [("woman", "holds", "umbrella"), ("umbrella", "is", "red")])
 

@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from mrag.cli import app
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
-from mrag.graphcodes.code import Edge, GraphCode, Node
+from mrag.graphcodes.code import Edge, GraphCode, Node, from_json
 from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.graphcodes.metrics import CodeComparison, CodeScores, Lexicographic, Weighted
 from mrag.graphcodes.segments import Flat
@@ -319,3 +321,61 @@ def test_readers_beside_a_writer_see_whole_states(tmp_path):
     stop.set()
     reader.join()
     assert failed == []
+
+
+GRAPHDB = "https://w3id.org/mrag/demo/products#GraphDB"
+STARDOG = "https://w3id.org/mrag/demo/products#Stardog"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    built = tmp_path_factory.mktemp("cli") / "codes"
+    built = run("build", "--path", str(built), "--json")
+    assert json.loads(built)["documents"] > 200
+    return str(built)
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, ["codes", *arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_search_by_edges(built):
+    arguments = ["search", "--path", built, "-k", "2", "--json"]
+    found = json.loads(run(*arguments, "-e", "GraphDB,developed by,Ontotext"))
+    assert found["question"] == "GraphDB developed by Ontotext."
+    assert "Has as asked: GraphDB developed by Ontotext." in found["hits"][0]["reasons"]
+    assert len(found["hits"]) == 2
+    assert "Has: GraphDB." in run("search", "--path", built, "-n", "graphdb", "-k", "1")
+
+
+def test_search_like_an_entity(built):
+    found = json.loads(run("search", "--path", built, "--like", GRAPHDB, "-k", "1", "--json"))
+    assert (found["hits"][0]["iri"], found["hits"][0]["score"]) == (GRAPHDB, 1.0)
+
+
+def test_search_by_the_metric_of_the_paper(built):
+    found = json.loads(run("search", "--path", built, "--like", GRAPHDB, "--metric", "paper", "--json"))
+    assert found["hits"][0]["iri"] == GRAPHDB
+
+
+def test_show(built):
+    shown = run("show", GRAPHDB, "--path", built)
+    assert "GraphDB developed by Ontotext." in shown
+    assert "= developed by" in shown
+    again = from_json(run("show", GRAPHDB, "--path", built, "--json"))
+    assert GRAPHDB in again.dictionary
+
+
+def test_mistakes_are_named(built, tmp_path):
+    with pytest.raises(MissingIndex):
+        run("search", "--path", str(tmp_path), "-n", "x")
+    with pytest.raises(ConfigError, match="nothing to search"):
+        run("search", "--path", built)
+    with pytest.raises(ConfigError, match="SOURCE,RELATION,TARGET"):
+        run("search", "--path", built, "-e", "a,b")
+    with pytest.raises(ConfigError, match="no metric"):
+        run("search", "--path", built, "-n", "x", "--metric", "cosine")

@@ -23,8 +23,7 @@ from mrag.planning.plan import Unknown
 from tests.generation.conftest import gguf, local_server
 from tests.generation.ollama_server import OllamaServer, Served
 from tests.injection.hostile import CONTROLS, attack, text
-from tests.injection.test_answers import wrong_with
-from tests.injection.test_prompts import record
+from tests.injection.test_prompts import record, wrong_with
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage

@@ -28,8 +28,7 @@ from mrag.reasoning.proofs import Proof, render
 from mrag.stores.base import Dataset, SelectResult
 from tests.cases import cases
 from tests.injection.hostile import attack, report, signs_in, text, tries, wrong_in
-from tests.injection.test_answers import products
-from tests.injection.test_prompts import graph_of
+from tests.injection.test_prompts import graph_of, products
 
 E = "http://example.org/"
 TOOLS = {"search", "context", "ask", "explain", "schema", "query", "run_query"}

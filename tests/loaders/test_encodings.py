@@ -396,15 +396,15 @@ def test_quoted_triples_and_long_lines_are_counted_however_the_text_is_cut() -> 
 def owl(encoding: str = "UTF-8", entities: str = "") -> bytes:
     """An ontology as Protégé writes it, with its namespaces as entities."""
     text = f"""<?xml version="1.0" encoding="{encoding}"?>
-<!DOCTYPE rdf:NESTED [
+<!DOCTYPE rdf:RDF [
     <!ENTITY owl "http://www.w3.org/2002/07/owl#" >
     <!ENTITY base "http://example.org/" >
     <!ENTITY wines "&base;wines#" >{entities}
 ]>
-<rdf:NESTED {NESTED} xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#" xmlns:owl="http://www.w3.org/2002/07/owl#">
+<rdf:RDF {NESTED} xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#" xmlns:owl="http://www.w3.org/2002/07/owl#">
     <rdf:Description rdf:about="&wines;Rosé"><rdf:type rdf:resource="&owl;Class"/>
         <rdfs:label>Rosé &amp; Rosado</rdfs:label></rdf:Description>
-</rdf:NESTED>"""
+</rdf:RDF>"""
     return text.encode(encoding)
 
 
