@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mrag.evaluation import GoldQuestion, read_questions
-from mrag.evaluation.answers import named_in, table_of_cells
+from mrag.evaluation.answers import gold_texts, table_of_cells
 from mrag.evaluation.gold import score
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import replay
@@ -70,7 +70,7 @@ def _is_gold(kg: KnowledgeGraph, question: GoldQuestion, line: Mapping[str, Any]
     columns = line.get("columns") or [column["name"] for column in line["plan"].get("columns", ())]
     given = replay(kg, {"question": question.text, "plan": line["plan"], "columns": columns})
     rows = given.computed.rows if given.computed is not None else ()
-    return score(question.accepted, table_of_cells(rows, named_in(question))).exact
+    return score(question.accepted, table_of_cells(rows, gold_texts(question))).exact
 
 
 def print_plans(names: tuple[str, ...]) -> None:

@@ -16,7 +16,7 @@ from common import percentile
 from index_size import sentences
 
 from mrag.index.embedding import EmbeddingWork
-from mrag.jobs import ProcessRunner, carried
+from mrag.jobs import ProcessRunner, carry
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def main() -> None:
         for workers, taken in seconds.items():
             warming = [["warm"]] * workers
             started = 0.0
-            job = carried(ProcessRunner(workers), EmbeddingWork(args.model, 1), [*warming, *batches])
+            job = carry(ProcessRunner(workers), EmbeddingWork(args.model, 1), [*warming, *batches])
             for count, _found in enumerate(job, start=1):
                 if count == workers:
                     started = time.perf_counter()

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from mrag.context.display import Display
 from mrag.errors import MragError
 from mrag.evaluation import GoldQuestion
-from mrag.evaluation.answers import named_in, table_of_cells
+from mrag.evaluation.answers import gold_texts, table_of_cells
 from mrag.evaluation.gold import score
 from mrag.generation.result import AnswerCell
 from mrag.graph.kg import KnowledgeGraph
@@ -89,7 +89,7 @@ def _cells(rows: Rows) -> list[list[str]]:
 
 
 def _is_gold(question: GoldQuestion, rows: Rows) -> bool:
-    return bool(score(question.accepted, table_of_cells(rows, named_in(question))).exact)
+    return bool(score(question.accepted, table_of_cells(rows, gold_texts(question))).exact)
 
 
 def read(paths: tuple[Path, Path], weights: Mapping[str, float], *, wordings: bool = False) -> list[Read]:

@@ -31,7 +31,7 @@ from metaqa import questions as metaqa_questions
 from rdflib import URIRef
 
 from mrag.evaluation import GoldQuestion, Interval, evaluate_questions, read_questions
-from mrag.evaluation.answers import Outcome, Prediction, outcome, summarised
+from mrag.evaluation.answers import Outcome, Prediction, outcome, summarise
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
 from mrag.planning.results import CERTAIN
@@ -97,7 +97,7 @@ def graphs(folder: Path, only: Sequence[str], out: Path | None) -> None:
             certain = [o for _, q, o, p, _ in part if q.answerable and (p.confidence or 0.0) >= CERTAIN]
             print(line_of(name, [o for _, _, o, _, _ in part], [can for *_, can in part], certain))
     print()
-    print(summarised([o for _, _, o, _, _ in every], title="All graphs, by category", how="plan"))
+    print(summarise([o for _, _, o, _, _ in every], title="All graphs, by category", how="plan"))
     print("Certainty of the answers given, and the share of right ones:")
     for low, high in pairwise(_LEVELS):
         right = [
@@ -114,9 +114,9 @@ def graphs(folder: Path, only: Sequence[str], out: Path | None) -> None:
 
 def line_of(name: str, outcomes: Sequence[Outcome], can: Sequence[bool], certain: Sequence[Outcome]) -> str:
     """Return a graph's line of the table."""
-    found = summarised(outcomes, title=name, how="plan")
+    found = summarise(outcomes, title=name, how="plan")
     within = [o for o, sayable in zip(outcomes, can, strict=True) if sayable]
-    of_these = summarised(within, title=name, how="plan").overall if within else None
+    of_these = summarise(within, title=name, how="plan").overall if within else None
     every = found.overall
     assert every is not None
     cells = [

@@ -20,7 +20,7 @@ from typing import IO, Any, AnyStr, Final
 import pyoxigraph as ox
 
 from mrag.errors import LoadError
-from mrag.language.possessive import compiled
+from mrag.language.possessive import compile_pattern
 
 DEEPEST: Final = 1_000
 """Most brackets, braces and quoted triples inside of each other."""
@@ -149,20 +149,20 @@ def end_of(pattern: re.Pattern[AnyStr], data: AnyStr, at: int) -> int:
 
 
 # Each eats, without going back, what needs no counting: the loops are the regular expression engine's.
-_TURTLE = compiled(
+_TURTLE = compile_pattern(
     rb"""(?: [^\[\](){}<>"'#\\]++ | <[^<>"{}\s]*+> | \\.
     | "{3}(?:[^"\\]++|\\.|"{1,2}+(?=[^"]))*+"{3} | '{3}(?:[^'\\]++|\\.|'{1,2}+(?=[^']))*+'{3}
     | "(?!"")[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"(?=[^"]) | '(?!'')[^'\\\r\n]*+(?:\\.[^'\\\r\n]*+)*+'(?=[^'])
     | \#[^\r\n]*+[\r\n] )*+""",
     re.VERBOSE | re.DOTALL,
 )
-_JSON = compiled(rb'(?:[^\[\]{}()"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
+_JSON = compile_pattern(rb'(?:[^\[\]{}()"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
 _BODIES: dict[bytes, re.Pattern[bytes]] = {
-    b'"': compiled(rb'(?:[^"\\]++|\\.)*+', re.DOTALL),
-    b"'": compiled(rb"(?:[^'\\]++|\\.)*+", re.DOTALL),
-    b'"""': compiled(rb'(?:[^"\\]++|\\.|"{1,2}+(?=[^"]))*+', re.DOTALL),
-    b"'''": compiled(rb"(?:[^'\\]++|\\.|'{1,2}+(?=[^']))*+", re.DOTALL),
-    b"\n": compiled(rb"[^\n\r]*+"),
+    b'"': compile_pattern(rb'(?:[^"\\]++|\\.)*+', re.DOTALL),
+    b"'": compile_pattern(rb"(?:[^'\\]++|\\.)*+", re.DOTALL),
+    b'"""': compile_pattern(rb'(?:[^"\\]++|\\.|"{1,2}+(?=[^"]))*+', re.DOTALL),
+    b"'''": compile_pattern(rb"(?:[^'\\]++|\\.|'{1,2}+(?=[^']))*+", re.DOTALL),
+    b"\n": compile_pattern(rb"[^\n\r]*+"),
 }
 
 
@@ -369,8 +369,8 @@ class Xml:
 
 
 _START = rb"""<[^/!?<>"'][^<>"'/]*+(?:(?:"[^"]*+"|'[^']*+'|/(?!>))[^<>"'/]*+)*+"""
-_XML = compiled(rb"(?:[^<]++|%s(?:/>|>[^<]*+</[^<>]*+>))*+" % _START)
-_OPENING = compiled(_START + rb"(?:/>|>)")
+_XML = compile_pattern(rb"(?:[^<]++|%s(?:/>|>[^<]*+</[^<>]*+>))*+" % _START)
+_OPENING = compile_pattern(_START + rb"(?:/>|>)")
 _CLOSING = re.compile(rb"</[^<>]*+>")
 _SECTIONS = {b"<!--": b"-->", b"<![CDATA[": b"]]>", b"<?": b"?>"}
 _ENTITY = re.compile(

@@ -14,7 +14,7 @@ from typing import Any
 import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
-from mrag.language.grammar import counted
+from mrag.language.grammar import count_words
 from mrag.language.tokens import singular
 from mrag.loaders._records import SURROGATE
 from mrag.loaders.rdf import Progress
@@ -336,7 +336,7 @@ class _Names:
 def _write(names: _Names, others: dict[str, _Names]) -> Iterator[str]:
     """Yield the lines of the map of a table."""
     table = names.table
-    yield f"# {_text(table.name)[1:-1]}: {counted(table.rows, 'row')}."
+    yield f"# {_text(table.name)[1:-1]}: {count_words(table.rows, 'row')}."
     if not table.key:
         yield "# No column tells the rows apart, nor do two, so they are numbered. If rows with the same"
         yield "# value of a column are about the same thing, name it in the subject template instead of _row."

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mrag.errors import ConfigError, LoadError
-from mrag.language.sentences import paragraph_spans, sentence_spans, trimmed
+from mrag.language.sentences import paragraph_spans, sentence_spans, trim
 from mrag.loaders._records import INTEGER, TYPE, Problem, RecordReport, text
 from mrag.loaders.rdf import Progress
 from mrag.rdf.terms import MRAG
@@ -233,7 +233,7 @@ def _pieces(said: str, start: int, end: int, cutting: Cutting) -> Iterator[tuple
             space = said.rfind(" ", first + 1, first + cutting.most)
             stop = space if space > first else first + cutting.most
             sentences.append((first, stop))
-            first = trimmed(said, stop, last)[0]
+            first = trim(said, stop, last)[0]
         sentences.append((first, last))
     at = 0
     while at < len(sentences):

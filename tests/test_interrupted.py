@@ -19,7 +19,7 @@ from mrag.graph.record import Record
 from mrag.graph.updates import update
 from mrag.rdf.queries import Query
 from mrag.rdf.terms import Triple
-from mrag.storage.files import saved
+from mrag.storage.files import save
 from mrag.stores import oxigraph
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.testing.annotations import write_annotations
@@ -174,11 +174,11 @@ def test_a_part_of_a_load_is_no_load_where_parts_can_land() -> None:
 
 def test_a_file_is_kept_until_the_new_one_is_whole(tmp_path: Path) -> None:
     path = write(tmp_path / "a", "before")
-    with pytest.raises(KeyboardInterrupt), saved(path) as stream:
+    with pytest.raises(KeyboardInterrupt), save(path) as stream:
         stream.write(b"half")
         raise KeyboardInterrupt
     assert path.read_text() == "before" and [p.name for p in tmp_path.iterdir()] == ["a"]
-    with pytest.raises(ConfigError, match="cannot be written"), saved(tmp_path / "no" / "a"):
+    with pytest.raises(ConfigError, match="cannot be written"), save(tmp_path / "no" / "a"):
         pass
 
 

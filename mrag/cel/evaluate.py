@@ -23,7 +23,7 @@ from mrag.cel.expressions import depth, walk
 from mrag.cel.sparql import VOCABULARY, batches, by_value, condition, equal, holds
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.language.grammar import counted
+from mrag.language.grammar import count_words
 from mrag.rdf import queries
 from mrag.rdf.patterns import var
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, OxTerm, Term, from_ox
@@ -459,7 +459,7 @@ def missing_inferences(kg: KnowledgeGraph, world: World) -> list[str]:
         return []
     lacking, sub, above = min(missing)
     return [
-        f"Inferred triples are missing: {counted(-lacking, 'instance')} of {sub} "
+        f"Inferred triples are missing: {count_words(-lacking, 'instance')} of {sub} "
         f"{'is' if lacking == -1 else 'are'} not in its superclass {above}. "
         "Reason over the graph first."
     ]

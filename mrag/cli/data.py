@@ -19,7 +19,7 @@ from mrag.cli.options import JsonOption
 from mrag.cli.output import progress, say, show, show_json, status
 from mrag.diagnosis import example, premises_in_words
 from mrag.errors import ConfigError, InconsistentOntology, QueryRefused, TermError
-from mrag.language.grammar import counted
+from mrag.language.grammar import count_words
 from mrag.terminal import inline
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def show_groups(groups: Sequence[ClashGroup]) -> None:
     """Say on standard error what contradicts the ontology."""
     if not groups:
         return
-    total = counted(sum(group.count for group in groups), "contradiction")
+    total = count_words(sum(group.count for group in groups), "contradiction")
     say(f"{total} of the ontology, kept apart from what was inferred:", style="yellow")
     for group in groups[:_GROUPS]:
         say(f"  {group.text()}", style="yellow")
@@ -121,7 +121,7 @@ def load(
         speed = f"{report.seconds:.1f} s ({report.triples_per_second:,.0f} a second)"
         show(f"{report.triples:,} triples loaded into {graph.store.url} in {speed}.")
         if reason:
-            show(f"{counted(result['inferred'], 'triple')} inferred.")
+            show(f"{count_words(result['inferred'], 'triple')} inferred.")
         say('Next: `mrag index`, then `mrag ask "…"`.', style="dim")
 
 
@@ -170,7 +170,7 @@ def reason(
             groups = [group.to_json() for group in closure.contradictions]
             show_json({"inferred": closure.triples, "graphs": read, "contradictions": groups})
         else:
-            show(f"{counted(closure.triples, 'triple')} inferred.")
+            show(f"{count_words(closure.triples, 'triple')} inferred.")
 
 
 LOADED = "The files are loaded. Run `mrag reason` to infer what follows from them."
@@ -349,7 +349,7 @@ def _change(
     else:
         show(f"{report.removed:,} removed, {report.added:,} added.")
         if "inferred" in result:
-            show(f"{counted(result['inferred'], 'triple')} inferred.")
+            show(f"{count_words(result['inferred'], 'triple')} inferred.")
         elif graph.pending:
             say("Inferred triples are not up to date. Run `mrag reason`.", style="yellow")
 
@@ -363,7 +363,7 @@ def _show_plan(graph: mrag.KnowledgeGraph, planned: PlannedUpdate, *, as_json: b
         shown = [q for q in quads if graph_of(q) not in own]
         if not shown:
             continue
-        say(f"{counted(len(shown), 'triple')} would be {word}:")
+        say(f"{count_words(len(shown), 'triple')} would be {word}:")
         for quad in shown[:_EXAMPLES] if not as_json else ():
             say(f"  {sign} {quad.subject} {quad.predicate} {quad.object}")
         if len(shown) > _EXAMPLES and not as_json:

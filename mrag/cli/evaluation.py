@@ -19,7 +19,7 @@ from mrag.cli.commands import Commands, kept
 from mrag.cli.output import progress, say, show_json, show_lines
 from mrag.config import Settings
 from mrag.errors import ConfigError, IndexError_
-from mrag.storage.files import saved_text
+from mrag.storage.files import save_text
 
 HOWS = ("auto", "plan", "read")
 
@@ -65,7 +65,7 @@ def measure_questions(
         )  # fmt: skip
     if out is not None and journal is not None:
         lines = [json.dumps(prediction, ensure_ascii=False) + "\n" for prediction in found.predictions]
-        saved_text(out, "".join(lines))
+        save_text(out, "".join(lines))
         journal.unlink(missing_ok=True)
         say(f"The answers are in {out}.", style="dim")
     show_json(found.to_json()) if as_json else show_lines(found.to_markdown().rstrip())
@@ -140,7 +140,7 @@ def _opened_index(folder: Path | None, model: indexes.Embedder | None) -> indexe
 def _runs(
     systems: list[evaluation.System], collection: evaluation.Collection, k: int, out: Path | None
 ) -> list[evaluation.Run]:
-    asked = {query: collection.queries[query] for query in evaluation.judged(collection.qrels)}
+    asked = {query: collection.queries[query] for query in evaluation.judged_queries(collection.qrels)}
     runs = []
     for system in systems:
         kept = None if out is None else out / "journals" / f"{file_name(system.name)}.jsonl"
@@ -282,5 +282,5 @@ def _write(result: evaluation.Evaluation, runs: list[evaluation.Run], out: Path)
     for run in runs:
         evaluation.write_run(run, out / "runs" / f"{file_name(run.name)}.trec")
     text = json.dumps(result.to_json(), ensure_ascii=False, indent=2) + "\n"
-    saved_text(out / "report.json", text)
-    saved_text(out / "report.md", result.to_markdown())
+    save_text(out / "report.json", text)
+    save_text(out / "report.md", result.to_markdown())

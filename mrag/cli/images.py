@@ -23,7 +23,7 @@ from mrag.cli.data import loading, show_groups
 from mrag.cli.options import JsonOption, RunnerOption
 from mrag.cli.output import progress, say, show, show_data, show_json, status
 from mrag.errors import ConfigError, LoadError
-from mrag.language.grammar import counted
+from mrag.language.grammar import count_words
 from mrag.storage.files import Scratch
 
 _EXAMPLES = 5
@@ -38,7 +38,7 @@ def _show_problems(files: Sequence[str], reports: Sequence[loaders.RecordReport]
     """Say what was left out of each source and why, with examples."""
     for file, report in zip(files, reports, strict=True):
         for kind, count in _commonest(report.problems).items():
-            say(f"{Path(file).name}: {kind}, skipped {counted(count, 'time')}.", style="yellow")
+            say(f"{Path(file).name}: {kind}, skipped {count_words(count, 'time')}.", style="yellow")
             for problem in [each for each in report.examples if each.kind == kind][:_EXAMPLES]:
                 say(f"  {problem.where}: {problem.what}", style="dim")
 

@@ -17,8 +17,8 @@ from mrag.cli import commands, options
 from mrag.cli.commands import Commands
 from mrag.cli.output import progress, say, show, show_data, show_json, show_lines, status
 from mrag.errors import ConfigError, LearningProblemError, ModelError
-from mrag.language.grammar import counted
-from mrag.storage.files import saved_text
+from mrag.language.grammar import count_words
+from mrag.storage.files import save_text
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -85,7 +85,7 @@ def print_learnt(
     """Print a concept, or its query; then the explanation, and where it is kept."""
     query = cel.instances_query(learnt.expression)
     if notation.rq is not None:
-        saved_text(notation.rq, query + "\n")
+        save_text(notation.rq, query + "\n")
     text, reason = ("", None) if individual is None else why(graph, learnt.expression, individual)
     if as_json:
         kept = stored.iri if stored else None
@@ -117,8 +117,8 @@ def problem_of(
                 "A class has its own examples.", hint="Give --class, or other examples, not both."
             )
         problem = cel.class_problem(graph, str(rdf.iri(defined, graph.prefixes)), seed=seed)
-        members = counted(len(problem.positives), "member")
-        drawn = counted(len(problem.negatives), "other individual")
+        members = count_words(len(problem.positives), "member")
+        drawn = count_words(len(problem.negatives), "other individual")
         say(f"{members} of the class against {drawn}, drawn by seed {seed}.")
         return problem
     if question is not None:
@@ -135,7 +135,7 @@ def problem_of(
         )
     elif not unwanted:
         unwanted = cel.sampled_negatives(graph, wanted, seed=seed)
-        drawn = counted(len(unwanted), "individual")
+        drawn = count_words(len(unwanted), "individual")
         say(f"No negative examples are given: {drawn} drawn by seed {seed} from all others stand for them.")
     problem = cel.LearningProblem(wanted, unwanted)
     problem.check(graph)

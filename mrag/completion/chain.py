@@ -43,7 +43,7 @@ from mrag.generation.answering import answer as generate
 from mrag.generation.result import Answer, Citation, Completed, EvidenceRef, Sentence
 from mrag.generation.support.grammar import is_turned_round
 from mrag.graph.kg import KnowledgeGraph
-from mrag.language.tokens import normalised
+from mrag.language.tokens import normalise
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import RDFS, SKOLEM, XSD, Term, Triple, ntriples_terms, to_ox
 
@@ -66,7 +66,7 @@ def new_iri(name: str, namespace: str = NAMESPACE) -> str:
     """Return the IRI of a new entity."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().casefold()
     slug = _NOT_WORD.sub("-", plain).strip("-")[:60].strip("-")
-    mark = hashlib.sha256(normalised(name).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    mark = hashlib.sha256(normalise(name).encode("utf-8", "surrogatepass")).hexdigest()[:8]
     made = f"{namespace}{slug}-{mark}" if slug else namespace + mark
     to_ox(made)
     return made

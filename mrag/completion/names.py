@@ -22,7 +22,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import ALTERNATIVE, LABELS
 from mrag.index.embedding import Embedder
 from mrag.language.names import split_identifier
-from mrag.language.tokens import TextToken, is_stopword, normalised, words, words_of
+from mrag.language.tokens import TextToken, is_stopword, normalise, words, words_of
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM, XSD
 
@@ -53,7 +53,7 @@ class EntityNames:
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._names: defaultdict[str, dict[tuple[str, str], None]] = defaultdict(dict)
         for entity, name in pairs:
-            if key := normalised(name):
+            if key := normalise(name):
                 self._names[key][entity, name] = None
         self._keys: list[str] = []
         self._sizes: list[int] = []
@@ -71,7 +71,7 @@ class EntityNames:
     def exact(self, text: str) -> list[TermCandidate]:
         """Return what a text names, as written first, then as normalised; ties in order of IRI."""
         best: Best = {}
-        for entity, name in self._names.get(normalised(text), ()):
+        for entity, name in self._names.get(normalise(text), ()):
             score = 1.0 if name.strip() == text.strip() else NEARLY
             improve(best, TermCandidate(URIRef(entity), score, name, "exact"))
         return ranked(best)
@@ -82,7 +82,7 @@ class EntityNames:
         Similarity is twice the characters in matching blocks, in order, over those of both (Ratcliff and
         Obershelp, 1988); only names that share trigrams with the text are compared.
         """
-        key = normalised(text)
+        key = normalise(text)
         grams = _grams(key)
         if not self._trigrams:
             self._keys = sorted(self._names)
@@ -195,7 +195,7 @@ def known_names(
 
 
 def _is_name(words: Words, span: Span, known: EntityNames, skip: frozenset[str]) -> bool:
-    key = normalised(text_of(words, span))
+    key = normalise(text_of(words, span))
     if key in skip or not known.has(key):
         return False
     return (len(span) > 1 or not is_stopword(words[span.first].raw.casefold())) and _is_joined(words, span)
@@ -234,7 +234,7 @@ def all_names(
     """
     there = list(known_names(text, words, known, skip))
     every = [Span(at, at + n) for n in (1, 2, 3) for at in range(len(words) - n + 1 if few else 0)]
-    there += [span for span in every if normalised(text_of(words, span)) in few]
+    there += [span for span in every if normalise(text_of(words, span)) in few]
     firm = {span for span in there if len(span) > 1}
     kept: list[Span] = []
     for span in sorted(
@@ -285,7 +285,7 @@ def _alone(words: Words, span: Span, known: EntityNames) -> bool:
     for first in range(max(0, span.first - 5), span.first + 1):
         for last in range(span.last, min(len(words), span.last + 6) + 1):
             wider = Span(first, last)
-            named = len(wider) > len(span) and known.has(normalised(text_of(words, wider)))
+            named = len(wider) > len(span) and known.has(normalise(text_of(words, wider)))
             if (
                 named
                 and _is_joined(words, wider)
@@ -348,7 +348,7 @@ class Relations:
 
     def similar(self, text: str, min_score: float) -> list[TermCandidate]:
         """Return the relations with a name similar to a text in writing, most similar first."""
-        key = normalised(split_identifier(text))
+        key = normalise(split_identifier(text))
         best: Best = {}
         for relation in self.all:
             for name in relation.names:
@@ -381,7 +381,7 @@ class Relations:
 
 
 def _compare(relation: NamedRelation, name: str, text: str, key: str) -> TermCandidate:
-    other = normalised(split_identifier(name))
+    other = normalise(split_identifier(name))
     if name.strip() == text.strip() or key == other:
         return TermCandidate(relation.iri, 1.0 if name.strip() == text.strip() else NEARLY, name, "exact")
     score = SequenceMatcher(None, key, other, autojunk=False).ratio()
@@ -567,7 +567,7 @@ class PropertyEnds:
         if not self.shape(end, property).whole:
             return frozenset()
         entities = self._entities(end, property, _SAMPLE)
-        return frozenset(normalised(label) for label in self.kg.labels(entities).values() if label)
+        return frozenset(normalise(label) for label in self.kg.labels(entities).values() if label)
 
     def shape(self, end: End, property: str) -> NameShape:
         """Return how the names at an end of a property look."""

@@ -26,7 +26,7 @@ from mrag.completion.patterns import GroundedPlan, IncompleteTriple, Slot, TermC
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedding import Embedder, embedder
-from mrag.language.tokens import content, is_stopword, keys, normalised, stem
+from mrag.language.tokens import content, is_stopword, keys, normalise, stem
 from mrag.planning.plan import Unknown
 from mrag.storage.arrays import load_arrays, save_arrays
 
@@ -91,7 +91,7 @@ def find_mentions(
     words = list(_WORD.finditer(question))
     runs = ((first, last) for at, first in enumerate(words) for last in words[at : at + _LONGEST_MENTION])
     every = ((first.start(), last.end()) for first, last in runs)
-    spans = [(start, end) for start, end in every if names.has(normalised(question[start:end]))]
+    spans = [(start, end) for start, end in every if names.has(normalise(question[start:end]))]
 
     def measured(start: int, text: str, entity: TermCandidate | None, inner: bool) -> Mention:
         own = keys(text) or (text,)

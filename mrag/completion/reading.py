@@ -24,7 +24,7 @@ from mrag.completion.patterns import ROLES, IncompleteTriple, invoke_repaired
 from mrag.generation.models import json_values, model_name
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.names import split_identifier
-from mrag.language.tokens import normalised, words_of
+from mrag.language.tokens import normalise, words_of
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term
 
@@ -232,7 +232,7 @@ class ModelReader:
         some = [p for at, (p, size) in enumerate(sizes) if not at or size <= _MAX_CHARACTERS]
         if not some:
             return []
-        relations = {normalised(n): r.iri for r in Relations.of(kg).all for n in r.names}
+        relations = {normalise(n): r.iri for r in Relations.of(kg).all for n in r.names}
         messages = self._messages(kg, sought, some)
         found, problem = invoke_repaired(
             self.model, messages, SCHEMA, lambda text, value: _read(sought, some, relations, text, value)
@@ -280,14 +280,14 @@ def _read(
     problems: list[str] = []
     for row in rows:
         said, quote = str(row.get("value") or "").strip(" \"'“”[]()"), str(row.get("quote") or "").strip()
-        if not said or normalised(said) in ("unknown", "none", "n a"):
+        if not said or normalise(said) in ("unknown", "none", "n a"):
             continue
         digits = re.findall(r"\d+", str(row.get("passage")))
         number = int(digits[0]) if digits and len(digits[0]) < 6 else 0
         named = [passages[number - 1]] if 1 <= number <= len(passages) else []
         # A wrong number is forgiven where the quote tells which passage is meant.
         passage = next((p for p in [*named, *passages] if quote and locate(p.text, quote)), None)
-        relation = relations.get(normalised(said)) if predicate else None
+        relation = relations.get(normalise(said)) if predicate else None
         if passage is None:
             problems.append(f"the quote {quote[:80]!r} does not stand in passage {number or '?'}.")
         elif predicate and relation is None:

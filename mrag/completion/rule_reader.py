@@ -48,7 +48,7 @@ from mrag.completion.sentences import VERBS, WORDS
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.language.sentences import sentence_spans
-from mrag.language.tokens import TextToken, is_stopword, normalised, stem, words, words_of
+from mrag.language.tokens import TextToken, is_stopword, normalise, stem, words, words_of
 from mrag.rdf import queries
 
 
@@ -135,7 +135,7 @@ class RelationWords:
     @classmethod
     def _build(cls, kg: KnowledgeGraph, passages: Sequence[Passage]) -> RelationWords:
         every = Relations.of(kg).all
-        made = cls(names=frozenset(normalised(name) for r in every for name in r.names))
+        made = cls(names=frozenset(normalise(name) for r in every for name in r.names))
         own: defaultdict[str, set[str]] = defaultdict(set)
         for relation in every:
             iri = str(relation.iri)
@@ -786,12 +786,12 @@ class _Reading:
 
     def _without_labels(self, words: tuple[TextToken, ...], span: Span) -> Span:
         """Return a name without the field that it stands in: "Director: Ada Hill"."""
-        if self.names.has(normalised(text_of(words, span))):
+        if self.names.has(normalise(text_of(words, span))):
             return span
         ahead = words[span.first - 1].after.strip() if span.first else "."
         for at in range(span.first + 1, span.last if ahead in (".", ";", "|") else 0):
             rest = Span(at, span.last)
-            known = self.names.has(normalised(text_of(words, rest)))
+            known = self.names.has(normalise(text_of(words, rest)))
             field = words[at - 1].after == ": " and (known or bool(self.words.at(words, at - 1)))
             # "Maintenance of Moss": the first word has its capital from the sentence.
             noun = known and words[at - 1].key in ("of", "for")

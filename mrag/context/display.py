@@ -11,7 +11,7 @@ import pyoxigraph as ox
 from rdflib import Literal
 
 from mrag._tables import tables
-from mrag.context.neighbourhood import in_passes, kept, labels, read, reader_of
+from mrag.context.neighbourhood import in_passes, keep, labels, read, reader_of
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.names import iri_words, local_words
 from mrag.rdf import queries
@@ -68,7 +68,7 @@ class Display:
         reader = reader_of(self.kg)
         if reader is not None and not reader.is_nameless(iri):
             return None
-        return kept(self.kg, "relations", iri, lambda: self._relate(iri))
+        return keep(self.kg, "relations", iri, lambda: self._relate(iri))
 
     def _relate(self, iri: str) -> str | None:
         if labels(self.kg, [iri])[iri] or iri in VOCABULARY:
@@ -126,7 +126,7 @@ class Display:
         """Put an anonymous node in words: a class expression, a list, or what is said of it."""
         if depth:
             return self._describe(iri, depth)
-        return kept(self.kg, "anonymous", iri, lambda: in_passes(self.kg, lambda: self._describe(iri, 0)))
+        return keep(self.kg, "anonymous", iri, lambda: in_passes(self.kg, lambda: self._describe(iri, 0)))
 
     def _describe(self, iri: str, depth: int) -> str:
         if depth > _DEPTH:
@@ -253,7 +253,7 @@ def holding(kg: KnowledgeGraph, graph: str, triples: Iterable[Triple]) -> set[Tr
     return found
 
 
-def said_in(display: Display, graphs: Sequence[str]) -> tuple[str, ...]:
+def graph_words(display: Display, graphs: Sequence[str]) -> tuple[str, ...]:
     """Return what a line of context says of the named graphs of its triple: nothing if there are none."""
     if not graphs:
         return ()

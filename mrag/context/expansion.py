@@ -18,13 +18,13 @@ from rdflib import Literal, URIRef
 
 from mrag import untrusted
 from mrag._tables import tables
-from mrag.context.display import Display, named_graphs, said_in
+from mrag.context.display import Display, graph_words, named_graphs
 from mrag.context.neighbourhood import (
     Direction,
     Statement,
     in_passes,
     inverses,
-    kept,
+    keep,
     labels,
     read,
     read_axioms,
@@ -99,7 +99,7 @@ def _stems(kg: KnowledgeGraph, display: Display) -> dict[str, frozenset[str]]:
         found = {iri: _content(display.predicate(iri)) for iri in every}
         return {iri: label for iri, label in found.items() if label}
 
-    return kept(kg, "asked properties", "", make)
+    return keep(kg, "asked properties", "", make)
 
 
 def _content(label: str) -> frozenset[str]:
@@ -268,7 +268,7 @@ class Reach:
         if self.settings.hops == 2:
             self._second_hop(seeds)
         elif self._text and self.settings.asked_hop:
-            self._asked_hop(seeds)
+            self._take_hop(seeds)
 
     def schema(self) -> list[ReachedTriple]:
         """Return axioms about the predicates and classes in reach, those of the most frequent first."""
@@ -289,7 +289,7 @@ class Reach:
             for statement in sorted(axioms, key=lambda x: (x[1], str(x[2]))):
                 axiom = ReachedTriple(statement, -1, 0, "out", 0, ())
                 new = axiom.key not in self.found and axiom.key not in found
-                if new and not self._unwanted(statement, "out"):
+                if new and not self._reason_against(statement, "out"):
                     found[axiom.key] = axiom
                     by_axiom[statement[1]].append(axiom)
         # One of each kind in turn, so that forty domains do not hide the one disjointness.
@@ -308,7 +308,7 @@ class Reach:
             self.cut.update(edges.cut)
             groups: dict[str, list[Statement]] = {}
             for statement in edges.statements:
-                reason = self._unwanted(statement, direction)
+                reason = self._reason_against(statement, direction)
                 if reason:
                     self.dropped[reason] += 1
                 else:
@@ -318,14 +318,14 @@ class Reach:
                 if len(group) > self.settings.per_predicate:
                     more = predicate in edges.cut
                     self.lists.append(CutList(entity, predicate, direction, len(group), more))
-                    group = self._shared_first(group, direction)
+                    group = self._order_by_words(group, direction)
                     left = len(group) - self.settings.per_predicate
                     self.dropped["over the limit for one entity and predicate"] += left
                 for place, statement in enumerate(group[: self.settings.per_predicate]):
                     reached = ReachedTriple(statement, seed, hop, direction, place, path, bool(only))
                     self.found.setdefault(reached.key, reached)
 
-    def _shared_first(self, group: list[Statement], direction: Direction) -> list[Statement]:
+    def _order_by_words(self, group: list[Statement], direction: Direction) -> list[Statement]:
         """Order a group that will be cut by the words its other ends share with the question."""
         if not self.question:
             return group
@@ -336,7 +336,7 @@ class Reach:
         self.display.prepare(sorted({t.value for x in group if isinstance(t := end(x), ox.NamedNode)}))
         return sorted(group, key=lambda x: -len(self.question & content_words(self.display.term(end(x)))))
 
-    def _unwanted(self, statement: Statement, direction: Direction) -> str | None:
+    def _reason_against(self, statement: Statement, direction: Direction) -> str | None:
         s, p, o, _ = statement
         if p in self.settings.denied or (self.settings.allowed and p not in self.settings.allowed):
             return "predicate not wanted"
@@ -391,7 +391,7 @@ class Reach:
         for seed, iri, end in starts:
             self._neighbours(end, seed, 2, (iri, end), self.settings.directions)
 
-    def _asked_hop(self, seeds: Sequence[str]) -> None:
+    def _take_hop(self, seeds: Sequence[str]) -> None:
         """Take the second step that the words of the question ask for, and no other.
 
         A property that the question names leads on from a neighbour if no triple of the hit has it, or if
@@ -548,7 +548,7 @@ def _take(
             break
         s, p, o, _ = candidate.statement
         shown = display.entity(s), display.predicate(p), display.term(o, settings.text_length)
-        text = untrusted.fact((*shown, *said_in(display, named[id(candidate)])))
+        text = untrusted.fact((*shown, *graph_words(display, named[id(candidate)])))
         # The id, the brackets and the mark of an inferred line are paid for as well.
         cost = estimate_tokens([text]) + 4
         if used + cost > settings.token_budget:

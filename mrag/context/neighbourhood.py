@@ -274,7 +274,7 @@ def graph_arms(triples: Sequence[Triple], contexts: Sequence[str]) -> Iterator[A
         yield Arm("graph", pt.Select((_N, _G), pt.Group((given, stated, *within))))
 
 
-def packed(arms: Sequence[Arm], size: int) -> Iterator[tuple[pt.Select, Sequence[Arm]]]:
+def pack(arms: Sequence[Arm], size: int) -> Iterator[tuple[pt.Select, Sequence[Arm]]]:
     """Yield queries that together have all arms, at most so many each, with their own."""
     shares = [arm for arm in arms if arm.kind == "long"]
     others = [arm for arm in arms if arm.kind != "long"]
@@ -454,7 +454,7 @@ class PassReader:
         naming = self.kg.profile().naming
         properties = list(dict.fromkeys(p for tier in naming for p in tier))
         answer = PassRows(properties)
-        for arm, rows in self._answered(wanted, properties):
+        for arm, rows in self._answers(wanted, properties):
             answer.take(arm, rows)
         self._labels.update(best_labels(wanted.labels, answer.texts, naming, self.kg.languages))
         for one in wanted.classes:
@@ -474,7 +474,7 @@ class PassReader:
         if self._wanted.whole or self._wanted.hubs:
             self.fetch()
 
-    def _answered(
+    def _answers(
         self, wanted: Wanted, properties: Sequence[str]
     ) -> Iterator[tuple[Arm, Sequence[tuple[Term | None, ...]]]]:
         """Yield each part of the queries with its rows: of entity, predicate, end, graph and number."""
@@ -529,7 +529,7 @@ def _place(arms: Iterable[Arm], graph: str) -> Iterator[Arm]:
 
 
 def _texts(arms: Sequence[Arm], dataset: Dataset, parts: int) -> Iterator[tuple[str, Dataset, Sequence[Arm]]]:
-    for select, some in packed(arms, parts):
+    for select, some in pack(arms, parts):
         yield to_sparql(select), dataset, some
 
 
@@ -564,7 +564,7 @@ def labels(kg: KnowledgeGraph, entities: Sequence[str]) -> dict[str, str | None]
     return kg.labels(entities) if reader is None else reader.labels(entities)
 
 
-def kept(kg: KnowledgeGraph, name: str, key: object, make: Callable[[], _T]) -> _T:
+def keep(kg: KnowledgeGraph, name: str, key: object, make: Callable[[], _T]) -> _T:
     """Return what is derived from the present triples, made when it is first asked for."""
     reader = reader_of(kg)
     cache = kg.cache if reader is None else reader.cache
@@ -585,7 +585,7 @@ def read(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int, sh
     """Read the edges of an entity, bounded."""
     entity = str(entity)
     if not kg.store.capabilities.edges:
-        return _asked(kg, entity, direction, EdgeBounds(scan, share))
+        return _ask(kg, entity, direction, EdgeBounds(scan, share))
     found: list[Statement] = []
     for graph in kg.dataset().default:
         found.extend(_some(kg, graph, entity, direction, scan + 1 - len(found)))
@@ -601,7 +601,7 @@ def read_of(
     entity, wanted = str(entity), frozenset(predicates)
     if kg.store.capabilities.edges:
         return _by_predicate(kg, entity, direction, share=scan, only=wanted)
-    return _asked(kg, entity, direction, EdgeBounds(scan, scan), wanted)
+    return _ask(kg, entity, direction, EdgeBounds(scan, scan), wanted)
 
 
 def read_axioms(
@@ -617,10 +617,10 @@ def read_axioms(
         edges = read(kg, symbol, "out", scan=scan, share=share)
         return tuple(x for x in edges.statements if x[1] in predicates)
 
-    return make() if kg.store.capabilities.edges else kept(kg, "axioms", (symbol, scan, share), make)
+    return make() if kg.store.capabilities.edges else keep(kg, "axioms", (symbol, scan, share), make)
 
 
-def _asked(
+def _ask(
     kg: KnowledgeGraph,
     entity: str,
     direction: Direction,
@@ -693,7 +693,7 @@ def _pairs(kg: KnowledgeGraph, name: str) -> dict[str, frozenset[str]]:
             found.setdefault(str(p), set()).add(str(q))
         return {p: frozenset(qs) for p, qs in found.items()}
 
-    return kept(kg, name, "", make)
+    return keep(kg, name, "", make)
 
 
 def superclasses(kg: KnowledgeGraph, classes: Iterable[str]) -> dict[str, frozenset[str]]:

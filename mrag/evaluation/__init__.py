@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         Scored,
         compare,
         interval,
-        judged,
+        judged_queries,
         per_query,
         read_qrels,
         read_run,
@@ -60,7 +60,7 @@ __all__ = [
     "AnswerEvaluation", "AnswerScore", "Benchmark", "BenchmarkSettings", "Collection",
     "EntityShape", "Evaluation", "GoldQuestion", "Interval", "Measure", "PairedTest", "Prediction", "Qrels",
     "Resampling", "Run", "Scored", "System", "build_benchmark", "by_graph", "compare",
-    "evaluate", "evaluate_questions", "index_system", "instances", "interval", "judged", "per_query",
+    "evaluate", "evaluate_questions", "index_system", "instances", "interval", "judged_queries", "per_query",
     "ranker_system", "read_collection", "read_qrels", "read_questions", "read_run", "run_system",
     "template_questions", "write_qrels", "write_run",
 ]  # fmt: skip

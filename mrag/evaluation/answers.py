@@ -21,7 +21,7 @@ from mrag.errors import ConfigError, TermError
 from mrag.evaluation.benchmark import RunJournal
 from mrag.evaluation.gold import AnswerScore, GoldQuestion, mentions, score
 from mrag.evaluation.metrics import Interval, Resampling, digest, interval
-from mrag.evaluation.report import bracket_note, markdown_table, shown_interval
+from mrag.evaluation.report import bracket_note, interval_text, markdown_table
 from mrag.generation.models import model_name
 from mrag.generation.result import Answer, AnswerCell
 from mrag.generation.verbalise import PHRASES
@@ -156,7 +156,7 @@ class AnswerEvaluation:
 _HEAD = ["category", "questions", "exact", "contains", "F1", "answered", "precision", "best reading"]
 
 
-def summarised(
+def summarise(
     outcomes: Sequence[Outcome],
     *,
     title: str,
@@ -218,7 +218,7 @@ def _scores(name: str, outcomes: Sequence[Outcome], resampling: Resampling) -> C
     )
 
 
-_shown = partial(shown_interval, form=".3f")
+_shown = partial(interval_text, form=".3f")
 _REFUSALS = (
     *(said.casefold() for p in PHRASES.values() for said in (p.nothing_found, p.no_match)),
     *("i don't know", "i don’t know", "i do not know"),
@@ -305,7 +305,7 @@ def evaluate_questions(
             if on_progress is not None:
                 on_progress(len(done), len(questions))
     outcomes = [outcome(question, done[question.id]) for question in questions]
-    return summarised(
+    return summarise(
         outcomes, title=title, how=how, model=name, prepared=prepared, resampling=resampling,
         predictions=[asdict(done[question.id]) for question in questions],
     )  # fmt: skip
@@ -320,7 +320,7 @@ def predict(
     index: str = "main",
 ) -> Prediction:
     """Answer one question, as `evaluate_questions` does."""
-    named = named_in(question)
+    named = gold_texts(question)
     started = time.perf_counter()
     try:
         given = ask(kg, question.text, how=how, model=model, index=index)
@@ -345,7 +345,7 @@ def _rows(given: Answer, named: set[str]) -> Table | None:
     return None if given.computed is None else table_of_cells(given.computed.rows, named)
 
 
-def named_in(question: GoldQuestion) -> set[str]:
+def gold_texts(question: GoldQuestion) -> set[str]:
     """Return the texts of a question's gold answers."""
     return {v for gold in question.accepted for row in gold.rows for v in row if isinstance(v, str)}
 
@@ -407,7 +407,7 @@ def answers(question: GoldQuestion, attempt: Attempt) -> bool:
 
 
 def _tells(question: GoldQuestion, plan: Plan, rows: Sequence[tuple[AnswerCell, ...]]) -> bool:
-    table = table_of_cells(rows, named_in(question))
+    table = table_of_cells(rows, gold_texts(question))
     if score(question.accepted, table).contains:
         return True
     tied = plan.ties and plan.limit == 1 and 1 < len(table) <= _TIED

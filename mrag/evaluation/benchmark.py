@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from mrag import untrusted
 from mrag.errors import ConfigError, DamagedIndex, ModelError
-from mrag.evaluation.metrics import Qrels, Run, Scored, by_rank, digest, ordered, write_qrels
+from mrag.evaluation.metrics import Qrels, Run, Scored, by_rank, digest, order, write_qrels
 from mrag.evaluation.questions import (
     BenchmarkQuestion,
     EntityShape,
     by_graph,
+    demand_of,
     facts,
     instances,
     question_id,
     similar_questions,
     single_questions,
-    stated,
     template_questions,
 )
 from mrag.generation.models import model_errors, model_name, resolve
@@ -39,9 +39,9 @@ from mrag.index.document_index import Mode, StoredIndex
 from mrag.index.documents import Definition, documents
 from mrag.index.embedding import embedder
 from mrag.index.similarity import SimilarityIndexes
-from mrag.jobs.runners import InlineRunner, Runner, ThreadRunner, carried
+from mrag.jobs.runners import InlineRunner, Runner, ThreadRunner, carry
 from mrag.retrieval.rankers import Question, Ranker
-from mrag.storage.files import Journal, saved_text
+from mrag.storage.files import Journal, save_text
 from mrag.terminal import inline
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def ranker_system(
             hits = ranker.rank(Question(text), depth)
         hits = [hit for hit in hits if only is None or hit.iri in only][:k]
         scored = tuple(Scored(hit.iri, hit.score) for hit in hits)
-        return scored if scored == ordered(scored) else by_rank(hit.iri for hit in hits)
+        return scored if scored == order(scored) else by_rank(hit.iri for hit in hits)
 
     return System(name, search, about)
 
@@ -199,7 +199,7 @@ def run_system(
             hits[record["query"]] = tuple(Scored(names.setdefault(d, d), s) for d, s in record["hits"])
         asked = sorted(queries.keys() - hits.keys())
         texts = (queries[query] for query in asked)
-        for number, found in carried(runner or InlineRunner(), partial(_search, system.search, k), texts):
+        for number, found in carry(runner or InlineRunner(), partial(_search, system.search, k), texts):
             query = asked[number]
             hits[query] = tuple(Scored(names.setdefault(doc, doc), score) for doc, score in found)
             if kept is not None:
@@ -260,7 +260,7 @@ def generate_questions(
                 questions[entity] = tuple(record["questions"])
         missing = [entity for entity in sorted(documents) if entity not in questions]
         texts = (documents[entity] for entity in missing)
-        for number, said in carried(ThreadRunner(concurrency), lambda text: _ask(text, model), texts):
+        for number, said in carry(ThreadRunner(concurrency), lambda text: _ask(text, model), texts):
             entity = missing[number]
             record = {"entity": entity, "document": digest(documents[entity]), **said}
             journal.add(record)
@@ -285,9 +285,9 @@ def _ask(document: str, model: BaseChatModel) -> dict[str, Any]:
     error = ""
     for _ in range(_ATTEMPTS):
         try:
-            question = _asked(model, ASK, document[:_LONGEST])
+            question = _reply(model, ASK, document[:_LONGEST])
             if questions := single_questions(question):
-                questions = single_questions(_asked(model, SPLIT, "\n".join(questions))) or questions
+                questions = single_questions(_reply(model, SPLIT, "\n".join(questions))) or questions
                 return {"said": question, "questions": questions}
             error = f"The model gave no question but {question.strip()[:200]!r}."
         except ModelError as failure:
@@ -295,7 +295,7 @@ def _ask(document: str, model: BaseChatModel) -> dict[str, Any]:
     return {"error": error}
 
 
-def _asked(model: BaseChatModel, task: str, text: str) -> str:
+def _reply(model: BaseChatModel, task: str, text: str) -> str:
     with model_errors(model):
         return str(model.invoke([("system", task), ("human", untrusted.lines(text))]).text)
 
@@ -418,7 +418,7 @@ def build_benchmark(
         known = facts(kg, entities, settings.shape)
         labels = kg.labels(sorted({c.value for found in known.values() for c in found}))
         sample = sample_questions(made, settings.seed)
-        asked = [replace(one, demand=stated(one.text, known[one.entity], labels)) for one in sample]
+        asked = [replace(one, demand=demand_of(one.text, known[one.entity], labels)) for one in sample]
     if on_progress is not None:
         on_progress(len(entities), len(entities))
     targets = {a.question: a.entity for a in asked}
@@ -431,7 +431,7 @@ def build_benchmark(
     qrels["graph"], unjudged = by_graph(kg, {a.question: a.demand for a in asked}, settings.shape)
     folder.mkdir(parents=True, exist_ok=True)
     lines = [json.dumps(one.to_json(), ensure_ascii=False) + "\n" for one in asked]
-    saved_text(folder / "queries.jsonl", "".join(lines))
+    save_text(folder / "queries.jsonl", "".join(lines))
     for scheme, judgements in qrels.items():
         write_qrels(judgements, folder / "qrels" / f"{scheme}.tsv")
     return Benchmark(folder, name, tuple(asked), len(entities), qrels, failures, tuple(unjudged))

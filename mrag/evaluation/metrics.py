@@ -36,7 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError, LoadError
-from mrag.storage.files import saved_text
+from mrag.storage.files import save_text
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
 """Query ID to document ID to grade; above 0 is relevant."""
@@ -59,7 +59,7 @@ class Run:
     @classmethod
     def of_scores(cls, name: str, scores: Mapping[str, Mapping[str, float]]) -> Run:
         """Make a run of scores alone."""
-        return cls(name, {query: ordered(found.items()) for query, found in scores.items()})
+        return cls(name, {query: order(found.items()) for query, found in scores.items()})
 
     @classmethod
     def of_order(cls, name: str, docs: Mapping[str, Iterable[str]]) -> Run:
@@ -67,7 +67,7 @@ class Run:
         return cls(name, {query: by_rank(dict.fromkeys(found)) for query, found in docs.items()})
 
 
-def ordered(scores: Iterable[tuple[str, float]]) -> tuple[Scored, ...]:
+def order(scores: Iterable[tuple[str, float]]) -> tuple[Scored, ...]:
     """Order documents by falling score, ties by ID."""
     return tuple(Scored(d, s) for d, s in sorted(scores, key=lambda pair: (-pair[1], pair[0])))
 
@@ -117,7 +117,7 @@ def write_run(run: Run, path: Path) -> None:
         for rank, (doc, score) in enumerate(hits if falling else by_rank(hit.doc for hit in hits), 1):
             _writable(path, query, doc)
             lines.append(f"{query} Q0 {doc} {rank} {score!r} {'_'.join(run.name.split()) or 'run'}\n")
-    saved_text(path, "".join(lines))
+    save_text(path, "".join(lines))
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:
@@ -153,7 +153,7 @@ def write_qrels(qrels: Qrels, path: Path) -> None:
             _writable(path, query, doc)
             lines.append(f"{query}\t{doc}\t{grade}\n")
     path.parent.mkdir(parents=True, exist_ok=True)
-    saved_text(path, "".join(lines))
+    save_text(path, "".join(lines))
 
 
 def read_text(path: Path) -> str:
@@ -268,11 +268,11 @@ class Measure:
         return "" if k == 0 else _TREC[self.kind] + (f".{k}" if k else "")
 
 
-def judged(qrels: Qrels) -> list[str]:
+def judged_queries(qrels: Qrels) -> list[str]:
     """List the queries that have a relevant document, in order of ID.
 
     Example:
-        >>> judged({"2": {"a": 1}, "1": {"a": 0}})
+        >>> judged_queries({"2": {"a": 1}, "1": {"a": 0}})
         ['2']
     """
     return sorted(query for query, grades in qrels.items() if any(grade > 0 for grade in grades.values()))
@@ -281,8 +281,8 @@ def judged(qrels: Qrels) -> list[str]:
 def per_query(run: Run, qrels: Qrels, measures: Sequence[Measure | str]) -> dict[str, dict[str, float]]:
     """Measure a run query by query.
 
-    The value by measure and query, for the queries of `judged`. The order of the run counts, whatever its
-    scores; a document that has no judgement is not relevant.
+    The value by measure and query, for the queries of `judged_queries`. The order of the run counts, whatever
+    its scores; a document that has no judgement is not relevant.
 
     Raises:
         ConfigError: If pytrec-eval-terrier is not installed, or there is no such measure.
@@ -293,7 +293,7 @@ def per_query(run: Run, qrels: Qrels, measures: Sequence[Measure | str]) -> dict
         {'MRR': {'1': 0.5, '2': 0.0}, 'P@10': {'1': 0.1, '2': 0.0}}
     """
     wanted = [Measure.parse(m) if isinstance(m, str) else m for m in measures]
-    queries = judged(qrels)
+    queries = judged_queries(qrels)
     try:
         library: Any = import_module("pytrec_eval")
     except ImportError as error:

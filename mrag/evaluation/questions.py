@@ -352,7 +352,7 @@ def by_graph(
     return qrels, without
 
 
-def stated(question: str, known: EntityFacts, labels: Mapping[str, str | None]) -> Demand:
+def demand_of(question: str, known: EntityFacts, labels: Mapping[str, str | None]) -> Demand:
     """Return which of the conditions that an entity meets a question names.
 
     A value is known by its label, by the label without what is in brackets, and by each of the parts between

@@ -19,7 +19,7 @@ from mrag.evaluation.metrics import (
     compare,
     holm,
     interval,
-    judged,
+    judged_queries,
     per_query,
 )
 from mrag.terminal import inline
@@ -108,7 +108,7 @@ class Evaluation:
         """Return the table of the systems beside the baseline: its head, and its rows."""
         rows = [
             [
-                *(pair.system, pair.measure, shown_interval(pair.found.difference, "+.4f")),
+                *(pair.system, pair.measure, interval_text(pair.found.difference, "+.4f")),
                 *(str(pair.found.better), str(pair.found.worse)),
                 *(f"{pair.found.p:.4f}", f"{pair.adjusted:.4f}"),
             ]
@@ -122,7 +122,7 @@ class Evaluation:
         for system in self.systems:
             cells = [system.means.get(measure) for measure in self.measures]
             queries = str(max(i.queries for i in system.means.values()))
-            rows.append([system.name, queries, *(shown_interval(i, ".4f") if i else "" for i in cells)])
+            rows.append([system.name, queries, *(interval_text(i, ".4f") if i else "" for i in cells)])
         return ["system", "queries", *self.measures], rows
 
 
@@ -189,7 +189,7 @@ def _pairs(
 
 def _coverage(systems: Sequence[Run], qrels: Qrels) -> Iterator[str]:
     """Yield what the judgements leave out, and what systems give nothing for."""
-    known = judged(qrels)
+    known = judged_queries(qrels)
     if not known:
         raise ConfigError("No query has a relevant document.", hint="Give judgements that fit the runs.")
     if empty := len(qrels) - len(known):
@@ -202,7 +202,7 @@ def _coverage(systems: Sequence[Run], qrels: Qrels) -> Iterator[str]:
             yield f"{system.name} gives nothing for {missing} of {len(known)} queries; they count 0."
 
 
-def shown_interval(found: Interval, form: str) -> str:
+def interval_text(found: Interval, form: str) -> str:
     """Return a mean with its interval in brackets."""
     return f"{found.mean:{form}} [{found.low:{form}}, {found.high:{form}}]"
 

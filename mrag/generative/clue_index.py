@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError
 from mrag.index.rows import StoredSegment, StringTable
-from mrag.jobs.runners import InlineRunner, Runner, carried
+from mrag.jobs.runners import InlineRunner, Runner, carry
 from mrag.storage.arrays import Arrays
 from mrag.storage.folder import Kind, SegmentFolder
 
@@ -381,7 +381,7 @@ def build_segments(
 
     waiting: dict[int, Arrays] = {}
     places: dict[int, npt.NDArray[np.int64]] = {}
-    for number, (arrays, moved) in carried(runner, sort_texts, batches()):
+    for number, (arrays, moved) in carry(runner, sort_texts, batches()):
         waiting[number], places[number] = arrays, moved
         while (following := len(places) - len(waiting)) in waiting:
             own = ((bases[n] + int(places[n][at]), doc_id) for n, at, doc_id in names[following])

@@ -30,7 +30,7 @@ from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.generative.models import Tokeniser, TransformersModel, library, pretrained
 from mrag.language.analysis import Analyser
 from mrag.language.tokens import STOP_WORDS
-from mrag.storage.files import saved
+from mrag.storage.files import save
 
 _ANALYSER = Analyser(name="plural")
 _WORD = re.compile(r"\w+")
@@ -548,7 +548,7 @@ def _keep(
         "optimiser": optimiser.state_dict(),
         "losses": losses,
     }
-    with saved(folder / CHECKPOINT) as stream:
+    with save(folder / CHECKPOINT) as stream:
         torch.save(state, stream)
 
 

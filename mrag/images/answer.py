@@ -22,7 +22,7 @@ from mrag.graph.record import status_of
 from mrag.images.enrichment import default_model
 from mrag.images.files import Picture, PictureLimits, open_picture
 from mrag.images.graph import EX, FILE, file_names, files_of, names_of, regions_of
-from mrag.images.prompts import answer_messages, wanted
+from mrag.images.prompts import answer_messages, wish_of
 from mrag.rdf.terms import RDF
 from mrag.retrieval.rankers import Hit, Question, Ranker
 
@@ -136,7 +136,7 @@ def ask_pictures(
     asked = question if isinstance(question, Question) else Question(question)
     chat, send = _chat(model, send)
     # What is asked for is described after the words that ask.
-    sought = wanted(asked.text) or asked.text
+    sought = wish_of(asked.text) or asked.text
     hits = ranker.rank(replace(asked, text=sought), k)
     iris = [hit.iri for hit in hits]
     files: Mapping[str, Path] = {}

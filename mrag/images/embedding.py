@@ -50,7 +50,7 @@ _ENDINGS: Final = {"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".we
 
 def likeliest(picture: Picture, k: int) -> list[tuple[int, float]]:
     """Return the numbers of the k likeliest classes of a picture with their probabilities, ties by number."""
-    shares = _probabilities(_prepared(pixels(picture)))
+    shares = _probabilities(_prepare(pixels(picture)))
     order = np.lexsort((np.arange(len(shares)), -shares))[:k]
     return [(int(number), float(shares[number])) for number in order]
 
@@ -85,7 +85,7 @@ def describe_labels(picture: Picture) -> str:
     )
 
 
-def _prepared(values: npt.NDArray[np.uint8]) -> Array:
+def _prepare(values: npt.NDArray[np.uint8]) -> Array:
     """Scale a picture as the network was trained: the shorter side to 224 / 0.875, the middle cut out."""
     from PIL import Image
 

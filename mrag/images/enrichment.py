@@ -39,7 +39,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import joined
 from mrag.images.embedding import check_classifier, describe_labels
 from mrag.images.files import QUARTERS, Box, Picture, PictureLimits, open_picture, part_of, read_capped
-from mrag.images.graph import GENERATED, boxes, described, described_by, files_of
+from mrag.images.graph import GENERATED, boxes, described_images, files_of, images_described_by
 from mrag.images.prompts import description_prompt
 from mrag.index.backends.base import home
 from mrag.jobs.runners import Runner, ThreadRunner
@@ -559,7 +559,7 @@ def describe(
     kept = journal if journal is not None else journal_of(kg)
     with kept.opened():
         files, missing = files_of(kg, Path(folder))
-        done = described(kg)
+        done = described_images(kg)
         lost = [e for e in kept.entries if e.image in files and e.subject not in done]
         # Nothing that was made is thrown away, but for descriptions of what is no longer that picture.
         recovered = [e for e in lost if _file_digest(files[e.image]) == e.digest]
@@ -567,7 +567,7 @@ def describe(
         done |= {entry.subject for entry in recovered}
         same = (name, work.prompt, work.options())
         if settings.again:
-            done = described_by(kg, activity_of(*same, _software()))
+            done = images_described_by(kg, activity_of(*same, _software()))
             done |= {e.subject for e in kept.entries if (e.model, e.prompt, e.options) == same}
         failures = [Failure(image, "", "file", why) for image, why in missing.items() if image not in done]
         boxed: dict[str, list[tuple[Box, str]]] = {}

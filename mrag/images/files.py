@@ -231,7 +231,7 @@ def open_picture(
             raise LoadError(f"A picture of type {mime} needs Pillow to be sent.", file=str(path))
         return Picture(data, mime, width, height, digest)
     try:
-        found = perform("mrag.images.files:made_small", data, limits, box)
+        found = perform("mrag.images.files:shrink", data, limits, box)
     except StoreError as error:
         raise _of_file(error, path) from error
     if found is None:
@@ -270,11 +270,11 @@ def _of_file(error: StoreError, path: Path) -> LoadError:
     return LoadError(error.message, file=str(path), hint=error.hint)
 
 
-def made_small(data: bytes, limits: PictureLimits, box: Box | None) -> tuple[bytes, tuple[int, int]] | None:
+def shrink(data: bytes, limits: PictureLimits, box: Box | None) -> tuple[bytes, tuple[int, int]] | None:
     """Return a picture as a JPEG that is small enough, with its size; None if it can be sent as it is."""
     from PIL import Image
 
-    image, turned = _decoded(data, limits.max_pixels, upright=box is None)
+    image, turned = _decode(data, limits.max_pixels, upright=box is None)
     large = limits.max_side and max(image.size) > limits.max_side
     if box is not None:
         image = image.crop(box.within(image.width, image.height))
@@ -290,11 +290,11 @@ def made_small(data: bytes, limits: PictureLimits, box: Box | None) -> tuple[byt
 
 def values(data: bytes) -> tuple[bytes, tuple[int, int, int]]:
     """Return the red, green and blue of a picture, row by row, and the shape of the array."""
-    image = _flat(_decoded(data, MOST_PIXELS, upright=True)[0])
+    image = _flat(_decode(data, MOST_PIXELS, upright=True)[0])
     return image.tobytes(), (image.height, image.width, 3)
 
 
-def _decoded(data: bytes, max_pixels: int, *, upright: bool) -> tuple[Any, bool]:
+def _decode(data: bytes, max_pixels: int, *, upright: bool) -> tuple[Any, bool]:
     """Decode a whole picture, turned as its EXIF data say; tell whether that changed it."""
     from PIL import Image, ImageOps
 

@@ -114,13 +114,13 @@ def image_texts(kg: KnowledgeGraph) -> list[ImageTexts]:
     ]
 
 
-def described(kg: KnowledgeGraph) -> set[str]:
+def described_images(kg: KnowledgeGraph) -> set[str]:
     """Return the IRIs of the images, and of the parts of images, that a model has described."""
     whole = {value.subject for value in property_values(kg, (GENERATED,))}
     return whole | {region for _, region, _ in _of_regions(kg)}
 
 
-def described_by(kg: KnowledgeGraph, activity: str) -> set[str]:
+def images_described_by(kg: KnowledgeGraph, activity: str) -> set[str]:
     """Return the IRIs of what an activity of enrichment has described."""
     generated: set[str] = set()
     derived: list[tuple[str, str]] = []
@@ -427,10 +427,10 @@ class ImageCatalogue:
     def _join(self) -> None:
         """Note which values each image has."""
         self._kinds = int(self._kind.max(initial=-1)) + 1
-        self._of = {name: self._joined(name) for name in FACETS}
+        self._of = {name: self._pairs(name) for name in FACETS}
         self._sets: OrderedDict[str, Chosen] = OrderedDict()
 
-    def _joined(self, name: FacetName) -> _Pairs:
+    def _pairs(self, name: FacetName) -> _Pairs:
         kind, value = self._told[name]
         many = np.bincount(kind, minlength=self._kinds)
         starts = np.cumsum(many) - many
@@ -466,7 +466,7 @@ class ImageCatalogue:
         found[[self._at[iri] for iri in iris if iri in self._at]] = True
         return found
 
-    def known_set(self, name: str) -> Chosen | None:
+    def find_set(self, name: str) -> Chosen | None:
         """Return a set of images that was noted under a name."""
         return self._sets.get(name)
 
@@ -506,7 +506,7 @@ class ImageCatalogue:
             total += self._best(self._likeness(one)) / len(wanted)
         return self._first(total, chosen, k)
 
-    def weighted(self, weights: Mapping[str, float], chosen: Chosen, k: int) -> list[tuple[str, float]]:
+    def weigh(self, weights: Mapping[str, float], chosen: Chosen, k: int) -> list[tuple[str, float]]:
         """Return the chosen images with the part whose values weigh most together, ties by IRI."""
         of_kinds = np.zeros(self._kinds)
         for name in FACETS:

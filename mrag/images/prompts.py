@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mrag import untrusted
 from mrag.errors import ConfigError
-from mrag.language.possessive import compiled
+from mrag.language.possessive import compile_pattern
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -67,7 +67,7 @@ _SHOWING: Final = (
     r"(?:(?:that|which)\s+)?(?:shows?|depicts?|contains?|displays?|features?|includes?|has|have|is|are|looks?)"
     r"(?:\s+(?:of|with|like))?)"
 )
-_ASKED: Final = compiled(
+_ASKED: Final = compile_pattern(
     r"(?:please\s+)?(?:(?:can|could|would)\s+(?:you|i|we)\s+)?(?:please\s+)?(?:i\s+(?:want|would\s+like)\s+)?"
     r"(?:to\s+)?(?:show|find|give|get|see|display|list|search|look)\s+(?:(?:me|us|for|at)\s+)*"
     rf"{_SOME}{_IMAGE}\b(?:\s+{_SHOWING}\b)?"
@@ -76,7 +76,7 @@ _ASKED: Final = compiled(
 )
 
 
-def wanted(question: str) -> str | None:
+def wish_of(question: str) -> str | None:
     """Return what the images that a question asks for are to show, None if it does not ask for images."""
     found = _ASKED.match(question.strip())
     return None if found is None else question.strip()[found.end() :].strip(" ?.!")

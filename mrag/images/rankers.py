@@ -86,7 +86,7 @@ class ImageTextRanker:
 
     def update(self, on_progress: Progress | None = None) -> SyncReport | None:
         """Bring the index up to date; None if it was."""
-        index = self._index = self._index or self._opened()
+        index = self._index = self._index or self._open()
         state = {"kg": self.kg.iri, "revision": self.kg.revision}
         if index.extra == state:
             return None
@@ -105,7 +105,7 @@ class ImageTextRanker:
         reason = SimilarityIndex.reason
         return [Hit(m.doc_id, m.score, rank, (reason(m),)) for rank, m in enumerate(found, start=1)]
 
-    def _opened(self) -> DocumentIndex:
+    def _open(self) -> DocumentIndex:
         name = "words" if self._embedder is None else "texts"
         folder = _beside(self.kg, name)
         return _open(folder, self._embedder, self._bm25, keep=self.keep)
@@ -154,13 +154,13 @@ class ImageLooksRanker:
     def lacking(self) -> int:
         """Return how many pictures an update would have to embed, at most."""
         files, _ = files_of(self.kg, self.folder)
-        index = self._index = self._index or self._opened()
+        index = self._index = self._index or self._open()
         return 0 if index.extra.get("stamp") == _stamp(files) else len(files)
 
     def update(self, on_progress: Progress | None = None) -> SyncReport:
         """Bring the index up to date with graph and files; only new and changed files are embedded."""
         files, missing = files_of(self.kg, self.folder)
-        index = self._index = self._index or self._opened()
+        index = self._index = self._index or self._open()
         # Reading all files takes minutes where there are many; their sizes and times take a moment.
         stamp = _stamp(files)
         if index.extra.get("stamp") == stamp:
@@ -198,7 +198,7 @@ class ImageLooksRanker:
                 self._pictures.files[digest] = path
         return documents, bad
 
-    def _opened(self) -> DocumentIndex:
+    def _open(self) -> DocumentIndex:
         return _open(_beside(self.kg, "looks"), self._pictures, Bm25Params(), keep=self._keep)
 
     def rank(self, question: Question, k: int) -> list[Hit]:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError
 from mrag.index.rows import Mask, Ranking, Rows, StringTable, best, contenders, distinct
-from mrag.language.analysis import DEFAULT, Analyser, checked
+from mrag.language.analysis import DEFAULT, Analyser, resolve_name
 from mrag.language.tokens import STOP_WORDS
 from mrag.storage.arrays import LazyArray
 
@@ -69,7 +69,7 @@ class Bm25Params:
             raise ConfigError(f"BM25 cannot use k1={self.k1}.", hint="k1 is 0 or more; 1.2 is usual.")
         if not 0 <= self.b <= 1:
             raise ConfigError(f"BM25 cannot use b={self.b}.", hint="b lies between 0 and 1; 0.75 is usual.")
-        object.__setattr__(self, "analyser", checked(self.analyser))
+        object.__setattr__(self, "analyser", resolve_name(self.analyser))
 
     @property
     def analysis(self) -> Analyser:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.rows import Mask, Ranking, Rows, StringTable, contenders, distinct
 from mrag.storage.arrays import Lazy
-from mrag.storage.bits import Words, added, byte_sums, largest, packed, set_bits
+from mrag.storage.bits import Words, add_up, byte_sums, largest, pack, set_bits
 
 Vectors = npt.NDArray[np.float32]
 Planes = npt.NDArray[np.uint8]
@@ -168,7 +168,7 @@ def _sum(
     words = (planes.among(read) if isinstance(planes, Lazy) else planes).view(np.uint64)
     for start in range(0, words.shape[1], _CACHED):
         here = words[:, start : start + _CACHED]
-        yield added((~here[at] if negative else here[at], negative, level) for at, negative, level in asked)
+        yield add_up((~here[at] if negative else here[at], negative, level) for at, negative, level in asked)
 
 
 Stored = Vectors | Lazy
@@ -278,7 +278,7 @@ class DenseIndex:
         return self._bits(self.rows.live)
 
     def _bits(self, mask: Mask) -> list[Words]:
-        return [packed(mask[start:end]) for start, end in self.rows.spans()]
+        return [pack(mask[start:end]) for start, end in self.rows.spans()]
 
     def _near(self, query: Vectors, k: int, allowed: Mask | None) -> npt.NDArray[np.int64]:
         scores = np.concatenate([vectors @ query for vectors in self.vectors])

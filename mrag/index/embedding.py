@@ -36,7 +36,7 @@ import numpy.typing as npt
 
 from mrag.config import is_loopback, ollama_host
 from mrag.errors import ConfigError, IndexError_, ModelError
-from mrag.jobs.runners import Runner, carried
+from mrag.jobs.runners import Runner, carry
 from mrag.redaction import brief, redact_url
 
 if TYPE_CHECKING:
@@ -533,7 +533,7 @@ class PreparedEmbedder:
             yield from enumerate(map(self._model.embed_documents, chain(first, rest)))
             return
         work = EmbeddingWork(self._given, self._runner.cores)
-        yield from carried(self._runner, work, chain(first, rest))
+        yield from carry(self._runner, work, chain(first, rest))
 
     def recalled(self, digests: Collection[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
         """Return the vectors of texts that a source knows, by digest."""

@@ -36,7 +36,7 @@ class StringTable(Sequence[str]):
         self.offsets = offsets
         self._need = blob.need if isinstance(blob, Lazy) else None
         # Single strings are read through these: slices of numpy arrays cost several times as much.
-        self._text = np.ascontiguousarray(blob.unchecked() if isinstance(blob, Lazy) else blob).data
+        self._text = np.ascontiguousarray(blob.peek() if isinstance(blob, Lazy) else blob).data
         self._places = np.ascontiguousarray(offsets).data
 
     def __reduce__(self) -> tuple[type[StringTable], tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]]:

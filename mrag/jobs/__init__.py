@@ -14,14 +14,14 @@ if TYPE_CHECKING:
         Runner,
         TaskOutcome,
         ThreadRunner,
-        carried,
-        resumed,
+        carry,
+        resume,
         runner,
     )
 
 __all__ = [
-    "InlineRunner", "ProcessRunner", "RayRunner", "Runner", "TaskOutcome", "ThreadRunner", "carried",
-    "resumed", "runner",
+    "InlineRunner", "ProcessRunner", "RayRunner", "Runner", "TaskOutcome", "ThreadRunner", "carry",
+    "resume", "runner",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(__name__)

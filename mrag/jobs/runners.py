@@ -2,7 +2,7 @@
 """What carries out a long job: one interface, wherever the work is done.
 
 A runner only carries out tasks. Their order, what is tried again and what is kept are the business of who
-gives them out (`carried`, `resumed`), so results are the same with every runner.
+gives them out (`carry`, `resume`), so results are the same with every runner.
 """
 
 from __future__ import annotations
@@ -361,7 +361,7 @@ class _Numbered:
         return self.work(task[1])
 
 
-def carried(
+def carry(
     runner: Runner,
     work: Work,
     tasks: Iterable[Any],
@@ -387,7 +387,7 @@ def carried(
 
     Example:
         >>> from mrag.jobs.runners import InlineRunner
-        >>> list(carried(InlineRunner(), abs, [-1, 2]))
+        >>> list(carry(InlineRunner(), abs, [-1, 2]))
         [(0, 1), (1, 2)]
     """
     rest, again, lost, flying = enumerate(tasks), deque[tuple[int, Any]](), Counter[int](), 0
@@ -415,7 +415,7 @@ def carried(
         runner.close()
 
 
-def resumed(
+def resume(
     runner: Runner,
     work: Work,
     tasks: Mapping[str, Any],
@@ -438,11 +438,11 @@ def resumed(
 
     Raises:
         BlockingIOError: If another process works on that journal.
-        StoreError, Exception: As `carried` does.
+        StoreError, Exception: As `carry` does.
 
     Example:
         >>> from mrag.jobs.runners import InlineRunner
-        >>> resumed(InlineRunner(), abs, {"a": -1, "b": 2}, None, job={})
+        >>> resume(InlineRunner(), abs, {"a": -1, "b": 2}, None, job={})
         {'a': 1, 'b': 2}
     """
     told = on_progress or (lambda done, total: None)
@@ -454,7 +454,7 @@ def resumed(
                 found.setdefault(record["task"], record["result"])
         names = [name for name in tasks if name not in found]
         told(len(found), len(tasks))
-        for number, result in carried(runner, work, (tasks[name] for name in names), stop=stop):
+        for number, result in carry(runner, work, (tasks[name] for name in names), stop=stop):
             if kept is not None:
                 kept.add({"job": key, "task": names[number], "result": result})
             found[names[number]] = result

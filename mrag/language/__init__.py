@@ -18,14 +18,14 @@ if TYPE_CHECKING:
         fold,
         keys,
         language_of,
-        normalised,
+        normalise,
         singular,
         stem,
     )
 
 __all__ = [
     "FUNCTION_WORDS", "STOP_WORDS", "Analyser", "TextToken", "content", "content_words", "fold", "iri_words",
-    "is_place", "keys", "language_of", "local_words", "name_parts", "normalised", "singular",
+    "is_place", "keys", "language_of", "local_words", "name_parts", "normalise", "singular",
     "split_identifier", "stem",
 ]  # fmt: skip
 

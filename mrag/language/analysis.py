@@ -58,13 +58,13 @@ def by_languages(languages: Sequence[str]) -> str:
     return DEFAULT
 
 
-def checked(name: str) -> str:
+def resolve_name(name: str) -> str:
     """Return the full name of an analyser that can be used here.
 
     Example:
-        >>> checked("snowball:de"), checked("plural")
+        >>> resolve_name("snowball:de"), resolve_name("plural")
         ('snowball:german', 'plural')
-        >>> checked("porter")
+        >>> resolve_name("porter")
         Traceback (most recent call last):
         mrag.errors.ConfigError: There is no analyser 'porter'. Known: auto, none, plural, snowball:LANG, ...
     """
@@ -112,7 +112,7 @@ def stemmer(name: str) -> Callable[[str], str]:
         >>> [stemmer("snowball:english")(word) for word in ("locations", "located")]
         ['locat', 'locat']
     """
-    name = checked(name)
+    name = resolve_name(name)
     if name == "none":
         return str
     if not name.startswith(_PREFIX):
@@ -135,7 +135,7 @@ def stemmer(name: str) -> Callable[[str], str]:
 @cache
 def segmenter(name: str) -> Callable[[str], list[str]] | None:
     """Return what cuts a run of letters of a script without spaces into words; None for bigrams."""
-    if checked(name) != "icu":
+    if resolve_name(name) != "icu":
         return None
     import icu
 

@@ -127,11 +127,11 @@ def plural(noun: str) -> str:
     return head + ("es" if last.endswith(("s", "x", "ch", "sh")) else "s") + of + tail
 
 
-def counted(number: int, noun: str) -> str:
+def count_words(number: int, noun: str) -> str:
     """Return a number of things in words.
 
     Example:
-        >>> counted(1, "triple"), counted(1200, "triple")
+        >>> count_words(1, "triple"), count_words(1200, "triple")
         ('1 triple', '1,200 triples')
     """
     return f"{number:,} {noun if number == 1 else plural(noun)}"

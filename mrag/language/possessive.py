@@ -42,7 +42,7 @@ def compile_late(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     return cast("re.Pattern[AnyStr]", LatePattern(pattern, flags))
 
 
-def compiled(pattern: AnyStr, flags: int = 0, *, possessive: bool = _RIGHT) -> re.Pattern[AnyStr]:
+def compile_pattern(pattern: AnyStr, flags: int = 0, *, possessive: bool = _RIGHT) -> re.Pattern[AnyStr]:
     """Compile a pattern, with groups that repeat greedily where Python gets possessive ones wrong.
 
     Before Python 3.11.5 the search went on from the wrong place after the last attempt of a possessive group
@@ -50,7 +50,7 @@ def compiled(pattern: AnyStr, flags: int = 0, *, possessive: bool = _RIGHT) -> r
     both ways; greedy groups only take more memory.
 
     Example:
-        >>> compiled(r"a(?:bc)*+b?+", possessive=False).pattern
+        >>> compile_pattern(r"a(?:bc)*+b?+", possessive=False).pattern
         'a(?:bc)*b?+'
     """
     if possessive:

@@ -14,7 +14,7 @@ def paragraph_spans(text: str, start: int = 0, end: int | None = None) -> Iterat
     """Yield where the paragraphs of a part of a text begin and end, which blank lines part."""
     whole = len(text) if end is None else end
     for found in [*_BREAK.finditer(text, start, whole), None]:
-        first, last = trimmed(text, start, found.start() if found else whole)
+        first, last = trim(text, start, found.start() if found else whole)
         if first < last:
             yield first, last
         start = found.end() if found else whole
@@ -34,14 +34,14 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tu
             stop = mark.end() if mark else last
             if mark and _NOT_AN_END.search(text, first, stop):
                 continue
-            span = trimmed(text, first, stop)
+            span = trim(text, first, stop)
             if span[0] < span[1]:
                 found.append(span)
             first = stop
     return found
 
 
-def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def trim(text: str, start: int, end: int) -> tuple[int, int]:
     """Return a part of a text without the white space at its ends."""
     part = text[start:end]
     return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())

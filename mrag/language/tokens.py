@@ -263,13 +263,13 @@ def bare(text: str) -> str:
     return "".join(c for c in folded if not unicodedata.combining(c))
 
 
-def normalised(text: str) -> str:
+def normalise(text: str) -> str:
     """Reduce a name to what spellings of it share: no case, accents, punctuation or spare spaces.
 
     A name of punctuation alone stays as it is.
 
     Example:
-        >>> normalised("  WebProtégé,  the Editor!"), normalised("$")
+        >>> normalise("  WebProtégé,  the Editor!"), normalise("$")
         ('webprotege the editor', '$')
     """
     plain = bare(text)
@@ -516,7 +516,7 @@ def words_of(text: str) -> tuple[TextToken, ...]:
         end = token.end - 2 * owner
         raw = text[token.start : end]
         after = text[end : token.end] + token.after
-        found.append(TextToken(raw, normalised(raw), token.start, end, token.before, after))
+        found.append(TextToken(raw, normalise(raw), token.start, end, token.before, after))
     return tuple(found)
 
 

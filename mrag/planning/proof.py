@@ -13,7 +13,7 @@ from typing import TypeAlias
 from rdflib import BNode, Literal, URIRef
 
 from mrag import untrusted
-from mrag.context.display import Display, holding, named_graphs, said_in
+from mrag.context.display import Display, graph_words, holding, named_graphs
 from mrag.context.render import Context, Line
 from mrag.errors import QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
@@ -346,7 +346,7 @@ def lines_of(kg: KnowledgeGraph, several: Sequence[Sequence[Triple]], most: int)
     for triple, own in zip(every, named_graphs(kg, every), strict=True):
         graph, inferred = homes[triple]
         shown = (display.entity(triple.s), display.predicate(triple.p), display.term(to_ox(triple.o)))
-        text = untrusted.fact((*shown, *said_in(display, own)))
+        text = untrusted.fact((*shown, *graph_words(display, own)))
         made[triple] = Line("t1", text, triple, graph, inferred, shown, str(triple.s), named=own)
     found = []
     for triples in kept:

@@ -17,7 +17,7 @@ from rdflib import RDF, BNode, Literal, URIRef
 from rdflib.term import Variable
 
 from mrag.errors import QueryRefused, QueryTimeout
-from mrag.language.possessive import compiled
+from mrag.language.possessive import compile_pattern
 from mrag.rdf.queries import term
 from mrag.rdf.terms import DEFAULT_PREFIXES, XSD
 
@@ -69,12 +69,12 @@ _TERMINALS = {
     "blank": rf"_:[{_BASE}_0-9](?:\.*+[{_CHARS}])*+",
     "sign": r"\^\^|\|\||&&|!=|<=|>=|[{}()\[\],;.=<>!+\-*/|^?]",
 }
-_TOKEN = compiled("|".join(f"(?P<{name}>{form})" for name, form in _TERMINALS.items()), re.DOTALL)
-_SPACE = compiled(r"(?:[ \t\r\n]++|#[^\r\n]*+)*+")
+_TOKEN = compile_pattern("|".join(f"(?P<{name}>{form})" for name, form in _TERMINALS.items()), re.DOTALL)
+_SPACE = compile_pattern(r"(?:[ \t\r\n]++|#[^\r\n]*+)*+")
 _LINES = re.compile(r"\r\n?|\n")
 _COMMENT = re.compile(r"#[^\r\n]*+")
 # An even run of backslashes before it makes the `u` ordinary text.
-_CODEPOINT = compiled(r"(?<!\\)((?:\\\\)*+)(?:\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8}))")
+_CODEPOINT = compile_pattern(r"(?<!\\)((?:\\\\)*+)(?:\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8}))")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 _PRINTED = str.maketrans({character: f"\\{name}" for name, character in _ESCAPES.items() if name != "'"})

@@ -12,7 +12,7 @@ from typing import Any, Final
 from rdflib import BNode, Literal, URIRef
 
 from mrag import __version__, untrusted
-from mrag.context.display import Display, holding, named_graphs, said_in
+from mrag.context.display import Display, graph_words, holding, named_graphs
 from mrag.context.expansion import ContextSettings, expand
 from mrag.context.render import Context, Line
 from mrag.errors import ConfigError, ModelError, MragError
@@ -580,7 +580,7 @@ class GraphLookup:
     def said(self, graphs: Sequence[str]) -> Sequence[str]:
         """Return what a line says of the named graphs of its triple."""
         try:
-            return said_in(self._display, graphs)
+            return graph_words(self._display, graphs)
         except ValueError:
             return ("in no graph",)  # its IRI is none
 

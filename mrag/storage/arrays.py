@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import DamagedIndex
-from mrag.storage.files import BLOCK, FileEntry, Sink, saved
+from mrag.storage.files import BLOCK, FileEntry, Sink, save
 
 _AT_ONCE: Final = 64
 """Blocks that are read by one call: their sums are taken while they are still in the processor's cache."""
@@ -210,7 +210,7 @@ class Lazy:
         """Have some rows read and checked."""
         self._file.need(self._at + start * self._width, self._at + stop * self._width)
 
-    def unchecked(self) -> npt.NDArray[Any]:
+    def peek(self) -> npt.NDArray[Any]:
         """Return the array; only rows that `need` was asked for may be looked at."""
         return self._array
 
@@ -315,7 +315,7 @@ def save_arrays(path: Path, what: str, arrays: Mapping[str, npt.ArrayLike]) -> N
     named: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
     np.savez_compressed(archive, **named)
     data = archive.getvalue()
-    with saved(path) as stream:
+    with save(path) as stream:
         stream.write(_head(what, data) + data)
 
 

@@ -15,7 +15,7 @@ Words = npt.NDArray[np.uint64]
 """Bits: that of row r is bit r % 64 of word r // 64."""
 
 
-def packed(mask: npt.NDArray[np.bool_]) -> Words:
+def pack(mask: npt.NDArray[np.bool_]) -> Words:
     """Return which rows may be found as bits, 64 rows a word."""
     bits = np.zeros(-(-len(mask) // 64) * 8, np.uint8)
     packed = np.packbits(mask, bitorder="little")
@@ -33,7 +33,7 @@ def set_bits(words: Words) -> npt.NDArray[np.int64]:
     return places
 
 
-def added(parts: Iterable[tuple[Words, bool, int]]) -> list[Words]:
+def add_up(parts: Iterable[tuple[Words, bool, int]]) -> list[Words]:
     """Add up bits, of each position in the words apart."""
     waiting: list[list[tuple[Words, bool]]] = []
     spare: list[Words] = []

@@ -181,7 +181,7 @@ def is_private(path: Path) -> bool:
 
 
 @contextmanager
-def saved(path: str | Path) -> Iterator[BinaryIO]:
+def save(path: str | Path) -> Iterator[BinaryIO]:
     """Write a file, in place of one of that name only once it is whole and on the disk."""
     path = Path(path)
     part = path.with_name(f".{path.name}.part")
@@ -203,9 +203,9 @@ def saved(path: str | Path) -> Iterator[BinaryIO]:
         raise
 
 
-def saved_text(path: str | Path, text: str) -> None:
-    """Write a text in UTF-8, as `saved` does."""
-    with saved(path) as stream:
+def save_text(path: str | Path, text: str) -> None:
+    """Write a text in UTF-8, as `save` does."""
+    with save(path) as stream:
         stream.write(text.encode())
 
 

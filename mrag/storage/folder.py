@@ -73,7 +73,7 @@ class Folder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the writer's lock; the system frees it when the process ends, however it ends."""
-        with locked(self.path):
+        with hold(self.path):
             yield
 
     def exists(self) -> bool:
@@ -196,7 +196,7 @@ class Folder:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def hold(path: Path) -> Iterator[None]:
     """Hold the writer's lock of a folder, which is made if it is not there."""
     try:
         make_folder(path)

@@ -26,7 +26,7 @@ from requests.adapters import HTTPAdapter
 from requests.auth import HTTPBasicAuth, HTTPDigestAuth
 
 from mrag.errors import ConfigError, EndpointError, LoadError, QueryRefused, QueryTimeout, StoreError
-from mrag.language.possessive import compiled
+from mrag.language.possessive import compile_pattern
 from mrag.loaders._records import JsonStream
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.terms import XSD, Term, Triple, from_ox, literal
@@ -511,7 +511,7 @@ _IRI: Final = rb"<(?:https?://[A-Za-z0-9.\-]++(?=[/?#>])|urn:[A-Za-z0-9\-]++:)%b
 _SHOWN: Final = rb'[^"\\\0-\x1f\x7f]*+'
 _KIND: Final = rb"(?:@[a-z]{2}(?:-[a-z]{2})?+|\^\^%b)?+" % _IRI
 _TEXT: Final = rb'"%b(?:\\[nr"\\]%b)*+"%b' % (_SHOWN, _SHOWN, _KIND)
-_LINES: Final = compiled(rb"(?:%b %b (?:%b|%b) \.\n)*+" % (_IRI, _IRI, _IRI, _TEXT))
+_LINES: Final = compile_pattern(rb"(?:%b %b (?:%b|%b) \.\n)*+" % (_IRI, _IRI, _IRI, _TEXT))
 _TYPED: Final = (b"XMLSchema#string>", b"rdf-syntax-ns#langString>", b"rdf-syntax-ns#dirLangString>")
 """Datatypes that stores of RDF 1.0 tell from none."""
 

@@ -218,7 +218,7 @@ def test_limits_at_both_sides_are_said_as_one(kg: KnowledgeGraph) -> None:
     assert "at least 3" in sentence(kg, apart) and "at most 7" in sentence(kg, apart)
 
 
-NAMED, OTHER, THIRD = (Named(f"urn:{name}") for name in "ABC")
+NAMED, OTHER = (Named(f"urn:{name}") for name in "AB")
 P = Property("urn:p")
 
 

@@ -20,7 +20,7 @@ from mrag.completion.patterns import (
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
-from mrag.language.tokens import normalised
+from mrag.language.tokens import normalise
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
@@ -202,9 +202,9 @@ SHARED = Grounder(films(), WORDS_ALONE)
 
 
 def test_names_are_normalised_alike() -> None:
-    assert normalised("Amélie — Le  Film") == normalised("amelie le film") == "amelie le film"
-    assert normalised("...") == "..."
-    assert normalised("") == ""
+    assert normalise("Amélie — Le  Film") == normalise("amelie le film") == "amelie le film"
+    assert normalise("...") == "..."
+    assert normalise("") == ""
 
 
 def test_near_names_are_ranked_by_likeness_then_iri() -> None:

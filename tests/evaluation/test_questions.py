@@ -28,6 +28,7 @@ from mrag.evaluation.questions import (
     Demand,
     EntityShape,
     by_graph,
+    demand_of,
     facts,
     instances,
     question_id,
@@ -35,7 +36,6 @@ from mrag.evaluation.questions import (
     satisfying,
     similar_questions,
     single_questions,
-    stated,
     template_questions,
 )
 from mrag.generation.models import resolve
@@ -247,7 +247,7 @@ def test_what_a_question_states_is_read_by_the_names_of_the_graph(
     images: KnowledgeGraph, entity: int, question: str, parts: list[list[str]]
 ) -> None:
     known = facts(images, [f"{E}image_{entity}"], SHAPE)[f"{E}image_{entity}"]
-    assert stated(question, known, images.labels(sorted({c.value for c in known}))) == demanded(parts)
+    assert demand_of(question, known, images.labels(sorted({c.value for c in known}))) == demanded(parts)
 
 
 def test_relevance_by_the_graph_lists_the_questions_it_cannot_judge(images: KnowledgeGraph) -> None:
@@ -269,7 +269,7 @@ def test_questions_by_template_are_met_by_their_entity_and_read_back(images: Kno
         for one in asked:
             assert one.entity in satisfying(images, one.demand, SHAPE)
             assert one.text.startswith("Which image shows a ") and one.text.endswith("?")
-            assert stated(one.text, known[one.entity], labels) == one.demand
+            assert demand_of(one.text, known[one.entity], labels) == one.demand
             seen.add(one.text)
     assert "Which image shows a jacket that is red and tight (fit)?" in seen
 

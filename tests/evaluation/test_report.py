@@ -22,7 +22,7 @@ from mrag.evaluation.metrics import (
     compare,
     holm,
     interval,
-    judged,
+    judged_queries,
     per_query,
     read_qrels,
     read_run,
@@ -336,7 +336,7 @@ NAMES = ["MRR", "MAP", "nDCG@3", "nDCG@10", "P@1", "P@5", "P@100", "R@2", "R@100
 def test_measures_are_as_defined(qrels: dict[str, dict[str, int]], orders: dict[str, list[str]]) -> None:
     values = per_query(Run.of_order("x", orders), qrels, NAMES)
     queries = [q for q in QUERIES if any(grade > 0 for grade in qrels[q].values())]
-    assert judged(qrels) == queries
+    assert judged_queries(qrels) == queries
     for name in NAMES:
         expected = {q: by_hand(name, orders.get(q, []), qrels[q]) for q in queries}
         assert values[name] == pytest.approx(expected, abs=1e-9), name

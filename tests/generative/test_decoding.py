@@ -16,7 +16,7 @@ from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
 from mrag.generative import clue_index
 from mrag.generative.clue_index import ClueCursor, ClueIndex, Start, sort_suffixes
 from mrag.generative.decoding import Clue, DecodingSettings, aggregate, decode
-from mrag.storage.folder import locked, read_manifest
+from mrag.storage.folder import hold, read_manifest
 from tests.generative.tiny import TinyModel
 
 Corpus = list[tuple[str, list[int]]]
@@ -201,7 +201,7 @@ def test_a_folder_without_an_index_of_this_format_is_named(tmp_path: Path) -> No
 def test_a_refused_write_leaves_the_index(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     ClueIndex.build([("urn:a", [1, 2, 3])], 10, folder=folder)
-    with locked(folder), pytest.raises(IndexError_, match="Another writer"):
+    with hold(folder), pytest.raises(IndexError_, match="Another writer"):
         ClueIndex.build([("urn:b", [4])], 10, folder=folder)
 
     def broken() -> Iterator[tuple[str, list[int]]]:

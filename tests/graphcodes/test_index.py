@@ -294,9 +294,9 @@ def test_two_writers_add_up(folder):
 
 @pytest.mark.skipif(os.name == "nt", reason="file locks of POSIX")
 def test_a_second_writer_at_the_same_time_is_refused(folder):
-    from mrag.storage.folder import locked
+    from mrag.storage.folder import hold
 
-    with locked(folder), pytest.raises(IndexError_, match="Another writer"):
+    with hold(folder), pytest.raises(IndexError_, match="Another writer"):
         GraphCodeIndex(folder).put({"x": CAT})
 
 

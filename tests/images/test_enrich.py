@@ -32,7 +32,7 @@ from mrag.images.enrichment import (
     refuses,
 )
 from mrag.images.files import PictureLimits
-from mrag.images.graph import described, image_texts
+from mrag.images.graph import described_images, image_texts
 from mrag.images.prompts import PROMPTS
 from mrag.images.rankers import ImageTextRanker
 from mrag.jobs import ThreadRunner
@@ -218,7 +218,7 @@ def test_stop_ends_at_the_first_failure_and_keeps_the_rest(gallery: Gallery) -> 
     settings = dict[str, Any](workers=1, attempts=1, on_error="stop")
     with pytest.raises(ModelError, match=r"no text.*blue\.png"):
         gallery.describe(**settings)
-    assert described(gallery.kg) == {E + "image_1", E + "image_2"}
+    assert described_images(gallery.kg) == {E + "image_1", E + "image_2"}
 
 
 def test_a_model_that_always_fails_ends_the_run(gallery: Gallery) -> None:
@@ -289,7 +289,7 @@ def test_told_to_stop_it_keeps_what_it_has(gallery: Gallery) -> None:
         workers=1, stop=stop, on_progress=lambda p: stop.set() if p.described == 2 else None
     )
     assert (report.interrupted, report.described, report.left) == (True, 2, 4)
-    assert len(described(gallery.kg)) == 2
+    assert len(described_images(gallery.kg)) == 2
 
 
 def test_parts_are_described_by_box_or_quarter(gallery: Gallery) -> None:
@@ -355,7 +355,7 @@ def test_inferences_stay_and_the_next_reasoning_knows_the_new_graph(gallery: Gal
     reason(gallery.kg)
     assert len(gallery.kg.query(says)) == 6  # type: ignore[arg-type]
     gallery.kg.load([WARDROBE])
-    assert len(described(gallery.kg)) == 6
+    assert len(described_images(gallery.kg)) == 6
     assert gallery.kg.record.triples == gallery.kg.count("asserted")
 
 
@@ -392,7 +392,7 @@ def test_a_graph_on_a_server_is_enriched_in_two_runs(
             before = kg.revision
             assert describe(kg, folder=photos, settings=EnrichSettings(limit=2)).described == 2
             assert kg.revision > before
-            assert len(described(kg)) == 2
+            assert len(described_images(kg)) == 2
         with mrag.connect(url) as kg:
             report = describe(kg, folder=photos)
             assert (report.described, report.already) == (4, 2)
@@ -496,7 +496,7 @@ def test_ctrl_c_tells_how_many_were_described(campaign: Campaign, server: Seeing
     assert report["interrupted"] and 0 < report["described"] < COUNT
     assert report["described"] + report["left"] == COUNT
     with mrag.connect(f"oxigraph:{folder / 'store'}") as kg:
-        assert len(described(kg)) == report["described"]
+        assert len(described_images(kg)) == report["described"]
 
 
 def test_two_at_once_are_refused(tmp_path: Path, server: SeeingServer) -> None:

@@ -326,7 +326,7 @@ def said(found: ImageCatalogue) -> dict[str, object]:
         "counts": [found.counts(name, chosen) for name in FACETS for chosen in (some, found.chosen())],
         "chosen": [found.iris(found.chosen({"category": [one]})) for one in VALUES],
         "alike": [found.alike(every[:n], some, 9) for n in (1, 2)],
-        "weighted": found.weighted({VALUES[0]: 2.0, VALUES[3]: 0.5}, found.chosen(), 9),
+        "weighted": found.weigh({VALUES[0]: 2.0, VALUES[3]: 0.5}, found.chosen(), 9),
     }  # fmt: skip
 
 

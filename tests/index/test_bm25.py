@@ -20,8 +20,8 @@ from mrag.index.bm25 import Bm25Index, Bm25Params, Postings
 from mrag.index.dense import DenseIndex, DenseParams, SegmentSigns, _rotate, nearest_by_signs, sign_planes
 from mrag.index.embedding import WordLlamaEmbedder
 from mrag.index.rows import Rows, StringTable
-from mrag.language.analysis import DEFAULT, Analyser, by_languages, checked, stemmer
-from mrag.storage.bits import packed, set_bits
+from mrag.language.analysis import DEFAULT, Analyser, by_languages, resolve_name, stemmer
+from mrag.storage.bits import pack, set_bits
 from tests.conftest import slow
 
 WORDS = st.sampled_from(["red", "blue", "shoe", "shoes", "coat", "leather", "é", "東京", "x1", "the"])
@@ -245,7 +245,7 @@ ROWS = [
 
 @pytest.mark.parametrize(("name", "text", "expected"), ROWS)
 def test_terms_of_texts_by_analyser(name: str, text: str, expected: str) -> None:
-    assert terms(text, Analyser(name=checked(name))) == expected.split()
+    assert terms(text, Analyser(name=resolve_name(name))) == expected.split()
 
 
 PAIRS = """shoe shoes, tie ties, dress dresses, virus viruses, cherry cherries, tree trees, movie movies,
@@ -273,20 +273,20 @@ def test_words_of_scripts_without_spaces_by_icu() -> None:
     ],
 )  # fmt: skip
 def test_languages_choose_the_analyser(languages: tuple[str, ...], name: str) -> None:
-    assert by_languages(languages) == checked(name) == name
+    assert by_languages(languages) == resolve_name(name) == name
 
 
 @pytest.mark.parametrize("name", ["porter", "snowball:klingon", "snowball:", "Plural", ""])
 def test_there_is_no_other_analyser(name: str) -> None:
     with pytest.raises(ConfigError):
-        checked(name)
+        resolve_name(name)
 
 
 def test_every_language_has_its_stemmer() -> None:
     snowball = pytest.importorskip("snowballstemmer")
     known = snowball.algorithms()
     assert all(
-        checked(f"snowball:{tag}").removeprefix("snowball:") in known for tag in ("de", "nn", "yi", "ta")
+        resolve_name(f"snowball:{tag}").removeprefix("snowball:") in known for tag in ("de", "nn", "yi", "ta")
     )
 
 
@@ -485,7 +485,7 @@ def test_nearest_by_signs_weighs_all_bits_of_the_rows_that_few_planes_choose(
     chance = np.random.default_rng(seed)
     allowed = [chance.random(size) < 0.8 for size in sizes]
     query = unit_vectors(1, 32, seed + 9)[0]
-    got = nearest_by_signs(list(map(SegmentSigns.of, vectors)), query, k, first, list(map(packed, allowed)))
+    got = nearest_by_signs(list(map(SegmentSigns.of, vectors)), query, k, first, list(map(pack, allowed)))
     turned = _rotate(query[np.newaxis])[0]
     size = np.abs(turned)
     read = np.argsort(-size, kind="stable")[:40]

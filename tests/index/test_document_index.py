@@ -23,7 +23,7 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
 from mrag.index.document_index import DocumentIndex, Match
 from mrag.index.embedding import WordLlamaEmbedder
-from mrag.storage.folder import first_to_merge, locked
+from mrag.storage.folder import first_to_merge, hold
 from mrag.testing.indexes import Trigrams
 from tests.commands import python
 
@@ -407,7 +407,7 @@ def test_a_document_source_that_writes_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(IndexError_, match="Another writer"):
         index.sync(documents(), extra={})
-    with locked(tmp_path):
+    with hold(tmp_path):
         pass
 
 

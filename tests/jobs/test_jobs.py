@@ -25,7 +25,7 @@ from mrag.generative.clue_index import ClueIndex
 from mrag.index import Definition, SimilarityIndexes, embedder
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding import Embedder, EmbeddingWork
-from mrag.jobs import InlineRunner, ProcessRunner, RayRunner, Runner, ThreadRunner, carried, resumed, runner
+from mrag.jobs import InlineRunner, ProcessRunner, RayRunner, Runner, ThreadRunner, carry, resume, runner
 from tests.conftest import ROOT
 from tests.images.conftest import E, turtle
 from tests.images.seeing_server import SeeingServer
@@ -62,7 +62,7 @@ def test_every_runner_gives_each_result_once(processes: ProcessRunner, numbers: 
     expected = [(at, number * number) for at, number in enumerate(numbers)]
     kept = _PROCESSES.setdefault(id(processes), _Kept(processes))
     for one in (InlineRunner(), ThreadRunner(3), kept):
-        assert sorted(carried(one, square, numbers)) == expected
+        assert sorted(carry(one, square, numbers)) == expected
 
 
 _PROCESSES: dict[int, Any] = {}
@@ -71,14 +71,14 @@ _PROCESSES: dict[int, Any] = {}
 def test_an_error_of_the_work_is_raised_with_its_hint(processes: ProcessRunner) -> None:
     for one in (InlineRunner(), ThreadRunner(2), ProcessRunner(1)):
         with pytest.raises(ModelError, match="-1 is negative") as raised:
-            list(carried(one, square, [-1]))
+            list(carry(one, square, [-1]))
         assert raised.value.hint == "Give another."
 
 
 def test_a_killed_worker_changes_nothing(tmp_path: Path) -> None:
     job = ProcessRunner(2)
     found, killed = {}, False
-    for number, value in carried(job, Slowly(str(tmp_path), 0.01), range(30)):
+    for number, value in carry(job, Slowly(str(tmp_path), 0.01), range(30)):
         assert number not in found
         found[number] = value
         if len(found) == 8:
@@ -90,9 +90,9 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path) -> None:
 
 def test_a_task_that_ends_its_worker_is_done_again_and_given_up_at_last(tmp_path: Path) -> None:
     once = Deadly(3, str(tmp_path / "told"))
-    assert dict(carried(ProcessRunner(2), once, range(5))) == {n: n * n for n in range(5)}
+    assert dict(carry(ProcessRunner(2), once, range(5))) == {n: n * n for n in range(5)}
     with pytest.raises(StoreError, match="has lost its worker 3 times"):
-        dict(carried(ProcessRunner(1), Deadly(1), range(3)))
+        dict(carry(ProcessRunner(1), Deadly(1), range(3)))
 
 
 def test_a_job_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
@@ -105,11 +105,11 @@ def test_a_job_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
         if done == 5:
             stop.set()
 
-    first = resumed(InlineRunner(), work, tasks, journal, job={"v": 1}, on_progress=note, stop=stop)
+    first = resume(InlineRunner(), work, tasks, journal, job={"v": 1}, on_progress=note, stop=stop)
     assert list(first) == ["t0", "t1", "t2", "t3", "t4"]
     journal.write_bytes(journal.read_bytes()[:-5])  # as a kill leaves it
     told: list[tuple[int, int | None]] = []
-    whole = resumed(
+    whole = resume(
         ThreadRunner(2), work, tasks, journal, job={"v": 1}, on_progress=lambda *at: told.append(at)
     )
     assert whole == {name: number**2 for name, number in tasks.items()} and list(whole) == list(tasks)
@@ -117,7 +117,7 @@ def test_a_job_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     begun = [int(file.name.partition(".")[0]) for file in started.iterdir()]
     assert sorted(begun) == sorted([*range(12), 4])
     # Another job takes nothing from it.
-    assert resumed(InlineRunner(), square, {"t1": 5}, journal, job={"v": 2}) == {"t1": 25}
+    assert resume(InlineRunner(), square, {"t1": 5}, journal, job={"v": 2}) == {"t1": 25}
 
 
 def test_runners_by_name() -> None:
@@ -130,7 +130,7 @@ def test_runners_by_name() -> None:
         with pytest.raises(ConfigError, match="one worker or more"):
             none()
     with pytest.raises(ConfigError, match="cannot be sent"):
-        list(carried(ProcessRunner(1), lambda task: task, [1, 2]))
+        list(carry(ProcessRunner(1), lambda task: task, [1, 2]))
 
 
 # -- embedding ---------------------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ from mrag.errors import ModelError
 from mrag.images.enrichment import describe
 from mrag.images.enrichment import EnrichSettings
 from mrag.index import SimilarityIndexes
-from mrag.jobs import RayRunner, carried
+from mrag.jobs import RayRunner, carry
 from tests.jobs.works import Slowly, square
 
 bare = {"num_cpus": 1, "include_log_monitor": False}  # nobody reads what workers print
@@ -299,7 +299,7 @@ told = {"lost": False}
 
 runner = RayRunner(2)
 done = {}
-for number, value in carried(runner, Slowly(str(Path("begun").resolve()), 0.3), range(12)):
+for number, value in carry(runner, Slowly(str(Path("begun").resolve()), 0.3), range(12)):
     assert number not in done
     done[number] = value
     if len(done) == 4:
@@ -309,7 +309,7 @@ told["numbers"] = [done[number] for number in sorted(done)]
 told["begun"] = len(list(Path("begun").iterdir()))
 
 try:
-    list(carried(RayRunner(1), square, [-1]))
+    list(carry(RayRunner(1), square, [-1]))
 except ModelError as error:
     told["error"] = [error.message, error.hint]
 

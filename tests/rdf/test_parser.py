@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 
 from mrag.errors import QueryRefused, QueryTimeout
-from mrag.language.possessive import compiled
+from mrag.language.possessive import compile_pattern
 from mrag.loaders import checks
 from mrag.rdf import parser
 from mrag.rdf.guard import paths_in_negation, read_gate
@@ -231,7 +231,7 @@ def test_greedy_groups_match_the_same(name: str, data: st.DataObject) -> None:
     text = "".join(data.draw(st.lists(st.sampled_from(words), max_size=30)))
     subject = text.encode() if isinstance(pattern.pattern, bytes) else text
     flags = pattern.flags & (re.DOTALL | re.VERBOSE)
-    greedy = compiled(pattern.pattern, flags, possessive=False)
+    greedy = compile_pattern(pattern.pattern, flags, possessive=False)
     assert spans(greedy, subject) == spans(pattern, subject)
 
 

@@ -28,7 +28,7 @@ from mrag.cel.problem import (
 )
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.language.grammar import counted
+from mrag.language.grammar import count_words
 
 logger = logging.getLogger(__name__)
 Stopped: TypeAlias = Literal["solved", "exhausted", "limit", "time", "interrupted"]
@@ -301,7 +301,7 @@ def _shortcomings(found: list[Hypothesis], fit: FitState) -> list[str]:
     c = found[0].counts if found else ExampleCounts(0, 0, 1, 1)
     if c.tp / c.positives - c.fp / c.negatives >= _HARDLY:
         return []
-    what, deep = "Hardly anything" if found else "Nothing", counted(fit.steps, "property") + " deep"
+    what, deep = "Hardly anything" if found else "Nothing", count_words(fit.steps, "property") + " deep"
     return [f"{what} was learnt: no condition up to {deep} tells the examples apart{' well' * bool(found)}."]
 
 

@@ -48,7 +48,7 @@ from mrag.index.segments import (
 from mrag.language.analysis import Analyser
 from mrag.redaction import names_secret, redact
 from mrag.storage.files import make_folder
-from mrag.storage.folder import Committed, locked
+from mrag.storage.folder import Committed, hold
 from mrag.storage.sorting import SortedRows
 
 Found: TypeAlias = list[tuple[str, float]]
@@ -297,7 +297,7 @@ class Shelf:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Keep other writers out."""
-        own = nullcontext() if self.beside is None else locked(self.beside)
+        own = nullcontext() if self.beside is None else hold(self.beside)
         with own, self.engine.locked(f"mrag {self.graph} {self.name}"):
             yield
 

@@ -31,7 +31,7 @@ from mrag.index.segments import (
     gather_documents,
     needed_model,
 )
-from mrag.storage.folder import locked
+from mrag.storage.folder import hold
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -177,7 +177,7 @@ class VectorStoreIndex(StoredIndex):
         self._erase(self.words.doc_ids)
 
     def _writing(self) -> AbstractContextManager[None]:
-        return nullcontext() if self.lock is None else locked(self.lock)
+        return nullcontext() if self.lock is None else hold(self.lock)
 
     def _about(self, extra: Mapping[str, Any] | None) -> dict[str, Any]:
         kept = self.extra if extra is None else dict(extra)

@@ -250,7 +250,7 @@ class ImageSearches:
         names = {iri: index.texts_of([iri]).get(iri, iri) for iri in weights}
         return {
             image: f"shows {', '.join(names[iri] for iri in weights if iri in known.values_of(image))}"
-            for image, _ in known.weighted(weights, chosen, k)
+            for image, _ in known.weigh(weights, chosen, k)
         }
 
     def _has_sentences(self) -> bool:
@@ -485,7 +485,7 @@ class ImagesView(PageView):
     def _members(self, name: str, known: ImageCatalogue) -> Chosen:
         # What is inferred may have changed where the catalogue has not.
         key = f"{self.kg.revision} {self.kg.record.inferred} {name}"
-        if (found := known.known_set(key)) is None:
+        if (found := known.find_set(key)) is None:
             found = known.inside(of_class(self.kg, name)())
             known.note_set(key, found)
         return found
