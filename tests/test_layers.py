@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import mrag
+from tests.cases import cases
 from tests.commands import python
 from tests.conftest import ROOT
 from tests.longest import LONGEST, LONGEST_SLOW
@@ -189,10 +190,7 @@ def test_docs_and_notebooks_need_nothing_deeper() -> None:
 ALL = frozenset(("search", "fullmatch"))
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [r"\s+$", r"(a+)+b", r"(a|a)*b", r"a*a*b", r"(\w+\s*)+:", r"<doc>(.*?)</doc>", r"^\s*(?:-)?\s*x\Z"],
-)
+@pytest.mark.parametrize("pattern", cases(__file__, "what_is_slow_is_found"))
 def test_what_is_slow_is_found(pattern: str) -> None:
     assert slowness(Expression(pattern, re.compile(pattern).flags, ALL, "")) is not None
 

@@ -160,10 +160,7 @@ def test_what_every_session_pays_for_the_tools_is_small(demo: Session) -> None:
     assert sizes["run_query"] < 5_000 and sum(sizes.values()) < 12_000, sizes
 
 
-@pytest.mark.parametrize(
-    "asked,meant",
-    [("explore/clases", "explore/classes"), ("superclass", "context/superclasses"), ("out", "context/out")],
-)
+@pytest.mark.parametrize("asked,meant", cases(__file__, "an_unknown_name_suggests_the_nearest"))
 def test_an_unknown_name_suggests_the_nearest(demo: Session, asked: str, meant: str) -> None:
     result = demo.call("run_query", name=asked, parameters={})
     said = result.content[0].text

@@ -12,6 +12,7 @@ import mrag
 import mrag.cel as cel
 from mrag.cel import instances_among, to_dl
 from mrag.errors import ConfigError, LearningProblemError
+from tests.cases import cases
 
 EX = "https://w3id.org/mrag/demo/products#"
 
@@ -130,14 +131,7 @@ def test_what_the_other_checks_ask_of_numbers_holds_for_iris(
             clone(model).fit(X, bad)
 
 
-@pytest.mark.parametrize(
-    "names,y,says",
-    [
-        ("GraphDB", [1], "y has 1"), ("GraphDB MySQL Redis", [0, 1, 2], "y has 3 classes"),
-        ("GraphDB MySQL", [0], "do not go with"), ("GraphDB GraphDB", [0, 1], "both a positive and a"),
-        ("GraphDB Nowhere", [0, 1], "Nowhere"), ("", [], "shape (0,)"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("names,y,says", cases(__file__, "what_is_no_problem_is_told"))
 def test_what_is_no_problem_is_told(kg: mrag.KnowledgeGraph, names: str, y: Any, says: str) -> None:
     with pytest.raises(LearningProblemError) as error:
         cel.ConceptClassifier(kg).fit([EX + name for name in names.split()], y)

@@ -21,6 +21,7 @@ from mrag.cel.problem import Hypothesis, LearningProblem, confusion
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 from tests.cel.graphs import E, put
 from tests.cel.plain import INDIVIDUALS, UNWATCHED, expressions, graphs
 
@@ -167,10 +168,7 @@ def test_limits_are_where_the_examples_part() -> None:
     assert limits == {"13"}
 
 
-@pytest.mark.parametrize(
-    ("name", "least"),
-    [("Aunt", 0.95), ("Brother", 1.0), ("Granddaughter", 1.0), ("Grandgrandfather", 1.0), ("Uncle", 0.95)],
-)
+@pytest.mark.parametrize(("name", "least"), cases(__file__, "named_problems_of_family"))
 def test_named_problems_of_family(
     family: KnowledgeGraph, problems: dict[str, LearningProblem], name: str, least: float
 ) -> None:

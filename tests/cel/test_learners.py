@@ -90,10 +90,7 @@ def test_the_best_partial_concept_is_returned_and_said_to_be_partial(kg: Knowled
         assert found[0].counts == ExampleCounts(2, 1, 3, 3)
 
 
-@pytest.mark.parametrize(
-    ("positives", "negatives", "said"),
-    [("", "a", "no positive"), ("a", "", "no negative"), ("ab", "b", "both"), ("a", "a", "both")],
-)
+@pytest.mark.parametrize(("positives", "negatives", "said"), cases(__file__, "bad_examples_are_refused"))
 def test_bad_examples_are_refused(positives: str, negatives: str, said: str) -> None:
     with pytest.raises(LearningProblemError, match=said):
         LearningProblem([E + x for x in positives], [E + x for x in negatives])

@@ -237,10 +237,7 @@ def test_the_command_writes_predictions_and_a_table(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.glob("*.journal")] == []
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [([], "q.jsonl, line 1]"), (["--only", "db"], "FIELD=VALUE"), (["--how", "guess"], "no way")],
-)
+@pytest.mark.parametrize(("options", "said"), cases(__file__, "the_command_names_what_is_wrong"))
 def test_the_command_names_what_is_wrong(tmp_path: Path, options: list[str], said: str) -> None:
     (tmp_path / "q.jsonl").write_text("{")
     done = run("eval", "questions", "q.jsonl", *options, cwd=tmp_path)

@@ -117,16 +117,7 @@ def test_false_sentences_do_not(kg: KnowledgeGraph, read: Context, text: str) ->
     assert verdicts(kg, read, text)[-1] not in ("read", "graph", "nothing")
 
 
-@pytest.mark.parametrize(
-    ("text", "verdict"),
-    [
-        ("Eva Dahl leads Sal Moss.", "contradicted"),  # it is the other way round, and cannot be both
-        ("Reds plays for Sal Moss.", "unsaid"),  # nobody said that it cannot be both
-        ("Sal Moss has 20 goals.", "contradicted"),
-        ("Sal Moss died in Saxony.", "unsaid"),  # when he died is nothing against it
-        ("Saxony has an area of 170 km2.", "contradicted"),
-    ],
-)
+@pytest.mark.parametrize(("text", "verdict"), cases(__file__, "contradicted_is_told_from_unsaid"))
 def test_contradicted_is_told_from_unsaid(kg: KnowledgeGraph, read: Context, text: str, verdict: str) -> None:
     assert verdicts(kg, read, text) == [verdict]
 

@@ -121,11 +121,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- one way of writing ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("plural", "one"),
-    [("dogs", "dog"), ("men", "man"), ("glasses", "glasses"), ("boxes", "box"), ("berries", "berry"),
-     ("bus", "bus"), ("leaves", "leaf"), ("ties", "tie"), ("dress", "dress"), ("is", "is"), ("s", "s")],
-)  # fmt: skip
+@pytest.mark.parametrize(("plural", "one"), cases(__file__, "singular"))
 def test_singular(plural: str, one: str) -> None:
     assert singular(plural) == one
     assert singular(one) == one

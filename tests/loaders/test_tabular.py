@@ -178,10 +178,7 @@ def test_tables_are_read_however_they_are_written(
     assert {str(t) for t in Table(path, mapped(tmp_path), dialect=named).triples()} == EXPECTED
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("delimiter", "ab"), ("delimiter", "\n"), ("encoding", "klingon"), ("encoding", "hex")],
-)
+@pytest.mark.parametrize(("name", "value"), cases(__file__, "between_cells"))
 def test_what_cannot_be_between_cells_or_an_encoding_is_refused(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=r"cannot stand between|no encoding"):
         TableDialect(**{name: value})  # type: ignore[arg-type]

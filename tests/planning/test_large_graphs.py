@@ -30,6 +30,7 @@ from mrag.planning.run import run
 from mrag.planning.schema import ClassInfo, PropertyInfo, Schema
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 
 SPACE = "http://example.org/shop/"
 ORDER, WHO, DAY, N = (Unknown(name) for name in ("order", "who", "day", "n"))
@@ -78,15 +79,7 @@ def test_classes_and_datatypes_that_hold_of_all_are_known(shop: KnowledgeGraph) 
     assert schema_of(shop).exact
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "DELETE DATA { <order1> a <Rush> }",
-        "INSERT DATA { <order9> <placed> '2021-03-01'^^xsd:date ; <by> <customer1> }",
-        "INSERT DATA { <order1> <placed> '2021-02-30'^^xsd:date }",
-        "INSERT DATA { <order1> <placed> 'soon' ; <weight> '7 kg' ; <by> <stranger> }",
-    ],
-)
+@pytest.mark.parametrize("change", cases(__file__, "after_a_change_only_what_still_holds_is_known"))
 def test_after_a_change_only_what_still_holds_is_known(shop: KnowledgeGraph, change: str) -> None:
     where = Block(
         orders(Pattern(ORDER, x("placed"), DAY), Pattern(ORDER, x("by"), WHO)),

@@ -22,6 +22,7 @@ from mrag.planning.lexicon import Candidate, Lexicon, lexicon_of, names_of
 from mrag.planning.profiling import schema_of
 from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 from tests.conftest import slow
 from tests.planning.questions import GRAPHS
 from tests.planning.test_schema import PREFIXES, e, graph
@@ -129,14 +130,7 @@ def test_verbs_and_agents_tell_the_direction(lexicon: Lexicon) -> None:
     assert [voice_of([w]) for w in ("price", "supplier", "supplies")] == ["", "doer", "done"]
 
 
-@pytest.mark.parametrize(
-    ("adjective", "term", "direction"),
-    [
-        ("cheapest", "price", "least"), ("most expensive", "price", "greatest"),
-        ("heavy", "mass", "greatest"), ("lightest", "mass", "least"), ("oldest", "founded", "least"),
-        ("most recent", "founded", "greatest"), ("Newer", "founded", "greatest"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("adjective", "term", "direction"), cases(__file__, "adjectives_go_by_a_measure"))
 def test_adjectives_go_by_a_measure(lexicon: Lexicon, adjective: str, term: str, direction: str) -> None:
     first = lexicon.dimension(adjective)[0]
     assert (first.property, first.direction) == (e(term), direction)

@@ -30,6 +30,7 @@ from mrag.planning.profiling import schema_of
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 
 X, SIZE = Unknown("x"), Unknown("size")
 HAS_SIZE, RED = Pattern(X, URIRef("urn:size"), SIZE), Pattern(X, URIRef("urn:colour"), Literal("red"))
@@ -137,23 +138,7 @@ def test_two_numbers_that_are_found_apart_are_told_like_those_of_one_block(demo:
         assert {c.triple.o for c in found.citations} == {kinds["TripleStore"], kinds["GraphDatabase"]}
 
 
-@pytest.mark.parametrize(
-    ("question", "why"),
-    [
-        (
-            "Is GraphDB older than MySQL?",
-            "nothing in the graph says that GraphDB has a year of first release",
-        ),
-        (
-            "Was Neo4j released before 2000?",
-            "nothing in the graph says that Neo4j has a year of first release",
-        ),
-        (
-            "Was GraphDB released before 2000?",
-            "nothing in the graph says that GraphDB has a year of first release",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("question", "why"), cases(__file__, "no_value_is_known"))
 def test_what_no_value_is_known_of_is_neither_yes_nor_no(
     demo: KnowledgeGraph, question: str, why: str
 ) -> None:

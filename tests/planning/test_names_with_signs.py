@@ -13,6 +13,7 @@ from mrag.language.names import Likeness, likeness
 from mrag.language.tokens import tokens
 from mrag.planning.lexicon import lexicon_of
 from mrag.rdf.terms import RDF, Triple
+from tests.cases import cases
 from tests.planning.questions import loaded
 
 
@@ -74,12 +75,6 @@ def test_each_of_many_names_finds_itself(names: set[str]) -> None:
                 assert first == [f"urn:x:{at}"], (asked, found)
 
 
-@pytest.mark.parametrize(
-    "said,name,by",
-    [
-        ("C#", "C#", 0), ("c#", "C#", 1), ("Zür", "zur", 2), ("C", "C#", 3), ("X 1", "x-1", 3), ("C", "D", 4),
-        ("", "C", 4),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("said,name,by", cases(__file__, "likeness_is_told_by_its_worst_difference"))
 def test_likeness_is_told_by_its_worst_difference(said: str, name: str, by: int) -> None:
     assert likeness(said, name) == Likeness(by)

@@ -27,6 +27,7 @@ from mrag.planning.plan import Plan
 from mrag.planning.run import run
 from mrag.planning.scopes import with_subclasses
 from mrag.rdf.terms import Triple
+from tests.cases import cases
 from tests.generation import conftest
 from tests.planning.grammars import Grammar
 from tests.planning.questions import loaded
@@ -107,18 +108,7 @@ def test_two_names_at_once_are_of_two_things() -> None:
         assert [str(row[0]).rsplit("/", 1)[-1] for row in found] == ["ann"]
 
 
-@pytest.mark.parametrize(
-    ("question", "statement", "fits"),
-    [
-        ("How many suppliers are in each city?",
-         "SELECT supplier.name, COUNT(*) FROM supplier GROUP BY supplier.name", False),
-        ("How many suppliers are in each city?",
-         "SELECT supplier.city, COUNT(*) FROM supplier GROUP BY supplier.city", True),
-        ("How many suppliers are in Berlin?", "SELECT supplier.name FROM supplier", False),
-        ("Which suppliers are in Berlin?", "SELECT supplier.name FROM supplier", True),
-        ("What is the number of grams of hardware?", "SELECT product.weight_g FROM product", True),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("question", "statement", "fits"), cases(__file__, "not_the_answer"))
 def test_what_cannot_be_the_answer_is_not_taken(
     company: KnowledgeGraph, question: str, statement: str, fits: bool
 ) -> None:
@@ -134,19 +124,7 @@ def test_dates_are_not_added(company: KnowledgeGraph) -> None:
     assert 'term ::= "DATEDIFF(" date ", " date ")"\n' in rules
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "", "SELECT", "SELECT x", "SELECT film.name FROM film", "SELECT supplier.colour FROM supplier",
-        "SELECT supplier.city.name FROM supplier", "SELECT COUNT(* FROM supplier",
-        "SELECT supplier.city FROM supplier; DROP TABLE supplier",
-        "SELECT supplier.city FROM supplier WHERE supplier.city = ?x",
-        "SELECT supplier.city FROM supplier WHERE supplier.weight_g > 3",
-        "SELECT country.name FROM supplier JOIN country ON supplier.city = country.id",
-        "SELECT city.name FROM supplier", "SELECT SUM(COUNT(*)) FROM supplier",
-        "INSERT DATA { <urn:a> <urn:b> <urn:c> }", "SELECT * WHERE { ?s ?p ?o }",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("statement", cases(__file__, "what_is_no_statement_is_refused"))
 def test_what_is_no_statement_is_refused(company: KnowledgeGraph, statement: str) -> None:
     with pytest.raises(ConfigError):
         read_statement(card(company, "suppliers by city"), statement)
@@ -188,13 +166,7 @@ def test_whatever_the_mask_lets_through_is_a_plan_that_runs(hostile: KnowledgeGr
 READINGS = [("the number of films", "3"), ("each film", "Up; Alien; Dune"), ("the oldest film", "Alien")]
 
 
-@pytest.mark.parametrize(
-    ("said", "verdicts"),
-    [
-        ("B", [0.0, 4.0, 0.0]), ("The letter is C.", [0.0, 0.0, 4.0]), ("D", [-4.0, -4.0, -4.0]),
-        ("<think>A or B?</think>A", [4.0, 0.0, 0.0]), ("I cannot tell.", [0.0, 0.0, 0.0]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("said", "verdicts"), cases(__file__, "a_letter_is_a_verdict"))
 def test_a_letter_is_a_verdict(said: str, verdicts: list[float]) -> None:
     assert judge(FakeListChatModel(responses=[said]), "How many films are there?", READINGS) == verdicts
 

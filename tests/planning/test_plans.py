@@ -41,6 +41,7 @@ from mrag.planning.profiling import schema_of
 from mrag.planning.wording import to_words
 from mrag.rdf.parser import parse_query, walk
 from mrag.rdf.terms import Term, Triple
+from tests.cases import cases
 from tests.conftest import slow
 from tests.planning.graphs import GRAPHS, HOSTILE, NAME
 from tests.planning.interpreter import number_in
@@ -375,14 +376,7 @@ def shop() -> Iterator[KnowledgeGraph]:
         yield kg
 
 
-@pytest.mark.parametrize(
-    ("question", "units"),
-    [
-        ("What is the total weight of the parcels?", "g, kg"),
-        ("What is the average duty?", "EUR, USD"),
-        ("Which parcel has the highest duty?", "EUR, USD"),
-    ],
-)
+@pytest.mark.parametrize(("question", "units"), cases(__file__, "several_units"))
 def test_several_units_are_neither_added_nor_compared(
     shop: KnowledgeGraph, question: str, units: str
 ) -> None:

@@ -32,6 +32,7 @@ from mrag.planning.saved import (
 from mrag.planning.slots import filled, slots_of
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset
+from tests.cases import cases
 from tests.planning.graphs import HOSTILE
 from tests.planning.interpreter import evaluate
 from tests.planning.questions import loaded as opened
@@ -89,22 +90,7 @@ def test_it_is_run_again_and_asked_with_other_names(shop: KnowledgeGraph) -> Non
         run_question(shop, "products")
 
 
-@pytest.mark.parametrize(
-    ("question", "other", "expected"),
-    [
-        (
-            "Which products cost more than 5 euros?", "Which products cost more than 50 euros?",
-            ["Data Cleaning"],
-        ),
-        ("How many suppliers are from Spain?", "How many suppliers are from Germany?", ["1"]),
-        ("Does Bolt GmbH supply the heat sensor?", "Does Cortex Inc supply the heat sensor?", ["yes"]),
-        ("Which suppliers are located in Berlin?", "Which suppliers are located in Madrid?", ["Acme Ltd"]),
-        (
-            "Which suppliers have more than one product?", "Which suppliers have more than 0 product?",
-            ["Acme Ltd", "Bolt GmbH", "Cortex Inc"],
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("question", "other", "expected"), cases(__file__, "other_names_numbers_and_texts"))
 def test_other_names_numbers_and_texts_may_stand_in_it(
     shop: KnowledgeGraph, question: str, other: str, expected: list[str]
 ) -> None:

@@ -21,6 +21,7 @@ from mrag.planning.schema import ClassEdge, TermTree
 from mrag.planning.scopes import check
 from mrag.rdf.terms import OWL, Triple
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 from tests.conftest import shared_data
 from tests.planning.interpreter import evaluate
 from tests.planning.questions import loaded
@@ -140,19 +141,7 @@ def test_samples_of_a_large_graph_show_what_counting_shows(
     }
 
 
-@pytest.mark.parametrize(
-    ("texts", "kind", "as_text"),
-    [
-        (["1", "2.5", "-3"], "number", True), (["1,024 kg", "3 kg"], "number", True),
-        (["1,024 kg", "3 g"], "text", False), (["$3", "$4.50"], "number", True),
-        (["$3", "€4.50"], "text", False), (["7 EUR", "4 USD"], "text", False),
-        (["7 rooms", "1 room"], "number", True), (["7,5", "1,25"], "text", False),
-        (["$9.99", "$10"], "number", True), (["2020-01-01", "2021-02-03T10:00:00Z"], "date", False),
-        (["E190", "A320"], "text", False), (["00501", "10001"], "text", False),
-        (["12 Monkeys", "8 Mile", "21 Grams", "300 Spartans"], "text", False), (["", " "], "text", False),
-        ([], "text", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("texts", "kind", "as_text"), cases(__file__, "kinds_of_texts"))
 def test_kinds_of_texts(texts: Sequence[str], kind: str, as_text: bool) -> None:
     assert kind_of_texts(texts) == (kind, as_text)
 

@@ -19,6 +19,7 @@ from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.writer import asked_for, card_for
 from mrag.planning.run import run
 from mrag.planning.scopes import with_subclasses
+from tests.cases import cases
 from tests.planning.grammars import accepts
 from tests.planning.questions import agree, lines_of, loaded
 
@@ -68,22 +69,7 @@ def test_statements_say_what_they_say_in_sql(
     assert kind == "anything" or not accepts(gbnf(card(fleet)), statement)
 
 
-@pytest.mark.parametrize(
-    ("statement", "expected"),
-    [
-        ("SELECT (COUNT(*) + COUNT(*)) * 2 FROM vessel", ["12"]),
-        ("SELECT vessel.name FROM vessel WHERE (vessel.crew + vessel.beds) / 2 > 40", ["bela"]),
-        ("SELECT vessel.name FROM vessel WHERE vessel.crew IN (12, 20)", ["anna", "cora"]),
-        (
-            "SELECT vessel.yard AS yard, COUNT(*) AS n FROM vessel GROUP BY yard HAVING n > 1 AND n < 9 "
-            "ORDER BY n",
-            ["Lund | 2"],
-        ),
-        ("SELECT COUNT(1) FROM vessel", ["3"]),
-        ("SELECT vessel.name FROM vessel WHERE vessel.yard LIKE '%ie%'", ["cora"]),
-        ("select vessel.name from vessel where vessel.crew = 12;", ["cora"]),
-    ],
-)
+@pytest.mark.parametrize(("statement", "expected"), cases(__file__, "models_may_write_more"))
 def test_models_that_no_mask_holds_may_write_more(
     fleet: KnowledgeGraph, statement: str, expected: list[str]
 ) -> None:
@@ -100,19 +86,7 @@ def test_what_is_nested_or_goes_on_without_end_is_refused(fleet: KnowledgeGraph,
             read_statement(card(fleet), f"SELECT vessel.name FROM vessel WHERE {part * times}vessel.crew")
 
 
-@pytest.mark.parametrize(
-    ("statement", "why"),
-    [
-        ("SELECT AVG(DATEDIFF(call.due, call.due)) FROM call", "a date and itself"),
-        ("SELECT vessel.name FROM vessel WHERE vessel.name = 'Anna'", "only what its conditions name"),
-        ("SELECT vessel.name FROM vessel WHERE vessel.id IS NULL", "not missing"),
-        (
-            "SELECT COUNT(*) FROM call JOIN vessel ON call.vessel_called = vessel.id JOIN vessel ON "
-            "call.vessel_called = vessel.id",
-            "joined twice",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("statement", "why"), cases(__file__, "says_nothing"))
 def test_what_says_nothing_is_refused_though_the_mask_lets_it_through(
     fleet: KnowledgeGraph, statement: str, why: str
 ) -> None:
@@ -126,13 +100,7 @@ def test_what_a_condition_fixes_is_not_shown_beside_what_is_asked_for(fleet: Kno
     assert read_statement(card(fleet), statement)[1] == ("crew",)
 
 
-@pytest.mark.parametrize(
-    "join",
-    [
-        "JOIN port ON vessel.yard = port.id", "JOIN port ON vessel.home_port = vessel.id",
-        "JOIN port ON call.vessel_called = vessel.id", "JOIN port",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("join", cases(__file__, "tables_are_joined_by_links_alone"))
 def test_tables_are_joined_by_links_alone(fleet: KnowledgeGraph, join: str) -> None:
     statement = f"SELECT port.name FROM vessel {join} WHERE vessel.crew > 3"
     with pytest.raises(ConfigError):

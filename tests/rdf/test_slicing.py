@@ -31,7 +31,7 @@ from mrag.rdf.terms import term_from_json, to_ox
 from mrag.reasoning.rounds import ordered
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
-from tests.cases import beside
+from tests.cases import beside, cases
 
 X, Y, Z, P = map(var, "xyzp")
 SAME, ROLE = iri("urn:same"), iri("urn:role")
@@ -131,10 +131,7 @@ def test_a_term_keeps_an_odd_tag() -> None:
     assert str(term) == '"say \\"so\\"\\n"@zh-classical'
 
 
-@pytest.mark.parametrize(
-    ("question", "cited"),
-    [("What is the motto of Tunis?", 1), ("Which city has the motto glory?", 2), ("What is Tunis?", 2)],
-)
+@pytest.mark.parametrize(("question", "cited"), cases(__file__, "what_has_an_odd_tag_is_cited_and_verified"))
 def test_what_has_an_odd_tag_is_cited_and_verified(tmp_path: Path, question: str, cited: int) -> None:
     (tmp_path / "mottos.ttl").write_text(TURTLE, encoding="utf-8")
     with mrag.connect() as kg:
