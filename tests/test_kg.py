@@ -137,11 +137,7 @@ def test_prefixes_and_labels_of_a_graph() -> None:
 
 
 def test_the_empty_prefix_counts_where_files_agree_on_it(tmp_path: Path) -> None:
-    for name, base in (
-        ("a", "http://one.example/"),
-        ("b", "http://one.example/"),
-        ("c", "http://two.example/"),
-    ):
+    for name, base in cases(__file__, "the_empty_prefix_counts_where_files_agree_on_it"):
         (tmp_path / f"{name}.ttl").write_text(f"@prefix : <{base}> . :{name} a :Thing .")
     a, b, c = (tmp_path / f"{name}.ttl" for name in "abc")
     for files, known in (([a, b], True), ([a, c], False)):

@@ -380,12 +380,7 @@ def test_what_does_not_fit_is_a_tool_error_that_says_what_to_do(
 
 def test_no_query_calls_another_server(demo: Session, heard: tuple[str, list[bytes]]) -> None:
     url, calls = heard
-    for query in (
-        "SELECT * { SERVICE <URL> { ?s ?p ?o } }",
-        "SELECT * { SERVICE SILENT <URL> { ?s ?p ?o } }",
-        "ASK { FILTER EXISTS { SERVICE <URL> { ?s ?p ?o } } }",
-        "SELECT * { \\u0053ERVICE <URL> { ?s ?p ?o } }",
-    ):
+    for query in cases(__file__, "no_query_calls_another_server"):
         assert "SERVICE is not allowed" in demo.error("query", sparql=query.replace("URL", url))
     assert "outside" in demo.error("query", sparql=f"SELECT * FROM <{url}> {{ ?s ?p ?o }}")
     assert calls == []

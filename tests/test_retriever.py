@@ -30,6 +30,7 @@ from mrag.retrieval.routing import How, routed
 from mrag.server.web.events import Prepared, events
 from mrag.stores.oxigraph import OxigraphStore
 from tests import commands
+from tests.cases import cases
 from tests.commands import python
 from tests.completion.towns import TURTLE
 from tests.evaluation.test_answers import invoke
@@ -124,11 +125,7 @@ def test_a_missing_index_says_how_to_build_one() -> None:
 
 def test_answers_without_a_model_are_cited_and_verified() -> None:
     kg = demo()
-    for question, word in (
-        ("Which vendor develops GraphDB?", "Ontotext"),
-        ("What kind of licence does Neo4j have?", "open source"),
-        ("Which features does RDFox have?", "reasoning"),
-    ):
+    for question, word in cases(__file__, "answers_without_a_model_are_cited_and_verified"):
         given = ask(kg, question, model="none", how="read")
         assert word in given.text
         assert given.citations and given.model is None and given.notice
@@ -138,11 +135,7 @@ def test_answers_without_a_model_are_cited_and_verified() -> None:
 
 def test_what_can_be_computed_is_computed_cited_and_verified() -> None:
     kg = demo()
-    for question, word in (
-        ("How many triple stores are there?", "11"),
-        ("Which vendor develops GraphDB?", "Ontotext"),
-        ("Which vendor develops the most products?", "Apache Software Foundation"),
-    ):
+    for question, word in cases(__file__, "what_can_be_computed_is_computed_cited_and_verified"):
         given = ask(kg, question, model="none")
         assert given.way == "plan" and given.why and given.computed is not None
         assert word in given.text and word in given.computed.rows[0][0].label
@@ -336,10 +329,7 @@ def test_without_an_index_it_computes_or_says_why_not(towns: KnowledgeGraph) -> 
 
 def test_images_are_the_answer_where_they_are_asked_for(wardrobe: KnowledgeGraph, tmp_path: Path) -> None:
     photos = draw(tmp_path / "photos")
-    for question in (
-        "Which image shows a dress?", "Show me pictures of a dress", "Can you find some photos with a dress?",
-        "pictures of a dress",
-    ):  # fmt: skip
+    for question in cases(__file__, "images_are_the_answer_where_they_are_asked_for"):
         given = wardrobe.ask(question, model="none", k=1)
         assert given.way == "images" and given.why == "the question asks for images", question
         assert [image.name for image in given.images] == ["green.png"]

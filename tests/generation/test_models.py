@@ -90,11 +90,7 @@ def test_the_model_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_named_model(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve(monkeypatch, Served("llama3.2:latest"), Served("qwen3:4b")) as server:
-        for name, found in (
-            ("ollama:llama3.2", "llama3.2:latest"),
-            ("ollama:qwen3:4b", "qwen3:4b"),
-            ("llama3.2", "llama3.2:latest"),
-        ):
+        for name, found in cases(__file__, "a_named_model"):
             model = resolve(name)
             assert isinstance(model, ChatOllama)
             assert (model.model, model.base_url) == (found, server.url)

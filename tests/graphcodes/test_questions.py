@@ -67,11 +67,7 @@ def test_the_unknown_is_of_the_class_that_the_answer_has(ranker):
 
 
 def test_by_default_an_answer_is_among_the_first(ranker):
-    for text, wanted in [
-        ("Which graph database is developed by Ontotext?", "GraphDB"),
-        ("licence of Eclipse RDF4J", "RDF4J"),
-        ("Where is TopQuadrant located?", "Raleigh"),
-    ]:
+    for text, wanted in cases(__file__, "by_default_an_answer_is_among_the_first"):
         assert BASE + wanted in [hit.iri for hit in ranker.rank(Question(text), 5)], text
 
 

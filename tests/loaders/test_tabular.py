@@ -187,12 +187,7 @@ def test_what_cannot_be_between_cells_or_an_encoding_is_refused(name: str, value
 def test_broken_and_empty_tables(tmp_path: Path) -> None:
     mapping = mapped(tmp_path)
     path = tmp_path / "t.csv"
-    for text, message in (
-        ("name,city,goods,year,url\n", "no row"),
-        ("", "no row"),
-        ("nmae,city\n1,2\n", "no column 'name'.*nearest first: 'nmae', 'city'"),
-        ("name,name,city\n1,2,3\n", "Two columns are called 'name'"),
-    ):
+    for text, message in cases(__file__, "broken_and_empty_tables"):
         path.write_text(text)
         with pytest.raises(LoadError, match=message):
             list(Table(path, mapping).triples())
@@ -450,11 +445,7 @@ def test_what_a_file_holds_is_told_by_its_content(mrag: Command, tmp_path: Path)
     assert not any("views" in step for step in both["steps"])
     done = mrag.json("import", tmp_path / "shops.csv", "--mapping", tmp_path / "shops.ttl", "--kg", "shops")
     assert done["records"][0]["counts"] == {"rows": 1}
-    for arguments, message in (
-        (["shops.csv"], "needs a mapping"),
-        (["shops.csv", "--as", "nothing"], "Nothing is imported as 'nothing'"),
-        (["none.json"], "no such file"),
-    ):
+    for arguments, message in cases(__file__, "what_a_file_holds_is_told_by_its_content"):
         failed = mrag("import", tmp_path / arguments[0], *arguments[1:])
         assert failed.returncode == 1 and message in failed.stderr
 

@@ -26,21 +26,7 @@ def kg() -> Iterator[mrag.KnowledgeGraph]:
 
 @pytest.mark.parametrize("ranker", ["bm25", "dense", "hybrid"])
 def test_what_is_called_so_is_found_first(kg: mrag.KnowledgeGraph, ranker: str) -> None:
-    for name in (
-        "C",
-        "C#",
-        "C++",
-        "A-",
-        "A+",
-        "X100",
-        "X-100",
-        "X 100+",
-        "a[b]",
-        "a{b}",
-        "Zap!",
-        "Mule",
-        "GÖR",
-    ):
+    for name in cases(__file__, "what_is_called_so_is_found_first"):
         hits = mrag.ranker(ranker, kg).rank(mrag.Question(name), 3)
         assert kg.labels([hits[0].iri])[hits[0].iri] == name
         assert [hit.rank for hit in hits] == [1, 2, 3][: len(hits)]

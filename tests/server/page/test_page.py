@@ -24,6 +24,7 @@ from mrag.rdf.terms import OWL, RDF, Triple
 from mrag.rdf.terms import RDFS as SCHEMA
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 from tests.conftest import slow
 from tests.server.browsing import HOSTILE, INLINE, NARROW, POLICIES, SIZES, Watched, watched
 from tests.server.serving import serving, talking
@@ -180,10 +181,7 @@ def test_a_follow_up_has_a_field_an_address_and_can_be_shared(
     with watched(browser, base, size) as seen:
         page = seen.open("/#/ask?q=How+many+triple+stores+are+there%3F", "#answer .cite")
         assert not page.locator("#asked-before").is_visible()
-        for question, text in (
-            ("which of them are commercial?", "AllegroGraph"),
-            ("how many?", "7 triple stores"),
-        ):
+        for question, text in cases(__file__, "a_follow_up_has_a_field_an_address_and_can_be_shared"):
             seen.enter("Go on from this answer", question)
             # The answer before stays until the next one is there, and may name the same things.
             page.wait_for_selector("#answer-note:has-text('Computed: read as a follow-up')")
@@ -276,10 +274,7 @@ def test_other_forms_of_queries_and_their_errors(browser: Browser, base: str) ->
         page.locator("#editor .CodeMirror").click()
         page.keyboard.press("Control+Enter")
         page.wait_for_selector("#query-state:has-text('Yes')")
-        for text, wanted in (
-            ("CONSTRUCT { ?s a ?c } WHERE { ?s a ?c } LIMIT 3", "3 triples"),
-            ("SELECT ?s { ?s <urn:nothing:here> ?o }", "0 rows"),
-        ):
+        for text, wanted in cases(__file__, "other_forms_of_queries_and_their_errors"):
             seen.put(text)
             seen.click(page.locator("#run"), f"#query-state:has-text('{wanted}')")
     # A refusal is told in words; the browser notes its status in the console, which is no fault.
