@@ -12,16 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import OWL, RDF, RDFS, XSD, Literal, URIRef
 
+from mrag.cel import explain
 from mrag.cel import expressions as ce
-from mrag.cel.explain import (
-    Absence,
-    Change,
-    GraphFacts,
-    Reason,
-    SupportingTriple,
-    why_not,
-    why_satisfied,
-)
+from mrag.cel.explain import why_not, why_satisfied
 from mrag.cel.expressions import Expression, Facet, Property, normal, walk
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
@@ -171,7 +164,7 @@ def test_a_graph_with_more_terms_than_are_tried_says_so(tmp_path: Path) -> None:
             put(kg, (g, "colour", Literal("red" if n % 9 == 0 else "blue")))
         found = why_not(kg, dl('(∃ :shows.:Jacket) ⊓ (∃ :shows.(∃ :colour.{"red"}))'), E + "p03")
         # g27 is a red jacket: one triple does for both.
-        assert found.changes == (Change(fact("p03", "shows", "g27"), True),)
+        assert found.changes == (explain.Change(fact("p03", "shows", "g27"), True),)
         assert not found.complete
         assert "not every term" in found.render()
 
@@ -188,7 +181,7 @@ def test_what_is_missing_is_named_not_what_is_there(kg: KnowledgeGraph) -> None:
 MONOTONE = (ce.Top, ce.Named, ce.And, ce.Or, ce.Some, ce.Value, ce.OneOf, ce.AtLeast, ce.DataSome)
 
 
-def every(found: Reason) -> list[Reason]:
+def every(found: explain.Reason) -> list[explain.Reason]:
     return [found, *(r for part in found.parts for r in every(part))]
 
 
@@ -203,7 +196,7 @@ def test_reasons_agree_with_the_semantics_and_what_is_there(
         # Stores write numbers their own way.
         triples = frozenset(Triple(*row) for row in kg.select("SELECT ?s ?p ?o { ?s ?p ?o }"))  # type: ignore[arg-type]
         plain = Plain(triples)
-        facts = GraphFacts(kg)
+        facts = explain.GraphFacts(kg)
         for name in INDIVIDUALS:
             x = URIRef(name)
             assert facts.is_individual(x) == (x in plain.individuals)
@@ -235,7 +228,7 @@ def test_inferred_triples_are_marked(family: KnowledgeGraph) -> None:
     found = why_satisfied(family, dl(":A ⊓ (∃ :r.:B)"), E + "a")
     assert found.holds
     member = next(r for r in found.parts if r.expression == dl(":A"))
-    assert member.evidence == (SupportingTriple(fact("a", "a", "A"), inferred=True),)
+    assert member.evidence == (explain.SupportingTriple(fact("a", "a", "A"), inferred=True),)
     shown = found.render(lambda iri: iri.rpartition("/")[2])
     assert shown.splitlines() == [
         "✓ a: A ⊓ (∃ r.B)", "  ✓ A", "    a is an A [inferred]", "  ✓ ∃ r.B", "    ✓ a r b [asserted]: B",
@@ -246,8 +239,8 @@ def test_inferred_triples_are_marked(family: KnowledgeGraph) -> None:
 def test_negations_rest_on_what_was_looked_for(family: KnowledgeGraph) -> None:
     found = why_satisfied(family, dl("(¬:A) ⊓ (∀ :r.:B)"), E + "d")
     absent = [a for r in every(found) for a in r.absent]
-    assert Absence(URIRef(E + "d"), RDF.type, URIRef(E + "A")) in absent
-    assert Absence(URIRef(E + "d"), URIRef(E + "r"), None) in absent
+    assert explain.Absence(URIRef(E + "d"), RDF.type, URIRef(E + "A")) in absent
+    assert explain.Absence(URIRef(E + "d"), URIRef(E + "r"), None) in absent
 
 
 def test_values_beyond_the_first_are_counted(family: KnowledgeGraph) -> None:

@@ -11,18 +11,8 @@ from hypothesis import strategies as st
 from rdflib import OWL, RDF, Graph, URIRef
 from rdflib.compare import isomorphic
 
-from mrag.cel.concepts import (
-    ClassFilter,
-    definition,
-    find_concept,
-    keep_concept,
-    list_concepts,
-    member_differences,
-    remove_concept,
-    safe_part,
-    to_ontology,
-    world_assumption,
-)
+from mrag.cel import concepts
+from mrag.cel.concepts import keep_concept, list_concepts, member_differences, remove_concept, to_ontology
 from mrag.cel.expressions import Expression, Named
 from mrag.cel.problem import ExampleCounts, Hypothesis, instances
 from mrag.errors import ConfigError
@@ -75,15 +65,15 @@ def test_any_concept_of_any_graph(triples: frozenset[Triple], e: Expression, typ
         kg.insert(triples)
         reason(kg)
         held = instances(kg, e)
-        assert set(held) <= set(instances(kg, safe_part(e)))
+        assert set(held) <= set(instances(kg, concepts.safe_part(e)))
         kept = keep_concept(kg, e, "c")
-        assert find_concept(kg, "c") == kept
+        assert concepts.find_concept(kg, "c") == kept
         assert keep_concept(kg, e, "c") == kept
         reason(kg)
         if all(URIRef(x) in Plain(triples).individuals for x in INDIVIDUALS):
             assert instances(kg, e) == held
         # What had no class has one now, where the definition holds it, and is an individual.
-        assert {*instances(kg, e)} >= {*held} or world_assumption(e) == "closed"
+        assert {*instances(kg, e)} >= {*held} or concepts.world_assumption(e) == "closed"
         assert instances(kg, Named(kept.iri)) == instances(kg, e)
         assert remove_concept(kg, "c")
         assert kg.count() == len(triples)
@@ -107,7 +97,7 @@ def test_what_is_known_of_a_concept_comes_back(shop: KnowledgeGraph) -> None:
 def test_keeping_twice_changes_nothing_and_names_are_safe(shop: KnowledgeGraph) -> None:
     keep_concept(shop, JACKET, "c")
     revision = shop.revision
-    assert keep_concept(shop, dl(":Jacket ⊓ :Jacket"), "c") == find_concept(shop, "c")
+    assert keep_concept(shop, dl(":Jacket ⊓ :Jacket"), "c") == concepts.find_concept(shop, "c")
     assert shop.revision == revision
     with pytest.raises(ConfigError, match="Another concept"):
         keep_concept(shop, SKIRT, "c")
@@ -183,25 +173,25 @@ def test_concepts_outlive_the_process(tmp_path: Path) -> None:
 
 def test_no_negation_is_stated_as_a_fact() -> None:
     e = dl(":Image ⊓ (¬:Skirt) ⊓ (∀ :shows.:Jacket) ⊓ (∃ :shows.(:Jacket ⊓ (¬:Skirt)))")
-    assert world_assumption(e) == "closed"
-    assert safe_part(e) == dl(":Image ⊓ (∃ :shows.:Jacket)")
-    said = {t.p for t in definition("urn:c", e, "k")}
+    assert concepts.world_assumption(e) == "closed"
+    assert concepts.safe_part(e) == dl(":Image ⊓ (∃ :shows.:Jacket)")
+    said = {t.p for t in concepts.definition("urn:c", e, "k")}
     assert not said & {OWL.equivalentClass, OWL.complementOf, OWL.allValuesFrom}
-    assert definition("urn:c", e, "k") == definition("urn:c", e, "k")
+    assert concepts.definition("urn:c", e, "k") == concepts.definition("urn:c", e, "k")
 
 
 def test_a_concept_filters_the_next_search(shop: KnowledgeGraph) -> None:
     keep_concept(shop, WITH_JACKET, "jackets")
     ranker = Listed([f"{E}p{n}" for n in range(6, 0, -1)])
-    hits = ClassFilter(ranker, shop, "jackets", depth=1).rank(Question("any"), 2)
+    hits = concepts.ClassFilter(ranker, shop, "jackets", depth=1).rank(Question("any"), 2)
     assert [(h.iri, h.rank) for h in hits] == [(E + "p5", 1), (E + "p2", 2)]
     assert hits[0].reasons == ("listed", "Is in jackets")
     assert ranker.asked > 1, "it is read deeper until there are enough"
-    every = ClassFilter(ranker, shop, CLOSED[0]).rank(Question("any"), 10)
+    every = concepts.ClassFilter(ranker, shop, CLOSED[0]).rank(Question("any"), 10)
     assert [h.iri for h in every] == [E + "p6", E + "p4", E + "p3"]
-    assert ClassFilter(ranker, shop, E + "Image").rank(Question("any"), 1)[0].iri == E + "p6"
+    assert concepts.ClassFilter(ranker, shop, E + "Image").rank(Question("any"), 1)[0].iri == E + "p6"
     with pytest.raises(ConfigError):
-        ClassFilter(ranker, shop, "jackets", depth=0)
+        concepts.ClassFilter(ranker, shop, "jackets", depth=0)
 
 
 def test_the_export_declares_everything(shop: KnowledgeGraph) -> None:

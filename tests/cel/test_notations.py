@@ -11,21 +11,12 @@ from hypothesis import strategies as st
 from rdflib import OWL, RDF, RDFS, XSD, Graph, Literal, URIRef
 
 from mrag.cel import expressions as ce
+from mrag.cel import problem
 from mrag.cel import sentences as english
 from mrag.cel.evaluate import World
 from mrag.cel.expressions import Bottom, Expression, Named, Or, Property, Some, key, length, normal
 from mrag.cel.learners.search import by_chance
 from mrag.cel.notation import from_dl, from_manchester, to_dl, to_graph, to_manchester, to_turtle
-from mrag.cel.problem import (
-    ExampleBits,
-    ExampleCounts,
-    Hypothesis,
-    PartBits,
-    confusion,
-    fingerprints,
-    instances,
-    instances_among,
-)
 from mrag.cel.rerank import precision
 from mrag.cel.sentences import Language, counts_in_words, names_of, sentence, verbalise
 from mrag.cel.sparql import by_value, comparable, count_query, family
@@ -119,11 +110,11 @@ def test_store_bitsets_and_plain_reading_agree(triples: frozenset[Triple], sever
             expected = plain.instances(e)
             wanted.append(expected)
             assert set(world.instances(e)) == expected, key(e)
-            assert set(instances(kg, e)) == expected, key(e)
+            assert set(problem.instances(kg, e)) == expected, key(e)
             given = [*INDIVIDUALS[:4], "http://example.org/nowhere"]
-            assert instances_among(kg, e, given) == expected & {*given}, key(e)
+            assert problem.instances_among(kg, e, given) == expected & {*given}, key(e)
         positives, negatives = INDIVIDUALS[:3], INDIVIDUALS[3:]
-        found = confusion(kg, several, positives, negatives)
+        found = problem.confusion(kg, several, positives, negatives)
         counted = [(c.tp, c.fp, c.fn, c.tn) for c in found]
         assert counted == [
             (len(w & {*positives}), len(w & {*negatives}), len({*positives} - w), len({*negatives} - w))
@@ -183,7 +174,7 @@ def test_english_and_german_sentences(kg: KnowledgeGraph) -> None:
         put(kg, (name, str(RDFS.label), Literal(label.replace("_", " "), lang=language)))
     put(kg, ("Image", "a", str(OWL.Class)))
     e = normal(dl(":Image ⊓ (∃ :shows.{:tight})"))
-    h = Hypothesis(e, 0.9, ExampleCounts(9, 1, 10, 40))
+    h = problem.Hypothesis(e, 0.9, problem.ExampleCounts(9, 1, 10, 40))
     assert sentence(kg, h, noun="images") == (
         "Whatever is an image and shows attribute “tight”: 9 of your 10 images, 1 of 40 others."
     )
@@ -236,8 +227,8 @@ def test_truth_values_are_said(name: str, value: bool, wanted: str) -> None:
 @pytest.mark.parametrize(
     ("said", "of", "wanted"),
     [
-        (counts_in_words, (ExampleCounts(9, 1, 10, 40),), "9 of your 10 examples, 1 of 40 others"),
-        (precision, (ExampleCounts(3, 1, 4, 2),), 0.75),
+        (counts_in_words, (problem.ExampleCounts(9, 1, 10, 40),), "9 of your 10 examples, 1 of 40 others"),
+        (precision, (problem.ExampleCounts(3, 1, 4, 2),), 0.75),
         (by_value, (Literal(5),), True),
         (by_value, (Literal("five"),), False),
         (comparable, (Literal("2024-02-30", datatype=XSD.date),), None),
@@ -262,16 +253,16 @@ def test_the_query_counts_each_individual_once() -> None:
 
 
 def test_equal_rows_have_equal_fingerprints() -> None:
-    a, b, c = fingerprints(np.array([[True, False], [False, True], [True, False]]))
+    a, b, c = problem.fingerprints(np.array([[True, False], [False, True], [True, False]]))
     assert a == c != b
 
 
 def test_bits_of_a_part_count_what_is_in_it() -> None:
-    whole = ExampleBits(2, 3)
-    part = PartBits(whole, np.array([True, False, True, True, False]))
+    whole = problem.ExampleBits(2, 3)
+    part = problem.PartBits(whole, np.array([True, False, True, True, False]))
     assert [n.tolist() for n in part.count(whole.pack(np.ones((1, 5), dtype=bool)))] == [[1], [2]]
 
 
 @pytest.mark.parametrize(("of_each", "accident"), [(3, True), (30, False)])
 def test_few_examples_are_told_apart_by_chance(of_each: int, accident: bool) -> None:
-    assert by_chance(NAMED, ExampleCounts(of_each, 0, of_each, of_each), 100) is accident
+    assert by_chance(NAMED, problem.ExampleCounts(of_each, 0, of_each, of_each), 100) is accident

@@ -7,17 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mrag
+from mrag.cel import rerank
 from mrag.cel.learners.base import learner
 from mrag.cel.problem import ExampleCounts, LearningProblem, instances_among
-from mrag.cel.rerank import (
-    ClassExpressionReranker,
-    FeedbackSettings,
-    RerankSettings,
-    conditions_agreeing,
-    learn_from_marks,
-    marked_counts,
-    precision,
-)
+from mrag.cel.rerank import ClassExpressionReranker, RerankSettings
 from mrag.cel.sparql import individuals_among
 from mrag.cel.summary import order_by_summary, summarise
 from mrag.errors import ConfigError, LearningProblemError, ModelError
@@ -259,7 +252,7 @@ def test_without_a_model_or_vectors(model: Asked) -> None:
 
 
 EX = "https://w3id.org/mrag/demo/products#"
-PATIENT = FeedbackSettings(seconds=60)
+PATIENT = rerank.FeedbackSettings(seconds=60)
 """Learning ends when it has found what there is, which takes longer on a busy machine."""
 
 
@@ -275,20 +268,22 @@ def test_alternatives_hold_what_the_plain_interpreter_says(
         liked, disliked = listed[:likes], listed[likes : likes + dislikes]
         if len(listed) <= likes:
             return
-        found = learn_from_marks(kg, listed, liked, disliked)
+        found = rerank.learn_from_marks(kg, listed, liked, disliked)
         assert bool(found.assumed) is (not disliked) and not {*found.assumed} & {*liked}
         lengths = [one.hypothesis.length for one in found.alternatives]
-        assert lengths == sorted({*lengths}) and max(lengths, default=0) <= FeedbackSettings().max_length
+        assert (
+            lengths == sorted({*lengths}) and max(lengths, default=0) <= rerank.FeedbackSettings().max_length
+        )
         plain = Plain(triples)
         for one in found.alternatives:
             held = plain.instances(one.hypothesis.expression)
             assert one.covered == tuple(iri for iri in listed if iri in held)
             assert one.hypothesis.counts == found.problem.counts(held) and one.hypothesis.counts.informative
             problem = found.problem
-            again = marked_counts(kg, one.hypothesis.expression, problem.positives, problem.negatives)
+            again = rerank.marked_counts(kg, one.hypothesis.expression, problem.positives, problem.negatives)
             assert again.counts == one.hypothesis.counts
         assert not {*found.proposals} & {*liked, *disliked}
-        shortest, _ = conditions_agreeing(kg, found.problem, listed, 2, until=1e12)
+        shortest, _ = rerank.conditions_agreeing(kg, found.problem, listed, 2, until=1e12)
         for e in shortest:
             held = plain.instances(e)
             assert held.issuperset(found.problem.positives) and held.isdisjoint(found.problem.negatives)
@@ -304,9 +299,9 @@ def test_an_integer_reaches_the_limit_of_a_decimal(negative: str) -> None:
             ":f a owl:NamedIndividual ; :size 1 }"
         )
         problem = LearningProblem([f"{space}d"], [space + negative])
-        shortest, _ = conditions_agreeing(kg, problem, [space + n for n in "def"], 1, until=1e12)
+        shortest, _ = rerank.conditions_agreeing(kg, problem, [space + n for n in "def"], 1, until=1e12)
         for expression in shortest:
-            counts = marked_counts(kg, expression, problem.positives, problem.negatives).counts
+            counts = rerank.marked_counts(kg, expression, problem.positives, problem.negatives).counts
             assert (counts.tp, counts.fp) == (1, 0)
         assert shortest or negative == "e"
 
@@ -317,7 +312,7 @@ def test_a_mark_on_what_is_disputed_rules_conditions_out() -> None:
         liked, disliked = [listed[0]], [listed[1]]
         sizes = []
         while True:
-            found = learn_from_marks(kg, listed, liked, disliked, PATIENT)
+            found = rerank.learn_from_marks(kg, listed, liked, disliked, PATIENT)
             assert found.best is not None and found.best.hypothesis.solved
             if not found.proposals:
                 break
@@ -333,8 +328,8 @@ def test_marks_that_say_nothing_are_refused() -> None:
         redis, mysql = EX + "Redis", EX + "MySQL"
         for liked, disliked in (([], [redis]), ([redis], [redis]), ([EX + "Database"], [redis])):
             with pytest.raises(LearningProblemError):
-                learn_from_marks(kg, [redis, mysql], liked, disliked)
+                rerank.learn_from_marks(kg, [redis, mysql], liked, disliked)
         with pytest.raises(LearningProblemError):
-            learn_from_marks(kg, [redis], [redis])
-        assert not conditions_agreeing(kg, LearningProblem([redis], [mysql]), [], 2, until=1e12)[0]
-    assert precision(ExampleCounts(0, 0, 1, 1)) is None
+            rerank.learn_from_marks(kg, [redis], [redis])
+        assert not rerank.conditions_agreeing(kg, LearningProblem([redis], [mysql]), [], 2, until=1e12)[0]
+    assert rerank.precision(ExampleCounts(0, 0, 1, 1)) is None

@@ -8,17 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import XSD, Literal, URIRef
 
+from mrag.completion import patterns
 from mrag.completion.graph import TripleLookup, complete, complete_from_graph
 from mrag.completion.grounding import GroundingSettings, ground
-from mrag.completion.patterns import (
-    CompletedTriple,
-    Completion,
-    GroundedPlan,
-    IncompleteTriple,
-    Slot,
-    TermCandidate,
-    TriplePlan,
-)
+from mrag.completion.patterns import CompletedTriple, GroundedPlan, IncompleteTriple, Slot
 from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
@@ -36,7 +29,7 @@ def kg() -> Iterator[KnowledgeGraph]:
         yield graph
 
 
-def done(kg: KnowledgeGraph, given_plan: TriplePlan, **knobs: object) -> Completion:
+def done(kg: KnowledgeGraph, given_plan: patterns.TriplePlan, **knobs: object) -> patterns.Completion:
     return complete_from_graph(kg, GroundedPlan(given_plan), **knobs)  # type: ignore[arg-type]
 
 
@@ -193,7 +186,7 @@ def test_of_several_candidates_the_closest_are_tried_first(kg: KnowledgeGraph) -
     given_plan = plan(("Film", GENRE, X))
 
     def grounded(*pairs: tuple[str, float]) -> GroundedPlan:
-        kept = tuple(TermCandidate(f(name), score, name) for name, score in pairs)
+        kept = tuple(patterns.TermCandidate(f(name), score, name) for name, score in pairs)
         return GroundedPlan(given_plan, {("Film", "entity"): kept})
 
     assert complete_from_graph(kg, grounded(("tiger", 1.0), ("alien", 0.97))).answers == [f("wuxia")]
@@ -205,7 +198,7 @@ def test_of_several_candidates_the_closest_are_tried_first(kg: KnowledgeGraph) -
 
 
 def test_one_text_is_one_entity_in_all_triples(kg: KnowledgeGraph) -> None:
-    kept = (TermCandidate(f("tiger"), 1.0, "a"), TermCandidate(f("legend"), 1.0, "b"))
+    kept = (patterns.TermCandidate(f("tiger"), 1.0, "a"), patterns.TermCandidate(f("legend"), 1.0, "b"))
     grounded = GroundedPlan(plan(("it", GENRE, X), ("it", STARS, Y)), {("it", "entity"): kept})
     assert complete_from_graph(kg, grounded).answers == [], "no film of the two has both"
 

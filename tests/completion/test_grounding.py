@@ -7,16 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import RDFS, SKOS, XSD, Literal, URIRef
 
+from mrag.completion import patterns
 from mrag.completion.grounding import Grounder, GroundingSettings, ground
 from mrag.completion.names import NEARLY, EntityNames, Relations
-from mrag.completion.patterns import (
-    GroundedPlan,
-    IncompleteTriple,
-    TermCandidate,
-    TriplePlan,
-    is_text,
-    with_terms,
-)
+from mrag.completion.patterns import IncompleteTriple, TriplePlan
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
@@ -220,7 +214,7 @@ ALIEN, MADE = URIRef("urn:alien"), URIRef("urn:by")
 
 def test_unknowns_are_found_once_in_order_and_bound_by_their_names() -> None:
     assert list(IncompleteTriple(X, Y, X).unknowns()) == [X, Y]
-    assert is_text("urn:alien") and not any(map(is_text, (ALIEN, Literal("alien"), X)))
+    assert patterns.is_text("urn:alien") and not any(map(patterns.is_text, (ALIEN, Literal("alien"), X)))
     bound = IncompleteTriple(X, "by", Y).bind({"x": ALIEN, "z": MADE})
     assert bound == IncompleteTriple(ALIEN, "by", Y) and isinstance(bound.subject, URIRef)
     assert len({IncompleteTriple(slot, MADE, X) for slot in (X, "text", ALIEN, ALIEN)}) == 3
@@ -235,7 +229,7 @@ def test_a_plan_lists_its_texts_with_their_roles() -> None:
 
 def test_one_text_may_be_an_entity_and_a_relation() -> None:
     plan = TriplePlan("?", (), (IncompleteTriple("by", "by", X),), X, "hand", excluded=("by",))
-    grounded = with_terms(plan, {("by", "entity"): ALIEN, ("by", "relation"): MADE})
+    grounded = patterns.with_terms(plan, {("by", "entity"): ALIEN, ("by", "relation"): MADE})
     assert grounded.triples == (IncompleteTriple(ALIEN, MADE, X),)
     assert grounded.excluded == (ALIEN,)
     assert plan.triples[0].subject == "by", "the plan itself is as it was"
@@ -243,8 +237,8 @@ def test_one_text_may_be_an_entity_and_a_relation() -> None:
 
 def test_a_grounded_plan_gives_the_terms_of_any_slot() -> None:
     plan = TriplePlan("?", (), (IncompleteTriple("Alien", MADE, X),), X, "hand")
-    kept = (TermCandidate(ALIEN, 1.0, "Alien"), TermCandidate(MADE, 0.9, "Alien"))
-    grounded = GroundedPlan(plan, {("Alien", "entity"): kept})
+    kept = (patterns.TermCandidate(ALIEN, 1.0, "Alien"), patterns.TermCandidate(MADE, 0.9, "Alien"))
+    grounded = patterns.GroundedPlan(plan, {("Alien", "entity"): kept})
     assert grounded.planned is plan
     assert grounded.terms("Alien", "entity") == (ALIEN, MADE)
     assert grounded.terms("Alien", "relation") == ()

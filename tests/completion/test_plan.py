@@ -13,18 +13,12 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import BaseMessage
 from rdflib import URIRef
 
+from mrag.completion import patterns
 from mrag.completion.graph import complete_from_graph
 from mrag.completion.grounding import GroundingSettings, PathTable, Step, ground
 from mrag.completion.names import EntityNames
 from mrag.completion.path_planner import Example, PathPlanner, Weights, calibrate, find_mentions
-from mrag.completion.patterns import (
-    MAX_TRIPLES,
-    GroundedPlan,
-    IncompleteTriple,
-    ModelPlanner,
-    TriplePlan,
-    read_plan,
-)
+from mrag.completion.patterns import IncompleteTriple, ModelPlanner, read_plan
 from mrag.errors import ConfigError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
@@ -100,7 +94,7 @@ def test_any_text_is_a_plan_or_an_error(text: str) -> None:
         plan = read_plan("?", text)
     except ModelError:
         return
-    assert 0 < len(plan.triples) <= MAX_TRIPLES
+    assert 0 < len(plan.triples) <= patterns.MAX_TRIPLES
     assert plan.answer in {u for t in plan.triples for u in t.unknowns()}
 
 
@@ -164,7 +158,7 @@ def weights(kg: KnowledgeGraph) -> Weights:
     return calibrate(kg, EXAMPLES, model=None)
 
 
-def steps(plan: TriplePlan) -> list[str]:
+def steps(plan: patterns.TriplePlan) -> list[str]:
     return [str(t.predicate).rsplit("/", 1)[1] for t in plan.triples]
 
 
@@ -196,7 +190,7 @@ def test_calibration_teaches_ways_of_asking(kg: KnowledgeGraph, weights: Weights
         IncompleteTriple(Unknown("x2"), BY, Unknown("x1")),
     )
     assert plan.sub_questions == ("What is “directed by” of Blade Runner?", "What has ?x1 as “directed by”?")
-    found = complete_from_graph(kg, GroundedPlan(plan))
+    found = complete_from_graph(kg, patterns.GroundedPlan(plan))
     assert set(found.answers) == {f("alien"), f("duellists"), f("legend")}
 
 
@@ -246,7 +240,7 @@ def test_a_right_plan_without_answers_gives_way_only_to_a_near_one(
     planners = (PathPlanner(kg, weights, model=None, slack=slack) for slack in (0.0, 99.0))
     strict, loose = (planner.plan("who starred in The Duellists") for planner in planners)
     assert strict.triples == right != loose.triples
-    assert complete_from_graph(kg, GroundedPlan(loose)).answers
+    assert complete_from_graph(kg, patterns.GroundedPlan(loose)).answers
 
 
 def test_a_question_without_names_is_told(kg: KnowledgeGraph) -> None:

@@ -13,22 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, LoadError
+from mrag.evaluation import metrics
 from mrag.evaluation.benchmark import RunJournal, System, index_system, ranker_system, run_system
-from mrag.evaluation.metrics import (
-    Measure,
-    Resampling,
-    Run,
-    Scored,
-    compare,
-    holm,
-    interval,
-    judged_queries,
-    per_query,
-    read_qrels,
-    read_run,
-    write_qrels,
-    write_run,
-)
+from mrag.evaluation.metrics import Run, Scored, compare, interval, per_query, write_run
 from mrag.evaluation.questions import read_collection, read_documents, read_queries
 from mrag.evaluation.report import evaluate
 from mrag.index.document_index import DocumentIndex
@@ -163,7 +150,7 @@ def test_a_run_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactor
     path = tmp_path_factory.mktemp("runs") / "run.trec"
     run = Run.of_scores("my run", scores)
     write_run(run, path)
-    again = read_run(path)
+    again = metrics.read_run(path)
     assert again.name == "my_run" and list(again.hits) == sorted(run.hits)
     for query, hits in again.hits.items():
         given_hits = run.hits[query]
@@ -207,19 +194,24 @@ def test_others_measure_the_same(tmp_path_factory: pytest.TempPathFactory, score
 @settings(max_examples=60, deadline=None)
 def test_judgements_are_read_as_written(tmp_path_factory: pytest.TempPathFactory, qrels: dict) -> None:
     path = tmp_path_factory.mktemp("qrels") / "qrels.tsv"
-    write_qrels(qrels, path)
-    assert read_qrels(path) == qrels
+    metrics.write_qrels(qrels, path)
+    assert metrics.read_qrels(path) == qrels
 
 
 def test_the_order_of_a_run_survives_the_file_and_scores_decide_over_its_ranks(tmp_path: Path) -> None:
     path = tmp_path / "x.trec"
     write_run(Run("x", {"1": [Scored("b", 0.1), Scored("a", 0.9)]}), path)
-    assert [hit.doc for hit in read_run(path).hits["1"]] == ["b", "a"]
+    assert [hit.doc for hit in metrics.read_run(path).hits["1"]] == ["b", "a"]
     path.write_text("1 Q0 a 1 0.5 me\n1 Q0 b 2 0.7 me\n1 Q0 0 3 0.5 me\n")
-    assert [hit.doc for hit in read_run(path).hits["1"]] == ["b", "0", "a"]
+    assert [hit.doc for hit in metrics.read_run(path).hits["1"]] == ["b", "0", "a"]
 
 
-READERS = {"run": read_run, "qrels": read_qrels, "queries": read_queries, "documents": read_documents}
+READERS = {
+    "run": metrics.read_run,
+    "qrels": metrics.read_qrels,
+    "queries": read_queries,
+    "documents": read_documents,
+}
 
 
 @pytest.mark.parametrize(("kind", "name", "text", "line", "words"), cases(__file__, "malformed"))
@@ -237,7 +229,7 @@ def test_blanks_cannot_stand_in_the_files(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="cannot stand"):
         write_run(Run.of_order("x", {"1": ["a b"]}), tmp_path / "x")
     with pytest.raises(LoadError, match="cannot stand"):
-        write_qrels({"1 2": {"a": 1}}, tmp_path / "x")
+        metrics.write_qrels({"1 2": {"a": 1}}, tmp_path / "x")
 
 
 def test_cranfield_is_read_as_it_is() -> None:
@@ -254,7 +246,7 @@ def test_a_beir_folder_with_splits(tmp_path: Path) -> None:
     (tmp_path / "queries.jsonl").write_text(asked)
     (tmp_path / "corpus.jsonl").write_text('{"_id": "d", "title": "A", "text": "b c", "metadata": {}}\n')
     for split in ("dev", "test"):
-        write_qrels({"1": {"d": 1}}, tmp_path / "qrels" / f"{split}.tsv")
+        metrics.write_qrels({"1": {"d": 1}}, tmp_path / "qrels" / f"{split}.tsv")
     found = read_collection(tmp_path)
     assert found.documents == {"d": "A b c"} and found.queries["1"] == "a coat"
     assert found.notes == ("1 of 2 queries have no judgements and are left out.",)
@@ -277,7 +269,7 @@ def test_a_trec_folder_needs_one_file_of_each(tmp_path: Path) -> None:
 
 def test_queries_of_other_judgements_are_refused(tmp_path: Path) -> None:
     (tmp_path / "queries.jsonl").write_text('{"_id": "1", "text": "coat"}\n')
-    write_qrels({"7": {"d": 1}}, tmp_path / "qrels" / "test.tsv")
+    metrics.write_qrels({"7": {"d": 1}}, tmp_path / "qrels" / "test.tsv")
     with pytest.raises(Exception, match=r"1 judged queries are not in queries\.jsonl, such as 7"):
         read_collection(tmp_path)
 
@@ -336,7 +328,7 @@ NAMES = ["MRR", "MAP", "nDCG@3", "nDCG@10", "P@1", "P@5", "P@100", "R@2", "R@100
 def test_measures_are_as_defined(qrels: dict[str, dict[str, int]], orders: dict[str, list[str]]) -> None:
     values = per_query(Run.of_order("x", orders), qrels, NAMES)
     queries = [q for q in QUERIES if any(grade > 0 for grade in qrels[q].values())]
-    assert judged_queries(qrels) == queries
+    assert metrics.judged_queries(qrels) == queries
     for name in NAMES:
         expected = {q: by_hand(name, orders.get(q, []), qrels[q]) for q in queries}
         assert values[name] == pytest.approx(expected, abs=1e-9), name
@@ -375,12 +367,12 @@ def test_the_two_counts_of_hits_differ_at_rank_k_alone() -> None:
 @pytest.mark.parametrize("name", ["", "MRR@10", "nDCG", "P@0", "P@x", "F1@10", "Hits@-1", "R@10x"])
 def test_what_is_no_measure_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match="no measure"):
-        Measure.parse(name)
+        metrics.Measure.parse(name)
 
 
 def test_names_are_read_in_any_case_and_written_in_one() -> None:
     given = ("ndcg@10", "recall@5", "map", "HITSEXCLUSIVE@3")
-    assert [str(Measure.parse(n)) for n in given] == ["nDCG@10", "R@5", "MAP", "HitsExclusive@3"]
+    assert [str(metrics.Measure.parse(n)) for n in given] == ["nDCG@10", "R@5", "MAP", "HitsExclusive@3"]
 
 
 RANDOM = np.random.default_rng(7)
@@ -399,7 +391,7 @@ def test_the_interval_is_that_of_scipy() -> None:
 
 
 def test_the_interval_covers_the_true_mean_about_as_often_as_it_says() -> None:
-    knobs = Resampling(resamples=400)
+    knobs = metrics.Resampling(resamples=400)
     covered = 0
     for _ in range(300):
         found = interval(RANDOM.binomial(1, 0.3, 80).tolist(), knobs)
@@ -436,16 +428,16 @@ def test_equal_systems_clear_differences_and_which_comes_first() -> None:
 
 def test_the_same_seed_gives_the_same_figures_and_another_one_near_ones() -> None:
     assert interval(VALUES.tolist()) == interval(VALUES.tolist())
-    other = interval(VALUES.tolist(), Resampling(seed=1))
+    other = interval(VALUES.tolist(), metrics.Resampling(seed=1))
     assert other != interval(VALUES.tolist()) and other.low == pytest.approx(interval(VALUES).low, abs=0.01)
 
 
 def test_holm_never_makes_a_p_value_smaller_and_keeps_their_order() -> None:
     values = RANDOM.random(20).tolist()
-    adjusted = holm(values)
+    adjusted = metrics.holm(values)
     assert all(a >= p for a, p in zip(adjusted, values, strict=True)) and max(adjusted) <= 1
     assert sorted(adjusted) == [adjusted[i] for i in np.argsort(values)]
-    assert holm([]) == []
+    assert metrics.holm([]) == []
 
 
 def test_what_cannot_be_computed_is_refused() -> None:
@@ -455,4 +447,4 @@ def test_what_cannot_be_computed_is_refused() -> None:
         compare([1.0], [])
     for wrong in ({"resamples": 5}, {"level": 1.0}):
         with pytest.raises(ConfigError, match="resample"):
-            Resampling(**wrong)  # type: ignore[arg-type]
+            metrics.Resampling(**wrong)  # type: ignore[arg-type]

@@ -6,18 +6,10 @@ import numpy as np
 import pytest
 
 from mrag.errors import ModelError
-from mrag.generative import llama
+from mrag.generative import llama, models
 from mrag.generative.clue_index import ClueIndex
 from mrag.generative.decoding import Clue, DecodingSettings, decode
 from mrag.generative.llama import GgufModel
-from mrag.generative.models import (
-    ByteTokeniser,
-    LanguageModel,
-    Tokeniser,
-    clue_text,
-    document_tokens,
-    language_model,
-)
 from tests.cases import cases
 
 pytestmark = pytest.mark.model
@@ -26,9 +18,9 @@ FACTS: dict[str, str] = cases(__file__, "facts")
 
 def test_texts_survive_the_tokeniser(smollm: GgufModel) -> None:
     tokeniser = smollm.tokeniser
-    assert isinstance(tokeniser, Tokeniser) and isinstance(ByteTokeniser(), Tokeniser)
+    assert isinstance(tokeniser, models.Tokeniser) and isinstance(models.ByteTokeniser(), models.Tokeniser)
     for text in cases(__file__, "texts"):
-        for way in (tokeniser, ByteTokeniser()):
+        for way in (tokeniser, models.ByteTokeniser()):
             tokens = way.encode(text)
             assert way.decode(tokens) == text
             assert all(0 <= token < way.vocabulary for token in tokens)
@@ -36,9 +28,9 @@ def test_texts_survive_the_tokeniser(smollm: GgufModel) -> None:
     assert tokeniser.decode([tokeniser.end]) == ""
     assert tokeniser.encode("Ontotext") != tokeniser.encode(" Ontotext"), "why documents begin with a space"
     words = "GraphDB\n is  a triple store"
-    assert document_tokens(tokeniser, words) == tokeniser.encode(" GraphDB is a triple store")
-    ended = [*document_tokens(tokeniser, words), tokeniser.end]
-    assert clue_text(tokeniser, ended) == "GraphDB is a triple store"
+    assert models.document_tokens(tokeniser, words) == tokeniser.encode(" GraphDB is a triple store")
+    ended = [*models.document_tokens(tokeniser, words), tokeniser.end]
+    assert models.clue_text(tokeniser, ended) == "GraphDB is a triple store"
     with pytest.raises(ModelError, match="not one of"):
         tokeniser.decode([tokeniser.vocabulary])
 
@@ -95,7 +87,7 @@ def test_long_prompts_are_read_in_parts(smollm: GgufModel, monkeypatch: pytest.M
 
 def test_clues_of_facts_are_the_same_to_the_bit_each_time(smollm: GgufModel) -> None:
     tokeniser = smollm.tokeniser
-    documents = [(i, document_tokens(tokeniser, text)) for i, text in FACTS.items()]
+    documents = [(i, models.document_tokens(tokeniser, text)) for i, text in FACTS.items()]
     index = ClueIndex.build(documents, tokeniser.vocabulary, end=tokeniser.end)
     knobs = DecodingSettings(beams=4, groups=2, min_length=3, prior_weight=1.0)
     again: dict[str, list[Clue]] = {}
@@ -137,15 +129,15 @@ def test_limits_are_said(smollm: GgufModel, gguf: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot load"):
         GgufModel(broken)
     with pytest.raises(ModelError, match="no file"):
-        language_model("local:nowhere.gguf")
+        models.language_model("local:nowhere.gguf")
 
 
 def test_models_by_name(gguf: Path) -> None:
-    model = language_model(f"local:{gguf}")
-    assert isinstance(model, LanguageModel)
+    model = models.language_model(f"local:{gguf}")
+    assert isinstance(model, models.LanguageModel)
     for name in ("openai:gpt", "local:", "nothing"):
         with pytest.raises(ModelError, match="no probabilities"):
-            language_model(name)
+            models.language_model(name)
 
 
 def test_another_build_of_llama_is_refused(gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:

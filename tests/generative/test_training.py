@@ -16,30 +16,12 @@ import numpy as np
 import pytest
 
 from mrag.errors import ConfigError, ModelError
+from mrag.generative import models, training
 from mrag.generative.clue_index import ClueIndex
 from mrag.generative.decoding import DecodingSettings, decode
 from mrag.generative.llama import GgufModel
-from mrag.generative.models import (
-    ByteTokeniser,
-    LanguageModel,
-    Tokeniser,
-    TransformersModel,
-    document_tokens,
-    language_model,
-    library,
-)
-from mrag.generative.training import (
-    LoraLearner,
-    LoraSettings,
-    TrainingPair,
-    TrainingSettings,
-    clue_loss,
-    open_backbone,
-    prompt,
-    quiet,
-    train,
-    write_folder,
-)
+from mrag.generative.models import TransformersModel
+from mrag.generative.training import LoraLearner, LoraSettings, TrainingPair, train
 from tests.commands import run
 from tests.generation.conftest import gguf  # noqa: F401
 
@@ -48,11 +30,11 @@ torch: Any = pytest.importorskip("torch", reason=f"torch is {_WHY}")
 transformers: Any = pytest.importorskip("transformers", reason=f"transformers is {_WHY}")
 peft: Any = pytest.importorskip("peft", reason=f"peft is {_WHY}")
 
-TOKENS = ByteTokeniser()
+TOKENS = models.ByteTokeniser()
 EVERYWHERE = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "lm_head")
 SYLLABLES = ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu")
 PRODUCTS = "https://w3id.org/mrag/demo/products#"
-SHORT = TrainingSettings(epochs=4, batch=4, rate=1e-2, every=3, seed=3)
+SHORT = training.TrainingSettings(epochs=4, batch=4, rate=1e-2, every=3, seed=3)
 
 
 class Fast:
@@ -88,8 +70,10 @@ def words(number: int) -> str:
 
 def fifty() -> tuple[dict[str, list[int]], list[TrainingPair]]:
     """Fifty documents, and for each a question that says nothing but a name of its own."""
-    documents = {f"urn:{n}": document_tokens(TOKENS, f"{words(n)} {words(99 - n)} is it") for n in range(50)}
-    asked = [tuple(TOKENS.encode(prompt(f"{words(n)[::-1]}?"))) for n in range(50)]
+    documents = {
+        f"urn:{n}": models.document_tokens(TOKENS, f"{words(n)} {words(99 - n)} is it") for n in range(50)
+    }
+    asked = [tuple(TOKENS.encode(training.prompt(f"{words(n)[::-1]}?"))) for n in range(50)]
     said = zip(asked, documents.items(), strict=True)
     return documents, [TrainingPair(question, tuple(t[:9]), name) for question, (name, t) in said]
 
@@ -128,7 +112,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model(small: Path) -> TransformersModel:
-    loaded = language_model(f"hf:{small}")
+    loaded = models.language_model(f"hf:{small}")
     assert isinstance(loaded, TransformersModel)
     return loaded
 
@@ -138,7 +122,7 @@ def model(small: Path) -> TransformersModel:
 
 def test_texts_survive_the_tokeniser(model: TransformersModel) -> None:
     tokeniser = model.tokeniser
-    assert isinstance(tokeniser, Tokeniser) and isinstance(model, LanguageModel)
+    assert isinstance(tokeniser, models.Tokeniser) and isinstance(model, models.LanguageModel)
     assert tokeniser.vocabulary == len(tokeniser.own) + 3, "a model may have more rows than tokens"
     for text in (" a b  c. d ,e", "é 漢\n", "<end> is text here", ""):
         tokens = tokeniser.encode(text)
@@ -165,7 +149,7 @@ def test_beams_are_as_if_read_alone(model: TransformersModel) -> None:
 
 def test_clues_are_unique(model: TransformersModel) -> None:
     texts = {f"urn:{i}": f"{word} is number {i}" for i, word in enumerate("one two three four five".split())}
-    tokens = [(i, document_tokens(model.tokeniser, text)) for i, text in texts.items()]
+    tokens = [(i, models.document_tokens(model.tokeniser, text)) for i, text in texts.items()]
     index = ClueIndex.build(tokens, model.tokeniser.vocabulary, end=model.tokeniser.end)
     clues = decode(model, index, "Which number?", DecodingSettings(beams=6, groups=2, prior_weight=0.5))
     assert clues and all(index.documents(clue.tokens) == list(clue.documents) for clue in clues)
@@ -176,14 +160,14 @@ def test_limits_are_said(model: TransformersModel, tmp_path: Path) -> None:
         with pytest.raises(ModelError, match=message):
             model.start(tokens)
     with pytest.raises(ModelError, match="cannot load"):
-        language_model(f"hf:{tmp_path / 'nothing'}")
+        models.language_model(f"hf:{tmp_path / 'nothing'}")
 
 
 @pytest.mark.parametrize("missing", ["torch", "peft"])
 def test_a_missing_package_is_named(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ModelError, match=rf"{missing}.*mrag\[generative-training\]"):
-        library(missing)
+        models.library(missing)
 
 
 # -- low-rank training -------------------------------------------------------------------------------------
@@ -194,14 +178,14 @@ def test_a_tiny_model_overfits_fifty_pairs_and_its_clues_come_back(tmp_path: Pat
     index = ClueIndex.build(documents.items(), TOKENS.vocabulary)
     found = LoraLearner(tiny(), LoraSettings(rank=32, alpha=64, dropout=0.0, modules=EVERYWHERE))
     before = right(TransformersModel(found.model, Fast()), index, pairs)
-    settings = TrainingSettings(epochs=60, batch=10, rate=2e-3, every=10_000)
+    settings = training.TrainingSettings(epochs=60, batch=10, rate=2e-3, every=10_000)
     outcome = train(found, pairs, tmp_path, settings)
     assert outcome.steps == outcome.total == 300 and not outcome.interrupted
     assert outcome.losses[0] > 3 and np.mean(outcome.losses[-5:]) < 0.1
     after = right(TransformersModel(found.model, Fast()), index, pairs)
     assert after >= 48 > 10 > before
     # The written adapter gives the same model.
-    with quiet():
+    with training.quiet():
         again = TransformersModel(peft.PeftModel.from_pretrained(tiny(), str(tmp_path)), Fast())
     one = again.start(pairs[0].prompt).log_probabilities
     other = TransformersModel(found.model, Fast()).start(pairs[0].prompt).log_probabilities
@@ -304,8 +288,8 @@ def test_the_loss_is_of_the_clue_alone_whatever_the_padding() -> None:
     long = TrainingPair(tuple(range(40, 70)), (80, 81, 82))
     short = TrainingPair((50, 51), (90, 91, 92, 93, 94))
     with torch.no_grad():
-        alone = [float(clue_loss(model, [pair])) for pair in (long, short)]
-        both = float(clue_loss(model, [long, short]))
+        alone = [float(training.clue_loss(model, [pair])) for pair in (long, short)]
+        both = float(training.clue_loss(model, [long, short]))
         row = torch.tensor([[*short.prompt, *short.clue]])
         plain = torch.log_softmax(model(row).logits[0, 1:-1], -1)
         expected = -float(plain[torch.arange(5), torch.tensor(short.clue)].mean())
@@ -326,10 +310,10 @@ def test_what_cannot_be_trained_is_said(tmp_path: Path) -> None:
         (lambda: train(learner(), [], tmp_path), "nothing to learn"),
         (lambda: LoraLearner(tiny(), LoraSettings(modules=("none_proj",))), "cannot be adapted"),
         (lambda: LoraSettings(rank=0), "cannot be adapted"),
-        (lambda: TrainingSettings(batch=0), "Cannot train"),
+        (lambda: training.TrainingSettings(batch=0), "Cannot train"),
         (lambda: train(Broken(), few(), tmp_path / "c"), "is nan"),
-        (lambda: open_backbone("local:none.gguf"), "no model file"),
-        (lambda: open_backbone("ollama:llama3.2"), "cannot be trained"),
+        (lambda: training.open_backbone("local:none.gguf"), "no model file"),
+        (lambda: training.open_backbone("ollama:llama3.2"), "cannot be trained"),
     ):
         with pytest.raises((ConfigError, ModelError), match=message):
             wrong()
@@ -343,8 +327,8 @@ def test_what_cannot_be_trained_is_said(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_the_written_folder_is_the_model_file_with_its_adapter(gguf: Path, tmp_path: Path) -> None:  # noqa: F811
     torch.set_num_threads(1)
-    backbone = open_backbone(f"local:{gguf}")
-    text = prompt("What are the symptoms of Acromegaly ?") + " naïve 12.5% of 漢字"
+    backbone = training.open_backbone(f"local:{gguf}")
+    text = training.prompt("What are the symptoms of Acromegaly ?") + " naïve 12.5% of 漢字"
     learner = LoraLearner(backbone.model, LoraSettings(dropout=0.0))
     with torch.no_grad():
         for name, parameter in learner.model.named_parameters():
@@ -353,7 +337,7 @@ def test_the_written_folder_is_the_model_file_with_its_adapter(gguf: Path, tmp_p
     tokens = backbone.tokeniser.encode(text)
     with torch.no_grad():
         wanted = torch.log_softmax(learner.model.eval()(torch.tensor([tokens])).logits[0, -1], -1).numpy()
-    folder = write_folder(learner.model, backbone.tokeniser.own, tmp_path / "model")
+    folder = training.write_folder(learner.model, backbone.tokeniser.own, tmp_path / "model")
     model = TransformersModel.open(str(folder))
     assert model.tokeniser.encode(text) == tokens and model.tokeniser.decode(tokens) == text
     assert np.allclose(model.start(tokens).log_probabilities[0], wanted, atol=1e-3)

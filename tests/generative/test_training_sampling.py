@@ -10,20 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, LoadError
+from mrag.generative import training
 from mrag.generative.models import ByteTokeniser, document_tokens
-from mrag.generative.training import (
-    ClueSampling,
-    TrainingPair,
-    TrainingQuestion,
-    batches,
-    digest,
-    keywords,
-    make_pairs,
-    prompt,
-    read_questions,
-    sample_clues,
-    token_spans,
-)
+from mrag.generative.training import ClueSampling, sample_clues
 
 TOKENS = ByteTokeniser()
 TEXT = " Bones grow. Rickets is caused by too little vitamin D, and rickets softens bones. It is treated."
@@ -92,7 +81,7 @@ def test_a_clue_is_a_run_of_the_document_and_is_drawn_again(
 @given(st.text())
 def test_spans_cover_the_text(text: str) -> None:
     tokens = TOKENS.encode(text)
-    shown, spans = token_spans(TOKENS, tokens)
+    shown, spans = training.token_spans(TOKENS, tokens)
     assert len(spans) == len(tokens)
     ends = [0, *(end for _, end in spans)]
     assert [start for start, _ in spans] == ends[:-1] and ends[-1] == len(shown)
@@ -102,42 +91,47 @@ def test_edges() -> None:
     assert sample_clues("a question", [], TOKENS) == []
     short = TOKENS.encode(" ab")
     assert sample_clues("zz", short, TOKENS, ClueSampling(length=10)) == [tuple(short)]
-    assert keywords("Is it of the?") == frozenset()
+    assert training.keywords("Is it of the?") == frozenset()
     with pytest.raises(ConfigError, match="above 0"):
         ClueSampling(starts=0)
 
 
 def test_pairs_follow_the_questions(tmp_path: Path) -> None:
     documents = {"urn:a": TOKENS.encode(TEXT), "urn:b": TOKENS.encode(" Other words of bones.")}
-    asked = [TrainingQuestion(q, d) for q, d in (("What?", "urn:a"), ("And {question} bones?", "urn:b"))]
-    pairs = make_pairs(asked, documents, TOKENS, ClueSampling(length=8, starts=2))
+    asked = [
+        training.TrainingQuestion(q, d) for q, d in (("What?", "urn:a"), ("And {question} bones?", "urn:b"))
+    ]
+    pairs = training.make_pairs(asked, documents, TOKENS, ClueSampling(length=8, starts=2))
     assert [pair.document for pair in pairs] == ["urn:a"] * 2 + ["urn:b"] * 2
-    assert TOKENS.decode(pairs[-1].prompt) == prompt("And {question} bones?")
-    assert "{question} bones" in prompt("And {question} bones?")
-    assert digest(pairs) != digest(pairs[:-1])
+    assert TOKENS.decode(pairs[-1].prompt) == training.prompt("And {question} bones?")
+    assert "{question} bones" in training.prompt("And {question} bones?")
+    assert training.digest(pairs) != training.digest(pairs[:-1])
     with pytest.raises(ConfigError, match="urn:c"):
-        make_pairs([TrainingQuestion("Who?", "urn:c")], documents, TOKENS)
+        training.make_pairs([training.TrainingQuestion("Who?", "urn:c")], documents, TOKENS)
 
 
 def test_an_epoch_shows_each_pair_once_in_an_order_of_its_own() -> None:
-    pairs = [TrainingPair((1,), (n,)) for n in range(20)]
-    orders = [[p.clue for batch in batches(pairs, 3, epoch, 7) for p in batch] for epoch in (0, 1)]
+    pairs = [training.TrainingPair((1,), (n,)) for n in range(20)]
+    orders = [[p.clue for batch in training.batches(pairs, 3, epoch, 7) for p in batch] for epoch in (0, 1)]
     assert sorted(orders[0]) == sorted(orders[1]) == [(n,) for n in range(20)]
     assert orders[0] != orders[1]
-    assert orders[0] == [p.clue for batch in batches(pairs, 3, 0, 7) for p in batch]
+    assert orders[0] == [p.clue for batch in training.batches(pairs, 3, 0, 7) for p in batch]
 
 
 def test_questions_are_read(tmp_path: Path) -> None:
     file = tmp_path / "questions.jsonl"
     lines = ({"question": "What?", "document": "urn:a"}, {"question": "And?", "document": "urn:b"})
     file.write_text("\n".join(json.dumps(line) for line in lines) + "\n\n")
-    assert read_questions(file) == [TrainingQuestion("What?", "urn:a"), TrainingQuestion("And?", "urn:b")]
+    assert training.read_questions(file) == [
+        training.TrainingQuestion("What?", "urn:a"),
+        training.TrainingQuestion("And?", "urn:b"),
+    ]
     for wrong in ("{", "[]", '{"question": "What?"}', '{"question": " ", "document": "urn:a"}'):
         file.write_text(wrong)
         with pytest.raises(LoadError, match="line 1"):
-            read_questions(file)
+            training.read_questions(file)
     file.write_text("")
     with pytest.raises(LoadError, match="no question"):
-        read_questions(file)
+        training.read_questions(file)
     with pytest.raises(LoadError, match="cannot be read"):
-        read_questions(tmp_path / "none")
+        training.read_questions(tmp_path / "none")

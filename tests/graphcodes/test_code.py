@@ -8,17 +8,10 @@ import pytest
 from hypothesis import given, settings
 
 from mrag.errors import ConfigError
+from mrag.graphcodes import metrics
 from mrag.graphcodes.code import Edge, GraphCode, Node, from_folder, from_json, term, to_json, union
 from mrag.graphcodes.explanation import CodeVerbaliser, explain
-from mrag.graphcodes.metrics import (
-    CodeComparison,
-    CodeScores,
-    Lexicographic,
-    Ontology,
-    Weighted,
-    paper,
-    structural,
-)
+from mrag.graphcodes.metrics import CodeScores, paper, structural
 from tests.cases import cases
 from tests.graphcodes.strategies import codes, ontologies, told
 from tests.graphcodes.test_index import run
@@ -229,7 +222,7 @@ BITES, BITTEN, LICKS = map(told, ("dog bites man", "man bites dog", "dog licks m
 def test_all_values_are_between_0_and_1(q, d):
     for scores in (paper(q, d), structural(q, d)):
         assert all(0 <= v <= 1 for v in (scores.features, scores.relations, scores.types))
-        assert 0 <= Weighted(3, 2, 1)(scores) <= 1
+        assert 0 <= metrics.Weighted(3, 2, 1)(scores) <= 1
 
 
 @settings(max_examples=60)
@@ -244,7 +237,7 @@ def test_an_ontology_only_adds_matches(q, d, ontology):
 @given(codes())
 def test_a_code_is_like_itself(code):
     assert structural(code, code) == CodeScores(1.0, 1.0, 1.0)
-    assert structural(code, code, Ontology()) == CodeScores(1.0, 1.0, 1.0)
+    assert structural(code, code, metrics.Ontology()) == CodeScores(1.0, 1.0, 1.0)
     assert structural(code, code, excess=0) == CodeScores(1.0, 1.0, 1.0)
 
 
@@ -262,7 +255,7 @@ def test_an_edge_turned_around_lowers_the_score(code):
         others = [*code.edges[:at], *code.edges[at + 1 :]]
         swapped = structural(code, GraphCode.of(code.nodes, [*others, turned]))
         assert swapped.types < 1
-        assert Weighted()(swapped) < 1
+        assert metrics.Weighted()(swapped) < 1
 
 
 def test_agent_and_patient():
@@ -307,7 +300,7 @@ class TestStructural:
 
 
 UTI, INFECTION = "urinary tract infection", "infection"
-KINDS = Ontology.of([("cystitis", UTI), (UTI, INFECTION), ("pneumonia", INFECTION)])
+KINDS = metrics.Ontology.of([("cystitis", UTI), (UTI, INFECTION), ("pneumonia", INFECTION)])
 
 
 class TestRoles:
@@ -342,7 +335,7 @@ class TestRoles:
         found = structural(q, d, KINDS)
         assert (found == CodeScores(1, 1, 1)) == fits
         assert fits or found == CodeScores(0.5, 0, 0)
-        assert fits or explain(q, d, CodeComparison(ontology=KINDS)).unfit == (INFECTION,)
+        assert fits or explain(q, d, metrics.CodeComparison(ontology=KINDS)).unfit == (INFECTION,)
         assert paper(q, d) == paper(q, q), "the paper does not see it"
 
     def test_without_an_ontology_types_are_compared_as_they_are(self):
@@ -351,20 +344,20 @@ class TestRoles:
         assert structural(q, GraphCode.of([INFECTION])).features == 0
 
     def test_relations_match_their_special_cases(self):
-        kinds = Ontology.of([("cures", "treats")])
+        kinds = metrics.Ontology.of([("cures", "treats")])
         q, d = told("a treats b"), told("a cures b")
         assert structural(q, d, kinds) == CodeScores(1, 1, 1)
         assert structural(d, q, kinds) == CodeScores(1, 1, 0)
 
 
 def test_ontology_with_a_cycle():
-    same = Ontology.of([("a", "b"), ("b", "a"), ("c", "a")])
+    same = metrics.Ontology.of([("a", "b"), ("b", "a"), ("c", "a")])
     assert same.fits("a", "b") and same.fits("b", "a") and same.fits("c", "b")
     assert not same.fits("a", "c")
 
 
 def test_lexicographic_order_is_not_cut_to_whole_numbers():
-    order = Lexicographic()
+    order = metrics.Lexicographic()
     falling = [(0.50001, 0, 0), (0.5, 1, 1), (0.5, 0.2, 0.9), (0.5, 0.2, 0.1), (0.5, 0.1, 1.0)]
     keys = [order(CodeScores(*scores)) for scores in falling]
     assert keys == sorted(set(keys), reverse=True)
@@ -373,9 +366,9 @@ def test_lexicographic_order_is_not_cut_to_whole_numbers():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Weighted(0, 0, 0), lambda: Weighted(-1), lambda: Lexicographic(()),
-        lambda: CodeComparison("cosine"), lambda: CodeComparison("paper", ontology=KINDS),
-        lambda: CodeComparison(excess=-0.1), lambda: structural(BITES, BITES, excess=-1),
+        lambda: metrics.Weighted(0, 0, 0), lambda: metrics.Weighted(-1), lambda: metrics.Lexicographic(()),
+        lambda: metrics.CodeComparison("cosine"), lambda: metrics.CodeComparison("paper", ontology=KINDS),
+        lambda: metrics.CodeComparison(excess=-0.1), lambda: structural(BITES, BITES, excess=-1),
     ],
 )  # fmt: skip
 def test_settings_are_checked(make):

@@ -21,16 +21,8 @@ from mrag.context.render import render, triple_json
 from mrag.errors import ConfigError, LoadError, ModelError, StoreLocked
 from mrag.generation.result import Citation
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment import (
-    PROV,
-    EnrichmentJournal,
-    EnrichProgress,
-    EnrichReport,
-    EnrichSettings,
-    describe,
-    journal_of,
-    refuses,
-)
+from mrag.images import enrichment
+from mrag.images.enrichment import PROV, EnrichmentJournal, EnrichSettings, describe
 from mrag.images.files import PictureLimits
 from mrag.images.graph import described_images, image_texts
 from mrag.images.prompts import PROMPTS
@@ -59,7 +51,7 @@ class Gallery:
     photos: Path
     server: SeeingServer
 
-    def describe(self, model: str | None = None, **more: Any) -> EnrichReport:
+    def describe(self, model: str | None = None, **more: Any) -> enrichment.EnrichReport:
         names = more.keys() & {"journal", "boxes_from", "stop", "on_progress"}
         own = {name: more.pop(name) for name in names}
         settings = EnrichSettings(**{"back_off": 0.01, **more})
@@ -76,7 +68,7 @@ def texts(kg: KnowledgeGraph) -> dict[str, tuple[str, ...]]:
 
 
 def test_each_image_is_described_by_what_it_shows(gallery: Gallery) -> None:
-    notes: list[EnrichProgress] = []
+    notes: list[enrichment.EnrichProgress] = []
     before = gallery.kg.record.asserted[0], gallery.kg.revision
     report = gallery.describe(on_progress=notes.append)
     assert (report.described, report.failures, report.left, report.interrupted) == (6, (), 0, False)
@@ -369,7 +361,7 @@ def test_settings_out_of_range_are_refused() -> None:
 
 @pytest.mark.parametrize(("text", "refused"), cases(__file__, "refusals"))
 def test_refusals_are_told_from_descriptions(text: str, refused: bool) -> None:
-    assert refuses(text) is refused
+    assert enrichment.refuses(text) is refused
 
 
 def test_a_journal_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
@@ -502,7 +494,7 @@ def test_ctrl_c_tells_how_many_were_described(campaign: Campaign, server: Seeing
 def test_two_at_once_are_refused(tmp_path: Path, server: SeeingServer) -> None:
     folder = store_in(tmp_path / "one")
     with mrag.connect(f"oxigraph:{folder / 'store'}") as kg:
-        first, second = journal_of(kg), journal_of(kg)
+        first, second = enrichment.journal_of(kg), enrichment.journal_of(kg)
         with first.opened(), pytest.raises(StoreLocked, match="Another process"), second.opened():
             pass
 

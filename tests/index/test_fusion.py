@@ -15,18 +15,11 @@ from rdflib import RDFS, Literal, URIRef
 
 import mrag
 from mrag.errors import ConfigError
+from mrag.index import fusion
 from mrag.index.bm25 import Bm25Index
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding import Embedder, Vectors, WordLlamaEmbedder
-from mrag.index.fusion import (
-    EVEN,
-    FusionWeight,
-    candidates,
-    reciprocal_rank_fusion,
-    usual,
-    weighted_rows,
-    weighted_scores,
-)
+from mrag.index.fusion import EVEN, reciprocal_rank_fusion, weighted_scores
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
 
@@ -107,7 +100,7 @@ def test_fused_scores_are_the_same_whatever_the_order(
 def test_rows_are_fused_as_any_items_are(rankings: list[dict[int, float]], share: float) -> None:
     weights = (1 - share, share)
     pairs = [(np.array([*one], np.int64), np.array([*one.values()], np.float32)) for one in rankings]
-    rows, scores = weighted_rows(pairs, weights)
+    rows, scores = fusion.weighted_rows(pairs, weights)
     expected = dict(weighted_scores([[*one.items()] for one in rankings], weights=weights))
     assert dict(zip(rows.tolist(), scores.tolist(), strict=True)) == expected
 
@@ -146,7 +139,7 @@ def test_bad_k() -> None:
 
 
 def test_depth() -> None:
-    assert [candidates(k) for k in (1, 10, 11)] == [100, 100, 110]
+    assert [fusion.candidates(k) for k in (1, 10, 11)] == [100, 100, 110]
 
 
 class RandomVectors:
@@ -220,7 +213,7 @@ def test_the_share_rests_on_the_documents_alone() -> None:
     texts = made(300)
     one = index_of(RandomVectors(), texts).learnt_weight()
     assert one == index_of(RandomVectors(), texts[::-1], parts=4).learnt_weight()
-    assert one == FusionWeight.from_json(one.to_json()) and one.questions == 100
+    assert one == fusion.FusionWeight.from_json(one.to_json()) and one.questions == 100
 
 
 def test_few_texts_teach_nothing() -> None:
@@ -284,4 +277,4 @@ def test_vectors_count_for_more_where_texts_are_short(wordllama: WordLlamaEmbedd
 
 @pytest.mark.parametrize(("words", "share"), [(3, 0.7), (16, 0.7), (32, 0.6), (64, 0.5), (500, 0.5)])
 def test_the_share_falls_with_the_length_of_the_texts(words: int, share: float) -> None:
-    assert usual(words) == share
+    assert fusion.usual(words) == share

@@ -19,15 +19,8 @@ from mrag.loaders._records import schema_lines
 from mrag.loaders.importing import kind_of
 from mrag.loaders.scenes import Fashionpedia, SceneGraphs
 from mrag.reasoning.run import reason
-from mrag.testing.annotations import (
-    ANNOTATIONS,
-    ATTRIBUTE_GROUPS,
-    BARE,
-    CATEGORY_GROUPS,
-    IMAGES,
-    PER_ANNOTATION,
-    write_annotations,
-)
+from mrag.testing import annotations
+from mrag.testing.annotations import write_annotations
 from tests.annotations import expected as annotated
 from tests.cases import cases
 from tests.conftest import shared_data
@@ -216,19 +209,22 @@ def test_progress_ends_at_the_size_of_the_file(tmp_path: Path) -> None:
 
 def test_the_statistics_are_the_published_ones(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    assert write_annotations(path, scale=0.1) == (round(IMAGES / 10), round(ANNOTATIONS / 10))
+    assert write_annotations(path, scale=0.1) == (
+        round(annotations.IMAGES / 10),
+        round(annotations.ANNOTATIONS / 10),
+    )
     data = json.loads(path.read_text())
     assert len(data["images"]) == 4562 and len(data["annotations"]) == 33340
     assert {a["image_id"] for a in data["annotations"]} == {i["id"] for i in data["images"]}
-    assert Counter(c["supercategory"] for c in data["categories"]) == CATEGORY_GROUPS
+    assert Counter(c["supercategory"] for c in data["categories"]) == annotations.CATEGORY_GROUPS
     groups = {a["id"]: a["supercategory"] for a in data["attributes"]}
     assert len(groups) == 294 and max(groups) == 339
     assert sorted(groups) != list(range(294)), "identifiers have gaps"
     counts = [len(a["attribute_ids"]) for a in data["annotations"]]
-    assert counts.count(0) / len(counts) == pytest.approx(BARE, abs=0.01)
-    assert sum(counts) / len(counts) == pytest.approx(PER_ANNOTATION, rel=0.03)
+    assert counts.count(0) / len(counts) == pytest.approx(annotations.BARE, abs=0.01)
+    assert sum(counts) / len(counts) == pytest.approx(annotations.PER_ANNOTATION, rel=0.03)
     shown = Counter(groups[n] for a in data["annotations"] for n in a["attribute_ids"])
-    for name, (_, thousands) in ATTRIBUTE_GROUPS.items():
+    for name, (_, thousands) in annotations.ATTRIBUTE_GROUPS.items():
         # Attributes of an annotation differ, which pushes the most frequent ones down a little.
         assert shown[name] * 10 / 1000 == pytest.approx(thousands, rel=0.15), name
     assert not any(a["iscrowd"] for a in data["annotations"])

@@ -10,20 +10,7 @@ from rdflib import OWL, RDF, RDFS, Graph, URIRef
 from rdflib.compare import isomorphic
 
 import mrag
-from mrag.cel.expressions import (
-    And,
-    AtLeast,
-    AtMost,
-    Bottom,
-    Expression,
-    Named,
-    Not,
-    Only,
-    Or,
-    Property,
-    Some,
-    Top,
-)
+from mrag.cel import expressions
 from mrag.cel.notation import to_graph
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders.ontologies import convert_owl, functional, owl_syntax
@@ -76,18 +63,18 @@ def unqualified(graph: Graph) -> Graph:
     return found
 
 
-names = st.sampled_from("abc").map(lambda x: Named("urn:x:" + x))
-roles = st.sampled_from("pq").map(lambda x: Property("urn:x:" + x))
-concepts: st.SearchStrategy[Expression] = st.recursive(
-    names | st.just(Top()) | st.just(Bottom()),
+names = st.sampled_from("abc").map(lambda x: expressions.Named("urn:x:" + x))
+roles = st.sampled_from("pq").map(lambda x: expressions.Property("urn:x:" + x))
+concepts: st.SearchStrategy[expressions.Expression] = st.recursive(
+    names | st.just(expressions.Top()) | st.just(expressions.Bottom()),
     lambda some: (
-        st.builds(Not, some)
-        | st.builds(Some, roles, some)
-        | st.builds(Only, roles, some)
-        | st.builds(AtLeast, st.integers(0, 12), roles, some)
-        | st.builds(AtMost, st.integers(0, 12), roles, some)
-        | st.lists(some, min_size=2, max_size=3).map(lambda x: And(tuple(x)))
-        | st.lists(some, min_size=2, max_size=3).map(lambda x: Or(tuple(x)))
+        st.builds(expressions.Not, some)
+        | st.builds(expressions.Some, roles, some)
+        | st.builds(expressions.Only, roles, some)
+        | st.builds(expressions.AtLeast, st.integers(0, 12), roles, some)
+        | st.builds(expressions.AtMost, st.integers(0, 12), roles, some)
+        | st.lists(some, min_size=2, max_size=3).map(lambda x: expressions.And(tuple(x)))
+        | st.lists(some, min_size=2, max_size=3).map(lambda x: expressions.Or(tuple(x)))
     ),
     max_leaves=8,
 )
@@ -95,7 +82,7 @@ concepts: st.SearchStrategy[Expression] = st.recursive(
 
 @settings(max_examples=50)
 @given(concepts)
-def test_expressions_come_back_through_both_notations(concept: Expression) -> None:
+def test_expressions_come_back_through_both_notations(concept: expressions.Expression) -> None:
     graph = Graph()
     graph.add((URIRef("urn:x"), RDF.type, OWL.Ontology))
     for name in "abcx":
