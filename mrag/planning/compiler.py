@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 from typing import Literal as OneOf
@@ -17,7 +17,6 @@ from mrag.planning.plan import (
     Block,
     Comparison,
     Condition,
-    Contains,
     Expression,
     Fold,
     Number,
@@ -389,9 +388,6 @@ def said_of(patterns: Iterable[Pattern], thing: Unknown, name: Unknown) -> list[
 
 Joining: TypeAlias = OneOf["any", "all", "few"]
 
-Spelt: TypeAlias = Mapping[tuple[Place, str], tuple[str, ...]]
-"""How the texts that values of a property should be are written, whatever the case, by property and text."""
-
 NOTHING = Block()
 
 
@@ -406,7 +402,6 @@ class BlockCompiler:
         plan: Compiles a plan that a block is joined with.
         schema: What is known of the graph.
         joining: Whether the order and the way of joins are said, for all solutions or for the first few.
-        spelt: How texts are written that are then looked up, not compared.
         twins: Where things have several names, which of them an unknown takes.
     """
 
@@ -416,7 +411,6 @@ class BlockCompiler:
     plan: Callable[[Plan], sparql.Pattern]
     schema: Schema | None = None
     joining: Joining = "any"
-    spelt: Spelt = field(default_factory=dict)
     twins: Twins | None = None
 
     def block(self, block: Block, around: Block = NOTHING) -> list[sparql.Pattern]:
@@ -428,13 +422,11 @@ class BlockCompiler:
         """
         found: list[sparql.Pattern] = [self.plan(plan) for plan in block.plans]
         patterns = without_implied(block.patterns, self.schema)
-        written = self._written(patterns, block.conditions)
-        conditions = [c for c in block.conditions if c not in written]
+        conditions = list(block.conditions)
         done, behind = list[Pattern](), self.joining == "all" and not block.plans
         known = None if self.joining == "any" else self.schema
         for pattern, way in in_order(patterns, block.conditions, known, behind=behind):
-            parts: list[sparql.Pattern] = [values for p, values in written.values() if p == pattern]
-            parts += self._pattern(pattern, looked_up=way == "looked up")
+            parts = self._pattern(pattern, looked_up=way == "looked up")
             if way == "behind":
                 found = [self._behind(done, found, conditions)]
             whole = way == "behind" or (way == "whole" and self.joining == "all")
@@ -469,20 +461,6 @@ class BlockCompiler:
         """Return conditions as filters, behind the sub-selects of their scalars."""
         filters = [sparql.Filter(self.values.condition(c)) for c in conditions]
         return [*self.scalars(), *filters]
-
-    def _written(
-        self, patterns: Sequence[Pattern], conditions: Sequence[Condition]
-    ) -> dict[Condition, tuple[Pattern, sparql.Values]]:
-        """Return the values that meet conditions, each with the pattern that leads to them."""
-        found: dict[Condition, tuple[Pattern, sparql.Values]] = {}
-        for one in conditions if self.spelt else ():
-            if isinstance(one, Contains) and one.position == "whole" and isinstance(one.value, Unknown):
-                variable = self.values.variable(one.value)
-                for p in (p for p in patterns if p.object == one.value):
-                    if texts := self.spelt.get((p.predicate, one.text)):
-                        rows = tuple((ox.Literal(text),) for text in texts)
-                        found[one] = p, sparql.Values((variable,), rows)
-        return found
 
     def _pattern(self, pattern: Pattern, *, looked_up: bool) -> list[sparql.Pattern]:
         s, p, o = (self.node(t) for t in pattern.places)
@@ -844,7 +822,6 @@ def to_sparql(
     decimals: bool = False,
     total: bool = True,
     loops: bool = False,
-    spelt: Spelt | None = None,
     twins: Twins | None = None,
 ) -> str:
     """Print a plan as a query.
@@ -862,7 +839,6 @@ def to_sparql(
         total: Break ties by the terms of the rows, which takes some engines long.
         loops: Whether the engine looks up each solution of a pattern in the next, so that of large patterns
             the order and the way to join them have to be said.
-        spelt: How texts are written that are looked up, not compared, see `mrag.planning.run`.
         twins: Where things have several names, which of them stands for the others; things then are told
             once. By default every name is a thing of its own.
 
@@ -885,7 +861,7 @@ def to_sparql(
         spare = SPARE
     unordered = plan.limit is not None and not (plan.order or total or plan.grouped)
     few: Joining = "few" if plan.yes_or_no or unordered else "all"
-    compiler = _Compiler(plan, schema, joining=few if loops else "any", spelt=spelt, twins=twins)
+    compiler = _Compiler(plan, schema, joining=few if loops else "any", twins=twins)
     if plan.yes_or_no:
         return printed(compiler.ask())
     return printed(compiler.select(spare, most, decimals=decimals, total=total))
@@ -901,7 +877,6 @@ class _Compiler:
         taken: set[str] | None = None,
         *,
         joining: Joining = "any",
-        spelt: Spelt | None = None,
         twins: Twins | None = None,
     ) -> None:
         self._plan = plan
@@ -920,7 +895,7 @@ class _Compiler:
         known = forms(blocks, schema) if schema is not None else {}
         values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly, forms=known)
         self._blocks = BlockCompiler(
-            values, self._fresh, self._take_scalars, self._joined, schema, joining, spelt or {}, twins
+            values, self._fresh, self._take_scalars, self._joined, schema, joining, twins
         )
         self._within: Joining = "any" if joining == "any" else "all"
 
@@ -1036,10 +1011,7 @@ class _Compiler:
         return Given(variable, (sparql.Call("bound", (variable,)),))
 
     def _inner(self, plan: Plan) -> _Compiler:
-        blocks = self._blocks
-        return _Compiler(
-            plan, self._schema, self._taken, joining=self._within, spelt=blocks.spelt, twins=blocks.twins
-        )
+        return _Compiler(plan, self._schema, self._taken, joining=self._within, twins=self._blocks.twins)
 
     def _joined(self, plan: Plan) -> sparql.Pattern:
         """Return the rows of another plan, under the variables of the unknowns that they bind."""

@@ -1,6 +1,6 @@
 """What is known of all triples of a property makes queries shorter, and is known for certain."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 from rdflib import RDF, RDFS, XSD, Literal, URIRef
@@ -16,7 +16,6 @@ from mrag.planning.plan import (
     Block,
     Column,
     Comparison,
-    Contains,
     DatePart,
     Number,
     Order,
@@ -156,40 +155,6 @@ def test_large_patterns_are_gone_through_and_few_things_are_looked_up() -> None:
         Plan(Block((Pattern(ORDER, x("by"), x("customer1")), weight)), count), large(), loops=True
     )
     assert of_one.count("SELECT") == 2
-
-
-@pytest.mark.parametrize(
-    ("texts", "looked_up"),
-    [
-        (("Open", "open", "OPEN", "open ", "shut"), True), (("open", "shut"), True), (("shut",), False),
-        (("open", "OPEN", x("open")), True), (("open", Literal("Open", lang="en"), "shut"), False),
-        (("open", Literal("open", datatype=x("state"))), False), (("open", "O\u0308PEN"), False),
-    ],
-)  # fmt: skip
-def test_a_text_that_few_values_have_is_looked_up(
-    monkeypatch: pytest.MonkeyPatch, texts: Sequence[str | URIRef], looked_up: bool
-) -> None:
-    state, told = Unknown("state"), Column(Aggregate("count", of=(ORDER,)), "n")
-    is_open = Contains(state, "open", "whole")
-    there = Pattern(ORDER, x("state"), state)
-    of_open = Aggregate("count", of=(ORDER,), where=Block((there,), (is_open,)))
-    plans = [
-        Plan(Block((there,), (is_open,)), (told,)),
-        Plan(Block((there,), (is_open, Contains(state, "shut", "whole"))), (told,)),
-        Plan(Block((there,), (is_open,)), (Column(ORDER, "order"), Column(state, "state"))),
-        Plan(Block((there,)), (Column(of_open, "n"),)),
-        Plan(Block(orders(), without=(Block((there,), (is_open,)),)), (Column(ORDER, "order"),)),
-        Plan(Block((there,), (is_open, Contains(state, "open", "start"))), (told,)),
-    ]
-    with KnowledgeGraph(OxigraphStore()) as kg:
-        values = [text if isinstance(text, URIRef | Literal) else Literal(text) for text in texts]
-        triples = [Triple(x(f"order{n}"), x("state"), value) for n, value in enumerate(values * 2)]
-        kg.insert([*triples, *(Triple(x(f"order{n}"), RDF.type, x("Order")) for n in range(12))])
-        compared = [run(kg, plan, schema=schema_of(kg)) for plan in plans]
-        monkeypatch.setattr(mrag.planning.run, "_LARGE", 0)
-        found = [run(kg, plan, schema=schema_of(kg)) for plan in plans]
-    assert [r.rows for r in found] == [r.rows for r in compared]
-    assert [("VALUES" in r.query, "lcase" in r.query) for r in found[:1]] == [(looked_up, not looked_up)]
 
 
 def test_the_many_that_few_lead_to_are_found_before_a_large_class_is_gone_through(
