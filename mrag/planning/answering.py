@@ -25,7 +25,7 @@ from mrag.generation.result import (
     recorded,
 )
 from mrag.graph.kg import KnowledgeGraph
-from mrag.language.grammar import join, plural
+from mrag.language.grammar import plural
 from mrag.planning.accounting import account, of_the_kind
 from mrag.planning.certainty import (
     excludes_by_reading,
@@ -41,7 +41,6 @@ from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import (
     Nearest,
     Nothing,
-    denies,
     has_bounds,
     may_be_meant,
     values_compared,
@@ -149,9 +148,6 @@ def nothing_found(plan: Plan, nothing: Nothing, name: Name) -> tuple[str, str]:
         near = _nearest(nothing.nearest, name)
         only = plan.yes_or_no and bool(plan.having) and len(nothing.nearest.plan.columns) == 1
         return (f"No: {near[0].lower()}{near[1:]}", "") if only else (first, near)
-    if nothing.having is not None:
-        names = [name(row[0]) for row in nothing.having[1].rows if row[0] is not None]
-        return first, f"All have, such as {join(names)}."
     if isinstance(nothing.part, Comparison) and nothing.instead:
         names = [name(term) for term in nothing.instead]
         told = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
@@ -300,13 +296,11 @@ def _denied(
     shown: tuple[Plan, Sequence[Cells]] | None = None
     if nothing.nearest is not None:
         shown = nothing.nearest.plan, nothing.nearest.result.rows[:1]
-    elif (told := nothing.having or nothing.compared) is not None:
-        shown = told[0], told[1].rows
+    elif nothing.compared is not None:
+        shown = nothing.compared[0], nothing.compared[1].rows
     elif nothing.instead and isinstance(nothing.part, Pattern):
         shown = Plan(Block((replace(nothing.part, object=nothing.instead[0]),))), [()]
     context, support = _proved(kg, *shown, ends) if shown is not None else (Context((), ()), [])
-    if nothing.having is not None:
-        support = [tuple(c for own in support for c in own)]
     cited = support[0] if support else ()
     if not more:
         return context, [Sentence(first, cited, True)]
@@ -585,13 +579,12 @@ def _nothing(
     if best.confidence < least:
         return Attempt(None, False, said)
     listed = best.probability >= _PLAIN and may_be_absent(kg, plan, schema_of(kg))
-    if not (listed or has_bounds(plan) or denies(plan)):
+    if not (listed or has_bounds(plan)):
         return Attempt(None, False, said)
     nothing = why_nothing(kg, plan, schema_of(kg), explained)
-    shown = listed or nothing.nearest is not None or nothing.having is not None
-    if not shown or excludes_by_reading(plan, nothing):
+    if not (listed or nothing.nearest is not None) or excludes_by_reading(plan, nothing):
         return Attempt(None, False, said)
-    # That a bound or a denial is what excludes everything shows that the rest was read as it was meant.
+    # That a bound is what excludes everything shows that the rest was read as it was meant.
     given = answer_of(kg, question, best, found, (), ends, nothing)
     return Attempt(given, True, f"every word was read, and {said}", reading=best)
 

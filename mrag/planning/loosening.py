@@ -29,7 +29,7 @@ from mrag.planning.plan import (
 )
 from mrag.planning.run import PlanResult, run
 from mrag.planning.schema import Schema
-from mrag.planning.scopes import PlanRoles, aggregates, check, merged, plain, renamed, sides
+from mrag.planning.scopes import PlanRoles, aggregates, plain, renamed, sides
 from mrag.stores.base import Limits
 
 Seek = Callable[..., PlanResult | None]
@@ -90,8 +90,6 @@ _MOST = 5
 """Conditions that are left out, one at a time."""
 _TOLD = 3
 """Things that are told in place of the one that was asked about."""
-_SHOWN = 3
-"""Things that are told where all have what none should have."""
 _VALUE = "nearest_value"
 _BOUNDS = {"<": False, "<=": False, ">": True, ">=": True}
 """Whether the greatest value comes nearest to a bound."""
@@ -132,7 +130,6 @@ class Nothing:
             description that a thing should fit, or that things have the values to be compared.
         compared: The plan of the two values that were compared, and what it found, where they compare
             otherwise than was asked.
-        having: The plan of the things that have what none should have, and the first of them, where all do.
     """
 
     part: Loosened | None = None
@@ -140,7 +137,6 @@ class Nothing:
     instead: tuple[URIRef | Literal, ...] = ()
     undecided: Plan | None = None
     compared: tuple[Plan, PlanResult] | None = None
-    having: tuple[Plan, PlanResult] | None = None
 
 
 def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> Nothing:
@@ -189,32 +185,10 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
                 return Nothing(part, compared=values)
             if value := _other_value(seek, loose, part):
                 return value
-            if isinstance(part, Block) and (all_have := _having(seek, loose, part)):
-                return Nothing(part, having=all_have)
             if isinstance(part, Pattern) and isinstance(part.subject, URIRef):
                 return Nothing(part, None, _instead(seek, loose))
             return Nothing(part, _nearest(seek, loose, part))
     return Nothing()
-
-
-def denies(plan: Plan) -> bool:
-    """Return whether a plan looks for things of a class that lack something, and says no more of them."""
-    where = plan.where
-    more = where.plans or where.either or where.conditions or plan.having or plan.grouped
-    return not more and len(where.without) == 1 and all(p.predicate == RDF.type for p in where.patterns)
-
-
-def _having(seek: Seek, loose: Plan, lacking: Block) -> tuple[Plan, PlanResult] | None:
-    """Return the things that have what a plan looks for things without, and the plan that finds them."""
-    if loose.yes_or_no or loose.grouped or loose.where.without:
-        return None
-    plan = replace(loose, where=merged(loose.where, lacking), order=(), limit=_SHOWN, offset=0, ties=False)
-    try:
-        check(plan)
-    except ConfigError:
-        return None
-    found = seek(plan)
-    return (plan, found) if found is not None and found.rows else None
 
 
 def _identity(plan: Plan) -> Comparison | None:
