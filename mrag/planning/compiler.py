@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
-from typing import Literal as OneOf
+from typing import Final
 
 import pyoxigraph as ox
 from rdflib import OWL, RDF, Literal, URIRef
@@ -15,7 +13,6 @@ from mrag.graph.naming import Twins
 from mrag.planning.plan import (
     Aggregate,
     Block,
-    Comparison,
     Condition,
     Expression,
     Fold,
@@ -41,7 +38,6 @@ from mrag.planning.scopes import (
     one_of,
     positive,
     reached,
-    sides,
     unknowns,
     unsure,
 )
@@ -128,18 +124,6 @@ def _is_implied(pattern: Pattern, patterns: Iterable[Pattern], schema: Schema) -
     return False
 
 
-MANY: Final = 5_000
-"""Solutions from which on it is worth thinking."""
-_LOOKUP: Final = 10
-"""How many triples are gone through in the time in which one is looked up."""
-_GUESSED: Final = 0.2
-"""The share of values that a condition is thought to hold of, where nothing tells."""
-
-Way: TypeAlias = OneOf["any", "whole", "looked up", "behind"]
-"""How a pattern is joined: as the engine likes, gone through as a whole, looked up for each thing, or gone
-through as a whole behind the solutions of those before it."""
-
-
 def size_of(pattern: Pattern, schema: Schema) -> int:
     """Return about how many triples a pattern matches."""
     fixed = not isinstance(pattern.subject, Unknown), not isinstance(pattern.object, Unknown)
@@ -204,51 +188,6 @@ def is_given(pattern: Pattern) -> bool:
     return named or isinstance(pattern.subject, URIRef)
 
 
-def in_order(
-    patterns: Sequence[Pattern],
-    conditions: Sequence[Condition],
-    schema: Schema | None,
-    *,
-    behind: bool = False,
-) -> list[tuple[Pattern, Way]]:
-    """Return patterns in an order in which they are quickly joined, each with the way to do it.
-
-    Args:
-        patterns: The patterns of a block.
-        conditions: Its conditions.
-        schema: What is known of the graph.
-        behind: Whether a pattern may be gone through as a whole behind those before it.
-    """
-    if schema is None or len(patterns) < 2:
-        return [(p, "any") for p in patterns]
-    sizes = {p: size_of(p, schema) for p in patterns}
-    left = sorted(patterns, key=lambda p: sizes[p] * _kept(p, set(), conditions, schema))
-    first = left.pop(0)
-    known, rows = _unknowns(first), sizes[first] * _kept(first, set(), conditions, schema)
-    few = rows < MANY
-    found: list[tuple[Pattern, Way]] = [(first, "any")]
-    while left:
-        joined = [p for p in left if _unknowns(p) & known]
-        pattern = min(joined or left, key=lambda p: sizes[p])
-        left.remove(pattern)
-        way: Way = "any"
-        worth = bool(joined) and sizes[pattern] + rows < rows * _LOOKUP
-        if worth and not few:
-            way = "whole"
-        elif worth and behind and rows >= MANY:
-            way = "behind"
-        elif joined and sizes[pattern] > max(rows, MANY):
-            named = pattern.predicate == RDF.type and isinstance(pattern.object, URIRef)
-            way = "looked up" if named else way
-        found.append((pattern, way))
-        rows *= _fan(pattern, known, schema) * _kept(pattern, known, conditions, schema)
-        known |= _unknowns(pattern)
-    if any(way == "whole" for _, way in found):
-        # What is not a sub-select would be looked up in the others.
-        found = [(p, "whole" if sizes[p] >= MANY else way) for p, way in found]
-    return found
-
-
 def is_told_once(block: Block, by: Collection[Unknown], schema: Schema | None) -> bool:
     """Return whether no two solutions of a block are alike in some unknowns."""
     if schema is None or not schema.exact or block.either or block.optional or block.plans:
@@ -275,41 +214,6 @@ def determined(patterns: Sequence[Pattern], by: Collection[Unknown], schema: Sch
             ):
                 known.add(pattern.object)
     return known
-
-
-def _kept(pattern: Pattern, known: set[Unknown], conditions: Sequence[Condition], schema: Schema) -> float:
-    """Return about which share of the triples of a pattern meets the conditions on its value."""
-    info = schema.properties.get(str(pattern.predicate))
-    if info is None or pattern.object in known:
-        return 1.0
-    share = 1.0
-    for condition in conditions:
-        if any(pattern.object in unknowns(side) for side in sides(condition)):
-            share *= _met(condition, info)
-    return share
-
-
-def _met(condition: Condition, info: PropertyInfo) -> float:
-    """Return the share of the values of a property that meet a condition, as if they were spread evenly."""
-    if not isinstance(condition, Comparison) or not isinstance(condition.right, Literal):
-        return _GUESSED
-    if condition.relation in ("=", "!="):
-        return 1.0 if condition.relation == "!=" else 1 / max(1, info.objects)
-    least, greatest, bound = (_place(text) for text in (info.minimum, info.maximum, str(condition.right)))
-    if least is None or greatest is None or bound is None or greatest <= least:
-        return _GUESSED
-    below = (bound - least) / (greatest - least)
-    return min(1.0, max(0.001, below if condition.relation in ("<", "<=") else 1 - below))
-
-
-def _place(text: str) -> float | None:
-    """Return a number, or a date as its year with what of it has passed."""
-    if (found := re.match(r"(\d{4})-(\d\d)", text)) is not None:
-        return int(found[1]) + (int(found[2]) - 1) / 12
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def _fan(pattern: Pattern, known: set[Unknown], schema: Schema) -> float:
@@ -386,8 +290,6 @@ def said_of(patterns: Iterable[Pattern], thing: Unknown, name: Unknown) -> list[
     ]
 
 
-Joining: TypeAlias = OneOf["any", "all", "few"]
-
 NOTHING = Block()
 
 
@@ -401,7 +303,6 @@ class BlockCompiler:
         scalars: Returns the sub-selects of the scalars that were compiled since it was last asked.
         plan: Compiles a plan that a block is joined with.
         schema: What is known of the graph.
-        joining: Whether the order and the way of joins are said, for all solutions or for the first few.
         twins: Where things have several names, which of them an unknown takes.
     """
 
@@ -410,7 +311,6 @@ class BlockCompiler:
     scalars: Callable[[], list[sparql.Pattern]]
     plan: Callable[[Plan], sparql.Pattern]
     schema: Schema | None = None
-    joining: Joining = "any"
     twins: Twins | None = None
 
     def block(self, block: Block, around: Block = NOTHING) -> list[sparql.Pattern]:
@@ -422,16 +322,8 @@ class BlockCompiler:
         """
         found: list[sparql.Pattern] = [self.plan(plan) for plan in block.plans]
         patterns = without_implied(block.patterns, self.schema)
-        conditions = list(block.conditions)
-        done, behind = list[Pattern](), self.joining == "all" and not block.plans
-        known = None if self.joining == "any" else self.schema
-        for pattern, way in in_order(patterns, block.conditions, known, behind=behind):
-            parts = self._pattern(pattern, looked_up=way == "looked up")
-            if way == "behind":
-                found = [self._behind(done, found, conditions)]
-            whole = way == "behind" or (way == "whole" and self.joining == "all")
-            found += [self._whole((pattern,), parts)] if whole else parts
-            done.append(pattern)
+        for pattern in patterns:
+            found += self._pattern(pattern)
         for branches in block.either:
             # What is being compiled must not be said in itself.
             outer = merged(around, positive(block))
@@ -443,7 +335,7 @@ class BlockCompiler:
         for inner in block.without:
             found += self._without(inner, here)
         found += [sparql.Optional(self._inner(inner, here)) for inner in block.optional]
-        return found + self.filters(tuple(conditions)) + self._once(patterns)
+        return found + self.filters(block.conditions) + self._once(patterns)
 
     def _once(self, patterns: Sequence[Pattern]) -> list[sparql.Pattern]:
         """Return that no other name of a thing stands for it, of those that patterns find."""
@@ -453,7 +345,7 @@ class BlockCompiler:
             twin = Unknown(self.fresh("twin").value)
             parts = better(self.values.variable(unknown), self.values.variable(twin), self.twins)
             for p in () if self.twins.closed else said_of(patterns, unknown, twin):
-                parts += self._pattern(p, looked_up=bool(p.narrower))
+                parts += self._pattern(p, looked_up=True)
             found.append(sparql.Filter(sparql.Negation(sparql.Holds(sparql.Group(tuple(parts))))))
         return found
 
@@ -462,11 +354,11 @@ class BlockCompiler:
         filters = [sparql.Filter(self.values.condition(c)) for c in conditions]
         return [*self.scalars(), *filters]
 
-    def _pattern(self, pattern: Pattern, *, looked_up: bool) -> list[sparql.Pattern]:
+    def _pattern(self, pattern: Pattern, *, looked_up: bool = False) -> list[sparql.Pattern]:
         s, p, o = (self.node(t) for t in pattern.places)
         if pattern.repeated:
             return [sparql.TriplePattern(s, sparql.Repeated(p), o)]  # type: ignore[arg-type]  # checked
-        if not (pattern.narrower or looked_up):
+        if not pattern.narrower:
             return [sparql.TriplePattern(s, p, o)]
         # Whatever a thing is said to be in, what is selected is distinct.
         kind = self.fresh("kind")
@@ -475,21 +367,6 @@ class BlockCompiler:
             # Engines begin with a class that a pattern names, however many members it has.
             return [sparql.TriplePattern(s, p, kind), sparql.Filter(sparql.In(kind, classes))]
         return [sparql.Values((kind,), tuple((c,) for c in classes)), sparql.TriplePattern(s, p, kind)]
-
-    def _behind(
-        self, patterns: Sequence[Pattern], parts: list[sparql.Pattern], conditions: list[Condition]
-    ) -> sparql.Pattern:
-        """Return the solutions of patterns as a whole, which meet those of the conditions that they can."""
-        known = {u for p in patterns for u in p.places if isinstance(u, Unknown)}
-        met = [c for c in conditions if set[Unknown]().union(*map(unknowns, sides(c))) <= known]
-        conditions[:] = [c for c in conditions if c not in met]
-        return self._whole(patterns, [*parts, *self.filters(tuple(met))])
-
-    def _whole(self, patterns: Sequence[Pattern], parts: list[sparql.Pattern]) -> sparql.Pattern:
-        """Return patterns that engines go through as a whole, to be joined with others."""
-        places = (place for p in patterns for place in p.places)
-        seen = dict.fromkeys(self.values.variable(u) for u in places if isinstance(u, Unknown))
-        return sparql.SubSelect(sparql.Select(tuple(seen), sparql.Group(tuple(parts))))
 
     def node(self, place: Place) -> sparql.Node:
         """Return a term or the variable of an unknown."""
@@ -580,62 +457,6 @@ def _lent(wanted: set[Unknown], around: Block) -> Block:
     """Return as much of what stands around a block as binds some unknowns."""
     patterns = Block(patterns=around.patterns, plans=around.plans)
     return patterns if wanted & reached(around) <= bound(patterns) else around
-
-
-_RARE: Final = 2
-"""How many times the mean number of things per group a number is that few groups reach."""
-
-
-def least_of(having: Sequence[Condition], aggregate: Aggregate) -> int:
-    """Return the least count of a group that meets all conditions; 0 where they do not tell one.
-
-    Example:
-        >>> orders = Aggregate("count", of=(Unknown("order"),))
-        >>> least_of([Comparison(orders, ">", Literal(24))], orders)
-        25
-    """
-    least = 0
-    for condition in having:
-        if not isinstance(condition, Comparison) or condition.left != aggregate:
-            continue
-        bound = condition.right
-        if isinstance(bound, Literal) and isinstance(number := bound.toPython(), int):
-            by = {">": number + 1, ">=": number, "=": number}.get(condition.relation, 0)
-            least = max(least, by)
-    return least
-
-
-def counted_first(
-    block: Block, key: Unknown, of: Unknown, least: int, schema: Schema | None
-) -> tuple[Pattern, Unknown] | None:
-    """Return a pattern of which each group needs some number of triples, and its other end.
-
-    Args:
-        block: What holds of the members of the groups.
-        key: What is grouped by.
-        of: What is counted.
-        least: The least number that is wanted.
-        schema: What is known of the graph.
-
-    Returns:
-        The pattern and what stands in it beside the key; None where there is none, or where it would leave
-        out too few groups to be worth its time.
-    """
-    if schema is None or not schema.exact or least < 2 or key == of:
-        return None
-    patterns = without_implied(block.patterns, schema)
-    for pattern in patterns:
-        info = schema.properties.get(str(pattern.predicate))
-        ends = {pattern.subject, pattern.object} - {key}
-        end = next(iter(ends))
-        if info is None or info.triples < MANY or len(ends) != 1 or not isinstance(end, Unknown) or end == of:
-            continue
-        groups = info.objects if pattern.object == key else info.subjects
-        rare = least >= _RARE * info.triples / max(1, groups)
-        plain = not (pattern.narrower or pattern.repeated) and isinstance(pattern.predicate, URIRef)
-        if rare and plain and of in determined(patterns, {key, end}, schema):
-            return pattern, end
-    return None
 
 
 _FOLDS: dict[Fold, sparql.FoldName] = {
@@ -733,9 +554,7 @@ class FoldCompiler:
             # Engines look at each value that they count, but not at solutions.
             all_ = once and aggregate.of[0] in bound(block)
             counted = sparql.Count() if all_ else sparql.Count(of[0], distinct=not once)
-            return self._grouped(
-                ((counted, results["count"]),), self._reaching(aggregate, block) or self._solutions(block)
-            )
+            return self._grouped(((counted, results["count"]),), self._solutions(block))
         names, rows = [*self._keys, *of], self._solutions(block)
         certain, value = bound(block), self._fresh("folded")
         for unknown in aggregate.of:
@@ -757,33 +576,9 @@ class FoldCompiler:
     ) -> sparql.SubSelect:
         return sparql.SubSelect(sparql.Select((*self._keys, *folds), _group(rows), group_by=(*self._keys,)))
 
-    def _reaching(self, aggregate: Aggregate, block: Block) -> list[sparql.Pattern]:
-        """Return the solutions of the few groups that may have enough members; none where all are."""
-        least = least_of(self._plan.having, aggregate)
-        if self._blocks.joining != "all" or len(self._keys) != 1 or not least:
-            return []
-        ((variable, key),) = self._keys.items()
-        (of,) = aggregate.of
-        found = (
-            counted_first(block, key, of, least, self._blocks.schema) if isinstance(key, Unknown) else None
-        )
-        if found is None:
-            return []
-        pattern, end = found
-        member, number = self._fresh(end.name), self._fresh("number")
-        s, p, o = (self._blocks.node(t) for t in pattern.places)
-        triple = sparql.TriplePattern(
-            member if pattern.subject == end else s, p, member if pattern.object == end else o
-        )
-        counted = sparql.Select((variable, (sparql.Count(), number)), _group([triple]), group_by=(variable,))
-        enough = sparql.Filter(sparql.Compare(number, ">=", ox.Literal(least)))
-        few = sparql.Select((variable,), _group([sparql.SubSelect(counted), enough]))
-        # What so few groups have is looked up.
-        return [sparql.SubSelect(few), *self._solutions(block, replace(self._blocks, joining="few"))]
-
-    def _solutions(self, block: Block, blocks: BlockCompiler | None = None) -> list[sparql.Pattern]:
+    def _solutions(self, block: Block) -> list[sparql.Pattern]:
         """Return the solutions of a block, with the keys of their groups."""
-        values, found, certain = self._blocks.values, (blocks or self._blocks).block(block), bound(block)
+        values, found, certain = self._blocks.values, self._blocks.block(block), bound(block)
         for variable, key in self._keys.items():
             given = values.raw(key)
             if given.value != variable:
@@ -821,7 +616,6 @@ def to_sparql(
     most: int | None = None,
     decimals: bool = False,
     total: bool = True,
-    loops: bool = False,
     twins: Twins | None = None,
 ) -> str:
     """Print a plan as a query.
@@ -837,8 +631,6 @@ def to_sparql(
         decimals: Show computed numbers as xsd:decimal, for servers that print few digits of others; columns
             of the result then have the order of the plan's, but not all their names.
         total: Break ties by the terms of the rows, which takes some engines long.
-        loops: Whether the engine looks up each solution of a pattern in the next, so that of large patterns
-            the order and the way to join them have to be said.
         twins: Where things have several names, which of them stands for the others; things then are told
             once. By default every name is a thing of its own.
 
@@ -859,9 +651,7 @@ def to_sparql(
     check(plan)
     if plan.ties and spare is None:
         spare = SPARE
-    unordered = plan.limit is not None and not (plan.order or total or plan.grouped)
-    few: Joining = "few" if plan.yes_or_no or unordered else "all"
-    compiler = _Compiler(plan, schema, joining=few if loops else "any", twins=twins)
+    compiler = _Compiler(plan, schema, twins=twins)
     if plan.yes_or_no:
         return printed(compiler.ask())
     return printed(compiler.select(spare, most, decimals=decimals, total=total))
@@ -876,7 +666,6 @@ class _Compiler:
         schema: Schema | None,
         taken: set[str] | None = None,
         *,
-        joining: Joining = "any",
         twins: Twins | None = None,
     ) -> None:
         self._plan = plan
@@ -894,10 +683,7 @@ class _Compiler:
         partly = {u for block in blocks for u in unsure(block)}
         known = forms(blocks, schema) if schema is not None else {}
         values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly, forms=known)
-        self._blocks = BlockCompiler(
-            values, self._fresh, self._take_scalars, self._joined, schema, joining, twins
-        )
-        self._within: Joining = "any" if joining == "any" else "all"
+        self._blocks = BlockCompiler(values, self._fresh, self._take_scalars, self._joined, schema, twins)
 
     def ask(self) -> sparql.Ask:
         """Return the query of a yes or no plan."""
@@ -1011,7 +797,7 @@ class _Compiler:
         return Given(variable, (sparql.Call("bound", (variable,)),))
 
     def _inner(self, plan: Plan) -> _Compiler:
-        return _Compiler(plan, self._schema, self._taken, joining=self._within, twins=self._blocks.twins)
+        return _Compiler(plan, self._schema, self._taken, twins=self._blocks.twins)
 
     def _joined(self, plan: Plan) -> sparql.Pattern:
         """Return the rows of another plan, under the variables of the unknowns that they bind."""

@@ -132,10 +132,9 @@ def _fetched(
 ) -> tuple[str, SelectResult | bool]:
     """Return a query and what it finds; rows in order, with some behind the limit, if it says how many."""
     decimals = not kg.store.capabilities.doubles
-    loops = kg.store.capabilities.edges  # as it is in this process
     spare, total = SPARE if ordered is None else ordered, ordered is not None
     query = to_sparql(
-        plan, schema, spare=spare, most=limits.rows, decimals=decimals, total=total, loops=loops,
+        plan, schema, spare=spare, most=limits.rows, decimals=decimals, total=total,
         twins=twins_of(kg),
     )  # fmt: skip
     if known is not None and query in known:

@@ -17,7 +17,6 @@ from mrag.planning.plan import (
     Column,
     Comparison,
     DatePart,
-    Number,
     Order,
     Pattern,
     Plan,
@@ -26,7 +25,6 @@ from mrag.planning.plan import (
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import prove
 from mrag.planning.run import run
-from mrag.planning.schema import ClassInfo, PropertyInfo, Schema
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
@@ -121,63 +119,3 @@ def test_times_compare_by_their_days(shop: KnowledgeGraph, day: str, relation: s
     where = Block((Pattern(ORDER, x("packed"), DAY),), (Comparison(DAY, relation, bound),))  # type: ignore[arg-type]
     plan = Plan(where, (Column(ORDER, "order"),))
     assert run(shop, plan, schema=schema_of(shop)).rows == run(shop, plan).rows
-
-
-def large() -> Schema:
-    """A million orders of a thousand customers."""
-    many = 1_000_000
-    weight = PropertyInfo(
-        str(x("weight")), (), "", "number", str(XSD.integer), many, many, 999, minimum="0", maximum="1000",
-        datatypes=(str(XSD.integer),),
-    )  # fmt: skip
-    by = PropertyInfo(str(x("by")), (), triples=many, subjects=many, objects=1_000)
-    counts = {str(x("Order")): 900_000, str(x("Rush")): 300_000}
-    classes = {c: ClassInfo(c, (c,), count=n) for c, n in counts.items()}
-    return Schema(classes, {p.iri: p for p in (weight, by)}, (), triples=9_000_000)
-
-
-def test_large_patterns_are_gone_through_and_few_things_are_looked_up() -> None:
-    weight, by = Pattern(ORDER, x("weight"), N), Pattern(ORDER, x("by"), WHO)
-    rush = Pattern(ORDER, RDF.type, x("Rush"))
-    count = (Column(Aggregate("count", of=(ORDER,)), "n"),)
-    whole = to_sparql(Plan(Block((weight, by)), count), large(), loops=True)
-    assert whole.count("SELECT ?order") == 2
-    heavy = (Comparison(Number(N), ">", Literal(999)),)
-    some = to_sparql(Plan(Block((rush, weight), heavy), count), large(), loops=True)
-    assert (
-        f"?order <{x('weight')}> ?n_2 . ?order <{RDF.type}> ?kind . FILTER(?kind IN (<{x('Rush')}>))" in some
-    )
-    first = to_sparql(
-        Plan(Block((weight, by)), (Column(ORDER, "order"),), limit=5), large(), spare=9, total=False
-    )
-    assert "{ SELECT" not in first
-    of_one = to_sparql(
-        Plan(Block((Pattern(ORDER, x("by"), x("customer1")), weight)), count), large(), loops=True
-    )
-    assert of_one.count("SELECT") == 2
-
-
-def test_the_many_that_few_lead_to_are_found_before_a_large_class_is_gone_through(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    site, opened, person = Unknown("site"), Unknown("opened"), Unknown("person")
-    there = (
-        Pattern(person, RDF.type, x("Engineer")),
-        Pattern(site, x("opened"), opened),
-        Pattern(person, x("worksAt"), site),
-    )
-    late = Comparison(opened, ">=", Literal(2015))
-    ordered = Comparison(opened, "<", Literal(2018))
-    plan = Plan(Block(there, (late, ordered)), (Column(person, "person"), Column(opened, "opened")))
-    with KnowledgeGraph(OxigraphStore()) as kg:
-        sites = [Triple(x(f"site{n}"), x("opened"), Literal(2010 + n)) for n in range(10)]
-        works = [Triple(x(f"person{n}"), x("worksAt"), x(f"site{n % 10}")) for n in range(300)]
-        kinds = [Triple(x(f"person{n}"), RDF.type, x("Clerk" if n % 3 else "Engineer")) for n in range(300)]
-        kg.insert([*sites, *works, *kinds])
-        looked_up = run(kg, plan, schema=schema_of(kg))
-        monkeypatch.setattr(mrag.planning.compiler, "MANY", 12)
-        behind = run(kg, plan, schema=schema_of(kg))
-    assert behind.rows == looked_up.rows and len(behind.rows) == 30
-    inner = behind.query.partition("{ SELECT ?site ?opened ?person WHERE { ")[2].partition("}")[0]
-    assert "2018" in inner and "Engineer" not in inner
-    assert "{ SELECT ?site" not in looked_up.query
