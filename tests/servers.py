@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 import requests
@@ -60,13 +60,20 @@ class Quiet(BaseHTTPRequestHandler):
             self.wfile.write(text)
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # a client that was killed or gave up
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def answering(
     handler: Callable[..., BaseHTTPRequestHandler], certificate: tuple[Path, Path] | None = None
 ) -> Iterator[str]:
     """Give host and port of a server in this process that answers by a handler."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
-        httpd.daemon_threads = True
+    with _Server(("127.0.0.1", 0), handler) as httpd:
         if certificate is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*certificate)

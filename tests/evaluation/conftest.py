@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from http.server import BaseHTTPRequestHandler
+from contextlib import ExitStack
 
 import pytest
 from rdflib import RDF, RDFS, Literal, URIRef
@@ -11,7 +11,8 @@ from mrag.evaluation.questions import EntityShape
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from tests.generation.conftest import gguf, local_server
-from tests.generation.ollama_server import Loopback, OllamaServer, Served
+from tests.generation.ollama_server import OllamaServer, Served
+from tests.servers import Quiet, answering
 
 __all__ = ["gguf", "local_server"]
 
@@ -61,23 +62,17 @@ class Scripted:
     api_key = "none"
 
     def __init__(self, say: Say) -> None:
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, format: str, *args: object) -> None:
-                """Say nothing."""
-
+        class Handler(Quiet):
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                text = say(body["messages"])
-                self.send_response(500 if text is None else 200)
-                self.end_headers()
+                text = say(json.loads(self.body())["messages"])
                 if text is None:
-                    self.wfile.write(b"out of memory")
+                    self.answer(500, b"out of memory")
                     return
                 chunk = {"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]}
-                self.wfile.write(f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode())
+                self.answer(200, f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode())
 
-        loopback = Loopback(Handler)
-        self.base_url, self.close = loopback.url, loopback.close
+        opened = ExitStack()
+        self.base_url, self.close = f"http://{opened.enter_context(answering(Handler))}", opened.close
 
 
 @pytest.fixture

@@ -13,19 +13,18 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import httpx
 from ollama import ChatResponse, ListResponse, ShowResponse
 
 from tests.cases import cases
+from tests.servers import Quiet, answering
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -54,22 +53,6 @@ class ProtocolError(Exception):
         self.code = code
 
 
-class Loopback:
-    """Serves on loopback by a handler until it is closed."""
-
-    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
-        self._thread = threading.Thread(target=self.http.serve_forever, daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        self.http.shutdown()
-        self.http.server_close()
-        self._thread.join(10)
-
-
 @dataclass
 class OllamaServer:
     """Serves until it is closed; `url` is for OLLAMA_HOST.
@@ -94,18 +77,16 @@ class OllamaServer:
         class Handler(_Handler):
             server_of = outer
 
-        self.loopback = Loopback(Handler)
-        self.url = self.loopback.url
+        self._open = ExitStack()
+        self.url = f"http://{self._open.enter_context(answering(Handler))}"
 
     def close(self) -> None:
-        self.loopback.close()
+        self._open.close()
 
     def __enter__(self) -> OllamaServer:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     # --- What each path answers -----------------------------------------------------------------
@@ -231,12 +212,9 @@ def in_one(pieces: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return checked(ChatResponse, {**pieces[-1], "message": {"role": "assistant", "content": text}})
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Quiet):
     protocol_version = "HTTP/1.1"
     server_of: OllamaServer
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing on stderr."""
 
     def do_GET(self) -> None:
         server = self.server_of
@@ -250,8 +228,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         server = self.server_of
         time.sleep(server.delay)
-        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        body = json.loads(raw or b"{}")
+        body = json.loads(self.body() or b"{}")
         server.requests.append((self.path, body))
         try:
             if self.path == "/api/show":
@@ -269,11 +246,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _json(self, code: int, body: dict[str, Any] | None) -> None:
         raw = b"404 page not found" if body is None else json.dumps(body).encode()
-        self.send_response(code)
-        self.send_header("Content-Type", "text/plain" if body is None else "application/json; charset=utf-8")
-        self.send_header("Content-Length", str(len(raw)))
-        self.end_headers()
-        self.wfile.write(raw)
+        self.answer(code, raw, "text/plain" if body is None else "application/json; charset=utf-8")
 
     def _lines(self, pieces: Iterator[dict[str, Any]]) -> None:
         first = next(pieces)  # an error before the first piece is still an answer of its own

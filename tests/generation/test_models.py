@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,7 +14,8 @@ from mrag.errors import ModelError
 from mrag.generation import models
 from mrag.generation.models import ModelStatus, resolve, status
 from tests.cases import cases
-from tests.generation.ollama_server import Loopback, OllamaServer, Served
+from tests.generation.ollama_server import OllamaServer, Served
+from tests.servers import Quiet, answering
 
 NOBODY = "http://127.0.0.1:9"  # the discard port; nothing listens there
 
@@ -156,20 +156,13 @@ def test_only_this_machine_is_looked_at_unasked(monkeypatch: pytest.MonkeyPatch)
 def stranger() -> Iterator[str]:
     """A web server that is no Ollama."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_GET(self) -> None:
-            body = b"<html>Hello</html>" if self.path == "/api/tags" else b"no"
-            self.send_response(200 if "html" in body.decode() else 404)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            found = self.path == "/api/tags"
+            self.answer(200 if found else 404, b"<html>Hello</html>" if found else b"no")
 
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    server = Loopback(Handler)
-    yield server.url
-    server.close()
+    with answering(Handler) as at:
+        yield f"http://{at}"
 
 
 def test_another_server_at_the_address(monkeypatch: pytest.MonkeyPatch, stranger: str) -> None:

@@ -51,13 +51,6 @@ class SeeingServer(OllamaServer):
     def __post_init__(self) -> None:
         self._count = threading.Lock()
         super().__post_init__()
-        told = self.loopback.http.handle_error
-
-        def handle_error(request: Any, address: Any) -> None:
-            if not isinstance(sys.exception(), ConnectionError):  # a client that was killed or gave up
-                told(request, address)
-
-        self.loopback.http.handle_error = handle_error  # type: ignore[method-assign]
 
     def talk(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         served = self.find(body)
