@@ -329,10 +329,10 @@ STARDOG = "https://w3id.org/mrag/demo/products#Stardog"
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    built = tmp_path_factory.mktemp("cli") / "codes"
-    built = run("build", "--path", str(built), "--json")
-    assert json.loads(built)["documents"] > 200
-    return str(built)
+    folder = tmp_path_factory.mktemp("cli") / "codes"
+    said = run("build", "--path", str(folder), "--json")
+    assert json.loads(said)["documents"] > 200
+    return str(folder)
 
 
 def run(*arguments):
