@@ -319,17 +319,17 @@ def by_hand(name: str, ranking: list[str], grades: dict[str, int]) -> float:
     return discounted[0] / discounted[1]
 
 
-NAMES = ["MRR", "MAP", "nDCG@3", "nDCG@10", "P@1", "P@5", "P@100", "R@2", "R@100", "Hits@1", "Hits@3",
+CHECKED = ["MRR", "MAP", "nDCG@3", "nDCG@10", "P@1", "P@5", "P@100", "R@2", "R@100", "Hits@1", "Hits@3",
          "HitsExclusive@1", "HitsExclusive@3"]  # fmt: skip
 
 
 @given(JUDGED, ORDERS)
 @settings(max_examples=150, deadline=None)
 def test_measures_are_as_defined(qrels: dict[str, dict[str, int]], orders: dict[str, list[str]]) -> None:
-    values = per_query(Run.of_order("x", orders), qrels, NAMES)
+    values = per_query(Run.of_order("x", orders), qrels, CHECKED)
     queries = [q for q in QUERIES if any(grade > 0 for grade in qrels[q].values())]
     assert metrics.judged_queries(qrels) == queries
-    for name in NAMES:
+    for name in CHECKED:
         expected = {q: by_hand(name, orders.get(q, []), qrels[q]) for q in queries}
         assert values[name] == pytest.approx(expected, abs=1e-9), name
 
