@@ -6,7 +6,7 @@ import getpass
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,90 +21,39 @@ from mrag import generation, images, planning, rdf, retrieval
 from mrag.cli import options
 from mrag.cli.commands import Commands
 from mrag.cli.output import hit_json, say, show, show_data, show_hit, show_json, show_lines, shown
+from mrag.cli.serving import asked_of_server
 from mrag.config import Settings
 from mrag.errors import ConfigError, ModelError, MragError
 
 if TYPE_CHECKING:
     from mrag.generation.receipts import KeyStore
-    from mrag.generation.result import Computed
     from mrag.images.graph import Allowed
     from mrag.planning.results import Planner
     from mrag.retrieval.routing import How
 
 _AGAIN = re.compile(r"reading (\d{1,3})")
 HOWS = ("auto", "plan", "read", "complete", "images")
-_WAYS = ("", "Computed", "Read, not computed", "Completed from texts", "Answered with images")
 
 
 def show_answer(
-    given: generation.Answer,
-    *,
-    sparql: bool = False,
-    context: bool = False,
-    way: bool = False,
-    as_json: bool = False,
-    more: bool = False,
-    words: bool = False,
+    given: generation.Answer, *, as_json: bool = False, more: bool = False, **shown: bool
 ) -> None:
-    """Print an answer."""
+    """Print an answer, as JSON or as `mrag.generation.lines_of` tells it."""
     if as_json:
         show_json(given.to_json(), indent=None if more else 2)
         return
-    show_lines(given.told)
-    if given.computed is not None:
-        _show_reading(given.computed, sparql, given.why if words else None)
-    elif given.offered:
-        show("")
-        for one in given.offered:
-            show(f"Perhaps (--reading {one.number}): {one}")
-    if given.citations:
-        show("")
-    for citation in given.citations:
-        show(f"[{citation.line_id}] {citation.text}{citation.mark}")
-    for part in given.beside():
-        show("")
-        show_lines(part)
-    for heading, told in given.doubted().items():
-        say(heading, style="yellow")
-        for text in told:
-            say(f"- {text}", style="yellow")
-    if context:
-        show()
-        show_lines(given.context.text())
-    if given.why and (more or (way and given.way != "plan")):
-        say()
-        say(f"{_WAYS[HOWS.index(given.way)]}: {given.why}.", style="dim")
-    if given.notice:
-        say()
-        say(given.notice, style="dim")
+    show_told(generation.lines_of(given, more=more, **shown))
 
 
-def _show_reading(computed: Computed, sparql: bool, why: str | None) -> None:
-    """Show how a question was read, and what other readings would give.
-
-    Args:
-        computed: How the answer was computed.
-        sparql: Whether the query is shown too.
-        why: Why, where what the words became is shown too.
-    """
-    show("")
-    if computed.runners_up:
-        show(f"Next: {computed.next}")
-    show(f"Read as: {computed.reading}")
-    if why is not None:
-        said = [(one.said or "(no words)", one) for one in computed.words]
-        width = max((len(words) for words, _ in said), default=0)
-        for words, one in said:
-            show(f"  {words:<{width}}  {one}")
-        if not said:
-            show(f"  {why}")
-        if computed.ignored:
-            show(f"  Not understood: {', '.join(computed.ignored)}")
-    for other in computed.readings:
-        show(f"Also (--reading {other.number}): {other}")
-    if sparql:
-        show("")
-        show_data(computed.query)
+def show_told(lines: Iterable[Sequence[str]]) -> None:
+    """Print the lines of an answer: data on standard output, what is said about them on standard error."""
+    for kind, text in lines:
+        if kind == "data":
+            show_data(text)
+        elif kind == "text":
+            show_lines(text)
+        else:
+            say(text, style=kind)
 
 
 def follow_ups(talk: retrieval.Conversation, questions: Sequence[str]) -> Iterator[generation.Answer]:
@@ -217,11 +166,19 @@ def ask(
         _require(text, "QUESTION")
     options.check_choice("way", how, HOWS)
     options.check_choice("planner", planner or "judge", PLANNERS)
-    from mrag.context import ContextSettings
-
+    told = {"sparql": sparql, "context": context, "way": how == "auto", "words": explain_reading}
+    more = (pictures.given, follow, teach, model, planner, lang, graph, texts, hops - 1, budget - 4000)
+    if not any(more) and (how, ranker, index) in [(way, "hybrid", "main") for way in HOWS[:3]]:
+        which = {} if reading is None else {"reading": reading}
+        found = asked_of_server(place.store, place.kg, {"question": text, "k": k, "how": how, **which}, told)
+        if found is not None:
+            show_json(found["answer"]) if as_json else show_told(found["lines"])
+            return
     pictured = how == "images" or (how == "auto" and pictures.given)
     if pictures.given:
         pictures.folder()
+    from mrag.context import ContextSettings
+
     with place.opened(lang, graph=graph, index=index) as seen:
         if teach:
             saved = save_reading(seen, text, reading, replacing=True)
@@ -239,16 +196,12 @@ def ask(
             for number, given in enumerate(follow_ups(talk, asked)):
                 if number and not as_json:
                     show("")
-                show_answer(
-                    given, sparql=sparql, context=context, as_json=as_json, more=True, words=explain_reading
-                )
+                show_answer(given, as_json=as_json, more=True, **{**told, "way": False})
                 shown()
             return
         query = text if pictures.image is None else mrag.Question(text, pictures.image)
         given = talk.ask(query, reading=reading)
-    show_answer(
-        given, sparql=sparql, context=context, way=how == "auto", as_json=as_json, words=explain_reading
-    )
+    show_answer(given, as_json=as_json, **told)
 
 
 def search(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,9 +14,10 @@ from typer import Option
 
 from mrag.cli import options
 from mrag.cli.output import say, show, shown
+from mrag.cli.serving import noted
 from mrag.config import Settings
 from mrag.errors import ConfigError
-from mrag.storage.files import is_private
+from mrag.storage.files import is_private, make_folder, replace
 from mrag.terminal import protocol
 
 
@@ -85,9 +89,14 @@ def serve(
         )
     # Warnings of the server are for its operator, also without --verbose.
     logging.getLogger("mrag.server").setLevel(logging.WARNING)
-    with place.opened(may_be_new=update) as graph:
+    with place.opened(may_be_new=update) as graph, noted(graph.store.url, graph.name) as note:
 
         def listening(url: str) -> None:
+            if note is not None:
+                # Without it commands only cannot ask the server.
+                with suppress(OSError):
+                    make_folder(note.parent)
+                    replace(note, json.dumps({"url": url, "process": os.getpid()}).encode())
             show(f"SPARQL   {url}/sparql")
             show(f"GraphDB  {url}  (repository {graph.name})")
             show(f"Page     {url}/")

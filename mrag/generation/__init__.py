@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from mrag.generation.models import LocalServer, ModelStatus, model_name, resolve, status
     from mrag.generation.prompts import NO_MODEL_NOTICE, messages, prompt
     from mrag.generation.result import Answer, Citation, Sentence
+    from mrag.generation.told import lines_of
     from mrag.generation.verification import VerifyReport, verify
 
 __all__ = [
     "NO_MODEL_NOTICE", "Answer", "Citation", "LocalServer", "ModelStatus", "Sentence", "VerifyReport",
-    "answer", "cite", "messages", "model_name", "prompt", "resolve", "status",
+    "answer", "cite", "lines_of", "messages", "model_name", "prompt", "resolve", "status",
     "stream_answer", "verify",
 ]  # fmt: skip
 

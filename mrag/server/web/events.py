@@ -20,6 +20,7 @@ from mrag.context.neighbourhood import read
 from mrag.context.render import Context, Line
 from mrag.errors import ConfigError, ModelError
 from mrag.generation.result import Answer, OtherReading
+from mrag.generation.told import lines_of
 from mrag.generation.verification import VerifyReport
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
@@ -87,12 +88,20 @@ class Prepared:
     offered: tuple[OtherReading, ...] = ()  # readings that can be chosen instead of what is read
 
 
-def events(kg: KnowledgeGraph, ready: Prepared, folder: Path | None) -> Generator[dict[str, Any], None, None]:
-    """Answer a question and yield what happens."""
+def events(
+    kg: KnowledgeGraph, ready: Prepared, folder: Path | None, told: Mapping[str, bool] | None = None
+) -> Generator[dict[str, Any], None, None]:
+    """Answer a question and yield what happens, with the whole for the page or, by what is told, in lines."""
     display = Display(kg)
+
+    def whole(given: Answer, context: Context) -> dict[str, Any]:
+        if told is not None:
+            return {"answer": given.to_json(), "lines": list(lines_of(given, **told))}
+        return _whole(kg, given, context, display, folder)
+
     if ready.given is not None:
         yield from ({"event": "text", "text": text} for text in ready.given.pieces())
-        yield {"event": "answer", **_whole(kg, ready.given, ready.given.context, display, folder)}
+        yield {"event": "answer", **whole(ready.given, ready.given.context)}
     elif ready.found is not None:
         hits = [hit(kg, h.iri, h.score, h.reasons, display) for h in ready.found.hits]
         yield {"event": "found", "hits": ranked(kg, hits)}
@@ -101,7 +110,7 @@ def events(kg: KnowledgeGraph, ready: Prepared, folder: Path | None) -> Generato
                 yield {"event": "text", "text": part}
             else:
                 part = replace(part, why=ready.why, offered=ready.offered)
-                yield {"event": "answer", **_whole(kg, part, ready.found.context, display, folder)}
+                yield {"event": "answer", **whole(part, ready.found.context)}
 
 
 def hit(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Generator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
@@ -65,6 +65,7 @@ HEADERS = {
 """Headers of the page and its files (Content Security Policy Level 3)."""
 
 HOWS = ("auto", "plan", "read")
+TOLD = ("sparql", "context", "way", "more", "words")
 FOLLOWED = ("question", "plan", "columns", "why", "follows")
 _ASKERS = 4
 
@@ -100,7 +101,11 @@ def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[Route]:
     querying, learning, receipts = QueryView(api), Concepts(api), Receipts(api)
     reviewing, gallery = Review(api), ImagesView(api)
     learners, checkers = api.slots(2, "learning"), api.slots(2, "checks")
-    choice, chosen, some = "question k model how reading follows class ranker", " ".join(FILTERS), MAX_BODY
+    choice, chosen, some = (
+        "question k model how reading follows class ranker told",
+        " ".join(FILTERS),
+        MAX_BODY,
+    )
     return [
         api.get("search", asking.search, "q k class ranker"),
         api.get("rankers", api.choice.known),
@@ -174,13 +179,16 @@ class Questions(PageView):
     async def ask(self, request: Request, values: Values) -> Response:
         """Answer a question as a stream of JSON lines: what was found, text as it is written, the whole.
 
-        Each line has an `event`: `found`, `text`, `answer`, or `error` where the model broke off.
+        Each line has an `event`: `found`, `text`, `answer`, or `error` where the model broke off. With `told`
+        the answer has no pictures, but `lines`, as `mrag.generation.lines_of` gives them by its members.
         """
         question, k = text_value(values, "question"), int_value(values, "k", 10, 1, 50)
         model = self._model(values.get("model"))
         how = cast(How, choice_value(values, "how", HOWS))
         reading = int_value(values, "reading", 1, 1, 100) if "reading" in values else None
         follows = object_value(values, "follows", *FOLLOWED)
+        told = object_value(values, "told", *TOLD)
+        shown = None if told is None else {name: bool(wanted) for name, wanted in told.items()}
         why_read = self.api.choice.given(values)
         engine: Engine = request.app.state.engine
         if how == "plan" and why_read:
@@ -204,12 +212,14 @@ class Questions(PageView):
         began = clock()
         ready = await self.api.run(self._askers, prepare)
         metrics: ServerMetrics = request.app.state.metrics
-        lines = self._lines(ready, lambda way: metrics.answers.labels(way).observe(clock() - began))
+        parts = events.events(self.kg, ready, self.api.media, shown)
+        lines = self._lines(parts, lambda way: metrics.answers.labels(way).observe(clock() - began))
         headers = {**requests.HEADERS, "X-Accel-Buffering": "no"}
         return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
-    async def _lines(self, ready: Prepared, answered: Callable[[str], None]) -> AsyncIterator[str]:
-        parts = events.events(self.kg, ready, self.api.media)
+    async def _lines(
+        self, parts: Generator[dict[str, Any], None, None], answered: Callable[[str], None]
+    ) -> AsyncIterator[str]:
         try:
             while (event := await self.api.run(self._askers, next, parts, None)) is not None:
                 if event["event"] == "answer":
