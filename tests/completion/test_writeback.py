@@ -1,6 +1,7 @@
 """Proposals, acceptance and rollback: what enters the graph, when, and what leaves it again."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from rdflib import Graph, Literal, URIRef
 import mrag
 from mrag.completion import review
 from mrag.completion.checks import CheckSettings, CompletionRun, results
+from mrag.completion.passages import store_folder
 from mrag.completion.review import (
     PROV,
     accept,
@@ -26,9 +28,14 @@ from mrag.completion.review import (
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
+from mrag.images.enrichment import EnrichedGraph, JournalEntry
 from mrag.index.similarity import SimilarityIndexes
+from mrag.loaders.snippets import Snippets
+from mrag.rdf import queries
+from mrag.rdf.guard import PROVENANCE
 from mrag.rdf.terms import RDFS
-from mrag.stores.base import Dataset
+from mrag.stores.base import Dataset, SelectResult
+from tests import commands
 from tests.completion.towns import E, asks, contents, fact, iri, proposed, read, triples
 from tests.servers import oxigraph_server
 
@@ -380,3 +387,67 @@ def test_an_acceptance_cut_off_on_a_server_rolls_back(
         assert accept(kg, run).run.state == "accepted"
         assert len(rollback(kg, run).removed) == 1
         assert contents(kg) == before
+
+
+@pytest.fixture
+def accepted_kg(tmp_path: Path) -> Iterator[KnowledgeGraph]:
+    with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as graph:
+        graph.insert(triples())
+        yield graph
+
+
+def rows(accepted_kg: KnowledgeGraph, text: str) -> list[dict[str, str]]:
+    found = accepted_kg.query(text)
+    assert isinstance(found, SelectResult)
+    return [{name: str(term) for name, term in one.items()} for one in found.bindings()]
+
+
+def fill(accepted_kg: KnowledgeGraph, folder: Path) -> None:
+    accept(
+        accepted_kg,
+        proposed(accepted_kg, read("bob", "knows", "lund", quote="Bob knows Lund."), question="Whom?"),
+    )
+    proposed(accepted_kg, read("bob", "bornIn", "visby", quote="Bob was born in Visby."))
+    folder.mkdir()
+    (folder / "a.txt").write_text("Bob was born in Visby.", encoding="utf-8")
+    store_folder(accepted_kg, Snippets(folder))
+    said = ("urn:i", "", "A coat.", "seer", "Say what is shown.", "{}", "2026-01-01T00:00:00Z", "mrag", "0")
+    EnrichedGraph(accepted_kg).write([JournalEntry(*said)])
+
+
+def test_the_catalogue_reads_it(accepted_kg: KnowledgeGraph, tmp_path: Path) -> None:
+    fill(accepted_kg, tmp_path / "texts")
+    runs = rows(accepted_kg, queries.get("provenance/runs").text)
+    assert [(r["question"], r["state"], r["model"], r["statements"]) for r in runs] == [
+        ("Whom?", "accepted", "hand", "1"),
+        ("Where?", "proposed", "hand", "1"),
+    ]
+    completed = rows(accepted_kg, queries.get("provenance/completed").text)
+    assert {(r["state"], r["words"], r["source"]) for r in completed} == {
+        ("accepted", "Bob knows Lund.", "page.txt"),
+        ("proposed", "Bob was born in Visby.", "page.txt"),
+    }
+    about = rows(accepted_kg, queries.get("provenance/completed-about").bind(entity=[iri("visby")]))
+    assert [r["words"] for r in about] == ["Bob was born in Visby."]
+    [described] = rows(accepted_kg, queries.get("provenance/described").text)
+    assert described["what"] == "urn:i" and described["model"] == "seer"
+    assert described["prompt"] == "Say what is shown."
+
+
+def test_other_queries_do_not_see_it(accepted_kg: KnowledgeGraph, tmp_path: Path) -> None:
+    fill(accepted_kg, tmp_path / "texts")
+    asked = "PREFIX m: <https://w3id.org/mrag#> ASK {0} {{ ?run a m:CompletionRun . ?p a m:Passage }}"
+    assert accepted_kg.query(asked.format("")) is False
+    assert accepted_kg.query(asked.format(f"FROM <{PROVENANCE}>")) is True
+
+
+def test_the_command_and_the_endpoint_do(accepted_kg: KnowledgeGraph, tmp_path: Path) -> None:
+    fill(accepted_kg, tmp_path / "texts")
+    accepted_kg.close()
+    listed = commands.run("query", "--list", "provenance", cwd=tmp_path)
+    assert "provenance/completed\tEach triple" in listed.stdout, listed.stderr
+    done = commands.run("query", "provenance/completed", "--store", "store", "--json", cwd=tmp_path)
+    bindings = json.loads(done.stdout)["results"]["bindings"]
+    assert {row["words"]["value"] for row in bindings} == {"Bob knows Lund.", "Bob was born in Visby."}
+    nothing = commands.run("query", "--store", "store", cwd=tmp_path)
+    assert nothing.returncode == 2 and "--list" in nothing.stderr

@@ -6,7 +6,7 @@ import pytest
 from rdflib import DCTERMS, FOAF, OWL, RDF, RDFS, SKOS, XSD, Graph, Literal, Namespace, URIRef
 from rdflib.collection import Collection
 
-from tests.ontology.closures import HERE, ROOT, close, errors
+from tests.ontology.test_vocabulary import HERE, ROOT, close, errors
 
 FILE = ROOT / "ontology" / "products.ttl"
 EX = Namespace("https://w3id.org/mrag/demo/products#")

@@ -38,9 +38,12 @@ from mrag.planning.plan import (
 from mrag.planning.plan import Block as B
 from mrag.planning.plan import Column as C
 from mrag.planning.profiling import schema_of
+from mrag.planning.run import run
 from mrag.planning.wording import to_words
 from mrag.rdf.parser import parse_query, walk
 from mrag.rdf.terms import Term, Triple
+from mrag.stores.base import Limits
+from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
 from tests.conftest import slow
 from tests.planning.graphs import GRAPHS, HOSTILE, NAME
@@ -415,3 +418,98 @@ def test_numbers_are_read_alike_by_query_and_interpreter(text: str) -> None:
     assert [float(v.value) for v in values if v is not None] == [
         n for n in [number_in(text)] if n is not None
     ]
+
+
+THING, SIZE = Unknown("x"), Unknown("size")
+SIZES = [9, "9 m", "8", 8.0, 7, 7, 7, "unknown", 1]
+WHERE = Block((Pattern(THING, URIRef("urn:size"), SIZE),))
+SHOWN = (Column(THING, "x"), Column(Number(SIZE), "size"))
+
+
+@pytest.fixture(scope="module")
+def sizes() -> Iterator[KnowledgeGraph]:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert(
+            Triple(URIRef(f"urn:x{i}"), URIRef("urn:size"), Literal(size)) for i, size in enumerate(SIZES)
+        )
+        yield kg
+
+
+def names(kg: KnowledgeGraph, limit: int | None, offset: int = 0, *, ties: bool = False) -> tuple[str, str]:
+    order = (Order("size", descending=True),)
+    found = run(kg, Plan(WHERE, SHOWN, order=order, limit=limit, offset=offset, ties=ties))
+    assert not found.truncated
+    return tuple(  # type: ignore[return-value]
+        "".join(str(row[0]).removeprefix("urn:x") for row in rows) for rows in (found.rows, found.runners_up)
+    )
+
+
+def test_ties_are_shown_with_the_last_row(sizes: KnowledgeGraph) -> None:
+    assert names(sizes, 1) == ("0", "1234568")
+    assert names(sizes, 1, ties=True) == ("01", "234568")
+    assert names(sizes, 3, ties=True) == ("0123", "4568")
+    assert names(sizes, 2, 2, ties=True) == ("23", "4568")
+    assert names(sizes, 5, ties=True) == ("0123456", "8")
+
+
+def test_what_has_no_value_is_last_and_wins_nothing(sizes: KnowledgeGraph) -> None:
+    assert names(sizes, None) == ("012345687", "")
+    assert names(sizes, 100) == ("01234568", "")
+
+
+def test_an_answer_that_is_cut_says_so(sizes: KnowledgeGraph) -> None:
+    found = run(sizes, Plan(WHERE, (Column(THING, "x"),)), limits=Limits(seconds=10, rows=4))
+    assert found.truncated
+    assert [str(x) for (x,) in found.rows] == [f"urn:x{i}" for i in range(4)]
+
+
+def test_many_ties_are_cut_and_that_is_said() -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert(Triple(URIRef(f"urn:x{i:03}"), URIRef("urn:size"), Literal(1)) for i in range(300))
+        plan = Plan(WHERE, SHOWN, order=(Order("size"),), limit=1, ties=True)
+        assert run(kg, plan).truncated
+        assert not run(kg, plan).runners_up
+
+
+def test_sums_that_are_equal_but_for_rounding_are_ties() -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        parts = {"a": (0.1, 0.2, 0.3), "b": (0.6,), "c": (0.5,)}
+        kg.insert(
+            Triple(URIRef(f"urn:{name}"), URIRef("urn:size"), Literal(v))
+            for name in parts
+            for v in parts[name]
+        )
+        total = Column(Aggregate("sum", SIZE, (THING,)), "total")
+        found = run(
+            kg, Plan(WHERE, (Column(THING, "x"), total), order=(Order("total", True),), limit=1, ties=True)
+        )
+        assert [tuple(map(str, row)) for row in found.rows] == [("urn:a", "0.6"), ("urn:b", "0.6")]
+
+
+def test_nothing_runs_past_its_deadline() -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert(Triple(URIRef(f"urn:x{i}"), URIRef("urn:size"), Literal(i)) for i in range(2000))
+        others = [Unknown(f"x{i}") for i in range(4)]
+        pairs = Block(tuple(Pattern(o, URIRef("urn:size"), Unknown(f"s{i}")) for i, o in enumerate(others)))
+        with pytest.raises(QueryTimeout):
+            run(
+                kg,
+                Plan(pairs, (Column(Aggregate("count", of=tuple(others)), "n"),)),
+                limits=Limits(seconds=0.5),
+            )
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        Plan(columns=(Column(THING, "x"),)), Plan(WHERE, (Column(THING, "x } DROP"),)),
+        Plan(Block((Pattern(Unknown("a b"), URIRef("urn:size"), SIZE),))),
+        Plan(WHERE, (Column(THING, "x"),), limit=-1), Plan(WHERE, (Column(THING, "x"), Column(SIZE, "x"))),
+        Plan(WHERE, (Column(THING, "x"),), order=(Order("size"),)),
+        Plan(Block(WHERE.patterns, (Comparison(Aggregate("count", of=(THING,)), ">", Literal(1)),))),
+        Plan(WHERE, (Column(Aggregate("sum", of=(THING,)), "n"),)),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(sizes: KnowledgeGraph, plan: Plan) -> None:
+    with pytest.raises(ConfigError):
+        run(sizes, plan)
