@@ -104,12 +104,7 @@ class Broken:
 
 
 class Campaign:
-    """A job, run undisturbed once, to be broken off again and again.
-
-    Args:
-        job: The job.
-        folder: An empty folder.
-    """
+    """A job, run undisturbed once in an empty folder, to be broken off again and again."""
 
     def __init__(self, job: Job, folder: Path) -> None:
         self.job, self.folder = job, folder
@@ -159,14 +154,7 @@ class Campaign:
         number: int = signal.SIGKILL,
         largest: int | None = None,
     ) -> Broken:
-        """Run the job in a folder, send a signal at the moment, and wait for its end.
-
-        Args:
-            folder: Where.
-            moment: Tells from the seconds and the changes of files so far whether it is time.
-            number: The signal.
-            largest: Most bytes that a file may have.
-        """
+        """Run the job in a folder, send a signal when seconds and changes of files say so, and wait."""
         words = self.job.words
         command = list(words) if Path(words[0]).is_absolute() else [sys.executable, "-m", "mrag", *words]
         if largest is not None:
@@ -289,17 +277,10 @@ def dice_of(job: Job, way: int, number: int) -> random.Random:
 def breaks(
     job: Job, folder: Path, *, disk: bool = False, signals: bool = True, campaign: Campaign | None = None
 ) -> Campaign:
-    """Break a job off, and see to it that nothing is lost and all goes on.
+    """Break a job off in an empty folder, and see to it that nothing is lost and all goes on.
 
     With `MRAG_TEST_TRIES` it is killed so often, and half as often each stopped by Ctrl-C, by SIGTERM and run
     where files cannot grow. Without it is killed once, and broken off once in one of the other ways.
-
-    Args:
-        job: The job.
-        folder: An empty folder.
-        disk: Whether it is also run where files cannot grow.
-        signals: Whether it is also stopped by Ctrl-C and SIGTERM.
-        campaign: The job in that folder, if it has been run undisturbed already.
     """
     if job.campaign and not TRIES:
         pytest.skip("set MRAG_TEST_TRIES to break this job off, which is much like others")

@@ -14,13 +14,7 @@ _OWN = frozenset({"transfer-encoding", "content-length", "connection", "keep-ali
 
 @dataclass
 class Proxy:
-    """What a proxy has passed on.
-
-    Attributes:
-        base: Its address.
-        delay: Seconds that it holds each request back.
-        bodies: What was sent, request by request.
-    """
+    """What a proxy has passed on, and the seconds that it holds each request back."""
 
     base: str = ""
     delay: float = 0.0
@@ -63,11 +57,7 @@ class _Handler(Quiet):
 
 @contextmanager
 def proxy(server: str) -> Iterator[Proxy]:
-    """Give a proxy before a server, which it ends afterwards.
-
-    Args:
-        server: The server's address, such as `http://127.0.0.1:7878`.
-    """
+    """Give a proxy before a server, which it ends afterwards."""
     made = Proxy()
     handler = type("Handler", (_Handler,), {"behind": urlsplit(server).netloc, "proxy": made})
     with answering(handler) as at:

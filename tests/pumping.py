@@ -67,14 +67,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class Expression:
-    """A regular expression of the package.
-
-    Attributes:
-        pattern: Its text.
-        flags: Its flags.
-        methods: What is done with it, such as `search`; all there is where that cannot be seen.
-        place: Where it stands.
-    """
+    """A regular expression, its place and what is done with it: all there is where that cannot be seen."""
 
     pattern: str
     flags: int
@@ -313,14 +306,8 @@ def _pumped(before: str, pump: str, after: str, folded: bool, size: int) -> str:
 def slowness(one: Expression, longest: int = 4_000, folded: bool = False) -> tuple[float, float, str] | None:
     """Return how an expression is slow, or None if its time grows as the text does.
 
-    Args:
-        one: The expression.
-        longest: Most characters of a text that it sees.
-        folded: Whether white space has been folded into single blanks before it sees a text.
-
-    Returns:
-        By how much the time of the longest text that was tried is more than that of a quarter of it, the
-        seconds that it took, and the text.
+    That is by how much the longest text that was tried takes longer than a quarter of it, its seconds, and
+    the text. `folded` says that white space has been folded into single blanks before it sees a text.
     """
     compiled = re.compile(one.pattern, one.flags)
 

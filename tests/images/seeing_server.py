@@ -37,11 +37,7 @@ def said_of(data: bytes) -> str:
 
 @dataclass
 class SeeingServer(OllamaServer):
-    """Answers about pictures.
-
-    Args:
-        say: What to answer, from the bytes of the picture; a `ProtocolError` that it raises is sent.
-    """
+    """Answers about pictures; a `ProtocolError` that `say` raises is sent."""
 
     say: Callable[[bytes], str] = said_of
     asked: list[dict[str, Any]] = field(default_factory=list)

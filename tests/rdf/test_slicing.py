@@ -10,22 +10,8 @@ from hypothesis import strategies as st
 from rdflib import XSD, Literal
 
 import mrag
-from mrag.rdf.patterns import (
-    Compare,
-    Construct,
-    Filter,
-    Graph,
-    Group,
-    Holds,
-    In,
-    Negation,
-    Select,
-    SubSelect,
-    TriplePattern,
-    iri,
-    to_sparql,
-    var,
-)
+from mrag.rdf import patterns
+from mrag.rdf.patterns import Filter, Group, TriplePattern
 from mrag.rdf.slicing import paged, pushable, short_keys, unsized
 from mrag.rdf.terms import term_from_json, to_ox
 from mrag.reasoning.rounds import ordered
@@ -33,17 +19,27 @@ from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import beside, cases
 
-X, Y, Z, P = map(var, "xyzp")
-SAME, ROLE = iri("urn:same"), iri("urn:role")
+X, Y, Z, P = map(patterns.var, "xyzp")
+SAME, ROLE = patterns.iri("urn:same"), patterns.iri("urn:role")
 TERMS = st.sampled_from(["urn:a", "urn:b", "urn:c", "urn:d", "urn:role"])
 NAMES = st.sampled_from(["urn:same", "urn:role", "urn:other"])
 GRAPHS = st.lists(st.tuples(TERMS, NAMES, TERMS), max_size=25)
-FIRST = SubSelect(Select((X, Y), TriplePattern(X, SAME, Y), limit=1000, sized=True))
+FIRST = patterns.SubSelect(patterns.Select((X, Y), TriplePattern(X, SAME, Y), limit=1000, sized=True))
 BODIES = [
-    Group((FIRST, TriplePattern(X, P, Z), Filter(Compare(X, "!=", Y)))),
-    Group((SubSelect(Select((X, Y, P, Z), Group((FIRST, TriplePattern(X, P, Z))), distinct=True)),)),
+    Group((FIRST, TriplePattern(X, P, Z), Filter(patterns.Compare(X, "!=", Y)))),
     Group(
-        (TriplePattern(X, SAME, Y), TriplePattern(Y, P, Z), Filter(Negation(Holds(TriplePattern(Z, P, Y)))))
+        (
+            patterns.SubSelect(
+                patterns.Select((X, Y, P, Z), Group((FIRST, TriplePattern(X, P, Z))), distinct=True)
+            ),
+        )
+    ),
+    Group(
+        (
+            TriplePattern(X, SAME, Y),
+            TriplePattern(Y, P, Z),
+            Filter(patterns.Negation(patterns.Holds(TriplePattern(Z, P, Y)))),
+        )
     ),
 ]
 
@@ -56,23 +52,23 @@ def filled(store: OxigraphStore, graph: list[tuple[str, str, str]]) -> Dataset:
 @given(GRAPHS, st.sampled_from(BODIES))
 @settings(max_examples=40, deadline=None)
 def test_a_query_without_sizes_means_the_same(graph: list[tuple[str, str, str]], body: Group) -> None:
-    query = Construct((TriplePattern(Y, P, Z),), body)
+    query = patterns.Construct((TriplePattern(Y, P, Z),), body)
     with OxigraphStore() as store:
         seen = filled(store, graph)
-        whole = set(store.construct(to_sparql(query), seen))
-        assert set(store.construct(to_sparql(unsized(query)), seen)) == whole
+        whole = set(store.construct(patterns.to_sparql(query), seen))
+        assert set(store.construct(patterns.to_sparql(unsized(query)), seen)) == whole
 
 
 def test_what_an_atom_decides_stands_in_it() -> None:
     """Virtuoso joins first and filters then, which took it minutes where few triples are left."""
-    conditions = (Compare(X, "!=", Y), In(P, (ROLE,)))
+    conditions = (patterns.Compare(X, "!=", Y), patterns.In(P, (ROLE,)))
     delta = TriplePattern(X, P, Z)
     same = TriplePattern(X, SAME, Y)
-    sizes = [(5, 0, Graph(iri("urn:new"), delta), delta), (50, 1, same, same)]
+    sizes = [(5, 0, patterns.Graph(patterns.iri("urn:new"), delta), delta), (50, 1, same, same)]
     first, *rest = ordered(sizes, hint=True, filters=conditions)  # type: ignore[arg-type]
-    assert isinstance(first, SubSelect) and Filter(conditions[1]) in first.select.where.parts  # type: ignore[union-attr]
+    assert isinstance(first, patterns.SubSelect) and Filter(conditions[1]) in first.select.where.parts  # type: ignore[union-attr]
     assert rest == [same, Filter(conditions[0])]
-    assert not pushable(Negation(Holds(delta)), frozenset({X, P, Z}))
+    assert not pushable(patterns.Negation(patterns.Holds(delta)), frozenset({X, P, Z}))
 
 
 @given(GRAPHS)

@@ -145,12 +145,7 @@ def send(url: str, name: str, size: int, timeout: float = 60.0) -> int:
 
 @dataclass
 class Waiting:
-    """How long a client waited for the answers to something short.
-
-    Attributes:
-        took: Seconds of each.
-        failed: How many were answered by another status than 200.
-    """
+    """How many seconds a client waited for each answer to something short, and how many were not 200."""
 
     took: list[float] = field(default_factory=list)
     failed: int = 0

@@ -29,14 +29,7 @@ def serving(kg: KnowledgeGraph, **settings: Any) -> Iterator[str]:
 def command(
     *arguments: str, hard: int = 0, said: Path | None = None, **environment: str
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run `mrag serve`, and give the process and its address.
-
-    Args:
-        *arguments: Its arguments.
-        hard: Hard limit of the memory of each process, 0 for none.
-        said: File for what it says to standard error.
-        **environment: Variables of its environment.
-    """
+    """Run `mrag serve`, under a limit of memory unless it is 0, and give the process and its address."""
     limited = ["sh", "-c", f'ulimit -d {hard >> 10}; exec "$@"', "sh"] if hard else []
     with said.open("wb") if said else TemporaryFile() as errors:
         process = subprocess.Popen(
@@ -55,12 +48,7 @@ def command(
 
 @contextmanager
 def talking(monkeypatch: pytest.MonkeyPatch, *, breaks: bool = False) -> Iterator[threading.Event]:
-    """Serve a language model `openai:m`, and give the event that it waits for in the middle of its answer.
-
-    Args:
-        monkeypatch: Sets the environment.
-        breaks: Whether it breaks off there.
-    """
+    """Serve a language model `openai:m`, and give the event that it waits for in the middle of its answer."""
     pytest.importorskip("langchain_openai", reason="langchain-openai is not installed")
     handler = type("Handler", (_Talker,), {"go_on": threading.Event(), "breaks": breaks})
     with answering(handler) as at:

@@ -462,13 +462,7 @@ def started_in(folder: Path, *words: str) -> tuple[subprocess.Popen[bytes], str]
 
 
 class Stream(threading.Thread):
-    """Sends updates, each of so many triples and a counter, until the server is gone.
-
-    Attributes:
-        sent: How many were sent.
-        acknowledged: How many of them the server has acknowledged.
-        refused: What it answered else.
-    """
+    """Sends updates, each of so many triples and a counter, until the server is gone."""
 
     def __init__(self, url: str, name: str) -> None:
         super().__init__()

@@ -76,23 +76,14 @@ def cases(folder: Path, manifest: str = "manifest.ttl") -> list[Case]:
 
 
 class Suite:
-    """Runs cases on a server whose default graph is apart from its named graphs.
-
-    Args:
-        client: A client of the server.
-        repository: Name of the repository.
-    """
+    """Runs cases on a server whose default graph is apart from its named graphs."""
 
     def __init__(self, client: httpx.Client, repository: str = "main") -> None:
         self._client = client
         self._statements = f"/repositories/{repository}/statements"
 
     def run(self, case: Case) -> None:
-        """Run one case.
-
-        Raises:
-            Failed: If it does not give what it must.
-        """
+        """Run one case; `Failed` says that it does not give what it must."""
         runners = {"Query": self._query, "CSV": self._query, "Update": self._update, "": self._protocol}
         kind = next(word for word in ("Syntax", *runners) if word in case.kind)
         (self._syntax if kind == "Syntax" else runners[kind])(case)

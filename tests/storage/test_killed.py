@@ -41,14 +41,7 @@ KINDS[sys.argv[1]].build(Path(sys.argv[2]), sys.argv[3])
 def killed(command: list[str], folder: Path, chance: random.Random, whole: float) -> bool:
     """Run a command and kill it at a random moment, half of the time after it has begun to write.
 
-    Args:
-        command: The command; it writes a line when it begins.
-        folder: Where it writes.
-        chance: Chooses the moment.
-        whole: About how many seconds it takes.
-
-    Returns:
-        Whether it was killed; else it had ended.
+    It writes a line when it begins, and takes about `whole` seconds. Return whether it was killed, not ended.
     """
     before = _names(folder)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -63,10 +63,7 @@ def turtle() -> str:
 def faults(raw: bytes, *, tty: bool, isolated: bool = True) -> list[str]:
     """Return what in printed bytes could steer a terminal.
 
-    Args:
-        raw: What was printed.
-        tty: Whether on a terminal, where our own styles are.
-        isolated: Whether Hebrew must stand in isolates, as in all but data.
+    On a terminal our own styles are; Hebrew must stand in isolates, as in all but data.
     """
     text = raw.decode("utf-8", "surrogateescape")
     if tty:
