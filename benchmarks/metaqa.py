@@ -1,18 +1,14 @@
 """Questions over MetaQA's films: gold plans, and plans made without a language model.
 
     python benchmarks/metaqa.py gold                # plans from the typed paths: exact answer sets
-    python benchmarks/metaqa.py paths               # without a model, before and after calibration
+    python benchmarks/metaqa.py paths               # without a model
 
-A question is of the half to calibrate on, or of the half to measure on, by a digest of its text. Both halves
-are made of the same templates, as all of MetaQA is: the figures say how well a planner learns a domain's ways
-of asking. With `--split template` the digest is of the question without the name in it, so that no way of
-asking is in both halves. Times are from the question to its answers, of one process.
+Times are from the question to its answers, of one process.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,9 +21,9 @@ from common import row, shared_data
 from rdflib import RDFS, Literal, URIRef
 
 from mrag.completion.graph import complete_from_graph
-from mrag.completion.grounding import Step, ground
+from mrag.completion.grounding import ground
 from mrag.completion.measures import score
-from mrag.completion.path_planner import Example, PathPlanner, calibrate
+from mrag.completion.path_planner import PathPlanner
 from mrag.completion.patterns import GroundedPlan, IncompleteTriple, TriplePlan, with_slots
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
@@ -131,22 +127,10 @@ def spoken(plan: TriplePlan, asked: Asked) -> TriplePlan:
     return with_slots(plan, lambda slot, _: words.get(slot, slot) if isinstance(slot, URIRef) else slot)
 
 
-def calibrates(asked: Asked, split: str = "question") -> bool:
-    """Tell whether a question is of the half to calibrate on; split by question or by its template."""
-    text = asked.text if split == "question" else asked.text.replace(asked.entity, "@")
-    return hashlib.blake2b(text.encode(), digest_size=1).digest()[0] % 2 == 0
-
-
 def names_of(kg: KnowledgeGraph, terms: list[Term]) -> list[str]:
     """Return the labels of entities as answers."""
     labels = kg.labels(str(t) for t in terms)
     return [labels[str(t)] or str(t) for t in terms]
-
-
-def example(asked: Asked) -> Example:
-    """Return a question as one to calibrate on."""
-    path = tuple(Step(relation(name), forward) for name, forward in asked.steps)
-    return Example(asked.text, entity(asked.entity), path)
 
 
 Answerer = Callable[[Asked], Sequence[Term]]
@@ -180,23 +164,15 @@ def gold(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Nam
 
 
 def paths(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Namespace) -> None:
-    """Measure the planner without a language model on one half, as it comes and calibrated on the other."""
-    model = None if options.embedder == "none" else options.embedder
-    split = options.split
-    half = {hops: [q for q in asked if not calibrates(q, split)] for hops, asked in sets.items()}
-    examples = [example(q) for asked in sets.values() for q in asked if calibrates(q, split)]
-    planner = PathPlanner(kg, model=model)
-    planner.plan(examples[0].question)
-
-    def answers(asked: Asked) -> Sequence[Term]:
-        return complete_from_graph(kg, ground(kg, planner.plan(asked.text))).answers
-
-    if split == "question":
-        measure("as it comes", kg, half, answers)
-    started = time.perf_counter()
-    planner.weights = calibrate(kg, examples, model=model)
-    print(f"calibrated on {len(examples)} questions in {time.perf_counter() - started:.1f} s")
-    measure("calibrated", kg, half, answers)
+    """Measure the planner without a language model."""
+    planner = PathPlanner(kg, model=None if options.embedder == "none" else options.embedder)
+    planner.plan(sets[1][0].text)
+    measure(
+        "paths",
+        kg,
+        sets,
+        lambda asked: complete_from_graph(kg, ground(kg, planner.plan(asked.text))).answers,
+    )
 
 
 def main() -> None:
@@ -205,7 +181,6 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("part", choices=parts)
     options.add_argument("--embedder", default="minilm", help="minilm, wordllama or none")
-    options.add_argument("--split", choices=("question", "template"), default="question")
     args = options.parse_args()
     folder = shared_data("metaqa")
     kg = load(folder)

@@ -13,7 +13,6 @@ from mrag import completion, context, generation, index, loaders, rdf
 from mrag.cli import commands, options
 from mrag.cli.commands import Commands
 from mrag.cli.output import progress, say, show, show_json, show_lines
-from mrag.errors import ConfigError
 
 
 def _passages(
@@ -125,7 +124,6 @@ def ask(
     model: Annotated[str | None, Option("--model", "-m")] = None,
     image_model: str | None = None,
     embedder: str = "none",
-    weights: Path | None = None,
     always: bool = False,
     top: Annotated[int, Option("--top", "-k", min=1)] = 8,
     new: bool = True,
@@ -141,16 +139,12 @@ def ask(
     evidence; it enters the graph when its run is accepted.
     """
     chat = generation.resolve(model) if model else None
-    if chat is not None and weights is not None:
-        raise ConfigError("A language model plans without weights.", hint="Leave out --model or --weights.")
     with place.opened() as graph, commands.kept(_ASKED):
         source = _passages(graph, texts or [], images, image_model or model, embedder)
         reader: completion.Reader | None = None
         planner: completion.Planner | None = None
         if chat is not None:
             reader, planner = completion.ModelReader(chat), completion.ModelPlanner(chat)
-        elif weights is not None:
-            planner = completion.PathPlanner(graph, completion.Weights.load(weights))
         evidence = None
         if source is not None:
             evidence = completion.Evidence(source, reader, namespace=namespace, new_names=new)

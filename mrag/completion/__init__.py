@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.completion.chain import Completer, Evidence, answer, completion_chain, open_planner
+    from mrag.completion.chain import Completer, Evidence, answer, completion_chain
     from mrag.completion.checks import CheckSettings, CompletionRun
     from mrag.completion.graph import complete, complete_from_graph
     from mrag.completion.grounding import GroundingSettings, Step, ground
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         store_documents,
         store_folder,
     )
-    from mrag.completion.path_planner import Example, PathPlanner, Weights, calibrate
+    from mrag.completion.path_planner import PathPlanner
     from mrag.completion.patterns import GroundedPlan, IncompleteTriple, ModelPlanner, Planner, TriplePlan
     from mrag.completion.reading import ModelReader, Reader
     from mrag.completion.review import WriteReport, accept, catch_up, find_run, list_runs, reject, rollback
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from mrag.planning.plan import Unknown
 
 __all__ = [
-    "CheckSettings", "Completer", "CompletionRun", "Evidence", "Example", "GroundedPlan",
+    "CheckSettings", "Completer", "CompletionRun", "Evidence", "GroundedPlan",
     "GroundingSettings", "IncompleteTriple", "ModelPlanner", "ModelReader", "Passage", "Passages",
     "PathPlanner", "Planner", "Reader", "RetrievedPassages", "RuleReader", "Step", "TriplePlan", "Unknown",
-    "Weights", "WriteReport", "accept", "answer", "calibrate", "catch_up", "complete",
+    "WriteReport", "accept", "answer", "catch_up", "complete",
     "complete_from_graph", "completion_chain", "contained", "describe_folder", "exact_match", "find_run",
-    "from_langchain", "ground", "hits_at_1", "image_passages", "list_runs", "open_planner", "reject",
+    "from_langchain", "ground", "hits_at_1", "image_passages", "list_runs", "reject",
     "rollback", "score", "set_f1", "store_documents", "store_folder",
 ]  # fmt: skip
 

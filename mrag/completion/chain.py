@@ -23,7 +23,7 @@ from mrag.completion.graph import complete
 from mrag.completion.grounding import Grounder, GroundingSettings, of_kind, of_sort
 from mrag.completion.names import End, PropertyEnds, Relations
 from mrag.completion.passages import Passage, Passages, PassageSource
-from mrag.completion.path_planner import FEATURES, PathPlanner, Weights
+from mrag.completion.path_planner import PathPlanner
 from mrag.completion.patterns import (
     CompletedTriple,
     Completion,
@@ -512,7 +512,7 @@ class Completer:
             ConfigError: If the graph cannot be written, where that was asked for.
         """
         if self.planner is None:
-            self.planner = PathPlanner(self.kg) if self.evidence is None else open_planner(self.kg)
+            self.planner = PathPlanner(self.kg, lacking=self.evidence is not None)
         plan = self.planner.plan(question)
         grounded = Grounder(self.kg, self.grounding).ground(plan)
         completion = complete(self.kg, grounded, self.evidence, k=self.k, always=self.always)
@@ -531,17 +531,6 @@ class Completer:
             # What an interrupted run accepted is known by now, so that it is not accepted once more.
             resume(self.kg)
         return said.with_run(run)
-
-
-def open_planner(kg: KnowledgeGraph) -> PathPlanner:
-    """Return the planner without a language model, for a graph that may lack what a question asks for.
-
-    By itself it prefers relations that the graph has of an entity; with evidence at hand the words decide.
-    """
-    weights = Weights()
-    base = weights.base.copy()
-    base[FEATURES.index("no such step")] = 0.0
-    return PathPlanner(kg, replace(weights, base=base), slack=0.0)
 
 
 def reading_completer(
@@ -581,7 +570,7 @@ def reading_completer(
     reader = ModelReader(chat) if chat is not None else None
     evidence = Evidence(Passages(passages), reader) if paths else None
     # Where the graph lacks what is asked for, the nearest thing that it has is no answer.
-    planner = ModelPlanner(chat) if chat is not None else open_planner(kg)
+    planner = ModelPlanner(chat) if chat is not None else PathPlanner(kg, lacking=True)
     return Completer(kg, evidence, planner, chat, k=k, write="none")
 
 

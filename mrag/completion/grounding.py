@@ -7,10 +7,8 @@ for each of its steps, and says nothing besides.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -61,9 +59,6 @@ _FROM_CLASS = Step(URIRef(RDF + "type"), False)
 """Nothing is said of a thing by what others of its class are or do: such steps end and begin paths only."""
 
 RelationPath = tuple[Step, ...]
-Part = tuple[str, ...]
-"""A feature of a path, such as its last step; the names that weights are learnt for."""
-
 
 _SAMPLE: Final = 50
 """Entities at each end of a relation that are looked at to see which steps may follow."""
@@ -83,7 +78,6 @@ class PathTable:
         steps: Every step, in order.
         relations: Relation of each step, for its words.
         paths: The paths, shorter first, as numbers of steps; shape (paths, hops), -1 beyond the end.
-        numbers: Number of each path.
     """
 
     def __init__(self, kg: KnowledgeGraph, hops: int = 3, max_paths: int = 4096) -> None:
@@ -106,7 +100,6 @@ class PathTable:
         self.paths = np.full((len(rows), hops), -1, np.int64)
         for at, row in enumerate(rows):
             self.paths[at, : len(row)] = row
-        self.numbers = {self.path(at): at for at in range(len(self.paths))}
 
     def _following(self, kg: KnowledgeGraph, step: Step) -> list[int]:
         """Return the steps that may follow a step, by number, from a sample of where it leads."""
@@ -127,17 +120,6 @@ class PathTable:
     def path(self, at: int) -> RelationPath:
         """Return a path."""
         return tuple(self.steps[step] for step in self.paths[at, : self.lengths[at]])
-
-    @cached_property
-    def parts(self) -> list[tuple[Part, ...]]:
-        """Return the features of every path that weights are learnt for: length, steps by place, pairs."""
-        found = []
-        for path in self.numbers:
-            names = [str(step) for step in path]
-            parts = [("length", str(len(path))), ("first", names[0]), ("last", names[-1])]
-            pairs = [("pair", a, b) for a, b in pairwise(names)]
-            found.append(tuple(dict.fromkeys([*parts, *(("any", name) for name in names), *pairs])))
-        return found
 
     def covering(self, stems: Sequence[str]) -> npt.NDArray[np.int64]:
         """Return for each step which of a question's words it has, as bits."""
@@ -385,7 +367,7 @@ _TO_CLASSES: Final = frozenset((RDF + "type", RDFS + "subClassOf", RDFS + "domai
 
 
 def unread(
-    rest: str, path: RelationPath, relations: Sequence[NamedRelation], known: Collection[str] = ()
+    rest: str, path: RelationPath, relations: Sequence[NamedRelation]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the words of a question that a path leaves unread, and the relations that no word asks for."""
     stop = FUNCTION_WORDS["en"] | FUNCTION_WORDS.get(language_of(rest), frozenset())
@@ -399,7 +381,6 @@ def unread(
         raw
         for at, (raw, word) in enumerate(found)
         if at not in read
-        and word not in known
         and (word in _COUNTING or (word in _SHARED and not turns) or not (word in stop or word in _EMPTY))
     )
     shared = any(word in _SAME for _, word in found)

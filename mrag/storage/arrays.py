@@ -7,7 +7,6 @@ file that is cut off would end the process.
 
 from __future__ import annotations
 
-import io
 import json
 import mmap
 import os
@@ -23,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import DamagedIndex
-from mrag.storage.files import BLOCK, FileEntry, Sink, save
+from mrag.storage.files import BLOCK, FileEntry, Sink
 
 _AT_ONCE: Final = 64
 """Blocks that are read by one call: their sums are taken while they are still in the processor's cache."""
@@ -307,29 +306,3 @@ def lazy(arrays: Arrays, name: str) -> LazyArray:
 
 def _view(buffer: memoryview, start: int, spec: Mapping[str, Any]) -> npt.NDArray[Any]:
     return np.ndarray(spec["shape"], np.dtype(spec["type"]), buffer, start + spec["at"])
-
-
-def save_arrays(path: Path, what: str, arrays: Mapping[str, npt.ArrayLike]) -> None:
-    """Write arrays to a file: a line that says what it is, with a checksum, then an archive of numpy."""
-    archive = io.BytesIO()
-    named: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
-    np.savez_compressed(archive, **named)
-    data = archive.getvalue()
-    with save(path) as stream:
-        stream.write(_head(what, data) + data)
-
-
-def load_arrays(path: Path, what: str) -> dict[str, npt.NDArray[Any]]:
-    """Read what `save_arrays` wrote; nothing in the file is run."""
-    whole = path.read_bytes()
-    data = whole[whole.find(b"\n") + 1 :]
-    if not whole.startswith(f"mrag {what} ".encode()):
-        raise ValueError(f"it does not begin with `mrag {what}`")
-    if not whole.startswith(_head(what, data)):
-        raise ValueError("its checksum is another: it is damaged")
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
-
-
-def _head(what: str, data: bytes) -> bytes:
-    return f"mrag {what} {zlib.crc32(data):08x}\n".encode()

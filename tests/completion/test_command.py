@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.completion.path_planner import Weights
 from mrag.completion.review import accept, list_runs, propose, rollback
 from mrag.graph.kg import KnowledgeGraph
 from tests import commands
 from tests.completion.towns import TOWNS, asks, labels, read
-from tests.crash import Job, breaks, graph_state, mrag_in, program
+from tests.crash import Job, breaks, graph_state, mrag_in
 
 QUESTION = "Where was Bob Stone born?"
 BOB = "# Bob Stone\n\nHe was born in Ystad."
@@ -236,36 +235,3 @@ def test_a_question_that_is_answered_and_accepted_is_broken_off(tmp_path: Path) 
         campaign=True,
     )  # fmt: skip
     breaks(job, tmp_path, disk=True)
-
-
-WEIGHTS = """
-import sys
-import numpy as np
-from mrag.completion.path_planner import Weights
-from mrag.errors import MragError
-size = int(sys.argv[1])
-chance = np.random.default_rng(size)
-names = {f"gram {n}": n for n in range(size)}
-parts = {(f"part {n}", "x"): n for n in range(40)}
-try:
-    Weights(grams=names, parts=parts, matrix=chance.random((40, size)), examples=size).save("weights.npz")
-except MragError as error:
-    sys.exit(f"mrag: {error}")
-"""
-
-
-def test_a_calibration_that_is_kept_is_broken_off(tmp_path: Path) -> None:
-    def state(folder: Path) -> tuple[int, float] | None:
-        if not (folder / "weights.npz").exists():
-            return None
-        weights = Weights.load(folder / "weights.npz")
-        return weights.examples, float(weights.matrix.sum())
-
-    for name, first in (("calibration", None), ("calibration in place of another", 300)):
-
-        def prepare(folder: Path, first: int | None = first) -> None:
-            if first:
-                subprocess.run(program(WEIGHTS, str(first)), cwd=folder, check=True)
-
-        job = Job(name, program(WEIGHTS, "8000"), prepare, state=state, works=(), quiet=True, campaign=True)
-        breaks(job, tmp_path / name, disk=True, signals=False)

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrag.completion.path_planner import Weights
-from mrag.errors import ConfigError, DamagedIndex, MragError
+from mrag.errors import DamagedIndex
 from mrag.evaluation import benchmark
 from mrag.generative.clue_index import ClueIndex
-from mrag.storage.arrays import Packed, load_arrays, pack, save_arrays
+from mrag.storage.arrays import Packed, pack
 from mrag.storage.files import BLOCK, Journal, write
 from mrag.storage.sorting import SortedRows
 from tests.conftest import ROOT
@@ -107,30 +106,6 @@ def test_a_journal_of_a_run_whose_first_record_is_damaged_is_refused(tmp_path: P
     assert "Delete" in str(caught.value.hint) and path.read_bytes() == data
     path.unlink()
     benchmark.RunJournal(path, {"k": 10}).close()
-
-
-def test_single_files_tell_damage(tmp_path: Path) -> None:
-    weights = Weights(base=np.arange(len(Weights().base), dtype=float), examples=7)
-    weights.save(tmp_path / "weights")
-    save_arrays(tmp_path / "arrays", "numbers 1", {"a": np.arange(3000)})
-    chance = random.Random(4)
-    reading = {
-        "weights": lambda: Weights.load(tmp_path / "weights").base.tolist(),
-        "arrays": lambda: load_arrays(tmp_path / "arrays", "numbers 1")["a"].tolist(),
-    }
-    for name, read in reading.items():
-        expected, whole = read(), (tmp_path / name).read_bytes()
-        for seed in range(max(30, TRIES)):
-            data = bytearray(whole)
-            at = chance.randrange(8 * len(data))
-            data[at // 8] ^= 1 << at % 8
-            (tmp_path / name).write_bytes(data[: chance.randrange(len(data))] if seed % 3 == 0 else data)
-            try:
-                assert read() == expected
-            except (ConfigError, ValueError) as error:
-                assert isinstance(error, MragError) or name == "arrays"
-            except UnicodeDecodeError:
-                pytest.fail("raw")
 
 
 def test_blocks_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
