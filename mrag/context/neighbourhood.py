@@ -22,6 +22,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import LabelText, best_labels
 from mrag.rdf import patterns as pt
 from mrag.rdf import queries
+from mrag.rdf.guard import EXPLICIT, IMPLICIT
 from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import RDFS, OxTerm, Term, Triple, to_ox
 from mrag.stores.base import Dataset, Row
@@ -173,9 +174,12 @@ class EdgePlaces:
     named: bool  # Whether they can be reached by their names, which tell a triple's graph then
     among: bool = False  # Whether other graphs can be, too
     predicates: tuple[str, ...] = ()  # Those that edges can have, where the store finds none by its end alone
+    other: str = ""  # A graph that has none of them
 
     def pattern(self, triple: pt.TriplePattern) -> tuple[pt.Pattern, ...]:
         """Return a triple pattern in these graphs."""
+        if self.other:
+            return (triple, pt.Filter(pt.Negation(pt.Holds(pt.Graph(_node(self.other), triple)))))
         if not self.named:
             return (triple,)
         found: tuple[pt.Pattern, ...] = (pt.Graph(_G, triple),)
@@ -241,7 +245,7 @@ def _hub_arms(entity: str, direction: Direction, hub: Hub, places: EdgePlaces) -
         p, e = _node(predicate), _node(entity)
         triple = pt.TriplePattern(e, p, _X) if outwards else pt.TriplePattern(_X, p, e)
         for graph in places.graphs:
-            inner: tuple[pt.Pattern, ...] = (pt.Graph(_node(graph), triple) if places.named else triple,)
+            inner = (pt.Graph(_node(graph), triple),) if places.named else places.pattern(triple)
             if outwards and not whole:
                 inner = (*inner, no_text)
             first = pt.Select(((e, _E), (p, _P), _X), pt.Group(inner), order_by=keys, limit=limit)
@@ -512,9 +516,12 @@ class PassReader:
         elif kg.as_found:
             # They have no names by which a query could tell which a triple is in.
             for layer in layers:
-                places = EdgePlaces((layer,), named=False, predicates=predicates)
+                # What GraphDB infers may be asserted, too.
+                other = EXPLICIT if layer == IMPLICIT else ""
+                places = EdgePlaces((layer,), named=False, predicates=predicates, other=other)
                 arms = list(_place(edge_arms(wanted, places), layer))
                 yield from _texts(arms, Dataset((layer,)), parts)
+            others += graph_arms(list(wanted.triples), contexts)
             yield from _texts(others, everything, parts)
         else:
             places = EdgePlaces(layers, named=True, among=bool(contexts), predicates=predicates)

@@ -33,6 +33,7 @@ from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.graph import loading
 from mrag.graph.naming import fetch_labels, language_rank, naming_properties
 from mrag.graph.record import (
+    UNNAMED,
     GraphChange,
     Profile,
     Record,
@@ -361,8 +362,10 @@ class KnowledgeGraph(Shortcuts):
         graphs = () if layer == "inferred" else record.asserted
         graphs = graphs if layer == "asserted" else (*graphs, *record.inferred)
         # What named graphs assert is in one graph more, so that the default graph has it.
-        own = (g for g in (*record.asserted, *record.inferred) if g != record.merged)
-        named = () if self.as_found else (*own, *record.contexts)
+        own = tuple(g for g in (*record.asserted, *record.inferred) if g != record.merged)
+        if self.as_found:
+            own = (self.server_graph(),) if record.contexts else ()
+        named = (*own, *record.contexts)
         return Dataset(graphs, named)
 
     @property
@@ -405,7 +408,9 @@ class KnowledgeGraph(Shortcuts):
 
     def server_graph(self, part: str = "") -> str:
         """Return the IRI of a graph on a server that reasons by itself, and so keeps no record."""
-        return f"urn:graph:{self.name}:{part}" if part else f"urn:graph:{self.name}"
+        if part:
+            return f"urn:graph:{self.name}:{part}"
+        return self.record.asserted[0] if self.chosen else f"urn:graph:{self.name}"
 
     def require_writable(self) -> None:
         """Refuse to write where triples are in graphs without names, which rules cannot read apart."""
@@ -588,8 +593,10 @@ class KnowledgeGraph(Shortcuts):
             count = self.counted(record.asserted)
         except QueryTimeout:
             count = 0  # too large to count, so that changes by others go unnoticed
-        reasoned = count if self.store.capabilities.reasoning else -1
-        return replace(record, triples=count, revision=count, reasoned=reasoned)
+        if not self.store.capabilities.reasoning:
+            return replace(record, triples=count, revision=count, reasoned=-1)
+        contexts = () if self.chosen else tuple(g for g in self.store.graphs() if g != self.server_graph())
+        return replace(record, triples=count, revision=count, reasoned=count, contexts=contexts)
 
 
 def _quad(quad: Quad) -> ox.Quad:
@@ -605,8 +612,11 @@ def write_quads(kg: KnowledgeGraph, graphs: Sequence[str], output: IO[bytes], fo
     def quads() -> Iterator[ox.Quad]:
         for graph in graphs:
             # What only named graphs assert is written with them.
-            if graph != record.merged:
-                yield from _quads_of(kg, graph, ox.DefaultGraph())
+            parts: tuple[str, ...] = (graph,) if graph != record.merged else ()
+            if graph == EXPLICIT and named:
+                parts = (UNNAMED, kg.server_graph())
+            for part in parts:
+                yield from _quads_of(kg, part, ox.DefaultGraph())
         for graph in named:
             yield from _quads_of(kg, graph, ox.NamedNode(graph))
 

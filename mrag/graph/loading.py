@@ -49,7 +49,9 @@ def load(
 ) -> LoadReport:
     """Load RDF files into the asserted graph, as `KnowledgeGraph.load` does."""
     if replacing and kg.store.capabilities.reasoning:
-        kg.clear()
+        for graph in kg.record.asserted:
+            kg.store.clear(graph)
+        kg.recount()
     started = time.perf_counter()
     names = graph_names(found, skip_bad_lines=skip_bad_lines)
     if not kg.store.capabilities.reasoning:

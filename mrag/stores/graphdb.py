@@ -12,24 +12,33 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from io import BytesIO
 from typing import Any, cast
 from urllib.parse import quote
 
 from rdflib import Literal as RdfLiteral
 from rdflib import URIRef
 
-from mrag.errors import ConfigError, EndpointError, IndexError_, MissingIndex
+from mrag.errors import ConfigError, EndpointError, IndexError_, MissingIndex, QueryRefused
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
-from mrag.rdf.terms import RDFS
-from mrag.stores.base import Capabilities, Dataset, StoreLayers
-from mrag.stores.http import Access, host
-from mrag.stores.sparql import DEFAULT, Dialect, Paths, SparqlStore, StatementsStore
+from mrag.rdf.terms import RDFS, Triple
+from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult, StoreLayers
+from mrag.stores.http import NT, Access, host, lines_of
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.sparql import DEFAULT, Dialect, Paths, StatementsStore
 
 RULESETS = (
     "empty", "rdfs", "rdfs-optimized", "rdfsplus", "rdfsplus-optimized", "owl-horst", "owl-horst-optimized",
     "owl-max", "owl-max-optimized", "owl2-ql", "owl2-ql-optimized", "owl2-rl", "owl2-rl-optimized",
 )  # fmt: skip
+
+
+UNNAMED = "http://rdf4j.org/schema/rdf4j#nil"
+"""RDF4J's name for what is in no named graph."""
+_LAYERS = (EXPLICIT, IMPLICIT), (EXPLICIT,)
+_COPIED = 1_000_000
+"""Inferred triples that may be copied, to see them alone."""
 
 
 class GraphDBStore(StatementsStore):
@@ -45,6 +54,7 @@ class GraphDBStore(StatementsStore):
     """
 
     capabilities = Capabilities(reasoning=True, similarity=True, atomic=True)
+    scratch = "urn:graph:scratch:"
 
     def __init__(self, url: str, address: str, access: Access | None = None) -> None:
         base, mark, name = address.rpartition("/repositories/")
@@ -59,21 +69,65 @@ class GraphDBStore(StatementsStore):
         )
         self.base = base or host(address)
         self.repository = name
+        self._contexts: list[str] | None = None
+        self._copy: tuple[int, OxigraphStore] | None = None
 
     def layers(self) -> StoreLayers | None:
         """Return the server's asserted and inferred triples, also while there are none."""
         return StoreLayers((EXPLICIT,), (IMPLICIT,))
 
     def count(self, graph: str) -> int:
-        """Count the triples of a graph or layer, by the server's own count where it has one."""
-        if graph != EXPLICIT:
-            return super().count(graph)
-        return self._size()
+        """Count the triples of a graph or layer; the axioms of rules, which follow from nothing, are none."""
+        if graph == IMPLICIT:
+            text = queries.get("explore/size-of-data").text
+            whole, asserted = (self.select(text, Dataset(g)).rows for g in _LAYERS)
+            return int(str(whole[0][0])) - int(str(asserted[0][0]))
+        if graph == EXPLICIT and not self.graphs():
+            return self._size()  # which counts a triple in each of its graphs
+        return super().count(graph)
+
+    def construct(self, query: str, dataset: Dataset) -> Iterator[Triple]:
+        """Answer a CONSTRUCT or DESCRIBE query, triple by triple."""
+        if dataset.default == (IMPLICIT,):
+            yield from self._inferred().construct(query, dataset)
+        else:
+            yield from super().construct(query, dataset)
+
+    def bounded(
+        self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
+    ) -> SelectResult | bool | list[Triple]:
+        """Answer a read query within its limits; `extra` is put into a graph of its own while it runs."""
+        if dataset.default == (IMPLICIT,):
+            return self._inferred().bounded(query, dataset, limits, extra)
+        return super().bounded(query, dataset, limits, extra)
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._copy is not None:
+            self._copy[1].close()
+        super().close()
+
+    def _inferred(self) -> OxigraphStore:
+        """Return a copy of what is inferred and not asserted; `onto:implicit` has much that is both."""
+        state = self._size()
+        if self._copy is None or self._copy[0] != state:
+            if (count := self.count(IMPLICIT)) > _COPIED:
+                what = f"GraphDB cannot show inferred triples alone, and {count:,} are too many to copy."
+                raise QueryRefused(what, endpoint=self.url, hint="Ask over all triples.")
+            lines = BytesIO()
+            self.dump(IMPLICIT, lines)
+            if self._copy is not None:
+                self._copy[1].close()
+            self._copy = state, OxigraphStore()
+            self._copy[1].insert(lines.getvalue(), IMPLICIT)
+        return self._copy[1]
 
     def graphs(self) -> list[str]:
         """List the named graphs in order of name."""
         names = [row["contextID"] for row in self._table(f"{self.paths.query}/contexts", "contextID")]
-        return sorted(n["value"] for n in names if n.get("type") == "uri")
+        found = sorted(n["value"] for n in names if n.get("type") == "uri")
+        self._contexts = [name for name in found if not name.startswith(self.scratch)]
+        return self._contexts
 
     def prefixes(self) -> Mapping[str, str]:
         """Return the namespaces of the repository by prefix."""
@@ -92,22 +146,36 @@ class GraphDBStore(StatementsStore):
 
     def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
         found = dict(super()._parameters(dataset, seconds))
-        if set(dataset.default) == {EXPLICIT}:
+        if EXPLICIT in dataset.default and IMPLICIT not in dataset.default:
             found["infer"] = "false"
         return found
 
-    def _query(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> Any:
-        if set(dataset.default) == {EXPLICIT, IMPLICIT} and not dataset.named:
-            dataset = Dataset((DEFAULT,))
-        return super()._query(query, dataset, accept, seconds)
+    def _seen(self, dataset: Dataset) -> Dataset:
+        # Only without a dataset are all triples in sight, what follows from them, and all named graphs:
+        # beside others, `onto:explicit` stands for what is in no named graph, or for nothing.
+        if EXPLICIT not in dataset.default:
+            return dataset
+        contexts = self.graphs() if self._contexts is None else self._contexts
+        if not dataset.named or set(contexts) <= {*dataset.named}:
+            return Dataset((DEFAULT,))
+        if IMPLICIT in dataset.default:
+            what = "GraphDB shows inferred triples only beside all of its named graphs."
+            raise QueryRefused(what, endpoint=self.url, hint="Leave FROM NAMED out, or onto:implicit.")
+        return Dataset((UNNAMED, *contexts), dataset.named)
 
     def _context(self, graph: str) -> Mapping[str, str]:
-        return {} if graph == EXPLICIT else super()._context(graph)
+        if graph == EXPLICIT:
+            return {}
+        return {"context": "null"} if graph == UNNAMED else super()._context(graph)
 
     def _graph_lines(self, graph: str) -> Iterator[bytes]:
-        # The statements of all contexts do not say which are inferred; a query does.
-        found = SparqlStore._graph_lines if graph == IMPLICIT else StatementsStore._graph_lines
-        yield from found(self, graph)
+        if graph not in (EXPLICIT, IMPLICIT):
+            yield from super()._graph_lines(graph)
+            return
+        # The statements of all contexts come once for each, and do not say which are inferred; a query does.
+        text = queries.get("kg/inferred" if graph == IMPLICIT else "kg/graph").text
+        response = self._query(text, Dataset((graph,)), NT, None)
+        yield from self._watched(lines_of(self.http.chunks(response), NT), text)
 
     def server(self) -> str:
         """Return the server's name and version, and the repository's size."""

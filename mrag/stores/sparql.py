@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from math import ceil
 from typing import IO, Any, TypeVar
 
 import pyoxigraph as ox
@@ -125,6 +126,8 @@ class SparqlStore(BaseStore):
     capabilities = Capabilities()
     digest = False
     writes_by = "the graph store protocol"
+    scratch = SCRATCH
+    """Start of the names of graphs that a query alone is to see."""
     absent: tuple[int, ...] = (404,)
     """How the server may answer where the graph to remove is not there."""
 
@@ -207,9 +210,12 @@ class SparqlStore(BaseStore):
             what = f"The result is larger than {limits.rows} rows or {limits.bytes} bytes."
             raise errors.QueryRefused(what, query=query, hint="Add a LIMIT, or allow more.")
         if time.monotonic() > deadline:
-            what = "The query passed its deadline and was given up."
-            hint = "Narrow it (fewer free variables, a LIMIT), or allow more seconds."
-            raise errors.QueryTimeout(what, endpoint=self.url, query=query, hint=hint)
+            raise self._late(query)
+
+    def _late(self, query: str) -> errors.QueryTimeout:
+        what = "The query passed its deadline and was given up."
+        hint = "Narrow it (fewer free variables, a LIMIT), or allow more seconds."
+        return errors.QueryTimeout(what, endpoint=self.url, query=query, hint=hint)
 
     def _boolean(self, query: str, dataset: Dataset, seconds: float | None) -> bool:
         response = self._query(query, dataset, JSON_RESULTS, seconds)
@@ -228,7 +234,8 @@ class SparqlStore(BaseStore):
         if self._closed:
             raise errors.StoreError("The store is closed.", hint="Open it again with mrag.connect.")
         form = [("query", query)]
-        for name, graphs in (("default-graph-uri", dataset.default), ("named-graph-uri", dataset.named)):
+        seen = self._seen(dataset)
+        for name, graphs in (("default-graph-uri", seen.default), ("named-graph-uri", seen.named)):
             form += [(name, graph) for graph in graphs if graph != DEFAULT]
         return self.http.send(
             "POST",
@@ -240,11 +247,15 @@ class SparqlStore(BaseStore):
             query=query,
         )
 
+    def _seen(self, dataset: Dataset) -> Dataset:
+        """Return the dataset as the server is to be asked for it."""
+        return dataset
+
     def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
         name = self.dialect.seconds_parameter
         if name is None or seconds is None:
             return {}
-        return {name: str(max(1, round(seconds * self.dialect.seconds_unit)))}
+        return {name: str(max(1, ceil(seconds * self.dialect.seconds_unit)))}
 
     def _check(self, response: requests.Response, query: str) -> None:
         """Raise if the headers say that the answer is not whole."""
@@ -266,17 +277,27 @@ class SparqlStore(BaseStore):
     ) -> SelectResult | bool | list[Triple]:
         """Answer a read query within its limits; `extra` is put into a graph of its own while it runs."""
         if not extra:
-            return self._bounded(query, dataset, limits)
+            return self._in_time(query, dataset, limits)
         if DEFAULT in dataset.default:
             what = "Similarity searches inside a query need to know the store's graphs."
             hint = "Name them when connecting: graphs=[…], or ?graph=IRI in the URL."
             raise errors.QueryRefused(what, query=query, hint=hint)
-        scratch = f"{SCRATCH}{int(time.time())}:{uuid.uuid4().hex}"
+        scratch = f"{self.scratch}{int(time.time())}:{uuid.uuid4().hex}"
         self.insert(extra, scratch)
         try:
-            return self._bounded(query, Dataset((*dataset.default, scratch), dataset.named), limits)
+            return self._in_time(query, Dataset((*dataset.default, scratch), dataset.named), limits)
         finally:
             self.clear(scratch)
+
+    def _in_time(self, query: str, dataset: Dataset, limits: Limits) -> SelectResult | bool | list[Triple]:
+        """Answer within limits; servers end a query in many ways, and from its deadline on all mean that."""
+        deadline = time.monotonic() + limits.seconds
+        try:
+            return self._bounded(query, dataset, limits)
+        except errors.EndpointError as error:
+            if time.monotonic() < deadline:
+                raise
+            raise self._late(query) from error
 
     def edges(
         self, graph: str, *, s: str | None = None, p: str | None = None, o: str | None = None
@@ -293,7 +314,7 @@ class SparqlStore(BaseStore):
         """List the named graphs in order of name, scratch graphs and those of the server left out."""
         name = "explore/graph-names" if self.dialect.empty_pattern else "explore/graphs"
         rows = self.select(queries.get(name).text, Dataset())
-        left_out = (SCRATCH, *self.dialect.system_graphs)
+        left_out = (self.scratch, *self.dialect.system_graphs)
         return sorted({str(g) for g in rows.column("g") if g is not None and not str(g).startswith(left_out)})
 
     def layers(self) -> StoreLayers | None:
@@ -440,8 +461,8 @@ class SparqlStore(BaseStore):
     def sweep(self) -> int:
         """Remove scratch graphs that a process left behind more than an hour ago."""
         rows = self.select(queries.get("explore/graphs").text, Dataset())
-        names = [str(g) for g in rows.column("g") if str(g).startswith(SCRATCH)]
-        begun = {g: g.removeprefix(SCRATCH).partition(":")[0] for g in names}
+        names = [str(g) for g in rows.column("g") if str(g).startswith(self.scratch)]
+        begun = {g: g.removeprefix(self.scratch).partition(":")[0] for g in names}
         now = time.time()
         old = [g for g, at in begun.items() if at.isdigit() and now - int(at) > _OLD_SCRATCH]
         for graph in old:

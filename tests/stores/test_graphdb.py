@@ -19,10 +19,8 @@ import mrag
 from mrag.errors import ConfigError, EndpointError, IndexError_, MissingIndex
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf import queries
-from mrag.rdf.guard import EXPLICIT, IMPLICIT
 from mrag.rdf.terms import RDF, Triple
 from mrag.reasoning.run import proof_of, reason
-from mrag.stores.base import Dataset
 from mrag.stores.graphdb import GraphDBSimilarity, GraphDBStore
 from tests.conftest import PRODUCTS
 from tests.servers import Quiet, answering, graphdb_protocol
@@ -162,22 +160,3 @@ def test_making_an_index_waits_until_it_is_built(recorder: tuple[GraphDBStore, t
     handler.status = ["FAILED"]
     with pytest.raises(IndexError_, match="FAILED"):
         GraphDBSimilarity(store).create("idx", query)
-
-
-def test_layers_and_bindings_as_the_protocol_has_them(recorder: tuple[GraphDBStore, type[Recorder]]) -> None:
-    store, handler = recorder
-    for layer, expected in (
-        ((EXPLICIT,), "default-graph-uri=http%3A%2F%2Fwww.ontotext.com%2Fexplicit"),
-        ((EXPLICIT, IMPLICIT), None),
-    ):
-        with pytest.raises(EndpointError):  # the recorder answers nothing that is a result
-            store.select("SELECT * { ?s ?p ?o }", Dataset(layer))
-        form = handler.seen[-1][3].decode().replace("/", "%2F")
-        assert (expected is None and "default-graph-uri" not in form) or str(expected) in form
-        assert ("infer=false" in form) == (expected is not None)
-    store.insert(b"<urn:a> <urn:b> <urn:c> .\n", "urn:g")
-    method, path, headers, _ = handler.seen[-1]
-    assert (method, path) == ("POST", "/repositories/products/statements?context=%3Curn%3Ag%3E")
-    assert headers["Content-Type"] == "application/n-triples"
-    store.clear("urn:g")
-    assert handler.seen[-1][:2] == ("DELETE", "/repositories/products/statements?context=%3Curn%3Ag%3E")
