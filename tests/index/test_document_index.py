@@ -384,8 +384,8 @@ def test_a_second_writer_is_told(tmp_path: Path) -> None:
     index = DocumentIndex.create(tmp_path, embedder=None)
     index.add(DOCUMENTS)
     code = (
-        "import sys, time; from pathlib import Path; from mrag.storage.folder import locked\n"
-        "with locked(Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
+        "import sys, time; from pathlib import Path; from mrag.storage.folder import hold\n"
+        "with hold(Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
