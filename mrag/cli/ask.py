@@ -227,9 +227,13 @@ def search(
             names = labels | paths
         else:
             from mrag.index.similarity import freshen
+            from mrag.retrieval.registry import NAMES_ALONE, without_index
 
             if (old := freshen(seen, index)) is not None:
                 say(old, style="yellow")
+            if (chosen := without_index(ranker, seen, index)) != ranker:
+                say(NAMES_ALONE, style="dim")
+                ranker = chosen
             hits = mrag.ranker(ranker, seen, index=index).rank(mrag.Question(text), k)
             display = contexts.Display(seen)
             display.prepare([hit.iri for hit in hits])

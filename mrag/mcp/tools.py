@@ -181,8 +181,11 @@ def search(
 
     Start here: other tools take the IRIs that it returns.
     """
-    desk.open_index()
-    hits = desk.ranker(ranker).rank(Question(text), k)
+    own = desk.settings.ranker
+    alone = ranker is None and registry.without_index(own, desk.kg, desk.settings.index) != own
+    if not alone:
+        desk.open_index()
+    hits = desk.ranker("names" if alone else ranker).rank(Question(text), k)
     display = Display(desk.kg)
     display.prepare([hit.iri for hit in hits])
     found = [
@@ -200,7 +203,7 @@ def search(
         f"score {f['score']:.3f}: {one_line('; '.join(hit.reasons))}"
         for f, hit in zip(found, hits, strict=True)
     ]
-    notes = _staleness(desk)
+    notes = [registry.NAMES_ALONE] if alone else _staleness(desk)
     return Result("\n".join([*lines, *notes]) or "Nothing was found.", {"entities": found, "notes": notes})
 
 

@@ -18,7 +18,7 @@ from mrag.index.embedding import Embedder, Vectors
 from mrag.index.embedding import embedder as load_embedder
 from mrag.language.names import Likeness, is_place, is_signed, likeness_at
 from mrag.language.possessive import compile_late
-from mrag.language.tokens import TextToken, fold
+from mrag.language.tokens import TextToken, fold, tokens
 from mrag.planning.lexical import Candidate, Dimension, Named, NameMention
 from mrag.planning.lexical.english import (
     DIMENSIONS,
@@ -241,6 +241,27 @@ def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -
 def names_of(kg: KnowledgeGraph) -> NamedThings:
     """Return the names of a graph, read once for each state of it and kept with it where it is on disk."""
     return kg.cached("planning names", lambda: _names(kg))
+
+
+def things_called(kg: KnowledgeGraph, text: str, most: int = 10) -> list[Candidate]:
+    """Return the things that a text names, the likest first: as a whole, in part, broken off or misspelt.
+
+    Example:
+        >>> import mrag
+        >>> kg = mrag.demo(model="none")
+        >>> [[one.name for one in things_called(kg, text, 1)] for text in ("graphd", "graphbd")]
+        [['GraphDB'], ['GraphDB']]
+        >>> kg.close()
+    """
+    matcher = kg.cached("planning matcher", lambda: NameMatcher(names_of(kg)))
+    found = matcher.begun(text, most)
+    if len(found) < most:
+        said = tokens(text)
+        spans = [(i, j) for i in range(len(said)) for j in range(i + 1, min(len(said), i + SPAN) + 1)]
+        more = best((c for _, c in matcher.candidates(said, spans) if c.kind == "entity"), most)
+        known = {c.term for c in found}
+        found += [c for c in more if c.term not in known]
+    return found[:most]
 
 
 _BEHIND: Final = 0.03

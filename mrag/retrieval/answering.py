@@ -17,6 +17,7 @@ from mrag.index.similarity import freshen
 from mrag.planning.results import Planner
 from mrag.retrieval.rankers import Hits, Question, Ranker
 from mrag.retrieval.registry import ranker as named
+from mrag.retrieval.registry import without_index
 from mrag.retrieval.routing import ASKED_FOR, AskOptions, How, Texts, routed, state_notice, uncomputed
 from mrag.tracing import spanned
 
@@ -158,10 +159,11 @@ def search(
         question: Words, or a question with an image.
         k: Maximum number of hits.
         index: Name of the similarity index.
-        ranker: A name of `mrag.known_rankers()`, such as `bm25` or `hybrid+mmr`, or a ranker of your own.
+        ranker: A name of `mrag.known_rankers()`, such as `bm25` or `hybrid+mmr`, or a ranker of your own;
+            where there is no index `hybrid` finds by names alone.
 
     Raises:
-        MissingIndex: If the knowledge graph has no such index.
+        MissingIndex: If the ranker needs an index that is not there.
         ConfigError: If there is no such ranker.
 
     Example:
@@ -171,6 +173,7 @@ def search(
         ('Stardog',)
     """
     asked = question if isinstance(question, Question) else Question(question)
+    ranker = without_index(ranker, kg, index) if isinstance(ranker, str) else ranker
     if isinstance(ranker, str) and (old := freshen(kg, index, write=kg.keeps_counts)) is not None:
         logger.warning("%s", old)
     hits = named(ranker, kg, index=index).rank(asked, k)

@@ -31,6 +31,7 @@ from mrag.index.document_index import Mode
 from mrag.index.embedding import MiniLmEmbedder, Vectors
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.language import content
+from mrag.planning.lexicon import things_called
 from mrag.rdf import queries
 from mrag.rdf.terms import iri
 from mrag.redaction import brief
@@ -250,6 +251,10 @@ def _similar(mode: Mode) -> Maker:
     return lambda asked: SimilarityRanker(asked.kg, asked.index, mode)
 
 
+def _names(asked: RankerRequest) -> Ranker:
+    return NameRanker(asked.kg)
+
+
 def _mmr(asked: RankerRequest) -> Ranker:
     try:
         balance = float(asked.argument or 0.7)
@@ -295,12 +300,35 @@ _OWN = (
     RankerInfo("hybrid", "words and meaning together (default)", False, _similar("hybrid")),
     RankerInfo("bm25", "words", False, _similar("bm25")),
     RankerInfo("dense", "meaning, by vectors", False, _similar("dense")),
+    RankerInfo("names", "names, also in part or misspelt; needs no index", False, _names),
     RankerInfo("codes", "entities by the structure around them, see `mrag codes`", False, _codes),
     RankerInfo("clues", "phrases that a language model writes, see `mrag clues`", False, _clues),
     RankerInfo("cel", "what a learnt class expression holds comes first; cel:LEARNER", True, _by_concept),
     RankerInfo("mmr", "variety: what is like a hit before it comes later; mmr:BALANCE", True, _mmr),
     RankerInfo("late", "words in their context, by vectors of minilm", True, _late),
 )
+
+
+@dataclass
+class NameRanker:
+    """Ranks by the names of things: as a whole, in part, broken off or misspelt; it needs no index."""
+
+    kg: KnowledgeGraph
+
+    def rank(self, question: Question, k: int) -> list[Hit]:
+        """Return at most `k` hits, best first."""
+        found = things_called(self.kg, question.text, k)
+        why = ((f"called {one.name}" + " (misspelt)" * (one.way == "spelling")) for one in found)
+        ranked = enumerate(zip(found, why, strict=True), start=1)
+        return [Hit(one.term, one.score, rank, (reason,)) for rank, (one, reason) in ranked]
+
+
+def without_index(name: str, kg: KnowledgeGraph, index: str) -> str:
+    """Return the name of a ranker: for `hybrid` without an index that of names alone."""
+    return "names" if name == "hybrid" and index not in SimilarityIndexes.of(kg).names() else name
+
+
+NAMES_ALONE: Final = "There is no similarity index yet, so names alone were sought; `mrag index` makes one."
 
 
 @runtime_checkable

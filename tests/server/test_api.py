@@ -210,7 +210,14 @@ def test_without_an_index_one_is_told_to_build_it(kg: KnowledgeGraph) -> None:
         # An entity can be looked up all the same.
         found = server.client.get("/api/search", params={"q": "ex:GraphDB"}).json()
         assert found["hits"][0]["label"] == "GraphDB"
-        assert error_of(server.client.get("/api/search", params={"q": "words"})) == (404, "MissingIndex")
+        # Names are found without an index, words in texts are not.
+        found = server.client.get("/api/search", params={"q": "graphd"}).json()
+        assert found["hits"][0]["label"] == "GraphDB" and found["hits"][0]["reasons"] == ["called GraphDB"]
+        assert server.client.get("/api/search", params={"q": "qqqqqq"}).json()["hits"] == []
+        asked_for = server.client.get("/api/search", params={"q": "words", "ranker": "bm25"})
+        assert error_of(asked_for) == (404, "MissingIndex")
+        (typed, *_) = server.client.get("/api/names", params={"q": "ama"}).json()
+        assert typed["name"].startswith("Ama")
 
 
 def test_a_model_that_cannot_be_had_is_named(kg: KnowledgeGraph) -> None:

@@ -238,6 +238,14 @@ class NameTable:
             return self.postings[:0]
         return self.postings[int(self.starts[at]) : int(self.starts[at + 1])]
 
+    def with_beginning(self, written: str) -> NameRows:
+        """Return the names with a word that begins so, written bare, ascending; of very many words some."""
+        first = bisect_left(self.words, written)
+        last = bisect_left(self.words, written + "\U0010ffff", first)
+        begun = np.unique(self.word_stems[first : min(last, first + _BEGUN)]).tolist()
+        rows = [self.postings[int(self.starts[at]) : int(self.starts[at + 1])] for at in begun]
+        return np.unique(np.concatenate(rows)) if rows else self.postings[:0]
+
     def spelt_nearly(self, written: str, most: int) -> Iterator[tuple[str, int, int]]:
         """Yield words at most some edits away, with the hashes of their roots and the edits between."""
         places, ends = self.spelling.near(written, most), self.words.ends
@@ -250,6 +258,8 @@ class NameTable:
                 yield word, int(self.stems[self.word_stems[at]]), away
 
 
+_BEGUN: Final = 1_000
+"""Words with the same beginning that are looked at."""
 _VALUES: Final = 500_000
 _NAME: Final = 200
 _VALUE: Final = 80
@@ -569,6 +579,8 @@ Span: TypeAlias = tuple[int, int]
 SPAN: Final = 8
 """Most words of one mention."""
 
+_MOST_BEGUN: Final = 10_000
+"""Names that are compared with what was typed of them."""
 _PLACE: Final = 6
 _CROWD: Final = 60
 _ADJECTIVES: Final = ("ful", "al", "ive", "ic", "ous", "ly")
@@ -608,6 +620,32 @@ class NameMatcher:
             yield from self._partly(words, {*stems[slice(*span)]}, span, rows, "tokens", 1.0)
         yield from self._adjectives(words, having)
         yield from self._misspelt(words, stems, having)
+
+    def begun(self, text: str, most: int) -> list[Candidate]:
+        """Return the things with all words of a text in their names, of which the last may be broken off.
+
+        Names that begin as the text does come first, and shorter ones before longer ones.
+
+        Example:
+            >>> pairs = [("urn:a", "Red Ant"), ("urn:b", "Ant"), ("urn:c", "Antler of a red deer")]
+            >>> found = NameMatcher(NamedThings(ReadNames.of(pairs, {}), ())).begun("ant", 2)
+            >>> [one.name for one in found]
+            ['Ant', 'Antler of a red deer']
+        """
+        *whole, last = words_in(text)[:_LONGEST] or [""]
+        rows = self._both(*(table.with_beginning(bare(last)) for table in (self._read, self._fresh)))
+        for word in whole:
+            rows = _common(rows, self._with_stem(hashed(root(word))))
+        said, found = bare(text.strip()), dict[str, Candidate]()
+        named = ((row, bare(self._text(row))) for row in rows[:_MOST_BEGUN].tolist())
+        for row, name in sorted(named, key=lambda one: (not one[1].startswith(said), len(one[1]), one[1])):
+            score = 1.0 if name == said else 0.9 if name.startswith(said) else 0.6
+            one = self._candidate(row, score, "exact" if name == said else "tokens")
+            if one.kind == "entity":
+                found.setdefault(one.term, one)
+            if len(found) == most:
+                break
+        return list(found.values())
 
     def _both(self, read: NameRows, fresh: NameRows) -> NameRows:
         """Return rows of either table as one."""

@@ -5,6 +5,7 @@ import { badge, byId, entityLink, field, h, statusWord, problemBox, within } fro
 import { plural, rich, t } from "./language.js";
 import { makeChoices } from "./choices.js";
 import { imageStrip } from "./strip.js";
+import { offerNames } from "./names.js";
 import { learnable } from "./learn.js";
 import { drawing } from "./picture.js";
 import { triplesTable } from "./triples.js";
@@ -22,6 +23,7 @@ let leave;
 export function start(go) {
   leave = go;
   const sought = field("sought", HTMLInputElement);
+  offerNames(sought, new Map(), (iri) => go("explore", { iri }));
   choices = makeChoices("explore", () => {
     const text = sought.value.trim();
     if (text) go("explore", { q: text, ...choices.values() });

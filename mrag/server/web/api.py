@@ -18,7 +18,7 @@ from starlette.routing import Route
 import mrag
 from mrag import cel, errors
 from mrag.rdf.terms import iri
-from mrag.retrieval.registry import NEEDS_MODEL, check_client_ranker, ranker
+from mrag.retrieval.registry import NEEDS_MODEL, check_client_ranker, ranker, without_index
 from mrag.server.protect import Slots, json_object
 from mrag.server.settings import ServerSettings
 from mrag.server.sparql import content_type
@@ -233,11 +233,11 @@ class Rankers:
             return "only entities of one class are asked for"
         return "a ranker was chosen" if values.get("ranker") else ""
 
-    def ranker(self, values: Mapping[str, Any]) -> mrag.Ranker:
-        """Return what `ranker` and `class` ask for."""
-        ranks = self._named(
-            text_value(values, "ranker", 100) if values.get("ranker") else self.settings.ranker
-        )
+    def ranker(self, values: Mapping[str, Any], *, named: bool = False) -> mrag.Ranker:
+        """Return what `ranker` and `class` ask for; if `named`, names alone rank where there is no index."""
+        own = self.settings.ranker
+        own = without_index(own, self.kg, self.settings.index) if named else own
+        ranks = self._named(text_value(values, "ranker", 100) if values.get("ranker") else own)
         if not values.get("class"):
             return ranks
         return cel.ClassFilter(ranks, self.kg, text_value(values, "class", MAX_IRI))

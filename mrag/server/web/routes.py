@@ -27,6 +27,7 @@ from mrag.context.display import Display
 from mrag.errors import ConfigError, TermError
 from mrag.generation.models import check_model
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.lexicon import things_called
 from mrag.retrieval.routing import How, Routed
 from mrag.server.engine import Engine
 from mrag.server.metrics import ServerMetrics
@@ -108,6 +109,7 @@ def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[Route]:
     )
     return [
         api.get("search", asking.search, "q k class ranker"),
+        api.get("names", asking.names, "q k"),
         api.get("rankers", api.choice.known),
         api.route("POST", "ask", asking.ask, choice, most=some),
         api.get("about", about.about),
@@ -162,19 +164,21 @@ class Questions(PageView):
         text, k = text_value(values, "q"), int_value(values, "k", 10, 1, 50)
         display, choice = Display(self.kg), self.api.choice
         hits: list[dict[str, Any]] = []
-        indexed = self.api.settings.index in mrag.SimilarityIndexes.of(self.kg).names()
-        ranks = choice.ranker(values) if indexed else None
         try:
             typed = str(rdf.iri(text, self.kg.prefixes))
             if exists(self.kg, typed):
                 hits.append(hit(self.kg, typed, 1.0, ("its IRI was given",), display))
         except TermError:
             pass  # words, then
-        if not hits or indexed:
-            ranks = ranks or choice.ranker(values)
-            found = [h for h in ranks.rank(mrag.Question(text), k) if all(h.iri != f["iri"] for f in hits)]
-            hits.extend(hit(self.kg, h.iri, h.score, h.reasons, display) for h in found)
+        ranks = choice.ranker(values, named=True)
+        found = [h for h in ranks.rank(mrag.Question(text), k) if all(h.iri != f["iri"] for f in hits)]
+        hits.extend(hit(self.kg, h.iri, h.score, h.reasons, display) for h in found)
         return {"q": text, "hits": ranked(self.kg, hits[:k])}
+
+    def names(self, values: Values) -> list[dict[str, str]]:
+        """Return the things whose names have what has been typed so far, with one of these names each."""
+        text, k = text_value(values, "q"), int_value(values, "k", 8, 1, 50)
+        return [{"iri": one.term, "name": one.name} for one in things_called(self.kg, text, k)]
 
     async def ask(self, request: Request, values: Values) -> Response:
         """Answer a question as a stream of JSON lines: what was found, text as it is written, the whole.

@@ -3,6 +3,7 @@
 import { getJson } from "../api.js";
 import { entityLink, h, problemBox } from "../dom.js";
 import { plural, t } from "../language.js";
+import { offerNames } from "../names.js";
 import { LAYOUT, MOST, around, colour, cytoscape, fitted, look } from "./canvas.js";
 
 /** @import {GraphEdge, GraphNode, Neighbourhood, Path} from "../types.js" */
@@ -114,12 +115,12 @@ export async function growing(iri) {
       return;
     }
     const pinned = node.hasClass("pinned");
-    const goal = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "path-to", list: "path-goals", autocomplete: "off", required: true, maxlength: "2048", placeholder: t("Name here, IRI or prefix:name") }));
-    const goals = h("datalist", { id: "path-goals" }, things.map((one) => h("option", { value: one.data("label") })));
+    const goal = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "path-to", autocomplete: "off", required: true, maxlength: "2048", placeholder: t("Name here, IRI or prefix:name") }));
+    const line = h("form", { class: "line", onsubmit: (/** @type {Event} */ event) => seek(event) }, h("label", { for: "path-to" }, t("Path to")), goal, h("button", {}, t("Find")));
+    const known = offerNames(goal, new Map(things.map((one) => [one.data("label"), one.id()])));
     const seek = (/** @type {Event} */ event) => {
       event.preventDefault();
-      const named = things.find((one) => one.data("label") === goal.value.trim());
-      path(named ? named.id() : goal.value.trim());
+      path(known(goal.value.trim()) || goal.value.trim());
     };
     actions.replaceChildren(
       h("strong", {}, node.data("label")),
@@ -127,7 +128,7 @@ export async function growing(iri) {
       h("button", { type: "button", "aria-pressed": String(pinned), onclick: () => { node.toggleClass("pinned"); draw(); } }, t("Pin")),
       h("button", { type: "button", onclick: hide }, t("Hide")),
       entityLink(selected, t("Open")),
-      h("form", { class: "line", onsubmit: seek }, h("label", { for: "path-to" }, t("Path to")), goal, goals, h("button", {}, t("Find"))),
+      line,
     );
   }
 
