@@ -1,4 +1,4 @@
-"""A knowledge graph through its life: opening, additions after reasoning, crashes, what becomes asserted."""
+"""A knowledge graph through its life: opening, additions after reasoning, crashes; named graphs."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""None"""
+"""The retriever and what it answers; which way a question is answered, and doubt at every door."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Reads class expressions from triples, to compare with what was written."""
+"""Class expressions read from triples, and the facts and rankings that their tests share."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

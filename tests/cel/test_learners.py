@@ -1,4 +1,4 @@
-"""Learners: what they find and choose, what they refuse, when they stop."""
+"""Learners: what they find and choose, what they refuse, when they stop, and problems read from files."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Expressions written down and read back."""
+"""Class expressions: written, read back and put in words; store, bitsets and plain reading agree."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Re-ranking: a permutation, the covered first, the concept in every reason; or as a summary orders them."""
+"""Re-ranking: a permutation, the covered first with the concept in every reason; and learning from marks."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""What may be written to a graph, and what contradicts it."""
+"""What may be written to a graph and what contradicts it; and runs on servers."""
 
 import sys
 from collections.abc import Iterator

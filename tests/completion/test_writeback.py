@@ -1,4 +1,4 @@
-"""Proposals, acceptance and rollback: what enters the graph, when, and what leaves it again."""
+"""Proposals, acceptance and rollback: what enters the graph, with what provenance, and leaves it again."""
 
 import json
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What stands in a context: within its knobs, the same each time, and a second hop where it is asked for."""
+"""What stands in a context: within its knobs, the same each time; and the example of the article."""
 
 import random
 from collections.abc import Iterator

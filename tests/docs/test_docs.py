@@ -1,4 +1,4 @@
-"""What the documentation shows is run."""
+"""What the documentation shows is run, and every promise of SECURITY.md names tests."""
 
 from __future__ import annotations
 

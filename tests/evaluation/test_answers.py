@@ -1,4 +1,4 @@
-"""Answers held against gold ones: the comparison, files of questions, and the figures of a run."""
+"""`mrag eval`: answers against gold ones, collections, Cranfield, and what is broken off."""
 
 import gzip
 import importlib.util

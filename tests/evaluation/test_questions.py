@@ -1,4 +1,4 @@
-"""What models write becomes single questions, and interruptions lose and repeat nothing."""
+"""Questions that models or templates ask, and which entities are relevant to them by the graph."""
 
 import math
 import re

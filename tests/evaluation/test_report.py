@@ -1,4 +1,4 @@
-"""None"""
+"""Measures by their definitions and those of scipy; runs and judgements as files; reports."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Citations are computed: whatever a model writes is held against the lines."""
+"""Citations are computed, whatever a model writes; and answers without a model."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What supports a sentence: facts about the thing itself, not about what is related; as people say it."""
+"""What supports a sentence, as people say it; generated sentences, and whatever labels a graph has."""
 
 import importlib
 import json

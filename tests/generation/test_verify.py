@@ -1,4 +1,4 @@
-"""Tampering and change are seen: every mutation of an answer must be caught."""
+"""Tampering and change are seen: every mutation of an answer must be caught, on servers too."""
 
 import copy
 import json

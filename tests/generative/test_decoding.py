@@ -1,4 +1,4 @@
-"""Decoding against every clue that could be written, and its rules one by one."""
+"""Decoding against every clue that could be written, and the clue index against brute force."""
 
 import math
 import sys

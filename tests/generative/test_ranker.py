@@ -1,4 +1,4 @@
-"""The ranker and its ontology mask on the demo graph."""
+"""The ranker and its ontology mask on the demo graph, and `mrag clues`."""
 
 import json
 import re

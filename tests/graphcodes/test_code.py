@@ -1,4 +1,4 @@
-"""Codes, their matrix, interchange, union, words; and folders of `.gc` files."""
+"""Codes, their matrix, interchange, union, words, folders of `.gc` files; and metrics that compare them."""
 
 import json
 import os

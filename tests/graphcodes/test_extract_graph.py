@@ -1,4 +1,4 @@
-"""Codes from a store: neighbourhoods of entities; and triples of scene graphs."""
+"""Codes from a store, from triples of scene graphs, and from what models say of texts and pictures."""
 
 import contextlib
 import json

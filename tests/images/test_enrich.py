@@ -1,4 +1,4 @@
-"""Enrichment against a server of Ollama's protocol that answers from what the picture shows."""
+"""Enrichment against a server of Ollama's protocol that sees the picture; killed, it goes on where it was."""
 
 import io
 import json

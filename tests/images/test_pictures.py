@@ -1,4 +1,4 @@
-"""Picture files: what is read, refused, cut and shrunk, also of those that are made to blow a decoder up."""
+"""Picture files, also those that are made to blow a decoder up; and the catalogue that is kept of images."""
 
 import base64
 import io

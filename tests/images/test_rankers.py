@@ -1,4 +1,4 @@
-"""Rankers of images, over drawn pictures and over the photos that scikit-image and scikit-learn ship."""
+"""Rankers of images over drawn pictures and real photos, and answers that show images."""
 
 import base64
 import io

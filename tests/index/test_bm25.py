@@ -1,4 +1,4 @@
-"""BM25 by its formula, and the terms that analysers cut texts into."""
+"""BM25 and vectors by their formulas, and the terms that analysers cut texts into."""
 
 import math
 import unicodedata

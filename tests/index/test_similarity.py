@@ -1,4 +1,4 @@
-"""GraphDB's similarity vocabulary on the embedded store, and an index that lives with its graph."""
+"""GraphDB's similarity vocabulary on the embedded store, an index beside its graph, and its texts."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Hostile labels in every prompt: as many lines and ids as were put in, and what is promised of any text."""
+"""Hostile labels in every prompt: as many lines and ids as were put in; and nobody forges a citation."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Jobs come to the same wherever they run, and when their workers are killed."""
+"""Jobs come to the same wherever they run, on Ray too, and when their workers are killed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Encodings: as XML declares them, by marks that say nothing else, empty files, and one bad file of many."""
+"""Encodings and bounds of files: marks, one bad file of many, JSON piece by piece, what nests too deep."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""Annotation files to RDF: the triples of their table, each defect named and counted; and files by a seed."""
+"""Annotation files and scene graphs to RDF: the triples of their table, each defect named and counted."""
 
 import copy
 import gzip

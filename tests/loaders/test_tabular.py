@@ -1,4 +1,4 @@
-"""Tables to RDF by a mapping, or a sketch of one: each value becomes text or part of an IRI, never syntax."""
+"""Tables to RDF by a mapping, or a sketch of one; and the command that imports them and annotations."""
 
 import csv
 import gzip

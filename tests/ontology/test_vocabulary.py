@@ -1,4 +1,4 @@
-"""The vocabulary `ontology/mrag.ttl`: well-formed, explained, and aligned with PROV-O."""
+"""The vocabulary `ontology/mrag.ttl`: well-formed, aligned with PROV-O; both ontologies say what they are."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What an answer is beside its rows: other readings that are offered, proofs, ways, changes of the graph."""
+"""What an answer is beside its rows: other readings, proofs, ways, changes of the graph; frozen answers."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""None"""
+"""The names of a graph: found however they are written, and followed when they change."""
 
 import shutil
 import string

@@ -1,4 +1,4 @@
-"""Plans mean on every store what the interpreter says."""
+"""Plans mean on every store what the interpreter says, in words, as JSON, with units and at their bounds."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Questions that are saved with their plans, run again with other names, and taught."""
+"""Questions that are saved with their plans and taught, and questions that go on from the last answer."""
 
 import json
 import random

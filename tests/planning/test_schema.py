@@ -1,4 +1,4 @@
-"""None"""
+"""The schema of a graph as its data use it, and of graphs whose things are classes or concepts."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""None"""
+"""Queries read: tokens, terms and operators as the standard has them, and what is refused."""
 
 import dataclasses
 import inspect

@@ -1,4 +1,4 @@
-"""Pages of queries together are the whole, on any graph."""
+"""Pages of queries together are the whole; and values that are none of their datatype."""
 
 import logging
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Properties of closures over random small ontologies: the same as owlrl, incremental, provable."""
+"""Closures: what follows from each construct, and random ontologies as owlrl has them, edited, provable."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The closure of `owl:sameAs` as servers get it: equal to that of a path, on real servers too."""
+"""The closure of `owl:sameAs` as servers get it, and reasoning over chosen named graphs."""
 
 import json
 import time

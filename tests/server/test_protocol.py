@@ -1,4 +1,4 @@
-"""Queries over HTTP: formats, parameters, pages, values for variables, and errors that say what is wrong."""
+"""Queries over HTTP: formats, parameters, pages, errors that say what is wrong, and malformed requests."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The server under clients that leave, flood and attack it, and the command that runs it."""
+"""How the server starts, under clients that leave, flood and attack it, and what a kill leaves."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the driver of commands does not see: servers, crashes, warnings, logs, bars and odd encodings."""
+"""Text for a terminal, and what the driver of commands does not see: servers, crashes, logs, encodings."""
 
 import io
 import json

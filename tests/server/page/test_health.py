@@ -1,4 +1,4 @@
-"""The page, watching the server: a banner where answers rest on old ground, running queries, and errors."""
+"""The page: a banner where answers rest on old ground, hostile names in every view, and axe-core's rules."""
 
 from __future__ import annotations
 

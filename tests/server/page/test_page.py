@@ -1,4 +1,4 @@
-"""The page in a real browser: a question end to end, a query, a walk, and what must never happen."""
+"""The page in a real browser: a question end to end, a query, a walk, Explore, and what must never happen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page, Query: tabs, parameters, saved queries, views of a result, and previews of updates."""
+"""The page, Query: parameters, saved queries, views of a result, previews of updates; charts and receipts."""
 
 from __future__ import annotations
 
