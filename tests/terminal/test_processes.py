@@ -25,23 +25,29 @@ from tests.terminal.driver import collect, environment
 from tests.terminal.hostile import DRAWN, NAME, TEXT, faults, turtle
 
 
-def on_a_terminal(code: str, **more: str) -> bytes:
-    """Run code in a process of its own whose standard output and error are a terminal."""
+def on_a_terminal(code: str, piped: list[bytes] | None = None, **more: str) -> bytes:
+    """Run code in a process whose standard error, and output unless it is piped, are a terminal."""
     master, slave = pty.openpty()
     parts: list[bytes] = []
     reader = threading.Thread(target=collect, args=(master, parts))
     reader.start()
+    out = slave if piped is None else subprocess.PIPE
     process = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.DEVNULL, stdout=slave, stderr=slave,
+        [sys.executable, "-c", code],
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=slave,
         env=environment(**more),
-    )  # fmt: skip
+    )
     os.close(slave)
     try:
-        process.wait(60)
+        said, _ = process.communicate(timeout=60)
     finally:
         process.kill()
         process.wait()
         reader.join()
+    if piped is not None:
+        piped.append(said)
     return b"".join(parts)
 
 
@@ -82,17 +88,9 @@ def test_our_own_styles_reach_a_terminal_and_no_pipe() -> None:
 
 def test_lines_under_a_bar_go_where_they_belong() -> None:
     code = command("    with progress('Working') as note:\n        show('data'); note(1, 1)")
-    master, slave = pty.openpty()
-    parts: list[bytes] = []
-    reader = threading.Thread(target=collect, args=(master, parts))
-    reader.start()
-    done = subprocess.run(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=slave, env=environment(), check=True
-    )
-    os.close(slave)
-    reader.join()
-    assert done.stdout == b"data\n"
-    assert b"Working" in b"".join(parts) and b"data" not in b"".join(parts)
+    piped: list[bytes] = []
+    said = on_a_terminal(code, piped)
+    assert piped == [b"data\n"] and b"Working" in said and b"data" not in said
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
