@@ -70,6 +70,7 @@ def _server(url: str, write: bool) -> Iterator[CheckResult]:
         else:
             few = f": {_few(graphs)}" if graphs else ""
             yield CheckResult("graphs", True, f"{len(graphs)} named graphs{few}")
+        yield from _caps(store)
         if write:
             yield _writing(store)
         own = ["reasoning"] * store.capabilities.reasoning + [
@@ -79,6 +80,22 @@ def _server(url: str, write: bool) -> Iterator[CheckResult]:
         yield CheckResult("server features", None, features)
     finally:
         store.close()
+
+
+def _caps(store: stores.SparqlStore) -> Iterator[CheckResult]:
+    """Yield where the server ends its answers."""
+    caps = store.caps()
+    if caps.rows is None:
+        yield CheckResult("answers", True, f"no limit of rows is known: {caps.told}")
+    else:
+        found = (
+            f"the server cuts them at {caps.rows:,} rows ({caps.told}); longer tables come in pages, triples "
+        )
+        yield CheckResult("answers", None, f"{found}are refused", store.dialect.raise_rows)
+    if caps.seconds is not None:
+        found = f"what takes {caps.seconds:.0f} s or more may be part of the answer, and is refused"
+        hint = "Have the server raise an error at its time limit, or raise the limit."
+        yield CheckResult("time limit", None, found, hint)
 
 
 def _writing(store: stores.SparqlStore) -> CheckResult:

@@ -58,11 +58,46 @@ def _distinct(read: Tokens, select: int) -> dict[int, str]:
 
 
 def paged(text: str, names: Sequence[str], limit: int, offset: int) -> str | None:
-    """Return a query for a page of the solutions of a SELECT query, in its own order or its columns'.
+    """Return a query for a page of the solutions of a SELECT query, in its own order and its columns'.
 
     The order is that of a sub-select, because Virtuoso sorts no more than ten thousand rows for a query that
-    leaves some out.
+    leaves some out. None where a query cannot be put into another.
     """
+    if (parts := _inner(text)) is None:
+        return None
+    before, rows, ordered = parts
+    columns = " ".join(f"?{name}" for name in names)
+    if ordered:
+        rows = _totally(rows, columns)
+    else:
+        rows = f"SELECT {columns} WHERE {{ {{ {rows} }} }} ORDER BY {columns}"
+    return f"{before} SELECT {columns} WHERE {{ {{ {rows} }} }} LIMIT {limit} OFFSET {offset}".strip()
+
+
+def counted(text: str, names: Sequence[str]) -> str | None:
+    """Return a query for the number of solutions of a SELECT query, see `paged`."""
+    if (parts := _inner(text)) is None:
+        return None
+    before, rows, _ = parts
+    return f"{before} SELECT (COUNT(*) AS ?{''.join(names)}_count) WHERE {{ {{ {rows} }} }}".strip()
+
+
+def _totally(rows: str, columns: str) -> str:
+    """Put columns behind the keys by which a query is ordered, so that no two pages share a place."""
+    read = Tokens(rows)
+    depth, last = 0, len(read.tokens) - 1
+    ordered = False
+    for number, token in enumerate(read.tokens):
+        depth += (token.key in ("{", "(")) - (token.key in ("}", ")"))
+        ordered = ordered or (not depth and token.key == "ORDER")
+        if ordered and not depth and token.key in ("LIMIT", "OFFSET", "VALUES"):
+            last = number
+            break
+    return f"{read.printed(0, last)} {columns} {read.printed(last)}".strip()
+
+
+def _inner(text: str) -> tuple[str, str, bool] | None:
+    """Return what stands before a SELECT query, the query, and whether it has an order."""
     read = Tokens(text)
     depth, start, ordered = 0, None, False
     for number, token in enumerate(read.tokens):
@@ -78,11 +113,7 @@ def paged(text: str, names: Sequence[str], limit: int, offset: int) -> str | Non
             ordered = True
     if start is None:
         return None
-    before, rows = read.printed(0, start).strip(), read.printed(start).strip()
-    columns = " ".join(f"?{name}" for name in names)
-    if not ordered:
-        rows = f"SELECT {columns} WHERE {{ {{ {rows} }} }} ORDER BY {columns}"
-    return f"{before} SELECT {columns} WHERE {{ {{ {rows} }} }} LIMIT {limit} OFFSET {offset}".strip()
+    return read.printed(0, start).strip(), read.printed(start).strip(), ordered
 
 
 def short_keys(text: str) -> str:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import requests
 
-from mrag.errors import ConfigError, EndpointError
+from mrag.errors import ConfigError, EndpointError, StoreError
 from mrag.rdf import queries
 from mrag.stores.base import Capabilities, Dataset
-from mrag.stores.http import Access, host, lines_of
+from mrag.stores.http import NT, Access, host
 from mrag.stores.sparql import JSON_RESULTS, SCRATCH, Dialect, Paths, SparqlStore
 
 DEFAULT_GRAPH = "urn:x-arq:DefaultGraph"
 UNION_GRAPH = "urn:x-arq:UnionGraph"
 """Jena's names for the unnamed graph and for the union of the named ones (Jena, TDB dynamic datasets)."""
+
+
+_SERVICES = {"query": ("query", "sparql", ""), "update": ("update", ""), "graphs": ("data", "")}
+_NOT_THERE = (400, 404, 405)
+_ANY = (*range(200, 207), 400, 404, 405, 415)
 
 
 class FusekiStore(SparqlStore):
@@ -27,22 +34,76 @@ class FusekiStore(SparqlStore):
     Args:
         url: The store's URL, for messages.
         address: URL of the dataset, such as `http://localhost:3030/products`.
-        access: How it is reached.
+        access: How it is reached; parameters `query`, `update` and `graphs` are the names of services that
+            are not called `query` or `sparql`, `update` and `data`, nor stand at the dataset itself.
     """
 
     capabilities = Capabilities(any_tag=True)
 
     def __init__(self, url: str, address: str, access: Access | None = None) -> None:
+        given = dict((access or Access()).params)
+        self._named = {kind: given.pop(kind, None) for kind in _SERVICES}
+        if access is not None:
+            access = replace(access, params=given)
+        self._address = address
         super().__init__(
             url,
-            Paths(f"{address}/query", f"{address}/update", f"{address}/data"),
+            Paths(*(f"{address}/{self._named[kind] or names[0]}" for kind, names in _SERVICES.items())),
             access,
-            Dialect("Fuseki", "timeout", unnamed=DEFAULT_GRAPH, union=UNION_GRAPH, empty_pattern=False),
+            Dialect(
+                "Fuseki", "timeout", unnamed=DEFAULT_GRAPH, union=UNION_GRAPH, empty_pattern=False, cuts=False
+            ),
         )
+        self._written = set[str]()
         self.base = host(address)
         self.dataset_name = address.removeprefix(self.base).strip("/")
 
     def _request(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
+        try:
+            return self._answered(query, dataset, accept, seconds)
+        except EndpointError as error:
+            if error.status not in _NOT_THERE or self._named["query"] is not None:
+                raise
+            self.paths = replace(self.paths, query=self._found("query", error))
+        return self._answered(query, dataset, accept, seconds)
+
+    def _found(self, kind: str, error: EndpointError | None = None) -> str:
+        """Return the address of a service by trying the names it usually has."""
+        there, *others = dict.fromkeys([self._named[kind]] if self._named[kind] else _SERVICES[kind])
+        for name in (there, *others):
+            place = f"{self._address}/{name}".rstrip("/")
+            sent: dict[str, Any] = {"data": b"", "headers": {"Content-Type": NT}}
+            if kind == "query":
+                sent = {"data": {"query": "ASK {}"}}
+            elif kind == "update":
+                # An update of nothing is one.
+                sent = {"data": b" ", "headers": {"Content-Type": "application/sparql-update"}}
+            else:
+                sent["params"] = {"graph": f"{SCRATCH}none"}
+            with self.http.send("POST", place, repeat=True, ok=_ANY, **sent) as response:
+                if response.status_code < 300:
+                    self._named[kind] = name
+                    return place
+        if kind == "query":
+            what = "No service for queries was found at this dataset: neither at /query nor /sparql."
+            hint = "Is there such a dataset? Name its services: ?query=NAME&update=NAME&graphs=NAME."
+            raise EndpointError(what, endpoint=self.url, hint=hint) from error
+        wanted = "updates" if kind == "update" else "writing"
+        what = f"This dataset is read-only: it has no service for {wanted}."
+        hint = "If the service has another name: ?update=NAME&graphs=NAME behind the URL."
+        raise EndpointError(what, endpoint=self.url, hint=hint)
+
+    def _need(self, path: str | None, what: str) -> str:
+        """Return the address of a service that writes, which is looked for at the first write."""
+        kind = "update" if path == self.paths.update else "graphs"
+        if kind not in self._written:
+            self.paths = replace(self.paths, **{kind: self._found(kind)})
+            self._written.add(kind)
+        return str(getattr(self.paths, kind))
+
+    def _answered(
+        self, query: str, dataset: Dataset, accept: str, seconds: float | None
+    ) -> requests.Response:
         named = {*dataset.named} - {DEFAULT_GRAPH, UNION_GRAPH}
         if named and self._assembled:
             there = set(dataset.named) - named
@@ -71,20 +132,14 @@ class FusekiStore(SparqlStore):
         self.http.text(response)
         return False
 
-    def _graph_lines(self, graph: str) -> Iterator[bytes]:
-        response = self.http.send(
-            "GET", self._need(self.paths.graphs, "the graph store"), repeat=True,
-            params={"graph": graph}, headers={"Accept": self.dialect.nt}, ok=(200, 404),
-        )  # fmt: skip
-        if response.status_code == 404:
-            response.close()
-            return
-        yield from lines_of(self.http.chunks(response))
-
     def server(self) -> str:
-        """Return the server's name and version."""
-        self.http.text(self.http.send("GET", f"{self.base}/$/ping", repeat=True, ok=(200, 404)))
-        return super().server()
+        """Return the server's name, and its version where its administration tells it."""
+        place = f"{self._address.rpartition('/')[0]}/$/server"
+        try:
+            told = json.loads(self.http.text(self.http.send("GET", place, repeat=True)))
+            return f"Fuseki {told['version']}"
+        except (StoreError, ValueError, KeyError, TypeError):
+            return super().server()
 
     def create(self, kind: str = "tdb2") -> None:
         """Make the dataset on the server, which must be the full server, not Fuseki Main.

@@ -7,26 +7,37 @@ transactions (RDF4J REST API; GraphDB documentation, "Explicit and implicit stat
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from io import BytesIO
 from typing import Any, cast
 from urllib.parse import quote
 
+import pyoxigraph as ox
 from rdflib import Literal as RdfLiteral
 from rdflib import URIRef
 
-from mrag.errors import ConfigError, EndpointError, IndexError_, MissingIndex, QueryRefused
+from mrag.errors import (
+    ConfigError,
+    EndpointError,
+    IndexError_,
+    MissingIndex,
+    QueryRefused,
+    QueryTimeout,
+    StoreError,
+)
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
+from mrag.rdf.patterns import Count, Select, to_sparql, var
 from mrag.rdf.terms import RDFS, Triple
 from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult, StoreLayers
-from mrag.stores.http import NT, Access, host, lines_of
+from mrag.stores.http import NT, Access, Incomplete, JsonResult, NoResult, host, lines_of
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.sparql import DEFAULT, Dialect, Paths, StatementsStore
+from mrag.stores.sparql import DEFAULT, JSON_RESULTS, Caps, Dialect, Paths, StatementsStore, numbers
 
 RULESETS = (
     "empty", "rdfs", "rdfs-optimized", "rdfsplus", "rdfsplus-optimized", "owl-horst", "owl-horst-optimized",
@@ -65,8 +76,13 @@ class GraphDBStore(StatementsStore):
             url,
             Paths(address, f"{address}/statements", f"{address}/statements"),
             access,
-            Dialect(name="GraphDB", seconds_parameter="timeout"),
+            Dialect(
+                name="GraphDB",
+                seconds_parameter="timeout",
+                raise_rows="Raise query-limit-results of the repository, or add a LIMIT.",
+            ),
         )
+        self._proven_seconds = 0.0
         self.base = base or host(address)
         self.repository = name
         self._contexts: list[str] | None = None
@@ -163,6 +179,52 @@ class GraphDBStore(StatementsStore):
             raise QueryRefused(what, endpoint=self.url, hint="Leave FROM NAMED out, or onto:implicit.")
         return Dataset((UNNAMED, *contexts), dataset.named)
 
+    def _told_caps(self) -> Caps | None:
+        """Read where the repository's configuration has answers end; None where it may not be read."""
+        try:
+            text = self._get(f"{self.paths.query}/config", NT)
+            quads = list(ox.parse(text, ox.RdfFormat.N_TRIPLES))
+        except (EndpointError, SyntaxError):
+            return None
+        told = {q.predicate.value.rpartition("#")[2]: getattr(q.object, "value", "") for q in quads}
+        rows, seconds = (told.get(name, "0") for name in ("query-limit-results", "query-timeout"))
+        if not (rows + seconds).isdigit():
+            return None
+        partial = told.get(_THROWS) != "true" and int(seconds) > 0
+        return Caps(int(rows) or None, int(seconds) if partial else None, _CONFIGURATION)
+
+    def _check_end(self, query: str, seconds: float | None, began: float) -> None:
+        """Raise if an answer took as long as the repository lets it, and is what it had until then.
+
+        Where its configuration may not be read, a count that never ends tells: the server says nothing of it,
+        or an error, when the time is over that it was given with the count.
+        """
+        took = time.monotonic() - began
+        if took < 1:
+            return  # the time is set in whole seconds
+        caps = self.caps()
+        if caps.told != _CONFIGURATION and took >= self._proven_seconds:
+            wanted, since = math.ceil(took) + 1, time.monotonic()
+            text = to_sparql(Select(((Count(), var("n")),), numbers(9)))
+            try:
+                with self._request(text, Dataset((DEFAULT,)), JSON_RESULTS, wanted) as response:
+                    list(JsonResult(self.http.chunks(response, text)))
+                silent = True  # with or without a number
+            except (StoreError, Incomplete, NoResult, UnicodeDecodeError):
+                silent = False
+            if silent:
+                end = float(int(time.monotonic() - since))
+                self._caps = caps = replace(caps, seconds=end, told=_CONFIGURATION)
+            else:
+                self._proven_seconds = float(wanted)
+        if caps.seconds is not None and took >= caps.seconds:
+            what = (
+                f"The repository ends queries after {caps.seconds:.0f} s and gives what it has until then as "
+            )
+            what += "the answer, so that nobody can tell whether it is whole; nothing of it is used."
+            hint = f"Set {_THROWS} to true or raise query-timeout in the repository, or narrow the query."
+            raise QueryTimeout(what, endpoint=self.url, query=query, hint=hint)
+
     def _context(self, graph: str) -> Mapping[str, str]:
         if graph == EXPLICIT:
             return {}
@@ -254,6 +316,8 @@ def repository_config(name: str, ruleset: str, title: str = "") -> bytes:
     return graph.serialize(format="turtle").encode()
 
 
+_THROWS = "throw-QueryEvaluationException-on-timeout"
+_CONFIGURATION = "the repository's configuration"
 SIM = "http://www.ontotext.com/graphdb/similarity/"
 INSTANCE = SIM + "instance/"
 _NAME = re.compile(r"[A-Za-z0-9\-_]+\Z")

@@ -7,6 +7,7 @@ Results are asked for as JSON, whose end shows, and triples as N-Triples, where 
 from __future__ import annotations
 
 import base64
+import json
 import os
 import re
 import time
@@ -14,10 +15,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote, quote_plus, urlsplit
+from urllib.parse import quote, quote_plus, urljoin, urlsplit
 
 import pyoxigraph as ox
 import requests
@@ -49,6 +50,7 @@ class Access:
         headers: Further headers of every request.
         params: Further parameters of every request's URL.
         verify: Whether TLS certificates are checked, or the path of a file of authorities to trust.
+        proxy: URL of an HTTP proxy to go through.
         connect_seconds: How long to wait for a connection.
         read_seconds: How long to wait for the next part of an answer, where a query has no deadline.
         retries: How often a request that may be repeated is sent again after a transient error.
@@ -61,6 +63,7 @@ class Access:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     params: Mapping[str, str] = field(default_factory=dict, repr=False)
     verify: bool | str = True
+    proxy: str | None = field(default=None, repr=False)
     connect_seconds: float = 5.0
     read_seconds: float = 300.0
     retries: int = 3
@@ -94,7 +97,7 @@ def secrets_of(access: Access, places: Sequence[str]) -> list[str]:
         found.add(base64.b64encode(login).decode())
         if not access.password:
             found.add(access.user)
-    for place in places:
+    for place in (*places, access.proxy or ""):
         found |= hidden_in(place)
     spelt = {form for s in found if s for form in (s, quote(s, safe=""), quote_plus(s))}
     return sorted((s for s in spelt if len(s) >= _SHORTEST), key=lambda s: (-len(s), s))
@@ -103,8 +106,8 @@ def secrets_of(access: Access, places: Sequence[str]) -> list[str]:
 def access_from_env(given: Access | None = None) -> Access:
     """Return the login that the environment names, where none is given.
 
-    `MRAG_STORE_USER`, `MRAG_STORE_PASSWORD`, `MRAG_STORE_TOKEN`, and `MRAG_STORE_CA` for the file of an
-    authority to trust.
+    `MRAG_STORE_USER`, `MRAG_STORE_PASSWORD`, `MRAG_STORE_TOKEN`, `MRAG_STORE_CA` for the file of an
+    authority to trust, and `MRAG_STORE_PROXY` for an HTTP proxy; those of other programs are not used.
     """
     if given is not None:
         return given
@@ -116,16 +119,21 @@ def access_from_env(given: Access | None = None) -> Access:
         password=os.environ.get("MRAG_STORE_PASSWORD"),
         token=os.environ.get("MRAG_STORE_TOKEN"),
         verify=ca or True,
+        proxy=os.environ.get("MRAG_STORE_PROXY"),
     )
 
 
 _TRANSIENT = (429, 502, 503, 504)
 _TIMEOUTS = re.compile(
-    "timed out|timeout|time limit|deadline|has been cancelled|estimated execution time", re.I
+    "timed out|timeout|time limit|took too long|deadline|has been cancelled|estimated execution time", re.I
 )
 _CHUNK = 1 << 16
 _PAUSE, _UPLOAD = 300.0, 3600.0
 """Seconds that a server may pause in taking a load in, and may need to finish it."""
+_GRACE = 0.5
+"""Seconds that a server may need to say that a query's time is over."""
+_PATIENCE, _HOPS = 30.0, 5
+"""Seconds of a pause that a server may ask for, and how often it may send a request elsewhere."""
 _MESSAGE = 400
 _DEADLOCKS = 5
 """How often a request is repeated that met another in a deadlock."""
@@ -145,6 +153,8 @@ class Http:
         self.session.verify = access.verify
         self.session.headers.update({"User-Agent": "mrag", **access.headers})
         self.session.params = dict(access.params)
+        if access.proxy:
+            self.session.proxies = {"http": access.proxy, "https": access.proxy}
         if access.token:
             self.session.headers["Authorization"] = f"{access.token_kind} {access.token}"
         elif access.user is not None:
@@ -175,9 +185,10 @@ class Http:
         """Send a request and return the response, its body not read yet."""
         wait = self.access.read_seconds if seconds is None else seconds
         # The first of the two also bounds each piece that is sent.
-        limits = (_PAUSE, _UPLOAD) if upload else (self.access.connect_seconds, wait)
-        attempt = 0
+        limits = (_PAUSE, _UPLOAD) if upload else (self.access.connect_seconds, wait + _GRACE)
+        attempt = hops = 0
         while True:
+            began = time.monotonic()
             try:
                 response = self.session.request(
                     method,
@@ -188,7 +199,7 @@ class Http:
                     files=files,
                     timeout=limits,
                     stream=True,
-                    allow_redirects=method in ("GET", "HEAD"),
+                    allow_redirects=False,
                 )
             except (requests.RequestException, OSError) as error:
                 found = self._broken(error, query)
@@ -202,13 +213,44 @@ class Http:
                 if response.status_code in ok:
                     return response
                 text = self._message(response)
+                if response.is_redirect and not (upload and not isinstance(data, bytes)):
+                    method, url = self._moved(method, url, response, hops := hops + 1)
+                    if method == "GET":
+                        params = data = None
+                    continue
+                if response.status_code == 401 and self._asks_for_digest(response):
+                    self.session.auth = HTTPDigestAuth(str(self.access.user), self.access.password or "")
+                    continue
+                took = time.monotonic() - began
+                if seconds is not None and response.status_code >= 500 and took >= seconds:
+                    raise self.late(query, text)
                 # The server took back what it had done, so that any request but a stream can be sent again.
                 deadlock = "deadlock" in text.lower() and (repeat or not upload)
                 busy = repeat and response.status_code in _TRANSIENT and not _says_timeout(text)
-                if attempt >= (_DEADLOCKS if deadlock else self.access.retries if busy else 0):
+                pause = response.headers.get("Retry-After", "")
+                later = float(pause) if pause.isdigit() and busy else 0.0
+                if later > _PATIENCE:
+                    text = f"{text} (It asks for a pause of {later:.0f} s.)".strip()
+                if later > _PATIENCE or attempt >= (
+                    _DEADLOCKS if deadlock else self.access.retries if busy else 0
+                ):
                     raise self._refused(response.status_code, text, query)
+                time.sleep(later)
             attempt += 1
             time.sleep(0.1 * 2**attempt)
+
+    def _moved(self, method: str, url: str, response: requests.Response, hops: int) -> tuple[str, str]:
+        """Return how and where a request goes that the server sends to another of its places."""
+        there = urljoin(url, response.headers["Location"])
+        if host(there) != host(url) or hops > _HOPS:
+            what = f"The server sends this request to {self._plain(there)} ({response.status_code})."
+            hint = "If that is the store, give its address; a login page tells that a login is needed."
+            raise EndpointError(what, endpoint=self.endpoint, hint=hint)
+        return ("GET" if response.status_code == 303 and method != "HEAD" else method), there
+
+    def _asks_for_digest(self, response: requests.Response) -> bool:
+        wanted = response.headers.get("WWW-Authenticate", "").lower().startswith("digest")
+        return wanted and isinstance(self.session.auth, HTTPBasicAuth)
 
     def chunks(self, response: requests.Response, query: str | None = None) -> Iterator[bytes]:
         """Yield the body of a response as it comes."""
@@ -229,6 +271,10 @@ class Http:
 
     def _broken(self, error: Exception, query: str | None) -> StoreError:
         text, kinds = self._plain(str(error)), requests.exceptions
+        if isinstance(error, kinds.SSLError) and ("WRONG_VERSION" in text or "record layer" in text):
+            what = "The server speaks no TLS at this port."
+            hint = "Write http:// in place of https://, or name the port of https."
+            return EndpointError(what, endpoint=self.endpoint, hint=hint)
         if isinstance(error, kinds.SSLError):
             what = "The server's TLS certificate cannot be trusted."
             hint = "Name the authority that signed it with Access(verify=FILE) or MRAG_STORE_CA, or mend it."
@@ -279,11 +325,25 @@ class Http:
         hint = "Is it running, and are host and port right? `mrag doctor URL` looks at it."
         return EndpointError(f"The server {what}.", endpoint=self.endpoint, hint=hint)
 
+    def no_result(self, said: str, query: str | None) -> EndpointError:
+        """Return the error for a text that is no result at all: a login's page, a gateway's, an error's."""
+        plain = self._plain(" ".join(_TAGS.sub(" ", said).split()))[:_MESSAGE]
+        what = "The server's answer is no result, under the status of success. "
+        what += f"It says: {plain}" if plain else "It is empty."
+        hint = "Is this the address of a SPARQL endpoint? A page may mean that a login is needed."
+        return EndpointError(what, endpoint=self.endpoint, query=query, hint=hint)
+
     def incomplete(self, why: str, query: str | None = None) -> EndpointError:
         """Return the error for an answer that is not whole."""
         what = f"The server's answer is not complete: {self._plain(why)}. Nothing of it is used."
         hint = "Narrow the query, or raise the server's limit."
         return EndpointError(what, endpoint=self.endpoint, query=query, hint=hint)
+
+    def late(self, query: str | None, text: str = "") -> QueryTimeout:
+        """Return the error for a query that the server ended when its time was over, by whatever status."""
+        what = "The server ended the query at its time limit." + (f" It says: {text}" if text else "")
+        hint = "Narrow the query, or allow more seconds."
+        return QueryTimeout(what, endpoint=self.endpoint, query=query, hint=hint)
 
     def _refused(self, status: int, text: str, query: str | None) -> StoreError:
         """Return the error for a status that is none of success."""
@@ -315,10 +375,15 @@ def _says_timeout(text: str) -> bool:
 
 
 NT = "application/n-triples"
+_TAGS = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.I | re.S)
 
 
 class Incomplete(Exception):
     """The text ended, or broke, before the answer did."""
+
+
+class NoResult(Exception):
+    """The text is something else than a result."""
 
 
 class JsonResult:
@@ -335,6 +400,10 @@ class JsonResult:
                     break
             return bytes(found)
 
+        first = next((chunk for chunk in coming if chunk.strip(b" \r\n\t\xef\xbb\xbf")), b"")
+        if not first.lstrip(b" \r\n\t\xef\xbb\xbf").startswith(b"{"):
+            raise NoResult(first.decode("utf-8", "replace"))
+        coming = chain([first], coming)
         self._text = JsonStream(read, Incomplete, strict=False)
         self.boolean: bool | None = None
         self.variables: tuple[str, ...] = ()
@@ -358,6 +427,7 @@ class JsonResult:
         text = self._text
         text.expect("{")
         early: list[dict[str, Any]] | None = None
+        others: dict[str, Any] = {}
         while True:
             key = text.value()
             text.expect(":")
@@ -377,9 +447,11 @@ class JsonResult:
             elif key == "results":
                 early = text.value().get("bindings", [])
             else:
-                text.value()
+                others[key] = text.value()
             if text.accept("}"):
                 self._end()
+                if others and self.boolean is None and early is None:
+                    raise NoResult(json.dumps(others, ensure_ascii=False))
                 if self.boolean is None and early is None and not self.variables:
                     raise Incomplete("it is not a SPARQL result")
                 return early
@@ -414,7 +486,8 @@ def cell_term(cell: dict[str, Any]) -> Term:
     datatype = cell.get("datatype")
     if datatype == XSD + "boolean" and value in ("0", "1"):
         value = "true" if value == "1" else "false"
-    return literal(value, cell.get("xml:lang"), datatype)
+    # Some servers write en_US for en-US.
+    return literal(value, (cell.get("xml:lang") or "").replace("_", "-"), datatype)
 
 
 def lines_of(chunks: Iterable[bytes], media: str = NT) -> Iterator[bytes]:

@@ -10,10 +10,11 @@ import logging
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from math import ceil
 from typing import IO, Any, TypeVar
 
@@ -25,7 +26,8 @@ from mrag.loaders.checks import LoadNotes
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf import queries
 from mrag.rdf.guard import query_form
-from mrag.rdf.patterns import Construct, to_insert
+from mrag.rdf.patterns import Construct, Group, Select, Values, to_insert, to_sparql, var
+from mrag.rdf.slicing import counted, paged, sliced
 from mrag.rdf.terms import Triple, to_ox
 from mrag.redaction import redact, redact_url
 from mrag.stores.base import (
@@ -45,6 +47,7 @@ from mrag.stores.http import (
     Http,
     Incomplete,
     JsonResult,
+    NoResult,
     NotVerbatim,
     is_address,
     lines_of,
@@ -75,6 +78,8 @@ class Dialect:
         empty_pattern: Whether `GRAPH ?g {}` lists the graphs, which is fast.
         nt: Media type in which triples are sent and asked for: N-Triples, or Turtle with one triple a line.
         by_form: Whether a query may be asked for the media type of its own form alone.
+        cuts: Whether the server may be set to cut answers without a word in them.
+        raise_rows: Where its limit of rows is set.
     """
 
     name: str = "SPARQL endpoint"
@@ -89,6 +94,35 @@ class Dialect:
     empty_pattern: bool = True
     nt: str = NT
     by_form: bool = False
+    cuts: bool = True
+    raise_rows: str = "Raise the server's limit of rows, or add a LIMIT."
+
+
+@dataclass(frozen=True)
+class Caps:
+    """Where a server ends its answers under the status of success.
+
+    Attributes:
+        rows: Most rows of an answer; None where none is known.
+        seconds: Seconds after which an answer may be part of the whole; None where there are none.
+        told: Where this is known from.
+    """
+
+    rows: int | None = None
+    seconds: float | None = None
+    told: str = "the server has none"
+
+
+def numbers(columns: int) -> Group:
+    """Return a pattern without data, of a hundred and twenty rows for each column and row of the others."""
+    rows = tuple((ox.Literal(n),) for n in range(120))
+    return Group(tuple(Values((var(f"n{column}"),), rows) for column in range(columns)))
+
+
+class CutAnswer(errors.EndpointError):
+    """An answer that the server ended after some rows."""
+
+    rows = 0
 
 
 @dataclass(frozen=True)
@@ -116,7 +150,12 @@ _OLD_SCRATCH = 3600.0
 logger = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
+_I = TypeVar("_I", bound=Row)
+_CUT = "X-SPARQL-MaxRows"
+_PROBE = 10_001
+"""Rows that a server is asked for to find out whether it cuts answers."""
 JSON_RESULTS = "application/sparql-results+json"
+_OF_TRIPLES = ("ConstructQuery", "DescribeQuery")
 _RESULT_TYPES = (JSON_RESULTS, "application/json")
 
 
@@ -144,18 +183,41 @@ class SparqlStore(BaseStore):
         places = (url, paths.query, paths.update or "", paths.graphs or "")
         self.http = Http(self.url, access or Access(), digest=self.digest, places=places)
         self._closed = False
+        self._caps: Caps | None = None
+        self._proven = 0
 
     def stream(self, query: str, dataset: Dataset) -> SelectStream:
-        """Answer a SELECT query over the graphs of `dataset` with rows that are not held."""
-        response = self._query(query, dataset, JSON_RESULTS, None)
-        with self._whole(query):
-            result = JsonResult(self.http.chunks(response, query))
+        """Answer a SELECT query with rows that are not held, by pages where the server cuts its answers.
 
-        def rows() -> Iterator[Row]:
-            with self._whole(query):
-                yield from result
+        The first rows are held until it is known that the server cuts no answer of so many.
+        """
+        began, held = time.monotonic(), list[Row]()
+        names: tuple[str, ...] = ()
+        rows: Iterator[Row] = iter(())
+        try:
+            result = self._result(query, dataset, None, began)
+            names, rows = result.variables, self._all_rows(result, query, dataset, None, began)
+            for row in rows:
+                held.append(row)
+                if (self._caps is None or self._caps.rows is None) and len(held) > self._proven:
+                    break
+        except CutAnswer as error:
+            names, rows = self._pages(query, names, dataset, error, None)
+            held = []
+        return SelectStream(names, chain(held, rows))
 
-        return SelectStream(result.variables, rows())
+    def _result(self, query: str, dataset: Dataset, seconds: float | None, began: float) -> JsonResult:
+        response = self._query(query, dataset, JSON_RESULTS, seconds)
+        with self._whole(query, seconds, began):
+            return JsonResult(self.http.chunks(response, query))
+
+    def _all_rows(
+        self, result: JsonResult, query: str, dataset: Dataset, seconds: float | None, began: float
+    ) -> Iterator[Row]:
+        """Yield the rows of an answer, or raise where they may not be all."""
+        with self._whole(query, seconds, began):
+            yield from self._watched(result, query)
+        self._check_end(query, seconds, began)
 
     @traced
     def ask(self, query: str, dataset: Dataset) -> bool:
@@ -164,9 +226,86 @@ class SparqlStore(BaseStore):
 
     def construct(self, query: str, dataset: Dataset) -> Iterator[Triple]:
         """Answer a CONSTRUCT or DESCRIBE query, triple by triple."""
+        began = time.monotonic()
         response = self._query(query, dataset, self.dialect.nt, None)
-        with self._whole(query):
+        with self._whole(query, None, began):
             yield from self._watched(triples_of(self.http.chunks(response, query), self.dialect.nt), query)
+        self._check_end(query, None, began)
+
+    def caps(self) -> Caps:
+        """Return where the server ends its answers, as far as that is told or was found by asking."""
+        if self._caps is None:
+            self._most(0)
+        return self._caps or Caps(told=f"an answer of {self._proven:,} rows came whole")
+
+    def _told_caps(self) -> Caps | None:
+        """Return where the server says it ends its answers; None where it has to be found out."""
+        known = not self.dialect.cuts or self.http.server.startswith("Oxigraph")
+        return Caps() if known else None
+
+    def _most(self, count: int) -> float:
+        """Return a number of rows at which no answer is cut, or the one at which all longer ones are.
+
+        How a server cuts rows that need no data tells its limit; it is asked for more as answers grow.
+        """
+        while self._caps is None and count >= self._proven:
+            if not self._proven and (told := self._told_caps()) is not None:
+                self._caps = told
+                break
+            wanted = max(_PROBE, self._proven * 10)
+            text = to_sparql(Select((var("nothing"),), numbers(3), limit=wanted))
+            try:
+                with self._request(text, Dataset(), JSON_RESULTS, None) as response:
+                    found = JsonResult(self.http.chunks(response, text))
+                    rows = len(list(found))
+                    asked = found.variables == ("nothing",)
+            except (errors.StoreError, Incomplete, NoResult, UnicodeDecodeError) as error:
+                logger.info("whether the server cuts answers cannot be found out: %s", self.http.cause(error))
+                rows, asked = 0, False
+            if rows >= wanted:
+                self._proven = wanted
+            elif asked and rows:
+                self._caps = Caps(rows=rows, told="its answer to a query for more")
+            else:
+                self._caps = Caps(told="whether it has cannot be found out")
+        if self._caps is None:
+            return self._proven
+        return float("inf") if self._caps.rows is None else self._caps.rows
+
+    def _pages(
+        self,
+        query: str,
+        names: tuple[str, ...],
+        dataset: Dataset,
+        cut: CutAnswer,
+        seconds: float | None,
+    ) -> tuple[tuple[str, ...], Iterator[Row]]:
+        """Return the columns and rows of an answer that is cut, page by page in a total order.
+
+        They are counted first: as many have to come.
+        """
+        if not names:
+            names = self._result(sliced(query, 1), dataset, seconds, time.monotonic()).variables
+        if paged(query, names, 1, 0) is None:
+            raise cut
+
+        def rows() -> Iterator[Row]:
+            began, done = time.monotonic(), 0
+            ((number,),) = self._result(str(counted(query, names)), dataset, seconds, began)
+            self._check_end(query, seconds, began)
+            while done < int(str(number)):
+                began, text = time.monotonic(), str(paged(query, names, cut.rows, done))
+                with self._request(text, dataset, JSON_RESULTS, seconds) as response:
+                    self._check_time(response, query)
+                    with self._whole(query, seconds, began):
+                        page = list(JsonResult(self.http.chunks(response, text)))
+                self._check_end(query, seconds, began)
+                done += len(page)
+                if len(page) < cut.rows and done != int(str(number)):
+                    raise cut
+                yield from page
+
+        return names, rows()
 
     def close(self) -> None:
         """Close the connections."""
@@ -175,42 +314,50 @@ class SparqlStore(BaseStore):
 
     @traced
     def _bounded(self, query: str, dataset: Dataset, limits: Limits) -> SelectResult | bool | list[Triple]:
-        deadline = time.monotonic() + limits.seconds
-        response = self._query(query, dataset, self._accept(query), limits.seconds)
-        media = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        chunks = self.http.chunks(response, query)
-        left = limits.bytes
-        with self._whole(query):
-            if media in _RESULT_TYPES:
+        began = time.monotonic()
+        deadline, names = began + limits.seconds, tuple[str, ...]()
+        try:
+            response = self._query(query, dataset, self._accept(query), limits.seconds)
+            media = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+            chunks = self.http.chunks(response, query)
+            if media not in _RESULT_TYPES and query_form(query) in _OF_TRIPLES:
+                with self._whole(query, limits.seconds, began):
+                    triples = self._watched(triples_of(chunks, self.dialect.nt), query)
+                    found = list(self._within(triples, deadline, limits, query))
+                self._check_end(query, limits.seconds, began)
+                return found
+            with self._whole(query, limits.seconds, began):
                 result = JsonResult(chunks)
-                if result.boolean is not None:
-                    return result.boolean
-                rows: list[Row] = []
-                for row in result:
-                    left -= sum(len(t) for t in row if t is not None)
-                    self._within(len(rows), left, deadline, limits, query)
-                    rows.append(row)
-                return SelectResult(result.variables, rows)
-            triples: list[Triple] = []
-            for triple in self._watched(triples_of(chunks, self.dialect.nt), query):
-                left -= sum(len(t) for t in triple)
-                self._within(len(triples), left, deadline, limits, query)
-                triples.append(triple)
-            return triples
+            if result.boolean is not None:
+                self._check_end(query, limits.seconds, began)
+                return result.boolean
+            names = result.variables
+            rows = self._all_rows(result, query, dataset, limits.seconds, began)
+            return SelectResult(names, list(self._within(rows, deadline, limits, query)))
+        except CutAnswer as cut:
+            if query_form(query) != "SelectQuery":
+                raise
+            left = max(0.001, deadline - time.monotonic())
+            names, rows = self._pages(query, names, dataset, cut, left)
+            return SelectResult(names, list(self._within(rows, deadline, limits, query)))
 
     def _accept(self, query: str) -> str:
         """Return the media types for a query; where that is enough, the server finds out its form."""
         if not self.dialect.by_form:
             return f"{JSON_RESULTS}, {self.dialect.nt};q=0.9"
-        triples = query_form(query) in ("ConstructQuery", "DescribeQuery")
+        triples = query_form(query) in _OF_TRIPLES
         return self.dialect.nt if triples else JSON_RESULTS
 
-    def _within(self, count: int, left: int, deadline: float, limits: Limits, query: str) -> None:
-        if count >= limits.rows or left < 0:
-            what = f"The result is larger than {limits.rows} rows or {limits.bytes} bytes."
-            raise errors.QueryRefused(what, query=query, hint="Add a LIMIT, or allow more.")
-        if time.monotonic() > deadline:
-            raise self._late(query)
+    def _within(self, items: Iterable[_I], deadline: float, limits: Limits, query: str) -> Iterator[_I]:
+        left = limits.bytes
+        for count, item in enumerate(items):
+            left -= sum(len(term) for term in item if term is not None)
+            if count >= limits.rows or left < 0:
+                what = f"The result is larger than {limits.rows} rows or {limits.bytes} bytes."
+                raise errors.QueryRefused(what, query=query, hint="Add a LIMIT, or allow more.")
+            if time.monotonic() > deadline:
+                raise self._late(query)
+            yield item
 
     def _late(self, query: str) -> errors.QueryTimeout:
         what = "The query passed its deadline and was given up."
@@ -218,11 +365,13 @@ class SparqlStore(BaseStore):
         return errors.QueryTimeout(what, endpoint=self.url, query=query, hint=hint)
 
     def _boolean(self, query: str, dataset: Dataset, seconds: float | None) -> bool:
+        began = time.monotonic()
         response = self._query(query, dataset, JSON_RESULTS, seconds)
-        with self._whole(query):
+        with self._whole(query, seconds, began):
             answer = JsonResult(self.http.chunks(response, query)).boolean
         if answer is None:
             raise self.http.incomplete("it is no answer to ASK", query)
+        self._check_end(query, seconds, began)
         return answer
 
     def _query(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
@@ -243,7 +392,7 @@ class SparqlStore(BaseStore):
             repeat=True,
             data=[*form, *self._parameters(dataset, seconds).items()],
             headers={"Accept": accept},
-            seconds=None if seconds is None else seconds + 0.5,
+            seconds=seconds,
             query=query,
         )
 
@@ -258,19 +407,53 @@ class SparqlStore(BaseStore):
         return {name: str(max(1, ceil(seconds * self.dialect.seconds_unit)))}
 
     def _check(self, response: requests.Response, query: str) -> None:
-        """Raise if the headers say that the answer is not whole."""
+        """Raise if the headers say that the answer is not whole, as Virtuoso's do."""
+        self._check_time(response, query)
+        if _CUT in response.headers:
+            rows = response.headers[_CUT]
+            response.close()
+            raise self._cut(int(rows), query)
 
-    def _watched(self, items: Iterator[_T], query: str) -> Iterator[_T]:
-        """Yield the triples of an answer, or raise where they are known not to be all."""
-        return items
+    def _check_time(self, response: requests.Response, query: str) -> None:
+        if response.headers.get("X-SQL-State", "") == "S1TAT":
+            response.close()
+            what = "The server stopped at its time limit and answered in part; nothing of it is used."
+            hint = "Narrow the query, or raise MaxQueryExecutionTime in virtuoso.ini."
+            raise errors.QueryTimeout(what, endpoint=self.url, query=query, hint=hint)
+
+    def _cut(self, rows: int, query: str) -> CutAnswer:
+        """Remember where the server cuts answers, and return the error for one of so many rows."""
+        if self._caps is None or self._caps.rows is None:
+            self._caps = replace(self._caps or Caps(), rows=rows, told="the header of an answer")
+        what = f"The server cuts answers at {rows} rows, and this one may be longer; nothing of it is used."
+        error = CutAnswer(what, endpoint=self.url, query=query, hint=self.dialect.raise_rows)
+        error.rows = rows
+        return error
+
+    def _watched(self, items: Iterable[_T], query: str) -> Iterator[_T]:
+        """Yield the rows or triples of an answer, or raise where they may not be all."""
+        most = 0.0
+        for number, item in enumerate(items, start=1):
+            if number >= most and number >= (most := self._most(number)):
+                raise self._cut(number, query)
+            yield item
+
+    def _check_end(self, query: str, seconds: float | None, began: float) -> None:
+        """Raise if an answer took so long that it may be what the server had when its time was over."""
 
     @contextmanager
-    def _whole(self, query: str | None) -> Iterator[None]:
+    def _whole(self, query: str | None, seconds: float | None = None, began: float = 0.0) -> Iterator[None]:
         """Turn what shows an incomplete answer into an error that names the server."""
         try:
             yield
+        except NoResult as error:
+            late = seconds is not None and time.monotonic() - began >= seconds
+            raise self.http.late(query) if late else self.http.no_result(str(error), query) from None
         except (Incomplete, UnicodeDecodeError) as error:
-            raise self.http.incomplete(str(error), query) from self.http.cause(error)
+            found: errors.StoreError = self.http.incomplete(str(error), query)
+            if seconds is not None and time.monotonic() - began >= seconds:
+                found = self.http.late(query)
+            raise found from self.http.cause(error)
 
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from rdflib import Literal
 
 import mrag
 from mrag.errors import EndpointError, LoadError, QueryRefused, QueryTimeout
@@ -91,7 +93,7 @@ def test_transient_errors_are_tried_again_and_others_not() -> None:
 
     with server(answer) as url:
         assert rows(url) == 1
-        assert len(seen) == 2
+        assert len(seen) == 3  # the last asks whether the server cuts answers
     seen.clear()
     with server(lambda h: (seen.append(1), reply(500, b"no")(h))[0]) as url, pytest.raises(EndpointError):
         rows(url)
@@ -133,8 +135,6 @@ def test_a_stream_that_closes_half_way() -> None:
         ROW[:-2] + b"\n##  Query cancelled due to timeout during execution   ##",
         ROW[:70] + b"The SPARQL operation has been cancelled",
         ROW + b" and more",
-        b"",
-        b"<html>proxy</html>",
         b'{"head":{}}',
     ],
 )
@@ -247,3 +247,112 @@ def test_an_update_is_sent_again_after_a_deadlock_only() -> None:
         with pytest.raises(EndpointError, match="something else"):
             opened.update("INSERT DATA { GRAPH <urn:g> { <urn:a> <urn:b> <urn:c> } }")
         assert len(asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"", "It is empty"),
+        (b"<html><style>p {}</style><h1>Please <b>sign in</b></h1></html>", "Please sign in"),
+        (b'{"error": {"code": 7, "text": "out of credits"}}', "out of credits"),
+        (b"Bad gateway", "Bad gateway"),
+    ],
+)
+def test_what_is_no_result_is_told_in_the_server_s_words(body: bytes, words: str) -> None:
+    with server(reply(200, body, "text/html")) as url, pytest.raises(EndpointError, match=words) as caught:
+        rows(url)
+    assert "arrow the query" not in str(caught.value)
+
+
+@pytest.mark.parametrize("media", ["", "text/plain", "application/json", "text/html"])
+def test_a_result_under_another_media_type_is_read(media: str) -> None:
+    with server(reply(200, b"\xef\xbb\xbf" + ROW, media)) as url, store(url) as opened:
+        assert len(opened.bounded("SELECT ?x { ?x ?y ?z }", D, Limits())) == 1  # type: ignore[arg-type]
+        assert rows(url) == 1
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_request_goes_where_the_same_server_sends_it_and_nowhere_else(status: int) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def answer(handler: Quiet) -> None:
+        seen.append((handler.command, handler.path))
+        moved = reply(status, b"", Location="/sparql/") if handler.path == "/sparql" else reply(200, ROW)
+        moved(handler)
+
+    with server(answer) as url:
+        assert rows(url) == 1
+        assert seen[:2] == [("POST", "/sparql"), ("GET" if status == 303 else "POST", "/sparql/")]
+        away = f"http://127.0.0.1:{free_port()}/login"
+        elsewhere = server(reply(status, b"", Location=away))
+        with elsewhere as other, pytest.raises(EndpointError, match="login") as caught:
+            rows(other)
+        assert away in str(caught.value)
+
+
+def test_a_server_that_sends_in_a_circle() -> None:
+    with server(reply(302, b"", Location="/sparql")) as url, pytest.raises(EndpointError, match="302"):
+        rows(url)
+
+
+def test_a_pause_that_a_server_asks_for_is_kept() -> None:
+    times: list[float] = []
+
+    def answer(handler: Quiet) -> None:
+        times.append(time.monotonic())
+        busy = reply(429, b"slow down", **{"Retry-After": "1"})
+        (busy if len(times) == 1 else reply(200, ROW))(handler)
+
+    with server(answer) as url:
+        assert rows(url) == 1 and times[1] - times[0] >= 1
+    long = server(reply(503, b"maintenance", **{"Retry-After": "3600"}))
+    with long as url, pytest.raises(EndpointError, match="pause of 3600 s"):
+        rows(url)
+
+
+def test_a_server_that_wants_a_digest_gets_one() -> None:
+    seen: list[str] = []
+
+    def answer(handler: Quiet) -> None:
+        seen.append(handler.headers.get("Authorization") or "")
+        wanted = {"WWW-Authenticate": 'Digest realm="r", nonce="n", qop="auth"'}
+        (reply(200, ROW) if seen[-1].startswith("Digest") else reply(401, b"", **wanted))(handler)
+
+    with server(answer) as url:
+        assert rows(url, user="me", password="s3cret") == 1
+    assert seen[0].startswith("Basic") and 'username="me"' in seen[-1]
+
+
+def test_a_store_behind_a_proxy() -> None:
+    asked: list[str] = []
+
+    def answer(handler: Quiet) -> None:
+        asked.append(handler.path)
+        reply(200, ROW)(handler)
+
+    with server(answer) as url:
+        assert rows("http://store.invalid/sparql", proxy=url.removesuffix("/sparql")) == 1
+    assert asked[0] == "http://store.invalid/sparql"
+
+
+def test_https_asked_of_a_port_of_http() -> None:
+    with server(reply(200, ROW)) as url, pytest.raises(EndpointError, match="no TLS"):
+        rows(url.replace("http:", "https:"))
+
+
+def test_a_language_tag_that_is_not_well_formed() -> None:
+    said = ROW.replace(
+        b'"type":"uri","value":"urn:a"', b'"type":"literal","value":"colour","xml:lang":"en_GB"'
+    )
+    with server(reply(200, said)) as url, store(url) as opened:
+        ((value,),) = opened.select("SELECT ?x { ?x ?y ?z }", D)
+        assert value == Literal("colour", lang="en-GB")
+
+
+def test_a_deadline_that_comes_as_a_failure_is_a_deadline() -> None:
+    def answer(handler: Quiet) -> None:
+        time.sleep(0.4)
+        reply(500, b"")(handler)
+
+    with server(answer) as url, store(url) as opened, pytest.raises(QueryTimeout, match="time limit"):
+        opened.bounded("SELECT * { ?s ?p ?o }", D, Limits(seconds=0.3))
