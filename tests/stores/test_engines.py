@@ -119,7 +119,7 @@ def test_turtle_that_breaks_off_is_no_answer() -> None:
         list(triples_of([whole]))
 
 
-@pytest.mark.parametrize(("kind", "sent"), [("stardog", "2500"), ("rdf4j", "2"), ("neptune", None)])
+@pytest.mark.parametrize(("kind", "sent"), [("stardog", "2500"), ("rdf4j", "3"), ("neptune", None)])
 def test_the_time_limit_is_sent_in_the_servers_unit(kind: str, sent: str | None) -> None:
     with engine_server(kind) as (url, access, server):
         store, _ = open_store(url, access)
