@@ -193,27 +193,15 @@ def is_told_once(block: Block, by: Collection[Unknown], schema: Schema | None) -
     if schema is None or not schema.exact or block.either or block.optional or block.plans:
         return False
     patterns = without_implied(block.patterns, schema)
-    known = determined(patterns, by, schema)
-    return not any(p.narrower or not _unknowns(p) <= known for p in patterns)
-
-
-def determined(patterns: Sequence[Pattern], by: Collection[Unknown], schema: Schema) -> set[Unknown]:
-    """Return the unknowns that have one value at most where some others are given, and those others."""
     known, size = set(by), -1
     while size != len(known):
         size = len(known)
-        for pattern in patterns:
-            info = schema.properties.get(str(pattern.predicate))
-            told = pattern.subject in known or not isinstance(pattern.subject, Unknown)
-            if (
-                told
-                and not pattern.repeated
-                and info is not None
-                and info.functional
-                and isinstance(pattern.object, Unknown)
-            ):
-                known.add(pattern.object)
-    return known
+        for p in patterns:
+            info = schema.properties.get(str(p.predicate))
+            told = p.subject in known or not isinstance(p.subject, Unknown)
+            if told and info is not None and info.functional and not p.repeated:
+                known |= _unknowns(p)
+    return not any(p.narrower or not _unknowns(p) <= known for p in patterns)
 
 
 def _fan(pattern: Pattern, known: set[Unknown], schema: Schema) -> float:

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from math import log1p
 from typing import Final
 from typing import Literal as OneOf
@@ -157,7 +156,6 @@ class SchemaWords:
                 self._by_unit[root(word)].append(at)
         self._by_head = _heads(self.names, schema)
         self._said = _comment_words(schema, self._by_root)
-        self._told = _comment_pairs(schema)
 
     def knows(self, word_root: str) -> bool:
         """Return whether the root of a word is in a name."""
@@ -215,10 +213,7 @@ class SchemaWords:
                 ):
                     yield self._candidate(at, 0.72, "synonym")
             yield from self._partly(instead, "synonym", 0.8)
-        yield from self._otherwise_called(roots, weighty) if len(span) < 3 else ()
-        if len(span) == 1 and not is_everyday(keys[0]):
-            for name in self._said.get(roots[0], ()):
-                yield Candidate(name.kind, name.term, 0.45, name.name, "synonym"), name
+        yield from self._otherwise_called(roots[0], keys[0]) if len(span) == 1 else ()
 
     def _dated(self, span: Sequence[TextToken], verb: str) -> Iterator[tuple[Candidate, SchemaName]]:
         """Yield the properties that say when something was done, or where: "hired" means the hire date."""
@@ -228,17 +223,15 @@ class SchemaWords:
             if {*self.names[at].weighty} - {verb} in beside:
                 yield self._candidate(at, 0.85, "inflected")
 
-    def _otherwise_called(
-        self, roots: tuple[str, ...], weighty: tuple[str, ...]
-    ) -> Iterator[tuple[Candidate, SchemaName]]:
-        """Yield what verbs of paying, units, and two words of a comment may mean."""
-        for rank, money in enumerate(SPENT.get(roots[0], ()) if len(roots) == 1 else ()):
+    def _otherwise_called(self, said: str, key: str) -> Iterator[tuple[Candidate, SchemaName]]:
+        """Yield what verbs of paying, units, and words of comments may mean."""
+        for rank, money in enumerate(SPENT.get(said, ())):
             for at in self._by_weighty.get((root(money),), ()):
                 yield self._candidate(at, 0.8 - 0.01 * rank, "synonym")
-        for at in self._by_unit.get(roots[0], ()) if len(roots) == 1 else ():
+        for at in self._by_unit.get(said, ()):
             yield self._candidate(at, 0.78, "synonym")
-        for name in self._told.get(weighty, ()) if len(roots) == 2 else ():
-            yield Candidate(name.kind, name.term, 0.72, name.name, "synonym"), name
+        for name in self._said.get(said, ()) if not is_everyday(key) else ():
+            yield Candidate(name.kind, name.term, 0.45, name.name, "synonym"), name
 
     def _known(self, word_root: str) -> str:
         """Return a root with the "e" that an ending has taken from a short word: "hired" is of "hire"."""
@@ -342,21 +335,6 @@ def _heads(names: Sequence[SchemaName], schema: Schema) -> dict[str, int]:
             if head not in plain and all(names[at].term in (k, *schema.above(k)) for k in kinds):
                 widest.setdefault(head, at)
     return widest
-
-
-def _comment_pairs(schema: Schema) -> dict[tuple[str, ...], list[SchemaName]]:
-    """Return what two words beside each other mean by the comments of few properties: "nautical miles"."""
-    found: defaultdict[tuple[str, ...], list[SchemaName]] = defaultdict(list)
-    for p in schema.properties.values():
-        said = [word for word in words_in(_affirmed(p)) if fold(word)]
-        label = p.names[0] if p.names else p.iri
-        # The "year of admission" is the admission year.
-        turned = [(said[i + 1], said[i - 1]) for i, w in enumerate(said[:-1]) if i and w.lower() == "of"]
-        for pair in dict.fromkeys([*pairwise(said), *turned]):
-            if not any(is_empty(fold(word)) for word in pair):
-                roots = tuple(root(word) for word in pair)
-                found[roots].append(SchemaName("property", p.iri, label, roots, roots))
-    return {roots: some for roots, some in found.items() if len(some) <= _COMMENT_WORDS}
 
 
 def _affirmed(info: PropertyInfo) -> str:
