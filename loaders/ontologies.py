@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import pyoxigraph as ox
-from rdflib import OWL, RDF, BNode, Graph, URIRef
-from rdflib.collection import Collection
 
 from mrag.errors import ConfigError, LoadError
 
@@ -95,6 +93,8 @@ def _disjoint(ontology: PyIndexedOntology) -> bytes:
     no names, become one axiom for each pair.
     """
     from pyhornedowl.model import Class, DisjointClasses
+    from rdflib import OWL, RDF, BNode, Graph, URIRef  # which each process for queries would import otherwise
+    from rdflib.collection import Collection
 
     several: list[list[str]] = []
     for found in ontology.get_components():
