@@ -4,8 +4,6 @@ GraphDB is what its licence lets tests use: the engine, in RDF4J's web applicati
 nothing at `/rest`, and no plugin of similarity, like a GraphDB of which a proxy shows only its repositories.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -271,9 +271,8 @@ def test_alternatives_hold_what_the_plain_interpreter_says(
         found = rerank.learn_from_marks(kg, listed, liked, disliked)
         assert bool(found.assumed) is (not disliked) and not {*found.assumed} & {*liked}
         lengths = [one.hypothesis.length for one in found.alternatives]
-        assert (
-            lengths == sorted({*lengths}) and max(lengths, default=0) <= rerank.FeedbackSettings().max_length
-        )
+        assert lengths == sorted({*lengths})
+        assert max(lengths, default=0) <= rerank.FeedbackSettings().max_length
         plain = Plain(triples)
         for one in found.alternatives:
             held = plain.instances(one.hypothesis.expression)

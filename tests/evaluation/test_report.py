@@ -207,11 +207,9 @@ def test_the_order_of_a_run_survives_the_file_and_scores_decide_over_its_ranks(t
 
 
 READERS = {
-    "run": metrics.read_run,
-    "qrels": metrics.read_qrels,
-    "queries": read_queries,
+    "run": metrics.read_run, "qrels": metrics.read_qrels, "queries": read_queries,
     "documents": read_documents,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "name", "text", "line", "words"), cases(__file__, "malformed"))

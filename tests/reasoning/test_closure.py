@@ -316,10 +316,8 @@ EDITED = int(os.environ.get("MRAG_EDITS", "100"))
 """Random edits of the slow tests; the release runs a thousand."""
 
 some_classes, some_things, some_properties = (
-    st.sampled_from("ABCD"),
-    st.sampled_from("uvwxyz"),
-    st.sampled_from("pqr"),
-)
+    st.sampled_from("ABCD"), st.sampled_from("uvwxyz"), st.sampled_from("pqr"),
+)  # fmt: skip
 values = st.sampled_from(["1", '"2"'])
 clashing = st.one_of(
     statement(":{} owl:disjointWith :{} .", some_classes, some_classes),

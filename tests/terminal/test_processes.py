@@ -33,12 +33,9 @@ def on_a_terminal(code: str, piped: list[bytes] | None = None, **more: str) -> b
     reader.start()
     out = slave if piped is None else subprocess.PIPE
     process = subprocess.Popen(
-        [sys.executable, "-c", code],
-        stdin=subprocess.DEVNULL,
-        stdout=out,
-        stderr=slave,
+        [sys.executable, "-c", code], stdin=subprocess.DEVNULL, stdout=out, stderr=slave,
         env=environment(**more),
-    )
+    )  # fmt: skip
     os.close(slave)
     try:
         said, _ = process.communicate(timeout=60)
