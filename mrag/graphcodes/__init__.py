@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         union,
     )
     from mrag.graphcodes.code_index import CodeMatch, GraphCodeIndex
-    from mrag.graphcodes.explanation import CodeVerbaliser, explain, matrix_svg
+    from mrag.graphcodes.explanation import CodeVerbaliser, explain
     from mrag.graphcodes.metrics import (
         CodeComparison,
         CodeMeaning,
@@ -44,7 +44,7 @@ __all__ = [
     "ModelExtractor", "Node", "Ontology", "PictureExtractor",
     "ScoreFusedRanker", "TextExtractor", "Weighted",
     "explain", "from_folder", "from_json", "from_scene_triples",
-    "matrix_svg", "neighbourhood", "neighbourhoods", "paper", "structural",
+    "neighbourhood", "neighbourhoods", "paper", "structural",
     "to_json", "union",
 ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Codes and matches shown: in words, as the nodes and edges that matched, and as a drawn matrix."""
+"""Codes and matches shown: in words, and as the nodes and edges that matched."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from string import Formatter
 from typing import TYPE_CHECKING, Final
-from xml.etree.ElementTree import Element, SubElement, tostring
 
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import Edge, GraphCode, is_iri, readable
@@ -15,102 +14,6 @@ from mrag.rdf.terms import RDF
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
-
-_COLOURS: Final = (
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999", "#882255", "#117733",
-)  # fmt: skip
-"""Colours that can be told apart with any colour vision (Okabe and Ito, 2008; Tol, 2021)."""
-
-_CELL: Final = 26
-_LONGEST: Final = 28
-
-
-def matrix_svg(
-    code: GraphCode,
-    *,
-    title: str = "",
-    names: Mapping[str, str] | None = None,
-    matched: GraphCode | None = None,
-    max_nodes: int = 60,
-) -> str:
-    """Draw the matrix of a code: a row and a column for each node, a colour for each type of relation.
-
-    A row leads to a column: the cell in row `dog` and column `man` is what the dog does to the man. A cell
-    with several relations is divided. Cells without a relation are empty.
-
-    Nodes and relations are called by `names`, by default by their labels or ids. With a question's code as
-    `matched`, nodes and edges that it has too are outlined.
-
-    Raises:
-        ConfigError: If the code has more nodes than that.
-
-    Example:
-        >>> picture = matrix_svg(GraphCode.of([], [("dog", "bites", "man")]))
-        >>> picture.count("<rect"), "dog bites man" in picture
-        (6, True)
-    """
-    if len(code) > max_nodes:
-        raise ConfigError(
-            f"A matrix of {len(code)} nodes is no picture.", hint=f"At most {max_nodes} are drawn."
-        )
-    called = dict(names or {})
-    labels = {node.id: called.get(node.id) or node.name for node in code.nodes}
-    relations = sorted({edge.relation for edge in code.edges})
-    # A property without a label is called by the end of its IRI.
-    said = {r: called.get(r) or r.rstrip("/#").rpartition("/")[2].rpartition("#")[2] for r in relations}
-    colours = {relation: _COLOURS[at % len(_COLOURS)] for at, relation in enumerate(relations)}
-    place = {node_id: at for at, node_id in enumerate(code.dictionary)}
-    longest = max((min(len(label), _LONGEST) for label in labels.values()), default=0)
-    left, top, side = 16 + 7 * longest, 34 + 6 * longest, _CELL * len(code)
-    width, height = left + side + 40 + 5 * longest, top + side + 18 * len(relations) + 24
-    shape = {"width": str(width), "height": str(height), "viewBox": f"0 0 {width} {height}"}
-    style = {"role": "img", "style": "background: #ffffff"}
-    picture = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", **shape, **style})
-    SubElement(picture, "title").text = title or "The matrix of a graph code"
-    _text(picture, 8, 18, title, weight="bold")
-    asked = set(matched.dictionary) if matched is not None else set()
-    for node_id, at in place.items():
-        middle, label = _CELL * at + _CELL / 2, labels[node_id]
-        label = label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…"
-        weight = "bold" if node_id in asked else "normal"
-        _text(picture, left - 6, top + middle + 4, label, anchor="end", weight=weight)
-        x, y = left + middle + 4, top - 6
-        column = _text(picture, x, y, label, weight=weight)
-        column.set("transform", f"rotate(-50 {x:g} {y:g})")
-    for row in range(len(code)):
-        for at in range(len(code)):
-            _rect(picture, left + _CELL * at, top + _CELL * row, (_CELL, _CELL), "none", "#dddddd")
-    same = {edge.key for edge in matched.edges} if matched is not None else set()
-    for (source, target), cell in code.cells.items():
-        x, y = left + _CELL * place[target], top + _CELL * place[source]
-        share = (_CELL - 4) / len(cell)
-        for at, relation in enumerate(cell):
-            outline = "#000000" if (source, relation, target) in same else "none"
-            box = (share, _CELL - 4)
-            part = _rect(picture, x + 2 + share * at, y + 2, box, colours[relation], outline)
-            part.set("stroke-width", "2.5")
-            SubElement(part, "title").text = f"{labels[source]} {said[relation]} {labels[target]}"
-    for at, relation in enumerate(relations):
-        y = top + side + 14 + 18 * at
-        _rect(picture, 12, y, (12, 12), colours[relation], "none")
-        _text(picture, 30, y + 11, said[relation])
-    return tostring(picture, encoding="unicode")
-
-
-def _rect(picture: Element, x: float, y: float, size: tuple[float, float], fill: str, stroke: str) -> Element:
-    places = zip(("x", "y", "width", "height"), (x, y, *size), strict=True)
-    shape = {name: f"{value:g}" for name, value in places}
-    return SubElement(picture, "rect", {**shape, "fill": fill, "stroke": stroke})
-
-
-def _text(
-    picture: Element, x: float, y: float, text: str, *, anchor: str = "start", weight: str = "normal"
-) -> Element:
-    font = {"font-family": "sans-serif", "font-size": "12", "font-weight": weight, "text-anchor": anchor}
-    element = SubElement(picture, "text", {"x": f"{x:g}", "y": f"{y:g}", "fill": "#222222", **font})
-    element.text = text
-    return element
-
 
 DEFAULT_TEMPLATES: Final[Mapping[str, str]] = {
     "is": "{source} is {target}",

@@ -13,7 +13,6 @@ from rdflib import RDF, RDFS, Literal, Namespace, URIRef
 from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.explanation import matrix_svg
 from mrag.graphcodes.models import ModelExtractor, PictureExtractor, read_code
 from mrag.graphcodes.ranker import summed
 from mrag.graphcodes.sources import from_scene_triples, neighbourhood, neighbourhoods
@@ -202,23 +201,6 @@ def test_a_broken_picture_is_not_sent(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"\x89PNG but no more")
     with pytest.raises(LoadError):
         PictureExtractor(FakeListChatModel(responses=[])).extract_picture(tmp_path / "a.png")
-
-
-# -- drawing -----------------------------------------------------------------------------------------------
-
-
-def test_a_matrix_is_drawn_with_every_cell() -> None:
-    code = GraphCode.of(["<b>"], [("dog", "bites", "man"), ("dog", "sees", "man"), ("man", "is", "sad")])
-    picture = matrix_svg(code, title="a & b", matched=GraphCode.of([], [("dog", "bites", "man")]))
-    import xml.etree.ElementTree as ET
-
-    root = ET.fromstring(picture)
-    titles = [e.text for e in root.iter("{http://www.w3.org/2000/svg}title")]
-    assert titles == ["a & b", "dog bites man", "dog sees man", "man is sad"]
-    assert picture.count('stroke="#000000"') == 1
-    ET.fromstring(matrix_svg(GraphCode()))
-    with pytest.raises(ConfigError, match="no picture"):
-        matrix_svg(code, max_nodes=3)
 
 
 # -- fusion ------------------------------------------------------------------------------------------------
