@@ -16,6 +16,7 @@ from mrag.errors import EndpointError, QueryTimeout
 from mrag.graph.connection import open_store
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.sparql import DEFAULT
+from tests.commands import run
 from tests.java_servers import graphdb_repository, graphdb_server
 from tests.servers import Quiet, answering, virtuoso_server
 
@@ -77,6 +78,12 @@ def test_a_server_that_cuts_without_a_word_is_found_out(most: int, count: int) -
 def test_a_limit_beyond_what_was_asked_first_is_found_when_answers_grow() -> None:
     with cutting(10_500, 11_000) as url:
         whole(url, 11_000)
+
+
+def test_doctor_says_where_answers_end(tmp_path: Path) -> None:
+    with cutting(7, 50) as url:
+        shown = run("doctor", url, cwd=tmp_path).stdout
+    assert "the server cuts them at 7 rows" in shown
 
 
 @pytest.fixture(scope="module")
