@@ -84,12 +84,17 @@ def _clean(text: str) -> str:
 
 
 @lru_cache(maxsize=1)
+def word_pieces() -> tuple[str, ...]:
+    """Return the words, and the ends of words behind "##", that texts are cut into."""
+    packed = files("mrag.index").joinpath("data/bert-uncased-vocab.txt.gz").read_bytes()
+    return tuple(gzip.decompress(packed).decode().splitlines())
+
+
+@lru_cache(maxsize=1)
 def _wordpiece() -> BertWordPieceTokenizer:
     from tokenizers import BertWordPieceTokenizer
 
-    packed = files("mrag.index").joinpath("data/bert-uncased-vocab.txt.gz").read_bytes()
-    words = gzip.decompress(packed).decode().splitlines()
-    tokenizer = BertWordPieceTokenizer({word: i for i, word in enumerate(words)})
+    tokenizer = BertWordPieceTokenizer({word: i for i, word in enumerate(word_pieces())})
     tokenizer.enable_truncation(_MINILM_TOKENS)
     return tokenizer
 

@@ -41,8 +41,6 @@ from mrag.planning.lexical.english import (
     AUXILIARIES,
     CONVERSES,
     DIMENSIONS,
-    distance,
-    edits_allowed,
     is_done,
     is_role,
     positive,
@@ -65,7 +63,7 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.planning.reader.quantities import amounts_in, converted, unit_called
+from mrag.planning.reader.quantities import MeasureUnit, amounts_in, converted, is_measured_in, unit_called
 from mrag.planning.reader.units import Unit, units_of
 from mrag.planning.readings import FoundReading
 from mrag.planning.schema import PropertyInfo, Schema, most_of
@@ -235,6 +233,8 @@ _NEAR: Final = 0.45
 """How near in meaning a word is to a name that may stand for it, as a cosine."""
 _VERY_NEAR: Final = 0.67
 """The same of what is asked for."""
+_AKIN: Final = 0.3
+"""The same of a noun that tells no thing from another to a name that the graph has."""
 _ALIKE: Final = 0.55
 """The same of what a name of the plan is to words of the question."""
 _RARE: Final = 1000
@@ -336,6 +336,7 @@ class _Sides:
 
     def __init__(self, question: str, use: PlanUse, lexicon: Lexicon, before: PlanUse | None) -> None:
         self.use, self.lexicon, self.schema, self.before = use, lexicon, lexicon.schema, before
+        self._said: dict[str, Set[int]] = {}
         self.words = tokens(question)
         low = [t.raw.lower().replace("\u2019", "'").removesuffix("'s") for t in self.words]
         self.low = ["id" if w == "ids" else w for w in low]
@@ -349,6 +350,8 @@ class _Sides:
         self.ranks = [u for u in units if u.part == "rank" and len(u.values) == 1]
         times = [u for u in units if u.kind == "time" and not self._is_noun(u)]
         self.times = [u for u in times if not any(_is_within(u, o) for o in times)]
+        less = [u for u in units if u.op[0] == "<" or u.cue == "cmp-"]
+        self.less = any(u.kind in ("quantity", "time", "cue") or u.cue == "comparative" for u in less)
         # A year may be any number.
         self.dates = [u for u in self.times if u.part != "year" or len(u.values) > 1]
         dated = {at for u in self.dates for at in range(u.start, u.end)}
@@ -434,23 +437,7 @@ class _Sides:
         if not vocabulary.isdisjoint(self.heads(at)):
             return True
         short = stem(word)
-        if len(short) > 3 and any(alike(short, other) for other in vocabulary if other[:3] == short[:3]):
-            return True
-        return self._is_misspelt(at)
-
-    def _is_misspelt(self, at: int) -> bool:
-        """Return whether a word that names nothing is spelt like a word of the plan, but for a slip."""
-        word, most = self.low[at], edits_allowed(self.low[at])
-        if not most or is_done(word) or any(c.way in ("exact", "inflected") for c in self.covering(at)):
-            return False
-        return any(distance(word, name, most) <= most for name in self.written)
-
-    @cached_property
-    def written(self) -> list[str]:
-        """Return the words of the names of the plan as they are written, in the singular and the plural."""
-        named = (n for iri in (*self.use.properties, *self.kin) for n in self._named(iri))
-        own = {w.lower() for n in named for w in words_in(n)[:_LONG] if len(w) > 3}
-        return sorted(own | {w + "s" for w in own})
+        return len(short) > 3 and any(alike(short, other) for other in vocabulary if other[:3] == short[:3])
 
     def heads(self, at: int) -> set[str]:
         """Return the roots of what a noun for somebody may be made with: "screenwriter" tells a writer."""
@@ -505,13 +492,31 @@ class _Sides:
         )
 
     def nearness(self, at: int) -> float:
-        """Return how near in meaning a word is to a name that the plan has; 0 if it tells another."""
+        """Return how near in meaning a word is to a name of the plan that no other word says.
+
+        A verb may be near to what it does something with, "score" to "points", but no other word is one of
+        two for the same. It is 0 if the word tells something else.
+        """
         if (heads := self.heads(at)) and not heads.isdisjoint(self.names(self.schema.properties) - self.own):
             return 0.0
-        names = {n for iri in self.use.properties | self.use.classes for n in list(self._named(iri))[:2]}
         used = self.use.properties | self.use.classes | self.kin
+        used = used if self.is_verb(at) else {iri for iri in used if self._said_at(iri) <= {at}}
+        names = {n for iri in used - (self.kin - self.use.classes) for n in list(self._named(iri))[:2]}
         known = [c.score / 0.7 for c in self.covering(at) if c.way == "meaning" and c.term in used]
         return max([*known, *(self.lexicon.likeness(self.low[at], n) for n in sorted(names))], default=0.0)
+
+    def _said_at(self, iri: str) -> Set[int]:
+        """Return the places of the words that name a class or a property as it is called."""
+        if iri not in self._said:
+            own, also = self.names([iri]), synonym_roots()
+            said = (at for at, one in enumerate(self.roots) if not own.isdisjoint({one, *also.get(one, ())}))
+            self._said[iri] = {at for at in said if self.is_full(at)}
+        return self._said[iri]
+
+    def kinship(self, at: int) -> float:
+        """Return how near in meaning a word is to what the graph has classes of, or the plan relations."""
+        names = {n for i in (*self.schema.classes, *self.use.properties) for n in list(self._named(i))[:2]}
+        return max((self.lexicon.likeness(self.low[at], n) for n in sorted(names)), default=0.0)
 
     @cached_property
     def titled(self) -> set[int]:
@@ -639,7 +644,7 @@ def _words(sides: _Sides) -> Iterator[Gap]:
             passed.add(at)
             continue
         noun, near = not sides.is_verb(at), sides.nearness(at)
-        asked = noun and sides.is_asked(at) and not _describes(sides, at, open_)
+        asked = noun and sides.is_asked(at) and not _describes(sides, at)
         loose = _is_loose(sides, at, noun, asked, near)
         if loose:
             passed.add(at)
@@ -654,7 +659,7 @@ def _words(sides: _Sides) -> Iterator[Gap]:
 
 def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> bool:
     """Return whether a word that nothing in the plan goes by may well be said otherwise there."""
-    if near >= (_VERY_NEAR if asked else _NEAR):
+    if near >= (_VERY_NEAR if asked else _ALIKE):
         return True
     named = any(c.way == "exact" and c.kind in ("entity", "value") for c in sides.covering(at))
     if (
@@ -668,12 +673,12 @@ def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> b
     known = any(c.way in ("exact", "inflected", "synonym") and c.score > _CLEAR for c in sides.covering(at))
     if known or sides.is_called(at):
         return False
-    two = sides.low[max(0, at - 2) : at]
+    two, alike_ = sides.low[max(0, at - 2) : at], sides.kinship(at)
     everything = two[1:] in (["the"], ["our"], ["this"]) and two[0] in PREPOSITIONS
-    if everything and not sides.low[at].endswith("s"):
+    if everything and at + 1 == len(sides.low) and alike_ >= _AKIN and not sides.low[at].endswith("s"):
         return True  # "in the league" is all that a graph is about
     beside = at > 0 and not sides.mark(at) and sides.covers(at - 1)
-    if beside and _is_first(sides, at - 1) and _carries(sides, at - 1):
+    if beside and alike_ >= _AKIN and _is_first(sides, at - 1) and _carries(sides, at - 1):
         return True  # "faculty members" are the faculty
     if sides.low[at] in _TABLE["persons"]:
         return True
@@ -686,6 +691,8 @@ def _carries(sides: _Sides, at: int) -> bool:
     raw = sides.words[at].raw
     if len(raw) < 2 or (unit_called(sides.low[at]) is not None and not _is_counted(sides.low[at])):
         return False
+    if unit_called(" ".join(sides.low[at : at + 2])) is not None:
+        return False  # "square kilometres"
     if at and raw[0].isupper() and sides.mark(at)[-1:] not in tuple(".?!"):
         return not raw[1:].islower() or sides.is_full(at)
     if sides.low[at] == "us" and sides.low[at - 1 : at] == ["the"]:
@@ -714,10 +721,10 @@ def _is_code(sides: _Sides, at: int) -> bool:
     return any(word.startswith(code) or word in _TABLE.get(f"code: {code}", ()) for code in codes)
 
 
-def _describes(sides: _Sides, at: int, open_: Sequence[int]) -> bool:
+def _describes(sides: _Sides, at: int) -> bool:
     """Return whether a word stands before a noun that is accounted for."""
-    full = at + 1 < len(sides.low) and sides.is_full(at + 1)
-    return full and at + 1 not in open_ and not sides.is_verb(at + 1)
+    full = at + 1 < len(sides.low) and sides.is_full(at + 1) and not sides.mark(at + 1)
+    return full and sides.covers(at + 1) and not sides.is_verb(at + 1)
 
 
 def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
@@ -727,7 +734,10 @@ def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
     if not called and any(low[at].removesuffix("ly") in _DONE.get(name, ()) for name in sides.use.done):
         return True  # "in alphabetical order", "contains the letter a"
     kind = any(c.kind == "class" and c.way in ("exact", "inflected") for c in sides.covering(at))
-    measured = at and not sides.mark(at).strip("- ") and at - 1 in sides.numbered
+    measured = (
+        at and not sides.mark(at).strip("- ") and at - 1 in sides.numbered and not _describes(sides, at)
+    )
+    measured = measured and sides.kinship(at) >= _AKIN
     if not (called or kind) and (measured or (at and low[at - 1] == "per")):
         return True  # a unit, or what one costs
     goes_on = follows or sides.covers(at - 1)
@@ -775,8 +785,24 @@ def _numbers(sides: _Sides) -> Iterator[Gap]:
         if (unit := unit_called(a.unit)) is not None:
             same |= {float(a.value * unit.factor)}
             same |= {float(converted(info, a.value, a.unit)) for info in use.infos(use.properties)}
-        if not any(abs(w - n) < 1e-6 * max(1.0, abs(w)) for w in same for n in use.numbers):
+        if not any(map(_among(same), use.numbers)):
             yield Gap(said, "number")
+        elif unit is not None and not unit.counts and not _is_of_sort(use, unit, same):
+            yield Gap(a.unit, "unit")
+
+
+def _among(some: Set[float]) -> Callable[[float | None], bool]:
+    """Return what tells whether a number is one of some."""
+    return lambda n: n is not None and any(abs(one - n) < 1e-6 * max(1.0, abs(one)) for one in some)
+
+
+def _is_of_sort(use: PlanUse, unit: MeasureUnit, amounts: Set[float]) -> bool:
+    """Return whether what is compared with an amount may be measured in a unit; what is in days may."""
+    held = [c for c in use.comparisons if _among(amounts)(_number(c.right))]
+    infos = [list(use.infos(use.told_by(*use.unknowns(c.left)))) for c in held]
+    if unit.sort in ("span", "share") or not held:
+        return True
+    return any(is_measured_in(info, unit) for some in infos for info in some)
 
 
 def _is_missed(value: str, numbers: Set[float]) -> bool:
@@ -879,8 +905,10 @@ def _differs(sides: _Sides, cue: Unit) -> bool:
 def _denies(sides: _Sides, cue: Unit) -> bool:
     use, low = sides.use, sides.low
     said, behind = low[cue.start : cue.end], low[cue.end : cue.end + 1]
-    if {"without", "!=", "<", "<="} & use.done or 0.0 in use.numbers or "longer" in said:
+    if {"without", "!="} & use.done or 0.0 in use.numbers or "longer" in said:
         return True  # "no longer alive" is said by a date
+    if {"<", "<="} & use.done and not sides.less:
+        return True  # what is not more is less
     if behind in (["only"], ["of"], ["exceeding"]) or low[cue.start - 1 : cue.start] == ["or"]:
         return True
     if any(u.start <= cue.end < u.end for u in sides.bounds) or said == ["out", "of"]:

@@ -50,6 +50,7 @@ from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Scal
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import proofs
 from mrag.planning.reader.reader import RoleReader
+from mrag.planning.reader.uses import phrases
 from mrag.planning.readings import FoundReading, Reading, alike_named
 from mrag.planning.results import (
     CERTAIN,
@@ -278,8 +279,18 @@ def answer_of(
         words=tuple(_shown(use, name) for use in reading.words),
     )
     given = Answer.of(question, said, context, None, None)
-    notice = UNCERTAIN if reading.confidence < CERTAIN else None
-    return replace(given, way="plan", computed=computed, notice=notice)
+    notes = (UNCERTAIN if reading.confidence < CERTAIN else "", spelt_otherwise(computed.words))
+    return replace(given, way="plan", computed=computed, notice=" ".join(filter(None, notes)) or None)
+
+
+def spelt_otherwise(words: Sequence[WordUse]) -> str:
+    """Return which words of a question were read as others that are spelt nearly so, "" if none were."""
+    said, found = phrases(), list[str]()
+    for use in words:
+        mended = use.how.partition(f" {said['mended']}")
+        meant = mended[0].strip("“”") if mended[1] else use.name if said["way:spelling"] in use.how else ""
+        found += [f"“{use.words.text}” as “{meant}”"] if use.words is not None and meant else []
+    return f"Read {join(found)}." if found else ""
 
 
 def _shown(use: WordUse, name: Name) -> WordUse:

@@ -19,6 +19,7 @@ from mrag.planning.lexical import Candidate, NameMention, Way
 from mrag.planning.lexical.english import is_empty, root, synonym_roots
 from mrag.planning.lexical.schema_words import SchemaName
 from mrag.planning.lexicon import Lexicon, best
+from mrag.planning.reader.plain import PlainEnglish
 from mrag.planning.reader.units import quoted_in
 
 FOLDER: Final = Path(__file__).with_name("languages")
@@ -162,14 +163,15 @@ class Glosses:
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self.lexicon = lexicon
+        self.lexicon, self._plain = lexicon, PlainEnglish(lexicon)
         self._named: dict[str, _NamedWords] = {}
 
     def of(self, question: str) -> Gloss:
-        """Return the gloss of a question: of one in English, or in a language without a table, itself."""
+        """Return the gloss of a question; of one in English, or without a table, as it is read."""
         language = language_of(question)
         if language not in LANGUAGES:
-            return Gloss("", question, tuple(tokens(question)))
+            text, origins = self._plain.of(question)
+            return Gloss("", text, tuple(tokens(text)), origins)
         if language not in self._named:
             self._named[language] = _NamedWords(self.lexicon, table_of(language))
         return _Glossing(self._named[language], question).gloss()

@@ -198,9 +198,7 @@ def likeness(info: PropertyInfo, value: Decimal, unit: str) -> float:
     said, score = unit_called(unit) if unit else None, 0.0
     own = unit_of(info.names, info.comment)
     if said is not None:
-        nouns = _table()[1].get(said.sort, ())
-        roots = [root(w.raw.lower()) for name in info.names for w in tokens(name)]
-        ranks = [nouns.index(r) for r in roots if r in nouns]
+        ranks = _ranks(info, said.sort)
         if own is not None and own.sort == said.sort:
             score += 2.0
         elif ranks:
@@ -215,6 +213,22 @@ def likeness(info: PropertyInfo, value: Decimal, unit: str) -> float:
     if info.kind == "number":
         score += 0.7 if least <= value <= most else -1.0 if value > 3 * most or 3 * value < least else 0.0
     return score
+
+
+def _ranks(info: PropertyInfo, sort: str) -> list[int]:
+    """Return the places of the words of a property among what a sort of quantity is called."""
+    nouns = _table()[1].get(sort, ())
+    roots = [root(w.raw.lower()) for name in info.names for w in tokens(name)]
+    return [nouns.index(r) for r in roots if r in nouns]
+
+
+def is_measured_in(info: PropertyInfo, unit: MeasureUnit) -> bool:
+    """Return whether numbers of a property may be told in a unit: by their own unit, or by their name."""
+    own = unit_of(info.names, info.comment)
+    mine = {found.sort for word in info.units if (found := unit_called(word.lower())) is not None}
+    mine |= set() if own is None else {own.sort}
+    mine |= {sort for sort in _table()[1] if _ranks(info, sort)}
+    return unit.sort in mine or not mine
 
 
 def converted(info: PropertyInfo, value: Decimal, unit: str) -> Decimal:

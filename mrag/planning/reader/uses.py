@@ -11,9 +11,10 @@ from typing import Final
 from rdflib import RDF, URIRef
 
 from mrag.generation.result import QuestionWords, WordUse
-from mrag.language.tokens import TextToken
+from mrag.language.tokens import TextToken, language_of, tokens
 from mrag.planning.plan import Pattern
 from mrag.planning.reader.frames import RoleItem
+from mrag.planning.reader.glosses import LANGUAGES
 from mrag.planning.reader.outcome import FOLDS, QuestionDerivation
 from mrag.planning.reader.units import Unit
 from mrag.planning.reader.world import SchemaWays
@@ -43,6 +44,7 @@ def word_uses(
         one: How it is read, at the places of these words.
     """
     plan, said, taken, computed = one.draft.plan, phrases(), set[int](), set[str]()
+    meant = said["gloss" if language_of(question) in LANGUAGES else "mended"]
 
     def written(start: int, end: int) -> QuestionWords:
         taken.update(range(start, end))
@@ -67,7 +69,9 @@ def word_uses(
         elif cand is not None:
             name, iri = cand.name, cand.term
         own = written(unit.start, unit.end)
-        return WordUse(own, does, name, iri, value, _how(item, own.text), tuple(written(*c) for c in cues))
+        return WordUse(
+            own, does, name, iri, value, _how(item, own.text, meant), tuple(written(*c) for c in cues)
+        )
 
     patterns = [p for p in walk(plan) if isinstance(p, Pattern) and p.predicate != RDF.type]
     predicates = dict.fromkeys(str(p.predicate) for p in patterns if isinstance(p.predicate, URIRef))
@@ -82,7 +86,8 @@ def word_uses(
     told += [(said.get(item.role, item.role), item.unit) for item in one.passed]
     for phrase, unit in sorted(told, key=lambda told: (told[0] == said["left"], told[1].kind != "cue")):
         if phrase and taken.isdisjoint(range(unit.start, unit.end)):
-            found.append(WordUse(written(unit.start, unit.end), phrase))
+            said_ = written(unit.start, unit.end)
+            found.append(WordUse(said_, phrase, how=_gloss_of(unit, said_.text, meant)))
     for _, run in groupby(enumerate(sorted({*one.left} - taken)), key=lambda run: run[1] - run[0]):
         at = [place for _, place in run]
         found.append(WordUse(written(at[0], at[-1] + 1), said["left"]))
@@ -92,12 +97,17 @@ def word_uses(
     return (*sorted(found, key=lambda use: use.places[0].start), *implied)
 
 
-def _how(item: RoleItem, text: str) -> str:
+def _how(item: RoleItem, text: str, meant: str) -> str:
     """Return how words match what they stand for; "" where they are its name."""
     unit, said = item.unit, phrases()
     way = "" if item.cand is None else "adjective" if unit.kind == "adjective" else item.cand.way
-    english = f"“{unit.gloss}” in English" if unit.gloss not in ("", text.lower()) else ""
-    return ", ".join(filter(None, (english, said.get("way:" + way, ""))))
+    return ", ".join(filter(None, (_gloss_of(unit, text, meant), said.get("way:" + way, ""))))
+
+
+def _gloss_of(unit: Unit, text: str, meant: str) -> str:
+    """Return what words are in English, or rightly spelt, where that is not as they stand."""
+    same = unit.gloss in ("", " ".join(t.raw.lower() for t in tokens(text)))
+    return "" if same else f"“{unit.gloss}” {meant}"
 
 
 def _stated(unit: Unit) -> str:
