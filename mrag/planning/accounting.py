@@ -610,7 +610,9 @@ class _Sides:
             return False
         if before in _BEFORE_VERBS or is_done(word) or (word.endswith("ing") and len(word) > 5):
             return True
-        noun = is_role(word) or before in _BEFORE_NOUNS or (before == "which" and at == 1)
+        if is_role(word):
+            return False
+        noun = before in _BEFORE_NOUNS or (before == "which" and at == 1)
         roots = _LIGHT if noun else _LIGHT | _VERB_ROOTS
         return self.roots[at] in roots
 

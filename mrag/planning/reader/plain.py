@@ -137,16 +137,12 @@ class PlainEnglish:
     def _spelt(self, word: str) -> str:
         """Return the one word that is read and that another one may be a slip of; "" if there is none."""
         index, known = self._index
-        for most in range(1, edits_allowed(word) + 1):
-            some = [known[at] for at in index.near(word, most).tolist()]
-            near = [w for w in some if w[0] == word[0] and distance(word, w, most) == most]
-            turned = [w for w in near if sorted(w) == sorted(word)]
-            best = turned or [w for w in near if w in self._own] or near
-            if len({root(w) for w in best}) == 1:
-                return sorted(best, key=lambda w: (abs(len(w) - len(word)), w))[0]
-            if best:
-                return ""
-        return ""
+        some: list[str] = [known[at] for at in index.near(word, 1).tolist()]
+        near = [w for w in some if w[0] == word[0] and distance(word, w, 1) == 1]
+        turned = [w for w in near if sorted(w) == sorted(word)]
+        best = turned or [w for w in near if w in self._own] or near
+        best.sort(key=lambda w: (abs(len(w) - len(word)), w))
+        return best[0] if len({root(w) for w in best}) == 1 else ""
 
     @cached_property
     def _own(self) -> Set[str]:
@@ -172,14 +168,16 @@ def _introduction(low: Sequence[str]) -> int:
     def does(at: int, what: str) -> bool:
         return what in table.get((low[at],), ())
 
-    end, asks = 0, 0
+    end = asks = 0
     while end < len(low) and (does(end, "courtesy") or does(end, "telling")):
         asks = end if does(end, "telling") else asks
         end += 1
-    polite = any(does(at, "courtesy") and low[at] not in _PLAIN for at in range(end))
-    if not polite or end == len(low):
+    if end == len(low):
         return 0
-    if does(end, "asking"):
+    asks = end if does(end, "asking") else asks
+    if not any(does(at, "courtesy") and low[at] not in _PLAIN for at in range(asks or end)):
+        return 0
+    if asks == end:
         return end
     if low[end - 1] == "you" and (root(low[end]),) in table and "telling" in table[root(low[end]),]:
         return end  # "I would be glad if you listed"
