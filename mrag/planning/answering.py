@@ -25,7 +25,7 @@ from mrag.generation.result import (
     recorded,
 )
 from mrag.graph.kg import KnowledgeGraph
-from mrag.language.grammar import plural
+from mrag.language.grammar import join, plural
 from mrag.planning.accounting import account, of_the_kind
 from mrag.planning.certainty import (
     excludes_by_reading,
