@@ -15,8 +15,10 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
+    Task,
     TextColumn,
     TimeRemainingColumn,
+    TransferSpeedColumn,
 )
 from rich.segment import Segment
 from rich.spinner import Spinner
@@ -41,6 +43,16 @@ class SafeConsole(Console):
         for segment in super().render(renderable, options):
             text, style, control = segment
             yield segment if control else Segment(visible(text), style)
+
+
+class _Rate(ProgressColumn):
+    """How many are done in a second."""
+
+    def render(self, task: Task) -> Text:
+        """Render it, as soon as it is known."""
+        return Text(
+            "" if not task.speed else f"{task.speed:,.0f}/s" if task.speed >= 10 else f"{task.speed:.1f}/s"
+        )
 
 
 _bars: list[SafeConsole] = []
@@ -72,11 +84,19 @@ def spinning(text: str) -> Iterator[None]:
 def bar(unit: str) -> Iterator[Progress]:
     """Show a bar for bytes or anything else that is counted; tasks are added to it."""
     own = SafeConsole()
-    amount: ProgressColumn = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
+    size = unit == "bytes"
+    amount: ProgressColumn = DownloadColumn() if size else MofNCompleteColumn()
+    rate: ProgressColumn = TransferSpeedColumn() if size else _Rate()
     # The text is no format string: a name of a file may hold braces.
     words = TextColumn("{task.description}", markup=False)
     shown = Progress(
-        words, BarColumn(), amount, TimeRemainingColumn(), console=own, redirect_stdout=sys.stdout.isatty()
+        words,
+        BarColumn(),
+        amount,
+        rate,
+        TimeRemainingColumn(),
+        console=own,
+        redirect_stdout=sys.stdout.isatty(),
     )
     with shown, _running(own):
         yield shown

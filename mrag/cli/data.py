@@ -122,7 +122,10 @@ def load(
         show(f"{report.triples:,} triples loaded into {graph.store.url} in {speed}.")
         if reason:
             show(f"{count_words(result['inferred'], 'triple')} inferred.")
-        say('Next: `mrag index`, then `mrag ask "…"`.', style="dim")
+        say(
+            'Next: `mrag ask "…"`. Names are found already; `mrag index` finds by words and meaning.',
+            style="dim",
+        )
 
 
 def create(url: str, ruleset: str = "owl2-rl-optimized", kind: str = "tdb2") -> None:

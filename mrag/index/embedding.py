@@ -146,10 +146,11 @@ class MiniLmEmbedder:
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return one vector per text, shape (len(texts), 384)."""
-        vectors = np.empty((len(texts), self.dim), np.float32)
-        for rows, hidden in self._hidden(texts):
+        places = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+        vectors = np.empty((len(places), self.dim), np.float32)
+        for rows, hidden in self._hidden(list(places)):
             vectors[rows] = unit(hidden.mean(axis=1, dtype=np.float64))
-        return vectors
+        return vectors[[places[text] for text in texts]]
 
     def embed_words(self, texts: Sequence[str]) -> list[Vectors]:
         """Return the vectors of the tokens of each text in its context, shape (tokens, 384)."""
