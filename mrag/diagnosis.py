@@ -141,8 +141,6 @@ def contents(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
 def _contradictions(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     from mrag.reasoning.run import contradictions_of
 
-    if graph.store.capabilities.reasoning:
-        return
     groups = contradictions_of(graph)
     if not groups:
         yield CheckResult("consistency", True, "no triples contradict the ontology")

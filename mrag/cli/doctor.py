@@ -73,10 +73,11 @@ def _server(url: str, write: bool) -> Iterator[CheckResult]:
         yield from _caps(store)
         if write:
             yield _writing(store)
-        own = ["reasoning"] * store.capabilities.reasoning + [
-            "similarity indexes"
-        ] * store.capabilities.similarity
+        searched = isinstance(store, stores.GraphDBStore) and store.has_workbench()
+        own = ["reasoning"] * store.capabilities.reasoning + ["similarity indexes"] * searched
         features = " and ".join(own) or "none; mrag reasons and indexes itself"
+        closed = "; its Workbench (/rest) cannot be reached, so indexes stand beside the store"
+        features += closed if store.capabilities.similarity and not searched else ""
         yield CheckResult("server features", None, features)
     finally:
         store.close()

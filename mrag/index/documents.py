@@ -89,6 +89,7 @@ OTHERS: Final = "index/other-languages"
 BLANK: Final = " _:"
 """How the names of blank nodes begin; with a space, which no IRI has, they come before all others."""
 
+_UNTOLD: Final = (SKOLEM, RDF, RDFS, OWL, XSD, "http://proton.semanticweb.org/protonsys#")
 _NO_LINKS: Final = frozenset({RDFS + "domain", RDFS + "range", OWL + "disjointWith", OWL + "members"})
 """Properties that `index/linked-labels` leaves out."""
 _OWN: Final = Limits(seconds=300.0, rows=2_000_000, bytes=1 << 30)
@@ -252,8 +253,8 @@ class _Composer:
             made = [(one, texts) for one in batch if (texts := self._texts(one)) is not None]
             own = self._own_labels([one for one, _ in made])
             for one, texts in made:
-                if one.entity.startswith(SKOLEM) and not own[one.entity]:
-                    continue  # a part of an expression or of a list
+                if one.entity.startswith(_UNTOLD) and not own[one.entity]:
+                    continue  # a part of an expression or of a list, or a term that a server's axioms name
                 label = own[one.entity] or iri_words(one.entity)
                 parts = [label] * NAME_WEIGHT if label else []
                 parts += [t for t in texts if t != label]

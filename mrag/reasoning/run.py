@@ -560,7 +560,10 @@ def reason(
             )
         inferred = sum(kg.store.count(g) for g in kg.record.inferred)
         note = "The server infers by its own rules as triples come in."
-        return Closure(kg.record.inferred, inferred, (), 0.0, notes=(note,))
+        found = tuple(contradictions_of(kg))  # its rules look for none, or for few
+        if found and on_inconsistency == "error":
+            raise rounds.inconsistent(found, _label(kg))
+        return Closure(kg.record.inferred, inferred, (), 0.0, found, (note,))
     record, names = kg.record, chosen(kg, graphs)
     prefix = f"{kg.iri}:inferred:{record.revision + 1}"
     kg.collect(f"{prefix}:")

@@ -154,7 +154,7 @@ async def count(engine: Engine, graphs: Sequence[str | None] = ()) -> int:
     """Count the asserted statements of some graphs, None for the unnamed one, or of all."""
     view, store = engine.view(), engine.kg.store
     if not graphs:
-        if not view.contexts:
+        if not view.contexts or view.as_found:
             return view.record.triples
         graphs = (None, *view.contexts)
     names = [n for g in graphs for n in (view.unnamed if g is None else [g] if g in view.contexts else [])]

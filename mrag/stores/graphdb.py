@@ -249,6 +249,10 @@ class GraphDBStore(StatementsStore):
             version = f"RDF4J protocol {self._get(f'{self.base}/protocol')}"
         return f"{version}, {size:,} asserted triples"
 
+    def has_workbench(self) -> bool:
+        """Return whether the server's Workbench can be reached, through which its indexes are made."""
+        return GraphDBSimilarity(self).offered
+
     def repositories(self) -> list[str]:
         """List the server's repositories in order of name."""
         return sorted(row["id"]["value"] for row in self._table(f"{self.base}/repositories", "id"))
@@ -304,13 +308,12 @@ def repository_config(name: str, ruleset: str, title: str = "") -> bytes:
     graph = Graph().parse(data=text, format="turtle")
     node = next(graph.subjects(URIRef(rep + "repositoryID")))
     sail = next(graph.subjects(URIRef(graphdb + "ruleset")))
-    # GraphDB warns where sameAs is off under OWL, and where it is on under RDFS.
-    same = str(not ruleset.startswith("owl")).lower()
     for subject, p, value in (
         (node, rep + "repositoryID", name),
         (node, RDFS + "label", title or name),
         (sail, graphdb + "ruleset", ruleset),
-        (sail, graphdb + "disable-sameAs", same),
+        # Else a functional property merges what a mistake gives it, and every answer has it many times.
+        (sail, graphdb + "disable-sameAs", "true"),
     ):
         graph.set((subject, URIRef(p), RdfLiteral(value)))
     return graph.serialize(format="turtle").encode()
@@ -321,6 +324,7 @@ _CONFIGURATION = "the repository's configuration"
 SIM = "http://www.ontotext.com/graphdb/similarity/"
 INSTANCE = SIM + "instance/"
 _NAME = re.compile(r"[A-Za-z0-9\-_]+\Z")
+_CLOSED = (401, 403, 404, 405, 410, 501)
 _WORKING = ("CREATING", "BUILDING", "REBUILDING")
 _ALL = Dataset((DEFAULT,))
 
@@ -349,9 +353,14 @@ class GraphDBSimilarity:
         self._url = f"{store.base}/rest/similarity"
         self._headers = {"X-GraphDB-Repository": store.repository, "Accept": "application/json"}
 
+    @property
+    def offered(self) -> bool:
+        """Return whether the server's Workbench, through which indexes are made, can be reached."""
+        return self._told() is not None
+
     def indexes(self) -> list[ServerIndexInfo]:
-        """List the indexes in order of name."""
-        return sorted(map(_info, self._told()), key=lambda info: info.name)
+        """List the indexes in order of name; none where the Workbench cannot be reached."""
+        return sorted(map(_info, self._told() or ()), key=lambda info: info.name)
 
     def get(self, name: str) -> ServerIndexInfo:
         """Return what is known of an index."""
@@ -400,7 +409,14 @@ class GraphDBSimilarity:
             "searchQuery": queries.get("similarity/workbench-text").text,
             "analogicalQuery": "",
         }
-        self._make("POST", body)
+        try:
+            self._make("POST", body)
+        except EndpointError as error:
+            if error.status not in _CLOSED:
+                raise
+            what = "This GraphDB's Workbench (/rest), which makes the server's indexes, cannot be reached."
+            hint = "Use minilm or another model."
+            raise ConfigError(what, endpoint=self.store.url, hint=hint) from error
         return self._wait(name, on_status) if wait else self.get(name)
 
     def delete(self, name: str) -> None:
@@ -427,9 +443,19 @@ class GraphDBSimilarity:
         )
         return [(str(entity), str(literal)) for entity, literal in rows]
 
-    def _told(self) -> list[dict[str, Any]]:
-        response = self.store.http.send("GET", self._url, repeat=True, headers=self._headers)
-        return list(json.loads(self.store.http.text(response) or "[]"))
+    def _told(self) -> list[dict[str, Any]] | None:
+        # In production a proxy often shows the repositories alone: such a path is then missing, closed, or
+        # a page.
+        try:
+            response = self.store.http.send("GET", self._url, repeat=True, headers=self._headers)
+            found = json.loads(self.store.http.text(response) or "[]")
+        except EndpointError as error:
+            if error.status in _CLOSED:
+                return None
+            raise
+        except json.JSONDecodeError:
+            return None
+        return found if isinstance(found, list) else None
 
     def _make(self, method: str, body: dict[str, Any]) -> None:
         headers = {**self._headers, "Content-Type": "application/json"}

@@ -106,18 +106,21 @@ def secrets_of(access: Access, places: Sequence[str]) -> list[str]:
 def access_from_env(given: Access | None = None) -> Access:
     """Return the login that the environment names, where none is given.
 
-    `MRAG_STORE_USER`, `MRAG_STORE_PASSWORD`, `MRAG_STORE_TOKEN`, `MRAG_STORE_CA` for the file of an
-    authority to trust, and `MRAG_STORE_PROXY` for an HTTP proxy; those of other programs are not used.
+    `MRAG_STORE_USER`, `MRAG_STORE_PASSWORD`, `MRAG_STORE_TOKEN`, with a word such as `GDB` before it where
+    it is no bearer token, `MRAG_STORE_CA` for the file of an authority to trust, and `MRAG_STORE_PROXY` for
+    an HTTP proxy; those of other programs are not used.
     """
     if given is not None:
         return given
     ca = os.environ.get("MRAG_STORE_CA")
     if ca and not Path(ca).is_file():
         raise LoadError("There is no such file of certificates.", file=ca, hint="Check MRAG_STORE_CA.")
+    kind, _, token = (os.environ.get("MRAG_STORE_TOKEN") or "").strip().rpartition(" ")
     return Access(
         user=os.environ.get("MRAG_STORE_USER"),
         password=os.environ.get("MRAG_STORE_PASSWORD"),
-        token=os.environ.get("MRAG_STORE_TOKEN"),
+        token=token or None,
+        token_kind=kind or "Bearer",
         verify=ca or True,
         proxy=os.environ.get("MRAG_STORE_PROXY"),
     )

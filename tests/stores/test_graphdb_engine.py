@@ -10,8 +10,12 @@ import pyoxigraph as ox
 import pytest
 
 import mrag
-from mrag.errors import QueryRefused
+from mrag.errors import ConfigError, InconsistentOntology, QueryRefused
 from mrag.graph.kg import KnowledgeGraph
+from mrag.index.documents import Definition, documents
+from mrag.index.similarity import SimilarityIndexes
+from mrag.rdf.terms import OWL
+from mrag.reasoning.run import reason
 from mrag.stores.base import Dataset
 from tests.java_servers import graphdb_repository
 
@@ -133,3 +137,27 @@ def test_narrowed_graphs_beside_inferred_triples_are_refused(horst: KnowledgeGra
         "SELECT ?g { GRAPH ?g { ?s ?p ?o } }", Dataset(horst.dataset("asserted").default, (f"{E}g1",))
     )
     assert {str(g) for (g,) in rows} == {f"{E}g1"}
+
+
+def test_without_the_workbench_indexes_stand_beside_the_store(horst: KnowledgeGraph) -> None:
+    indexes = SimilarityIndexes.of(horst)
+    assert indexes.names() == []
+    indexes.build("main", model="none")
+    assert indexes.names() == ["main"]
+    found = [match.doc_id for match in indexes.get("main").search("Ann Miller", 3)]
+    assert found[0] == f"{E}ann"
+    assert not any("www.w3.org" in iri for iri in (iri for iri, _ in documents(horst, Definition())))
+    assert "Acme" in mrag.ask(horst, "Whom does Ann Miller work for?", model="none").text
+    with pytest.raises(ConfigError, match="Workbench"):
+        indexes.build("other", model="server")
+
+
+def test_contradictions_are_found_where_the_ruleset_looks_for_none(
+    horst: KnowledgeGraph, tmp_path: Path
+) -> None:
+    assert reason(horst).contradictions == ()
+    load(horst, tmp_path, f"<{E}A> <{OWL}disjointWith> <{E}B> . <{E}i> a <{E}A>, <{E}B> .")
+    [group] = reason(horst).contradictions
+    assert group.count == 1 and "DisjointWith" in group.text()
+    with pytest.raises(InconsistentOntology):
+        reason(horst, on_inconsistency="error")
