@@ -945,6 +945,13 @@ def _chooses(sides: _Sides, cue: Unit) -> bool:
     return bool(done) or use.plan.yes_or_no or not between or compares
 
 
+def _quantifies(sides: _Sides, cue: Unit) -> bool:
+    """Return whether a plan that tells yes or no compares how many there are of which something holds."""
+    use = sides.use
+    superlative = cue.word == "most" and (sides.low[cue.start - 1 : cue.start] == ["the"])
+    return not use.plan.yes_or_no or superlative or len(use.plans) > 1 or "without" in use.done
+
+
 _CHECKS: Final[Mapping[str, Callable[[_Sides, Unit], bool]]] = {
     "avg": _averages,
     "sum": _totals,
@@ -956,6 +963,8 @@ _CHECKS: Final[Mapping[str, Callable[[_Sides, Unit], bool]]] = {
     "not": _denies,
     "group": _groups,
     "or": _chooses,
+    "every": _quantifies,
+    "half": _quantifies,
 }
 """Whether a plan does what the words of a cue say."""
 

@@ -15,7 +15,6 @@ from mrag.planning.plan import (
     Block,
     Column,
     Comparison,
-    Expression,
     Number,
     Plan,
     Scalar,
@@ -31,15 +30,16 @@ from mrag.planning.reader.frames import (
     partner_of,
     read_as,
 )
-from mrag.planning.reader.outcome import PlanDraft, assemble, difference
+from mrag.planning.reader.outcome import PlanDraft, assemble, difference, ratio
 from mrag.planning.reader.world import SchemaWays
 from mrag.planning.scopes import less, renamed, without_ties
 
-_HUNDRED: Final = Literal(100)
 _SAID: Final = frozenset(
     "is is> cond not has lacks yes no node none having like start end or key+ key- above+ above- same".split()
 )
 """Roles of what may hold of a part of things only."""
+_HEADS: Final = frozenset(("count", "share", "focus", "again", "node"))
+"""Roles of kinds of things that may be counted beside others."""
 
 
 def draft_of(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) -> PlanDraft:
@@ -48,12 +48,17 @@ def draft_of(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) 
     Raises:
         Unreadable: If they make none.
     """
+    every = next((n for n, i in enumerate(items) if i.role in ("all", "half")), None)
+    if every is not None:
+        return _of_all(world, items, every, asked)
     parts = [replace(i, role="by+") if i.role == "share" else i for i in items]
     if parts != [*items] and not any(i.role == "than" for i in items):
-        return _share(world, items, asked)
+        sides = _parted(items, asked)
+        return _share(world, items, asked) if sides is None else _of_two(world, sides, asked)
     items = parts
     if not any(i.role == "than" for i in items) or any(map(is_above, items)):
-        return assemble(world, items, asked)
+        sides = _parted(items, asked)
+        return assemble(world, items, asked) if sides is None else _of_two(world, sides, asked)
     if any("beyond" in i.role for i in items):
         raise Unreadable
     ranked = any(i.role in BY for i in items)
@@ -151,25 +156,9 @@ def _keys(draft: PlanDraft) -> list[Column]:
 
 
 def _share(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) -> PlanDraft:
-    """Return the plan of the part of things, or of an amount of theirs, for which all that is said holds.
-
-    Of several things that are said, one before the name of the things holds for the whole; where another turn
-    is asked for, all but the last.
-    """
+    """Return the plan of the part of things, or of an amount of theirs, for which all that is said holds."""
     at = next(n for n, i in enumerate(items) if i.role == "share")
-    said = [n for n, i in enumerate(items) if i.role in _SAID and n != at]
-    partners = pairs(items)
-    within = [n for n in said if n < at] if asked.turn == 0 else said[:-1]
-    rest = [n for n in said if n not in within] or said
-    if not said or (asked.turn and rest == said):
-        raise Unreadable
-    gone = {*rest, *(partners[n] for n in rest if n in partners)}
-    counted = [
-        replace(i, role="count" if i.kind == "class" else "by+") if n == at else i
-        for n, i in enumerate(items)
-    ]
-    sides = counted, [i for n, i in enumerate(counted) if n not in gone]
-    both = _both(world, sides, replace(asked, turn=0))
+    both = _part_and_whole(world, items, at, asked)
     percent = (cue := items[at].cue) is not None and cue.cue == "share"
     name = "percentage" if percent else "ratio"
     draft = _of_whole(both, name, percent=percent)
@@ -180,6 +169,46 @@ def _share(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) ->
     return replace(draft, features={**draft.features, **more})
 
 
+def _part_and_whole(
+    world: SchemaWays, items: Sequence[RoleItem], at: int, asked: QuestionCues
+) -> _Both:
+    """Return the part of things for which all that is said holds, and the whole.
+
+    Of several things that are said, one before the name of the things holds for the whole; where another turn
+    is asked for, or yes or no, all but the last.
+    """
+    said = [n for n, i in enumerate(items) if i.role in _SAID and n != at]
+    partners = pairs(items)
+    within = said[:-1] if asked.turn or asked.truth else [n for n in said if n < at]
+    rest = [n for n in said if n not in within] or said
+    if not said or (asked.turn and rest == said) or (asked.turn and asked.truth):
+        raise Unreadable
+    gone = {*rest, *(partners[n] for n in rest if n in partners)}
+    counted = [
+        replace(i, role="count" if i.kind == "class" else "by+") if n == at else i
+        for n, i in enumerate(items)
+    ]
+    sides = counted, [i for n, i in enumerate(counted) if n not in gone]
+    both = _both(world, sides, replace(asked, turn=0))
+    if both.plans[0].where == both.plans[1].where:
+        raise Unreadable
+    return both
+
+
+def _of_all(world: SchemaWays, items: Sequence[RoleItem], at: int, asked: QuestionCues) -> PlanDraft:
+    """Return whether what is said last holds for all things, or for most."""
+    if not asked.truth:
+        raise Unreadable
+    part, whole = (Scalar(plan) for plan in _part_and_whole(world, items, at, asked).plans)
+    many = Comparison(whole, ">", Literal(0))
+    compared = (
+        (Comparison(part, "=", whole), many)
+        if items[at].role == "all"
+        else (Comparison(Arithmetic(part, "*", Literal(2)), ">", whole),)
+    )
+    return PlanDraft(Plan(Block((), compared)), (), {"contrast:of all": 1.0})
+
+
 def _of_whole(both: _Both, name: str, *, percent: bool) -> PlanDraft | None:
     """Return a plan that folds a part of what it folds as a whole; None if one is no part of the other."""
     part, whole = both.plans
@@ -188,14 +217,66 @@ def _of_whole(both: _Both, name: str, *, percent: bool) -> PlanDraft | None:
         part, where=whole.where, columns=(*part.columns[:-1], replace(part.columns[-1], name="other"))
     )
     rest = less(part.where, whole.where)
-    if part.where == whole.where:
-        raise Unreadable
     if bare != whole or one != other or not isinstance(one, Aggregate) or rest.plans or rest.optional:
         return None
     if not less(whole.where, part.where).empty:
         return None
     shown = (*whole.columns[:-1], Column(ratio(replace(one, where=rest), one, percent=percent), name))
     return PlanDraft(replace(whole, columns=shown), tuple(c.name for c in shown), both.features)
+
+
+def _parted(
+    items: Sequence[RoleItem], asked: QuestionCues
+) -> tuple[list[RoleItem], list[RoleItem]] | None:
+    """Return the items of two sides whose things are counted apart: "the ratio of A in X to B in Y".
+
+    What is said behind both holds for both, but for as much as is said of the first; in another turn only for
+    the second.
+    """
+    kinds = [n for n, i in enumerate(items) if i.kind == "class" and i.role in _HEADS]
+    counts = [n for n in kinds if items[n].role in ("count", "share")]
+    heads = counts if len(counts) == 2 else kinds
+    grouped = any(i.role == "group" for i in items)
+    if asked.truth or not (asked.ratio or asked.difference or (heads is counts and not grouped)):
+        return None
+    joins = [at for at in asked.joins if heads and items[heads[0]].at < at]
+    second = next((items[n] for n in heads if joins and items[n].at > joins[0]), None)
+    if second is None:
+        return None
+    first, at = items[heads[0]], max(join for join in joins if join < second.at)
+    common = [i for i in items if i.role == "group"]
+    left = [i for i in items if i.at < at and i not in common]
+    right = [i for i in items if i.at > at and i not in common]
+    own = sum(i.at > first.at for i in left)
+    shared = [i for i in right if i.at > second.at][own:]
+    if asked.turn > bool(shared):
+        raise Unreadable
+    left += [] if asked.turn else shared
+    return _counting([*left, *common], first), _counting([*right, *common], second)
+
+
+def _counting(items: Sequence[RoleItem], head: RoleItem) -> list[RoleItem]:
+    """Return the items of a side whose things are counted."""
+    return [
+        replace(i, role="count" if i is head else "node" if i.role == "again" else i.role) for i in items
+    ]
+
+
+def _of_two(
+    world: SchemaWays, sides: tuple[Sequence[RoleItem], Sequence[RoleItem]], asked: QuestionCues
+) -> PlanDraft:
+    """Return the plan of the ratio or the difference of two sides, or of both."""
+    both = _both(world, sides, replace(asked, turn=0))
+    one, other = Unknown("one"), Unknown("other")
+    if asked.ratio:
+        value = ratio(Number(one), Number(other), percent=asked.ratio == "percent")
+        draft = both.draft((Column(value, "ratio"),), (), "ratio of two")
+    elif asked.difference:
+        value = Arithmetic(Number(one), "-", Number(other))
+        draft = both.draft((Column(value, "difference"),), (), "difference of two")
+    else:
+        draft = both.draft((Column(one, "one"), Column(other, "other")), (), "two numbers")
+    return replace(draft, features={**draft.features, "turned": float(asked.turn)})
 
 
 def _said_once(items: Sequence[RoleItem]) -> list[RoleItem]:
@@ -251,7 +332,3 @@ def _kind(world: SchemaWays, draft: PlanDraft) -> str:
         raise Unreadable
     return found.pop()
 
-
-def ratio(part: Expression, whole: Expression, *, percent: bool) -> Expression:
-    """Return how much of an amount another one is."""
-    return Arithmetic(Arithmetic(part, "*", _HUNDRED) if percent else part, "/", whole)

@@ -53,6 +53,12 @@ ALIKE: Final = 5
 """Ways behind which a further one is no less likely for being longer or later."""
 CLOSE: Final = 0.75
 """How much more another way may cost that is tried as well."""
+OR: Final = "or "
+"""How roles begin of what holds in place of what is said before it."""
+_NOT_NODES: Final = frozenset(("same", "differ", "kind", "unkind"))
+"""Roles of kinds by which no further thing is spoken of."""
+_SAYING: Final = frozenset("is is< or< not has lacks yes no cond kind start end like".split())
+"""Roles of what says something that another condition may take the place of."""
 _KEYS: Final = ("id", "number", "code", "no", "name")
 """How the names of properties end that tell things apart."""
 
@@ -120,6 +126,7 @@ class QuestionCues:
         side: Whether it is only one side of a comparison.
         fold: How what is compared is folded.
         amount: Whether it is asked by how much one side is beyond the other.
+        joins: Places of words that may stand between two sides.
     """
 
     truth: bool = False
@@ -136,6 +143,7 @@ class QuestionCues:
     side: bool = False
     fold: Fold = "sum"
     amount: bool = False
+    joins: tuple[int, ...] = ()
 
 
 @dataclass(eq=False)
@@ -202,6 +210,27 @@ class Shown:
     many: bool = False
 
 
+@dataclass(eq=False)
+class _Said:
+    """What is said: blocks of a node, or, without any, that there is the node; and what will do as well."""
+
+    node: FrameNode
+    blocks: Sequence[Block] = ()
+    withouts: Sequence[Block] = ()
+    others: list[_Said] = field(default_factory=list)
+
+    @property
+    def owner(self) -> FrameNode | None:
+        """Return the node that it is said of."""
+        return self.node if self.blocks or self.withouts else self.node.parent
+
+    def take_off(self) -> None:
+        """Take what is said from its node."""
+        own, denied = {*map(id, self.blocks)}, {*map(id, self.withouts)}
+        self.node.blocks = [b for b in self.node.blocks if id(b) not in own]
+        self.node.withouts = [b for b in self.node.withouts if id(b) not in denied]
+
+
 @dataclass
 class RoleFrame:
     """The nodes of one question; `read_frame` fills it, and `outcome.assemble` makes a plan of it.
@@ -217,6 +246,7 @@ class RoleFrame:
         differences: Differences that are asked for.
         beside: What is one of several things or values that are set side by side, and the last words for one.
         features: What is measured.
+        either: What is said in place of which something else will do.
     """
 
     world: SchemaWays
@@ -228,6 +258,7 @@ class RoleFrame:
     differences: list[Expression] = field(default_factory=list)
     beside: dict[Expression, RoleItem] = field(default_factory=dict)
     features: dict[str, float] = field(default_factory=dict)
+    either: list[_Said] = field(default_factory=list)
     values: dict[tuple[int, str], Unknown] = field(default_factory=dict)
     last: tuple[FrameNode, str, RoleItem] | None = None
     turned: int = 0
@@ -297,12 +328,45 @@ def read_frame(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues
         if "&" in item.role and is_above(item):
             _two_of(frame, item)
     partners = pairs(items)
-    taken = {*partners.values()}
+    taken, said = {*partners.values()}, list[_Said]()
     for n, item in enumerate(items):
         spoken = item.kind not in ("class", "entity") and item.role != "limit"
+        known = {id(x): (len(x.blocks), len(x.withouts)) for x in frame.nodes}
         if n not in taken and (spoken or (item.kind == "class" and item.role in ("same", "differ"))):
-            _place(frame, n, item, partners)
+            own = replace(item, role=item.role.removeprefix(OR)) if item.role.startswith(OR) else item
+            _place(frame, n, own, partners)
+        new = _said_by(frame, n, item, known)
+        value = item if item.kind == "entity" else items[partners.get(n, n)]
+        if item.role.startswith(OR) or (value.role == "or<" and (value is item) == (value.kind == "entity")):
+            if new is None or not said:
+                raise Unreadable
+            said[-1].take_off()
+            new.take_off()
+            said[-1].others.append(new)
+        elif new is not None:
+            said.append(new)
+    frame.either = [one for one in said if one.others]
     return frame
+
+
+def _said_by(
+    frame: RoleFrame, n: int, item: RoleItem, known: Mapping[int, tuple[int, int]]
+) -> _Said | None:
+    """Return what an item said, by what there is now beside what was known; None if it said nothing."""
+    if item.role.removeprefix(OR) not in _SAYING or (item.kind == "entity" and n not in frame.named):
+        return None
+    node = frame.named.get(n)
+    if node is not None and item.kind == "class":
+        return _Said(node, [b for b in node.blocks if b == Block(of_class(node.var, item.meant.term))])
+    if node is not None:
+        return None if node is frame.root else _Said(node)
+    for x in frame.nodes:
+        if id(x) not in known:
+            return _Said(x)
+        blocks, withouts = x.blocks[known[id(x)][0] :], x.withouts[known[id(x)][1] :]
+        if blocks or withouts:
+            return _Said(x, blocks, withouts)
+    return None
 
 
 def pairs(items: Sequence[RoleItem]) -> dict[int, int]:
@@ -360,7 +424,7 @@ def goes_with(world: SchemaWays, one: RoleItem, value: RoleItem) -> bool:
 
 def _add_classes(frame: RoleFrame) -> None:
     for n, item in enumerate(frame.items):
-        if item.kind != "class" or item.role in ("same", "differ", "kind", "unkind"):
+        if item.kind != "class" or item.role.removeprefix(OR) in _NOT_NODES:
             continue
         cls = _best_of(frame, item) if len(item.unit.options) > 1 and item.unit.cue else item.meant.term
         # In a graph without classes each noun may name another kind of thing.
@@ -397,6 +461,8 @@ def _add_entities(frame: RoleFrame) -> None:
     for n, item in enumerate(frame.items):
         if item.kind != "entity" or item.role == "except":
             continue
+        if item.role == "or" and (last is None or _is_parted(frame, n, last)):
+            raise Unreadable
         if item.role in ("or", "each") and last is not None:
             last = _with_listed(frame, n, last)
             last.either.append(URIRef(item.meant.term))
@@ -409,6 +475,15 @@ def _add_entities(frame: RoleFrame) -> None:
         before, last = last, frame.add(cls, item.at, entity=URIRef(item.meant.term))
         last.negated, frame.named[n] = item.role in ("not", "not<"), last
         last.like = before if before is not None and before.cls == cls and not before.negated else None
+
+
+def _is_parted(frame: RoleFrame, n: int, last: FrameNode) -> bool:
+    """Return whether a thing cannot stand in place of the one before it: it is of another kind or relation."""
+    item = frame.items[n]
+    if any(i.kind == "property" and last.at < i.at < item.at for i in frame.items):
+        return True
+    classes = [c for c in item.meant.classes if c in frame.world.schema.classes]
+    return bool(classes) and not any(frame.world.related(last.cls, c) for c in classes)
 
 
 def _with_listed(frame: RoleFrame, n: int, last: FrameNode) -> FrameNode:
@@ -429,7 +504,8 @@ def _with_listed(frame: RoleFrame, n: int, last: FrameNode) -> FrameNode:
 def _add_kinds(frame: RoleFrame) -> None:
     """Say of which kind something is: "is A a town", "is A the largest town", "rivers that are borders"."""
     for n, item in enumerate(frame.items):
-        if item.role not in ("kind", "unkind"):
+        role = item.role.removeprefix(OR)
+        if role not in ("kind", "unkind"):
             continue
         cls = item.meant.term
         there = [x for x in frame.nodes if not x.negated and x.at < item.at and (x.entity or x.cls != cls)]
@@ -440,10 +516,10 @@ def _add_kinds(frame: RoleFrame) -> None:
         if not akin and not frame.asked.truth:
             raise Unreadable
         frame.count("kind of its own" if akin else "another kind")
-        if node.entity is None or item.role == "unkind":
+        if node.entity is None or role == "unkind":
             said = Block(of_class(node.var, cls))
-            node.blocks += [said] if item.role == "kind" else []
-            node.withouts += [said] if item.role == "unkind" else []
+            node.blocks += [said] if role == "kind" else []
+            node.withouts += [said] if role == "unkind" else []
         elif frame.asked.truth:
             _be(node, cls)
         else:
@@ -688,12 +764,6 @@ def _add_condition(frame: RoleFrame, item: RoleItem, value: RoleItem) -> None:
         return  # the relation is named only to tie the thing
     if item.unit.kind == "adjective" and item.unit.op == "<" and value.unit.op in _TURNED:
         value = replace(value, unit=replace(value.unit, op=_TURNED[value.unit.op]))  # "shorter than"
-    if value.role == "or<":
-        if frame.last is None:
-            raise Unreadable
-        before, iri = frame.last[0], item.meant.term
-        _alternative(frame, before if frame.world.has(before.cls, iri) else frame.root, iri, value)
-        return
     _say(frame, _owner(frame, item, near=True), item.meant.term, value, negate=value.role == "not<")
 
 
@@ -1239,7 +1309,13 @@ def where(frame: RoleFrame, root: FrameNode, *, below: bool = False, named: bool
         below: Whether only what hangs on it is wanted.
         named: Whether it is said which thing it is.
     """
-    nodes = [x for x in frame.nodes if x is not root and not x.aside and (not below or is_under(x, root))]
+    away = [s.node for one in frame.either for s in (one, *one.others) if s.owner is not s.node]
+    nodes = [
+        x
+        for x in frame.nodes
+        if x is not root and not x.aside and (not below or is_under(x, root))
+        if not any(x is one or is_under(x, one) for one in away)
+    ]
     found = block_of(frame, root, tied=False)
     if root.same and named and not below:
         found = merged(found, is_one_of(root.var, root.same))
@@ -1286,8 +1362,25 @@ def block_of(frame: RoleFrame, x: FrameNode, *, tied: bool) -> Block:
         found = merged(found, is_one_of(x.var, (x.entity, *x.either)))
     for block in x.blocks:
         found = merged(found, block)
+    for one in frame.either:
+        if one.owner is x:
+            found = merged(found, Block(either=(tuple(_branch(frame, s, x) for s in (one, *one.others)),)))
     found = replace(found, without=(*found.without, *x.withouts))
     return substituted(found, {x.var: x.entity}) if x.entity is not None and not x.either else found
+
+
+def _branch(frame: RoleFrame, said: _Said, owner: FrameNode) -> Block:
+    """Return what is said of a node as one of several alternatives."""
+    if said.owner is not owner:
+        raise Unreadable
+    if said.node is owner:
+        found = merged(*said.blocks)
+        return replace(found, without=(*found.without, *said.withouts))
+    found = block_of(frame, said.node, tied=True)
+    for x in frame.nodes:
+        if is_under(x, said.node):
+            found = merged(found, block_of(frame, x, tied=True))
+    return found
 
 
 def is_one_of(var: Unknown, some: Sequence[URIRef]) -> Block:

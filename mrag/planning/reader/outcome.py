@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Final
@@ -57,6 +57,7 @@ from mrag.planning.scopes import bound, merged, substituted, without_ties
 
 FOLDS: Final[Mapping[str, Fold]] = {"sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}
 """What roles fold by."""
+_HUNDRED: Final = Literal(100)
 _USES: Final[Mapping[str, str]] = {"most": "key+", "fewest": "key-", "fewest0": "key-", "having": "cond"}
 """What the number of things of a kind is for, by roles of kinds."""
 
@@ -122,7 +123,8 @@ class FoldUse:
 class _Outcome:
     """The columns of a plan while they are gathered; `spare` are those that only order.
 
-    Of things that are not asked for, `inner` holds the bounds and the order that they are chosen by.
+    Of things that are not asked for, `inner` holds the bounds and the order that they are chosen by, and
+    `counted` those of their number where yes or no is asked for.
     """
 
     frame: RoleFrame
@@ -139,12 +141,17 @@ class _Outcome:
         default_factory=dict
     )
     nested: list[tuple[Fold, Aggregate]] = field(default_factory=list)
+    counted: list[FoldUse] = field(default_factory=list)
     limit: int | None = None
     ties: bool = False
     number: int = 0
 
     def column(self, value: Expression, into: list[Column]) -> str:
-        """Add a column, and return its name."""
+        """Add a column, and return its name; what is shown is shown once, however often it is said."""
+        if into is not self.spare:
+            for known in (*self.groups, *self.plain, *self.folds):
+                if known.value == value:
+                    return known.name
         self.number += 1
         name = f"c{self.number}"
         into.append(Column(value, name))
@@ -254,6 +261,9 @@ def _assembled(frame: RoleFrame, items: Sequence[RoleItem], asked: QuestionCues)
             block = substituted(block, {frame.root.var: frame.root.same[0]})
         if block.empty:
             raise Unreadable
+        if out.counted:
+            some = ((use, Scalar(Plan(block, (Column(use.fold, "number"),)))) for use in out.counted)
+            block = Block((), tuple(c for use, number in some for c in _bounds(frame, use, number)))
         return PlanDraft(Plan(block), (), frame.features)
     if out.nested:
         return _folded_twice(out)
@@ -409,7 +419,19 @@ def _number_of(x: Expression) -> Aggregate:
 
 
 def _sort(out: _Outcome, x: Expression, role: str) -> None:
-    out.sorts.append(Order(out.names.get(x) or out.column(x, out.spare), role == "sortD"))
+    name = _by_label(out, x) or out.names.get(x) or out.column(x, out.spare)
+    out.sorts.append(Order(name, role == "sortD"))
+
+
+def _by_label(out: _Outcome, x: Expression) -> str:
+    """Return a column of what things are called, by which they are put in order; "" where they have no name."""
+    node = next((n for n in out.frame.nodes if n.var == x and n.entity is None), None)
+    label = out.frame.world.label(node.cls) if node is not None else ""
+    if node is None or not label:
+        return ""
+    name = out.frame.fresh("label")
+    node.blocks.append(Block((Pattern(node.var, URIRef(label), name),)))
+    return out.column(name, out.spare)
 
 
 def _group(out: _Outcome, x: Expression) -> None:
@@ -448,6 +470,11 @@ def _use(out: _Outcome, use: FoldUse) -> None:
     holder: FrameNode | None = node if use.own else node.parent
     while holder is not None and not (holder.explicit or holder is root):
         holder = holder.parent
+    named = holder is not None and holder is root and holder.entity is not None
+    if use.use == "cond" and (node is root or named) and not use.own and frame.asked.truth:
+        frame.count("counted truth")
+        out.counted.append(use)
+        return
     if node is root and not use.own:
         # It is folded for each value that is shown of it.
         if not out.plain and not out.groups and not frame.beside:
@@ -477,11 +504,16 @@ def _use(out: _Outcome, use: FoldUse) -> None:
             limit = Scalar(Plan(Block(plans=(each,)), (mean,)))
             having.append(Comparison(use.fold, BEYOND[use.use.removeprefix("beyond")], limit))
         else:
-            at = next(n for n, i in enumerate(frame.items) if i is use.item)
-            unit: Unit = frame.items[pairs(frame.items)[at]].unit
-            having += bounded(use.fold, unit.op, [decimal(v) for v in unit.values])
+            having += _bounds(frame, use, use.fold)
         if outer and not frame.asked.truth:
             out.having += out.inner.pop(id(top))[1]
+
+
+def _bounds(frame: RoleFrame, use: FoldUse, value: Expression) -> Iterable[Condition]:
+    """Return how a number is bounded by the quantity that goes with what is folded."""
+    at = next(n for n, i in enumerate(frame.items) if i is use.item)
+    unit: Unit = frame.items[pairs(frame.items)[at]].unit
+    return bounded(value, unit.op, [decimal(v) for v in unit.values])
 
 
 def _limit_of(frame: RoleFrame, node: FrameNode, fold: Aggregate) -> Scalar:
@@ -533,7 +565,9 @@ def _inner(
     inside, column = where(frame, node, below=True), Column(node.var, node.var.name)
     if frame.asked.truth and node is frame.root and not node.same:
         # What is asked of the extreme one does not tell of which things it is one.
-        used = {e for value, _ in order for e in parts(value)}
+        limited = (c.left for c in having if isinstance(c, Comparison))
+        used = {e for value in (*(v for v, _ in order), *limited) for e in parts(value)}
+        used |= {u for e in used if isinstance(e, Aggregate) for u in e.of}
         own = [b for b in node.blocks if any(p.subject in used or p.object in used for p in b.patterns)]
         inside = reduce(merged, own, Block(of_class(node.var, node.cls)))
     inside = merged(inside, beside or Block())
@@ -670,6 +704,8 @@ def _finished(out: _Outcome) -> PlanDraft:
             one, two = two, one
         kind = "date" if isinstance(one, Aggregate) and isinstance(one.value, Unknown) else "number"
         folds = [Column(difference(two, one, kind, frame.asked.unit), folds[0].name)]
+    if frame.asked.ratio and not frame.asked.side:
+        folds = _ratio_of_columns(out, folds)
     counted = frame.asked.counted and not (folds or out.plain or out.order or root.explicit)
     counted = counted and root.leads is None and (bool(frame.beside) or not out.groups)
     if counted:
@@ -689,6 +725,9 @@ def _finished(out: _Outcome) -> PlanDraft:
         frame.count("counted root")
     # What is shown beside a fold is what it is folded by, and stands before it.
     plain = sorted([*out.groups, *out.plain], key=lambda c: int(c.name[1:]))
+    within = {e for c in folds for f in parts(c.value) if isinstance(f, Aggregate) for e in parts(f)}
+    if any(c.value in within for c in out.plain):
+        frame.count("folded and shown")
     columns = [*plain, *sorted(folds, key=lambda c: int(c.name[1:]))]
     order = [*out.order, *out.sorts]
     if frame.asked.order and not order:
@@ -697,7 +736,8 @@ def _finished(out: _Outcome) -> PlanDraft:
         key = folded[0] if folded and frame.asked.order != "alpha" else columns[0]
         if frame.asked.order == "alpha" and key in folded:
             key = next(c for c in columns if c not in folded)
-        order.append(Order(key.name, frame.asked.order == "desc"))
+        name = key.name if key in folded else _by_label(out, key.value) or key.name
+        order.append(Order(name, frame.asked.order == "desc"))
     limit = out.limit if out.limit is not None or not order else frame.asked.limit or None
     offset = frame.asked.offset if limit else 0
     block = where(frame, root)
@@ -709,6 +749,25 @@ def _finished(out: _Outcome) -> PlanDraft:
             raise Unreadable
     plan = Plan(block, (*columns, *out.spare), by, tuple(out.having), tuple(order), limit, offset, out.ties)
     return PlanDraft(plan, tuple(c.name for c in columns), frame.features)
+
+
+def _ratio_of_columns(out: _Outcome, folds: list[Column]) -> list[Column]:
+    """Return what is folded, as a ratio if it is two numbers; two numbers of each thing become one as well."""
+    numbers = [s.value for s in out.frame.shown if _kind(out, s) == "number"]
+    own = [c for c in out.plain if c.value in numbers]
+    two = folds if len(folds) == 2 else [] if folds else own
+    if len(two) != 2:
+        return folds
+    one, other = (c.value for c in two)
+    averaged = any(isinstance(v, Aggregate) and v.function == "average" for v in (one, other))
+    if averaged and sum(i.cue is not None and i.cue.cue == "avg" for i in out.frame.items) != 2:
+        raise Unreadable  # the average ratio is not that of averages
+    value = ratio(Number(one), Number(other), percent=out.frame.asked.ratio == "percent")
+    out.plain = [c for c in out.plain if c not in two]
+    out.frame.count("ratio of columns")
+    column = Column(value, two[0].name)
+    out.plain += [] if folds else [column]
+    return [column] if folds else []
 
 
 def _with_nothing(out: _Outcome, block: Block) -> Block:
@@ -738,3 +797,8 @@ def difference(start: Expression, end: Expression, kind: str, unit: str) -> Expr
     if unit == "day":
         return Days(start, end)
     return Arithmetic(DatePart("year", end), "-", DatePart("year", start))
+
+
+def ratio(part: Expression, whole: Expression, *, percent: bool) -> Expression:
+    """Return how much of an amount another one is."""
+    return Arithmetic(Arithmetic(part, "*", _HUNDRED) if percent else part, "/", whole)

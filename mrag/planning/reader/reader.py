@@ -44,6 +44,8 @@ _TURNS: Final = 3
 MOST_READ: Final = 12
 """Readings of a question that are looked at."""
 _AUXILIARIES: Final = frozenset("is are was were does do did has have can could".split())
+_JOINS: Final = frozenset("to and than versus vs against".split())
+"""Words that may stand between two sides of a comparison."""
 
 
 @dataclass(frozen=True)
@@ -274,6 +276,7 @@ def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
         unit=next((unit for unit in ("year", "day") if unit in cues), ""),
         amount="difference" in cues or any({c.start, c.start - 1} & asking for c in compared),
         fold="average" if any(c.cue == "avg" for c in label.said) else "sum",
+        joins=tuple(at for at, word in enumerate(low) if word in _JOINS),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, get_args
 from mrag.language.tokens import PREPOSITIONS
 from mrag.planning.lexical import Candidate
 from mrag.planning.plan import Part
-from mrag.planning.reader.frames import RoleItem, goes_with, is_above, partner_of, tells_apart
+from mrag.planning.reader.frames import OR, RoleItem, goes_with, is_above, partner_of, tells_apart
 from mrag.planning.reader.units import Unit, is_free, key_of
 from mrag.planning.reader.world import SchemaWays
 
@@ -20,6 +20,8 @@ _BEAM: Final = 20
 _ROLES: Final = 18
 _PATHS: Final = 4
 _CANDIDATES: Final = 4
+_SURE: Final = 0.9
+"""How like a name words are that surely mean it."""
 _FOLDS: Final = ("sum", "avg", "min", "max")
 _FOLDING: Final[Mapping[str, str]] = {
     "sum": "sum", "avg": "avg", "min": "min", "max": "max", "sup+": "max", "sup-": "min", "most": "max",
@@ -43,6 +45,8 @@ _OF, _NEEDS = _table()
 _NAMES: Final = ("class", "entity", "value")
 _IMPLIED: Final = frozenset(("who", "thing", "un", "open", "amount"))
 """What words do that name nothing themselves."""
+_EITHER: Final = frozenset(("is", "has", "lacks", "yes", "no", "kind"))
+"""Roles of what may hold in place of what is said before it."""
 _AFTER: Final = frozenset(
     "sort asc desc alpha avg sum count group sup+ sup- over under overis underis cmp+ cmp- same".split()
 )
@@ -324,7 +328,8 @@ def _opened(world: SchemaWays, state: _State, item: RoleItem) -> str | None:
         above = item.kind in ("class", "property", "entity") and any(map(is_above, state.items))
         if not above and partner_of((*state.items, item), len(state.items)) is None:
             return None
-    if item.role in ("or", "or<", "each") and not any(i.kind in ("value", "entity", "") for i in state.items):
+    before = [i for i in state.items if i.kind in ("value", "entity", "") or i.role in _EITHER]
+    if item.role in ("or", "or<", "each") and not before:
         return None
     if _waits(item.role):
         if not state.open:
@@ -380,6 +385,9 @@ def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Op
                     mask = _asking(path.cues, cue)
                 if mask is not None:
                     yield _option(path, at, weights, role, unit, cand, cue, mask)
+                if mask is not None and role in _EITHER and (either := _either(path, unit)):
+                    also = mask or (1 << cue if cue >= 0 else 0)
+                    yield _option(path, at, weights, OR + role, unit, cand, cue, also | either)
         if unit.kind == "property":
             run = _run(path.cues, unit)
             several = tuple(dict.fromkeys(_FOLDING[path.cues[n].cue] for n in run))
@@ -421,6 +429,14 @@ def _option(
     return _Option(item, cue, mask, worth, gain, features)
 
 
+def _either(path: _Path, unit: Unit) -> int:
+    """Return the cues that let a condition hold in place of the one before it: "or", "either … or"."""
+    near = [n for n in _near(path, unit, ("or",), False) if path.cues[n].end <= unit.start][:1]
+    both = near and path.cues[near[0]].word != "either"
+    opens = (n for n, c in enumerate(path.cues) if c.word == "either" and c.end < path.cues[near[0]].start)
+    return 1 << near[0] | sum(1 << n for n in opens) if both else 0
+
+
 def _is_extreme(path: _Path, unit: Unit, role: str, cand: Candidate | None, cue: Unit) -> bool:
     """Return whether "first" or "highest" wants an extreme value rather than that which most things have."""
     ranks = role in ("most", "fewest") and cue.cue in ("sup+", "sup-") and unit.kind == "property"
@@ -444,7 +460,7 @@ def _is_told(path: _Path, unit: Unit) -> bool:
         return PREPOSITIONS.isdisjoint(between[said:])
     # "Those that are both painters and poets".
     one = next((u for u in last.units if u.kind == "class"), None)
-    return one is not None and list(between) == ["and"] and _is_told(path, one)
+    return one is not None and list(between) in (["and"], ["or"]) and _is_told(path, one)
 
 
 def _choices(path: _Path, unit: Unit, role: str) -> list[int]:
@@ -625,6 +641,9 @@ def _measured(
     path: _Path, at: int, role: str, unit: Unit, cand: Candidate | None, cue: Unit | None
 ) -> Features:
     """Return what is measured of a role of a mention."""
+    if role.startswith(OR):
+        own = _measured(path, at, role.removeprefix(OR), unit, cand, None if unit.kind != "property" else cue)
+        return *own, (f"{OR}{unit.kind}", 1.0)
     if role == "skip":
         said = [(f"skip for {u.cue}", 1.0) for u in path.mentions[at].units if u.kind == "cue"][:1]
         if unit.kind == "cue":
@@ -674,6 +693,9 @@ def _measured(
         found.append((f"{role}|{unit.part if unit.part == 'rank' else 'op' + unit.op}", 1.0))
         if unit.unit:
             found.append((f"{role}|unit", 1.0))
+        behind = (u for m in path.mentions[at + 1 : at + 2] for u in m.units if m.start == unit.end)
+        if any(u.kind == "class" and u.score >= _SURE for u in behind):
+            found.append((f"{role}|of kind", 1.0))
     return tuple(found)
 
 

@@ -15,7 +15,7 @@ from typing import Literal as OneOf
 from mrag.graph.record import LABELS
 from mrag.language.tokens import TextToken, fold, is_stopword, tokens
 from mrag.planning.lexical import Candidate, NameMention
-from mrag.planning.lexical.english import DIMENSIONS, is_empty, positive, root
+from mrag.planning.lexical.english import AUXILIARIES, DIMENSIONS, is_empty, positive, root
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Relation
 from mrag.planning.reader.quantities import Amount, amounts_in
@@ -37,6 +37,8 @@ _MOST_TERMS: Final = 4
 """Terms that are kinds of things at most."""
 _OF_TERMS: Final = ("direct", "deep")
 """Cues that say something only where terms are above and below each other."""
+_OF_TRUTH: Final = ("every", "half")
+"""Cues that say something only where yes or no is asked for."""
 _LONGEST: Final = 6
 """Words of a cue at most."""
 
@@ -114,7 +116,8 @@ def units_of(
     found += _texts(question, words)
     found += _adjectives(lexicon, low)
     terms = lexicon.schema.tree is not None
-    found += (u for u in cues_in(low) if terms or not (u.cue in _OF_TERMS or u.cue[:5] == "lang:"))
+    cues = (u for u in cues_in(low) if terms or not (u.cue in _OF_TERMS or u.cue[:5] == "lang:"))
+    found += (u for u in cues if u.cue not in _OF_TRUTH or not AUXILIARIES.isdisjoint(low[:1]))
     return found
 
 
@@ -248,6 +251,8 @@ _WEAK: Final = frozenset("a the of is for in on by at from".split())
 """Words before a number that say nothing of how it compares, unless it is a date."""
 _PASSED: Final = frozenset("year the years number value month months end of date time".split())
 """Words that may stand between how a number compares and the number."""
+_SIGNS: Final[Mapping[str, Relation]] = {">": ">", "<": "<", ">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
+"""Signs before a number that tell how it compares."""
 _SPANNING: Final = ("between", "from", "in the range", "within", "range", "in", "during", "on", "over")
 """Words before two ends of a range that say nothing more."""
 
@@ -303,6 +308,7 @@ def _quantities(words: Sequence[TextToken], low: Sequence[str]) -> Iterator[Unit
         if weak and low[one.start : one.behind] == ["one"]:
             continue
         start, op = (one.start, "=") if weak else (start, op)
+        op = _SIGNS.get(words[one.start - 1].after.strip(), op) if one.start else op
         for stop in dict.fromkeys(
             (one.behind,) if low[one.start : one.end] == ["a"] else (one.end, one.behind)
         ):
