@@ -35,7 +35,8 @@ from mrag.planning.reader.world import SchemaWays
 from mrag.planning.scopes import less, renamed, without_ties
 
 _SAID: Final = frozenset(
-    "is is> cond not has lacks yes no node none having like start end or key+ key- above+ above- same".split()
+    "is is> cond not has lacks yes no node none having like start end or key+ key- above+ above- same "
+    "kind".split()
 )
 """Roles of what may hold of a part of things only."""
 _HEADS: Final = frozenset(("count", "share", "focus", "again", "node"))
@@ -169,9 +170,7 @@ def _share(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues) ->
     return replace(draft, features={**draft.features, **more})
 
 
-def _part_and_whole(
-    world: SchemaWays, items: Sequence[RoleItem], at: int, asked: QuestionCues
-) -> _Both:
+def _part_and_whole(world: SchemaWays, items: Sequence[RoleItem], at: int, asked: QuestionCues) -> _Both:
     """Return the part of things for which all that is said holds, and the whole.
 
     Of several things that are said, one before the name of the things holds for the whole; where another turn
@@ -225,9 +224,7 @@ def _of_whole(both: _Both, name: str, *, percent: bool) -> PlanDraft | None:
     return PlanDraft(replace(whole, columns=shown), tuple(c.name for c in shown), both.features)
 
 
-def _parted(
-    items: Sequence[RoleItem], asked: QuestionCues
-) -> tuple[list[RoleItem], list[RoleItem]] | None:
+def _parted(items: Sequence[RoleItem], asked: QuestionCues) -> tuple[list[RoleItem], list[RoleItem]] | None:
     """Return the items of two sides whose things are counted apart: "the ratio of A in X to B in Y".
 
     What is said behind both holds for both, but for as much as is said of the first; in another turn only for
@@ -257,9 +254,7 @@ def _parted(
 
 def _counting(items: Sequence[RoleItem], head: RoleItem) -> list[RoleItem]:
     """Return the items of a side whose things are counted."""
-    return [
-        replace(i, role="count" if i is head else "node" if i.role == "again" else i.role) for i in items
-    ]
+    return [replace(i, role="count" if i is head else "node" if i.role == "again" else i.role) for i in items]
 
 
 def _of_two(
@@ -331,4 +326,3 @@ def _kind(world: SchemaWays, draft: PlanDraft) -> str:
     if not found & {"number", "date"}:
         raise Unreadable
     return found.pop()
-

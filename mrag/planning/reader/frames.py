@@ -349,9 +349,7 @@ def read_frame(world: SchemaWays, items: Sequence[RoleItem], asked: QuestionCues
     return frame
 
 
-def _said_by(
-    frame: RoleFrame, n: int, item: RoleItem, known: Mapping[int, tuple[int, int]]
-) -> _Said | None:
+def _said_by(frame: RoleFrame, n: int, item: RoleItem, known: Mapping[int, tuple[int, int]]) -> _Said | None:
     """Return what an item said, by what there is now beside what was known; None if it said nothing."""
     if item.role.removeprefix(OR) not in _SAYING or (item.kind == "entity" and n not in frame.named):
         return None
@@ -478,7 +476,7 @@ def _add_entities(frame: RoleFrame) -> None:
 
 
 def _is_parted(frame: RoleFrame, n: int, last: FrameNode) -> bool:
-    """Return whether a thing cannot stand in place of the one before it: it is of another kind or relation."""
+    """Return whether a thing is of another kind than the one before it, or is so by another relation."""
     item = frame.items[n]
     if any(i.kind == "property" and last.at < i.at < item.at for i in frame.items):
         return True

@@ -253,18 +253,7 @@ def _assembled(frame: RoleFrame, items: Sequence[RoleItem], asked: QuestionCues)
     for node, having, order in out.inner.values():
         node.blocks.append(Block(plans=(_inner(frame, node, having, order),)))
     if asked.truth:
-        if out.order or out.sorts or out.nested or out.having:
-            raise Unreadable
-        block = where(frame, frame.root)
-        if len(frame.root.same) == 1 and frame.root.key is None:
-            block = where(frame, frame.root, named=False)
-            block = substituted(block, {frame.root.var: frame.root.same[0]})
-        if block.empty:
-            raise Unreadable
-        if out.counted:
-            some = ((use, Scalar(Plan(block, (Column(use.fold, "number"),)))) for use in out.counted)
-            block = Block((), tuple(c for use, number in some for c in _bounds(frame, use, number)))
-        return PlanDraft(Plan(block), (), frame.features)
+        return _true(out)
     if out.nested:
         return _folded_twice(out)
     if out.limit and _keys_of_groups(out):
@@ -274,6 +263,23 @@ def _assembled(frame: RoleFrame, items: Sequence[RoleItem], asked: QuestionCues)
     for difference in frame.differences:
         out.column(difference, out.plain)
     return _finished(out)
+
+
+def _true(out: _Outcome) -> PlanDraft:
+    """Return the plan that tells whether something is so."""
+    frame = out.frame
+    if out.order or out.sorts or out.nested or out.having:
+        raise Unreadable
+    block = where(frame, frame.root)
+    if len(frame.root.same) == 1 and frame.root.key is None:
+        block = where(frame, frame.root, named=False)
+        block = substituted(block, {frame.root.var: frame.root.same[0]})
+    if block.empty:
+        raise Unreadable
+    if out.counted:
+        some = ((use, Scalar(Plan(block, (Column(use.fold, "number"),)))) for use in out.counted)
+        block = Block((), tuple(c for use, number in some for c in _bounds(frame, use, number)))
+    return PlanDraft(Plan(block), (), frame.features)
 
 
 def _read(out: _Outcome) -> list[FoldUse]:
@@ -419,19 +425,7 @@ def _number_of(x: Expression) -> Aggregate:
 
 
 def _sort(out: _Outcome, x: Expression, role: str) -> None:
-    name = _by_label(out, x) or out.names.get(x) or out.column(x, out.spare)
-    out.sorts.append(Order(name, role == "sortD"))
-
-
-def _by_label(out: _Outcome, x: Expression) -> str:
-    """Return a column of what things are called, by which they are put in order; "" where they have no name."""
-    node = next((n for n in out.frame.nodes if n.var == x and n.entity is None), None)
-    label = out.frame.world.label(node.cls) if node is not None else ""
-    if node is None or not label:
-        return ""
-    name = out.frame.fresh("label")
-    node.blocks.append(Block((Pattern(node.var, URIRef(label), name),)))
-    return out.column(name, out.spare)
+    out.sorts.append(Order(out.names.get(x) or out.column(x, out.spare), role == "sortD"))
 
 
 def _group(out: _Outcome, x: Expression) -> None:
@@ -736,8 +730,7 @@ def _finished(out: _Outcome) -> PlanDraft:
         key = folded[0] if folded and frame.asked.order != "alpha" else columns[0]
         if frame.asked.order == "alpha" and key in folded:
             key = next(c for c in columns if c not in folded)
-        name = key.name if key in folded else _by_label(out, key.value) or key.name
-        order.append(Order(name, frame.asked.order == "desc"))
+        order.append(Order(key.name, frame.asked.order == "desc"))
     limit = out.limit if out.limit is not None or not order else frame.asked.limit or None
     offset = frame.asked.offset if limit else 0
     block = where(frame, root)
@@ -752,7 +745,7 @@ def _finished(out: _Outcome) -> PlanDraft:
 
 
 def _ratio_of_columns(out: _Outcome, folds: list[Column]) -> list[Column]:
-    """Return what is folded, as a ratio if it is two numbers; two numbers of each thing become one as well."""
+    """Return what is folded, as a ratio of two numbers; two that each thing has become one as well."""
     numbers = [s.value for s in out.frame.shown if _kind(out, s) == "number"]
     own = [c for c in out.plain if c.value in numbers]
     two = folds if len(folds) == 2 else [] if folds else own

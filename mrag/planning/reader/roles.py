@@ -57,6 +57,8 @@ _BE: Final = frozenset(("is", "are", "was", "were", "be", "isn't", "aren't"))
 """Words before what says which kind of thing something is."""
 _COMPARING: Final = ("above", "beyond", "by")
 """How roles end that compare."""
+_ALL: Final = ("every", "half")
+"""Cues of what may hold of all things, or of most."""
 _COMPARED: Final = ("than", "cmp+", "cmp-")
 """Cues that a comparison leaves over."""
 _FREE: Final = ("show", "is", "and", "name")
@@ -293,7 +295,9 @@ def _cues(slots: Sequence[UnitSlot]) -> list[Unit]:
 
 def _extended(path: _Path, state: _State, option: _Option, weights: Mapping[str, float]) -> _Step | None:
     """Return how likely a state with another slot is; None if its role cannot stand there."""
-    if state.used & option.mask or (option.cue == -2 and state.last != option.role):
+    if state.used & (option.mask | _beside(path, option.mask)):
+        return None
+    if option.cue == -2 and state.last != option.role:
         return None
     if option.role not in _PASSED:
         opened = _opened(path.world, state, option.item)
@@ -304,6 +308,13 @@ def _extended(path: _Path, state: _State, option: _Option, weights: Mapping[str,
     pair = "" if option.silent else f"{state.last}>{option.role}"
     score = state.score + option.worth + (weights.get(pair, 0.0) if pair else 0.0)
     return score + state.gain + option.gain, score, opened, pair, state, option
+
+
+def _beside(path: _Path, mask: int) -> int:
+    """Return the cues that words cannot be as well: "most" is of all things, or of a superlative."""
+    own = {c.start: c.cue in _ALL for n, c in enumerate(path.cues) if mask >> n & 1}
+    twins = (n for n, c in enumerate(path.cues) if c.start in own and (own[c.start] or c.cue in _ALL))
+    return sum(1 << n for n in twins)
 
 
 def _state(step: _Step) -> _State:
@@ -384,10 +395,7 @@ def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Op
                 if role.startswith("by") and cue >= 0:
                     mask = _asking(path.cues, cue)
                 if mask is not None:
-                    yield _option(path, at, weights, role, unit, cand, cue, mask)
-                if mask is not None and role in _EITHER and (either := _either(path, unit)):
-                    also = mask or (1 << cue if cue >= 0 else 0)
-                    yield _option(path, at, weights, OR + role, unit, cand, cue, also | either)
+                    yield from _with_either(path, at, weights, (role, unit, cand, cue, mask))
         if unit.kind == "property":
             run = _run(path.cues, unit)
             several = tuple(dict.fromkeys(_FOLDING[path.cues[n].cue] for n in run))
@@ -429,6 +437,20 @@ def _option(
     return _Option(item, cue, mask, worth, gain, features)
 
 
+def _with_either(
+    path: _Path,
+    at: int,
+    weights: Mapping[str, float],
+    one: tuple[str, Unit, Candidate | None, int, int],
+) -> Iterator[_Option]:
+    """Yield a role, and the same in place of what is said before it."""
+    role, unit, cand, cue, mask = one
+    yield _option(path, at, weights, role, unit, cand, cue, mask)
+    if role in _EITHER and (either := _either(path, unit)):
+        also = mask or (1 << cue if cue >= 0 else 0)
+        yield _option(path, at, weights, OR + role, unit, cand, cue, also | either)
+
+
 def _either(path: _Path, unit: Unit) -> int:
     """Return the cues that let a condition hold in place of the one before it: "or", "either … or"."""
     near = [n for n in _near(path, unit, ("or",), False) if path.cues[n].end <= unit.start][:1]
@@ -455,6 +477,8 @@ def _is_told(path: _Path, unit: Unit) -> bool:
         return False
     if path.low[0] in _BE and any(u.kind == "entity" for u in last.units):
         return PREPOSITIONS.isdisjoint(between)
+    if path.low[0] in _BE and not between and any(u.cue in _ALL for u in path.cues):
+        return True  # "are all A also B"
     said = next((n for n in reversed(range(len(between))) if between[n] in _BE), None)
     if said is not None:
         return PREPOSITIONS.isdisjoint(between[said:])
@@ -466,7 +490,10 @@ def _is_told(path: _Path, unit: Unit) -> bool:
 def _choices(path: _Path, unit: Unit, role: str) -> list[int]:
     """Return the cues that a role may use, by number: -1 for none, -2 for that of the unit before."""
     needs = _NEEDS.get(role)
-    if role in ("kind", "unkind") and not (unit.options[0].way == "exact" and _is_told(path, unit)):
+    every = any(c.cue in _ALL for c in path.cues)
+    if role in ("kind", "unkind") and not (
+        (every or unit.options[0].way == "exact") and _is_told(path, unit)
+    ):
         return []
     if needs is None or unit.cue in ("un", "open"):
         return [-1]
@@ -690,13 +717,17 @@ def _measured(
     if role.endswith(("sortA", "sortD")):
         found.append((role[-5:] + "|" + next((c.cue for c in path.cues if c.cue in _DIRECTIONS), ""), 1.0))
     if unit.kind in ("quantity", "time"):
-        found.append((f"{role}|{unit.part if unit.part == 'rank' else 'op' + unit.op}", 1.0))
-        if unit.unit:
-            found.append((f"{role}|unit", 1.0))
-        behind = (u for m in path.mentions[at + 1 : at + 2] for u in m.units if m.start == unit.end)
-        if any(u.kind == "class" and u.score >= _SURE for u in behind):
-            found.append((f"{role}|of kind", 1.0))
+        found += _of_amount(path, at, role, unit)
     return tuple(found)
+
+
+def _of_amount(path: _Path, at: int, role: str, unit: Unit) -> Iterator[tuple[str, float]]:
+    yield f"{role}|{unit.part if unit.part == 'rank' else 'op' + unit.op}", 1.0
+    if unit.unit:
+        yield f"{role}|unit", 1.0
+    behind = (u for m in path.mentions[at + 1 : at + 2] for u in m.units if m.start == unit.end)
+    if any(u.kind == "class" and u.score >= _SURE for u in behind):
+        yield f"{role}|of kind", 1.0
 
 
 def _by_cue(role: str, unit: Unit, cue: Unit | None) -> Iterator[tuple[str, float]]:

@@ -13,7 +13,7 @@ from rdflib import RDF, URIRef
 from mrag.generation.result import QuestionWords, WordUse
 from mrag.language.tokens import TextToken, language_of, tokens
 from mrag.planning.plan import Pattern
-from mrag.planning.reader.frames import RoleItem
+from mrag.planning.reader.frames import OR, RoleItem
 from mrag.planning.reader.glosses import LANGUAGES
 from mrag.planning.reader.outcome import FOLDS, QuestionDerivation
 from mrag.planning.reader.units import Unit
@@ -59,6 +59,8 @@ def word_uses(
             said.get(role, role) for role in roles
         )
         does = said["rank"] if unit.part == "rank" else does
+        if item.role.startswith(OR):
+            does = f"{said['or']}, {said[item.role.removeprefix(OR)]}"
         name, iri, value = "", "", _stated(unit)
         if cand is not None and cand.kind == "value":
             iri, value = next((p for p in cand.properties if p in predicates), ""), f"“{cand.term}”"

@@ -12,7 +12,6 @@ from typing import Final, TypeAlias, get_args
 
 from rdflib import Literal, URIRef
 
-from mrag.graph.record import LABELS
 from mrag.planning.lexical.english import root
 from mrag.planning.plan import Arithmetic, DatePart, Days, Expression, Number, Operation, Part
 from mrag.planning.reader.quantities import unit_called, unit_of
@@ -207,12 +206,6 @@ class SchemaWays:
             if p.kind == "text" and {*p.names[-1].lower().split()} & _NAMING:
                 found.update(p.domains)
         return frozenset(found)
-
-    def label(self, cls: str) -> str:
-        """Return the property by which all things of a class are called, each once; "" if there is none."""
-        size = self._size(cls) if cls in self.schema.classes else 0
-        own = (p for p in self.schema.properties.values() if p.iri in LABELS and cls in p.domains)
-        return next((p.iri for p in own if size and p.domains[cls] == size and p.triples == p.subjects), "")
 
     def naming(self, cls: str) -> WayStep | None:
         """Return the step from records of a class that have no name to the one thing that each stands for."""
