@@ -595,8 +595,10 @@ def _folded(columns: Sequence[Column]) -> set[Unknown]:
 def _keys_of_groups(out: _Outcome) -> list[Unknown]:
     """Return what things are ranked for each of by what is folded; none where all are ranked together."""
     frame = out.frame
-    grouped = [s.value for s in frame.shown if s.item.role == "group"]
-    grouped += [x.var for n, x in frame.named.items() if frame.items[n].role == "group"]
+    # What is asked for without "each" is what wins.
+    grouped = [s.value for s in frame.shown if s.item.role == "group" and s.item.cue is not None]
+    items = ((frame.items[n], x) for n, x in frame.named.items())
+    grouped += [x.var for item, x in items if item.role == "group" and item.cue is not None]
     keys = [c.value for c in out.groups if isinstance(c.value, Unknown) and c.value in grouped]
     folds = [c.value for c in out.spare if isinstance(c.value, Aggregate)]
     counted = {u for f in folds for u in f.of}
@@ -666,7 +668,8 @@ def _extreme(out: _Outcome, node: FrameNode) -> None:
         inner = Plan(where(frame, node), (*keys, Column(fold, "top")))
         same = (Comparison(k.value, "=", Unknown(k.name)) for k in keys if not isinstance(k.value, Unknown))
         node.blocks.append(Block((), (Comparison(value, "=", Unknown("top")), *same), plans=(inner,)))
-        if not out.plain:
+        told = min((s.item.at for s in frame.shown if s.value in out.names), default=node.at)
+        if not out.plain or (node.explicit and node.at <= told and node.var not in out.names):
             out.column(node.var, out.plain)
         frame.count("group extreme")
     elif node is frame.root and not (frame.asked.truth or out.folds or out.groups or _repeated(out, node)):

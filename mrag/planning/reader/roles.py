@@ -59,6 +59,8 @@ _COMPARING: Final = ("above", "beyond", "by")
 """How roles end that compare."""
 _ALL: Final = ("every", "half")
 """Cues of what may hold of all things, or of most."""
+_NONE: Final = ("no", "without", "any")
+"""How cues end by which there is none of the things behind them."""
 _COMPARED: Final = ("than", "cmp+", "cmp-")
 """Cues that a comparison leaves over."""
 _FREE: Final = ("show", "is", "and", "name")
@@ -544,7 +546,8 @@ def _near(path: _Path, unit: Unit, needs: Sequence[str], behind: bool) -> list[i
                 found.append((unit.start - c.end + 2 * between, n))
         elif c.start >= unit.end:
             between = sum(unit.end <= s.start and s.end <= c.start for s in path.mentions)
-            if (behind or c.cue in _AFTER) and c.start - unit.end <= 6 and between <= 1:
+            leads = c.cue == "group" and any(s.start == c.end for s in path.mentions)  # "in each town"
+            if (behind or c.cue in _AFTER) and c.start - unit.end <= 6 and between <= 1 and not leads:
                 found.append((c.start - unit.end + 3 + 2 * between, n))
         elif c.start <= unit.start and unit.end <= c.end:
             found.append((0, n))
@@ -718,6 +721,8 @@ def _measured(
         found.append((role[-5:] + "|" + next((c.cue for c in path.cues if c.cue in _DIRECTIONS), ""), 1.0))
     if unit.kind in ("quantity", "time"):
         found += _of_amount(path, at, role, unit)
+    elif role == "not" and cue is not None and cue.word.split()[-1] in _NONE and _of_kind(path, at):
+        found.append(("not|of kind", 1.0))
     return tuple(found)
 
 
@@ -725,9 +730,14 @@ def _of_amount(path: _Path, at: int, role: str, unit: Unit) -> Iterator[tuple[st
     yield f"{role}|{unit.part if unit.part == 'rank' else 'op' + unit.op}", 1.0
     if unit.unit:
         yield f"{role}|unit", 1.0
-    behind = (u for m in path.mentions[at + 1 : at + 2] for u in m.units if m.start == unit.end)
-    if any(u.kind == "class" and u.score >= _SURE for u in behind):
+    if _of_kind(path, at):
         yield f"{role}|of kind", 1.0
+
+
+def _of_kind(path: _Path, at: int) -> bool:
+    """Return whether a mention stands just before the name of a kind of things: "20 dogs", "female dogs"."""
+    behind = (m for m in path.mentions[at + 1 : at + 2] if m.start == path.mentions[at].end)
+    return any(u.kind == "class" and u.score >= _SURE for m in behind for u in m.units)
 
 
 def _by_cue(role: str, unit: Unit, cue: Unit | None) -> Iterator[tuple[str, float]]:
@@ -756,6 +766,8 @@ def _context(path: _Path, at: int, role: str, sort: str) -> Iterator[tuple[str, 
     for word in after[:3]:
         if word.isalpha():
             yield f"{role}|>{key_of(word)}", 1.0
+    if role == "kind" and any(c.cue in _ALL for c in path.cues):
+        yield "kind of all", 1.0
     asking = next((w for w in low[:4] if w in ("who", "where", "when", "which", "what", "how")), "")
     yield f"{role}|{sort}|wh={asking}", 1.0
     if slot.start <= 2:

@@ -217,8 +217,15 @@ def _usual(lexicon: Lexicon, low: Sequence[str]) -> Iterator[Unit]:
         texts = [t for m in meanings("words.tsv").get((word,), ()) for t in _SEXES.get(m, ())]
         for iri, p in lexicon.schema.properties.items() if texts else ():
             if {"sex", "gender"} & {w for n in p.names for w in n.lower().split()}:
-                both = (Candidate("value", text, 0.9, text, "synonym", (iri,)) for text in texts)
+                written = [t for t in texts if _is_value(lexicon, t, iri)] or texts[:1]
+                both = (Candidate("value", text, 0.9, text, "synonym", (iri,)) for text in written)
                 yield Unit("value", at, at + 1, tuple(both), score=0.9)
+
+
+def _is_value(lexicon: Lexicon, text: str, iri: str) -> bool:
+    """Return whether a property is known to have a value."""
+    found = lexicon.words.candidates(tokens(text))
+    return any(c.kind == "value" and c.term == text and iri in c.properties for c in found)
 
 
 def _asked_for(lexicon: Lexicon, low: Sequence[str], at: int) -> Iterator[Candidate]:
