@@ -193,8 +193,9 @@ def is_nothing(one: FoundReading) -> bool:
 
 
 def _compares_numbers(plan: Plan) -> bool:
-    only = Block(conditions=plan.where.conditions)
-    return plan.where == only and all(isinstance(c, Comparison) for c in only.conditions)
+    only = Block(conditions=plan.where.conditions, plans=plan.where.plans)
+    folded = all(isinstance(c.value, Aggregate) for inner in only.plans for c in inner.columns)
+    return plan.where == only and folded and all(isinstance(c, Comparison) for c in only.conditions)
 
 
 def _is_zero(result: PlanResult) -> bool:

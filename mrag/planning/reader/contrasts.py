@@ -198,14 +198,11 @@ def _of_all(world: SchemaWays, items: Sequence[RoleItem], at: int, asked: Questi
     """Return whether what is said last holds for all things, or for most."""
     if not asked.truth:
         raise Unreadable
-    part, whole = (Scalar(plan) for plan in _part_and_whole(world, items, at, asked).plans)
-    many = Comparison(whole, ">", Literal(0))
-    compared = (
-        (Comparison(part, "=", whole), many)
-        if items[at].role == "all"
-        else (Comparison(Arithmetic(part, "*", Literal(2)), ">", whole),)
-    )
-    return PlanDraft(Plan(Block((), compared)), (), {"contrast:of all": 1.0})
+    part, whole = Unknown("one"), Unknown("other")
+    compared: tuple[Comparison, ...] = (Comparison(Arithmetic(part, "*", Literal(2)), ">", whole),)
+    if items[at].role == "all":
+        compared = Comparison(part, "=", whole), Comparison(whole, ">", Literal(0))
+    return _part_and_whole(world, items, at, asked).draft((), compared, "of all")
 
 
 def _of_whole(both: _Both, name: str, *, percent: bool) -> PlanDraft | None:

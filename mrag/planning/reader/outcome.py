@@ -277,8 +277,9 @@ def _true(out: _Outcome) -> PlanDraft:
     if block.empty:
         raise Unreadable
     if out.counted:
-        some = ((use, Scalar(Plan(block, (Column(use.fold, "number"),)))) for use in out.counted)
-        block = Block((), tuple(c for use, number in some for c in _bounds(frame, use, number)))
+        some = [(use, frame.fresh("number")) for use in out.counted]
+        plans = tuple(Plan(block, (Column(use.fold, number.name),)) for use, number in some)
+        block = Block((), tuple(c for use, n in some for c in _bounds(frame, use, n)), plans=plans)
     return PlanDraft(Plan(block), (), frame.features)
 
 
@@ -670,7 +671,8 @@ def _extreme(out: _Outcome, node: FrameNode) -> None:
         node.blocks.append(Block((), (Comparison(value, "=", Unknown("top")), *same), plans=(inner,)))
         told = min((s.item.at for s in frame.shown if s.value in out.names), default=node.at)
         if not out.plain or (node.explicit and node.at <= told and node.var not in out.names):
-            out.column(node.var, out.plain)
+            out.plain.append(Column(node.var, "c0"))
+            out.shown.append("c0")
         frame.count("group extreme")
     elif node is frame.root and not (frame.asked.truth or out.folds or out.groups or _repeated(out, node)):
         out.rank(value, down=down, most=most if most > 1 else 0)
