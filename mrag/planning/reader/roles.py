@@ -59,6 +59,8 @@ _COMPARING: Final = ("above", "beyond", "by")
 """How roles end that compare."""
 _ALL: Final = ("every", "half")
 """Cues of what may hold of all things, or of most."""
+_EACH: Final = (["each"], ["every"], ["per"])
+"""How cues end that speak of what stands behind them."""
 _NONE: Final = ("no", "without", "any")
 """How cues end by which there is none of the things behind them."""
 _COMPARED: Final = ("than", "cmp+", "cmp-")
@@ -546,7 +548,8 @@ def _near(path: _Path, unit: Unit, needs: Sequence[str], behind: bool) -> list[i
                 found.append((unit.start - c.end + 2 * between, n))
         elif c.start >= unit.end:
             between = sum(unit.end <= s.start and s.end <= c.start for s in path.mentions)
-            leads = c.cue == "group" and any(s.start == c.end for s in path.mentions)  # "in each town"
+            # "In each town" says nothing of what stands before it.
+            leads = c.word.split()[-1:] in _EACH and any(s.start == c.end for s in path.mentions)
             if (behind or c.cue in _AFTER) and c.start - unit.end <= 6 and between <= 1 and not leads:
                 found.append((c.start - unit.end + 3 + 2 * between, n))
         elif c.start <= unit.start and unit.end <= c.end:
