@@ -1148,6 +1148,7 @@ def _place_of_value(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, str]:
         def cost(fit: tuple[FrameNode, str]) -> tuple[float, str]:
             x, p = fit
             far = abs(item.at - x.at) - (1.5 if x is frame.root else 0) + (0 if x.at <= item.at else 0.8)
+            far -= 1.0 if x.at == item.unit.end else 0.0  # "female trainers"
             return 2 * properties.index(p) + far, p
 
         order = sorted(fits, key=cost)
