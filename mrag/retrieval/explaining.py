@@ -15,7 +15,8 @@ from mrag.errors import ConfigError, ReasoningError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.names import iri_words
 from mrag.rdf import queries
-from mrag.rdf.terms import SKOLEM, Term, Triple, curie, from_ox, iri
+from mrag.rdf.patterns import Ask, TriplePattern, to_sparql
+from mrag.rdf.terms import SKOLEM, Term, Triple, curie, from_ox, iri, to_ox
 from mrag.reasoning.proofs import Proof, render
 from mrag.reasoning.run import proof_of
 
@@ -80,6 +81,11 @@ def _nothing_about(kg: KnowledgeGraph, subject: URIRef, name: str) -> ReasoningE
     return ReasoningError(f"Nothing about {name} is inferred.", hint=hint)
 
 
+def _holds(kg: KnowledgeGraph, triple: Triple) -> bool:
+    s, p, o = map(to_ox, triple)
+    return kg.holds(to_sparql(Ask(TriplePattern(s, p, o))))  # type: ignore[arg-type]  # no blank nodes
+
+
 def explain(
     kg: KnowledgeGraph,
     subject: URIRef,
@@ -115,6 +121,8 @@ def explain(
     proofs = []
     for triple in triples[:max_triples]:
         proof = proof_of(kg, triple)
+        if proof is None and kg.store.capabilities.reasoning and _holds(kg, triple):
+            proof = Proof(triple, "server", "the server infers it by a rule of its own")
         if proof is None:
             raise ReasoningError(
                 "The graph does not hold this triple.",

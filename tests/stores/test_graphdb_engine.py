@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
+from rdflib import URIRef
 
 import mrag
-from mrag.errors import ConfigError, InconsistentOntology, QueryRefused
+from mrag.errors import ConfigError, InconsistentOntology, QueryRefused, ReasoningError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition, documents
 from mrag.index.similarity import SimilarityIndexes
@@ -161,3 +162,12 @@ def test_contradictions_are_found_where_the_ruleset_looks_for_none(
     assert group.count == 1 and "DisjointWith" in group.text()
     with pytest.raises(InconsistentOntology):
         reason(horst, on_inconsistency="error")
+
+
+def test_what_the_server_alone_infers_is_its_word(horst: KnowledgeGraph) -> None:
+    found = mrag.explain(horst, URIRef(f"{E}ann"))
+    assert len(found.texts) == found.inferred >= 2
+    words = mrag.explain(horst, URIRef(f"{E}Employee"))
+    assert any("a rule of its own" in text for text in words.texts)
+    with pytest.raises(ReasoningError, match="does not hold"):
+        mrag.explain(horst, URIRef(f"{E}ann"), URIRef(f"{E}partOf"), URIRef(f"{E}world"))
