@@ -15,9 +15,7 @@ from mrag.graphcodes.lexicon import WORDS
 from mrag.language.tokens import singular
 
 _PARTS: Final = WORDS["body"] | WORDS["clothes"] | WORDS["parts"]
-_HOLD: Final = WORDS["animate"] | WORDS["body"]
 _LOOSE: Final = ("compound", "amod", "nmod", "advmod", "npadvmod", "dep", "punct", "intj", "appos")
-_BEFORE_NOUNS: Final = frozenset(("DT", "JJ", "NN", "CD", "PR"))
 _OPENS: Final = frozenset(("IN", "DT", "RP", "TO", "PRP$", "RB"))
 _GOVERNED: Final = frozenset(("pobj", "dobj", "conj", "nsubj", "nsubjpass"))
 _SHORT: Final = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
@@ -212,10 +210,10 @@ def mend(words: Words, forms: FormDictionary | None = None) -> ParsedSentence:
     forms = forms or FormDictionary()
     words = _hyphens(words)
     _retag(words, forms)
-    for rule in (_nouns, _colours, _lists, _heads, _participles, _compounds, _last_heads):
+    for rule in (_colours, _participles, _compounds):
         rule(words)
     _acting(words, forms)
-    for rule in (_beside_nouns, _end, _objects, _wear, _list, _describe, _subjects, _after_with):
+    for rule in (_beside_nouns, _end, _describe, _subjects, _after_with):
         rule(words)
     return ParsedSentence(words)
 
@@ -312,97 +310,12 @@ def _retag(words: Words, forms: FormDictionary) -> None:
         words[at] = word
 
 
-def _nouns(words: Words) -> None:
-    """What a preposition or verb governs is a noun, whatever its tag; so is what an article begins."""
-    for at, w in enumerate(words):
-        kind = w.tag[:2]
-        colour = w.text in WORDS["colours"]
-        noun = (
-            w.dep in ("pobj", "dobj")
-            and kind in ("VB", "RB", "JJ", "MD", "UH", "FW", "XX")
-            and not colour
-            and w.text not in WORDS["no_nouns"]
-        )
-        if w.dep in ("nsubj", "nsubjpass") and kind in ("VB", "MD", "UH", "FW", "RB"):
-            noun = w.text not in WORDS["adverbs"]
-        if w.dep == "ROOT" and kind in ("VB", "RB", "JJ", "MD", "UH", "FW") and at + 1 < len(words):
-            first = at <= 2 and all(x.dep in ("det", "amod", "nummod", "compound") for x in words[:at])
-            ing = w.tag == "VBG" and w.text not in WORDS["nouns_in_ing"]
-            noun = first and not ing and words[at + 1].tag == "IN" and not colour
-        if noun:
-            plural = w.text.endswith("s") and not w.text.endswith("ss")
-            lemma = w.lemma if kind == "VB" and plural else w.text
-            words[at] = replace(w, tag="NNS" if plural else "NN", lemma=lemma)
-
-
 def _colours(words: Words) -> None:
     """A colour or an adjective before a noun describes it, whatever its tag."""
     for at, w in enumerate(words):
         said = w.text in WORDS["colours"] or w.text in WORDS["materials"] or w.tag.startswith("JJ")
         if w.dep in ("compound", "nmod") and said:
             words[at] = replace(w, tag="JJ", dep="amod")
-
-
-def _lists(words: Words) -> None:
-    """Read `grey and white sign` as one sign, not as a grey thing and a sign."""
-    for at, word in enumerate(words):
-        if word.text not in WORDS["colours"] or word.dep in ("amod", "acomp", "compound"):
-            continue
-        end = at + 1
-        while end < len(words) and (
-            words[end].text in ("and", ",", "&")
-            or words[end].tag[:2] == "JJ"
-            or (words[end].tag == "DT" and words[end - 1].text == "and")
-            or words[end].text in WORDS["colours"]
-            or (words[end].tag in ("VBN", "VBD") and end + 1 < len(words) and words[end + 1].noun)
-        ):
-            end += 1
-        if end == at + 1 or end >= len(words) or not words[end].noun:
-            continue
-        root = word.head == at
-        if words[end].dep not in ("conj", "appos", "dep", "npadvmod", "pobj", "dobj"):
-            continue
-        if at <= word.head <= end and not root:
-            continue
-        words[end] = replace(words[end], dep=word.dep, head=end if root else word.head)
-        for i, w in enumerate(words):
-            if at <= i < end and (w.text in WORDS["colours"] or w.tag[:2] in ("JJ", "VB")):
-                words[i] = replace(w, head=end, dep="amod", tag="JJ")
-            elif w.head == at and i != end:
-                words[i] = replace(w, head=end)
-
-
-def _heads(words: Words) -> None:
-    """A finite verb after a noun, without object or adverbs, is a noun too: `the horses head`."""
-    for at in range(1, len(words)):
-        word, before = words[at], words[at - 1]
-        if word.tag not in ("VBP", "VB", "VBZ") or word.dep != "ROOT" or not before.noun:
-            continue
-        if before.head != at or before.dep != "nsubj" or word.lemma in ("be", "have", "do"):
-            continue
-        if _agrees(words, at):
-            continue
-        kinds = {w.dep for w in words[at + 1 :] if w.head == at} - {"punct"}
-        nominal = word.lemma in WORDS["nouns_like_verbs"]
-        if not kinds or (nominal and kinds <= {"prep", "xcomp", "advcl", "advmod", "acl"}):
-            words[at] = replace(word, tag="NNS" if word.tag == "VBZ" else "NN")
-            words[at - 1] = replace(before, dep="compound")
-            for i, w in enumerate(words):
-                if w.head == at and i > at and w.dep in ("xcomp", "advcl"):
-                    words[i] = replace(w, dep="acl")
-                elif w.head == at - 1 and w.dep in ("det", "amod", "nummod", "poss"):
-                    words[i] = replace(w, head=at)
-
-
-def _agrees(words: Words, at: int) -> bool:
-    """Return whether number makes a verb of a word: `cows stand`, `a girl stops`, not `the horses head`."""
-    word, before = words[at], words[at - 1]
-    if word.text in _PARTS:
-        return False
-    if word.tag != "VBZ":
-        return before.text in WORDS["animate"] and before.tag == "NNS"
-    articles = [words[i].text for i in _below(words[:at], at - 1, "det")]
-    return before.tag == "NN" and ("a" in articles or "an" in articles)
 
 
 def _participles(words: Words) -> None:
@@ -426,14 +339,6 @@ def _compounds(words: Words) -> None:
         pair = f"{words[at].text} {singular(words[at + 1].text)}"
         if pair in WORDS["compounds"] and words[at + 1].noun:
             words[at] = replace(words[at], tag="NN", dep="compound", head=at + 1)
-
-
-def _last_heads(words: Words) -> None:
-    """In `fire hydrant` the last noun is the head, also where it hangs on the first."""
-    for at in range(1, len(words)):
-        word, before = words[at], words[at - 1]
-        if word.noun and word.dep == "amod" and word.head == at - 1 and before.noun:
-            _lead(words, at)
 
 
 def _acting(words: Words, forms: FormDictionary) -> None:
@@ -503,94 +408,6 @@ def _end(words: Words) -> None:
             continue
         words[at] = replace(word, tag="NNS" if verb else word.tag, dep=dep, head=head)
         words[subject] = replace(words[subject], dep="ROOT", head=subject)
-
-
-def _objects(words: Words) -> None:
-    """Give verbs the objects that hang elsewhere: `an adult kicking the ball`, `holding a cup and a fork`."""
-    for at, word in enumerate(words):
-        holder = word.head
-        if not word.noun or holder >= at:
-            continue
-        acting = [i for i in _below(words[:at], holder, "acl") if i > holder]
-        joined = [i for i, w in enumerate(words[:at]) if w.head in acting and w.dep == "conj" and w.verb]
-        verb = next(reversed([*acting, *joined]), at)
-        if words[verb].tag != "VBG":
-            continue
-        objects = _below(words[:at], verb, "dobj")
-        near = all(w.tag[:2] in _BEFORE_NOUNS for w in words[verb + 1 : at])
-        if word.dep in ("appos", "conj") and not objects and near:
-            words[at] = replace(word, dep="dobj", head=verb)
-        elif word.dep == "conj" and objects and words[holder].text in _HOLD and word.text not in _HOLD:
-            words[at] = replace(word, head=objects[-1])
-    for at in range(2, len(words) - 1):
-        # `tuxedo and bow tie`: verbs beside each other have the same form.
-        word, named = words[at], words[at + 1]
-        acting_too = words[word.head].tag == "VBG" and word.dep == "conj" and word.tag in ("VB", "VBP")
-        named_too = named.head == at and named.noun and named.dep == "dobj"
-        if acting_too and named_too and (whose := _below(words[:at], word.head, "dobj")):
-            words[at] = replace(word, tag="NN", dep="compound", head=at + 1)
-            words[at + 1] = replace(named, dep="conj", head=whose[0])
-
-
-def _wear(words: Words) -> None:
-    """In `a boy with his hands on his knees` the hands are on the knees."""
-    for at in range(2, len(words) - 1):
-        word, before = words[at], words[at - 1]
-        if (
-            word.dep != "prep"
-            or word.text not in WORDS["above"]
-            or before.dep != "pobj"
-            or before.head == word.head
-        ):
-            continue
-        part = before.text in WORDS["body"] or before.text in WORDS["clothes"]
-        whole = words[before.head].head == word.head and words[before.head].text == "with"
-        on = next((words[i].text for i in _below(words, at, "pobj") if i > at), "")
-        if part and whole and on in WORDS["body"]:
-            words[at] = replace(word, head=at - 1)
-
-
-def _list(words: Words) -> None:
-    """Read what commas and `and` put beside each other as a list, not as one thing called otherwise."""
-    for at, word in enumerate(words):
-        head = word.head
-        of = _listed_with(words, at) if word.noun and word.dep == "conj" else None
-        if of is not None and not _hangs_on(words, of, at):
-            words[at] = replace(word, head=of)
-        elif word.noun and head < at and words[head].noun:
-            if word.dep == "appos" and any(w.text in (",", "and", "&") for w in words[head + 1 : at]):
-                words[at] = replace(word, dep="conj")
-        elif word.noun and word.dep == "nsubj" and words[head].verb:
-            first = next((i for i in _below(words[:at], head, "nsubj") if words[i].noun), at)
-            if any(w.text == "and" for w in words[first + 1 : at]):
-                words[at] = replace(word, dep="conj", head=first)
-    for at in range(1, len(words)):
-        word, before = words[at], words[at - 1]
-        bare = before.tag == word.tag == "NNS" and before.dep == "compound" and before.head == at
-        if bare and _below(words, at, "conj"):
-            # `sweaters shirts and ties`: a comma was left out.
-            words[at - 1] = replace(before, dep="conj")
-
-
-def _listed_with(words: Words, at: int) -> int | None:
-    """Return the noun before `and` with which a noun is listed where the parser lists it with another.
-
-    `topped with rice and a dumpling` has no verb to go with the dumpling, `a man in a jacket and hat` wears
-    both, and in `a pizza covered in cheese and toppings` neither has an article.
-    """
-    joint = at - 1
-    while joint > 0 and words[joint].tag[:2] in _BEFORE_NOUNS:
-        joint -= 1
-    near, head = joint - 1, words[at].head
-    if near <= head or words[joint].dep != "cc" or not words[near].noun or words[near].dep not in _GOVERNED:
-        return None
-
-    def opened(noun: int) -> bool:
-        return bool(_below(words[:noun], noun, "det", "poss", "nummod"))
-
-    worn = words[at].text in WORDS["clothes"] and words[near].text in WORDS["clothes"]
-    bare = not opened(at) and not opened(near) and opened(head)
-    return near if words[head].verb or (words[head].noun and (worn or bare)) else None
 
 
 def _describe(words: Words) -> None:
