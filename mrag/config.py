@@ -37,7 +37,7 @@ class Settings:
     kg: str
     model: str | None
     embedder: str
-    planner: str = "judge"
+    planner: str = "parser"
     analyser: str = "auto"
     index: str | None = None
 
@@ -57,7 +57,7 @@ class Settings:
             kg or os.environ.get("MRAG_KG") or "main",
             model or os.environ.get("MRAG_MODEL"),
             os.environ.get("MRAG_EMBEDDER") or "minilm",
-            os.environ.get("MRAG_PLANNER") or "judge",
+            os.environ.get("MRAG_PLANNER") or "parser",
             os.environ.get("MRAG_ANALYSER") or "auto",
             os.environ.get("MRAG_INDEX"),
         )

@@ -83,7 +83,7 @@ def lines(terminal: bool) -> Iterator[str]:
         yield line
 
 
-PLANNERS = ("judge", "writer", "parser")
+PLANNERS = ("parser", "writer")
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def ask(
     context: bool = False,
     how: Annotated[str, Option(metavar="auto|plan|read|complete|images")] = "auto",
     reading: Annotated[int | None, Option(min=1)] = None,
-    planner: Annotated[str | None, Option(metavar="judge|writer|parser")] = None,
+    planner: Annotated[str | None, Option(metavar="parser|writer")] = None,
     sparql: bool = False,
     explain_reading: bool = False,
     texts: Annotated[list[Path] | None, Option(metavar="FOLDER|FILE")] = None,
@@ -165,7 +165,7 @@ def ask(
     if pictures.image is None and not follow:
         _require(text, "QUESTION")
     options.check_choice("way", how, HOWS)
-    options.check_choice("planner", planner or "judge", PLANNERS)
+    options.check_choice("planner", planner or "parser", PLANNERS)
     told = {"sparql": sparql, "context": context, "way": how == "auto", "words": explain_reading}
     more = (pictures.given, follow, teach, model, planner, lang, graph, texts, hops - 1, budget - 4000)
     if not any(more) and (how, ranker, index) in [(way, "hybrid", "main") for way in HOWS[:3]]:

@@ -88,15 +88,13 @@ class Told:
     tokens: tuple[Mapping[str, Any], ...] = ()  # Its tokens
 
 
-def told(
-    model: BaseChatModel, messages: Sequence[BaseMessage], grammar: str, *, afresh: bool = False
-) -> Told:
+def told(model: BaseChatModel, messages: Sequence[BaseMessage], grammar: str) -> Told:
     """Return what a chat model answers, with the probabilities of its tokens where it tells them."""
     settings: dict[str, Any] = {}
     if "top_logprobs" in type(model).model_fields:
         settings = {"logprobs": True, "top_logprobs": 20}
     if takes_grammar(model):
-        settings["extra_body"] = {"grammar": grammar, "cache_prompt": not afresh}
+        settings["extra_body"] = {"grammar": grammar}
     try:
         with model_errors(model):
             said = model.invoke(list(messages), **settings)

@@ -403,7 +403,7 @@ def compute(
     follows: LastAnswer | None = None,
     learnt: bool = True,
     model: str | BaseChatModel | None = "none",
-    planner: Planner = "judge",
+    planner: Planner = "parser",
     least: float = EVEN,
     tried: int | None = None,
 ) -> Attempt:
@@ -418,8 +418,7 @@ def compute(
         learnt: Whether saved questions tell how to read it.
         model: The chat model that helps where the parser is not certain, or its name, as for `mrag.ask`; it
             does not help with what goes on from another question.
-        planner: How it helps: `judge` chooses among the readings of the parser, `writer` writes one of its
-            own, `parser` does without.
+        planner: How it helps: `writer` writes a reading of its own, `parser` does without.
         least: Certainty below which an answer is not sure.
         tried: How many readings are run, however long that takes; by default as many as there is time for.
 
@@ -450,7 +449,7 @@ def compute(
             return replace(attempt, answer=given, alone=False, why=attempt.why if readings else why)
     return _computed(
         kg, question, with_either(readings, question), reading, ends, least,
-        lambda: None if planner == "parser" else _helper(kg, model, planner), tried=tried,
+        lambda: None if planner == "parser" else _helper(kg, model), tried=tried,
     )  # fmt: skip
 
 
@@ -474,11 +473,11 @@ def _accounted(kg: KnowledgeGraph, question: str, reading: Reading, before: Plan
     return replace(reading, ignored=tuple(dict.fromkeys((*reading.ignored, *left))))
 
 
-def _helper(kg: KnowledgeGraph, model: str | BaseChatModel | None, planner: Planner) -> ModelAdvice | None:
+def _helper(kg: KnowledgeGraph, model: str | BaseChatModel | None) -> ModelAdvice | None:
     """Return the help of a language model; what a model is asked and told is only imported for one."""
     from mrag.planning.neural.choosing import helper_of
 
-    return helper_of(kg, model, planner)
+    return helper_of(kg, model)
 
 
 def _computed(
@@ -510,10 +509,8 @@ def _computed(
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
         began = time.monotonic()
-        advised = helper.advised(question, kept)
-        if advised is not kept:
-            helped = HELPED
-            kept = [one for one in advised if in_several_units(one[0].plan, schema) is None]
+        helped, advised = HELPED, helper.advised(question, kept)
+        kept = [one for one in advised if in_several_units(one[0].plan, schema) is None]
         ends += time.monotonic() - began
     explained = ends
     if tried is None:

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Final, TypeAlias
 from typing import Literal as OneOf
+from typing import TypeAlias
 
 from rdflib import Literal, URIRef
 
@@ -45,10 +45,8 @@ ROWS, _OFFERED_ROWS = 5_000, 200
 _FURTHER_WORK = 400_000
 """The same of readings that are run where likelier ones find nothing."""
 _TOO_LONG = "computing it takes longer than the time that is given"
-Planner: TypeAlias = OneOf["parser", "judge", "writer"]
-"""Who reads a question: the parser alone, or a model too, which judges its readings or writes one."""
-MOST_JUDGED: Final = 4
-"""Readings that a model is shown."""
+Planner: TypeAlias = OneOf["parser", "writer"]
+"""Who reads a question: the parser alone, or a model too, which writes a reading."""
 TRIED = 8
 """How many readings are run at most, beside one that finds something."""
 _NEXT = 2

@@ -47,7 +47,7 @@ def ask(
     media: str | Path | None = None,
     ranker: str | Ranker | None = None,
     follows: Answer | Mapping[str, Any] | None = None,
-    planner: Planner = "judge",
+    planner: Planner = "parser",
 ) -> Answer:
     """Answer a question from a knowledge graph, with citations.
 
@@ -77,8 +77,8 @@ def ask(
             `mrag.known_rankers()`, such as `bm25` or `hybrid+mmr`, or a ranker of your own.
         follows: The answer before, or its JSON form, that the question may go on from: "and in Italy?".
             `KnowledgeGraph.conversation` keeps it.
-        planner: How a model helps to compute where the parser is not certain: `judge` chooses among its
-            readings, `writer` writes one, `parser` does without.
+        planner: How a model helps to compute where the parser is not certain: `writer` writes a
+            reading, `parser` does without.
 
     Raises:
         MissingIndex: If the answer has to be read and the knowledge graph has no such index; it says why

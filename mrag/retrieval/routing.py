@@ -101,7 +101,7 @@ def folded(text: str) -> str:
 
 def routed(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: Unpack[AskOptions]) -> Routed:
     """Return the answer to a question that need not be read, or None where it has to be, and why."""
-    how, planner, ranker = options.get("how", "auto"), options.get("planner", "judge"), options.get("ranker")
+    how, planner, ranker = options.get("how", "auto"), options.get("planner", "parser"), options.get("ranker")
     model, media, texts = options.get("model"), options.get("media"), options.get("texts")
     if how not in get_args(How):
         raise ConfigError(f"There is no way called {how!r}.", hint=f"Use {', '.join(get_args(How))}.")
@@ -144,7 +144,7 @@ def computed(
     follows: Answer | Mapping[str, Any] | None = None,
     *,
     model: str | BaseChatModel | None = "none",
-    planner: Planner = "judge",
+    planner: Planner = "parser",
 ) -> Routed:
     """Return the answer that `ask` computes, or None where it takes another way, and why it does which."""
     text = question.text if isinstance(question, Question) else question

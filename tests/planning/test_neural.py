@@ -1,4 +1,4 @@
-"""Readings that a language model judges, or writes under a mask."""
+"""Readings that a language model writes under a mask."""
 
 import contextlib
 import random
@@ -20,7 +20,7 @@ from mrag.language.tokens import tokens
 from mrag.planning.answering import compute
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard, card_of, gbnf
-from mrag.planning.neural.choosing import Unread, judge, unread
+from mrag.planning.neural.choosing import Unread, unread
 from mrag.planning.neural.statement import read_statement
 from mrag.planning.neural.writer import asked_of, card_for, written
 from mrag.planning.plan import Plan
@@ -161,45 +161,7 @@ def test_whatever_the_mask_lets_through_is_a_plan_that_runs(hostile: KnowledgeGr
     run(hostile, plan)
 
 
-# --- The judge ----------------------------------------------------------------------------------------------
-
-READINGS = [("the number of films", "3"), ("each film", "Up; Alien; Dune"), ("the oldest film", "Alien")]
-
-
-@pytest.mark.parametrize(("said", "verdicts"), cases(__file__, "a_letter_is_a_verdict"))
-def test_a_letter_is_a_verdict(said: str, verdicts: list[float]) -> None:
-    assert judge(FakeListChatModel(responses=[said]), "How many films are there?", READINGS) == verdicts
-
-
-@pytest.mark.slow
-def test_a_small_model_judges_by_its_probabilities(local_server: Any) -> None:
-    model = local_server.chat_model()
-    verdicts = judge(model, "How many films are there?", READINGS)
-    assert verdicts == judge(model, "How many films are there?", READINGS)
-    assert len({round(v, 3) for v in verdicts}) > 1 and all(-4 <= v <= 4 for v in verdicts)
-
-
-def test_a_judge_refuses_what_fits_none(company: KnowledgeGraph) -> None:
-    question = "In which department is Ms. Miller?"
-    alone = compute(company, question)
-    assert alone.answer is not None and alone.answer.computed is not None
-    assert 0.6 < alone.answer.computed.confidence < 0.9 and alone.sure
-    for other in "BE":  # another reading, and none of them
-        refused = compute(company, question, model=FakeListChatModel(responses=[other]))
-        assert not refused.sure and "not certain" in refused.why
-    kept = compute(company, question, model=FakeListChatModel(responses=["A"]))
-    assert kept.sure and kept.answer is not None and kept.answer.computed is not None
-    assert kept.answer.computed.confidence > alone.answer.computed.confidence
-
-
-def test_a_judge_that_fails_leaves_the_answer_as_it_is(company: KnowledgeGraph) -> None:
-    class Broken(FakeListChatModel):
-        def _call(self, *args: Any, **options: Any) -> str:
-            raise OSError("no network")
-
-    question = "In which department is Ms. Miller?"
-    given = compute(company, question, model=Broken(responses=[""]))
-    assert given == compute(company, question)
+# --- The writer ---------------------------------------------------------------------------------------------
 
 
 def test_no_model_is_asked_of_what_is_certain(company: KnowledgeGraph) -> None:
@@ -207,14 +169,9 @@ def test_no_model_is_asked_of_what_is_certain(company: KnowledgeGraph) -> None:
         def _call(self, *args: Any, **options: Any) -> str:
             raise AssertionError("asked")
 
-    for planner in ("judge", "writer"):
-        attempt = compute(
-            company, "How many countries are there?", model=Unasked(responses=[""]), planner=planner
-        )
-        assert attempt.sure and attempt.answer is not None and attempt.answer.text.startswith("3 countries")
-
-
-# --- The writer ---------------------------------------------------------------------------------------------
+    question, model = "How many countries are there?", Unasked(responses=[""])
+    attempt = compute(company, question, model=model, planner="writer")
+    assert attempt.sure and attempt.answer is not None and attempt.answer.text.startswith("3 countries")
 
 
 def test_a_model_writes_what_the_parser_does_not_read(company: KnowledgeGraph) -> None:

@@ -1,1 +1,1 @@
-"""Plans by a language model: a judge of readings, and statements written under a mask."""
+"""Plans by a language model: statements written under a mask."""

@@ -1,98 +1,32 @@
-"""What a language model says of a question's readings, joined with what the parser says of them."""
+"""A reading that a language model writes, joined with those of the parser."""
 
 from __future__ import annotations
 
-import logging
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from mrag import untrusted
 from mrag.context.display import Display
-from mrag.errors import ConfigError, ModelError, StoreError
+from mrag.errors import ConfigError, StoreError
 from mrag.generation.models import resolve
 from mrag.generation.result import AnswerCell
-from mrag.generation.support.sentences import without_thoughts
 from mrag.graph.kg import KnowledgeGraph
-from mrag.language.possessive import compile_late
 from mrag.language.tokens import tokens
 from mrag.planning.accounting import Gap, account
 from mrag.planning.certainty import number_in
 from mrag.planning.lexicon import Lexicon, lexicon_of
-from mrag.planning.neural.writer import PROMPTS, answer_of, written
+from mrag.planning.neural.writer import written
 from mrag.planning.plan import Days, Plan
 from mrag.planning.readings import FoundReading, Reading
-from mrag.planning.results import MOST_JUDGED, Planner, TermNamer, brief, found_something, rows_of
+from mrag.planning.results import found_something, rows_of
 from mrag.planning.run import PlanResult, run
 from mrag.planning.scopes import rewritten, walk
-from mrag.planning.wording import to_words
 from mrag.stores.base import Limits
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-
-logger = logging.getLogger(__name__)
-
-_NONE: Final = "None of these: each asks for something else or leaves something out"
-_LETTERS: Final = "ABCDE"
-_WORDS: Final = 400
-"""Letters of an option at most."""
-_STRONGEST: Final = 4.0
-"""How much a verdict says at most, as a logarithm of odds."""
-_JUDGE_TOKENS: Final = 512
-"""Tokens that a model may write, for those that think before they answer."""
-_LETTER: Final = compile_late(r"\b([A-E])\b")
-
-
-def judge(model: BaseChatModel, question: str, readings: Sequence[tuple[str, str]]) -> list[float]:
-    """Return for each reading the logarithm of the odds that it is meant, and not none of them.
-
-    Args:
-        model: A chat model, at temperature 0.
-        question: The question.
-        readings: Readings in words, each with its answer in brief; at most `MOST_JUDGED` are shown.
-
-    Returns:
-        A number for each, from -4 to 4; 0 for those that are not shown, or where the model named no letter.
-
-    Raises:
-        ModelError: If the model cannot be reached or fails.
-
-    Example:
-        >>> from langchain_core.language_models import FakeListChatModel
-        >>> readings = [("the number of films", "3"), ("each film", "Up; Alien; Dune")]
-        >>> judge(FakeListChatModel(responses=["A"]), "How many films are there?", readings)
-        [4.0, 0.0]
-    """
-    shown = [
-        f"{untrusted.one_line(words[:_WORDS])} (answer: {untrusted.one_line(answer)})"
-        for words, answer in readings[:MOST_JUDGED]
-    ]
-    letters = _LETTERS[: len(shown) + 1]
-    rows = "\n".join(f"{a}. {text}" for a, text in zip(letters, [*shown, _NONE], strict=True))
-    asked = f"Question: {untrusted.one_line(question)}\n\n{rows}\n\nThe letter of the reading that fits:"
-    found = _probabilities(model, asked, letters) or dict.fromkeys(letters, 0.0)
-    odds = (found[letter] - found[letters[-1]] for letter in letters[:-1])
-    return [max(-_STRONGEST, min(_STRONGEST, one)) for one in odds] + [0.0] * len(readings[MOST_JUDGED:])
-
-
-def _probabilities(model: BaseChatModel, asked: str, letters: str) -> Mapping[str, float]:
-    """Return the logarithm of the probability of each letter; nothing where none was told."""
-    said = answer_of(model, PROMPTS["judge"], asked, f"root ::= [{letters}]", _JUDGE_TOKENS, afresh=True)
-    for token in said.tokens:
-        if str(token["token"]).strip() in letters and token.get("top_logprobs"):
-            mass = dict.fromkeys(letters, math.exp(-2 * _STRONGEST))
-            for one in token["top_logprobs"]:
-                letter = str(one["token"]).strip()
-                if letter in mass:
-                    mass[letter] += math.exp(one["logprob"])
-            return {letter: math.log(p) for letter, p in mass.items()}
-    match = _LETTER.search(without_thoughts(said.text))
-    if match is None or match[1] not in letters:
-        return {}
-    return {letter: 0.0 if letter == match[1] else -_STRONGEST for letter in letters}
 
 
 @dataclass(frozen=True)
@@ -157,8 +91,6 @@ def unread(lexicon: Lexicon, question: str, plan: Plan) -> Unread:
 _LIMITS: Final = Limits(3.0, 5_000, 8 << 20)
 _GIVEN: Final = 0.6
 """How certain a reading of the parser is that a model's own does not overrule."""
-JUDGED: Final = 0.5
-"""Weight of a verdict beside the parser's own certainty; both are logarithms of odds."""
 PASSED_OVER: Final = 0.85
 """How likely a plan of a model still is for each verb of which nothing in it tells that it was read."""
 AGREED: Final = 2.0
@@ -171,50 +103,24 @@ class ModelAdvice:
 
     Args:
         model: A chat model, at temperature 0.
-        planner: How it helps.
         kg: The graph.
         lexicon: Its names.
     """
 
     model: BaseChatModel
-    planner: Planner
     kg: KnowledgeGraph
     lexicon: Lexicon
 
-    def advised(self, question: str, found: list[FoundReading]) -> list[FoundReading]:
-        """Return readings that found something as the model sees them too, the most certain first.
+    def advised(self, question: str, found: Sequence[FoundReading]) -> list[FoundReading]:
+        """Return the readings of the parser with the first that the model writes and that finds something.
 
         Args:
             question: The question.
-            found: The readings of the parser; they are returned where a judge does not answer.
+            found: The readings of the parser that found something, the most certain first.
 
         Raises:
-            ModelError: If a model that is no judge cannot be reached or fails.
+            ModelError: If the model cannot be reached or fails.
         """
-        if self.planner != "judge":
-            return self._with_own(question, found)
-        try:
-            return self._judged(question, found)
-        except ModelError as error:
-            logger.warning("The readings are not judged: %s", error.message)
-            return found
-
-    def _judged(self, question: str, found: list[FoundReading]) -> list[FoundReading]:
-        """Weigh each answer by its verdict, against the best of the others and that none fits."""
-        if not found:
-            return found
-        answers = [self._answer(one) for one in found]
-        first = {answer: found[answers.index(answer)] for answer in answers}
-        shown = [(to_words(r.plan, TermNamer(self.kg)), brief(answer)) for answer, (r, _) in first.items()]
-        verdicts = dict(zip(first, judge(self.model, question, shown), strict=True))
-        rivals = {a: max((0.0, *(v for b, v in verdicts.items() if b != a))) for a in verdicts}
-        return _sorted(
-            (_likelier(reading, JUDGED * (verdicts[answer] - rivals[answer])), rows)
-            for answer, (reading, rows) in zip(answers, found, strict=True)
-        )
-
-    def _with_own(self, question: str, found: list[FoundReading]) -> list[FoundReading]:
-        """Return the readings of the parser with the first that the model writes and that finds something."""
         tried = map(self._tried_both_ways, written(self.model, self.lexicon, question))
         first = next((one for one in tried if one is not None), None)
         if first is None:
@@ -285,22 +191,15 @@ def _sorted(found: Iterable[FoundReading]) -> list[FoundReading]:
     return sorted(found, key=lambda one: (len(one[0].ignored), -one[0].confidence))
 
 
-def helper_of(kg: KnowledgeGraph, model: str | BaseChatModel | None, planner: Planner) -> ModelAdvice | None:
-    """Return the help of a language model; None where there is no model, or a judge cannot be had.
+def helper_of(kg: KnowledgeGraph, model: str | BaseChatModel | None) -> ModelAdvice | None:
+    """Return the help of a language model; None where there is no model.
 
     Args:
         kg: The graph.
         model: The model or its name, as for `mrag.ask`.
-        planner: How it helps.
 
     Raises:
-        ModelError: If a model that is no judge cannot be had.
+        ModelError: If the model cannot be had.
     """
-    try:
-        chat = resolve(model)
-    except ModelError as error:
-        if planner != "judge":
-            raise
-        logger.warning("The readings are not judged: %s", error.message)
-        return None
-    return None if chat is None else ModelAdvice(chat, planner, kg, lexicon_of(kg))
+    chat = resolve(model)
+    return None if chat is None else ModelAdvice(chat, kg, lexicon_of(kg))

@@ -49,9 +49,7 @@ MOST_TOKENS: Final = 160
 """Tokens of a statement at most."""
 
 
-def answer_of(
-    model: BaseChatModel, system: str, asked: str, grammar: str, tokens: int, *, afresh: bool = False
-) -> Told:
+def answer_of(model: BaseChatModel, system: str, asked: str, grammar: str, tokens: int) -> Told:
     """Return what a model answers by a grammar, with the probabilities of its tokens where it tells them.
 
     Raises:
@@ -60,7 +58,7 @@ def answer_of(
     from langchain_core.messages import HumanMessage, SystemMessage
 
     messages = [SystemMessage(system), HumanMessage(asked)]
-    return told(bounded(model, tokens), messages, grammar, afresh=afresh)
+    return told(bounded(model, tokens), messages, grammar)
 
 
 def card_for(lexicon: Lexicon, question: str) -> SchemaCard:
