@@ -9,9 +9,6 @@ from pathlib import Path
 import pytest
 from _pytest.doctest import DoctestModule
 
-# To collect its example is to import scikit-learn, for seconds, in each worker; its own tests run it.
-collect_ignore = ["mrag/cel/classifier.py"]
-
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> object:

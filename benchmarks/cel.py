@@ -314,7 +314,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("what", choices=("published", "generated", "all", "images", "compare"))
     options.add_argument("file", nargs="?", type=Path)
-    options.add_argument("--learners", nargs="+", default=["search", "celoe", "evolearner"])
+    options.add_argument("--learners", nargs="+", default=["search", "celoe"])
     options.add_argument("--seconds", type=float, default=30.0)
     options.add_argument("--folds", type=int, default=0, help="of published problems; 5 with `all`")
     options.add_argument("--seeds", nargs="*", type=int, default=[1, 2, 3])

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.cel.classifier import ConceptClassifier
     from mrag.cel.concepts import (
         ClassFilter,
         KeptConcept,
@@ -59,7 +58,6 @@ if TYPE_CHECKING:
         Stopped,
         learner,
     )
-    from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
     from mrag.cel.learners.refinement import Celoe, CeloeSettings
     from mrag.cel.learners.search import BeamSearch, SearchSettings
     from mrag.cel.notation import (
@@ -94,8 +92,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LEARNERS", "And", "AtLeast", "AtMost", "BeamSearch", "Bottom", "Celoe", "CeloeSettings",
-    "ClassExpressionReranker", "ClassFilter", "ConceptClassifier", "DataOnly", "DataRange", "DataSome",
-    "EvoLearner", "EvoSettings", "Exactly", "ExampleCounts", "Expression", "Feedback", "FeedbackSettings",
+    "ClassExpressionReranker", "ClassFilter", "DataOnly", "DataRange", "DataSome",
+    "Exactly", "ExampleCounts", "Expression", "Feedback", "FeedbackSettings",
     "FitProgress", "FitReport", "FitState", "Hypothesis", "KeptConcept", "Learner", "LearnerSettings",
     "LearningProblem", "MarkedConcept", "Named", "Not",
     "OneOf", "Only", "Or", "Property", "Reason", "RerankSettings", "Reranking", "SearchSettings", "Some",

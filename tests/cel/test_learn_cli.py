@@ -76,7 +76,7 @@ def test_learning_from_a_search(home: Path) -> None:
     assert "3 of your 3 examples, 0 of 3 others" in done.stdout
 
 
-@pytest.mark.parametrize("learner", ["search", "celoe", "evolearner"])
+@pytest.mark.parametrize("learner", ["search", "celoe"])
 def test_every_learner_by_name(home: Path, learner: str) -> None:
     assert "f1 1.000" in learn(home, "fit", *LIKES, "--learner", learner, "--seconds", "3").stdout
 

@@ -13,11 +13,10 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from mrag.cel import expressions as ce
-from mrag.cel.evaluate import Mask, World, missing_inferences, without
+from mrag.cel.evaluate import World, missing_inferences, without
 from mrag.cel.expressions import key, length, normal, operands, with_operands
 from mrag.cel.problem import (
     MEASURES,
-    Bits,
     ExampleBits,
     ExampleCounts,
     Hypothesis,
@@ -164,11 +163,6 @@ class FitState:
         held, p = self.world.extension(expression)[self.at], self.bits.positives
         return self.counts(held[:p].sum(), held[p:].sum())
 
-    def pack(self, masks: Iterable[Mask]) -> Bits:
-        """Pack the examples in sets of terms."""
-        rows = [m[self.at] for m in masks]
-        return self.bits.pack(np.array(rows, dtype=bool).reshape(len(rows), len(self.at)))
-
     def offer(self, expression: ce.Expression, counts: ExampleCounts, *, shaped: bool = False) -> float:
         """Propose a hypothesis and return its quality; what is not informative is not kept.
 
@@ -308,7 +302,6 @@ def _shortcomings(found: list[Hypothesis], fit: FitState) -> list[str]:
 LEARNERS: dict[str, tuple[str, str]] = {
     "search": ("mrag.cel.learners.search", "BeamSearch"),
     "celoe": ("mrag.cel.learners.refinement", "Celoe"),
-    "evolearner": ("mrag.cel.learners.evolearner", "EvoLearner"),
 }
 """Module and class of each learner; imported when it is asked for."""
 
@@ -344,16 +337,14 @@ def learner(
     return kind(kg, kind.settings_type(**settings), on_progress=on_progress)
 
 
-def shortened(
-    fit: FitState, expression: ce.Expression, tick: Callable[[], None] | None = None
-) -> ce.Expression:
-    """Take parts out of an expression as long as its quality on the examples stays; `tick` may end it."""
+def shortened(fit: FitState, expression: ce.Expression) -> ce.Expression:
+    """Take parts out of an expression as long as its quality on the examples stays."""
     best = normal(expression)
     value = _quality(fit, best)
     while True:
         shorter = {e for e in map(normal, reduced(best)) if length(e) < length(best)}
         for candidate in sorted(shorter, key=lambda e: (length(e), key(e))):
-            (tick or fit.tick)()
+            fit.tick()
             found = _quality(fit, candidate)
             if found >= value:
                 best, value = candidate, found

@@ -52,34 +52,6 @@ class Signature:
             if to_literal.any():
                 data.append(ce.Property(iri))
         self.links, self.data = tuple(links), tuple(data)
-        self._literal = literal
-        self._reach: dict[ce.Property, tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] = {}
-        self._classes_of: dict[int, tuple[str, ...]] = {}
-
-    def classes_of(self, at: int) -> tuple[str, ...]:
-        """Return the classes of the term at a place."""
-        if at not in self._classes_of:
-            self._classes_of[at] = tuple(c for c in self.classes if self.world.classes[c][at])
-        return self._classes_of[at]
-
-    def values_of(self, p: ce.Property, at: int) -> npt.NDArray[np.intp]:
-        """Return where the values of a property of the term at a place stand."""
-        if p not in self._reach:
-            sources, values = self.world.pairs(p)
-            order = np.argsort(sources, kind="stable")
-            self._reach[p] = sources[order], values[order]
-        sources, values = self._reach[p]
-        start, end = np.searchsorted(sources, [at, at + 1])
-        return values[start:end]
-
-    def is_literal(self, at: int) -> bool:
-        """Return whether a literal stands at a place."""
-        return bool(self._literal[at])
-
-    def alike(self, p: ce.Property) -> bool:
-        """Return whether all values of a property are of the same classes."""
-        _, values = self.world.pairs(p)
-        return len({self.classes_of(at) for at in np.unique(values).tolist()}) < 2
 
     def max_values(self, p: ce.Property) -> int:
         """Return how many values of a property one term has at most."""
