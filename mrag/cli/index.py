@@ -293,7 +293,6 @@ def search(
     k: Annotated[int, Option("-k", min=1)] = 5,
     metric: str = "structural",
     excess: Annotated[float, Option(min=0)] = 0.01,
-    meaning: str = "none",
     ontology: bool = True,
     as_json: JsonOption = False,
 ) -> None:
@@ -310,8 +309,7 @@ def search(
     with place.codes() as (graph, index):
         if ontology and metric == "structural":
             how = replace(how, ontology=graphcodes.Ontology.of_graph(graph))
-        near = graphcodes.CodeMeaning(meaning) if meaning != "none" else None
-        ranker = graphcodes.GraphCodeRanker(graph, index, comparison=how, meaning=near)
+        ranker = graphcodes.GraphCodeRanker(graph, index, comparison=how)
         entity = _expand(graph, like or "")
         if like is not None:
             code = centred(index.code(entity), entity)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from mrag.graphcodes.explanation import CodeVerbaliser, explain
     from mrag.graphcodes.metrics import (
         CodeComparison,
-        CodeMeaning,
         CodeScores,
         Lexicographic,
         Ontology,
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "CodeComparison", "CodeMatch", "CodeMeaning", "CodeNormaliser", "CodeScores",
+    "CodeComparison", "CodeMatch", "CodeNormaliser", "CodeScores",
     "CodeVerbaliser", "Edge", "GraphCode", "GraphCodeIndex", "GraphCodeRanker", "Lexicographic",
     "ModelExtractor", "Node", "Ontology", "PictureExtractor",
     "ScoreFusedRanker", "TextExtractor", "Weighted",

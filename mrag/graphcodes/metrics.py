@@ -1,4 +1,4 @@
-"""How alike two graph codes are: the metrics of the paper, their earlier variant, ours, and meaning.
+"""How alike two graph codes are: the metric of the paper, and ours.
 
 These are the plain formulas, one pair of codes at a time; the index computes the same numbers for all
 documents at once. q is the question's code, d the document's. V are the nodes, E the ordered pairs of
@@ -13,12 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
-import numpy as np
-
 from mrag.errors import ConfigError
-from mrag.graphcodes.code import GraphCode, Node, readable
-from mrag.index.embedding import Embedder, Vectors
-from mrag.index.embedding import embedder as load_embedder
+from mrag.graphcodes.code import GraphCode, Node
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDFS
 
@@ -317,81 +313,3 @@ class CodeComparison:
         if self.metric == "structural":
             return structural(q, d, self.ontology, excess=self.excess)
         return paper(q, d)
-
-
-# -- meaning ---------------------------------------------------------------------------------------
-
-_FLOOR: Final = 0.1
-
-
-def _likeness(mine: Vectors, theirs: Vectors) -> Vectors:
-    near: Vectors = np.clip((mine @ theirs.T - _FLOOR) / (1 - _FLOOR), 0, 1)
-    return near
-
-
-@dataclass
-class CodeMeaning:
-    """Compares codes by the meaning of their words, so that `holds` is near `carries` and `man` near `boy`.
-
-    The likeness s of two words is their cosine, with 0.1 and below as 0 and scaled to [0, 1]. Of the three
-    values, features is the mean over the question's nodes of their best s among the document's nodes. For an
-    edge, s(sources) · s(targets) says how well another edge connects the same things in the same direction;
-    relations is the mean of the best of it over the question's edges, and types the mean of the best of it
-    times s(relations). What only the document has does not count.
-
-    It has no index: it orders what an index has found, as `GraphCodeRanker` does, or compares two codes.
-
-    Args:
-        embedder: `minilm`, `wordllama`, or an embedder.
-
-    Raises:
-        ConfigError: If there is no such embedder, or it is `none`.
-
-    Example:
-        >>> asked = GraphCode.of([], [("boy", "v:carry", "bag")])
-        >>> meaning = CodeMeaning("minilm")
-        >>> held = GraphCode.of([], [("man", "v:hold", "bag")])
-        >>> turned = GraphCode.of([], [("bag", "v:hold", "man")])
-        >>> meaning.score(asked, held) > meaning.score(asked, turned)
-        True
-    """
-
-    embedder: str | Embedder = "minilm"
-    aggregate: Weighted | Lexicographic = field(default_factory=Weighted)
-    _model: Embedder = field(init=False, repr=False)
-    _known: dict[str, Vectors] = field(default_factory=dict, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        model = load_embedder(self.embedder)
-        if model is None:
-            raise ConfigError("Meaning is compared by an embedding model.", hint="Name minilm or wordllama.")
-        self._model = model
-
-    def _vectors(self, names: list[str]) -> Vectors:
-        new = sorted(set(names) - self._known.keys())
-        self._known.update(zip(new, self._model.embed_documents(new), strict=True) if new else ())
-        return np.stack([self._known[name] for name in names])
-
-    def score(self, q: GraphCode, d: GraphCode) -> float | tuple[float, ...]:
-        """Return the three values as one order, greatest for the codes that are most alike."""
-        return self.aggregate(self.scores(q, d))
-
-    def scores(self, q: GraphCode, d: GraphCode) -> CodeScores:
-        """Compare two codes; all values are 0 if one of them is empty."""
-        if not q or not d:
-            return _NOTHING
-        nodes = _likeness(*(self._vectors([n.label or readable(n.id) for n in c.nodes]) for c in (q, d)))
-        features = float(nodes.max(axis=1).mean())
-        if not q.edges:
-            return CodeScores(features, features, features)
-        if not d.edges:
-            return CodeScores(features, 0.0, 0.0)
-        places = [{node_id: at for at, node_id in enumerate(code.dictionary)} for code in (q, d)]
-        ends = [
-            ([at[e.source] for e in code.edges], [at[e.target] for e in code.edges])
-            for code, at in zip((q, d), places, strict=True)
-        ]
-        said = [self._vectors([readable(e.relation) for e in code.edges]) for code in (q, d)]
-        joined = nodes[np.ix_(ends[0][0], ends[1][0])] * nodes[np.ix_(ends[0][1], ends[1][1])]
-        types = joined * _likeness(*said)
-        return CodeScores(features, float(joined.max(axis=1).mean()), float(types.max(axis=1).mean()))

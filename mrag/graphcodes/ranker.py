@@ -12,7 +12,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import Extractor, GraphCode, centred
 from mrag.graphcodes.code_index import CodeMatch, GraphCodeIndex
 from mrag.graphcodes.explanation import CodeVerbaliser, explain
-from mrag.graphcodes.metrics import CodeComparison, CodeMeaning, CodeScores, Lexicographic, Ontology, Weighted
+from mrag.graphcodes.metrics import CodeComparison, CodeScores, Lexicographic, Ontology, Weighted
 from mrag.graphcodes.questions import QuestionCodes
 from mrag.graphcodes.reading import TextExtractor
 from mrag.retrieval.rankers import FusedRanker, Hit, Question
@@ -35,7 +35,6 @@ class GraphCodeRanker:
             `graphcodes`, if left out.
         comparison: How codes are compared; if left out by the structural metric, with the ontology of the
             graph, and with little weight on what the question does not ask for.
-        meaning: Orders the best hits by meaning, see `CodeMeaning`; by structure alone if left out.
 
     Raises:
         ConfigError: When a question has no text.
@@ -54,7 +53,6 @@ class GraphCodeRanker:
     index: GraphCodeIndex
     extractor: Extractor | None = None
     comparison: CodeComparison | None = None
-    meaning: CodeMeaning | None = None
 
     @cached_property
     def how(self) -> CodeComparison:
@@ -138,7 +136,7 @@ class GraphCodeRanker:
         return self._matches(self.code(question), k)
 
     def _matches(self, q: GraphCode, k: int) -> list[CodeMatch]:
-        found = self.index.search(q, k if self.meaning is None else max(k, NEAR), self.how)
+        found = self.index.search(q, k, self.how)
         if self.how.metric == "structural" and not any(node.id in self._kinds for node in q.nodes):
             # Who is named and has all that is asked is what is looked for: more links are no fault.
             whole = replace(self.how, excess=0.0)
@@ -148,9 +146,6 @@ class GraphCodeRanker:
             named = {match.id for match in own}
             found = [*own, *(match for match in found if match.id not in named)]
         order = self.how.aggregate
-        if self.meaning is not None:
-            order, scores = self.meaning.aggregate, self.meaning.scores
-            found = [_match(match.id, scores(q, self.index.code(match.id)), order) for match in found]
         return sorted(found, key=lambda match: (_falling(order(match.scores)), match.id))[:k]
 
     def _verbaliser(self, codes: Sequence[GraphCode]) -> CodeVerbaliser:

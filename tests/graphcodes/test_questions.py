@@ -1,4 +1,4 @@
-"""Questions over a knowledge graph as codes, the ranker, likeness of entities, and meaning."""
+"""Questions over a knowledge graph as codes, the ranker, and likeness of entities."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from mrag.errors import ConfigError, IndexError_
 from mrag.front import demo
 from mrag.graphcodes.code import ITSELF, Extractor, GraphCode, Node, centred
 from mrag.graphcodes.code_index import GraphCodeIndex
-from mrag.graphcodes.metrics import CodeComparison, CodeMeaning, Lexicographic, Ontology
+from mrag.graphcodes.metrics import CodeComparison, Ontology
 from mrag.graphcodes.questions import QuestionCodes
 from mrag.graphcodes.ranker import GraphCodeRanker
 from mrag.graphcodes.sources import neighbourhoods
@@ -114,41 +114,6 @@ def test_alike_is_who_has_the_same_links_not_who_is_linked():
 
 def test_triple_stores_are_like_a_triple_store(ranker):
     assert {"GraphDB", "Stardog"} <= set(local(hit.iri for hit in ranker.rank_like(BASE + "GraphDB", 3)))
-
-
-# -- meaning -----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def meaning():
-    return CodeMeaning("minilm")
-
-
-def test_meaning_knows_other_words_and_directions(meaning):
-    q, same, turned = map(told, ("boy v:carry bag", "man v:hold bag", "bag v:hold man"))
-    other = GraphCode.of([], [("car", "v:park on", "street")])
-    assert meaning.score(q, q) == pytest.approx(1.0)
-    assert meaning.score(q, same) > meaning.score(q, turned) > meaning.score(q, other)
-    scores = meaning.scores(q, same)
-    assert 1 >= scores.features >= scores.relations >= scores.types > 0
-
-
-def test_meaning_of_little(meaning):
-    q = GraphCode.of(["dog"])
-    assert meaning.scores(q, GraphCode()) == meaning.scores(GraphCode(), q)
-    assert meaning.scores(q, GraphCode.of(["dog"])).types == pytest.approx(1.0)
-    assert meaning.scores(GraphCode.of([], [("a", "r", "b")]), q).relations == 0.0
-    with pytest.raises(ConfigError, match="embedding model"):
-        CodeMeaning("none")
-
-
-def test_meaning_orders_what_structure_ties():
-    index = indexed({"ex:b": "man v:hold cup", "ex:a": "man v:park cup"})
-    q = told("man v:carry cup")
-    assert [h.iri for h in GraphCodeRanker(None, index).rank_code(q, 2)] == ["ex:a", "ex:b"]
-    for aggregate in (CodeMeaning().aggregate, Lexicographic()):
-        near = GraphCodeRanker(None, index, meaning=CodeMeaning("wordllama", aggregate))
-        assert [h.iri for h in near.rank_code(q, 2)] == ["ex:b", "ex:a"]
 
 
 @pytest.mark.parametrize("relation", ["developed by", "developedBy", "is developed by", "Developed By"])
