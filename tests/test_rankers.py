@@ -11,7 +11,6 @@ from langchain_core.cross_encoders import BaseCrossEncoder
 import mrag
 from mrag.errors import ConfigError, ModelError
 from mrag.index.embedding import MiniLmEmbedder
-from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval import CrossEncoderRanker, MmrRanker, RankerRequest, known_rankers, registry, retrieve
 from tests import commands
 from tests.cases import cases
@@ -70,21 +69,6 @@ def test_rankers_that_find_are_fused_and_those_that_rerank_permute(kg: mrag.Know
     # An object passes as it is.
     one = mrag.SimilarityRanker(kg)
     assert mrag.ranker(one, kg) is one
-
-
-def test_words_in_context_tell_who_does_what() -> None:
-    texts = {"urn:a": "A dog bites a man", "urn:b": "A man bites a dog", "urn:c": "A woman reads a book"}
-    with mrag.connect() as kg:
-        from rdflib import RDFS, Literal, URIRef
-
-        kg.insert([mrag.Triple(URIRef(i), RDFS.label, Literal(text)) for i, text in texts.items()])
-        SimilarityIndexes.of(kg).build("main")
-        for asked, first in (("a dog bites a boy", "urn:a"), ("a boy bites a dog", "urn:b")):
-            hits = mrag.ranker("bm25+late", kg).rank(mrag.Question(asked), 3)
-            assert hits[0].iri == first and "words in context 0." in hits[0].reasons[-1]
-            assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
-        with pytest.raises(ConfigError, match="only the operator"):
-            registry.check_client_ranker("bm25+late", "hybrid")
 
 
 def test_variety_is_weighed_against_relevance(kg: mrag.KnowledgeGraph) -> None:

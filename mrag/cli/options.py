@@ -54,8 +54,8 @@ RankerOption = Annotated[
         "--ranker",
         "-r",
         metavar="NAME",
-        help="What ranks: hybrid, bm25, dense, codes or clues:MODEL, with +mmr, +cel "
-        "or +late behind it. Images: hybrid, bm25 or dense.",
+        help="What ranks: hybrid, bm25, dense, codes or clues:MODEL, with +mmr or +cel "
+        "behind it. Images: hybrid, bm25 or dense.",
     ),
 ]
 LabelPropertyOption = Annotated[

@@ -152,14 +152,6 @@ class MiniLmEmbedder:
             vectors[rows] = unit(hidden.mean(axis=1, dtype=np.float64))
         return vectors[[places[text] for text in texts]]
 
-    def embed_words(self, texts: Sequence[str]) -> list[Vectors]:
-        """Return the vectors of the tokens of each text in its context, shape (tokens, 384)."""
-        found: dict[int, Vectors] = {}
-        for rows, hidden in self._hidden(texts):
-            # The first and the last are the marks of the ends.
-            found.update(zip(rows, (unit(tokens[1:-1]) for tokens in hidden), strict=True))
-        return [found[row] for row in range(len(texts))]
-
     def _hidden(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors]]:
         """Yield the places of texts that have equally many tokens, with the vectors of their tokens."""
         # One text at a time: the tokenizer's own batches start threads, which a later fork trips over.

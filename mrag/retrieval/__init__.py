@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from mrag.retrieval.rankers import FusedRanker, Hit, Hits, Question, Ranker, SimilarityRanker
     from mrag.retrieval.registry import (
         CrossEncoderRanker,
-        LateInteraction,
         MmrRanker,
         RankerInfo,
         RankerRequest,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever, format_docs
 
 __all__ = [
-    "Conversation", "CrossEncoderRanker", "FusedRanker", "Hit", "Hits", "LateInteraction",
+    "Conversation", "CrossEncoderRanker", "FusedRanker", "Hit", "Hits",
     "MmrRanker", "Question", "Ranker", "RankerInfo", "RankerRequest", "Retrieval",
     "SimilarityRanker", "TripleProofs",
     "TripleStoreRetriever", "aask", "ask", "explain", "format_docs", "known_rankers", "ranker", "retrieve",

@@ -14,7 +14,7 @@ import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from importlib import metadata
 from itertools import islice
 from pathlib import Path
@@ -28,7 +28,6 @@ from mrag.errors import ConfigError, ModelError, MragError, RankerError, TermErr
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.backends.base import home
 from mrag.index.document_index import Mode
-from mrag.index.embedding import MiniLmEmbedder, Vectors
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.language import content
 from mrag.planning.lexicon import things_called
@@ -106,7 +105,7 @@ def _iris(names: Iterable[str]) -> Iterator[URIRef]:
 
 GROUP = "mrag.rankers"
 """The group of entry points by which packages add rankers."""
-NEEDS_MODEL = frozenset({"clues", "late"})
+NEEDS_MODEL = frozenset({"clues"})
 """Rankers that run a model; which one, only the operator of a server says."""
 _ARGUED = frozenset({"cel", "mmr"})
 """Rankers whose arguments name no file and no model."""
@@ -263,10 +262,6 @@ def _mmr(asked: RankerRequest) -> Ranker:
     return MmrRanker(asked.first, asked.kg, asked.index, balance)
 
 
-def _late(asked: RankerRequest) -> Ranker:
-    return CrossEncoderRanker(asked.first, asked.kg, LateInteraction(), asked.index)
-
-
 def _by_concept(asked: RankerRequest) -> Ranker:
     from mrag.cel.learners.base import learner
     from mrag.cel.rerank import ClassExpressionReranker
@@ -305,7 +300,6 @@ _OWN = (
     RankerInfo("clues", "phrases that a language model writes, see `mrag clues`", False, _clues),
     RankerInfo("cel", "what a learnt class expression holds comes first; cel:LEARNER", True, _by_concept),
     RankerInfo("mmr", "variety: what is like a hit before it comes later; mmr:BALANCE", True, _mmr),
-    RankerInfo("late", "words in their context, by vectors of minilm", True, _late),
 )
 
 
@@ -443,34 +437,3 @@ def _alikeness(kg: KnowledgeGraph, index: str, iris: Sequence[str]) -> np.ndarra
     words = [set(content(text)) for text in _texts(kg, index, iris).values()]
     shared = [[len(a & b) / (len(a | b) or 1) for b in words] for a in words]
     return np.array(shared, np.float64).reshape(len(iris), len(iris))
-
-
-class LateInteraction:
-    """Compares texts word by word, each word by its vector in its context; a model for `CrossEncoderRanker`.
-
-    The vector of a whole text hardly changes when two of its words change places. Those of the words do,
-    since who bites stands before `bites`. A text's score is the mean over the question's tokens of the best
-    cosine with a token of the text.
-
-    Source: Khattab and Zaharia, 2020, ColBERT, SIGIR; for captions Zhang et al., 2020, BERTScore, ICLR. The
-    vectors are those of `minilm`, which was not trained for this.
-    """
-
-    name: Final = "words in context"
-
-    @cached_property
-    def _model(self) -> MiniLmEmbedder:
-        return MiniLmEmbedder()
-
-    def score(self, text_pairs: list[tuple[str, str]]) -> Sequence[float]:
-        """Return how well each text answers its question, from 0 to 1; a `ModelError` without its model."""
-        texts = sorted({text for pair in text_pairs for text in pair})
-        words = dict(zip(texts, self._model.embed_words(texts), strict=True))
-        return [met(words[question], words[text]) for question, text in text_pairs]
-
-
-def met(asked: Vectors, said: Vectors) -> float:
-    """Return the mean over some word vectors of their best cosine with others; 0 if there are none."""
-    if not len(asked) or not len(said):
-        return 0.0
-    return max(0.0, float((asked @ said.T).max(axis=1).mean()))
