@@ -439,7 +439,7 @@ def _delete(graph: mrag.KnowledgeGraph, name: str, known: Sequence[str], yes: bo
 
 def _home(graph: mrag.KnowledgeGraph, name: str) -> Path | None:
     """Return the folder of what lies beside a store for a knowledge graph."""
-    from mrag.index.backends.base import home
+    from mrag.graph.kg import home
 
     beside = home(graph)
     return None if beside is None else beside.parents[1] / name

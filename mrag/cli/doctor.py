@@ -133,7 +133,7 @@ def _store(place: options.Place, deep: bool) -> Iterator[CheckResult]:
 
 def _through(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     """Read and check all indexes and journals beside a store."""
-    from mrag.index.backends.base import home
+    from mrag.graph.kg import home
     from mrag.storage.folder import check
 
     beside = home(graph)
@@ -156,7 +156,7 @@ def _rights(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     """Yield the data folders that other users of this machine can read."""
     from platformdirs import user_cache_path
 
-    from mrag.index.backends.base import home
+    from mrag.graph.kg import home
 
     store, beside = graph.store, home(graph)
     places = [store.path] if isinstance(store, stores.OxigraphStore) else []

@@ -218,7 +218,7 @@ class CodesPlace(Place):
 
     def folder(self, graph: mrag.KnowledgeGraph) -> Path:
         """Return the folder of the index."""
-        from mrag.index.backends.base import home
+        from mrag.graph.kg import home
 
         if self.path is not None:
             return self.path

@@ -16,8 +16,7 @@ from mrag.generative.clue_index import ClueIndex, Restriction
 from mrag.generative.decoding import Aggregation, Clue, DecodingSettings, aggregate, check_tokeniser, decode
 from mrag.generative.models import LanguageModel, Tokeniser, clue_text, document_tokens
 from mrag.generative.training import prompt
-from mrag.graph.kg import KnowledgeGraph
-from mrag.index.backends.base import home
+from mrag.graph.kg import KnowledgeGraph, home
 from mrag.index.documents import Definition, documents
 from mrag.jobs.runners import Runner
 from mrag.language.names import iri_words

@@ -15,6 +15,7 @@ stands for the revision.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import re
@@ -28,6 +29,7 @@ from typing import IO, TYPE_CHECKING, Protocol, TypeAlias, TypeVar, cast
 from typing import Literal as OneOf
 
 import pyoxigraph as ox
+from platformdirs import user_data_path
 
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.graph import loading
@@ -53,7 +55,9 @@ from mrag.loaders.rdf import Progress, sources, with_imports
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery, read_gate
 from mrag.rdf.patterns import to_data
-from mrag.rdf.terms import DEFAULT_PREFIXES, Quad, Triple, iri, to_ox
+from mrag.rdf.terms import DEFAULT_PREFIXES, Quad, Term, Triple, iri, to_ox
+from mrag.storage.files import make_folder
+from mrag.storage.files import replace as replace_file
 from mrag.stores.base import Dataset, Limits, LoadReport, SelectResult, StoreLayers, TripleStore
 
 if TYPE_CHECKING:
@@ -71,6 +75,9 @@ T = TypeVar("T")
 
 _MAX_LABELS = 100_000
 """Labels that are held, so that memory does not grow with what a server has been asked for."""
+
+_MARKED = 2_000_000
+"""Triples whose state is marked at most, which takes some seconds for each hundred thousand."""
 
 
 class Searcher(Protocol):
@@ -141,6 +148,7 @@ class KnowledgeGraph(Shortcuts):
         self.keeps_counts = True
         self._profile: tuple[int, Profile] | None = None
         self._labels: dict[str, str | None] = {}
+        self._mark = ""
         loading.learn_prefixes(self)
         if self.record.pending:
             self.recovered = loading.recover(self)
@@ -559,18 +567,53 @@ class KnowledgeGraph(Shortcuts):
     def __exit__(self, *exc: object) -> None:
         self.close()
 
+    @property
+    def state(self) -> str:
+        """Return a mark of the triples of a store that keeps no record of them; "" where there is none."""
+        if self.record.kept:
+            return ""
+        self.profile()
+        return self._mark
+
     def _count_profile(self) -> Profile:
         counts: dict[str, int] = {}
-        for p, n in self.select(queries.get("explore/predicates").text):
+        for p, n in self._predicates():
             counts[str(p)] = counts.get(str(p), 0) + int(str(n))
         chosen = self.record.chosen_labels
-        found = naming_properties(self, counts, profile_of(counts, chosen).labels)
-        profile = profile_of(counts, chosen, found)
+        profile = profile_of(counts, chosen, self._naming(counts))
         if self.record.kept and self.keeps_counts:
             # It is kept for the next time only: a question can be answered where nothing can be written.
             with suppress(StoreError):
                 self.commit(replace(self.record, profile=with_profile(profile, self.revision)), changed=False)
         return profile
+
+    def _predicates(self) -> list[Sequence[Term | None]]:
+        """Count the predicates, and mark the state of triples that others may change."""
+        self._mark = ""
+        if not self.record.kept and 0 < self.record.triples <= _MARKED:
+            # A store that cannot do so, or not in time, is asked anew by each process.
+            with suppress(StoreError):
+                rows = list(self.select(queries.get("kg/state").text))
+                told = repr((self.record.labels, sorted(tuple(map(str, row)) for row in rows)))
+                self._mark = hashlib.blake2b(told.encode(), digest_size=16).hexdigest()
+                return [row[:2] for row in rows]
+        return list(self.select(queries.get("explore/predicates").text))
+
+    def _naming(self, counts: Mapping[str, int]) -> Sequence[str]:
+        """Return the properties that were found to name things, kept beside the indexes with the state."""
+        place = home(self) if self._mark else None
+        file = place.parent / "naming.json" if place is not None else None
+        if file is not None:
+            with suppress(OSError, ValueError):
+                kept = json.loads(file.read_bytes())
+                if kept["state"] == self._mark:
+                    return [str(p) for p in kept["naming"]]
+        found = naming_properties(self, counts, profile_of(counts, self.record.chosen_labels).labels)
+        if file is not None and self.keeps_counts:
+            with suppress(OSError):
+                make_folder(file.parent)
+                replace_file(file, json.dumps({"state": self._mark, "naming": found}).encode())
+        return found
 
     def _opened(self, graphs: Sequence[str]) -> Record:
         """Read the record, or make one for the graphs named or found."""
@@ -597,6 +640,15 @@ class KnowledgeGraph(Shortcuts):
             return replace(record, triples=count, revision=count, reasoned=-1)
         contexts = () if self.chosen else tuple(g for g in self.store.graphs() if g != self.server_graph())
         return replace(record, triples=count, revision=count, reasoned=count, contexts=contexts)
+
+
+def home(kg: KnowledgeGraph) -> Path | None:
+    """Return where indexes of a knowledge graph lie: beside an embedded store, else with the user's data."""
+    kind, _, rest = kg.store.url.partition(":")
+    if kind == "oxigraph":
+        return Path(rest + ".mrag") / kg.name / "index" if rest else None
+    digest = hashlib.blake2b(kg.store.identity.encode(), digest_size=8).hexdigest()
+    return user_data_path("mrag") / digest / kg.name / "index"
 
 
 def _quad(quad: Quad) -> ox.Quad:

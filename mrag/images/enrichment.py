@@ -35,13 +35,12 @@ from rdflib import Literal, URIRef
 from mrag.errors import ConfigError, LoadError, ModelError, StoreLocked
 from mrag.generation.models import model_name, resolve, status
 from mrag.generation.support.sentences import without_thoughts
-from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph, home
 from mrag.graph.record import joined
 from mrag.images.embedding import check_classifier, describe_labels
 from mrag.images.files import QUARTERS, Box, Picture, PictureLimits, open_picture, part_of, read_capped
 from mrag.images.graph import GENERATED, boxes, described_images, files_of, images_described_by
 from mrag.images.prompts import description_prompt
-from mrag.index.backends.base import home
 from mrag.jobs.runners import Runner, ThreadRunner
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF, RDFS, XSD, Triple, to_ntriples

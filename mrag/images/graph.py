@@ -25,9 +25,8 @@ import pyoxigraph as ox
 from rdflib import Literal
 
 from mrag.errors import ConfigError, DamagedIndex, LoadError
-from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph, home
 from mrag.images.files import Box, file_in
-from mrag.index.backends.base import home
 from mrag.rdf import patterns, queries
 from mrag.rdf.patterns import to_sparql
 from mrag.rdf.terms import OWL, RDF

@@ -15,11 +15,10 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from mrag.errors import ConfigError, DamagedIndex, IndexMismatch, LoadError, MissingIndex
-from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph, home
 from mrag.images.embedding import ImageEmbedder, image_embedder
 from mrag.images.files import open_picture
 from mrag.images.graph import Allowed, files_of, image_texts
-from mrag.index.backends.base import home
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, Mode
 from mrag.index.embedding import Embedder, Vectors, embedder

@@ -32,8 +32,8 @@ from mrag.errors import (
     QueryRefused,
     StaleIndex,
 )
-from mrag.graph.kg import KnowledgeGraph
-from mrag.index.backends.base import IndexBackend, IndexPlaces, home
+from mrag.graph.kg import KnowledgeGraph, home
+from mrag.index.backends.base import IndexBackend, IndexPlaces
 from mrag.index.backends.engine import space_of
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import Match, Mode, StoredIndex

@@ -29,10 +29,9 @@ from rdflib import URIRef
 
 from mrag._tables import rows
 from mrag.errors import IndexError_
-from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph, home
 from mrag.graph.naming import is_asked
 from mrag.graph.record import ALTERNATIVE, LABELS, mark, touched_since
-from mrag.index.backends.base import home
 from mrag.language.names import name_parts, split_identifier
 from mrag.language.possessive import compile_late
 from mrag.planning.lexical.english import TABLES, root
@@ -723,15 +722,15 @@ def _tuples(value: Any) -> Any:
 
 def _folder(kg: KnowledgeGraph) -> Folder | None:
     place = home(kg)
-    # Of a graph without a record of its own nobody can tell whether it is what it was.
-    return Folder(place.parent / "lexicon", _KIND) if place is not None and kg.record.kept else None
+    # Of a graph without a record or a mark of its state nobody can tell whether it is what it was.
+    return Folder(place.parent / "lexicon", _KIND) if place and (kg.record.kept or kg.state) else None
 
 
 def _state(kg: KnowledgeGraph) -> dict[str, Any]:
     # Another store in the place of one that was deleted counts its revisions from the first on as well.
-    born, path = "", kg.store.path if isinstance(kg.store, OxigraphStore) else None
+    born, path = kg.state, kg.store.path if isinstance(kg.store, OxigraphStore) else None
     with suppress(OSError):
-        born = (path / "IDENTITY").read_text() if path else ""
+        born += (path / "IDENTITY").read_text() if path else ""
     return {"kg": kg.iri, "born": born, "revision": kg.revision, "languages": list(kg.languages)}
 
 
@@ -1140,7 +1139,7 @@ class _Reader:
         if any("" in use.domains or "" in use.ranges for use in uses.values()):
             classes[""] = self._untyped(uses)
         schema = self._assembled(uses, edges, dict(sorted(classes.items())), above, unsaid, through)
-        if self.kg.record.kept:
+        if self.kg.record.kept or self.kg.state:
             _latest[self.kg] = KnownSchema(self.revision, self.profile.predicates, *counted, schema)
         return schema
 

@@ -25,8 +25,7 @@ from rdflib import URIRef
 
 from mrag.context.display import Display
 from mrag.errors import ConfigError, ModelError, MragError, RankerError, TermError
-from mrag.graph.kg import KnowledgeGraph
-from mrag.index.backends.base import home
+from mrag.graph.kg import KnowledgeGraph, home
 from mrag.index.document_index import Mode
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.language import content

@@ -410,7 +410,7 @@ def test_a_change_of_many_entities_or_of_inferences_breaks_the_chain(graph: mrag
 
 
 def test_what_others_write_on_a_server_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mrag.index.backends.base.user_data_path", lambda name: tmp_path / name)
+    monkeypatch.setattr("mrag.graph.kg.user_data_path", lambda name: tmp_path / name)
     with oxigraph_server(tmp_path, memory=True) as url, mrag.connect(url) as products:
         products.insert([Triple(URIRef(E + "a"), RDFS.label, Literal("A red dress"))])
         products.index(model="none")

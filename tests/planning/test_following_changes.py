@@ -19,6 +19,8 @@ from mrag.planning.lexicon import lexicon_of
 from mrag.planning.profiling import local_name, schema_of, usage_of
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
+from tests.proxy import proxy
+from tests.servers import oxigraph_server
 
 SPACE = "http://example.org/library/"
 THINGS = [URIRef(f"{SPACE}{kind}{n}") for kind in ("book", "author", "shelf") for n in range(4)]
@@ -207,3 +209,42 @@ def test_another_process_goes_on_from_what_was_kept(tmp_path: Path, monkeypatch:
         assert found == [[p("born").toPython()]]
         monkeypatch.undo()
         assert_as_from_nothing(kg)
+
+
+def test_what_others_keep_on_a_server_is_read_once_for_each_state_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Changes that leave all counts and lengths as they were are seen by the next process."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setattr("mrag.graph.kg.user_data_path", lambda name: tmp_path / name)
+    with oxigraph_server(tmp_path, memory=True) as url:
+        base = url.removeprefix("sparql:").partition("/query")[0]
+        others, _ = open_store(url)
+        lines = "".join(f"{s.n3()} {p.n3()} {o.n3()} .\n" for s, p, o in stated())
+        others.insert(lines.encode(), "urn:theirs")
+
+        def asked(word: str) -> tuple[int, list[str]]:
+            with proxy(base) as made:
+                store, _ = open_store(url.replace(base, made.base))
+                monkeypatch.setattr(store, "identity", url)
+                with KnowledgeGraph(store, graphs=["urn:theirs"]) as kg:
+                    before = made.requests
+                    found = lexicon_of(kg, None).match(tokens(f"the {word} tales"), meanings=False)
+                    terms = [c.term for mention in found for c in mention.candidates if c.kind == "entity"]
+                    classes = schema_of(kg).classes
+                    return made.requests - before, [*terms, *(f"{c} {i.count}" for c, i in classes.items())]
+
+        many, first = asked("Tales of River 1")
+        few, again = asked("Tales of River 1")
+        assert many > 15 and few <= 2 and again == first and str(THINGS[1]) in first
+        swap = "DELETE { GRAPH ?g { ?s ?p ?o } } INSERT { GRAPH ?g { ?s ?p %s } } WHERE { GRAPH ?g { %s } }"
+        for change in (
+            swap % ("'Tales of Rifts 1'", "?s ?p ?o FILTER(STR(?o) = 'Tales of River 1')"),
+            swap % (f"<{SPACE}Buch>", f"?s a <{SPACE}Book> ; ?p ?o FILTER(?o = <{SPACE}Book>)"),
+        ):
+            others.update(change)
+            read, now = asked("Tales of Rifts 1")
+            assert read > 15 and now != again
+            few, again = asked("Tales of Rifts 1")
+            assert few <= 2 and again == now and str(THINGS[1]) in now
+        others.close()

@@ -43,7 +43,7 @@ FOUND = {
 
 @pytest.fixture(autouse=True)
 def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mrag.index.backends.base.user_data_path", lambda name: tmp_path / name)
+    monkeypatch.setattr("mrag.graph.kg.user_data_path", lambda name: tmp_path / name)
 
 
 @pytest.mark.slow

@@ -43,7 +43,7 @@ ex:g2 { ex:dave ex:age 21 . ex:fay rdfs:label "Fay" ; ex:worksFor ex:acme . ex:e
 
 @pytest.fixture(autouse=True)
 def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mrag.index.backends.base.user_data_path", lambda name: tmp_path / name)
+    monkeypatch.setattr("mrag.graph.kg.user_data_path", lambda name: tmp_path / name)
 
 
 @pytest.fixture(params=["empty", "owl-horst-optimized", "owl2-rl-optimized"])

@@ -18,7 +18,7 @@ from mrag.config import Settings
 from mrag.errors import MragError
 from mrag.generation.models import status
 from mrag.graph.connection import open_store
-from mrag.index.backends.base import home
+from mrag.graph.kg import home
 from mrag.redaction import brief, redact, redact_url
 from mrag.retrieval.reading_child import outcome, unpacked
 from mrag.stores.base import Dataset

@@ -101,7 +101,7 @@ def test_triples_that_are_cut_are_no_answer(kg: mrag.KnowledgeGraph) -> None:
 def test_long_texts_are_put_in_order(
     kg: mrag.KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mrag.index.backends.base.user_data_path", lambda name: tmp_path / name)
+    monkeypatch.setattr("mrag.graph.kg.user_data_path", lambda name: tmp_path / name)
     word = "unending prose of the chronicle "
     triples = [Triple(URIRef(f"urn:x{i}"), RDFS.label, Literal(f"scroll {i}", lang="en")) for i in range(3)]
     triples += [

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -12,10 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final, Protocol
 
-from platformdirs import user_data_path
-
 from mrag.errors import ConfigError, DamagedIndex, IndexError_, MissingIndex
-from mrag.graph.kg import KnowledgeGraph
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, StoredIndex
 from mrag.index.embedding import Embedder
@@ -169,15 +165,6 @@ def open_backend(url: str, space: str, folder: Path | None) -> IndexBackend:
     module, name = _KINDS[scheme]
     opened: IndexBackend = getattr(import_module(f"mrag.index.backends.{module}"), name)(url, space, folder)
     return opened
-
-
-def home(kg: KnowledgeGraph) -> Path | None:
-    """Return where a knowledge graph's indexes lie: beside an embedded store, else with the user's data."""
-    kind, _, rest = kg.store.url.partition(":")
-    if kind == "oxigraph":
-        return Path(rest + ".mrag") / kg.name / "index" if rest else None
-    digest = hashlib.blake2b(kg.store.identity.encode(), digest_size=8).hexdigest()
-    return user_data_path("mrag") / digest / kg.name / "index"
 
 
 class IndexPlaces:
