@@ -72,16 +72,17 @@ def ollama_host() -> str:
         ...     ollama_host()
         'http://127.0.0.1:9999'
     """
-    text = os.environ.get("OLLAMA_HOST", "").strip().rstrip("/")
+    text = os.environ.get("OLLAMA_HOST", "").strip(" \t\r\n\"'").rstrip("/")
     if not text:
         return _OLLAMA
-    scheme, divider, rest = text.partition("://")
-    if not divider:
-        scheme, rest = "http", text
-    parts = urlsplit(f"{scheme}://{rest}")
+    scheme, divider, rest = text.rpartition("://")
+    scheme = scheme.lower() or "http"
+    if rest.count(":") > 1 and not rest.startswith("["):
+        rest = f"[{rest}]"  # a bare address of IPv6, as the server takes it, too
     try:
-        port = parts.port or (11434 if not divider else {"http": 80, "https": 443}.get(scheme, 11434))
-    except ValueError as error:
+        parts = urlsplit(f"{scheme}://{rest}")
+        port = parts.port or ({"http": 80, "https": 443}[scheme] if divider else 11434)
+    except (KeyError, ValueError) as error:
         raise ModelError(f"OLLAMA_HOST is no address: {text!r}.", hint="Write HOST:PORT.") from error
     host = parts.hostname or "127.0.0.1"
     # An address to listen on, which people set for the server, is none to call.

@@ -126,6 +126,7 @@ def start(
     import logging
 
     logging.basicConfig(level=logging.INFO if verbose else logging.ERROR, format="%(message)s")
+    logging.getLogger("mrag.waiting").setLevel(logging.INFO)
 
 
 app.callback()(start)

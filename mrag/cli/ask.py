@@ -20,7 +20,7 @@ from mrag import context as contexts
 from mrag import generation, images, planning, rdf, retrieval
 from mrag.cli import options
 from mrag.cli.commands import Commands
-from mrag.cli.output import hit_json, say, show, show_data, show_hit, show_json, show_lines, shown
+from mrag.cli.output import hit_json, say, show, show_data, show_hit, show_json, show_lines, shown, written
 from mrag.cli.serving import asked_of_server
 from mrag.config import Settings
 from mrag.errors import ConfigError, ModelError, MragError
@@ -64,7 +64,7 @@ def follow_ups(talk: retrieval.Conversation, questions: Sequence[str]) -> Iterat
             continue
         again = _AGAIN.fullmatch(question)
         try:
-            yield talk.again(int(again[1])) if again else talk.ask(question)
+            yield talk.again(int(again[1])) if again else written(talk.stream(question))
         except MragError as error:
             if not terminal:
                 raise
@@ -200,7 +200,7 @@ def ask(
                 shown()
             return
         query = text if pictures.image is None else mrag.Question(text, pictures.image)
-        given = talk.ask(query, reading=reading)
+        given = written(talk.stream(query, reading=reading))
     show_answer(given, as_json=as_json, **told)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TextIO, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -25,6 +26,8 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from mrag.terminal import Encoded, guarded, inline, unguarded, visible
+
+_AT_ONCE = 0.2  # seconds
 
 
 class SafeConsole(Console):
@@ -78,6 +81,27 @@ def spinning(text: str) -> Iterator[None]:
     redirect = sys.stdout.isatty()
     with Live(spinner, console=own, transient=True, redirect_stdout=redirect), _running(own):
         yield
+
+
+@contextmanager
+def writing() -> Iterator[Callable[[str], None]]:
+    """Show the end of a text while it is written, then take it away; what is there at once is not shown."""
+    own, words, first = SafeConsole(), plain("", "dim"), 0.0
+    live = Live(console=own, transient=True, redirect_stdout=sys.stdout.isatty())
+    with ExitStack() as seen:
+
+        def note(piece: str) -> None:
+            nonlocal first
+            first = first or time.monotonic()
+            words.append(visible(piece))
+            if time.monotonic() - first < _AT_ONCE:
+                return
+            if not live.is_started:
+                seen.enter_context(live)
+                seen.enter_context(_running(own))
+            live.update(words[-own.width * own.height // 2 :])
+
+        yield note
 
 
 @contextmanager

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import mrag
 from mrag.terminal import escaped, inline, write_data
@@ -65,6 +65,22 @@ def progress(text: str, *, unit: str = "bytes") -> Iterator[Any]:
             shown.update(task, completed=done, total=total)
 
         yield note
+
+
+def written(parts: Iterable[str | mrag.Answer]) -> mrag.Answer:
+    """Return the answer that a stream ends in; on a terminal its text is seen while it is written."""
+    *_, given = _watched(parts) if sys.stderr.isatty() else parts
+    return cast("mrag.Answer", given)
+
+
+def _watched(parts: Iterable[str | mrag.Answer]) -> Iterator[str | mrag.Answer]:
+    from mrag.cli.console import writing
+
+    with writing() as note:
+        for part in parts:
+            if isinstance(part, str):
+                note(part)
+            yield part
 
 
 def hit_json(hit: mrag.Hit, label: str | None) -> dict[str, Any]:

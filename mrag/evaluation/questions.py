@@ -30,6 +30,7 @@ from rdflib.term import Node
 from mrag.context.display import Display
 from mrag.errors import ConfigError, LoadError
 from mrag.evaluation.metrics import Qrels, read_objects, read_qrels, read_text
+from mrag.generation.support.sentences import without_thoughts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.analysis import Analyser
 from mrag.language.grammar import article, join, relation
@@ -153,7 +154,6 @@ def _dull(predicate: Node | None, value: Node | None) -> bool:
     return described or str(value).startswith(_DULL)
 
 
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.S)
 _NUMBERING = re.compile(
     r"^(?:[\s>*_#•·\-–—]|\(?\d{1,3}[.):](?!\d)|\(?[a-zA-Z][.)]\s|(?:sub-?)?q(?:uestion)?\s*+(?:\d++\s*+)?[.:)])+",
     re.I,
@@ -193,7 +193,7 @@ def single_questions(text: str) -> list[str]:
     """
     lines = [
         _bare(line.replace("```", " "))
-        for line in _THOUGHT.sub("", text).splitlines()
+        for line in without_thoughts(text).splitlines()
         if not line.strip().startswith("```")
     ]
     asked = [_bare(part) for line in lines for part in _ASKED.findall(line)]

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
+from mrag._tables import patterns
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
 from mrag.generation.models import invoke, model_errors, model_name
@@ -25,6 +26,8 @@ from mrag.language.tokens import tokens
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+_PREAMBLE: Final = patterns("generation/patterns.toml")["preamble"]
 
 
 def answer(
@@ -95,9 +98,10 @@ def stream_answer(
         yield whole
         return
     said, thoughts = "", ThoughtFilter()
-    with model_errors(model):
+    with model_errors(model) as heard:
         for chunk in model.stream(messages(question, kept.text())):
             piece = str(chunk.text)
+            heard.set()
             said += piece
             if shown := thoughts.feed(piece):
                 yield shown
@@ -125,7 +129,10 @@ def cite(
     kept = recorded(context)
     citer = PictureCiter(question, kept, pictures) if pictures else Citer(question, kept)
     pieces: list[tuple[str, str, tuple[str, ...]]] = []
-    for before, sentence in split(without_fences(without_thoughts(text)), names_of(kept)):
+    found = split(without_fences(without_thoughts(text)), names_of(kept))
+    while len(found) > 1 and _PREAMBLE.fullmatch(found[0][1]):
+        found = found[1:]
+    for before, sentence in found:
         bare, ids = take_ids(sentence)
         if tokens(bare):
             bare = untrusted.without_ids(bare, marks=False)
@@ -139,20 +146,24 @@ def cite(
             only = " ".join(part for part in (notice, ONLY_IDS_NOTICE) if part)
             return Answer.of(question, pointed, kept, model, only)
         raise ModelError(
-            "The language model gave no text.", hint="Try again, or another model.", term=text[:80] or None
+            "The language model gave no text.",
+            hint="Try again, or another model; one that thinks first may have ended before it answered.",
+            term=text[:80] or None,
         )
     sentences = []
     further: dict[str, Line] = {}
-    for (before, bare, _), (found, subjects, under) in zip(pieces, supports(citer, pieces), strict=True):
-        one = judged(citer, bare, found, subjects, graph, under)
+    for (before, bare, _), (support, subjects, under) in zip(pieces, supports(citer, pieces), strict=True):
+        one = judged(citer, bare, support, subjects, graph, under)
         own = [_number(line, kept, further) for line in one.support.lines]
         if not any(line.inferred for line in own):
             bare = untrusted.without_ids(bare)
         against = tuple(_number(line, kept, further).id for line in one.against)
         citations = tuple(map(Citation.of, own))
-        holds, support = one.verdict in ("read", "graph", "nothing"), one.support
+        holds = one.verdict in ("read", "graph", "nothing")
         sentences.append(
-            Sentence(bare, citations, holds, before, support.rejected, one.verdict, support.left, against)
+            Sentence(
+                bare, citations, holds, before, one.support.rejected, one.verdict, one.support.left, against
+            )
         )
     kept = replace(kept, lines=(*kept.lines, *further.values()))
     return Answer.of(question, sentences, kept, model, notice)

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from ssl import SSLError
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+WAITING = logging.getLogger("mrag.waiting")
+"""Tells what is being waited for; the commands show it."""
+_SILENT: Final = 5.0  # seconds
 _MAX_TRIES: Final = 64
 _START: Final = re.compile(r"[{\[]")
 _COMMA: Final = re.compile(r",(\s*[\]}])")
@@ -60,11 +64,16 @@ def model_name(model: BaseChatModel) -> str:
 
 
 @contextmanager
-def model_errors(model: BaseChatModel, hint: str = _DOCTOR) -> Iterator[None]:
-    """Turn what a client of a chat model raises into an error of our own."""
+def model_errors(model: BaseChatModel, hint: str = _DOCTOR) -> Iterator[threading.Event]:
+    """Turn what a client of a chat model raises into an error of our own, and say when it is waited for long.
+
+    The event is set when the model is heard of; until then, or the end, the log tells that it is waited for.
+    """
+    heard = threading.Event()
+    threading.Thread(target=_tell, args=(model_name(model), heard), daemon=True).start()
     try:
         with span("mrag.generate", {"mrag.model": model_name(model)}, current=False):
-            yield
+            yield heard
     except MragError:
         raise
     except Exception as error:  # each client has its own errors; all mean that the model gave no answer
@@ -72,6 +81,15 @@ def model_errors(model: BaseChatModel, hint: str = _DOCTOR) -> Iterator[None]:
         raise ModelError(
             f"The language model {model_name(model)} did not answer: {what}", hint=hint
         ) from error
+    finally:
+        heard.set()
+
+
+def _tell(name: str, heard: threading.Event) -> None:
+    seconds = _SILENT
+    while not heard.wait(seconds if seconds == _SILENT else seconds / 2):
+        WAITING.warning("Waiting for the language model %s (%.0f s so far)", name, seconds)
+        seconds *= 2
 
 
 def invoke(model: BaseChatModel, messages: Sequence[BaseMessage]) -> str:
@@ -392,6 +410,14 @@ def _unreachable(error: Exception) -> ModelStatus:
     elif not isinstance(error, OSError):
         what = f"What answers at {host} is no Ollama server."
     hint = "Start it with `ollama serve`, or set OLLAMA_HOST to where it runs."
+    scheme, _, rest = host.partition("://")
+    server, slash, path = rest.partition("/")
+    if isinstance(getattr(error, "reason", None), SSLError):
+        what, hint = f"{host} cannot be had over https: {brief(str(error), 200)}.", ""
+        if "WRONG_VERSION" in str(error) or "record layer" in str(error):
+            what, hint = f"{server} speaks http, not https.", f"Write OLLAMA_HOST=http://{rest}."
+    elif slash and isinstance(error, (HTTPError, ValueError)):
+        hint = f"Ollama's own address has no path, such as /{path}: write OLLAMA_HOST={scheme}://{server}."
     return ModelStatus(None, "ollama", False, what, hint)
 
 

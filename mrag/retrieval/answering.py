@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from mrag.context.display import Display
 from mrag.errors import ConfigError, MissingIndex
@@ -284,6 +284,11 @@ class Conversation:
 
         The options are those of `mrag.ask`, for this question.
         """
+        *_, given = self.stream(question, **options)
+        return cast(Answer, given)
+
+    def stream(self, question: str | Question, **options: Any) -> Iterator[str | Answer]:
+        """Answer as `ask` does, yielding the text as it is written and the whole answer last."""
         self._before = self.last
         return self._asked(question, options)
 
@@ -295,11 +300,12 @@ class Conversation:
         """
         if self.last is None:
             raise ConfigError("There is no answer that has other readings.", hint="Ask a question first.")
-        return self._asked(self.last.question, {"reading": reading})
+        *_, given = self._asked(self.last.question, {"reading": reading})
+        return cast(Answer, given)
 
-    def _asked(self, question: str | Question, options: Mapping[str, Any]) -> Answer:
-        given = ask(self.kg, question, **{**self._options, "follows": self._before, **options})
-        # What could not be computed can be asked again in other words.
-        if given.computed is not None or given.way != "plan":
-            self.last = given if given.computed is not None else None
-        return given
+    def _asked(self, question: str | Question, options: Mapping[str, Any]) -> Iterator[str | Answer]:
+        for part in stream(self.kg, question, **{**self._options, "follows": self._before, **options}):
+            # What could not be computed can be asked again in other words.
+            if isinstance(part, Answer) and (part.computed is not None or part.way != "plan"):
+                self.last = part if part.computed is not None else None
+            yield part

@@ -1,6 +1,7 @@
 """Citations are computed, whatever a model writes; and answers without a model."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from rdflib import RDFS, Literal, URIRef
 import mrag
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
+from mrag.generation import models
 from mrag.generation.answering import answer, cite, stream_answer
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, prompt
 from mrag.generation.result import Answer
@@ -130,6 +132,46 @@ def test_streaming_gives_the_text_and_then_the_answer(products: Context) -> None
     assert len(pieces) > 3
     assert isinstance(last, Answer)
     assert last == answer("Who develops GraphDB?", products, writing(text))
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "To answer this question, I need to find who develops GraphDB. ", "Let me look at the context.\n\n",
+        "Okay, let's see what the lines say. First, I will check t3.\n", "The Context speaks of it.</think>",
+    ],
+)  # fmt: skip
+def test_what_a_model_says_of_its_search_is_left_out(products: Context, before: str) -> None:
+    given = cite("Who develops GraphDB?", f"{before}GraphDB is developed by Ontotext.", products)
+    assert [s.text for s in given.sentences] == ["GraphDB is developed by Ontotext."] and given.supported
+
+
+def test_what_a_model_says_of_the_graph_stays(products: Context) -> None:
+    said = "I need to say that GraphDB is developed by Acme. To run it, you need Java."
+    assert [s.supported for s in cite("Who develops GraphDB?", said, products).sentences] == [False, False]
+    alone = cite("Who develops GraphDB?", "Let me look at the context.", products)
+    assert len(alone.sentences) == 1 and not alone.supported
+
+
+def test_a_model_that_is_waited_for_is_named(
+    products: Context, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Slow(GenericFakeChatModel):
+        def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
+            time.sleep(0.5)
+            yield from super()._stream(*args, **kwargs)
+
+    def told() -> list[str]:
+        return [r.getMessage() for r in caplog.records if r.name == "mrag.waiting"]
+
+    monkeypatch.setattr(models, "_SILENT", 0.1)
+    parts = stream_answer("Who develops GraphDB?", products, Slow(messages=iter(["Ontotext [t3]."])))
+    next(parts)
+    before = told()
+    assert before[0].startswith("Waiting for the language model Slow (")
+    time.sleep(0.5)
+    assert told() == before, "what has been heard of is not waited for"
+    assert isinstance([*parts][-1], Answer)
 
 
 def test_an_empty_context_asks_no_model() -> None:

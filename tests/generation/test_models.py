@@ -171,7 +171,10 @@ def test_another_server_at_the_address(monkeypatch: pytest.MonkeyPatch, stranger
     with pytest.raises(ModelError, match="is no Ollama server"):
         resolve("ollama:x")
     monkeypatch.setenv("OLLAMA_HOST", f"{stranger}/elsewhere")
-    with pytest.raises(ModelError, match="answered 404"):
+    with pytest.raises(ModelError, match=f"answered 404.*write OLLAMA_HOST={stranger}\\."):
+        resolve("ollama:x")
+    monkeypatch.setenv("OLLAMA_HOST", stranger.replace("http:", "https:"))
+    with pytest.raises(ModelError, match=f"speaks http, not https. Write OLLAMA_HOST={stranger}"):
         resolve("ollama:x")
 
 

@@ -18,7 +18,8 @@ _ABBREVIATIONS = frozenset(
         *("e.g", "i.e", "etc", "approx", "jr", "sr", "fig", "vol", "z.b", "d.h", "bzw", "u.s", "p", "pp"),
     ]
 )
-_THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
+# Of some models the prompt opens the thought, so that only its end is written.
+_THOUGHT = re.compile(r"\A(?:\s*<think>.*?(?:</think>|\Z)|(?:(?!<think>).)*</think>)", re.DOTALL)
 
 
 def without_thoughts(text: str) -> str:
