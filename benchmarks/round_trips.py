@@ -1,4 +1,4 @@
-"""Round trips and seconds that the context of a question costs over a store on a server.
+"""Round trips and seconds that a question, and the context of one, cost over a store on a server.
 
     python benchmarks/round_trips.py                         # the demo graph
     python benchmarks/round_trips.py --rdf FILE --hops 2
@@ -7,7 +7,8 @@ Starts an Oxigraph server (`pip install oxigraph`) on loopback, behind a proxy t
 each back. Questions are made up as in `context_reach.py`; their hits come from an index beside the server, so
 that only the context is measured. `first` is a question asked of a knowledge graph that was just opened, with
 neither labels nor schema known; `later` are the questions after the first half of them. Each context is
-compared with the one over the embedded store.
+compared with the one over the embedded store. Before them come whole questions (`--ask`), over data that
+others keep on the server: of a process that knows nothing, and of the next one.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition
 from mrag.index.similarity import SimilarityIndexes
+from mrag.retrieval.answering import ask
 from mrag.retrieval.rankers import Question, SimilarityRanker
 from mrag.stores.oxigraph import OxigraphStore
 
@@ -84,12 +86,26 @@ def measure(
         )
 
 
+def measure_whole(url: str, made: Proxy, asked: list[str]) -> None:
+    """Print what whole questions cost that processes ask one after the other, the connection apart."""
+    made.delay = 0.02
+    for name in ("first process", "next process"):
+        store, _ = open_store(through(url, made))
+        with KnowledgeGraph(store, "theirs", graphs=["urn:theirs"]) as kg:
+            for text in asked:
+                before, began = made.requests, time.perf_counter()
+                ask(kg, text, model="none", how="plan")
+                took = (time.perf_counter() - began) * 1000
+                print(f"  {name}, {text}: {made.requests - before} round trips, {took:.0f} ms")
+
+
 def main() -> None:
     """Measure one or two hops over some graphs."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("--rdf", type=Path, nargs="*", default=[ROOT / "ontology" / "products.ttl"])
     options.add_argument("--hops", type=int, nargs="*", default=[1, 2])
     options.add_argument("--sample", type=int, default=50, help="questions of each kind")
+    options.add_argument("--ask", nargs="*", default=["How many vendors are there?", "Who develops GraphDB?"])
     options.add_argument("-k", type=int, default=10, help="hits")
     args = options.parse_args()
     for file in args.rdf:
@@ -109,6 +125,8 @@ def main() -> None:
                         embedded.dump(out)
                     kg.load([data])
                     kg.profile()
+                    store.insert(data.read_bytes(), "urn:theirs")
+                measure_whole(url, made, args.ask)
                 for hops in args.hops:
                     settings = ContextSettings(hops=hops)
                     wanted = [expand(embedded, seeds, settings, question=text) for text, seeds in asked]

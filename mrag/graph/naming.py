@@ -80,9 +80,16 @@ def naming_properties(kg: KnowledgeGraph, counts: Mapping[str, int], named: Sequ
     sizes = sorted(named_classes, key=lambda x: (-x[1], x[0]))
     nameless = queries.get("planning/unnamed-sample")
     members = queries.get("label/unnamed-members")
+    # A server is asked once for all classes that no sample is taken of.
+    small = [c for c, size in sizes[:_CLASSES] if size <= _MEMBERS]
+    grouped = queries.get("label/unnamed-counts").bind(**{"class": small}, property=named)
+    counted = {str(c): int(str(n)) for c, n in kg.select(grouped)} if small else {}
     for c, size in sizes[:_CLASSES]:
-        asked = nameless.bind(**{"class": [c]}, sample=_MEMBERS, property=named)
-        lacking = int(str(kg.select(asked).rows[0][0]))
+        if size <= _MEMBERS:
+            lacking = counted.get(c, 0)
+        else:
+            asked = nameless.bind(**{"class": [c]}, sample=_MEMBERS, property=named)
+            lacking = int(str(kg.select(asked).rows[0][0]))
         if 2 * lacking < min(size, _MEMBERS):
             continue
         sample = members.bind(**{"class": [c]}, most=_LOOKED_AT, sample=_SAMPLE, property=named)
