@@ -121,7 +121,7 @@ def _served(folder: Path, ready: str, *arguments: str, path: str = "/") -> Itera
     command = [*_JAVA, f"-Dorg.eclipse.rdf4j.appdata.basedir={folder / 'data'}", *arguments[:-1]]
     command += ["-jar", str(runner), "--port", port, "--path", path, arguments[-1]]
     base = f"http://127.0.0.1:{port}{path.rstrip('/')}"
-    with running(command, f"{base}/protocol", folder / ready, seconds=120):
+    with running(command, f"{base}/protocol", folder / ready, seconds=600):
         yield base
 
 

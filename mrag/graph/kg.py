@@ -447,7 +447,7 @@ class KnowledgeGraph(Shortcuts):
     ) -> None:
         """Replace the record, and so what is in sight, in one transaction."""
         with self.landing:
-            if not self.as_found:
+            if not (self.as_found or self.store.capabilities.reasoning):
                 after, before = replace(after, kept=True), self.revision
                 later = before < after.revision
                 kept = entry(self.iri, before, after.revision, change) if change and later else ""

@@ -17,12 +17,21 @@ from typing import TYPE_CHECKING, Any, cast
 import pyoxigraph as ox
 
 from mrag.errors import QueryRefused
-from mrag.graph.record import GraphChange, Record, TouchedEntities
+from mrag.graph.record import UNNAMED, GraphChange, Record, TouchedEntities
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
 from mrag.rdf.parser import parse_update
 from mrag.rdf.patterns import to_data
 from mrag.stores.base import TripleStore
-from mrag.stores.changes import Changes, Layout, Operation, Refused, UpdateOutcome, carry_out, needs_queries
+from mrag.stores.changes import (
+    NIL,
+    Changes,
+    Layout,
+    Operation,
+    Refused,
+    UpdateOutcome,
+    carry_out,
+    needs_queries,
+)
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.channel import timed_out
 from mrag.stores.process.parsing import Bounds, parsed
@@ -67,6 +76,10 @@ def land(kg: KnowledgeGraph, change: PlannedUpdate) -> None:
         return
     if record.revision != before.revision + 1:
         raise QueryRefused("The graph has changed meanwhile.", hint="Try the update again.")
+    if kg.store.capabilities.reasoning:
+        kg.store.update(to_data(change.removed, change.added, where=" WHERE {}"))
+        kg.recount()
+        return
     kept = record.inferred == before.inferred
     touched = TouchedEntities.of(change.added, change.removed) if kept else None
     data = to_data(change.removed, [*change.added, *change.copies])
@@ -125,8 +138,6 @@ def graph_of(quad: ox.Quad) -> str:
     return str(cast(Any, quad.graph_name).value)
 
 
-NIL = ("http://rdf4j.org/schema/rdf4j#nil", "http://www.openrdf.org/schema/sesame#nil")
-"""RDF4J's names for the unnamed graph alone."""
 _SHARE = 0.4
 """Share of the deadline for working a change out; writing it takes as long again and cannot be stopped."""
 
@@ -137,7 +148,7 @@ def update(
     """Carry out a SPARQL 1.1 Update on a knowledge graph, whole or not at all.
 
     Args:
-        kg: The knowledge graph; not in a server that reasons by itself.
+        kg: The knowledge graph. What a server infers by itself it brings up to date by itself.
         text: The update. `LOAD` and `SERVICE` are refused.
         union: Whether the default graph holds the triples of named graphs too.
         seconds: Deadline of the whole.
@@ -188,18 +199,22 @@ def preview(
     max_changes: int = 1_000_000,
 ) -> PlannedUpdate:
     """Return what operations that `parse_update` read would change, and change nothing."""
-    if kg.store.capabilities.reasoning:
-        what = "This server reasons by itself, so that what an update changes is known only to it."
-        raise QueryRefused(what, hint="Send the update to the server.")
     kg.require_writable()
     layout = layout_of(kg, union=union, max_changes=max_changes)
     steps = [_place(operation, kg, layout) for operation in operations]
     outcome = work_out(kg.store, layout, steps, seconds)
-    before = kg.record
+    before, here = kg.record, {layout.merged, *layout.inferred}
+    if kg.store.capabilities.reasoning:
+        # It has all its named graphs in sight without a graph of what they assert, and infers by itself.
+        outcome.added = [q for q in outcome.added if graph_of(q) not in here]
+        outcome.removed = [q for q in outcome.removed if graph_of(q) not in here]
     if not outcome.added and not outcome.removed:
         return PlannedUpdate(UpdateReport(inferred="kept" if before.inferred else "none"))
+    if kg.store.capabilities.reasoning:
+        report = UpdateReport(len(outcome.added), len(outcome.removed), "kept" if before.inferred else "none")
+        record = replace(before, revision=before.revision + 1)
+        return PlannedUpdate(report, outcome.added, outcome.removed, record)
     record, copies = record_after(kg.iri, before, layout, outcome)
-    here = {layout.merged, *layout.inferred}
     inferred = "none" if not before.inferred else "pending" if record.removed else "kept"
     if before.inferred and not record.inferred:
         inferred = "dropped"
@@ -257,10 +272,12 @@ def layout_of(kg: KnowledgeGraph, *, union: bool = True, max_changes: int = 1_00
     record = kg.record
     merged = record.merged if record.merged in record.asserted else ""
     asserted = tuple(g for g in record.asserted if g != merged)
+    if EXPLICIT in asserted:
+        asserted = (kg.server_graph(), UNNAMED)
     number = record.revision + 1
     target = asserted[0] if asserted else f"{kg.iri}:asserted:{number}"
     edges = kg.store.capabilities.edges
-    mine = {*record.asserted, *record.inferred, *record.contexts}
+    mine = {*asserted, merged, *record.inferred, *record.contexts}
     return Layout(
         asserted,
         target,

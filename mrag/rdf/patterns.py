@@ -420,12 +420,15 @@ def _expression(expression: Expression) -> str:
             return str(expression)
 
 
-def to_data(removed: Iterable[ox.Quad], added: Iterable[ox.Quad]) -> str:
+def to_data(removed: Iterable[ox.Quad], added: Iterable[ox.Quad], *, where: str = "") -> str:
     r"""Print an update that takes triples out of named graphs and puts others in.
+
+    With a `where`, they are taken out by it and not as data: so GraphDB takes them out of its unnamed graph.
 
     The engine's own N-Triples are well-formed SPARQL, whatever the literals hold.
     """
-    return f"DELETE DATA {{ {_by_graph(removed)}}};\nINSERT DATA {{ {_by_graph(added)}}}"
+    how = "DELETE" if where else "DELETE DATA"
+    return f"{how} {{ {_by_graph(removed)}}}{where};\nINSERT DATA {{ {_by_graph(added)}}}"
 
 
 def _by_graph(quads: Iterable[ox.Quad]) -> str:

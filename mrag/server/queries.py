@@ -16,14 +16,13 @@ from rdflib.query import Result
 from mrag.errors import EndpointError, QueryTimeout
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Record, read_record
-from mrag.graph.updates import NIL
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery
 from mrag.rdf.patterns import Construct, Group, TriplePattern, to_sparql, var
 from mrag.rdf.queries import Value, term
 from mrag.rdf.terms import Term, Triple, to_ox
 from mrag.server.streams import Spool
 from mrag.stores.base import Dataset, Limits, SelectResult
-from mrag.stores.changes import RESERVED
+from mrag.stores.changes import NIL, RESERVED
 from mrag.stores.process.query_child import serialized, term_of
 from mrag.stores.sparql import SparqlStore
 

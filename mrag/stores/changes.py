@@ -24,6 +24,8 @@ _STRING = "http://www.w3.org/2001/XMLSchema#string"
 RESERVED = "urn:mrag:"
 """Start of the names of graphs that clients cannot write."""
 
+NIL = ("http://rdf4j.org/schema/rdf4j#nil", "http://www.openrdf.org/schema/sesame#nil")
+"""RDF4J's names for the unnamed graph alone."""
 
 Wanted: TypeAlias = tuple[Any, Any, Any]
 """Subject, predicate and object of the engine; None for any."""
@@ -111,6 +113,9 @@ class Changes:
 
         Where that holds the named graphs' triples, it goes out of those too.
         """
+        if graph in NIL:
+            self.discard(t, None)
+            return
         t = self.kept(t)
         if graph is None and self.layout.union:
             for name in self._contexts:

@@ -162,7 +162,8 @@ class GraphDBStore(StatementsStore):
 
     def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
         found = dict(super()._parameters(dataset, seconds))
-        if EXPLICIT in dataset.default and IMPLICIT not in dataset.default:
+        seen = {*dataset.default, *dataset.named}
+        if seen & {EXPLICIT, UNNAMED} and IMPLICIT not in seen:
             found["infer"] = "false"
         return found
 

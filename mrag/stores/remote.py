@@ -17,10 +17,11 @@ from rdflib import Literal
 
 from mrag.errors import QueryRefused
 from mrag.rdf import queries
+from mrag.rdf.guard import EXPLICIT, IMPLICIT
 from mrag.rdf.patterns import Construct, Group, TriplePattern, to_sparql, var
 from mrag.rdf.terms import from_ox, to_ox
 from mrag.stores.base import Dataset, Limits, SelectResult
-from mrag.stores.changes import Changes, Layout, Refused, Wanted
+from mrag.stores.changes import NIL, Changes, Layout, Refused, Wanted
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.channel import timed_out
 from mrag.stores.sparql import SparqlStore
@@ -57,7 +58,9 @@ class RemoteChanges(Changes):
             text = queries.get("kg/present").bind(n_s_p_o=cast(Any, rows))
             for graph, number in self._rows(text, Dataset((), self._graphs())):
                 t = part[int(str(number))]
-                self._known.add(ox.Quad(t.subject, t.predicate, t.object, ox.NamedNode(str(graph))))
+                # GraphDB calls so what is in no named graph, where it was asked for that.
+                name = NIL[0] if str(graph) == EXPLICIT else str(graph)
+                self._known.add(ox.Quad(t.subject, t.predicate, t.object, ox.NamedNode(name)))
             self._looked_up.update(part)
 
     def triples(self, graph: str | None, wanted: Wanted = (None, None, None)) -> list[ox.Triple]:
@@ -78,8 +81,12 @@ class RemoteChanges(Changes):
 
     def solutions(self, query: str, default: Iterable[str], named: Iterable[str]) -> list[dict[str, Any]]:
         """Answer a SELECT query on the server, which knows of no change of this update yet."""
-        there = tuple(g for g in default if self._exists(g))
-        result = cast(SelectResult, self._bounded(query, Dataset(there or (_NOTHING,), tuple(named))))
+        there, named = tuple(g for g in default if self._exists(g)), tuple(named)
+        if IMPLICIT in self.layout.inferred and self.layout.merged in there:
+            # What GraphDB infers is in sight only beside all that it has.
+            there = (EXPLICIT, *(g for g in there if g == IMPLICIT))
+            named = (*self._base, *named)
+        result = cast(SelectResult, self._bounded(query, Dataset(there or (_NOTHING,), named)))
         return [
             {v: None if t is None else to_ox(t) for v, t in zip(result.variables, row, strict=True)}
             for row in result
@@ -101,8 +108,9 @@ class RemoteChanges(Changes):
 
     def _graphs(self) -> tuple[str, ...]:
         layout = self.layout
+        inferred = () if IMPLICIT in layout.inferred else layout.inferred
         return tuple(
-            dict.fromkeys((*layout.asserted, layout.target, layout.merged, *layout.inferred, *self._contexts))
+            dict.fromkeys((*layout.asserted, layout.target, layout.merged, *inferred, *self._contexts))
         )
 
     def _exists(self, graph: str) -> bool:
@@ -135,4 +143,10 @@ def copied(store: SparqlStore, layout: Layout) -> Iterator[OxigraphStore]:
             written = BytesIO()
             store.dump(graph, written)
             copy.insert(written.getvalue(), graph)
+        if IMPLICIT in layout.inferred:
+            # GraphDB keeps no graph of what only named graphs assert.
+            every = TriplePattern(var("s"), var("p"), var("o"))
+            copy.derive(Construct((every,), Group((every,))), Dataset(layout.contexts), layout.merged)
+            doubles = [(layout.merged, graph, layout.merged) for graph in layout.asserted]
+            copy.update(queries.get("update/remove-doubles").bind(scanned_probed_graph=doubles))
         yield copy

@@ -9,8 +9,10 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 from rdflib import URIRef
+from typer.testing import CliRunner
 
 import mrag
+from mrag.cli import app
 from mrag.errors import ConfigError, InconsistentOntology, QueryRefused, ReasoningError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition, documents
@@ -70,6 +72,12 @@ def named(kg: KnowledgeGraph) -> set[str]:
     return {str(g) for (g,) in kg.query("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }")}  # type: ignore[union-attr]
 
 
+def quads_of(kg: KnowledgeGraph) -> set[tuple[str, str]]:
+    out = io.BytesIO()
+    kg.dump(out, format="nq")
+    return {(str(q.graph_name), str(q.triple)) for q in ox.parse(out.getvalue(), ox.RdfFormat.N_QUADS)}
+
+
 def test_named_graphs_are_seen_chosen_replaced_and_counted(repository: str, tmp_path: Path) -> None:
     with mrag.connect(repository) as kg:
         assert load(kg, tmp_path, NAMED) == 8, "a triple of two graphs is one"
@@ -80,11 +88,8 @@ def test_named_graphs_are_seen_chosen_replaced_and_counted(repository: str, tmp_
         assert [str(age) for (age,) in rows] == ["20"]  # type: ignore[union-attr]
         both = kg.query(f"SELECT ?age {{ <{E}dave> <{E}age> ?age }}")
         assert sorted(str(age) for (age,) in both) == ["20", "21"]  # type: ignore[union-attr]
-        out = io.BytesIO()
-        kg.dump(out, format="nq")
-        parts = {(str(q.graph_name), str(q.triple)) for q in ox.parse(out.getvalue(), ox.RdfFormat.N_QUADS)}
         wanted = {(str(q.graph_name), str(q.triple)) for q in ox.parse(NAMED.encode(), ox.RdfFormat.TRIG)}
-        assert parts == wanted
+        assert quads_of(kg) == wanted
         assert load(kg, tmp_path, NAMED, replacing=True) == 8
         assert load(kg, tmp_path, f"<{E}g3> {{ <{E}a> <{E}p> 1 }}", replacing=True) == 1
         assert kg.record.contexts == (f"{E}g3",) and kg.count() == 1
@@ -126,6 +131,65 @@ def test_deletions_are_followed(horst: KnowledgeGraph) -> None:
     assert horst.holds(f"ASK {{ <{E}acme> <{E}partOf> <{E}world> }}", "all")
     horst.store.update(f"DELETE WHERE {{ GRAPH ?g {{ <{E}acme> <{E}partOf> ?o }} }}")
     assert not horst.holds(f"ASK {{ <{E}acme> <{E}partOf> ?o }}", "all")
+
+
+UPDATES = (
+    "INSERT DATA { ex:ann ex:age 40 . ex:dave ex:worksFor ex:beta . "
+    "GRAPH ex:g3 { ex:gil ex:worksFor ex:acme } }",
+    "DELETE DATA { ex:eve ex:worksFor ex:acme . ex:bob ex:worksFor ex:acme }",
+    "DELETE DATA { GRAPH ex:g2 { ex:fay ex:worksFor ex:acme } }",
+    "DELETE { ?x ex:age ?n } INSERT { ?x ex:years ?n } WHERE { ?x ex:age ?n FILTER (?n > 20) }",
+    "WITH ex:g2 INSERT { ?x ex:seen true } WHERE { ?x ?p ?o }",
+    "INSERT DATA { ex:hal ex:worksFor ex:acme } ; INSERT { ?x ex:paid ?n } WHERE "
+    "{ SELECT ?x (COUNT(?c) AS ?n) { ?x ex:worksFor ?c } GROUP BY ?x }",
+    # What is loaded stands in a named graph there, too.
+    "INSERT { GRAPH ?g { ?x ex:here true } } WHERE { GRAPH ?g { ?x ex:worksFor ?c } "
+    "FILTER (?g != <urn:graph:main>) }",
+    "MOVE ex:g3 TO ex:g4",
+    "INSERT DATA { ex:ann ex:worksFor ex:acme }",
+    "CLEAR GRAPH ex:g2",
+    "DROP NAMED",
+)
+
+
+def test_updates_change_what_they_change_elsewhere(repository: str, tmp_path: Path) -> None:
+    with mrag.connect(repository) as kg, mrag.connect() as embedded:
+        for one in (kg, embedded):
+            one.prefixes["ex"] = E
+            load(one, tmp_path, SMALL)
+            load(one, tmp_path, NAMED)
+        for text in UPDATES:
+            done, wanted = ((u.added, u.removed) for u in (kg.update(text), embedded.update(text)))
+            assert done == wanted, text
+            assert quads_of(kg) == quads_of(embedded), text
+            assert kg.count() == embedded.count() and kg.record.contexts == embedded.record.contexts, text
+
+
+def test_what_stands_in_no_named_graph_is_removed_there_alone(horst: KnowledgeGraph) -> None:
+    triple = f"<{E}kim> <{E}worksFor> <{E}acme>"
+    horst.store.update(f"INSERT DATA {{ {triple} . GRAPH <{E}g> {{ {triple} }} }}")
+    horst.recount()
+    assert horst.update(f"DELETE {{ GRAPH <{E}g> {{ {triple} }} }} WHERE {{ {triple} }}").removed == 1
+    assert horst.record.contexts == () and horst.holds(f"ASK {{ {triple} }}")
+    assert horst.update(f"DELETE DATA {{ {triple} }}").removed == 1
+    assert not horst.holds(f"ASK {{ <{E}kim> ?p ?o }}")
+
+
+def test_inferences_follow_updates(horst: KnowledgeGraph) -> None:
+    def cli(*arguments: str) -> str:
+        done = CliRunner().invoke(app, [*arguments, "--store", horst.store.url], catch_exceptions=False)
+        assert not done.exit_code, done.output
+        return done.output
+
+    far = f"ASK {{ <{E}acme> <{E}partOf> <{E}world> }}"
+    told = cli("remove", f"{E}acme", f"{E}partOf", f"{E}holding", "--yes")
+    assert "1 removed, 0 added" in told and "not up to date" not in told
+    assert not horst.holds(far)
+    told = cli("update", f"INSERT {{ <{E}acme> ?p ?o }} WHERE {{ <{E}holding> ?p ?o }}")
+    assert "2 triples would be added" in told and not horst.holds(far)
+    again = f"INSERT {{ <{E}acme> <{E}partOf> ?o }} WHERE {{ ?o <{E}partOf> <{E}world> }}"
+    assert "1 added" in cli("update", again, "--yes")
+    assert horst.holds(far) and horst.holds(far.replace("world", "holding"), "asserted")
 
 
 def test_narrowed_graphs_beside_inferred_triples_are_refused(horst: KnowledgeGraph, tmp_path: Path) -> None:
