@@ -113,6 +113,10 @@ class PlanUse:
         use = cls(plan, schema, told or tuple(c.value for c in plan.columns))
         for part in walk(plan):
             use._take(part)
+        sorts = [c.value for p in use.plans for o in p.order for c in p.columns if c.name == o.column]
+        dated = {p for p in use.properties if p in schema.properties and schema.properties[p].kind == "date"}
+        if any(isinstance(s, Unknown) and not use.is_number(s) and not use.told_by(s) & dated for s in sorts):
+            use.done.add("alphabet")
         return use
 
     def _take(self, part: object) -> None:
@@ -331,6 +335,9 @@ class Verdict:
         return tuple(dict.fromkeys(gap.words for gap in self.gaps))
 
 
+_KINDS: Final = frozenset(("kind", "sort", "type"))
+
+
 class _Sides:
     """A question and a plan side by side."""
 
@@ -380,6 +387,10 @@ class _Sides:
         if raw.isupper() and len(raw) > 1 and raw.isalpha():
             return True  # "US" is no pronoun
         key = self.words[at].key
+        if key in _KINDS and any(
+            m.end == at and any(c.kind == "class" for c in m.candidates) for m in self.mentions
+        ):
+            return True  # the type of a card is not the card
         return not (word in _TABLE["empty"] or key in _TABLE["empty"] or is_stopword(key))
 
     def names(self, iris: Iterable[str]) -> set[str]:
@@ -789,8 +800,18 @@ def _numbers(sides: _Sides) -> Iterator[Gap]:
             same |= {float(converted(info, a.value, a.unit)) for info in use.infos(use.properties)}
         if not any(map(_among(same), use.numbers)):
             yield Gap(said, "number")
+        elif "times" in low[a.end - 1 : a.end + 1] and not _tells_how_often(sides):
+            yield Gap("times", "unit")
         elif unit is not None and not unit.counts and not _is_of_sort(use, unit, same):
             yield Gap(a.unit, "unit")
+
+
+def _tells_how_often(sides: _Sides) -> bool:
+    """Return whether a plan counts, or compares a number that the question names."""
+    use = sides.use
+    named = (info for info in use.infos(use.properties) if info.kind == "number")
+    counts = {"count", "/", "*"} & use.done
+    return bool(counts) or any(not roots_in(info.names).isdisjoint(sides.roots) for info in named)
 
 
 def _among(some: Set[float]) -> Callable[[float | None], bool]:
@@ -931,9 +952,17 @@ def _groups(sides: _Sides, cue: Unit) -> bool:
         sides.low[cue.end - 1] in _TABLE["loose group"]
         or keys
         or len(use.plans) > 1
-        or bool({"/", "average"} & use.done)
+        or "/" in use.done
+        or (
+            "average" in use.done
+            and sides.low[cue.start : cue.start + 2] not in (["for", "each"], ["for", "every"])
+        )
     )
     return done or not any(map(folds, use.shown))
+
+
+def _alphabetic(sides: _Sides, cue: Unit) -> bool:
+    return "alphabet" in sides.use.done
 
 
 def _chooses(sides: _Sides, cue: Unit) -> bool:
@@ -962,6 +991,7 @@ _CHECKS: Final[Mapping[str, Callable[[_Sides, Unit], bool]]] = {
     "difference": _differs,
     "not": _denies,
     "group": _groups,
+    "alpha": _alphabetic,
     "or": _chooses,
     "every": _quantifies,
     "half": _quantifies,
@@ -1254,11 +1284,10 @@ def _untold(sides: _Sides, wanted: Sequence[_Asked]) -> Iterator[Gap]:
                 if kinds & i.domains.keys()
             )
             telling = sides.low[head].removesuffix("s") in _TABLE["telling"]
-            if (
-                has
-                and noun not in names
-                and (telling or not any(sides.is_in(at, names) for at in one.places[:-1]))
-            ):
+            # The type of a card is not the card, whatever the graph calls it.
+            behind = len(one.places) > 1
+            apart = telling or not any(sides.is_in(at, names) for at in one.places[:-1])
+            if noun not in names and apart and (has or (telling and behind)):
                 yield Gap(sides.words[head].raw, "told")
                 continue
         places = [at for at in one.places if sides.low[at].removesuffix("s") not in _GENERAL]

@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from rdflib import URIRef
+
 from mrag.errors import QueryTimeout
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import twins_of
@@ -100,7 +102,18 @@ def run(
     if isinstance(found, bool):
         return PlanResult(query, holds=found, seconds=time.monotonic() - began)
     rows = _rows(found, plan)
-    if settled and spare is None and _is_open(rows, plan, limits.rows, len(found)):
+    if things := sorted({str(row[at]) for row in rows for at in _keys(plan) if isinstance(row[at], URIRef)}):
+        # Stores order things by their IRIs, people by what they are called.
+        if plan.limit is not None:
+            whole = replace(plan, limit=None, offset=0, ties=False)
+            query, again = _fetched(kg, whole, schema, limits, spare, known)
+            assert isinstance(again, SelectResult)
+            found, rows = again, _rows(again, plan)
+            things = sorted(
+                {str(row[at]) for row in rows for at in _keys(plan) if isinstance(row[at], URIRef)}
+            )
+        rows = in_order(rows, plan, kg.labels(things))
+    elif settled and spare is None and _is_open(rows, plan, limits.rows, len(found)):
         # Which of many equal rows come first has to be decided by the store.
         took = time.monotonic() - began
         if limits.seconds < 2 * took and not patient:

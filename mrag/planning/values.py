@@ -777,14 +777,27 @@ def number(value: float) -> Literal | None:
     return Literal(f"{short:f}", datatype=URIRef(XSD + "decimal"), normalize=False)
 
 
-def in_order(rows: Iterable[Cells], plan: Plan) -> list[Cells]:
-    """Return rows in the order of a plan, those without a value last; ties break by the terms of the row."""
+def in_order(
+    rows: Iterable[Cells], plan: Plan, called: Mapping[str, str | None] | None = None
+) -> list[Cells]:
+    """Return rows in the order of a plan, those without a value last; ties break by the terms of the row.
+
+    Args:
+        rows: The rows.
+        plan: The plan.
+        called: What things are called, by which they are put in order; by their IRIs where it is not known.
+    """
     found = sorted(rows, key=lambda row: [str(cell if cell is not None else "") for cell in row])
     names = [c.name for c in plan.columns]
+
+    def key(cell: Cell, down: bool) -> tuple[int, float, str]:
+        name = called.get(str(cell)) if called and isinstance(cell, URIRef) else None
+        return sort_key(cell if name is None else Literal(name), down)
+
     for order in reversed(plan.order):
         at = names.index(order.column)
         down = order.descending
-        found.sort(key=lambda row, at=at, down=down: sort_key(row[at], down), reverse=down)  # type: ignore[misc]
+        found.sort(key=lambda row, at=at, down=down: key(row[at], down), reverse=down)  # type: ignore[misc]
     return found
 
 

@@ -187,3 +187,39 @@ def test_an_answer_is_told_in_words(kg: KnowledgeGraph, asked: ExpectedRows) -> 
         told = f"{attempt.answer.text}\n{attempt.answer.computed.reading}"
         assert all(said in told for said in asked.rows)
         assert mrag.verify(kg, attempt.answer).ok
+
+
+def test_things_are_put_in_order_by_what_they_are_called() -> None:
+    called = {"n4": "Alder", "n1": "Elm", "n3": "beech", "n2": "Yew"}
+    with mrag.connect("oxigraph:") as kg:
+        for number, label in called.items():
+            thing = URIRef(f"http://example.org/{number}")
+            kg.insert(
+                [
+                    Triple(thing, RDF.type, URIRef("http://example.org/Tree")),
+                    Triple(thing, RDFS.label, Literal(label)),
+                ]
+            )
+        for question, wanted in (
+            ("List all trees in alphabetical order", ["Alder", "beech", "Elm", "Yew"]),
+            ("the first two trees in alphabetical order", ["Alder", "beech"]),
+        ):
+            answer = compute(kg, question, least=0.0).answer
+            assert answer is not None and answer.computed is not None
+            assert [row[0].label for row in answer.computed.rows] == wanted, question
+
+
+def test_the_kind_of_a_thing_is_not_the_thing() -> None:
+    space = "http://example.org/"
+    with mrag.connect("oxigraph:") as kg:
+        for n in range(6):
+            thing = URIRef(f"{space}p{n}")
+            kg.insert(
+                [
+                    Triple(thing, RDF.type, URIRef(space + "Product")),
+                    Triple(thing, RDFS.label, Literal(f"pan {n}")),
+                    Triple(thing, URIRef(space + "price"), Literal(n * 10)),
+                ]
+            )
+        assert compute(kg, "Which product has the highest price?").sure
+        assert not compute(kg, "Which product type has the highest price?").sure
