@@ -24,6 +24,7 @@ from mrag.graph.kg import KnowledgeGraph, home
 from mrag.images.enrichment import EnrichProgress, EnrichReport, EnrichSettings, describe
 from mrag.images.files import part_of
 from mrag.images.graph import EX, file_names, image_texts
+from mrag.index.books import books
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding import Embedder
 from mrag.loaders.rdf import leads_out
@@ -38,7 +39,7 @@ from mrag.loaders.snippets import (
 )
 from mrag.rdf import queries
 from mrag.rdf.terms import RDFS, Triple
-from mrag.stores.base import Dataset
+from mrag.stores.base import Dataset, TripleStore
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document as LangChainDocument
@@ -85,12 +86,8 @@ class CollectionReport:
 
 
 def evidence_graph(kg: KnowledgeGraph) -> str:
-    """Return the IRI of the graph of passages; no question is answered from it.
-
-    A server that reasons itself has all its graphs in sight; the texts are literals of a datatype that its
-    indexes of words can leave out.
-    """
-    return f"urn:graph:{kg.name}:evidence" if kg.store.capabilities.reasoning else kg.beside[1]
+    """Return the IRI of the graph of passages; no question is answered from it."""
+    return f"urn:mrag:evidence:{kg.name}"
 
 
 def collection_of(folder: Path | str) -> str:
@@ -117,7 +114,19 @@ def store_documents(
     whole: bool = True,
 ) -> CollectionReport:
     """Bring texts into the store as a collection, of which others go out where these are the whole of it."""
-    graph, store = evidence_graph(kg), kg.store
+    with books(kg, writing=True) as store:
+        return _store_documents(store, evidence_graph(kg), collection, documents, cutting, whole=whole)
+
+
+def _store_documents(
+    store: TripleStore,
+    graph: str,
+    collection: str,
+    documents: Iterable[Document],
+    cutting: Cutting | None,
+    *,
+    whole: bool,
+) -> CollectionReport:
     seen = Dataset((graph,))
     text = queries.get("completion/evidence-documents").bind(collection=[collection])
     there = {str(document) for _, document in store.select(text, seen)}
@@ -176,7 +185,8 @@ def passages_of(kg: KnowledgeGraph, collections: Sequence[str]) -> list[Passage]
     if not collections:
         return []
     text = queries.get("completion/evidence-passages").bind(collection=list(collections))
-    rows = kg.store.select(text, Dataset((evidence_graph(kg),)))
+    with books(kg) as store:
+        rows = store.select(text, Dataset((evidence_graph(kg),))).rows
     found = [Passage(str(p), str(said), str(source), str(title)) for source, _, _, p, title, said in rows]
     return list(dict.fromkeys(found))
 

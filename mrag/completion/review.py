@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib.metadata import version
@@ -32,6 +33,7 @@ from mrag.errors import ConfigError
 from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Record, joined, parted, status_of
+from mrag.index.books import books
 from mrag.index.similarity import SimilarityIndexes, freshen
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, RDF, RDFS, XSD, Quad, Term, Triple, ntriples_terms, to_ntriples
@@ -66,12 +68,8 @@ _BATCH: Final = 200
 
 
 def runs_graph(kg: KnowledgeGraph) -> str:
-    """Return the IRI of the graph of runs; it is none of the graphs that questions are answered from.
-
-    A server that reasons itself has all its graphs in sight, so there the descriptions can be seen, but
-    what they describe is not asserted there either.
-    """
-    return f"urn:graph:{kg.name}:runs" if kg.store.capabilities.reasoning else kg.beside[0]
+    """Return the IRI of the graph of runs; it is none of the graphs that questions are answered from."""
+    return f"urn:mrag:completion:{kg.name}"
 
 
 def triples_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
@@ -157,7 +155,9 @@ def run_heads(kg: KnowledgeGraph) -> list[CompletionRun]:
     """List the runs of a knowledge graph without their statements, in order of their time."""
     said: dict[str, dict[str, str]] = {}
     described = Dataset((runs_graph(kg),))
-    for run, name, value in kg.store.select(queries.get("completion/run-list").text, described):
+    with books(kg) as store:
+        rows = store.select(queries.get("completion/run-list").text, described).rows
+    for run, name, value in rows:
         said.setdefault(str(run), {})[str(name)] = str(value)
     agents = sorted({one[_MODEL] for one in said.values() if _MODEL in one})
     labels = _rows(kg, "label/labels", "entity_property", [(agent, RDFS + "label") for agent in agents])
@@ -182,7 +182,9 @@ def run_heads(kg: KnowledgeGraph) -> list[CompletionRun]:
 def _rows(kg: KnowledgeGraph, query: str, parameter: str, values: Sequence[Any]) -> Iterator[Row]:
     """Yield the rows of a query to the graph of runs for many values of its parameter."""
     for text in queries.get(query).batches(parameter, values, _BATCH):
-        yield from kg.store.select(text, Dataset((runs_graph(kg),)))
+        with books(kg) as store:
+            rows = store.select(text, Dataset((runs_graph(kg),))).rows
+        yield from rows
 
 
 def find_run(kg: KnowledgeGraph, name: str, state: State | None = None) -> CompletionRun:
@@ -252,7 +254,19 @@ _ROWS: Final = 400
 
 
 def change(kg: KnowledgeGraph, out: Sequence[Quad], into: Sequence[Quad]) -> None:
-    """Take triples out of graphs and put others in, in one transaction, the record left as it is."""
+    """Take triples out of graphs and put others in, the record left as it is.
+
+    It is one transaction, but where descriptions of runs lie beside a server: they are changed last. Cut off
+    before that, the run is as it was, and what was asked for can be asked for again.
+    """
+    if kg.store.capabilities.reasoning:
+        noted = URIRef(runs_graph(kg))
+        for writing in (False, True):
+            gone, come = ([q for q in quads if (q[0] == noted) is writing] for quads in (out, into))
+            if gone or come:
+                with books(kg, writing=True) if writing else nullcontext(kg.store) as store:
+                    store.update(kg.changes(gone, come))
+        return
     if not out and into and not kg.store.capabilities.edges:
         # Virtuoso trips over an empty list of what goes out.
         for graph in dict.fromkeys(str(quad[0]) for quad in into):
@@ -429,7 +443,8 @@ def propose(
             return kept
         change(kg, *changes(kg, kept, replace(run, started=kept.started)))
         return find_run(kg, run.iri)
-    kg.store.insert(to_ntriples(triples_of(kg, run)), runs_graph(kg))
+    with books(kg, writing=True) as store:
+        store.insert(to_ntriples(triples_of(kg, run)), runs_graph(kg))
     return run
 
 

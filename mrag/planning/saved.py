@@ -15,6 +15,7 @@ from rdflib import PROV, RDF, RDFS, XSD, Literal, URIRef
 from mrag.errors import ConfigError, StoreError, TermError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
+from mrag.index.books import books
 from mrag.language.possessive import compile_late
 from mrag.language.tokens import tokens
 from mrag.planning.accounting import account
@@ -154,14 +155,8 @@ def _name(text: str) -> str:
 
 
 def questions_graph(kg: KnowledgeGraph) -> str:
-    """Return the IRI of the graph of saved questions; no question is answered from it.
-
-    A server that reasons itself has all its graphs in sight; there a datatype of their own keeps the texts
-    out of indexes.
-    """
-    return (
-        kg.server_graph("questions") if kg.store.capabilities.reasoning else f"urn:mrag:questions:{kg.name}"
-    )
+    """Return the IRI of the graph of saved questions; no question is answered from it."""
+    return f"urn:mrag:questions:{kg.name}"
 
 
 def _change(kg: KnowledgeGraph, out: Sequence[SavedQuestion], into: Sequence[SavedQuestion]) -> None:
@@ -172,9 +167,8 @@ def _change(kg: KnowledgeGraph, out: Sequence[SavedQuestion], into: Sequence[Sav
     )
     graph = URIRef(questions_graph(kg))
     gone = [(graph, *triple) for triple in old if triple not in kept]
-    kg.store.update(kg.changes(gone, [(graph, *triple) for triple in new]))
-    if kg.store.capabilities.reasoning:
-        kg.recount()
+    with books(kg, writing=True) as store:
+        store.update(kg.changes(gone, [(graph, *triple) for triple in new]))
     for name in (_EVERY, _PATTERNS):
         kg.cache.pop(name, None)
 
@@ -201,7 +195,8 @@ def _read(kg: KnowledgeGraph) -> Iterator[SavedQuestion]:
     found: dict[str, dict[str, str]] = {}
     text = queries.get("planning/saved-list").bind(kg=[kg.iri])
     try:
-        rows = list(kg.store.select(text, Dataset((questions_graph(kg),))))
+        with books(kg) as store:
+            rows = store.select(text, Dataset((questions_graph(kg),))).rows
     except StoreError:
         return  # a store that cannot tell can still be asked
     for node, p, o, author in rows:

@@ -13,13 +13,18 @@ from typer.testing import CliRunner
 
 import mrag
 from mrag.cli import app
+from mrag.completion.passages import passages_of, store_documents
+from mrag.completion.review import accept, list_runs, rollback
 from mrag.errors import ConfigError, InconsistentOntology, QueryRefused, ReasoningError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition, documents
 from mrag.index.similarity import SimilarityIndexes
+from mrag.loaders.snippets import Document
+from mrag.planning.saved import list_questions, save_question
 from mrag.rdf.terms import OWL
 from mrag.reasoning.run import reason
 from mrag.stores.base import Dataset
+from tests.completion.towns import asks, proposed, read, triples
 from tests.java_servers import graphdb_repository
 
 pytestmark = pytest.mark.slow
@@ -235,3 +240,22 @@ def test_what_the_server_alone_infers_is_its_word(horst: KnowledgeGraph) -> None
     assert any("a rule of its own" in text for text in words.texts)
     with pytest.raises(ReasoningError, match="does not hold"):
         mrag.explain(horst, URIRef(f"{E}ann"), URIRef(f"{E}partOf"), URIRef(f"{E}world"))
+
+
+def test_notes_about_a_graph_are_out_of_sight(graphdb: str, tmp_path: Path) -> None:
+    with graphdb_repository(graphdb, "notes", "owl-horst-optimized") as url, mrag.connect(url) as kg:
+        kg.insert(triples())
+        before, graphs, every = quads_of(kg), kg.store.graphs(), kg.count("inferred")
+        run = proposed(kg, read("bob", "bornIn", "ystad"), ystad="Ystad")
+        store_documents(kg, "urn:c:1", [Document("a.txt", "a", "Bob Stone was born in Ystad.")])
+        save_question(kg, mrag.ask(kg, "How many places are there?", model="none"), "places")
+        assert quads_of(kg) == before and kg.store.graphs() == graphs and kg.count("inferred") == every
+        assert len(accept(kg, run).entered) == 2 and asks(kg, ":bob :bornIn :ystad")
+        with mrag.connect(url) as again:
+            assert [known.state for known in list_runs(again)] == ["accepted"]
+            assert [text.text for text in passages_of(again, ["urn:c:1"])] == ["Bob Stone was born in Ystad."]
+            assert [saved.name for saved in list_questions(again)] == ["places"]
+            texts = " ".join(text for _, text in documents(again, Definition()))
+            assert "Ystad" in texts and "was born in Ystad." not in texts and "How many" not in texts
+        assert len(rollback(kg, run).removed) == 2
+        assert quads_of(kg) == before and kg.count("inferred") == every

@@ -17,6 +17,7 @@ from mrag.context.display import Display
 from mrag.errors import ConfigError, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import PlannedUpdate, graph_of
+from mrag.index.books import books
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, OxTerm, Triple, from_ox, term_to_json
 from mrag.server.web.api import PageView, Values, reply, text_value
@@ -113,7 +114,8 @@ class QueryView(PageView):
         def read() -> list[SavedQuery]:
             text = queries.get("explore/saved-queries").bind(kg=[kg.iri])
             try:
-                rows = list(kg.store.select(text, Dataset((_graph(kg),))))
+                with books(kg) as store:
+                    rows = store.select(text, Dataset((_graph(kg),))).rows
             except StoreError:
                 return []  # a store that cannot tell can still be asked
             texts = [["" if cell is None else str(cell) for cell in row[1:]] for row in rows]
@@ -129,9 +131,8 @@ class QueryView(PageView):
         old, new = (
             [(graph, *triple) for one in some for triple in _triples(kg, one)] for some in (out, into)
         )
-        kg.store.update(kg.changes([quad for quad in old if quad not in new], new))
-        if kg.store.capabilities.reasoning:
-            kg.recount()
+        with books(kg, writing=True) as store:
+            store.update(kg.changes([quad for quad in old if quad not in new], new))
         kg.cache.pop(_CACHED, None)
 
 
@@ -147,7 +148,7 @@ def _row(quad: ox.Quad, contexts: set[str], display: Display) -> dict[str, Any]:
 
 def _graph(kg: KnowledgeGraph) -> str:
     """Return the IRI of the graph of saved queries, which no question is answered from."""
-    return kg.server_graph("queries") if kg.store.capabilities.reasoning else f"urn:mrag:queries:{kg.name}"
+    return f"urn:mrag:queries:{kg.name}"
 
 
 def _triples(kg: KnowledgeGraph, query: SavedQuery) -> Iterator[Triple]:

@@ -9,6 +9,7 @@ from mrag import completion
 from mrag.context.display import Display
 from mrag.errors import ConfigError
 from mrag.generation.result import EvidenceRef
+from mrag.index.books import books
 from mrag.loaders.snippets import Snippets
 from mrag.rdf import queries
 from mrag.rdf.terms import RDFS
@@ -164,7 +165,9 @@ class Review(PageView):
 
         found: dict[str, str] = {}
         for query in queries.get("completion/passage-texts").batches("passage", sorted({*iris})):
-            for passage, text in self.kg.store.select(query, Dataset((evidence_graph(self.kg),))):
+            with books(self.kg) as store:
+                rows = store.select(query, Dataset((evidence_graph(self.kg),))).rows
+            for passage, text in rows:
                 found.setdefault(str(passage), str(text))
         return found
 
