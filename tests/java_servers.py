@@ -33,7 +33,7 @@ _SAIL = """
 @prefix sail: <http://www.openrdf.org/config/sail#> .
 @prefix graphdb: <http://www.ontotext.com/config/graphdb#> .
 [] a rep:Repository ; rep:repositoryID "%s" ; rep:repositoryImpl [
-  rep:repositoryType "graphdb:SailRepository" ; sr:sailImpl [ sail:sailType "graphdb:Sail" ; %s ] ] .
+  rep:repositoryType "graphdb:SailRepository" ; sr:sailImpl %s ] .
 """
 
 
@@ -163,11 +163,15 @@ def rdf4j_repository(base: str, name: str, sail: str = '"openrdf:MemoryStore"') 
 
 
 @contextmanager
-def graphdb_repository(base: str, name: str, ruleset: str = "empty", **settings: str) -> Iterator[str]:
+def graphdb_repository(
+    base: str, name: str, ruleset: str = "empty", *, shapes: bool = False, **settings: str
+) -> Iterator[str]:
     """Give the URL of an empty repository of GraphDB; of settings, `_` stands for `-`."""
     values = {"ruleset": ruleset, "repository-type": "file-repository", "storage-folder": "storage",
               "entity-index-size": "100000", "entity-id-size": "32", "disable-sameAs": "true"}  # fmt: skip
     values |= {key.replace("_", "-"): value for key, value in settings.items()}
-    config = _SAIL % (name, " ; ".join(f'graphdb:{key} "{value}"' for key, value in values.items()))
+    sail = " ; ".join(f'graphdb:{key} "{value}"' for key, value in values.items())
+    sail = f'[ sail:sailType "graphdb:Sail" ; {sail} ]'
+    config = _SAIL % (name, f'[ sail:sailType "rdf4j:ShaclSail" ; sail:delegate {sail} ]' if shapes else sail)
     with _repository(base, name, config) as place:
         yield f"graphdb:{place}"

@@ -162,8 +162,7 @@ class GraphDBStore(StatementsStore):
 
     def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
         found = dict(super()._parameters(dataset, seconds))
-        seen = {*dataset.default, *dataset.named}
-        if seen & {EXPLICIT, UNNAMED} and IMPLICIT not in seen:
+        if {EXPLICIT, UNNAMED} & {*dataset.default} and IMPLICIT not in dataset.default:
             found["infer"] = "false"
         return found
 

@@ -316,12 +316,16 @@ class Http:
         return error
 
     def _message(self, response: requests.Response) -> str:
+        report = response.headers.get("Content-Type", "").startswith(_REPORT)
         try:
-            body = next(response.iter_content(4096), b"").decode("utf-8", "replace")
+            pieces = islice(response.iter_content(4096), 256 if report else 1)
+            body = b"".join(pieces).decode("utf-8", "replace")
         except (requests.RequestException, OSError):
             body = ""
         finally:
             response.close()
+        if report and (found := violations(body)):
+            return self._plain(found)
         return self._plain(" ".join(body.split()))[:_MESSAGE]
 
     def _unreachable(self, what: str) -> EndpointError:
@@ -358,6 +362,11 @@ class Http:
         elif status in (404, 405, 410):
             what = "There is no such repository, dataset or path"
             hint = "Check the end of the URL; `mrag doctor URL` looks at the server."
+        elif status == 409 and "\n" in text:
+            what, hint = (
+                "The server's shapes refuse this",
+                "Nothing was written. Mend the data or the shapes.",
+            )
         elif _says_timeout(text) or status == 408:
             kind, what = QueryTimeout, "The server ended the query at its time limit"
             hint = "Narrow the query, or raise the server's limit."
@@ -373,11 +382,47 @@ class Http:
         return error
 
 
+def violations(report: str) -> str:
+    r"""Return what the first result of a SHACL report in N-Quads says, and in a second line where.
+
+    Example:
+        >>> print(violations(f'''_:r <{_SHACL}resultMessage> "No age." .
+        ... _:r <{_SHACL}focusNode> <urn:a> .
+        ... _:r <{_SHACL}resultPath> <urn:p> .'''))
+        No age.
+        focus node <urn:a>, path <urn:p>
+    """
+    results: dict[str, dict[str, str]] = {}
+    for line in report.splitlines():
+        try:
+            quads = list(ox.parse(line, ox.RdfFormat.N_QUADS, lenient=True))
+        except SyntaxError:
+            continue  # the end of what was read
+        for quad in quads:
+            part = quad.predicate.value.removeprefix(_SHACL)
+            if part in ("resultMessage", "focusNode", "resultPath"):
+                said = quad.object.value if part == "resultMessage" else str(quad.object)
+                results.setdefault(str(quad.subject), {}).setdefault(part, said[:_MESSAGE])
+    if not results:
+        return ""
+    first = next(iter(results.values()))
+    where = [
+        f"{word} {first[part]}"
+        for part, word in (("focusNode", "focus node"), ("resultPath", "path"))
+        if part in first
+    ]
+    if len(results) > 1:
+        where.append(f"and {len(results) - 1:,} more")
+    return f"{' '.join(first.get('resultMessage', 'no message').split())}\n{', '.join(where)}"
+
+
 def _says_timeout(text: str) -> bool:
     return bool(_TIMEOUTS.search(text))
 
 
 NT = "application/n-triples"
+_REPORT = "application/shacl-validation-report"
+_SHACL = "http://www.w3.org/ns/shacl#"
 _TAGS = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.I | re.S)
 
 

@@ -55,12 +55,15 @@ class RemoteChanges(Changes):
                 (Literal(n), from_ox(t.subject), from_ox(t.predicate), from_ox(t.object))
                 for n, t in enumerate(part)
             ]
+            graphs = self._graphs()
             text = queries.get("kg/present").bind(n_s_p_o=cast(Any, rows))
-            for graph, number in self._rows(text, Dataset((), self._graphs())):
+            found = list(self._rows(text, Dataset((), tuple(g for g in graphs if g != NIL[0]))))
+            if NIL[0] in graphs:  # which no GRAPH shows
+                text = queries.get("kg/present-unnamed").bind(n_s_p_o=cast(Any, rows))
+                found += ((NIL[0], number) for (number,) in self._rows(text, Dataset((NIL[0],))))
+            for graph, number in found:
                 t = part[int(str(number))]
-                # GraphDB calls so what is in no named graph, where it was asked for that.
-                name = NIL[0] if str(graph) == EXPLICIT else str(graph)
-                self._known.add(ox.Quad(t.subject, t.predicate, t.object, ox.NamedNode(name)))
+                self._known.add(ox.Quad(t.subject, t.predicate, t.object, ox.NamedNode(str(graph))))
             self._looked_up.update(part)
 
     def triples(self, graph: str | None, wanted: Wanted = (None, None, None)) -> list[ox.Triple]:

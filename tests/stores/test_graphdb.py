@@ -160,3 +160,15 @@ def test_making_an_index_waits_until_it_is_built(recorder: tuple[GraphDBStore, t
     handler.status = ["FAILED"]
     with pytest.raises(IndexError_, match="FAILED"):
         GraphDBSimilarity(store).create("idx", query)
+
+
+def test_updates_of_what_a_server_of_ours_has_in_no_named_graph(served: mrag.KnowledgeGraph) -> None:
+    served.store.update("INSERT DATA { <urn:a> <urn:p> 1 GRAPH <urn:g> { <urn:a> <urn:p> 2 } }")
+    served.recount()
+    assert served.update("DELETE DATA { <urn:a> <urn:p> 1 }").removed == 1
+    assert [int(o) for _, o in served.query("SELECT * { <urn:a> ?p ?o }")] == [2]  # type: ignore[arg-type,union-attr]
+    assert (
+        served.update("DELETE { ?s ?p ?o } INSERT { ?s ?p 3 } WHERE { ?s ?p ?o FILTER (?o = 2) }").removed
+        == 1
+    )
+    assert [int(o) for _, o in served.query("SELECT * { <urn:a> ?p ?o }")] == [3]  # type: ignore[arg-type,union-attr]

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
-from rdflib import URIRef
+from rdflib import RDF, URIRef
 from typer.testing import CliRunner
 
 import mrag
 from mrag.cli import app
 from mrag.completion.passages import passages_of, store_documents
 from mrag.completion.review import accept, list_runs, rollback
-from mrag.errors import ConfigError, InconsistentOntology, QueryRefused, ReasoningError
+from mrag.errors import ConfigError, EndpointError, InconsistentOntology, QueryRefused, ReasoningError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition, documents
 from mrag.index.similarity import SimilarityIndexes
 from mrag.loaders.snippets import Document
 from mrag.planning.saved import list_questions, save_question
-from mrag.rdf.terms import OWL
+from mrag.rdf.terms import OWL, Triple
 from mrag.reasoning.run import reason
 from mrag.stores.base import Dataset
 from tests.completion.towns import asks, proposed, read, triples
@@ -259,3 +259,24 @@ def test_notes_about_a_graph_are_out_of_sight(graphdb: str, tmp_path: Path) -> N
             assert "Ystad" in texts and "was born in Ystad." not in texts and "How many" not in texts
         assert len(rollback(kg, run).removed) == 2
         assert quads_of(kg) == before and kg.count("inferred") == every
+
+
+def test_what_the_servers_shapes_refuse_is_told_in_two_lines(graphdb: str) -> None:
+    shape = (
+        "[] a sh:NodeShape ; sh:targetClass ex:P ; "
+        'sh:property [ sh:path ex:age ; sh:minCount 1 ; sh:message "Everyone has an age." ] .'
+    )
+    with graphdb_repository(graphdb, "shapes", shapes=True) as url, mrag.connect(url) as kg:
+        prefixes = f"PREFIX sh: <http://www.w3.org/ns/shacl#> PREFIX ex: <{E}> "
+        graph = "http://rdf4j.org/schema/rdf4j#SHACLShapeGraph"
+        kg.store.update(f"{prefixes} INSERT DATA {{ GRAPH <{graph}> {{ {shape} }} }}")
+        for way in (
+            lambda: kg.insert([Triple(URIRef(f"{E}a"), RDF.type, URIRef(f"{E}P"))]),
+            lambda: kg.update(f"INSERT DATA {{ <{E}a> a <{E}P> }}"),
+        ):
+            with pytest.raises(EndpointError) as told:
+                way()
+            first, second = told.value.message.splitlines()
+            assert first.endswith("Everyone has an age.") and "shapes refuse" in first
+            assert f"<{E}a>" in second and f"<{E}age>" in second
+        assert kg.count() == 0
