@@ -20,11 +20,11 @@ from rdflib import RDF, Literal, URIRef
 from mrag.completion.names import mentioned
 from mrag.completion.review import DCTERMS
 from mrag.errors import IndexError_, LoadError
+from mrag.graph.books import books
 from mrag.graph.kg import KnowledgeGraph, home
 from mrag.images.enrichment import EnrichProgress, EnrichReport, EnrichSettings, describe
 from mrag.images.files import part_of
 from mrag.images.graph import EX, file_names, image_texts
-from mrag.index.books import books
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding import Embedder
 from mrag.loaders.rdf import leads_out

@@ -31,9 +31,9 @@ from mrag.completion.checks import (
 from mrag.completion.patterns import CompletedTriple
 from mrag.errors import ConfigError
 from mrag.generation.result import EvidenceRef
+from mrag.graph.books import books
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Record, joined, parted, status_of
-from mrag.index.books import books
 from mrag.index.similarity import SimilarityIndexes, freshen
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, RDF, RDFS, XSD, Quad, Term, Triple, ntriples_terms, to_ntriples

@@ -14,8 +14,8 @@ from rdflib import PROV, RDF, RDFS, XSD, Literal, URIRef
 
 from mrag.errors import ConfigError, StoreError, TermError
 from mrag.generation.result import Answer
+from mrag.graph.books import books
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.books import books
 from mrag.language.possessive import compile_late
 from mrag.language.tokens import tokens
 from mrag.planning.accounting import account

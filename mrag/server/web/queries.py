@@ -15,9 +15,9 @@ from starlette.responses import Response
 
 from mrag.context.display import Display
 from mrag.errors import ConfigError, StoreError
+from mrag.graph.books import books
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import PlannedUpdate, graph_of
-from mrag.index.books import books
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, OxTerm, Triple, from_ox, term_to_json
 from mrag.server.web.api import PageView, Values, reply, text_value

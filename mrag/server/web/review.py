@@ -9,7 +9,7 @@ from mrag import completion
 from mrag.context.display import Display
 from mrag.errors import ConfigError
 from mrag.generation.result import EvidenceRef
-from mrag.index.books import books
+from mrag.graph.books import books
 from mrag.loaders.snippets import Snippets
 from mrag.rdf import queries
 from mrag.rdf.terms import RDFS

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mrag.errors import StoreLocked
-from mrag.graph.kg import KnowledgeGraph
-from mrag.index.backends.base import home
+from mrag.graph.kg import KnowledgeGraph, home
 from mrag.storage.files import make_folder
 from mrag.stores.base import TripleStore
 from mrag.stores.oxigraph import OxigraphStore
