@@ -1,7 +1,7 @@
 """The facts of a context that answer a question, chosen without a language model.
 
 A question is a set of words to be covered. Every subject of the context covers some of them by what its
-lines say; words that are rare in the context count more, and names
+lines say, directly or over one thing between; words that are rare in the context count more, and names
 count most. The subjects that cover best are the answer, each with the few lines that cover it. This is
 keyword search over graphs: it reads no grammar, and says so when words stay without a line.
 """
@@ -12,14 +12,14 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Final
 
 from rdflib import Literal
 
 from mrag._tables import patterns, tables
 from mrag.context.render import Context, Line
-from mrag.generation.support.mentions import META, NAMING, ContextNames, TermMention
+from mrag.generation.support.mentions import META, NAMING, ContextNames, TermMention, owned
 from mrag.generation.verbalise import TYPE, describes, is_empty
 from mrag.language.names import split_identifier
 from mrag.language.tokens import (
@@ -95,18 +95,22 @@ class QuestionNeeds:
         self._labels |= {x.triple.s: keys(x.labels[0]) for x in context.lines}
         self.stems = {line.id: self._stems(line, above) for line in context.lines}
         self.listy = bool(_PATTERNS["listing"].search(question))
+        self.yes_or_no = bool(_PATTERNS["yes_or_no"].match(question))
         self.comparing = bool(_PATTERNS["comparing"].search(question))
         self.defining = self.comparing or bool(_PATTERNS["defining"].match(question))
         # The words of an English question are compared with those of relations.
         self.english = language_of(question) == "en"
         asked = tokens(question)
         said = {word.key for word in asked}
-        does = self.english and bool(asked) and asked[0].key in _DOING
+        does = self.english and bool(asked) and (asked[0].key in _DOING or self.yes_or_no)
         # Vague verbs say what is asked of what is named, where no other word does.
         self.deeds = tuple(word.raw for word in asked[1:] if does and word.key in _DEEDS)
         self.for_people = self.english and not said.isdisjoint(("who", "whom"))
+        self.dated = not said.isdisjoint(("on", "when"))
         mentions = [m for m in self.names.find(question, asked) if m.first >= 0]
         self.kinds = self._kinds(asked, mentions)
+        things = [m for m in mentions if not m.terms <= self._common]
+        self._owned = {t: owned(question, asked, m, things) for m in things for t in m.terms}
         found = self._want(question, asked, mentions)
         self.named = frozenset(filter(self._is_name, (t for w in found for t in w.terms)))
         self.covers = {line.id: [_cover(w, line, self.stems[line.id]) for w in found] for line in self.lines}
@@ -136,10 +140,12 @@ class QuestionNeeds:
     def _stems(self, line: Line, above: Mapping[Term, set[str]]) -> Stems:
         s, p, o = line.triple
         relation = content(split_identifier(line.labels[1]))
+        # "home world" may be asked for as "homeworld"
+        compounds = [a + b for a, b in pairwise(relation)]
         return (
             frozenset(content(line.labels[0])).union(self.aliases.get(s, ())),
             # What has a feature is linked to it, where the ontology says so.
-            frozenset(relation).union(above.get(p, ())),
+            frozenset([*relation, *compounds]).union(above.get(p, ())),
             frozenset(content(line.labels[2])).union(self.aliases.get(o, ())),
         )
 
@@ -152,6 +158,7 @@ class QuestionNeeds:
     def _want(self, question: str, asked: Sequence[TextToken], mentions: Sequence[TermMention]) -> list[Need]:
         useful = set(content(question, language_of(question)))
         place = {i: m for m in mentions for i in range(m.first, m.last)}
+        pairs = [(a, b, stem(a.raw) + stem(b.raw)) for a, b in pairwise(asked)]
         found: dict[str, Need] = {}
         for i, word in enumerate(asked):
             before = asked[i - 1].key if i else ""
@@ -174,11 +181,13 @@ class QuestionNeeds:
             others = OTHERS.get(key, frozenset()) - {key}
             if word.key == "made" and any(after.key in ("of", "from") for after in asked[i + 1 : i + 2]):
                 others = _PARTS
+            others |= {joined for a, b, joined in pairs if word in (a, b)}
             terms = mention.terms if mention else frozenset()
             # "the film Alien" and "which films" say what kind of thing is named, or asked for.
             names_it = behind is not None and behind != mention and any(map(self._is_name, behind.terms))
             of_kind = names_it or (before in _WHICH and key not in _TIMES)
-            found.setdefault(key, Need(plain(word.raw), key, others, terms, kind=of_kind))
+            placed = "where" if key in _PLACED and not self.dated else ""
+            found.setdefault(key, Need(plain(word.raw), key, others, terms, kind=of_kind, asking=placed))
         return list(found.values())
 
     def _with_weights(self, found: Sequence[Need]) -> list[Need]:
@@ -205,10 +214,24 @@ class QuestionNeeds:
         relation = self.stems[line.id][1]
         return need.stem in relation or bool(need.others & relation)
 
+    def is_of_owner(self, line: Line, need: Need) -> bool:
+        """Return whether a line tells of the owner of what is asked about: "the gender of Ada's children"."""
+        nouns = self._owned.get(line.triple.s, frozenset())
+        relation = self.stems[line.id][1]
+        meant = nouns.union(*(OTHERS.get(one, frozenset()) for one in nouns))
+        return bool(nouns) and need.stem not in nouns and not meant & relation and need.stem in relation
+
     def head_of(self, term: Term, *, alone: bool = False) -> str:
         """Return the stem of the last word of a label; nothing where it is to be `alone` and is not."""
         label = self._labels.get(term, ())
         return stem(label[-1]) if label and not (alone and len(label) > 1) else ""
+
+    def joined(self, line: Line) -> frozenset[int]:
+        """Return what a line covers by its predicate and its ends together: "blue" said of eyes."""
+        value, (s, _, o) = self.stems[line.id][2], line.triple
+        by_relation = {i for i, w in enumerate(self.needs) if self._is_relation(w, line)}
+        ends = {i for i, w in enumerate(self.needs) if w.terms & {s, o} or w.stem in value}
+        return frozenset(by_relation | ends) if by_relation and ends - by_relation else frozenset()
 
     def sought(self) -> tuple[str, ...]:
         """Return what was looked for, in the order of the question, the words of a name together."""
@@ -230,10 +253,16 @@ def _cover(wanted: Need, line: Line, stems: Stems) -> float:
     if wanted.by_predicate:
         told = wanted.others & relation or (wanted.naming and str(line.triple.p) in NAMING)
         return 0.9 if told and _is_told(wanted.asking, line, relation) else 0.0
+    if wanted.asking and (wanted.stem in relation or wanted.others & relation):
+        return 1.0 if _is_told(wanted.asking, line, relation) else 0.0
     if wanted.stem in relation or wanted.terms & {line.triple.s, line.triple.o}:
         return 1.0
     if wanted.stem in subject or wanted.stem in value:
-        return 1.0
+        if describes(line) and wanted.stem not in subject:
+            return 0.5
+        if str(line.triple.p) == TYPE and wanted.stem in [stem(x.raw) for x in tokens(line.labels[2])[-1:]]:
+            return 0.9  # a graph database is a database
+        return 0.5 if wanted.terms else 1.0
     return 0.7 if _by_synonym(wanted, relation) else 0.0
 
 
@@ -251,7 +280,9 @@ def _is_told(asking: str, line: Line, relation: frozenset[str]) -> bool:
         return any(char.isdigit() for char in line.labels[2]) or bool(relation & _TIMES and asking == "when")
     if asking != "where":
         return True
-    return not ("on" in keys(split_identifier(line.labels[1])) and bool(relation & _PLACED))
+    misplaced = "on" in keys(split_identifier(line.labels[1])) and bool(relation & _PLACED)
+    datatype = getattr(line.triple.o, "datatype", None)
+    return not misplaced and (datatype is None or str(datatype).endswith("string"))
 
 
 def _by_synonym(wanted: Need, relation: frozenset[str]) -> bool:
@@ -267,6 +298,7 @@ class FactGroup:
     lines: tuple[Line, ...]  # The lines that cover most, in the order found
     covered: frozenset[int]  # Positions of the wanted words that they cover
     score: float  # Weight of what they cover
+    joint: frozenset[frozenset[int]] = frozenset()  # What single lines cover by predicate and end together
     kind: float = 0.0  # Part of the score that is for being of the class asked for
 
 
@@ -310,7 +342,7 @@ class FactSelector:
         if defined:
             count = _FACTS + 1 if len(defined) == 1 else _FACTS - 1
             filled = [self._filled(FactGroup(s, (), frozenset(), 1.0), count) for s in defined]
-            told = tuple(g for g in filled if g.lines)
+            told = tuple(self._without_repeats(filled))
             nearest = self._nearest([line for g in told for line in g.lines])
             partial, sought = bool(self.asked.deeds), self.asked.sought()
             return Selection(told, len(filled) > 1, partial=partial, sought=sought, nearest=nearest)
@@ -329,6 +361,7 @@ class FactSelector:
         else:
             kept = self._as_good(groups)
             many = len(kept) > 1
+        kept = self._without_repeats(kept)
         if kept and any(w.by_predicate and i not in kept[0].covered for i, w in enumerate(self.asked.needs)):
             partial = True  # what was asked is where, or when, or how far
         partial |= bool(kept) and not self._may_count(kept)
@@ -357,32 +390,58 @@ class FactSelector:
 
     def _group(self, subject: Term) -> FactGroup:
         """Cover the words of the question with as few lines about a subject as will do."""
-        lines = self._of[subject]
+        lines, near = self._within_reach(subject)
         got = [0.0] * len(self.asked.needs)
         chosen: list[Line] = []
         done: set[str] = set()
         total = sum(w.weight for w in self.asked.needs) or 1.0
+        joint: set[frozenset[int]] = set()
         prose = False
         while len({x.triple.p for x in chosen}) < _FACTS:
             left = [x for x in lines if x.id not in done and (prose or not describes(x))]
-            best, gain = self._best(left, got)
+            best, gain = self._best(left, near, got)
             if best is None or gain <= 0.04 * total:
-                if prose or not self._mostly_open(subject, got):
+                if prose or any(joint) or not self._mostly_open(subject, got):
                     break
                 prose = True  # only where plain facts leave most of the question open
                 continue
-            taken = [best, *self._siblings(best, [*chosen, best])]
-            chosen.extend(taken)
+            taken = self._with_its_like(subject, best, near, chosen)
+            # That a kind is of a further kind counts, but goes without saying.
+            chosen.extend(x for x in taken if str(x.triple.p) not in SCHEMA or x.triple.s == subject)
             done.update(x.id for x in taken)
+            joint.add(self.asked.joined(best))
             for i in range(len(got)):
-                got[i] = max(got[i], *(self._covered(i, x) for x in taken))
-        return self._score(subject, chosen, got)
+                got[i] = max(got[i], *(self._covered(i, x, near[x.id]) for x in taken))
+        return self._score(subject, chosen, got, frozenset(j for j in joint if len(j) > 1))
 
-    def _best(self, lines: Sequence[Line], got: Sequence[float]) -> tuple[Line | None, float]:
+    def _within_reach(self, subject: Term) -> tuple[list[Line], dict[str, float]]:
+        """Return the lines about a subject and one step further, and how near each is, by its id."""
+        lines = list(self._of[subject])
+        near = {line.id: 1.0 for line in lines}
+        for line in self._of[subject]:
+            for far in self._of.get(line.triple.o, ()):
+                if far.id not in near and self._leads_on(line, far):
+                    near[far.id] = 0.6
+                    lines.append(far)
+        return lines, near
+
+    def _leads_on(self, line: Line, far: Line) -> bool:
+        """Return whether a line about the object of another may tell of its subject too."""
+        first, second = str(line.triple.p), str(far.triple.p)
+        if second == TYPE or first in SCHEMA:
+            return False
+        if not self.asked.asked_for(line) and not any(far.triple.o in w.terms for w in self.asked.needs):
+            return False  # what something else is like, that merely has to do with it
+        # What holds of a class as such is not about its members.
+        return first != TYPE or second in SCHEMA
+
+    def _best(
+        self, lines: Sequence[Line], near: dict[str, float], got: Sequence[float]
+    ) -> tuple[Line | None, float]:
         """Return the line that adds most to what is covered, and how much it adds."""
         best, gain = None, 0.0
         for line in lines:
-            covers = (self._covered(i, line) for i in range(len(got)))
+            covers = (self._covered(i, line, near[line.id]) for i in range(len(got)))
             parts = zip(self.asked.needs, covers, got, strict=True)
             new = sum(w.weight * max(0.0, cover - before) for w, cover, before in parts)
             if best is None or abs(new - gain) > 1e-9:
@@ -392,21 +451,35 @@ class FactSelector:
             best, gain = (line, new) if better else (best, gain)
         return best, gain
 
-    def _score(self, subject: Term, lines: Sequence[Line], got: Sequence[float]) -> FactGroup:
+    def _with_its_like(
+        self, subject: Term, line: Line, near: dict[str, float], chosen: Sequence[Line]
+    ) -> list[Line]:
+        """Return a line with the one that leads to it, and the other values of a list that was asked for."""
+        taken = [line]
+        if near[line.id] < 1 and not any(x.triple.o == line.triple.s for x in chosen):
+            bridges = [x for x in self._of[subject] if x.triple.o == line.triple.s]
+            taken.insert(0, min(bridges, key=self._key))
+        taken.extend(self._siblings(line, [*chosen, *taken]))
+        return taken
+
+    def _score(
+        self, subject: Term, lines: Sequence[Line], got: Sequence[float], joint: frozenset[frozenset[int]]
+    ) -> FactGroup:
         needs = self.asked.needs
         parts = [w.weight * g for w, g in zip(needs, got, strict=True)]
         # Asked about things, one answers with things; the schema is for want of better.
         score = sum(parts) * (0.7 if subject in self.classes else 1)
+        score += 0.1 * sum(needs[i].weight for i in frozenset().union(*joint))
         covered = frozenset(i for i, g in enumerate(got) if g >= 0.5)
         kind = sum(part for w, part in zip(needs, parts, strict=True) if w.terms & self.asked.kinds)
-        return FactGroup(subject, tuple(lines), covered, score, kind)
+        return FactGroup(subject, tuple(lines), covered, score, joint, kind)
 
     def _mostly_open(self, subject: Term, got: Sequence[float]) -> bool:
         """Return whether most of what is asked, beside the name of the subject, is still not covered."""
         rest = [(w.weight, g) for w, g in zip(self.asked.needs, got, strict=True) if subject not in w.terms]
         return sum(w * g for w, g in rest) < 0.5 * sum(w for w, _ in rest)
 
-    def _covered(self, i: int, line: Line) -> float:
+    def _covered(self, i: int, line: Line, near: float) -> float:
         """Cover a word as part of an answer about the line's subject.
 
         "When was X released?" is not answered by the year of something that merely has to do with X.
@@ -414,11 +487,16 @@ class FactSelector:
         wanted, cover = self.asked.needs[i], self.asked.covers[line.id][i]
         named = line.triple.o in wanted.terms and line.triple.o in self.asked.named
         if cover and named and not self.asked.asked_for(line):
-            return 0.6 if self.asked.listy else 0.3
-        return cover
+            return (0.6 if self.asked.listy else 0.3) * near
+        if self.asked.is_of_owner(line, wanted):
+            return 0.0
+        if near < 1 and wanted.terms & self.asked.named:
+            return near * cover / 2  # a name one step away is hardly what was asked for
+        return near * cover
 
-    def _key(self, line: Line) -> tuple[bool, int, float, int]:
-        return line.inferred, -self._common[line.triple.o], -line.score, self._order[line.id]
+    def _key(self, line: Line) -> tuple[bool, bool, int, float, int]:
+        secondary = describes(line) or str(line.triple.p) in NAMING
+        return secondary, line.inferred, -self._common[line.triple.o], -line.score, self._order[line.id]
 
     def _siblings(self, line: Line, chosen: Sequence[Line]) -> list[Line]:
         """Return the other values of a predicate that was asked for as such: all films, not the first."""
@@ -436,7 +514,7 @@ class FactSelector:
     def _meeting(self, groups: list[FactGroup]) -> tuple[list[FactGroup], bool]:
         """Return the groups that tell of somebody, where that is asked for, and whether all of it is said."""
         asked = self.asked
-        if asked.for_people:
+        if asked.for_people and not asked.yes_or_no:
             # Somebody is told of who is not in the question.
             known, kinds = asked.named | self.classes, (TYPE, *SCHEMA)
             acting = [
@@ -470,7 +548,7 @@ class FactSelector:
 
     def _answers(self, named: FactGroup, best: FactGroup) -> bool:
         """Return whether a group about what the question names answers it, rather than the best one."""
-        if named.score >= 0.9 * best.score:
+        if named.score >= 0.9 * best.score or self.asked.yes_or_no:
             return True
         # The best one has every name of the question that the best answer could have.
         return not (self.asked.listy or self._names_covered(range(len(self.asked.needs))) <= best.covered)
@@ -481,14 +559,22 @@ class FactSelector:
 
     def _only_names(self, groups: Sequence[FactGroup]) -> bool:
         """Return whether groups tell of what was named, but not what was asked of it."""
-        if not all(self._only_named(g) for g in groups):
+        if self.asked.yes_or_no or not all(self._only_named(g) for g in groups):
             return False
         return bool(self.asked.deeds) or any(not w.terms & self.asked.named for w in self.asked.needs)
 
     def _as_good(self, groups: Sequence[FactGroup]) -> list[FactGroup]:
         """Return the best group and those as good: of its score, and with the same names of the question."""
         best = groups[0]
-        like = [g for g in groups if _beyond_kind(g) >= 0.92 * _beyond_kind(best)]
+        names = self._names_covered(best.covered)
+        like = [
+            g
+            for g in groups
+            if _beyond_kind(g) >= 0.92 * _beyond_kind(best)
+            and names <= g.covered
+            # It, too, has in one line what the best has in one line.
+            and all(any(j <= own for own in g.joint) for j in best.joint)
+        ]
         # Of the class that "which" asks for, where there are some.
         # A graph database is a database; but what asks for graph databases does not ask for databases.
         kinds = self.asked.kinds
@@ -560,6 +646,16 @@ class FactSelector:
         if _PATTERNS["file"].search(line.labels[2]):
             kind = 4
         return (kind, line.inferred, -line.score, self._order[line.id])
+
+    def _without_repeats(self, groups: Iterable[FactGroup]) -> list[FactGroup]:
+        """Return groups without lines that repeat others the other way round, and without empty groups."""
+        said: set[frozenset[Term]] = set()
+        kept = []
+        for group in groups:
+            new = tuple(x for x in group.lines if _ends(x) not in said)
+            said.update(map(_ends, new))
+            kept += [replace(group, lines=new)] if new else []
+        return kept
 
     def _unlink(self, chosen: Sequence[Line]) -> tuple[str, ...]:
         names: dict[str, None] = {}
