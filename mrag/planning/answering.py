@@ -524,8 +524,8 @@ def _computed(
     if reading > len(kept):
         raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
     taken, result = kept[reading - 1]
-    if result.truncated and len(result.rows) < ROWS:
-        # It was only offered, and some of its rows were enough.
+    if any(result is one for _, one in found[reading:]):
+        # It was only offered, for which some of its rows are enough.
         with suppress(QueryTimeout, StoreError):
             limits = Limits(max(0.1, ends - time.monotonic()), ROWS, 8 << 20)
             result = run(kg, taken.plan, schema=schema, limits=limits)

@@ -192,10 +192,19 @@ def is_nothing(one: FoundReading) -> bool:
     return _is_zero(result) or not any(cell is not None for row in result.rows for cell in row)
 
 
+_ORDERS: Final = ("<", "<=", ">", ">=")
+
+
 def _compares_numbers(plan: Plan) -> bool:
     only = Block(conditions=plan.where.conditions, plans=plan.where.plans)
     folded = all(isinstance(c.value, Aggregate) for inner in only.plans for c in inner.columns)
-    return plan.where == only and folded and all(isinstance(c, Comparison) for c in only.conditions)
+    if plan.where == only:
+        return folded and all(isinstance(c, Comparison) for c in only.conditions)
+    # Values of things that are named are numbers as well.
+    only = Block(plan.where.patterns, plan.where.conditions)
+    named = all(isinstance(p.subject, URIRef) for p in only.patterns)
+    ordered = all(isinstance(c, Comparison) and c.relation in _ORDERS for c in only.conditions)
+    return plan.where == only and bool(only.conditions) and named and ordered
 
 
 def _is_zero(result: PlanResult) -> bool:

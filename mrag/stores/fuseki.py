@@ -74,7 +74,7 @@ class FusekiStore(SparqlStore):
             place = f"{self._address}/{name}".rstrip("/")
             sent: dict[str, Any] = {"data": b"", "headers": {"Content-Type": NT}}
             if kind == "query":
-                sent = {"data": {"query": "ASK {}"}}
+                sent = {"data": {"query": queries.get("explore/any").text}}
             elif kind == "update":
                 # An update of nothing is one.
                 sent = {"data": b" ", "headers": {"Content-Type": "application/sparql-update"}}

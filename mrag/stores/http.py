@@ -334,7 +334,7 @@ class Http:
 
     def no_result(self, said: str, query: str | None) -> EndpointError:
         """Return the error for a text that is no result at all: a login's page, a gateway's, an error's."""
-        plain = self._plain(" ".join(_TAGS.sub(" ", said).split()))[:_MESSAGE]
+        plain = self._plain(_text_of(said))[:_MESSAGE]
         what = "The server's answer is no result, under the status of success. "
         what += f"It says: {plain}" if plain else "It is empty."
         hint = "Is this the address of a SPARQL endpoint? A page may mean that a login is needed."
@@ -423,7 +423,16 @@ def _says_timeout(text: str) -> bool:
 NT = "application/n-triples"
 _REPORT = "application/shacl-validation-report"
 _SHACL = "http://www.w3.org/ns/shacl#"
-_TAGS = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.I | re.S)
+_TAGS = re.compile(r"<[^<>]*>")
+_CODE = re.compile(r"<(?:script|style)\b", re.I)
+_CODE_END = re.compile(r"</(?:script|style)>", re.I)
+
+
+def _text_of(page: str) -> str:
+    """Return what a page says, without its scripts and styles."""
+    first, *rest = _CODE.split(page)
+    said = " ".join((first, *(_CODE_END.split(part, maxsplit=1)[-1] for part in rest)))
+    return " ".join(_TAGS.sub(" ", said).split())
 
 
 class Incomplete(Exception):

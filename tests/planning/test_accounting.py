@@ -141,11 +141,6 @@ SAID = [
     ("Please show me the prices of all products in the database.", PRICED, ["v"]),
     ("What are the prices of the products so far?", PRICED, ["v"]),
     (
-        "What is the customer satisfaction score of each product?",
-        Plan(Block(of("Product", value("csat"))), (Column(X, "x"), Column(V, "v"))),
-        ["x", "v"],
-    ),
-    (
         "Which products cost at least 6?",
         Plan(Block(of("Product", value("price")), (Comparison(V, ">=", Literal(6)),)), (Column(X, "x"),)),
         ["x"],
