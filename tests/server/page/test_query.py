@@ -222,7 +222,7 @@ def test_an_answer_is_drawn_downloaded_and_checked_again(seen: Watched, tmp_path
 
 
 def test_numbers_that_are_alike_are_points_and_one_value_is_not_drawn(seen: Watched) -> None:
-    page = seen.open("/#/ask?q=Show+the+5+oldest+databases+and+their+year+of+first+release.", ".chart circle")
+    page = seen.open("/#/ask?q=Show+each+triple+store+and+its+year+of+first+release.", ".chart circle")
     assert page.locator(".chart circle").count() == 5 and page.locator(".chart rect").count() == 0
     page = seen.open("/#/ask?q=How+many+triple+stores+are+there%3F", "#answer:has-text('11 triple stores')")
     assert page.locator(".chart-place").count() == 0
