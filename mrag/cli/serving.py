@@ -34,6 +34,9 @@ def noted(store: str, kg: str) -> Iterator[Path | None]:
         if file is not None:
             with suppress(OSError):
                 file.unlink()
+            with suppress(OSError):  # what else is kept of the store stays
+                file.parent.rmdir()
+                file.parent.parent.rmdir()
 
 
 def asked_of_server(

@@ -528,7 +528,7 @@ def _computed(
         # It was only offered, for which some of its rows are enough.
         with suppress(QueryTimeout, StoreError):
             limits = Limits(max(0.1, ends - time.monotonic()), ROWS, 8 << 20)
-            result = run(kg, taken.plan, schema=schema, limits=limits)
+            result = run(kg, taken.plan, schema=schema, limits=limits, named=True)
     others = [(n, r, p) for n, (r, p) in enumerate(kept, 1) if n != reading]
     nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), explained)
     if nothing is not None and nothing.undecided is not None:
@@ -626,7 +626,7 @@ def answered(kg: KnowledgeGraph, question: str, known: LastAnswer, why: str = ""
     ends = time.monotonic() + _SECONDS
     schema = schema_of(kg)
     plan = with_subclasses(known.plan, schema)
-    result = run(kg, plan, schema=schema)
+    result = run(kg, plan, schema=schema, named=True)
     given = answer_of(kg, question, Reading(plan, known.shown, 1.0, (), {}), result, (), ends)
     return replace(given, why=why)
 

@@ -36,7 +36,7 @@ EVEN = 0.6
 _TRUSTED = 0.9
 """How likely a reading is whose counting nothing is an answer."""
 
-OFFERED_SECONDS = 0.4
+OFFERED_SECONDS = 1.0
 """How long the readings that are only offered may take together, however busy the machine is."""
 _OFFERED_WORK = 100_000
 """How many triples the readings that are only offered may go through together: some tens of milliseconds."""
@@ -90,7 +90,7 @@ def run_readings(
             limits = Limits(left, _OFFERED_ROWS if enough else ROWS, 8 << 20)
             result = run(
                 kg, reading.plan, schema=schema, limits=limits, known=known,
-                patient=not number or tried is not None,
+                patient=not number or tried is not None, named=True,
             )  # fmt: skip
         except QueryTimeout:
             first = _TOO_LONG if not number else first

@@ -61,6 +61,7 @@ def run(
     spare: int | None = None,
     known: Found | None = None,
     patient: bool = True,
+    named: bool = False,
 ) -> PlanResult:
     """Run a plan.
 
@@ -76,6 +77,7 @@ def run(
             added. Two readings of a question may be told apart by their plans, and still be one query.
         patient: Whether to order rows by a second query even in less time than the first one took. A query
             that is ended takes its process with it, and the next one waits for another.
+        named: Whether things are put in order by their names; stores do so by their IRIs.
 
     Raises:
         ConfigError: If the plan says nothing sensible.
@@ -102,26 +104,27 @@ def run(
     if isinstance(found, bool):
         return PlanResult(query, holds=found, seconds=time.monotonic() - began)
     rows = _rows(found, plan)
-    if things := sorted({str(row[at]) for row in rows for at in _keys(plan) if isinstance(row[at], URIRef)}):
-        # Stores order things by their IRIs, people by what they are called.
-        if plan.limit is not None:
-            whole = replace(plan, limit=None, offset=0, ties=False)
-            query, again = _fetched(kg, whole, schema, limits, spare, known)
-            assert isinstance(again, SelectResult)
-            found, rows = again, _rows(again, plan)
-            things = sorted(
-                {str(row[at]) for row in rows for at in _keys(plan) if isinstance(row[at], URIRef)}
-            )
-        rows = in_order(rows, plan, kg.labels(things))
-    elif settled and spare is None and _is_open(rows, plan, limits.rows, len(found)):
+    things = named and any(isinstance(row[at], URIRef) for row in rows[:1] for at in _keys(plan))
+    whole = plan
+    if things and plan.limit is not None:
+        whole = replace(plan, limit=None, offset=0, ties=False)
+        query, again = _fetched(kg, whole, schema, limits, spare, known)
+        assert isinstance(again, SelectResult)
+        found, rows = again, _rows(again, whole)
+    if settled and spare is None and _is_open(rows, whole, limits.rows, len(found)):
         # Which of many equal rows come first has to be decided by the store.
         took = time.monotonic() - began
         if limits.seconds < 2 * took and not patient:
             raise QueryTimeout("There is no time to put the rows in order.", query=query)
         left = replace(limits, seconds=max(0.001, limits.seconds - took))
-        query, again = _fetched(kg, plan, schema, left, SPARE, known)
+        query, again = _fetched(kg, whole, schema, left, SPARE, known)
         assert isinstance(again, SelectResult)
         found, rows = again, _rows(again, plan)
+    if things:
+        keys = _keys(plan)
+        rows = in_order(
+            rows, plan, kg.labels({str(r[at]) for r in rows for at in keys if isinstance(r[at], URIRef)})
+        )
     seconds = time.monotonic() - began
     shown, behind, truncated = _cut(rows, plan, limits.rows, len(found.rows))
     return PlanResult(
