@@ -168,8 +168,11 @@ def _introduction(low: Sequence[str]) -> int:
     def does(at: int, what: str) -> bool:
         return what in table.get((low[at],), ())
 
+    def denies(at: int) -> bool:
+        return low[at] == "not" and low[at + 1 : at + 2] not in (["too"], ["mind"])
+
     end = asks = 0
-    while end < len(low) and (does(end, "courtesy") or does(end, "telling")):
+    while end < len(low) and (does(end, "courtesy") or does(end, "telling")) and not denies(end):
         asks = end if does(end, "telling") else asks
         end += 1
     if end == len(low):
