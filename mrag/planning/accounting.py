@@ -335,9 +335,6 @@ class Verdict:
         return tuple(dict.fromkeys(gap.words for gap in self.gaps))
 
 
-_KINDS: Final = frozenset(("kind", "sort", "type"))
-
-
 class _Sides:
     """A question and a plan side by side."""
 
@@ -387,10 +384,6 @@ class _Sides:
         if raw.isupper() and len(raw) > 1 and raw.isalpha():
             return True  # "US" is no pronoun
         key = self.words[at].key
-        if key in _KINDS and any(
-            m.end == at and any(c.kind == "class" for c in m.candidates) for m in self.mentions
-        ):
-            return True  # the type of a card is not the card
         return not (word in _TABLE["empty"] or key in _TABLE["empty"] or is_stopword(key))
 
     def names(self, iris: Iterable[str]) -> set[str]:
@@ -809,7 +802,8 @@ def _numbers(sides: _Sides) -> Iterator[Gap]:
 def _tells_how_often(sides: _Sides) -> bool:
     """Return whether a plan counts, or compares a number that the question names."""
     use = sides.use
-    named = (info for info in use.infos(use.properties) if info.kind == "number")
+    numbers = (info for info in use.infos(use.properties) if info.kind == "number")
+    named = (info for info in numbers if not roots_in(info.names) & _TIMES)  # a year says when
     counts = {"count", "/", "*"} & use.done
     return bool(counts) or any(not roots_in(info.names).isdisjoint(sides.roots) for info in named)
 
