@@ -108,7 +108,7 @@ def test_the_wheel_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> 
     install = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-compile"]
     install.append("--disable-pip-version-check")
     subprocess.run([*install, "--no-deps", str(wheel)], check=True, capture_output=True)
-    subprocess.run([*install, "pyoxigraph", "rdflib"], check=True, capture_output=True)
+    subprocess.run([*install, "pyoxigraph", "rdflib", "platformdirs"], check=True, capture_output=True)
     code = (
         "import mrag, mrag.loaders.rdf\nfrom mrag.rdf import queries\n"
         "assert len(queries.names()) > 10\n"
