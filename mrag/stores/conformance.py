@@ -131,8 +131,8 @@ def fresh(store: TripleStore, name: str) -> Iterator[KnowledgeGraph]:
         forget(store, name)
 
 
-# Not compared: updates, searches and marks of the state (tests of their own), and what is about the store's own
-# graphs and layers.
+# Not compared: updates, searches and marks of the state (tests of their own), and what is about the store's
+# own graphs and layers.
 _APART = (
     "update/",
     "similarity/",
