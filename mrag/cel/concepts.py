@@ -223,8 +223,8 @@ def to_ontology(
     """Write kept concepts as an ontology, with what OWL 2 DL wants declared.
 
     The classes, properties and individuals that they speak of are declared, their data is not repeated.
-    Asserted members of concepts whose world is closed are in it. RDF/XML is for readers without Turtle,
-    such as owlready2; OWL's functional syntax needs the extra `owl`.
+    Asserted members of concepts whose world is closed are in it. RDF/XML is for readers without Turtle;
+    OWL's functional syntax needs the extra `owl`.
 
     Raises:
         ConfigError: If a text has a character that XML 1.0 has not, or py-horned-owl is not installed.

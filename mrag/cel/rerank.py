@@ -29,7 +29,7 @@ from mrag.cel.problem import (
     quality,
     recounted,
 )
-from mrag.cel.sentences import Language, sentence
+from mrag.cel.sentences import sentence
 from mrag.cel.sparql import individuals_among
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
@@ -54,7 +54,6 @@ class RerankSettings:
     negatives: Literal["bottom", "random"] = "bottom"
     seed: int = 0
     depth: int = 100
-    language: Language = "en"
     noun: str | None = None
 
     def __post_init__(self) -> None:
@@ -187,13 +186,13 @@ def rerank_by_concept(
 ) -> Reranking:
     """Re-rank a list of hits by a concept that is known, such as a kept one.
 
-    Of the settings the language and the noun are used. `order` orders the covered hits by the positive
+    Of the settings the noun is used. `order` orders the covered hits by the positive
     examples; without any, they keep theirs.
     """
     knobs = settings or RerankSettings()
     known = concept if isinstance(concept, Hypothesis) else None
     expression = concept.expression if isinstance(concept, Hypothesis) else concept
-    reason = sentence(kg, concept, knobs.language, noun=knobs.noun)
+    reason = sentence(kg, concept, noun=knobs.noun)
     covered = instances_among(kg, expression, [h.iri for h in hits])
     front = [h for h in hits if h.iri in covered]
     if order is not None and positives:
@@ -202,11 +201,8 @@ def rerank_by_concept(
             (replace(h, score=float(scores.get(h.iri, float("-inf")))) for h in front), key=lambda h: -h.score
         )
     back = [h for h in hits if h.iri not in covered]
-    inside, outside = ("Concept", "Not in the concept")
-    if knobs.language == "de":
-        inside, outside = ("Begriff", "Nicht im Begriff")
-    ranked = [replace(h, reasons=(*h.reasons, f"{inside}: {reason}")) for h in front]
-    ranked += [replace(h, reasons=(*h.reasons, f"{outside}: {reason}")) for h in back]
+    ranked = [replace(h, reasons=(*h.reasons, f"Concept: {reason}")) for h in front]
+    ranked += [replace(h, reasons=(*h.reasons, f"Not in the concept: {reason}")) for h in back]
     return Reranking(_number(ranked, len(front)), known, None, frozenset(covered), reason)
 
 

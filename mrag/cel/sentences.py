@@ -1,4 +1,4 @@
-"""Class expressions as English and German sentences, by rules and without a language model.
+"""Class expressions as English sentences, by rules and without a language model.
 
 Different normal forms get different sentences, as long as different names do: values stand in quotation
 marks, joined parts in brackets, and labels that could be mistaken for words of the sentence are quoted. Names
@@ -9,20 +9,16 @@ Example:
     >>> e = ce.And((ce.Named("Image"), ce.Value(ce.Property("shows attribute"), "single breasted")))
     >>> verbalise(e, str)
     'is an Image and shows attribute “single breasted”'
-    >>> verbalise(e, str, "de")
-    'vom Typ „Image“ ist und bei „shows attribute“ „single breasted“ hat'
 """
 
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Final, TypeAlias, get_args
-from typing import Literal as OneOfText
+from typing import Final, TypeAlias
 
 from rdflib import Literal
 
@@ -31,19 +27,15 @@ from mrag.cel import expressions as ce
 from mrag.cel.expressions import negation, normal, operands, with_operands
 from mrag.cel.problem import ExampleCounts, Hypothesis
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.naming import fetch_labels
 from mrag.language.grammar import article, is_participle, plural, relation
 from mrag.language.names import name_parts
 from mrag.language.tokens import PREPOSITIONS, VERBS, is_plural, singular
 from mrag.rdf import queries
 from mrag.rdf.terms import XSD, curie, to_ox
 
-Language: TypeAlias = OneOfText["en", "de"]
 Name: TypeAlias = Callable[[str], str]
-_DATA: Mapping[Language, Mapping[str, Any]] = {
-    language: tables(f"cel/words-{language}.toml") for language in get_args(Language)
-}
-KINDS: Mapping[Language, Mapping[str, str]] = {language: data["kinds"] for language, data in _DATA.items()}
+_DATA: Final = tables("cel/words.toml")
+KINDS: Final[Mapping[str, str]] = _DATA["kinds"]
 """What values of a datatype are called."""
 NUMERIC = frozenset(XSD + kind for kind in ("integer", "decimal", "double", "float"))
 """Datatypes of numbers, which are compared by value."""
@@ -51,36 +43,13 @@ BARE = NUMERIC | {XSD + kind for kind in ("boolean", "date", "dateTime")}
 """Datatypes whose values need no name of their kind beside them."""
 
 
-class Clauses(ABC):
-    """Makes the clauses of one language."""
-
-    def __init__(self, name: Name) -> None:
-        self.name = name
-
-    @abstractmethod
-    def clause(self, e: ce.Expression, last: bool = True) -> str:
-        """Return the clause of a normal form."""
-
-    @abstractmethod
-    def value(self, value: str | Literal) -> str:
-        """Return the name of an individual, or a literal."""
-
-    def part(self, e: ce.Expression, last: bool) -> str:
-        """Return the clause of a part of a conjunction or a disjunction, in brackets if it is one itself."""
-        return f"({self.clause(e)})" if isinstance(e, ce.Connective) else self.clause(e, last)
-
-    def listed(self, names: ce.OneOf) -> str:
-        """Return the names of individuals in brackets."""
-        return f"({', '.join(map(self.value, names.members))})"
-
-
-def literal(value: Literal, language: Language) -> str:
+def literal(value: Literal) -> str:
     """Print a literal, with what it is unless it is a text."""
     datatype = str(value.datatype or XSD + "string")
     if value.language or datatype == XSD + "string":
         return str(to_ox(value))
-    kind = KINDS[language].get(datatype.removeprefix(XSD), curie(datatype))
-    return f"{'the' if language == 'en' else 'als Wert:'} {kind} {bare(value, datatype)}"
+    kind = KINDS.get(datatype.removeprefix(XSD), curie(datatype))
+    return f"the {kind} {bare(value, datatype)}"
 
 
 def bare(value: Literal, datatype: str) -> str:
@@ -133,31 +102,31 @@ def escaped(text: str) -> str:
 
 
 @cache
-def word_lists(language: Language) -> Mapping[str, frozenset[str]]:
+def word_lists() -> Mapping[str, frozenset[str]]:
     """Return the words by which names become clauses, by what they are; of pairs see `word_pairs`."""
-    lists = ((name, words) for name, words in _DATA[language].items() if isinstance(words, str))
+    lists = ((name, words) for name, words in _DATA.items() if isinstance(words, str))
     return {name: frozenset(words.split()) for name, words in lists}
 
 
 @cache
 def word_pairs(name: str) -> Mapping[str, str]:
     """Return English words by others, such as the participles of verbs."""
-    return dict(pair.split(":") for pair in sorted(word_lists("en")[name]))
+    return dict(pair.split(":") for pair in sorted(word_lists()[name]))
 
 
 @cache
 def _verbs() -> frozenset[str]:
-    return VERBS | word_lists("en")["verbs"]
+    return VERBS | word_lists()["verbs"]
 
 
 def _are(kind: str, *words: str) -> bool:
     """Return whether one of some words is of a kind."""
-    return not word_lists("en")[kind].isdisjoint(words)
+    return not word_lists()[kind].isdisjoint(words)
 
 
 def _is_reserved(label: str) -> bool:
     """Return whether the name of a property has words that are mistaken for those of a sentence."""
-    return _are("reserved", *{*label.lower().split()} - word_lists("en")["in roles"])
+    return _are("reserved", *{*label.lower().split()} - word_lists()["in roles"])
 
 
 _IN_BRACKETS = re.compile(r"(.*\S) [(\[]([^\s()\[\]]{1,8})[)\]]\Z")
@@ -193,7 +162,7 @@ def is_adjective(word: str) -> bool:
     low = word.lower()
     if _are("adjectives", low):
         return True
-    ending = low.endswith(tuple(word_lists("en")["adjective endings"])) or (
+    ending = low.endswith(tuple(word_lists()["adjective endings"])) or (
         low.endswith("ed") and not low.endswith("eed")
     )
     return ending and len(low) > 5 and low.isalpha()
@@ -363,7 +332,7 @@ def truth(label: str, true: bool) -> str:
 def _phrase(first: str, rest: list[str], inverse: bool) -> Role:
     """Return the role of `is part of`, `is developed by` and the like."""
     low = [word.lower() for word in rest]
-    of = len(rest) > 1 and low[-1] == "of" and low[0] not in PREPOSITIONS | word_lists("en")["capable"]
+    of = len(rest) > 1 and low[-1] == "of" and low[0] not in PREPOSITIONS | word_lists()["capable"]
     of = of and not is_participle(low[0]) and not is_adjective(low[0])
     if of and first.lower() == "is":
         noun = lowered([w for w in rest[:-1] if w.lower() not in ("a", "an", "the")])
@@ -420,7 +389,7 @@ def _noun(parts: list[str], inverse: bool) -> Role:
 @cache
 def _forms() -> Mapping[str, str]:
     """Return the verbs by the form that follows `it`."""
-    every = _verbs() | word_lists("en")["third person verbs"]
+    every = _verbs() | word_lists()["third person verbs"]
     return {third_person(verb): verb for verb in sorted(every)}
 
 
@@ -432,11 +401,11 @@ def _singulars() -> Mapping[str, str]:
 _SAYING = ("“Has ", "“has ", "“Is ", "“is ", "“Was ", "“was ")
 
 
-class English(Clauses):
-    """Makes English clauses, after "Whatever …"."""
+class Clauses:
+    """Makes the clauses of an expression, after "Whatever …"."""
 
     def __init__(self, name: Name, expression: ce.Expression) -> None:
-        super().__init__(name)
+        self.name = name
         used = [e for e in ce.walk(expression) if isinstance(e, ce.Restriction)]
         roles = {e.property: role(name(e.property.iri), inverse=e.property.inverse) for e in used}
         self.dated: set[ce.Property] = set()
@@ -481,6 +450,14 @@ class English(Clauses):
                 return f"is {self._either(members, 'one')}"
         return self._restriction(e, last)
 
+    def part(self, e: ce.Expression, last: bool) -> str:
+        """Return the clause of a part of a conjunction or a disjunction, in brackets if it is one itself."""
+        return f"({self.clause(e)})" if isinstance(e, ce.Connective) else self.clause(e, last)
+
+    def listed(self, names: ce.OneOf) -> str:
+        """Return the names of individuals in brackets."""
+        return f"({', '.join(map(self.value, names.members))})"
+
     def _several_parts(self, e: ce.Connective, parts: list[ce.Expression], last: bool) -> str:
         counts = between(parts) if isinstance(e, ce.And) else {}
         left = [p for p in parts if p not in counts.values()]
@@ -513,7 +490,7 @@ class English(Clauses):
             case ce.Only(_, filler):
                 return self._only(r, filler, last)
             case ce.Cardinality(n, _, filler):
-                return self._counted(r, f"{_DATA['en']['counts'][type(e).__name__]} {n}", n, filler, last)
+                return self._counted(r, f"{_DATA['counts'][type(e).__name__]} {n}", n, filler, last)
 
     def _valued(self, e: ce.Value, denied: bool = False) -> str:
         """Return that a value is there, or that it is not."""
@@ -597,7 +574,7 @@ class English(Clauses):
         """Return limits after a verb that a point in time does not follow by itself."""
         if e.range.datatype not in _OF or e.property in self.dated or not e.range.facets:
             return range
-        return f"a {KINDS['en'][e.range.datatype.removeprefix(XSD)]} {range}"
+        return f"a {KINDS[e.range.datatype.removeprefix(XSD)]} {range}"
 
     def _either(self, members: tuple[str, ...], word: str) -> str:
         if len(members) == 1:
@@ -645,7 +622,7 @@ class English(Clauses):
         """Return the name of an individual, or a literal."""
         if not isinstance(value, Literal):
             return f"“{escaped(self.name(value))}”"
-        return str(value) if str(value.datatype) in BARE and " " not in str(value) else literal(value, "en")
+        return str(value) if str(value.datatype) in BARE and " " not in str(value) else literal(value)
 
 
 def _a(noun: str) -> str:
@@ -682,27 +659,20 @@ _OF = {XSD + "date": "", XSD + "dateTime": ""}
 
 def _range(range: ce.DataRange, unit: str = "") -> str:
     if not range.facets:
-        return some(KINDS["en"].get(range.datatype.removeprefix(XSD), curie(range.datatype)))
-    return _limits(range, "en", unit)
+        return some(KINDS.get(range.datatype.removeprefix(XSD), curie(range.datatype)))
+    return _limits(range, unit)
 
 
-def _limits(range: ce.DataRange, language: Language, unit: str) -> str:
+def _limits(range: ce.DataRange, unit: str) -> str:
     """Return limits in words, `more than 2 and at most 5`."""
     timed = range.datatype in _OF
-    names = _DATA[language]["times" if timed else "numbers"]
-
-    def shown(limit: Literal) -> str:
-        text = bare(limit, range.datatype)
-        return text if language == "en" else _number(text, range.datatype)
-
+    names = _DATA["times" if timed else "numbers"]
     if ends := closed(range):
-        low, high = map(shown, ends)
-        exactly, start, end = ("exactly", "from", "to") if language == "en" else ("genau", "von", "bis")
-        exactly += " on" * (timed and language == "en")
-        said = f"{exactly} {low}" if low == high else f"{start} {low} {end} {high}"
+        low, high = (bare(end, range.datatype) for end in ends)
+        said = f"exactly{' on' * timed} {low}" if low == high else f"from {low} to {high}"
     else:
         facets = sorted(range.facets, key=lambda facet: facet[0].startswith("max"))
-        said = (" and " if language == "en" else " und ").join(f"{names[f]} {shown(v)}" for f, v in facets)
+        said = " and ".join(f"{names[f]} {bare(v, range.datatype)}" for f, v in facets)
     return f"{said} {unit}".strip()
 
 
@@ -719,255 +689,20 @@ def _boolean(e: ce.Restriction) -> bool:
     return isinstance(e, ce.Value) and _datatype(e) == XSD + "boolean"
 
 
-_GERMAN_MOMENTS = {XSD + "date": "ein Datum", XSD + "dateTime": "einen Zeitpunkt"}
-_GERMAN_VERBAL = re.compile(r"(?:be|ver|ent|er|zer|miss|über|unter)[a-zäöüß]{3,}t\Z")
-_GERMAN_PARTICIPLE = re.compile(r"(?:[a-zäöü]{2,4})?(?:ge|be|ver|ent|er|zer)[a-zäöüß]+(?:t|en)\Z")
-_GERMAN_ADJECTIVE = re.compile(r"[a-zäöüß]{3,}(?:bar|ig|lich|isch|los|voll|haft|sam)\Z")
-_GERMAN_NOUN = re.compile(
-    r"(?:[a-zäöüß]+[enrs] )?[A-ZÄÖÜ][\w\-]*"
-    r"(?: (?:der|des|von|in|im|am|pro|für) [\w\-]+| [A-ZÄÖÜ][\w\-]*)*\Z"
-)
-
-
-@dataclass(frozen=True)
-class GermanRole:
-    """How a property is spoken of: what stands before its values, and the verb behind them."""
-
-    before: str
-    verb: str = "hat"
-    things: str = "Dinge"
-    unit: str = ""
-
-
-def _is_german(kind: str, *words: str) -> bool:
-    """Return whether one of some words is of a kind."""
-    return not word_lists("de")[kind].isdisjoint(words)
-
-
-def _german_role(label: str, inverse: bool) -> GermanRole:
-    """Return how a property of this name is spoken of."""
-    parts = label.split()
-    last = parts[-1] if parts else ""
-    ends = _is_german("prepositions", last) and len(parts) > 1
-    noun = label.removeprefix("hat ")
-    if (
-        _GERMAN_NOUN.match(noun)
-        and not ends
-        and not _is_german("reserved", *{*noun.lower().split()} - {"von"})
-    ):
-        return GermanRole(f"{noun} von", "ist", "Dingen") if inverse else GermanRole(f"als {noun}")
-    inner = parts[1:-1] if parts[:1] == ["ist"] else parts[:-1]
-    if ends and inner and _GERMAN_NOUN.match(" ".join(inner)) and last == "von":
-        noun = " ".join(inner)
-        return GermanRole(f"als {noun}") if inverse else GermanRole(f"{noun} von", "ist", "Dingen")
-    found = _verbal(parts)
-    if inverse or found is None:
-        return _generic(label, inverse)
-    return found
-
-
-def _generic(label: str, inverse: bool) -> GermanRole:
-    """Return a role that keeps the name of a property in quotation marks."""
-    name = f"„{escaped(label)}“"
-    return GermanRole(f"Ziel von {name} bei", "ist", "Dingen") if inverse else GermanRole(f"bei {name}")
-
-
-def _verbal(parts: list[str]) -> GermanRole | None:
-    """Return the role of `wohnt in`, `wird gewartet von`, `hergestellt von` and the like."""
-    *inner, last = parts or [""]
-    if not inner:
-        verb = _is_german("verbs", last) or (_GERMAN_VERBAL.match(last) and not _is_german("no verbs", last))
-        return GermanRole("", last) if verb else None
-    if not _is_german("prepositions", last) or any(word != word.lower() for word in inner):
-        return None
-    things = "Dinge" if _is_german("prepositions of the accusative", last) else "Dingen"
-    if inner[0] in ("ist", "wird", "wurde", "war") and len(inner) > 1:
-        return GermanRole(last, f"{' '.join(inner[1:])} {inner[0]}", things)
-    if _is_german("verbs", inner[0]) or (_GERMAN_VERBAL.match(inner[0]) and last != "von"):
-        return GermanRole(last, " ".join([*inner[1:], inner[0]]), things)
-    stated = len(inner) == 1 and (_GERMAN_PARTICIPLE.match(inner[0]) or _GERMAN_ADJECTIVE.match(inner[0]))
-    return GermanRole(last, f"{inner[0]} ist", things) if stated else None
-
-
-def _truth(label: str) -> str:
-    """Return what is so where a truth value of this name is true, before the verb; empty if unknown."""
-    first, _, rest = label.partition(" ")
-    if first == "ist" and rest:
-        return rest
-    if _is_german("prepositions", first) and rest:
-        return label
-    alone = not rest and (_GERMAN_PARTICIPLE.match(label) or _GERMAN_ADJECTIVE.match(label))
-    return label if alone else ""
-
-
-class German(Clauses):
-    """Makes German clauses, after „Alles, was …“."""
-
-    def __init__(self, name: Name, expression: ce.Expression) -> None:
-        super().__init__(name)
-        used = {e.property for e in ce.walk(expression) if isinstance(e, ce.Restriction)}
-        times = Counter(_german_role(name(p.iri), p.inverse) for p in used)
-        # Two properties that would be spoken of alike keep their names.
-        self.alike = {p for p in used if times[_german_role(name(p.iri), p.inverse)] > 1}
-
-    def clause(self, e: ce.Expression, last: bool = True) -> str:
-        """Return the clause of a normal form."""
-        match e:
-            case ce.Top():
-                return "es gibt"
-            case ce.Bottom():
-                return "es nicht gibt"
-            case ce.Named(iri):
-                return f"vom Typ {self.value(iri)} ist"
-            case ce.Not(ce.Named(iri)):
-                return f"nicht vom Typ {self.value(iri)} ist"
-            case ce.Not(ce.OneOf(members)):
-                return f"nicht {self._either(members)} ist"
-            case ce.Not(ce.Value() | ce.DataSome() as of):
-                return self._restricted(of, "nicht ")
-            case ce.Not(of):
-                return f"nicht erfüllt: ({self.clause(of)})"
-            case ce.Connective(parts):
-                made = [self.part(p, last and p is parts[-1]) for p in parts]
-                return f"{', '.join(made[:-1])} {'und' if isinstance(e, ce.And) else 'oder'} {made[-1]}"
-            case ce.OneOf(members):
-                return f"{self._either(members)} ist"
-        return self._restricted(e, last=last)
-
-    def _either(self, members: tuple[str, ...]) -> str:
-        names = ", ".join(map(self.value, members))
-        return f"{names} selbst" if len(members) == 1 else f"eines von {names}"
-
-    def _restricted(self, e: ce.Restriction, denied: str = "", last: bool = True) -> str:
-        """Return what is said of the values of a property, denied or not."""
-        label = self.name(e.property.iri)
-        name, unit = without_unit(label) if isinstance(e, ce.DataRestriction | ce.Value) else (label, "")
-        r = _german_role(name if unit else label, e.property.inverse)
-        if e.property in self.alike:
-            r = _generic(label, e.property.inverse)
-        if isinstance(e, ce.Value):
-            return self._valued(e, r, unit, denied)
-        if isinstance(e, ce.DataRestriction):
-            said = _german_range(e.range, unit)
-            if isinstance(e, ce.DataOnly):
-                limits = said.removeprefix(_GERMAN_MOMENTS.get(e.range.datatype, "")).strip()
-                said = f"nur Werte {limits if limits != said else f'von {said}'}"
-            return (
-                _join(denied + r.before, said, r.verb)
-                if r.before[:3] in ("als", "bei", "")
-                else (_join(f"{denied}bei „{escaped(label)}“", said, "hat"))
-            )
-        values, further = self._values(e, r, last)
-        if values.startswith("nur ") and _is_german("prepositions", r.before):
-            denied, values = "nur ", values.removeprefix("nur ")
-        return _join(denied + r.before, values, r.verb) + further
-
-    def _valued(self, e: ce.Value, r: GermanRole, unit: str, denied: str) -> str:
-        label, value = self.name(e.property.iri), e.value
-        if isinstance(value, Literal) and str(value.datatype) == XSD + "boolean":
-            true = str(value) in ("true", "1")
-            if denied or not (said := _truth(label)):
-                return f"bei „{escaped(label)}“ {denied}„{'ja' if true else 'nein'}“ sagt"
-            return f"{'' if true else 'nicht '}{said} ist"
-        number = unit if isinstance(value, Literal) else ""
-        return _join(denied + r.before, f"{self.value(value)} {number}".strip(), r.verb)
-
-    def _values(self, e: ce.Restriction, r: GermanRole, last: bool) -> tuple[str, str]:
-        """Return which values there are, and what is said of them behind the verb."""
-        match e:
-            case ce.Some(_, filler):
-                return self._thing("etwas", filler, "das", last)
-            case ce.Only(_, ce.Bottom()):
-                return "nichts", ""
-            case ce.Only(_, ce.Not() | ce.Only() as filler):
-                return self._thing("nichts", negation(filler), "das", last)
-            case ce.Only(_, ce.Or(parts) as filler) if any(isinstance(p, ce.Not) for p in parts):
-                return self._thing("nichts", negation(filler), "das", last)
-            case ce.Only(_, filler):
-                return self._thing(f"nur {r.things}", filler, "von denen jedes", last)
-            case ce.Cardinality(n, _, filler):
-                start = f"{_DATA['de']['counts'][type(e).__name__]} {n}"
-                if isinstance(filler, ce.OneOf):
-                    return f"{start} von {self.listed(filler)}", ""
-                one = n == 1
-                return self._thing(
-                    f"{start} {'Ding' if one else r.things}",
-                    filler,
-                    "das" if one else "von denen jedes",
-                    last,
-                )
-        return "", ""
-
-    def _thing(self, thing: str, filler: ce.Expression, that: str, last: bool) -> tuple[str, str]:
-        """Return a thing with its class, and what else is said of it."""
-        if isinstance(filler, ce.Top):
-            return thing, ""
-        if isinstance(filler, ce.OneOf) and thing == "etwas":
-            return f"eines von {self.listed(filler)}", ""
-        parts = filler.parts if isinstance(filler, ce.And) else (filler,)
-        named = next((p for p in parts if isinstance(p, ce.Named)), None)
-        if named is not None:
-            thing += f" vom Typ {self.value(named.iri)}"
-            parts = tuple(p for p in parts if p is not named)
-        if not parts:
-            return thing, ""
-        rest = parts[0] if len(parts) == 1 else ce.And(parts)
-        alone = last and not isinstance(rest, ce.Connective)
-        return thing, f", {that} {self.clause(rest) if alone else f'({self.clause(rest)})'}"
-
-    def value(self, value: str | Literal) -> str:
-        """Return the name of an individual, or a literal."""
-        if not isinstance(value, Literal):
-            return f"„{escaped(self.name(value))}“"
-        if str(value.datatype) in BARE and " " not in str(value):
-            return _number(str(value), str(value.datatype))
-        return literal(value, "de")
-
-
-def _join(*parts: str) -> str:
-    return " ".join(part.strip() for part in parts if part.strip())
-
-
-_DECIMAL: Final = frozenset(XSD + kind for kind in ("decimal", "double", "float"))
-
-
-def _number(text: str, datatype: str) -> str:
-    """Return a number with a decimal comma."""
-    return text.replace(".", ",") if datatype in _DECIMAL else text
-
-
-def _german_range(range: ce.DataRange, unit: str) -> str:
-    if not range.facets:
-        return (
-            f"einen Wert der Art „{KINDS['de'].get(range.datatype.removeprefix(XSD), curie(range.datatype))}“"
-        )
-    return _join(_GERMAN_MOMENTS.get(range.datatype, ""), _limits(range, "de", unit))
-
-
 _MOST = 200_000
 """Triples of a property up to which a sentence looks whether anything has several values of it."""
 
 
-def verbalise(expression: ce.Expression, name: Name, language: Language = "en") -> str:
-    """Return what an expression holds, as the end of a sentence.
-
-    Returns:
-        English after "Whatever …", German after „Alles, was …“.
-    """
+def verbalise(expression: ce.Expression, name: Name) -> str:
+    """Return what an expression holds, as the end of a sentence after "Whatever …"."""
     shape = normal(expression)
-    return English(name, shape).clause(shape) if language == "en" else German(name, shape).clause(shape)
+    return Clauses(name, shape).clause(shape)
 
 
-def names_of(
-    kg: KnowledgeGraph, expressions: Iterable[ce.Expression], language: Language | None = None
-) -> Name:
+def names_of(kg: KnowledgeGraph, expressions: Iterable[ce.Expression]) -> Name:
     """Return a function that names what expressions speak of, by the labels of a graph."""
     iris = sorted({iri for e in expressions for iri in _iris(e)})
-    if language is None or (kg.languages and kg.languages[0] == language):
-        labels = kg.labels(iris)
-    else:
-        tags = (language, *(tag for tag in kg.languages if tag != language))
-        labels = fetch_labels(kg.store, kg.dataset(), iris, kg.profile().naming, tags)
+    labels = kg.labels(iris)
     names = {iri: labels.get(iri) or _local(iri) for iri in iris}
     times = Counter(name.casefold() for name in names.values())
     for iri, name in names.items():
@@ -976,23 +711,16 @@ def names_of(
     return lambda iri: names.get(iri) or _local(iri)
 
 
-def sentence(
-    kg: KnowledgeGraph,
-    concept: Hypothesis | ce.Expression,
-    language: Language = "en",
-    *,
-    noun: str | None = None,
-) -> str:
+def sentence(kg: KnowledgeGraph, concept: Hypothesis | ce.Expression, *, noun: str | None = None) -> str:
     """Return in one sentence what a concept holds and, of a hypothesis, which examples.
 
     The `noun` is what the examples are, in the plural, such as `images`.
     """
     e = concept.expression if isinstance(concept, Hypothesis) else concept
     e = merged_limits(normal(e), _single_valued(kg, e).__contains__)
-    start = "Whatever" if language == "en" else "Alles, was"
-    text = f"{start} {verbalise(e, names_of(kg, [e], language), language)}"
+    text = f"Whatever {verbalise(e, names_of(kg, [e]))}"
     if isinstance(concept, Hypothesis):
-        text += f": {counts_in_words(concept.counts, language, noun=noun)}"
+        text += f": {counts_in_words(concept.counts, noun=noun)}"
     return f"{text}."
 
 
@@ -1010,12 +738,9 @@ def _single_valued(kg: KnowledgeGraph, e: ce.Expression) -> frozenset[ce.Propert
     return frozenset(map(ce.Property, asked - {str(p) for p, *_ in rows}))
 
 
-def counts_in_words(counts: ExampleCounts, language: Language = "en", *, noun: str | None = None) -> str:
+def counts_in_words(c: ExampleCounts, *, noun: str | None = None) -> str:
     """Return how many examples are held, in words."""
-    c = counts
-    if language == "en":
-        return f"{c.tp} of your {c.positives} {noun or 'examples'}, {c.fp} of {c.negatives} others"
-    return f"{c.tp} von Ihren {c.positives} {noun or 'Beispielen'}, {c.fp} von {c.negatives} anderen"
+    return f"{c.tp} of your {c.positives} {noun or 'examples'}, {c.fp} of {c.negatives} others"
 
 
 def _iris(expression: ce.Expression) -> Iterable[str]:

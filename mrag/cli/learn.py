@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from mrag.cel.rerank import Order
-    from mrag.cel.sentences import Language
 
 FORMATS = ("dl", "manchester", "turtle")
 LIST_FORMATS = (*FORMATS, "rdfxml", "functional")
@@ -365,7 +364,7 @@ def keep_as(
 ) -> cel.KeptConcept:
     """Keep a concept under a name."""
     seconds = report.seconds if report else 0.0
-    comment = _sentence(graph, what)
+    comment = cel.sentence(graph, what)
     return cel.keep_concept(graph, what, name, comment=comment, learner=learner, seconds=seconds)
 
 
@@ -417,7 +416,7 @@ class Learnt:
         say(f"{tested} in {r.seconds:.2f} s; ended: {r.stopped}.", style="dim")
 
     def _sentence(self, graph: mrag.KnowledgeGraph) -> str:
-        return _sentence(graph, self.hypotheses[0] if self.hypotheses else self.expression)
+        return cel.sentence(graph, self.hypotheses[0] if self.hypotheses else self.expression)
 
 
 def why(
@@ -431,15 +430,6 @@ def why(
         return text, {"satisfied": value, "why_not": None}
     missing = cel.why_not(graph, expression, individual)
     return f"{text}\n{missing.render(label)}", {"satisfied": value, "why_not": missing.to_json()}
-
-
-def language_of(graph: mrag.KnowledgeGraph) -> Language:
-    """Return the language of sentences, which is that of the labels."""
-    return "de" if graph.languages and graph.languages[0].startswith("de") else "en"
-
-
-def _sentence(graph: mrag.KnowledgeGraph, what: cel.Hypothesis | cel.Expression) -> str:
-    return cel.sentence(graph, what, language_of(graph))
 
 
 def _write(graph: mrag.KnowledgeGraph, expression: cel.Expression, format: str) -> str:
@@ -475,8 +465,7 @@ def reranked(
         texts = known.files if isinstance(known, indexes.SimilarityIndex) else display.entity
         order = cel.order_by_summary(chat, texts)
     examples = positives or [h.iri for h in found[:10]]
-    settings = cel.RerankSettings(language=language_of(graph))
-    result = cel.rerank_by_concept(graph, found, concept, settings, order=order, positives=examples)
+    result = cel.rerank_by_concept(graph, found, concept, order=order, positives=examples)
     return [
         {"rank": h.rank, "iri": h.iri, "label": display.entity(h.iri), "score": h.score}
         | {"in_concept": h.iri in result.covered}

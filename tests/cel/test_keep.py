@@ -1,10 +1,10 @@
 """Kept concepts: their instances are those of their query, they can be removed, and editors open them."""
 
 import io
-import shutil
 from pathlib import Path
 from typing import Any
 
+import owlrl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -222,29 +222,17 @@ def test_the_export_is_the_same_in_other_notations(shop: KnowledgeGraph, format:
         to_ontology(shop, list_concepts(shop), format)
 
 
-@pytest.mark.slow
-def test_an_ontology_editors_reasoner_finds_the_same_instances(shop: KnowledgeGraph, tmp_path: Path) -> None:
-    owlready2 = pytest.importorskip("owlready2", reason="owlready2 is not installed")
-    if shutil.which("java") is None:
-        pytest.skip("HermiT needs java, which is not installed")
+def test_another_reasoner_finds_the_same_instances(shop: KnowledgeGraph) -> None:
     monotone = [OPEN[1], OPEN[2], OPEN[3], OPEN[5]]
     for n, e in enumerate(monotone):
         keep_concept(shop, e, f"c{n}")
     graph = Graph().parse(data=to_ontology(shop, list_concepts(shop), "rdfxml"), format="xml")
     for t in PHOTOS:
         graph.add(t)
-    for name in ("Blazer", "Jacket", "Skirt", "Hat"):
-        graph.add((URIRef(E + name), RDF.type, OWL.Class))
-    graph.add((URIRef(E + "size"), RDF.type, OWL.DatatypeProperty))
-    path = tmp_path / "all.owl"
-    graph.serialize(path, format="xml")
-    world = owlready2.World()
-    loaded = world.get_ontology(path.as_uri()).load()
-    with loaded:
-        owlready2.sync_reasoner_hermit(world, debug=0)
+    owlrl.DeductiveClosure(owlrl.OWLRL_Semantics).expand(graph)
     for n, e in enumerate(monotone):
-        found = sorted(i.iri for i in world[f"urn:mrag:concept:c{n}"].instances())
-        assert found == instances(shop, e)
+        found = graph.subjects(RDF.type, URIRef(f"urn:mrag:concept:c{n}"))
+        assert sorted(map(str, found)) == instances(shop, e)
 
 
 def test_plain_semantics_agree_on_the_shop() -> None:

@@ -56,16 +56,6 @@ def test_covered_hits_come_first_and_say_why(kg: KnowledgeGraph) -> None:
     assert ranker.rank(ASKED, 4) == list(result.hits[:4])
 
 
-def test_reasons_in_german(kg: KnowledgeGraph) -> None:
-    iris = showing(kg, SHOWN)
-    settings = RerankSettings(examples=3, language="de", noun="Bildern")
-    hits = ClassExpressionReranker(Listed(iris), kg, learner("search", kg), settings).rank(ASKED, 10)
-    assert hits[0].reasons[-1] == (
-        "Begriff: Alles, was bei „shows“ „jacket“ hat: 3 von Ihren 3 Bildern, 0 von 3 anderen."
-    )
-    assert hits[-1].reasons[-1].startswith("Nicht im Begriff: ")
-
-
 @settings(UNWATCHED, max_examples=25)
 @given(
     st.lists(st.sets(st.sampled_from(("a", "b", "c", "d"))), min_size=2, max_size=24),

@@ -3,7 +3,7 @@
 
 import { getJson, keptConcepts, once, postJson } from "./api.js";
 import { badge, entityLink, h, problemBox } from "./dom.js";
-import { language, number, percent, plural, rich, t } from "./language.js";
+import { number, percent, plural, rich, t } from "./language.js";
 import { query } from "./sparql.js";
 import { term } from "./triples.js";
 
@@ -96,7 +96,7 @@ class MarkedList {
     this.asking = asking;
     const of = (/** @type {boolean} */ liked) => [...this.marks].filter(([, mark]) => mark === liked).map(([iri]) => iri);
     try {
-      const body = { hits: this.hits.filter((hit) => hit.individual).map((hit) => hit.iri), liked: of(true), disliked: of(false), language };
+      const body = { hits: this.hits.filter((hit) => hit.individual).map((hit) => hit.iri), liked: of(true), disliked: of(false) };
       const learnt = await postJson("/api/learn", body, asking.signal);
       if (!asking.signal.aborted && shown) this.show(learnt);
     } catch (error) {
@@ -248,7 +248,7 @@ class MarkedList {
       if (!open) return answer.replaceChildren();
       answer.replaceChildren(h("p", { class: "hint" }, t("Looking …")));
       try {
-        answer.replaceChildren(...explanation(await getJson("/api/learn/why", { concept: chosen.concept, iri: hit.iri, language })));
+        answer.replaceChildren(...explanation(await getJson("/api/learn/why", { concept: chosen.concept, iri: hit.iri })));
       } catch (error) {
         answer.replaceChildren(problemBox(error));
       }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from rdflib import URIRef
@@ -12,12 +12,12 @@ from mrag.cel.concepts import KeptConcept, keep_concept, list_concepts, remove_c
 from mrag.cel.explain import Reason, why_not, why_satisfied
 from mrag.cel.expressions import Expression, Named, length
 from mrag.cel.notation import from_manchester, to_manchester
-from mrag.cel.sentences import Language, names_of, sentence, verbalise
+from mrag.cel.sentences import names_of, sentence, verbalise
 from mrag.cel.sparql import count_query, instances_query
 from mrag.context.display import Display
 from mrag.errors import ConfigError
 from mrag.rdf.terms import Term, Triple, triple_to_json
-from mrag.server.web.api import MAX_IRI, PageView, Values, choice_value, iri_value, list_value, text_value
+from mrag.server.web.api import MAX_IRI, PageView, Values, iri_value, list_value, text_value
 from mrag.server.web.entities import status
 
 MOST_HITS = 500
@@ -35,11 +35,10 @@ class Concepts(PageView):
         hits, liked, disliked = (
             list_value(values, name, MOST_HITS, MAX_IRI) for name in ("hits", "liked", "disliked")
         )
-        language = _language(values)
         settings = cel.FeedbackSettings(seconds=self.api.settings.learn_seconds)
         found = cel.learn_from_marks(self.kg, hits, liked, disliked, settings)
         return {
-            "alternatives": [self._alternative(one, language) for one in found.alternatives],
+            "alternatives": [self._alternative(one) for one in found.alternatives],
             "chosen": found.chosen,
             "assumed": list(found.assumed),
             "proposals": list(found.proposals),
@@ -48,7 +47,7 @@ class Concepts(PageView):
 
     def why(self, values: Values) -> dict[str, Any]:
         """Say why an individual is in a concept, or what would bring it in."""
-        language, expression = _language(values), self._concept(values)
+        expression = self._concept(values)
         name = str(iri_value(values, "iri", self.kg.prefixes))
         display = Display(self.kg)
         reason = why_satisfied(self.kg, expression, name)
@@ -56,7 +55,7 @@ class Concepts(PageView):
         names = names_of(self.kg, [expression])
 
         def words(part: Expression) -> str:
-            return verbalise(part, names, language)
+            return verbalise(part, names)
 
         if reason.holds:
             return {**found, "reason": _reason(reason, display, words)}
@@ -111,14 +110,14 @@ class Concepts(PageView):
             raise ConfigError(f"A concept has at most {_SYMBOLS} symbols here.")
         return expression
 
-    def _alternative(self, marked: cel.MarkedConcept, language: Language) -> dict[str, Any]:
+    def _alternative(self, marked: cel.MarkedConcept) -> dict[str, Any]:
         """Return a hypothesis: in a sentence, in the notations, and how it divides the marks."""
         from mrag.cel.rerank import precision
 
         expression, counts = marked.hypothesis.expression, marked.hypothesis.counts
         return {
             "length": marked.hypothesis.length,
-            "sentence": sentence(self.kg, expression, language),
+            "sentence": sentence(self.kg, expression),
             **self._notations(expression),
             "counts": {name: getattr(counts, name) for name in ("tp", "fp", "positives", "negatives")},
             "precision": precision(counts),
@@ -133,10 +132,6 @@ class Concepts(PageView):
             "sparql": instances_query(expression),
             "count": count_query(expression),
         }
-
-
-def _language(values: Mapping[str, Any]) -> Language:
-    return "de" if choice_value(values, "language", ("en", "de")) == "de" else "en"
 
 
 def _reason(reason: Reason, display: Display, words: Callable[[Expression], str]) -> dict[str, Any]:

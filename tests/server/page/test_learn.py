@@ -256,11 +256,10 @@ def test_a_whole_task_in_german(browser: Browser, base: str, size: tuple[int, in
         hits.get_by_role("button", name="Mehr wie Oracle Database", exact=True).click()
         seen.wait(".said:has-text('Noch eine Markierung')")
         seen.click(hits.get_by_role("button", name="Nicht wie MySQL", exact=True), ".learnt .sentence")
-        assert "„" in seen.text(".learnt .sentence")
         counts = seen.text(".counts")
         assert counts.startswith("1 von 1 gemeinten, 0 von 1 nicht gemeinten; Genauigkeit")
         assert "100\xa0%" in counts
-        seen.click("Warum gehört Oracle Database dazu?", ".in-concept .proof:has-text('ist etwas, das')")
+        seen.click("Warum gehört Oracle Database dazu?", ".in-concept .proof")
         seen.click("Was fehlt, damit MySQL dazugehört?", ".in-concept:has-text('wenn angegeben wäre: MySQL')")
         page.get_by_label("Name der Klasse").fill(name)
         seen.click("Als Klasse behalten", ".keep:has-text('Die Klasse ist ab jetzt ein Filter')")
