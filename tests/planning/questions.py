@@ -10,18 +10,23 @@ below `# read wrongly` are known faults: they are answered by other rows, but ne
 with a `#` tell what the questions below them are about.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from rdflib import RDF, Literal, URIRef
+
 import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning import plan_from_json, plan_to_json
 from mrag.planning.answering import Attempt, compute
 from mrag.planning.following import LastAnswer
+from mrag.planning.plan import Plan
 from mrag.planning.results import CERTAIN
+from mrag.rdf.terms import term_to_json
 
 GRAPHS = Path(__file__).parent / "graphs"
 REASONED = ("company", "states", "wikidata")
@@ -131,3 +136,35 @@ def check(kg: KnowledgeGraph, asked: ExpectedRows) -> None:
     report = mrag.verify(kg, attempt.answer)
     assert report.ok, str(report)
     assert plan_to_json(plan_from_json(computed.plan)) == computed.plan
+
+
+def plan_of(written: dict[str, Any], space: str) -> Plan:
+    """Return a plan that is written more shortly than `plan_to_json` does.
+
+    A pattern is one text, `?x` an unknown, `:x` a name in a namespace; columns stand by their names.
+    """
+
+    def term(text: str) -> Any:
+        if text[0] == "?":
+            return {"unknown": text[1:]}
+        if text[0] == ":" or text == "a":
+            return term_to_json(URIRef(space + text[1:]) if text != "a" else RDF.type)
+        return term_to_json(Literal(text.strip("'") if text[0] == "'" else json.loads(text)))
+
+    def whole(value: Any, at: str = "") -> Any:
+        match at, value:
+            case "patterns", list():
+                return [list(map(term, pattern.split())) for pattern in value]
+            case "columns", dict():
+                return [{"name": name, "value": whole(one)} for name, one in value.items()]
+            case "left" | "right", int():
+                return term_to_json(Literal(value))
+            case _, str() if value[:1] in ("?", ":"):
+                return term(value)
+            case _, list():
+                return [whole(one) for one in value]
+            case _, dict():
+                return {key: whole(one, key) for key, one in value.items()}
+        return value
+
+    return plan_from_json(whole(written))

@@ -10,18 +10,8 @@ import mrag.planning.profiling
 import mrag.planning.run
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import update
+from mrag.planning import Aggregate, Block, Column, Comparison, DatePart, Order, Pattern, Plan, Unknown
 from mrag.planning.compiler import to_sparql
-from mrag.planning.plan import (
-    Aggregate,
-    Block,
-    Column,
-    Comparison,
-    DatePart,
-    Order,
-    Pattern,
-    Plan,
-    Unknown,
-)
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import prove
 from mrag.planning.run import run

@@ -10,22 +10,12 @@ from rdflib import RDF, Literal, URIRef
 import mrag
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning import Aggregate, Block, Column, Comparison, Number, Pattern, Plan, Scalar, Unknown
 from mrag.planning.answering import answered as replayed
 from mrag.planning.answering import compute
 from mrag.planning.following import LastAnswer
 from mrag.planning.loosening import why_nothing
-from mrag.planning.plan import (
-    Aggregate,
-    Block,
-    Column,
-    Comparison,
-    Number,
-    Pattern,
-    Plan,
-    Relation,
-    Scalar,
-    Unknown,
-)
+from mrag.planning.plan import Relation
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple

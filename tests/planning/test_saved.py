@@ -292,90 +292,6 @@ def test_a_saved_plan_gives_the_same_rows_and_no_name_changes_its_shape(
 CITIES = "which cities are in texas"
 RIVERS = "how many rivers run through texas"
 LARGEST = "list the three largest cities"
-LONG = "which rivers are longer than 1000 km"
-ACME = "Which products are supplied by Acme?"
-
-GOES_ON = [
-    # another name, class, property or number
-    ("states", RIVERS, "and of oklahoma?", ["1"]),
-    ("states", RIVERS, "What about New Mexico?", ["3"]),
-    ("states", "what is the population of texas", "and the area?", ["266807"]),
-    ("states", "what is the population of texas", "and of Hawaii?", ["964000"]),
-    ("states", "how many rivers are there", "and mountains?", ["3"]),
-    ("states", "which states border texas", "and oklahoma?", ["New Mexico", "Texas"]),
-    ("states", CITIES, "and in oklahoma?", ["Oklahoma City"]),
-    ("states", LONG, "and 2000?", ["Mississippi", "Rio Grande"]),
-    ("states", LONG, "longer than 2000 km?", ["Mississippi", "Rio Grande"]),
-    ("states", LONG, "and shorter than 2000 km?", ["Red"]),
-    ("company", ACME, "and by Cortex?", ["S7 Heat Sensor"]),
-    ("company", "How many suppliers are from Spain?", "Germany?", ["1"]),
-    ("company", "Who works in Engineering?", "and in Marketing?", ["Brant, Heinrich", "Miller, Anna"]),
-    ("company", "What is the price of the X20 pump?", "and the heat sensor?", ["9.90 EUR"]),
-    (
-        "company", "What is the average price of hardware per category?", "and the weight?",
-        ["Pump | 300", "Resistor | 3", "Sensor | 30"],
-    ),
-    # more, or less, of the same
-    ("states", RIVERS, "without the Pecos", ["2"]),
-    ("states", CITIES, "with more than 500000 people", ["Dallas", "Houston"]),
-    ("states", CITIES, "only the large ones", ["Houston"]),
-    ("states", LONG, "only those shorter than 2000 km", ["Red"]),
-    ("states", "how many rivers are there", "in texas?", ["3"]),
-    ("company", ACME, "only the cheap ones", ["R100-2 Strain Resistor"]),
-    ("company", ACME, "without the resistors", ["X20-11873 - Pump, blue"]),
-    ("company", "Which products cost more than 5 euros?", "and less than 20?",
-     ["S7 Heat Sensor", "X20-11873 - Pump, blue"]),
-    ("company", "Which products cost more than 5 euros?", "between 5 and 20?",
-     ["S7 Heat Sensor", "X20-11873 - Pump, blue"]),
-    ("company", "How many suppliers are there per country?", "only Spain", ["Spain | 2"]),
-    ("company", "How many suppliers are there per country?", "and per city?",
-     ["Berlin | 1", "Boston | 1", "Madrid | 1", "Sevilla | 1"]),
-    # of what was cut off, only what was shown
-    ("states", LARGEST, "only those in texas", ["Dallas", "Houston"]),
-    ("states", LARGEST, "in texas?", ["Austin", "Dallas", "Houston"]),
-    ("states", LARGEST, "how many of them are in texas?", ["2"]),
-    ("states", LARGEST, "and the smallest?", ["Santa Fe"]),
-    # something else about the same
-    ("states", RIVERS, "which ones?", ["Pecos", "Red", "Rio Grande"]),
-    ("states", RIVERS, "which of them is the longest?", ["Rio Grande"]),
-    ("states", RIVERS, "how long are they?", ["Pecos | 805", "Red | 1638", "Rio Grande | 3033"]),
-    ("states", CITIES, "how many?", ["3"]),
-    ("states", CITIES, "which is the largest?", ["Houston"]),
-    ("states", CITIES, "what is the average population?", ["948237.3333"]),
-    ("states", CITIES, "the two largest", ["Dallas", "Houston"]),
-    ("company", ACME, "in which category are they?",
-     ["R100-2 Strain Resistor | Resistor", "X20-11873 - Pump, blue | Pump"]),
-    ("states", LONG, "how many per state?",
-     ["Louisiana | 2", "New Mexico | 2", "Oklahoma | 1", "Texas | 2"]),
-    ("states", "what is the longest river", "which states does it run through?", ["Louisiana"]),
-    ("states", "what is the population of texas", "which rivers run through it?",
-     ["Pecos", "Red", "Rio Grande"]),
-    ("states", "which states border texas", "what are their capitals",
-     ["Louisiana | Baton Rouge", "New Mexico | Santa Fe", "Oklahoma | Oklahoma City"]),
-    ("company", ACME, "who is their product manager?",
-     ["R100-2 Strain Resistor | Brant, Heinrich", "X20-11873 - Pump, blue | Smith, John"]),
-    ("company", "How many suppliers are from Spain?", "which products do they supply?",
-     ["Acme Ltd | R100-2 Strain Resistor", "Acme Ltd | X20-11873 - Pump, blue"]),
-    ("company", "Which products cost more than 5 euros?", "which of them are services?", ["Data Cleaning"]),
-    ("demo", "Which products were released in 2019?", "which of them are graph databases?", None),
-    ("demo", "Which products were released before 2005?", "what about 2010?",
-     ["Apache Cassandra", "MariaDB", "MongoDB", "MySQL", "Redis", "SQLite"]),
-]  # fmt: skip
-
-STANDS_ALONE = [
-    ("states", "what is the longest river", "and the highest mountain?", ["Mauna Kea"]),
-    ("states", RIVERS, "how many states are there?", ["5"]),
-    ("states", "what is the longest river", "what is the highest mountain?", ["Mauna Kea"]),
-    ("company", "Who works in Engineering?", "What is Heinrich Brant's email address?", ["h.b@c.example"]),
-]
-
-REFUSED = [
-    ("states", RIVERS, "and Houston?"), ("states", RIVERS, "and cities?"),
-    ("states", RIVERS, "of oklahoma and hawaii?"),
-    ("states", "which states border texas", "which states border them?"),
-    ("states", CITIES, "except the largest"), ("company", ACME, "and employees?"),
-    ("company", ACME, "and the red ones?"),
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -399,7 +315,7 @@ def rows_of(attempt: Attempt) -> list[str]:
     return sorted(" | ".join(cell.label for cell in row) for row in attempt.answer.computed.rows)
 
 
-@pytest.mark.parametrize(("name", "first", "then", "rows"), GOES_ON)
+@pytest.mark.parametrize(("name", "first", "then", "rows"), cases(__file__, "goes_on"))
 def test_a_follow_up_edits_the_plan(
     graphs: dict[str, KnowledgeGraph], name: str, first: str, then: str, rows: list[str] | None
 ) -> None:
@@ -412,7 +328,7 @@ def test_a_follow_up_edits_the_plan(
     assert attempt.answer is not None and mrag.verify(graphs[name], attempt.answer).ok
 
 
-@pytest.mark.parametrize(("name", "first", "then", "rows"), STANDS_ALONE)
+@pytest.mark.parametrize(("name", "first", "then", "rows"), cases(__file__, "stands_alone"))
 def test_a_question_that_can_be_read_by_itself_is(
     graphs: dict[str, KnowledgeGraph], name: str, first: str, then: str, rows: list[str]
 ) -> None:
@@ -421,7 +337,7 @@ def test_a_question_that_can_be_read_by_itself_is(
     assert attempt.alone and attempt.why.startswith("read as a question on its own")
 
 
-@pytest.mark.parametrize(("name", "first", "then"), REFUSED)
+@pytest.mark.parametrize(("name", "first", "then"), cases(__file__, "refused"))
 def test_what_does_not_go_on_from_the_answer_is_not_computed(
     graphs: dict[str, KnowledgeGraph], name: str, first: str, then: str
 ) -> None:
