@@ -98,45 +98,10 @@ def invoke(model: BaseChatModel, messages: Sequence[BaseMessage]) -> str:
         return str(model.invoke(list(messages)).text)
 
 
-@dataclass(frozen=True)
-class Told:
-    """What a model has answered."""
-
-    text: str  # Its text
-    tokens: tuple[Mapping[str, Any], ...] = ()  # Its tokens
-
-
-def told(model: BaseChatModel, messages: Sequence[BaseMessage], grammar: str) -> Told:
-    """Return what a chat model answers, with the probabilities of its tokens where it tells them."""
-    settings: dict[str, Any] = {}
-    if "top_logprobs" in type(model).model_fields:
-        settings = {"logprobs": True, "top_logprobs": 20}
-    if takes_grammar(model):
-        settings["extra_body"] = {"grammar": grammar}
-    try:
-        with model_errors(model):
-            said = model.invoke(list(messages), **settings)
-    except ModelError:
-        if not settings or "extra_body" in settings:
-            raise
-        # Not every model of a server that knows probabilities gives them.
-        return Told(invoke(model, messages))
-    found = said.response_metadata.get("logprobs") or ()
-    return Told(str(said.text), tuple(found.get("content") or () if isinstance(found, Mapping) else found))
-
-
 def bounded(model: BaseChatModel, tokens: int) -> BaseChatModel:
     """Return a chat model that writes no more than some tokens, where its client has a setting for that."""
     known = [name for name in ("max_tokens", "num_predict") if name in type(model).model_fields]
     return model.model_copy(update=dict.fromkeys(known[:1], tokens)) if known else model
-
-
-def varied(model: BaseChatModel, temperature: float, seed: int) -> BaseChatModel | None:
-    """Return a chat model that draws its answers, the same ones for a seed; None where it has no seed."""
-    known = type(model).model_fields
-    if "temperature" not in known or "seed" not in known:
-        return None
-    return model.model_copy(update={"temperature": temperature, "seed": seed})
 
 
 def invoke_json(
@@ -188,7 +153,6 @@ def json_values(text: str, *, quotes: bool = False) -> Iterator[Any]:
 _INSTALL = "pip install 'mrag[local]'"
 _MAGIC = b"GGUF"
 _servers: dict[tuple[Path, int, int], LocalServer] = {}
-_addresses: set[str] = set()
 _lock = threading.Lock()
 
 
@@ -257,7 +221,6 @@ class LocalServer:
                 hint="The file may be cut short, of a newer format, or too large for the memory.",
             ) from error
         self.base_url = f"{self._server.listening_address}/v1"
-        _addresses.add(self.base_url)
 
     @property
     def running(self) -> bool:
@@ -311,11 +274,6 @@ def serve(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1) -> LocalSe
         if known is None or not known.running:
             known = _servers[key] = LocalServer(path, n_ctx=n_ctx, n_threads=n_threads)
         return known
-
-
-def takes_grammar(model: object) -> bool:
-    """Return whether a chat model is one of ours, which a grammar in llama.cpp's notation can hold."""
-    return getattr(model, "openai_api_base", None) in _addresses
 
 
 def stop_all() -> None:

@@ -306,14 +306,11 @@ class Gap:
     Attributes:
         words: Words of the question, or what the plan names.
         kind: What is missing, or what is there and not asked for.
-        roles: Of a word: whether it is a "noun", is "asked" for, "counted", or only "near" to what the plan
-            says.
         loose: Whether it may well be said otherwise.
     """
 
     words: str
     kind: str
-    roles: frozenset[str] = frozenset()
     loose: bool = False
 
 
@@ -654,13 +651,10 @@ def _words(sides: _Sides) -> Iterator[Gap]:
         loose = _is_loose(sides, at, noun, asked, near)
         if loose:
             passed.add(at)
-        roles = {"noun"} if noun else set()
-        roles |= {"asked"} if asked else set()
-        roles |= {"near"} if near >= _NEAR else set()
-        roles |= {"counted"} if "many" in sides.low[max(0, at - 3) : at] else set()
         named = any(c.way == "exact" and c.kind in ("entity", "value") for c in sides.covering(at))
         proper = named and not sides.words[at].raw.islower()
-        yield Gap(sides.words[at].raw, "name" if proper else "word", frozenset(roles), loose)
+        kind = "name" if proper else "asked" if asked and near < _NEAR else "word"
+        yield Gap(sides.words[at].raw, kind, loose)
 
 
 def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> bool:

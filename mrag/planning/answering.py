@@ -52,6 +52,7 @@ from mrag.planning.proof import proofs
 from mrag.planning.reader.reader import RoleReader
 from mrag.planning.reader.uses import phrases
 from mrag.planning.readings import FoundReading, Reading, alike_named
+from mrag.planning.rephrasing import left_out, rephrased
 from mrag.planning.results import (
     CERTAIN,
     EVEN,
@@ -79,7 +80,6 @@ from mrag.stores.oxigraph import OxigraphStore
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from mrag.planning.neural.choosing import ModelAdvice
 SHOWN = 20
 """Rows that the words of an answer hold; `rows` holds all."""
 
@@ -349,6 +349,10 @@ READ: Final = "every word was read, and the graph can compute it"
 """Why a question is computed."""
 HELPED: Final = "; a language model helped to read it"
 """What is added where it did."""
+_HELPED_MOST: Final = 0.89
+"""How certain a reading of what a model wrote is at most."""
+_HELPED_DOUBT: Final = 0.85
+"""How likely it still is for each word of the question that nothing in its plan stands for."""
 _PLAIN: Final = 0.9
 """How likely a reading must be for "there is none" to be the answer where no bound excludes everything."""
 
@@ -418,13 +422,13 @@ def compute(
         learnt: Whether saved questions tell how to read it.
         model: The chat model that helps where the parser is not certain, or its name, as for `mrag.ask`; it
             does not help with what goes on from another question.
-        planner: How it helps: `writer` writes a reading of its own, `parser` does without.
+        planner: How it helps: `writer` puts the question in the graph's words, `parser` does without.
         least: Certainty below which an answer is not sure.
         tried: How many readings are run, however long that takes; by default as many as there is time for.
 
     Raises:
         ConfigError: If there is no such reading.
-        ModelError: If a model that was named cannot be had, or fails to write a reading.
+        ModelError: If a model that was named cannot be had, or fails.
 
     Example:
         >>> import mrag
@@ -449,7 +453,7 @@ def compute(
             return replace(attempt, answer=given, alone=False, why=attempt.why if readings else why)
     return _computed(
         kg, question, with_either(readings, question), reading, ends, least,
-        lambda: None if planner == "parser" else _helper(kg, model), tried=tried,
+        "none" if planner == "parser" else model, tried=tried,
     )  # fmt: skip
 
 
@@ -473,11 +477,33 @@ def _accounted(kg: KnowledgeGraph, question: str, reading: Reading, before: Plan
     return replace(reading, ignored=tuple(dict.fromkeys((*reading.ignored, *left))))
 
 
-def _helper(kg: KnowledgeGraph, model: str | BaseChatModel | None) -> ModelAdvice | None:
-    """Return the help of a language model; what a model is asked and told is only imported for one."""
-    from mrag.planning.neural.choosing import helper_of
+def _rephrased(
+    kg: KnowledgeGraph, question: str, text: str, kept: Sequence[FoundReading], ends: float
+) -> list[FoundReading]:
+    """Return readings with the likeliest of what a model made of the question, held against the question.
 
-    return helper_of(kg, model)
+    What is given without it stays in front; where both are read alike there is one of them.
+    """
+    lexicon, schema = lexicon_of(kg), schema_of(kg)
+    readings = [r for r in reader_of(kg).readings(text) if in_several_units(r.plan, schema) is None]
+    readings = [replace(r, plan=with_subclasses(r.plan, schema)) for r in readings]
+    found = _ranked(kg, text, run_readings(kg, readings, 1, ends)[0])
+    if not found:
+        return [*kept]
+    own, result = found[0]
+    missing, doubts = left_out(lexicon, reader_of(kg).glosses.of(question).text, own.plan)
+    ignored = tuple(dict.fromkeys((*own.ignored, *missing)))
+    certainty = min(_HELPED_MOST, own.confidence * _HELPED_DOUBT**doubts)
+    own = replace(own, ignored=ignored, certainty=certainty, note=f"read as “{untrusted.one_line(text)}”")
+    others = [one for one in kept if one[0].plan != own.plan]
+    if len(others) < len(kept):
+        # What neither way reads is unread.
+        alike, result = next(one for one in kept if one not in others)
+        unread, likelier = missing if alike.ignored else (), max(certainty, alike.confidence)
+        own = replace(alike, ignored=unread, certainty=likelier)
+    if others and not others[0][0].ignored and others[0][0].confidence >= EVEN:
+        return [others[0], (own, result), *others[1:]]
+    return sorted([(own, result), *others], key=lambda one: (len(one[0].ignored), -one[0].confidence))
 
 
 def _computed(
@@ -487,7 +513,7 @@ def _computed(
     wanted: int | None,
     ends: float,
     least: float,
-    help_: Callable[[], ModelAdvice | None] = lambda: None,
+    model: str | BaseChatModel | None = "none",
     *,
     tried: int | None = None,
     before: Plan | None = None,
@@ -507,11 +533,12 @@ def _computed(
         found.insert(0, (readings[0], first))
     every = kept = _ranked(kg, question, found, before)
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
-    if not certain and (helper := help_()) is not None:
+    if not certain and model != "none":
         began = time.monotonic()
-        helped, advised = HELPED, helper.advised(question, kept)
-        kept = [one for one in advised if in_several_units(one[0].plan, schema) is None]
+        text = rephrased(model, lexicon_of(kg), question)
         ends += time.monotonic() - began
+        helped = HELPED if text is not None else ""
+        kept = _rephrased(kg, question, text, kept, ends) if text else kept
     explained = ends
     if tried is None:
         now = time.monotonic()

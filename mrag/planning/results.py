@@ -46,7 +46,7 @@ _FURTHER_WORK = 400_000
 """The same of readings that are run where likelier ones find nothing."""
 _TOO_LONG = "computing it takes longer than the time that is given"
 Planner: TypeAlias = OneOf["parser", "writer"]
-"""Who reads a question: the parser alone, or a model too, which writes a reading."""
+"""Who reads a question: the parser alone, or a model too, which puts it in other words."""
 TRIED = 8
 """How many readings are run at most, beside one that finds something."""
 _NEXT = 2

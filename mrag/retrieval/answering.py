@@ -77,8 +77,8 @@ def ask(
             `mrag.known_rankers()`, such as `bm25` or `hybrid+mmr`, or a ranker of your own.
         follows: The answer before, or its JSON form, that the question may go on from: "and in Italy?".
             `KnowledgeGraph.conversation` keeps it.
-        planner: How a model helps to compute where the parser is not certain: `writer` writes a
-            reading, `parser` does without.
+        planner: How a model helps to compute where the parser is not certain: `writer` puts the
+            question in the words of the graph, `parser` does without.
 
     Raises:
         MissingIndex: If the answer has to be read and the knowledge graph has no such index; it says why

@@ -31,7 +31,7 @@ from mrag.planning.answering import HELPED, READ, Attempt, compute, replay, run_
 from mrag.planning.following import BY_ITSELF, LastAnswer
 from mrag.planning.interchange import plan_from_json
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.neural.choosing import unread
+from mrag.planning.rephrasing import left_out
 from mrag.planning.results import TRIED
 from mrag.planning.saved import list_questions
 from mrag.rdf import queries
@@ -290,7 +290,7 @@ def _not_said(
     own: Collection[str] | None = None,
 ) -> list[str]:
     """Return that a query says nothing of what a model cannot have read otherwise, if so."""
-    missing = unread(lexicon_of(kg), question, known.plan).missing
+    missing, _ = left_out(lexicon_of(kg), question, known.plan)
     told = {word.lower() for word in ignored}
     left = [f"“{w}”" for w in missing if w not in told and (own is None or w in own)]
     return [f"the query says nothing of {', '.join(left)}"] if left else []

@@ -1,1 +1,0 @@
-"""Plans by a language model: statements written under a mask."""
