@@ -16,15 +16,14 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 import mrag
 from mrag.errors import ConfigError, TermError
 from mrag.mcp import McpSettings, create_server
-from mrag.mcp.catalogue import entries, read_term
-from mrag.rdf.queries import COMMON
+from mrag.mcp.tools import read_term
 from tests.cases import beside, cases
 from tests.commands import python
 from tests.conftest import ROOT, requires
 
 requires("mcp", "mcp")
 
-TOOLS = ["search", "context", "ask", "explain", "schema", "query", "run_query"]
+TOOLS = ["search", "context", "ask", "explain", "schema", "query"]
 SLOW = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
 SMALL = beside(__file__, "pets.ttl")
 
@@ -145,44 +144,10 @@ def test_every_tool_is_read_only_and_described(demo: Session) -> None:
             assert part["description"]
 
 
-def test_common_queries_are_described_by_their_headers(demo: Session) -> None:
-    tool = next(t for t in demo.portal.call(demo.client.list_tools).tools if t.name == "run_query")
-    assert {"context/out", "explore/classes", "similarity/text", "label/labels"} <= set(COMMON)
-    for name in COMMON:
-        assert entries()[name].query.summary in tool.description
-    assert "planning/" not in tool.description and "mrag://queries" in tool.description
-    assert "context/out(entity" in tool.description and "entity: iris of the entities" in tool.description
-
-
 def test_what_every_session_pays_for_the_tools_is_small(demo: Session) -> None:
     listed = demo.portal.call(demo.client.list_tools).tools
     sizes = {tool.name: len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in listed}
-    assert sizes["run_query"] < 5_000 and sum(sizes.values()) < 12_000, sizes
-
-
-@pytest.mark.parametrize("asked,meant", cases(__file__, "an_unknown_name_suggests_the_nearest"))
-def test_an_unknown_name_suggests_the_nearest(demo: Session, asked: str, meant: str) -> None:
-    result = demo.call("run_query", name=asked, parameters={})
-    said = result.content[0].text
-    assert result.is_error and meant in said and said.count("/") < 10
-    assert sum(name in said.replace(";", ",").replace(",", " ").split() for name in entries()) == 3
-
-
-def test_resources_give_the_queries(demo: Session) -> None:
-    import mcp
-
-    listed = {r.uri: r for r in demo.portal.call(demo.client.list_resources).resources}
-    assert listed["mrag://queries/context/out"].description.startswith("The triples that begin")
-    (content,) = demo.portal.call(demo.client.read_resource, "mrag://queries/context/out").contents
-    assert content.mime_type == "application/sparql-query"
-    assert content.text == entries()["context/out"].query.text
-    (content,) = demo.portal.call(demo.client.read_resource, "mrag://queries").contents
-    for described in json.loads(content.text):
-        validator().check_schema(described["parameters"])
-        assert described["uri"] in listed
-    for uri in ("mrag://queries/kg/registry", "mrag://queries/../kg/registry", "file:///etc/passwd"):
-        with pytest.raises(mcp.MCPError, match="no resource"):
-            demo.portal.call(demo.client.read_resource, uri)
+    assert sum(sizes.values()) < 8_000, sizes
 
 
 # -- each tool ---------------------------------------------------------------------------------------
@@ -313,43 +278,6 @@ def test_query_gives_a_table_and_json(small: Session) -> None:
     assert "2 of" in many.splitlines()[-1]
 
 
-@pytest.fixture(scope="module")
-def schemas(demo: Session) -> dict[str, Any]:
-    """The parameters of each query, as they are described."""
-    (content,) = demo.portal.call(demo.client.read_resource, "mrag://queries").contents
-    return {query["name"]: query["parameters"] for query in json.loads(content.text)}
-
-
-@pytest.mark.parametrize("name", sorted(entries()))
-def test_every_query_runs_by_name_with_its_own_example(
-    demo: Session, schemas: dict[str, Any], name: str
-) -> None:
-    schema = schemas[name]
-    given = {
-        parameter: part["examples"][0]
-        for parameter, part in schema["properties"].items()
-        if parameter in schema["required"]
-    }
-    validator()(schema).validate(given)
-    result = demo.call("run_query", name=name, parameters=given)
-    said = result.content[0].text
-    # Part of GraphDB's vocabulary has no counterpart elsewhere, and is refused by name.
-    assert not result.is_error or "works on GraphDB only" in said, said
-
-
-def test_a_query_by_name_takes_terms_in_every_form(demo: Session) -> None:
-    iri = "https://w3id.org/mrag/demo/products#GraphDB"
-    forms: list[Any] = [["ex:GraphDB"], [f"<{iri}>"], [iri], "ex:GraphDB", [{"type": "uri", "value": iri}]]
-    found = [
-        demo.data("run_query", name="context/out", parameters={"entity": form, "limit": 3})["rows"]
-        for form in forms
-    ]
-    assert len(found[0]) == 3 and all(rows == found[0] for rows in found)
-    row = ["ex:GraphDB", "rdfs:label", {"type": "literal", "value": "GraphDB", "xml:lang": "en"}]
-    for rows in (row, [row]):
-        assert demo.data("run_query", name="context/holds", parameters={"s_p_o": rows}) == {"boolean": True}
-
-
 # -- hostile and mistaken arguments --------------------------------------------------------------------
 
 REFUSED = [
@@ -360,10 +288,6 @@ REFUSED = [
 ]
 """Calls that inject SPARQL, name what there is not, or are out of bounds; and those that are too large."""
 REFUSED += [
-    (
-        "many rows", "run_query", {"name": "context/out", "parameters": {"entity": ["ex:a"] * 501}},
-        "1 to 500 rows",
-    ),
     ("huge query", "query", {"sparql": "ASK {" + " " * 60_000 + "}"}, "at most 50000"),
     ("too long a text", "search", {"text": "x" * 5_000}, "at most 2000"),
 ]  # fmt: skip
@@ -582,7 +506,7 @@ def test_without_the_sdk_the_error_says_what_to_install() -> None:
 )
 def test_what_is_no_term_is_refused(value: Any) -> None:
     with pytest.raises(TermError, match="Not a term"):
-        read_term(value, "literal")
+        read_term(value)
 
 
 def test_settings_are_checked() -> None:

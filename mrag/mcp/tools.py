@@ -19,14 +19,13 @@ import mrag
 from mrag import generation, untrusted
 from mrag.context import ContextSettings, expand
 from mrag.context.display import Display
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, TermError
 from mrag.generation.models import check_model
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.mcp import McpSettings
-from mrag.mcp.catalogue import entries, listing, nearest, read_term
 from mrag.rdf import queries
-from mrag.rdf.terms import SKOLEM, XSD, Term, Triple, curie, iri, term_to_json
+from mrag.rdf.terms import SKOLEM, XSD, Term, Triple, curie, iri, term_to_json, to_ox
 from mrag.retrieval import registry
 from mrag.retrieval.rankers import Question, Ranker
 from mrag.retrieval.reading import QuestionReader
@@ -331,7 +330,7 @@ def explain(
     if predicate is None:
         found = mrag.explain(desk.kg, entity, max_triples=most)
     else:
-        end = read_term(object, "iri", desk.kg.prefixes)
+        end = read_term(object, desk.kg.prefixes)
         found = mrag.explain(desk.kg, entity, desk.iri(predicate), end)
     texts = list(found.texts)
     if found.inferred > most:
@@ -405,26 +404,36 @@ def query(
     return of_query(desk.kg.query(sparql, limits=desk.limits, layer=layer), most, desk.kg.prefixes)
 
 
-def run_query(
-    desk: ToolContext,
-    name: Annotated[str, Field(max_length=200, description="Name of the query.")],
-    parameters: Annotated[dict[str, Any], Field(default_factory=dict, description="Its parameters.")],
-    layer: Layer = "all",
-    most: Most = 50,
-) -> Result:
-    """Run a query of the catalogue.
-
-    A parameter takes an array of terms, or of rows of terms where its name joins several; a ? marks one that
-    may be left out.
-    """
-    entry = entries().get(name)
-    if entry is None:
-        raise ConfigError(
-            f"There is no query {name!r}.",
-            hint=f"The nearest names are {', '.join(nearest(name))}; mrag://queries lists all.",
+def read_term(value: Any, prefixes: Mapping[str, str] | None = None) -> Term:
+    """Read a term from JSON: plain, or as the JSON results of SPARQL 1.1 write it (section 3.2.2)."""
+    if isinstance(value, bool | int | float):
+        return RdfLiteral(value)
+    given = value
+    if isinstance(value, str):
+        given = {"type": "uri", "value": value}
+    if (
+        not isinstance(given, dict)
+        or not all(isinstance(part, str) for part in given.values())
+        or not {"type", "value"} <= set(given) <= {"type", "value", "xml:lang", "datatype"}
+        or given["type"] not in ("uri", "literal")
+        or len(given["value"]) > 10_000
+    ):
+        raise TermError(
+            "Not a term.",
+            term=str(value)[:200],
+            hint='Give an IRI, a CURIE, a text, or {"type": "uri" or "literal", "value": …} with "xml:lang" '
+            'or "datatype" where it has one.',
         )
-    text = entry.bind(parameters, desk.kg.prefixes)
-    return of_query(desk.kg.query(text, limits=desk.limits, layer=layer), most, desk.kg.prefixes)
+    if given["type"] == "uri":
+        return iri(given["value"], prefixes)
+    language = given.get("xml:lang") or None
+    datatype = URIRef(given["datatype"]) if given.get("datatype") and language is None else None
+    try:
+        literal = RdfLiteral(given["value"], lang=language, datatype=datatype, normalize=False)
+    except ValueError as error:
+        raise TermError("Not a well-formed literal.", term=str(value)[:200], hint=str(error)) from error
+    to_ox(literal)
+    return literal
 
 
 def _short(desk: ToolContext, entity: object) -> str:
@@ -454,7 +463,6 @@ class Tool:
 
     title: str
     run: Callable[..., Result]
-    more: str = ""  # what its description says beside its docstring
 
     @property
     def name(self) -> str:
@@ -464,7 +472,7 @@ class Tool:
     @property
     def description(self) -> str:
         """Return what a model reads of it."""
-        return " ".join((self.run.__doc__ or "").split()) + self.more
+        return " ".join((self.run.__doc__ or "").split())
 
     @cached_property
     def arguments(self) -> type[BaseModel]:
@@ -487,10 +495,6 @@ class Tool:
 
 def tools() -> Sequence[Tool]:
     """Return the tools, in the order in which a client shows them."""
-    more = (
-        f" The resource mrag://queries lists {len(entries())} queries with their parameters; "
-        f"those asked for most are:\n{listing()}"
-    )
     return (
         Tool("Search entities", search),
         Tool("Show what is known of entities", context),
@@ -498,5 +502,4 @@ def tools() -> Sequence[Tool]:
         Tool("Explain an inference", explain),
         Tool("Describe the graph", schema),
         Tool("Run SPARQL", query),
-        Tool("Run a query by name", run_query, more),
     )

@@ -31,7 +31,7 @@ from tests.injection.hostile import attack, report, signs_in, text, tries, wrong
 from tests.injection.test_prompts import graph_of, products
 
 E = "http://example.org/"
-TOOLS = {"search", "context", "ask", "explain", "schema", "query", "run_query"}
+TOOLS = {"search", "context", "ask", "explain", "schema", "query"}
 
 
 def of_a_table(rng: random.Random) -> str | None:
@@ -102,7 +102,6 @@ async def test_tools_over_a_hostile_graph() -> None:
                     ("ask", {"question": text(rng)}), ("schema", {}),
                     ("query", {"sparql": "SELECT ?s ?o { ?s ?p ?o }"}), ("query", {"sparql": text(rng)}),
                     ("context", {"entities": [text(rng)]}),
-                    ("run_query", {"name": text(rng)[:200], "parameters": {text(rng): text(rng)}}),
                     ("explain", {"subject": text(rng), "object": {"type": "literal", "value": text(rng)}}),
                 ]  # fmt: skip
                 for tool, arguments in calls:
