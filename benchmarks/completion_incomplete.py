@@ -24,13 +24,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from common import shared_data
-from metaqa import gold_plan, load, questions, relation
+from metaqa import gold_plan, load, questions, relation, scored
 from rdflib import RDFS
 
 from mrag.completion.chain import Evidence
 from mrag.completion.checks import CheckSettings
 from mrag.completion.graph import complete, complete_from_graph
-from mrag.completion.measures import exact_match
 from mrag.completion.passages import Passages, store_folder
 from mrag.completion.patterns import GroundedPlan
 from mrag.completion.reading import Reader
@@ -184,7 +183,7 @@ def run(
         for one in asked:
             plan = replace(gold_plan(one), excluded=())
             alone = complete_from_graph(kg, GroundedPlan(plan))
-            result.before += exact_match(_names(kg, alone.answers), one.answers)
+            result.before += scored(_names(kg, alone.answers), one.answers)[1]
             done = complete(kg, GroundedPlan(plan), evidence, k=k, always=True)
             lacking = {_object(t, one.entity) for t in missing_of[one.text]}
             result.found += lacking <= set(_names(kg, done.answers, evidence.names))
@@ -213,7 +212,7 @@ def run(
         for one in asked:
             plan = replace(gold_plan(one), excluded=())
             alone = complete_from_graph(kg, GroundedPlan(plan))
-            exact = exact_match(_names(kg, alone.answers), one.answers)
+            exact = scored(_names(kg, alone.answers), one.answers)[1]
             result.after += exact
             result.closed += exact == 1
         # The same questions again, once all is in the graph, find nothing new to write.

@@ -11,10 +11,11 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from urllib.parse import quote
 
 from common import row, shared_data
@@ -22,9 +23,10 @@ from rdflib import RDFS, Literal, URIRef
 
 from mrag.completion.graph import complete_from_graph
 from mrag.completion.grounding import ground
-from mrag.completion.measures import score
 from mrag.completion.path_planner import PathPlanner
 from mrag.completion.patterns import GroundedPlan, IncompleteTriple, TriplePlan, with_slots
+from mrag.evaluation.gold import GoldTable, table_of
+from mrag.evaluation.gold import score as score_of
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term, Triple
@@ -133,20 +135,27 @@ def names_of(kg: KnowledgeGraph, terms: list[Term]) -> list[str]:
     return [labels[str(t)] or str(t) for t in terms]
 
 
+def scored(found: Sequence[str], gold: Iterable[str]) -> tuple[float, float, float]:
+    """Return whether the first answer is right, whether all are, and their F1."""
+    table = GoldTable(table_of(sorted(gold)))
+    score = score_of([table], list(found))
+    return float(score_of([table], list(found[:1])).f1 > 0), float(score.exact), score.f1
+
+
 Answerer = Callable[[Asked], Sequence[Term]]
 
 
 def measure(name: str, kg: KnowledgeGraph, sets: dict[int, list[Asked]], answers: Answerer) -> None:
     """Print the scores and times of a way to answer, for each number of hops."""
     for hops, asked in sets.items():
-        found, times = {}, []
+        scores, times = [], []
         for one in asked:
             started = time.perf_counter()
             terms = list(answers(one))
             times.append((time.perf_counter() - started) * 1000)
-            found[one.text] = names_of(kg, terms)
-        scores = score(found, {one.text: one.answers for one in asked})
-        print(f"{name}, {hops} hops: {scores}")
+            scores.append(scored(names_of(kg, terms), one.answers))
+        hits, exact, f1 = (fmean(column) for column in zip(*scores, strict=True))
+        print(f"{name}, {hops} hops: hits@1 {hits:.3f}  exact {exact:.3f}  F1 {f1:.3f}  n={len(asked)}")
         print(row("", times))
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from mrag.completion.checks import CheckSettings, CompletionRun
     from mrag.completion.graph import complete, complete_from_graph
     from mrag.completion.grounding import GroundingSettings, Step, ground
-    from mrag.completion.measures import contained, exact_match, hits_at_1, score, set_f1
     from mrag.completion.passages import (
         Passage,
         Passages,
@@ -43,9 +42,9 @@ __all__ = [
     "GroundingSettings", "IncompleteTriple", "ModelPlanner", "ModelReader", "Passage", "Passages",
     "PathPlanner", "Planner", "Reader", "RetrievedPassages", "RuleReader", "Step", "TriplePlan", "Unknown",
     "WriteReport", "accept", "answer", "catch_up", "complete",
-    "complete_from_graph", "completion_chain", "contained", "describe_folder", "exact_match", "find_run",
-    "from_langchain", "ground", "hits_at_1", "image_passages", "list_runs", "reject",
-    "rollback", "score", "set_f1", "store_documents", "store_folder",
+    "complete_from_graph", "completion_chain", "describe_folder", "find_run",
+    "from_langchain", "ground", "image_passages", "list_runs", "reject",
+    "rollback", "store_documents", "store_folder",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(__name__)
