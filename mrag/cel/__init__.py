@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         to_ontology,
     )
     from mrag.cel.examples import class_problem, read_problems, sampled_negatives
-    from mrag.cel.explain import Reason, WhyNot, why_not, why_satisfied
+    from mrag.cel.explain import Reason, why_satisfied
     from mrag.cel.expressions import (
         And,
         AtLeast,
@@ -97,12 +97,12 @@ __all__ = [
     "FitProgress", "FitReport", "FitState", "Hypothesis", "KeptConcept", "Learner", "LearnerSettings",
     "LearningProblem", "MarkedConcept", "Named", "Not",
     "OneOf", "Only", "Or", "Property", "Reason", "RerankSettings", "Reranking", "SearchSettings", "Some",
-    "Stopped", "Top", "Value", "WhyNot", "class_problem", "confusion",
+    "Stopped", "Top", "Value", "class_problem", "confusion",
     "find_concept", "from_dl", "from_manchester", "individuals_among", "instances",
     "instances_among", "instances_query", "keep_concept", "learn_from_marks", "learner", "length",
     "list_concepts", "member_differences", "normal", "order_by_summary", "quality", "read_problems",
     "remove_concept", "rerank_by_concept", "sampled_negatives", "sentence", "summarise", "to_dl",
-    "to_manchester", "to_ontology", "to_turtle", "verbalise", "why_not", "why_satisfied",
+    "to_manchester", "to_ontology", "to_turtle", "verbalise", "why_satisfied",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(__name__)

@@ -1,49 +1,37 @@
-"""Why an individual satisfies a class expression or does not, and the fewest triples that would bring it in.
+"""Why an individual satisfies a class expression or does not.
 
 What holds rests on triples, each marked asserted or inferred, or on absences that were checked: the world is
-closed. The search for changes deepens by their number, so that what it finds first is smallest. The store
-checks it: it answers the instance query as it is with the added triples and without the removed ones; the
-data is never touched.
+closed.
 """
 
 from __future__ import annotations
 
-import time
-import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from decimal import Decimal
 from functools import lru_cache
-from itertools import chain, count, islice, pairwise
-from typing import Any, TypeAlias
+from itertools import islice
+from typing import Any
 
 from rdflib import BNode, Literal, URIRef
 
 from mrag.cel import expressions as ce
-from mrag.cel.expressions import negation, normal
+from mrag.cel.expressions import normal
 from mrag.cel.notation import to_dl
 from mrag.cel.problem import instances_among
 from mrag.cel.sentences import is_adjective, some, verbalise
 from mrag.cel.sparql import (
-    INTEGERS,
-    NUMBERS,
     VOCABULARY,
-    X,
     batches,
     by_value,
-    comparable,
     condition,
     equal,
     holds,
-    members,
 )
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph, Layer
 from mrag.rdf import queries
-from mrag.rdf.patterns import Group, Select, to_sparql, var
-from mrag.rdf.terms import OWL, RDF, XSD, Term, Triple, curie, iri, ntriples_terms
+from mrag.rdf.patterns import var
+from mrag.rdf.terms import RDF, Term, Triple, curie, iri, ntriples_terms
 from mrag.terminal import inline
 
 TYPE = URIRef(RDF + "type")
@@ -55,25 +43,13 @@ LAYERS: tuple[Layer, ...] = ("asserted", "inferred")
 
 
 class GraphFacts:
-    """Statements of a graph, some left out and others put in."""
+    """Statements of a graph, read as they are asked for."""
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
-        self.added: frozenset[Triple] = frozenset()
-        self._changes: dict[tuple[Term, URIRef, bool], tuple[set[Term], set[Term]]] | None = None
         # What has been read; True stands for an inferred statement.
         self._out: dict[Term, dict[URIRef, dict[Term, bool]]] = {}
         self._into: dict[tuple[URIRef, Term], dict[Term, bool]] = {}
-
-    def changed(self, added: Iterable[Triple], removed: Iterable[Triple]) -> GraphFacts:
-        """Return the statements of the graph with these put in and those left out."""
-        found = copy(self)
-        found.added, found._changes = frozenset(added), {}
-        for at, triples in enumerate((found.added, removed)):
-            for s, p, o in triples:
-                found._changes.setdefault((s, p, False), (set(), set()))[at].add(o)
-                found._changes.setdefault((o, p, True), (set(), set()))[at].add(s)
-        return found
 
     def fetch(self, terms: Iterable[Term]) -> None:
         """Read the statements of many terms at once."""
@@ -98,23 +74,14 @@ class GraphFacts:
 
     def _values(self, x: Term, p: ce.Property) -> Collection[Term]:
         role = _iri(p.iri)
-        known: Collection[Term]
         if p.inverse:
             if (role, x) not in self._into and not isinstance(x, BNode):
                 self._into[role, x] = {}
                 for s, _, o, inferred in self._rows(queries.get("cel/subjects-of").bind(p_o=[(role, x)])):
                     self._into.setdefault((role, o), {}).setdefault(s, inferred)
-            known = self._into.get((role, x), ())
-        else:
-            self.fetch([x])
-            known = self._out.get(x, _NONE).get(role, ())
-        if self._changes is None:
-            return known
-        key = x, role, p.inverse
-        if key not in self._changes:
-            return known
-        more, fewer = self._changes[key]
-        return ({*known} - fewer) | more
+            return self._into.get((role, x), ())
+        self.fetch([x])
+        return self._out.get(x, _NONE).get(role, ())
 
     def is_individual(self, x: Term) -> bool:
         """Return whether a term is a named individual."""
@@ -205,342 +172,6 @@ def edge(x: Term, p: ce.Property, y: Term) -> Triple:
     """Return the triple by which `y` is a value of the property for `x`."""
     s, o = (y, x) if p.inverse else (x, y)
     return Triple(s, URIRef(p.iri), o)  # type: ignore[arg-type]  # no literal has values of its own
-
-
-NEW = "urn:mrag:new:"  # start of the IRIs of individuals that are not there yet
-_SMALL = 20_000  # triples of a graph whose terms are listed to see whether all can be tried
-_PLAIN = {
-    XSD + "boolean": ("true", "false"),
-    XSD + "string": ("", "text"),
-    XSD + "date": ("2000-01-01",),
-    XSD + "dateTime": ("2000-01-01T00:00:00Z",),
-}
-
-
-class Candidates:
-    """What can be tried as the value of a property."""
-
-    def __init__(self, kg: KnowledgeGraph, expression: ce.Expression, x: URIRef, max_terms: int) -> None:
-        self.kg, self.x, self.max_terms = kg, x, max_terms
-        self.complete = True
-        self._all: list[Term] | None = None
-        self._members: dict[ce.Expression, list[Term]] = {}
-        self._literals: dict[ce.Property, list[Literal]] = {}
-        self._together = _siblings(expression)
-        self._made = _made(expression)
-        listed = (e.members for e in ce.walk(expression) if isinstance(e, ce.OneOf))
-        values = (e.value for e in ce.walk(expression) if isinstance(e, ce.Value))
-        names = chain(*listed, (v for v in values if not isinstance(v, Literal)))
-        self._named = sorted(set(map(URIRef, names)), key=order)
-        if kg.profile().triples <= _SMALL:
-            rows = kg.select(queries.get("cel/terms").bind(most=max_terms + 1))
-            found = [t for (t,) in rows if t is not None]
-            self._all = found if len(found) <= max_terms else None
-
-    def new(self, facts: GraphFacts) -> URIRef:
-        """Return the first new individual that no change names yet."""
-        used = {t for triple in facts.added for t in triple}
-        return next(iri for n in count(1) if (iri := URIRef(f"{NEW}{n}")) not in used)
-
-    def values(self, filler: ce.Expression, facts: GraphFacts, left: int) -> list[Term]:
-        """Return terms that satisfy an expression, or could with the changes that are left."""
-        found: dict[Term, None] = dict.fromkeys([self.x, *self._named])
-        found.update((t, None) for triple in sorted(facts.added) for t in (triple.s, triple.o))
-        if self._all is not None:
-            found.update(dict.fromkeys(self._all))
-        else:
-            self.complete = False
-            wanted = [filler, *self._together.get(filler, ())]
-            positive = ce.Named | ce.Some | ce.Value | ce.AtLeast | ce.DataSome
-            if left > 1 and isinstance(filler, ce.Connective):
-                wanted += [p for p in filler.parts if isinstance(p, positive)]
-            for e in wanted:
-                found.update(dict.fromkeys(self._holding(e)))
-        found[self.new(facts)] = None
-        return list(found)
-
-    def literals(self, p: ce.Property, test: Callable[[Literal], bool]) -> list[Literal]:
-        """Return literals that pass a test: values that the property has, and ones at the limits."""
-        if p.inverse:
-            return []
-        if p not in self._literals:
-            rows = self.kg.select(queries.get("cel/literals-of").bind(p=[p.iri], most=200))
-            found = [v for (v,) in rows if isinstance(v, Literal)]
-            self._literals[p] = sorted({*found, *self._made}, key=order)
-        return [v for v in self._literals[p] if test(v)]
-
-    def _holding(self, e: ce.Expression) -> list[Term]:
-        if e not in self._members:
-            if isinstance(e, ce.Top):
-                self._members[e] = []
-            else:
-                where = Group(tuple(members(e)))
-                query = Select((X,), where, distinct=True, order_by=(X,), limit=self.max_terms)
-                self._members[e] = [t for (t,) in self.kg.select(to_sparql(query)) if t is not None]
-        return self._members[e]
-
-
-def _siblings(expression: ce.Expression) -> dict[ce.Expression, list[ce.Expression]]:
-    """Map fillers to the conjunction of all fillers that one value could satisfy at once."""
-    found: dict[ce.Expression, list[ce.Expression]] = {}
-    for e in ce.walk(expression):
-        if isinstance(e, ce.And):
-            groups: dict[ce.Property, list[ce.Expression]] = {}
-            for part in e.parts:
-                if isinstance(part, ce.Some | ce.AtLeast):
-                    groups.setdefault(part.property, []).append(part.filler)
-            for fillers in groups.values():
-                if len(fillers) > 1:
-                    for filler in fillers:
-                        found.setdefault(filler, []).append(normal(ce.And(tuple(fillers))))
-    return found
-
-
-def _made(expression: ce.Expression) -> list[Literal]:
-    """Return literals at, beside and between the limits of an expression, and of each datatype."""
-    limits: dict[str, list[Literal]] = {}
-    for e in ce.walk(expression):
-        if isinstance(e, ce.DataRestriction):
-            given = (_literal(str(limit), e.range.datatype) for _, limit in e.range.facets)
-            limits.setdefault(e.range.datatype, []).extend(given)
-        elif isinstance(e, ce.Value) and isinstance(e.value, Literal):
-            limits.setdefault(str(e.value.datatype or XSD + "string"), []).append(e.value)
-    found: dict[Literal, None] = {}
-    for datatype, literals in sorted(limits.items()):
-        texts: list[str] = []
-        values = [v for v in map(comparable, literals) if v is not None]
-        if datatype in NUMBERS:
-            numbers = sorted(Decimal(str(v)) for v in values)
-            beside = [n + step for n in numbers for step in (-1, 1)] or [Decimal(0)]
-            between = [] if datatype in INTEGERS else [(a + b) / 2 for a, b in pairwise(numbers)]
-            texts = [f"{n:f}" for n in (*beside, *between) if datatype not in INTEGERS or n == int(n)]
-        elif datatype in (XSD + "date", XSD + "dateTime"):
-            moments = [v + timedelta(days=n) for v in values if isinstance(v, datetime) for n in (-1, 1)]
-            texts = [m.date().isoformat() if datatype == XSD + "date" else m.isoformat() for m in moments]
-        elif datatype == XSD + "string":
-            texts = [f"{v}a" for v in literals]
-        found.update(dict.fromkeys(literals))
-        found.update((_literal(text, datatype), None) for text in _PLAIN.get(datatype, ()))
-        if datatype == RDF + "langString":
-            found[Literal("text", lang="en")] = None
-        found.update((_literal(text, datatype), None) for text in texts)
-    return list(found)
-
-
-def _literal(text: str, datatype: str) -> Literal:
-    if datatype == XSD + "string":
-        return Literal(text)
-    return Literal(text, datatype=URIRef(datatype), normalize=False)
-
-
-_CLASS = URIRef(OWL + "NamedIndividual")
-
-
-@dataclass(frozen=True)
-class Change:
-    """A triple to add or to remove.
-
-    Attributes:
-        inferred: Whether it is to be removed but was inferred, so that what it follows from would have to go.
-    """
-
-    triple: Triple
-    add: bool
-    inferred: bool = False
-
-    @property
-    def order(self) -> tuple[str, str, str, bool]:
-        """Return what changes are sorted by."""
-        return order(self.triple.s), order(self.triple.p), order(self.triple.o), self.add
-
-
-class TimeUp(Exception):  # no error: it ends a search at its limit
-    """Ends a search when its time is up."""
-
-
-_Edit: TypeAlias = tuple[bool, Triple]
-_Edits: TypeAlias = frozenset[_Edit]
-_NOTHING: _Edits = frozenset()
-
-
-class RepairSearch:
-    """Finds the smallest sets of changes, size by size.
-
-    A plan for an expression that fails at a term is a set of changes of which every solution that goes on
-    from here has one as a part. It is made of the plans for the parts: so a value that is added is at once
-    brought to satisfy what it is added for, or given up.
-    """
-
-    def __init__(
-        self, kg: KnowledgeGraph, e: ce.Expression, x: URIRef, deadline: float, max_terms: int
-    ) -> None:
-        self.e, self.x, self.deadline = e, x, deadline
-        self.facts = GraphFacts(kg)
-        self.candidates = Candidates(kg, e, x, max_terms)
-        self.cut = False
-        self.size = 0
-        self.plans: dict[tuple[ce.Expression, Term, _Edits], list[_Edits]] = {}
-
-    def run(self, size: int) -> tuple[Change, ...] | None:
-        """Return the first in order of the sets of so many changes that bring the individual in."""
-        self.cut, self.size = False, size
-        self.plans.clear()
-        found: list[tuple[Change, ...]] = []
-        for edits in self._solve(self.e, self.x, _NOTHING):
-            facts = self._facts(edits)
-            if not facts.is_individual(self.x):
-                # An individual of the graph has a class, and any class will do.
-                self.cut = self.cut or len(edits) == size
-                edits |= {next(iter(self._adding(facts, self.x, _TYPED, [_CLASS])))}
-            if len(edits) <= size and self._facts(edits).holds(self.e, self.x):
-                changes = (Change(t, add, not add and self.facts.inferred(t)) for add, t in edits)
-                found.append(tuple(sorted(changes, key=lambda c: c.order)))
-        return min(found, key=lambda changes: [c.order for c in changes], default=None)
-
-    def _facts(self, edits: _Edits) -> GraphFacts:
-        return self.facts.changed(*({t for add, t in edits if add == put_in} for put_in in (True, False)))
-
-    def _solve(self, e: ce.Expression, x: Term, edits: _Edits) -> list[_Edits]:
-        """Return the changes so far, together with each plan by which the expression comes to hold."""
-        key = e, x, edits
-        if key not in self.plans:
-            self.plans[key] = list(dict.fromkeys(self._solving(e, x, edits)))
-        return self.plans[key]
-
-    def _solving(self, e: ce.Expression, x: Term, edits: _Edits) -> Iterator[_Edits]:
-        if time.monotonic() >= self.deadline:
-            raise TimeUp
-        facts = self._facts(edits)
-        if facts.holds(e, x):
-            yield edits
-            return
-        if len(edits) + _least(facts, e, x) > self.size:
-            self.cut = self.cut or _possible(facts, e, x)
-            return
-        for step in dict.fromkeys(self._steps(facts, e, x, edits)):
-            yield from self._solve(e, x, step)
-
-    def _steps(self, facts: GraphFacts, e: ce.Expression, x: Term, edits: _Edits) -> Iterator[_Edits]:
-        """Yield the changes so far with more of them, which bring the expression nearer to holding."""
-        match e:
-            case ce.And(parts):
-                yield from self._solve(next(p for p in parts if not facts.holds(p, x)), x, edits)
-            case ce.Or(parts):
-                for part in parts:
-                    yield from self._solve(part, x, edits)
-            case ce.Some(p, filler) | ce.AtLeast(_, p, filler):
-                yield from self._more(facts, x, p, filler, edits)
-            case ce.Only(p, filler):
-                bad = next(v for v in facts.values(x, p) if not facts.holds(filler, v))
-                yield from self._with(edits, [(False, edge(x, p, bad))])
-                yield from self._solve(filler, bad, edits)
-            case ce.AtMost(_, p, filler):
-                yield from self._fewer(facts, x, p, filler, edits)
-            case ce.Exactly(n, p, filler):
-                enough = facts.count(x, p, filler, n) >= n
-                yield from (self._fewer if enough else self._more)(facts, x, p, filler, edits)
-            case _:
-                yield from self._with(edits, self._single(facts, e, x))
-
-    def _single(self, facts: GraphFacts, e: ce.Expression, x: Term) -> Iterator[_Edit]:
-        """Yield the single changes that make a condition without parts hold."""
-        match e:
-            case ce.Named(name):
-                yield from self._adding(facts, x, _TYPED, [URIRef(name)])
-            case ce.Not(ce.Named(name)):
-                yield False, edge(x, _TYPED, URIRef(name))
-            case ce.Value(p, value):
-                term = value if isinstance(value, Literal) else URIRef(value)
-                yield from self._adding(facts, x, p, [term])
-            case ce.Not(ce.Value(p, value)):
-                yield from self._dropping(facts, x, p, lambda v: same(v, value))
-            case ce.DataSome(p, range):
-                inside = self.candidates.literals(p, lambda v: within(v, range))
-                yield from self._adding(facts, x, p, inside)
-            case ce.Not(ce.DataSome(p, range)):
-                yield from self._dropping(facts, x, p, lambda v: within(v, range))
-            case ce.DataOnly(p, range):
-                yield from self._dropping(facts, x, p, lambda v: not within(v, range))
-            case ce.Not(ce.DataOnly(p, range)):
-                beyond = self.candidates.literals(p, lambda v: not within(v, range))
-                yield from self._adding(facts, x, p, [*beyond, self.candidates.new(facts)])
-
-    def _more(
-        self, facts: GraphFacts, x: Term, p: ce.Property, filler: ce.Expression, edits: _Edits
-    ) -> Iterator[_Edits]:
-        values = facts.values(x, p)
-        for value in values:
-            if not facts.holds(filler, value):
-                yield from self._solve(filler, value, edits)
-        pool = [t for t in self.candidates.values(filler, facts, self.size - len(edits)) if t not in values]
-        facts.fetch(pool)
-        for add in self._adding(facts, x, p, pool):
-            value = add[1].s if p.inverse else add[1].o
-            for more in self._with(edits, [add]):
-                yield from self._solve(filler, value, more)
-
-    def _fewer(
-        self, facts: GraphFacts, x: Term, p: ce.Property, filler: ce.Expression, edits: _Edits
-    ) -> Iterator[_Edits]:
-        opposite = negation(filler)
-        for value in facts.matching(x, p, filler):
-            yield from self._with(edits, [(False, edge(x, p, value))])
-            yield from self._solve(opposite, value, edits)
-
-    def _with(self, edits: _Edits, more: Iterable[_Edit]) -> Iterator[_Edits]:
-        for add, triple in more:
-            blank = any(isinstance(t, BNode) for t in triple)  # no name to change them by
-            if not blank and not {(add, triple), (not add, triple)} & edits:
-                if len(edits) < self.size:
-                    yield edits | {(add, triple)}
-                else:
-                    self.cut = True
-
-    def _adding(self, facts: GraphFacts, x: Term, p: ce.Property, values: Iterable[Term]) -> Iterator[_Edit]:
-        for value in values:
-            triple = edge(x, p, value)
-            if isinstance(triple.s, URIRef):
-                yield True, triple
-
-    def _dropping(
-        self, facts: GraphFacts, x: Term, p: ce.Property, wrong: Callable[[Term], bool]
-    ) -> Iterator[_Edit]:
-        value = next(v for v in facts.values(x, p) if wrong(v))
-        yield False, edge(x, p, value)
-
-
-def _least(facts: GraphFacts, e: ce.Expression, x: Term) -> int:
-    """Return how many changes an expression that fails needs at least."""
-    match e:
-        case ce.And(parts):
-            wrong = [p for p in parts if not facts.holds(p, x)]
-            single = sum(isinstance(p.of if isinstance(p, ce.Not) else p, ce.Named) for p in wrong)
-            return max(single, *(_least(facts, p, x) for p in wrong))
-        case ce.Or(parts):
-            return min(_least(facts, p, x) for p in parts)
-        case ce.AtLeast(n, p, _) | ce.Exactly(n, p, _):
-            return max(1, n - len(facts.values(x, p)))
-        case ce.AtMost(n, p, ce.Top()):
-            return len(facts.values(x, p)) - n
-        case ce.Only(p, ce.Bottom()):
-            return len(facts.values(x, p))
-        case _:
-            return 1
-
-
-def _possible(facts: GraphFacts, e: ce.Expression, x: Term) -> bool:
-    """Return whether any change could make an expression hold that fails; it may say so wrongly."""
-    match e:
-        case ce.Bottom() | ce.OneOf() | ce.Not(ce.OneOf()):
-            return False
-        case ce.Named():
-            return isinstance(x, URIRef)
-        case ce.And(parts):
-            return all(_possible(facts, p, x) for p in parts if not facts.holds(p, x))
-        case ce.Or(parts):
-            return any(_possible(facts, p, x) for p in parts)
-        case _:
-            return True
 
 
 Label = Callable[[str], str]  # names an IRI for people
@@ -775,129 +406,3 @@ def _lines(r: Reason, label: Label, indent: str) -> Iterator[str]:
 
 def _status(e: SupportingTriple) -> str:
     return "inferred" if e.inferred else "asserted"
-
-
-GaveUp: TypeAlias = typing.Literal["time", "size"]
-"""What ended a search without a result: its seconds, or the most changes it may make."""
-
-
-@dataclass(frozen=True)
-class WhyNot:
-    """The fewest changes that bring an individual into a result.
-
-    Attributes:
-        changes: The changes, in order of term; empty if it is in already; None if none were found.
-        complete: Whether all terms of the graph were tried as values, so that nothing smaller is there.
-        at_least: So many changes are needed at least, as far as terms were tried.
-        gave_up: What ended the search, None if it came to its end.
-        lacking: What holds of the individual instead of the parts of the expression that do not hold.
-    """
-
-    individual: str
-    expression: ce.Expression
-    changes: tuple[Change, ...] | None
-    complete: bool
-    at_least: int
-    gave_up: GaveUp | None
-    seconds: float
-    lacking: tuple[ce.Expression, ...] = ()
-
-    def render(self, label: Label | None = None) -> str:
-        """Write it for people.
-
-        IRIs are CURIEs or whole, if there is no label.
-        """
-        named = label or curie
-        name = named(self.individual)
-        if self.changes == ():
-            return f"{name} is in the result."
-        lines = [f"{name} {verbalise(e, named)}." for e in self.lacking]
-        if self.changes is None:
-            why = {"time": "the time was up", "size": "more changes than allowed would be needed", None: ""}
-            last = f"No way in was found for {name}: {why[self.gave_up]} (at least {self.at_least} changes)."
-            if self.gave_up is None:
-                last = f"{name} cannot be brought in: no change of triples would do."
-            return "\n".join(map(inline, [*lines, last]))
-        lines.append(f"{name} would be in the result")
-        for change in self.changes:
-            start = "if it were stated" if change.add else "if it were not stated"
-            note = " (inferred: what it follows from would have to go)" if change.inferred else ""
-            lines.append(f"  {start}: {in_words(change.triple, label or curie)}{note}")
-        if not self.complete:
-            lines.append("  (not every term of the graph was tried as a value)")
-        return "\n".join(map(inline, lines))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as values of JSON; terms are written as in N-Triples."""
-        changes = [
-            {"triple": ntriples_terms(c.triple), "add": c.add, "inferred": c.inferred}
-            for c in self.changes or ()
-        ]
-        return {
-            "individual": self.individual,
-            "changes": None if self.changes is None else changes,
-            "complete": self.complete,
-            "at_least": self.at_least,
-            "lacking": [to_dl(e) for e in self.lacking],
-            "gave_up": self.gave_up,
-            "seconds": round(self.seconds, 3),
-        }
-
-
-def why_not(
-    kg: KnowledgeGraph,
-    expression: ce.Expression,
-    individual: str,
-    *,
-    max_changes: int = 6,
-    seconds: float = 10.0,
-    max_terms: int = 25,
-) -> WhyNot:
-    """Find the smallest set of triples whose addition or removal brings an individual into a result.
-
-    Of several sets of the same size the first in order of terms is taken. New individuals, where they are
-    needed, are called `urn:mrag:new:1` and so on. Nothing is inferred from the changes. At each place at
-    most `max_terms` terms of the graph are tried as the value of a property. An individual that the graph
-    does not know is brought in as a new one. When the time is up, the result says so.
-
-    Raises:
-        ConfigError: If limits are not positive, or the expression compares literals that only the store
-            compares.
-
-    Example:
-        >>> import mrag
-        >>> from rdflib import RDF
-        >>> kg = mrag.connect()
-        >>> _ = kg.insert([Triple(URIRef("urn:x:photo"), RDF.type, URIRef("urn:x:Image")),
-        ...                Triple(URIRef("urn:x:photo"), RDF.type, URIRef("urn:x:Advert"))])
-        >>> e = mrag.cel.from_dl("∃ x:shows.x:Jacket ⊓ ¬x:Advert", {"x": "urn:x:"})
-        >>> print(why_not(kg, e, "urn:x:photo").render(lambda i: i.rpartition(":")[2]))
-        photo is an Advert.
-        photo shows no Jacket.
-        photo would be in the result
-          if it were stated: 1 is a Jacket
-          if it were not stated: photo is an Advert
-          if it were stated: photo shows 1
-        >>> kg.close()
-    """
-    if max_changes < 1 or seconds <= 0 or max_terms < 1:
-        raise ConfigError("max_changes, seconds and max_terms are positive.")
-    started = time.monotonic()
-    x, shape = URIRef(iri(individual, kg.prefixes)), normal(expression)
-    search = RepairSearch(kg, shape, x, started + seconds, max_terms)
-    changes: tuple[Change, ...] | None = None
-    gave_up: GaveUp | None = None
-    size = 0
-    try:
-        while (changes := search.run(size)) is None and search.cut and size < max_changes:
-            size += 1
-        gave_up = "size" if changes is None and search.cut else None
-    except TimeUp:
-        gave_up = "time"
-    facts = GraphFacts(kg)
-    parts = shape.parts if isinstance(shape, ce.And) else (shape,)
-    lacking = tuple(negation(part) for part in parts if not facts.holds(part, x))
-    at_least = size if gave_up != "size" else size + 1
-    seconds = time.monotonic() - started
-    complete = search.candidates.complete
-    return WhyNot(str(x), shape, changes, complete, at_least, gave_up, seconds, lacking)

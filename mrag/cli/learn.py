@@ -272,10 +272,7 @@ def explain(
     place: options.LabelledPlace,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Explain why an individual is in a concept or not.
-
-    If it is not, the fewest triples that would bring it in are shown.
-    """
+    """Explain why an individual is in a concept or not."""
     with place.opened() as graph:
         learnt = Learnt(concept_of(graph, concept))
         text, value = why(graph, learnt.expression, individual)
@@ -423,13 +420,8 @@ def why(
     graph: mrag.KnowledgeGraph, expression: cel.Expression, individual: str
 ) -> tuple[str, dict[str, Any]]:
     """Return why an individual is in a concept or not, as text and as values of JSON."""
-    label = context.Display(graph).name
     reason = cel.why_satisfied(graph, expression, individual)
-    text, value = reason.render(label), reason.to_json()
-    if reason.holds:
-        return text, {"satisfied": value, "why_not": None}
-    missing = cel.why_not(graph, expression, individual)
-    return f"{text}\n{missing.render(label)}", {"satisfied": value, "why_not": missing.to_json()}
+    return reason.render(context.Display(graph).name), reason.to_json()
 
 
 def _write(graph: mrag.KnowledgeGraph, expression: cel.Expression, format: str) -> str:

@@ -240,15 +240,15 @@ class MarkedList {
       return;
     }
     const answer = h("div", { role: "status" });
-    const asked = holds ? t("why?") : t("what would bring it in?");
-    const button = h("button", { type: "button", class: "why", "aria-expanded": "false", "aria-label": holds ? t("Why is {label} in?", { label: hit.label }) : t("What would bring {label} in?", { label: hit.label }) }, asked);
+    const button = h("button", { type: "button", class: "why", "aria-expanded": "false", "aria-label": holds ? t("Why is {label} in?", { label: hit.label }) : t("Why is {label} not in?", { label: hit.label }) }, holds ? t("why?") : t("why not?"));
     button.addEventListener("click", async () => {
       const open = button.getAttribute("aria-expanded") !== "true";
       button.setAttribute("aria-expanded", String(open));
       if (!open) return answer.replaceChildren();
       answer.replaceChildren(h("p", { class: "hint" }, t("Looking …")));
       try {
-        answer.replaceChildren(...explanation(await getJson("/api/learn/why", { concept: chosen.concept, iri: hit.iri })));
+        const { reason } = /** @type {Why} */ (await getJson("/api/learn/why", { concept: chosen.concept, iri: hit.iri }));
+        answer.replaceChildren(h("ul", { class: "proof" }, because(reason)));
       } catch (error) {
         answer.replaceChildren(problemBox(error));
       }
@@ -269,17 +269,6 @@ async function settled(kept) {
     await new Promise((done) => setTimeout(done, 500));
   }
   return t("it is a filter from now on; its members are still being inferred.");
-}
-
-/** @param {Why} found */
-function explanation(found) {
-  if (found.holds) return [h("ul", { class: "proof" }, because(found.reason))];
-  const lacking = found.lacking.map((words) => h("p", {}, t("It {words}.", { words })));
-  if (!found.changes) return [...lacking, h("p", {}, t("No small change of the graph would bring it in."))];
-  const changes = found.changes.map((change) =>
-    h("li", {}, change.add ? t("if it were stated: ") : t("if it were not stated: "), statement(change), change.inferred ? t(" (inferred: what it follows from would have to go)") : ""),
-  );
-  return [...lacking, h("p", {}, t("It would be in")), h("ul", {}, changes)];
 }
 
 /** @param {Statement} row */

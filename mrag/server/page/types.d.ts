@@ -335,12 +335,10 @@ export interface Reason {
   more: number;
 }
 
-/** Why a hit is in a concept, or what would bring it in. */
+/** Why a hit is in a concept or not. */
 export interface Why {
   holds: boolean;
   reason: Reason;
-  lacking: string[];
-  changes: (Statement & { add: boolean; inferred: boolean })[] | null;
 }
 
 // -- health ----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from rdflib import URIRef
 
 from mrag import cel
 from mrag.cel.concepts import KeptConcept, keep_concept, list_concepts, remove_concept
-from mrag.cel.explain import Reason, why_not, why_satisfied
+from mrag.cel.explain import Reason, why_satisfied
 from mrag.cel.expressions import Expression, Named, length
 from mrag.cel.notation import from_manchester, to_manchester
 from mrag.cel.sentences import names_of, sentence, verbalise
@@ -23,8 +23,6 @@ from mrag.server.web.entities import status
 MOST_HITS = 500
 _LONGEST = 8_000
 _SYMBOLS = 60
-_SECONDS = 3.0
-_NEW = "urn:mrag:new:"
 
 
 class Concepts(PageView):
@@ -46,29 +44,18 @@ class Concepts(PageView):
         }
 
     def why(self, values: Values) -> dict[str, Any]:
-        """Say why an individual is in a concept, or what would bring it in."""
+        """Say why an individual is in a concept, or why not."""
         expression = self._concept(values)
         name = str(iri_value(values, "iri", self.kg.prefixes))
         display = Display(self.kg)
         reason = why_satisfied(self.kg, expression, name)
-        found: dict[str, Any] = {"iri": name, "label": display.entity(name), "holds": reason.holds}
         names = names_of(self.kg, [expression])
 
         def words(part: Expression) -> str:
             return verbalise(part, names)
 
-        if reason.holds:
-            return {**found, "reason": _reason(reason, display, words)}
-        missing = why_not(self.kg, expression, name, seconds=_SECONDS)
-        changes = missing.changes
-        return {
-            **found,
-            "changes": None
-            if changes is None
-            else [{**_triple(c.triple, display), "add": c.add, "inferred": c.inferred} for c in changes],
-            "lacking": [words(e) for e in missing.lacking],
-            "complete": missing.complete,
-        }
+        shown = _reason(reason, display, words)
+        return {"iri": name, "label": display.entity(name), "holds": reason.holds, "reason": shown}
 
     def kept(self, _values: Values) -> dict[str, Any]:
         """List the concepts that are kept as classes, each with its members."""
@@ -157,7 +144,7 @@ def _triple(triple: Triple, display: Display) -> dict[str, Any]:
 
 
 def _label(term: Term | None, display: Display, at: int = 0) -> str:
-    """Return the label of a term that stands at a place of a triple; one yet to be made is something new."""
+    """Return the label of a term that stands at a place of a triple."""
     if term is None:
         return "anything"
     if not isinstance(term, URIRef):
@@ -165,4 +152,4 @@ def _label(term: Term | None, display: Display, at: int = 0) -> str:
     name = str(term)
     if at == 1:
         return display.predicate(name)
-    return f"something new ({name.removeprefix(_NEW)})" if name.startswith(_NEW) else display.name(name)
+    return display.name(name)

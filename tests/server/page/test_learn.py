@@ -81,7 +81,7 @@ def test_two_marks_are_a_concept_that_is_explained_kept_and_filters(
     assert states == sorted(states) and {"in it", "not in it"} == {*states}
 
     seen.click("Why is Oracle Database in?", ".in-concept .proof .badge")
-    seen.click("What would bring MySQL in?", ".in-concept:has-text('if it were stated: MySQL is a')")
+    seen.click("Why is MySQL not in?", ".in-concept .proof:has-text('✗')")
 
     # Shorter or longer, by the keyboard.
     slider = page.locator("input.length")
@@ -143,7 +143,7 @@ def test_hostile_names_are_learnt_and_kept_as_text(
         page.wait_for_selector(".learnt .counts:has-text('2 of 2 meant, 0 of 1 not meant')")
         assert "<script>" in seen.text(".learnt .sentence")
         seen.click(page.locator(".in-concept .why").first, ".in-concept .proof")
-        seen.click(page.locator(".in-concept .why").last, ".in-concept:has-text('It would be in')")
+        seen.click(page.locator(".in-concept .why").last, ".in-concept .proof:has-text('✗')")
         seen.enter("Name of the class", "<b>x</b>", ".keep .problem:has-text('cannot name a concept')")
         seen.plain()
         seen.forgive("400")
@@ -260,7 +260,7 @@ def test_a_whole_task_in_german(browser: Browser, base: str, size: tuple[int, in
         assert counts.startswith("1 von 1 gemeinten, 0 von 1 nicht gemeinten; Genauigkeit")
         assert "100\xa0%" in counts
         seen.click("Warum gehört Oracle Database dazu?", ".in-concept .proof")
-        seen.click("Was fehlt, damit MySQL dazugehört?", ".in-concept:has-text('wenn angegeben wäre: MySQL')")
+        seen.click("Warum gehört MySQL nicht dazu?", ".in-concept .proof:has-text('✗')")
         page.get_by_label("Name der Klasse").fill(name)
         seen.click("Als Klasse behalten", ".keep:has-text('Die Klasse ist ab jetzt ein Filter')")
         seen.click(f"Nur {name}", f"#explore-hits li:has-text('Is in {name}')")
