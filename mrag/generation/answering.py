@@ -15,7 +15,7 @@ from mrag import untrusted
 from mrag._tables import patterns
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
-from mrag.generation.models import invoke, model_errors, model_name
+from mrag.generation.models import check_read, invoke, model_errors, model_name
 from mrag.generation.plain_answer import plain_sentences, verbalise_all
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages, without_fences
 from mrag.generation.result import Answer, Citation, Sentence, recorded
@@ -97,14 +97,16 @@ def stream_answer(
         yield from (sentence.before + str(sentence) for sentence in whole.sentences)
         yield whole
         return
-    said, thoughts = "", ThoughtFilter()
+    said, thoughts, counted = "", ThoughtFilter(), None
     with model_errors(model) as heard:
         for chunk in model.stream(messages(question, kept.text())):
             piece = str(chunk.text)
             heard.set()
             said += piece
+            counted = chunk if chunk.usage_metadata else counted
             if shown := thoughts.feed(piece):
                 yield shown
+    check_read(model, counted)
     yield cite(question, said, kept, model=model_name(model), notice=notice, graph=graph)
 
 

@@ -92,10 +92,22 @@ def _tell(name: str, heard: threading.Event) -> None:
         seconds *= 2
 
 
-def invoke(model: BaseChatModel, messages: Sequence[BaseMessage]) -> str:
+def invoke(model: BaseChatModel, messages: Sequence[BaseMessage], hint: str = _DOCTOR) -> str:
     """Return what a chat model answers, as text."""
-    with model_errors(model):
-        return str(model.invoke(list(messages)).text)
+    with model_errors(model, hint):
+        said = model.invoke(list(messages))
+        check_read(model, said)
+        return str(said.text)
+
+
+def check_read(model: BaseChatModel, said: BaseMessage | None) -> None:
+    """Refuse what was written by a model that has not read all: Ollama cuts what is too long, silently."""
+    usage, most = getattr(said, "usage_metadata", None), getattr(model, "num_ctx", None)
+    if usage and most and usage["input_tokens"] >= most:
+        raise ModelError(
+            f"The question and its facts have more tokens than {model_name(model)} reads, {most}.",
+            hint="Have fewer facts read (--budget), or take a model that reads more.",
+        )
 
 
 def bounded(model: BaseChatModel, tokens: int) -> BaseChatModel:
@@ -419,7 +431,14 @@ def ollama_model(name: str) -> ModelStatus:
 
 
 def _ollama_found(name: str) -> ModelStatus:
-    return ModelStatus(name, "ollama", True, options={"temperature": 0, "seed": 0, "num_ctx": _CONTEXT})
+    try:
+        about = _call("/api/show", {"model": name}, timeout=_PATIENT)["model_info"]
+    except (OSError, ValueError, KeyError, TypeError):
+        about = {}
+    # Of what a model has not learnt to read, Ollama cuts the rest, too.
+    room = [most for key, most in about.items() if key.endswith(".context_length")]
+    most = min([_CONTEXT, *room])
+    return ModelStatus(name, "ollama", True, options={"temperature": 0, "seed": 0, "num_ctx": most})
 
 
 def chat_ollama(name: str, settings: Mapping[str, Any]) -> BaseChatModel:

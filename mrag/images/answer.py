@@ -14,7 +14,7 @@ from mrag.context import Context, ContextSettings, expand
 from mrag.context.render import Line, render
 from mrag.errors import LoadError, ModelError
 from mrag.generation.answering import answer, cite
-from mrag.generation.models import model_errors, model_name, resolve
+from mrag.generation.models import invoke, model_name, resolve
 from mrag.generation.prompts import NO_MODEL_NOTICE
 from mrag.generation.result import Answer, Sentence, ShownImage, recorded
 from mrag.graph.kg import KnowledgeGraph
@@ -222,8 +222,8 @@ def _say(
     found: Sequence[tuple[str, str, Mapping[str, str] | None]],
     asked: Mapping[str, str] | None,
 ) -> str:
-    with model_errors(model, "A model that does not see can be asked with send=0, or use --model none."):
-        text = str(model.invoke(answer_messages(question, found, asked)).text)
+    hint = "A model that does not see can be asked with send=0, or use --model none."
+    text = invoke(model, answer_messages(question, found, asked), hint)
     # Models speak of images by their number in the prompt, which says nothing to a reader.
     names = {str(number): untrusted.one_line(name) for number, (name, _, _) in enumerate(found, start=1)}
     return _NUMBER.sub(lambda m: _call(m, names), text)

@@ -287,6 +287,9 @@ class _Client:
             answer = self._connected().post(self._url + path, json=body, headers=headers, timeout=_SECONDS)
         except requests.RequestException as error:
             raise ConnectionError(f"nothing answers {where} ({type(error).__name__})") from error
+        if answer.status_code == 404 and self._kind == "ollama":
+            hint = f"Get it with `ollama pull {self._model}`."
+            raise ModelError(f"status 404 {where}, {brief(answer.text, 200)}", hint=hint)
         if not answer.ok:
             raise ConnectionError(f"status {answer.status_code} {where}, {brief(answer.text, 200)}")
         try:
@@ -405,8 +408,9 @@ class LangChainEmbedder:
         return self._checked(given, ())
 
     def _failed(self, error: Exception) -> ModelError:
-        hint = "Check that its server runs and that the model is there."
-        return ModelError(f"The embedding model {self.name} failed: {error}", hint=hint)
+        hint = getattr(error, "hint", None) or "Check that its server runs and that the model is there."
+        told = error.message if isinstance(error, ModelError) else error
+        return ModelError(f"The embedding model {self.name} failed: {told}", hint=hint)
 
     def _checked(self, given: Any, leading: tuple[int, ...]) -> Vectors:
         try:

@@ -1,6 +1,6 @@
 """A loopback server that speaks Ollama's protocol, in front of a real small model.
 
-No Ollama binary can be had from a package registry, so the real clients (`ollama`, `langchain-ollama`)
+What a test must script or see of a request goes here: the real clients (`ollama`, `langchain-ollama`)
 are tested against this: /api/tags, /api/show and /api/chat, in one piece and as a stream of
 JSON lines, with Ollama's errors. Every body it sends is first read by the
 response classes of the `ollama` package, and may hold no field that they do not know. Text comes from

@@ -1,26 +1,40 @@
-"""The real Ollama clients against Ollama's protocol, spoken by `ollama_server` over a real small model."""
+"""A real Ollama with the real small model, asked by the real clients; what a test must see of a request, and
+images, which that model has no eyes for, go to a server of Ollama's protocol.
 
-import os
+The model is far too small to be right about anything; only the form of what it says is looked at.
+"""
+
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal
 
-import httpx
 import pytest
 from langchain_core.messages import HumanMessage
 from langchain_ollama import ChatOllama
 from pydantic import BaseModel
+from rdflib import RDFS, URIRef
+from rdflib import Literal as Text
 
+import mrag
 from mrag.context.render import Context
 from mrag.errors import ModelError
+from mrag.generation import models
 from mrag.generation.answering import answer, stream_answer
-from mrag.generation.models import LocalServer, resolve, status
+from mrag.generation.models import LocalServer, invoke_json, resolve, status
 from mrag.generation.result import Answer
-from mrag.generation.verification import verify
-from tests.generation.conftest import ask_in, check_cited
+from mrag.rdf.terms import Triple
+from tests.cases import cases
+from tests.commands import run
+from tests.generation.conftest import check_cited
 from tests.generation.ollama_server import OllamaServer, Served
+from tests.ollama import Ollama, ollama_server
 
 pytestmark = pytest.mark.model
 NAME = "smollm2:135m"
+SLOW = pytest.mark.slow
+# Of two threads, one waits for the other where the tests want the processors, too.
+SETTINGS = "PARAMETER num_thread 1\nPARAMETER num_predict 24\n"
 
 
 class Product(BaseModel):
@@ -30,79 +44,44 @@ class Product(BaseModel):
     year: int
 
 
-@pytest.fixture(scope="module")
-def server(local_server: LocalServer) -> Iterator[OllamaServer]:
-    served = (Served(NAME), Served("nothing:latest"), Served("vectors:latest", "bert", ("embedding",)))
-    with OllamaServer(served, chat=local_server) as running:
-        yield running
-
-
-@pytest.fixture
-def model(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> ChatOllama:
-    monkeypatch.setenv("OLLAMA_HOST", server.url)
-    found = resolve(f"ollama:{NAME}", num_predict=24)
+def client(
+    server: Ollama | OllamaServer, patch: pytest.MonkeyPatch, name: str = NAME, **how: Any
+) -> ChatOllama:
+    patch.setenv("OLLAMA_HOST", server.url)
+    found = resolve(f"ollama:{name}", **{"num_predict": 24, **how})
     assert isinstance(found, ChatOllama)
     return found
 
 
-# --- LangChain's client, as mrag makes it -------------------------------------------------------
+# --- What is sent -------------------------------------------------------------------------------
 
 
-def test_found_by_itself(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OLLAMA_HOST", server.url)
-    monkeypatch.delenv("MRAG_MODEL", raising=False)
-    assert status().name == "nothing:latest", "the first by name that can chat"
+@pytest.fixture(scope="module")
+def protocol(local_server: LocalServer) -> Iterator[OllamaServer]:
+    with OllamaServer([Served(NAME)], chat=local_server) as running:
+        yield running
 
 
-def test_invoke_and_stream(model: ChatOllama, server: OllamaServer) -> None:
-    message = model.invoke("Say hello.")
-    assert message.text
-    assert message.usage_metadata is not None and message.usage_metadata["output_tokens"] <= 24
-    assert len([chunk for chunk in model.stream("Say hello.") if chunk.text]) > 1
-    path, body = server.requests[-1]
+def test_the_prompt_reaches_the_model(
+    protocol: OllamaServer, few: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer("Who develops {GraphDB}?", few, client(protocol, monkeypatch))
+    path, body = protocol.requests[-1]
     assert path == "/api/chat"
     assert body["options"] == {"num_ctx": 8192, "num_predict": 24, "seed": 0, "temperature": 0.0}
-
-
-async def test_async(model: ChatOllama) -> None:
-    assert (await model.ainvoke("Say hello.")).text
-    assert "".join([chunk.text async for chunk in model.astream("Say hello.")])
-
-
-def test_structured_output(model: ChatOllama, server: OllamaServer) -> None:
-    longer = model.model_copy(update={"num_predict": 60})
-    product = longer.with_structured_output(Product).invoke("GraphDB was released in 2005.")
-    assert isinstance(product, Product)
-    assert server.requests[-1][1]["format"]["properties"]["name"]["enum"] == ["GraphDB", "Virtuoso"]
-
-
-def test_image_blocks(model: ChatOllama, server: OllamaServer) -> None:
-    blocks: list[Any] = [
-        {"type": "text", "text": "What is this?"},
-        {"type": "image_url", "image_url": "data:image/png;base64,iVBORw0KGgo="},
-    ]
-    model.invoke([HumanMessage(content=blocks)])
-    assert server.images[-1] == b"\x89PNG\r\n\x1a\n"
-
-
-@pytest.mark.slow
-def test_answers_have_computed_citations(model: ChatOllama, few: Context) -> None:
-    check_cited(model, few, NAME)
-
-
-def test_the_prompt_reaches_the_model(model: ChatOllama, few: Context, server: OllamaServer) -> None:
-    answer("Who develops {GraphDB}?", few, model)
-    system, human = server.requests[-1][1]["messages"]
+    system, human = body["messages"]
     assert system["role"] == "system" and "Using only the given Context" in system["content"]
     assert few.text() in human["content"]
     assert human["content"].endswith("Question: Who develops {GraphDB}?")
 
 
-def test_a_model_that_is_gone_is_a_typed_error(products: Context, server: OllamaServer) -> None:
-    limits = httpx.Limits(max_keepalive_connections=0)
-    gone = ChatOllama(model="gone", base_url=server.url, client_kwargs={"limits": limits})
-    with pytest.raises(ModelError, match=r"The language model gone did not answer: model 'gone' not found"):
-        answer("Who?", products, gone)
+def test_image_blocks(protocol: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks: list[Any] = [
+        {"type": "text", "text": "What is this?"},
+        {"type": "image_url", "image_url": "data:image/png;base64,iVBORw0KGgo="},
+    ]
+    client(protocol, monkeypatch).invoke([HumanMessage(content=blocks)])
+    assert protocol.images[-1] == b"\x89PNG\r\n\x1a\n"
 
 
 def test_a_server_that_is_gone_is_a_typed_error(products: Context) -> None:
@@ -114,16 +93,124 @@ def test_a_server_that_is_gone_is_a_typed_error(products: Context) -> None:
 # --- A real Ollama ------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(
-    os.environ.get("MRAG_TEST_OLLAMA") != "1",
-    reason="set MRAG_TEST_OLLAMA=1 to test against the Ollama server at OLLAMA_HOST",
-)
-def test_a_real_ollama(products: Context) -> None:
-    model = resolve(os.environ.get("MRAG_MODEL"))
-    assert isinstance(model, ChatOllama), str(status(os.environ.get("MRAG_MODEL")))
-    given = answer("Who develops GraphDB?", products, model)
-    assert "Ontotext" in given.text
-    assert given.supported and given.citations
-    assert verify(given, ask_in(products)).ok
-    *pieces, last = stream_answer("Which triple stores have RDF storage?", products, model)
-    assert isinstance(last, Answer) and pieces
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, gguf: Path) -> Iterator[Ollama]:
+    with ollama_server(tmp_path_factory.mktemp("ollama")) as running:
+        running.create(NAME, f"FROM {gguf}\n{SETTINGS}")
+        running.create("thinker", f'FROM {NAME}\nTEMPLATE """{cases(__file__, "thinking")}"""')
+        yield running
+
+
+@pytest.fixture
+def model(server: Ollama, monkeypatch: pytest.MonkeyPatch) -> ChatOllama:
+    return client(server, monkeypatch)
+
+
+@SLOW
+@pytest.mark.parametrize(("written", "said"), cases(__file__, "hosts"))
+def test_the_address_in_every_spelling(
+    server: Ollama, monkeypatch: pytest.MonkeyPatch, written: str, said: str
+) -> None:
+    port = server.url.rpartition(":")[2]
+    monkeypatch.setenv("OLLAMA_HOST", written.format(port=port))
+    monkeypatch.delenv("MRAG_MODEL", raising=False)
+    assert said.format(port=port) in str(status(f"ollama:{NAME}"))
+    if status(f"ollama:{NAME}").available:
+        assert status().name == NAME, "found by itself, the first by name that can chat"
+
+
+@SLOW
+async def test_ask_and_stream(model: ChatOllama, few: Context) -> None:
+    message = await model.ainvoke("Say hello.")
+    assert message.text and message.usage_metadata is not None
+    assert 0 < message.usage_metadata["output_tokens"] <= 24
+    assert len([chunk for chunk in model.stream("Say hello.") if chunk.text]) > 1
+    check_cited(model, few, NAME)
+
+
+@SLOW
+def test_structured_output(model: ChatOllama) -> None:
+    longer = model.model_copy(update={"num_predict": 60})
+    messages = [HumanMessage("GraphDB was released in 2005.")]
+    assert isinstance(longer.with_structured_output(Product).invoke(messages), Product)
+    text, value = invoke_json(longer, messages, Product.model_json_schema())
+    assert Product.model_validate(value) == Product.model_validate_json(text)
+
+
+@SLOW
+def test_embeddings(server: Ollama, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", server.url)
+    things = [Triple(URIRef(f"urn:{name}"), RDFS.label, Text(name)) for name in ("shoe", "boot", "coat")]
+    with mrag.connect("oxigraph:") as kg:
+        kg.insert(things)
+        assert kg.index(model=f"ollama:{NAME}").added == 3
+        assert len(kg.search("boots", k=3).names) == 3
+        with pytest.raises(ModelError, match="ollama pull not-there"):
+            kg.index(model="ollama:not-there")
+
+
+@SLOW
+def test_by_command(server: Ollama, tmp_path: Path) -> None:
+    asked = ("ask", "Tell me about GraphDB", "--how", "read", "--budget", "100", "--json")
+    given = run(*asked, "--model", f"ollama:{NAME}", cwd=tmp_path, OLLAMA_HOST=server.url)
+    assert given.returncode == 0, given.stderr
+    assert json.loads(given.stdout)["model"] == NAME
+
+
+@SLOW
+def test_a_missing_model(server: Ollama, products: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ModelError, match=f"`ollama pull gone`. It has: {NAME}, thinker:latest"):
+        client(server, monkeypatch, "gone")
+    with pytest.raises(ModelError, match=r"The language model gone did not answer: model 'gone' not found"):
+        answer("Who?", products, ChatOllama(model="gone", base_url=server.url))
+
+
+@SLOW
+def test_what_is_longer_than_the_model_reads_is_not_cut_silently(
+    server: Ollama, products: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = client(server, monkeypatch, num_ctx=256, num_predict=4)
+    long = "Which of these words is a name: " + "word " * 300 + "?"
+    for ask in (answer, lambda *given: list(stream_answer(*given))):
+        with pytest.raises(ModelError, match=f"more tokens than {NAME} reads, 256"):
+            ask(long, products, small)
+
+
+@SLOW
+def test_a_late_first_word_is_waited_for_and_told(
+    model: ChatOllama, products: Context, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(models, "_SILENT", 0.1)
+    *_, last = stream_answer("Which of these words is a name: " + "late " * 50, products, model)
+    assert isinstance(last, Answer)
+    assert f"Waiting for the language model {NAME} (0 s so far)" in caplog.text
+
+
+@SLOW
+def test_a_thought_left_open_is_no_answer(
+    server: Ollama, few: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thinker = client(server, monkeypatch, "thinker")
+    shown: list[object] = []
+    with pytest.raises(ModelError, match=r"gave no text.*thinks first may have ended before it answered"):
+        shown += stream_answer("Who develops GraphDB?", few, thinker)
+    assert shown == []
+
+
+@SLOW
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_server_that_is_killed_in_the_middle(
+    tmp_path: Path, gguf: Path, few: Context, monkeypatch: pytest.MonkeyPatch, whole: bool
+) -> None:
+    with ollama_server(tmp_path) as server:
+        server.create(NAME, f"FROM {gguf}\n{SETTINGS}")
+        told = stream_answer("Tell all.", few, client(server, monkeypatch, num_predict=2000, temperature=1.5))
+        assert isinstance(next(told), str)
+        server.kill(whole=whole)
+        with pytest.raises(ModelError, match=f"The language model {NAME} did not answer") as error:
+            list(told)
+        assert "mrag doctor" in str(error.value)
+        if whole:
+            assert not status(f"ollama:{NAME}").available
+        else:  # the next question starts the model anew
+            assert answer("Who develops GraphDB?", few, client(server, monkeypatch)).text
